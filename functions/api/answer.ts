@@ -1,0 +1,71 @@
+import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+
+export interface Identifier {
+  type: string;
+  id: string;
+}
+
+export interface Relationship {
+  data?: Identifier | Identifier[] | null;
+  links?: { related: string };
+}
+
+/** A JSON:API resource object. */
+export interface Resource extends Identifier {
+  attributes: Record<string, unknown>;
+  relationships?: Record<string, Relationship>;
+  links?: Record<string, string>;
+}
+
+export interface Document {
+  data: Resource | Resource[] | Identifier[];
+  included?: Resource[];
+  links?: Record<string, string | null>;
+  meta?: Record<string, unknown>;
+}
+
+export type Answer = APIGatewayProxyStructuredResultV2;
+
+const mediaType = 'application/vnd.api+json';
+
+/**
+ * On every answer. The client takes API version and product name from them (api.md §1.4). There is no
+ * Strict-Transport-Security: the API speaks nothing but TLS on AWS, and on one machine it would turn a developer's
+ * every http://localhost away.
+ */
+export const standardHeaders: Record<string, string> = {
+  'tfp-api-version': '2.6',
+  'tfp-appname': 'HCP Terraform',
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};
+
+export const json = (statusCode: number, body: unknown, contentType = mediaType): Answer => ({
+  statusCode,
+  headers: { ...standardHeaders, 'content-type': contentType },
+  body: JSON.stringify(body),
+});
+
+const without = (statusCode: number, headers: Record<string, string> = {}): Answer => ({
+  statusCode,
+  headers: { ...standardHeaders, ...headers },
+});
+
+export const ok = (data: Resource | Resource[], included?: Resource[]): Answer =>
+  json(200, { data, ...(included ? { included } : {}) } satisfies Document);
+export const created = (data: Resource): Answer => json(201, { data } satisfies Document);
+/** Run actions. */
+export const accepted = (): Answer => without(202);
+export const noContent = (): Answer => without(204);
+/** Where there is nothing to say, and the API says 200 all the same. */
+export const done = (): Answer => without(200);
+/** 302 for configurations and states, 307 for plans (api.md §3.1), 303 after a form. */
+export const redirect = (statusCode: 302 | 303 | 307, location: string): Answer => without(statusCode, { location });
+
+/** To one. */
+export const one = (type: string, id: string | null | undefined): Relationship => ({ data: id ? { type, id } : null });
+/** To many. */
+export const many = (type: string, ids: string[]): Relationship => ({ data: ids.map((id) => ({ type, id })) });

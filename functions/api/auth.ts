@@ -1,0 +1,63 @@
+import type { Run } from '../run/run.ts';
+import { getMembership, type Role } from '../store/organizations.ts';
+import { sharesState } from '../store/state-sharing.ts';
+import { findRunOfStateToken, isStateToken } from '../store/state-tokens.ts';
+import { findToken } from '../store/tokens.ts';
+import type { Workspace } from '../store/workspaces.ts';
+import { notFound, unauthorized } from './errors.ts';
+import type { ApiRequest } from './request.ts';
+
+/** Who calls. */
+export interface Principal {
+  userId: string;
+  tokenId: string;
+  /** What the caller is in an organization; nothing for strangers. 1 read. */
+  rolesIn(organization: string): Promise<readonly Role[]>;
+}
+
+/** What a run may be shown of a subject: its organization, or the workspace whose current state it is. */
+export interface Shared {
+  organization: string;
+  workspace?: Workspace;
+}
+
+const bearer = /^Bearer +(\S+)$/i;
+
+const secretOf = (request: ApiRequest): string => bearer.exec(request.header('authorization') ?? '')?.[1] ?? '';
+
+/**
+ * 1 read, strongly consistent: a token that was taken away is dead at once.
+ * @throws {ApiError} 401
+ */
+export const authenticate = async (request: ApiRequest): Promise<Principal> => {
+  const secret = secretOf(request);
+  if (isStateToken(secret) && (await findRunOfStateToken(secret))) {
+    throw notFound('The token of a run reads state that is shared with it, and nothing else.');
+  }
+  const token = await findToken(secret);
+  if (!token) throw unauthorized();
+  return {
+    userId: token.userId,
+    tokenId: token.id,
+    rolesIn: async (organization) => (await getMembership(token.userId, organization))?.roles ?? [],
+  };
+};
+
+/** True for a token that Terraform has in a run: good for the few routes that say so (route.ts: shared). */
+export const isOfRun = (request: ApiRequest): boolean => isStateToken(secretOf(request));
+
+/**
+ * The run whose Terraform calls, as one who is nobody anywhere.
+ * @throws {ApiError} 401
+ */
+export const authenticateRun = async (request: ApiRequest): Promise<{ run: Run; principal: Principal }> => {
+  const run = await findRunOfStateToken(secretOf(request));
+  if (!run) throw unauthorized();
+  return { run, principal: { userId: run.createdBy, tokenId: run.id, rolesIn: async () => [] } };
+};
+
+/** What the run is for a subject: a reader of shared state, or nobody. */
+export const rolesOfRun = async (run: Run, shared: Shared | undefined): Promise<readonly Role[]> => {
+  if (shared?.organization !== run.organization) return [];
+  return !shared.workspace || (await sharesState(shared.workspace, run)) ? ['run'] : [];
+};

@@ -1,0 +1,105 @@
+import type { Organization, Role } from '../../store/organizations.ts';
+import type { Project } from '../../store/projects.ts';
+import { one, type Resource } from '../answer.ts';
+import { organizationPermissions, projectPermissions } from '../permissions.ts';
+
+export const organizationDocument = (organization: Organization, roles: readonly Role[]): Resource => ({
+  id: organization.name,
+  type: 'organizations',
+  attributes: {
+    name: organization.name,
+    'external-id': organization.externalId,
+    'created-at': organization.createdAt,
+    email: organization.email,
+    'session-timeout': organization.sessionTimeout,
+    'session-remember': organization.sessionRemember,
+    'collaborator-auth-policy': organization.collaboratorAuthPolicy,
+    'cost-estimation-enabled': organization.costEstimationEnabled,
+    'send-passing-statuses-for-untriggered-speculative-plans':
+      organization.sendPassingStatusesForUntriggeredSpeculativePlans,
+    'aggregated-commit-status-enabled': organization.aggregatedCommitStatusEnabled,
+    'speculative-plan-management-enabled': organization.speculativePlanManagementEnabled,
+    'allow-force-delete-workspaces': organization.allowForceDeleteWorkspaces,
+    'assessments-enforced': organization.assessmentsEnforced,
+    'default-execution-mode': organization.defaultExecutionMode,
+    'plan-expired': false,
+    'plan-expires-at': null,
+    'plan-is-trial': false,
+    'plan-is-enterprise': false,
+    'plan-identifier': 'self_hosted',
+    'fair-run-queuing-enabled': false,
+    'saml-enabled': false,
+    'owners-team-saml-role-id': null,
+    'two-factor-conformant': true,
+    'is-in-degraded-mode': false,
+    permissions: organizationPermissions(roles),
+  },
+  relationships: {
+    'default-agent-pool': { data: null },
+    'default-project': one('projects', organization.defaultProjectId),
+    'entitlement-set': one('entitlement-sets', organization.externalId),
+    subscription: { data: null },
+  },
+  links: { self: `/api/v2/organizations/${organization.name}` },
+});
+
+/** What this platform can do; the command line runs remotely only with `operations` (api.md §1.6). */
+export const entitlementsDocument = (organization: Organization): Resource => ({
+  id: organization.externalId,
+  type: 'entitlement-sets',
+  attributes: {
+    agents: false,
+    'audit-logging': false,
+    'configuration-designer': false,
+    'cost-estimation': false,
+    'global-run-tasks': false,
+    operations: true,
+    'policy-enforcement': false,
+    'private-module-registry': false,
+    'private-policy-agents': false,
+    'private-run-tasks': false,
+    'private-vcs': false,
+    'run-tasks': false,
+    'self-serve-billing': false,
+    sentinel: false,
+    sso: false,
+    'state-storage': true,
+    teams: false,
+    'usage-reporting': false,
+    'user-limit': null,
+    'vcs-integrations': false,
+    'waypoint-actions': false,
+    'waypoint-templates-and-addons': false,
+  },
+  links: { self: `/api/v2/entitlement-sets/${organization.externalId}` },
+});
+
+/** How many runs wait and how many are worked on. */
+export const capacityDocument = (
+  organization: Organization,
+  counts: { pending: number; running: number },
+): Resource => ({ id: organization.externalId, type: 'organization-capacity', attributes: counts });
+
+export const projectDocument = (project: Project, roles: readonly Role[]): Resource => ({
+  id: project.id,
+  type: 'projects',
+  attributes: {
+    name: project.name,
+    description: project.description,
+    'created-at': project.createdAt,
+    'auto-destroy-activity-duration': null,
+    'default-execution-mode': project.defaultExecutionMode ?? 'remote',
+    'setting-overwrites': {
+      'default-execution-mode': project.inheritsExecutionMode === false,
+      'default-agent-pool': false,
+    },
+    permissions: projectPermissions(roles),
+    'is-unified': false,
+  },
+  relationships: {
+    organization: one('organizations', project.organization),
+    'tag-bindings': { links: { related: `/api/v2/projects/${project.id}/tag-bindings` } },
+    'default-agent-pool': { data: null },
+  },
+  links: { self: `/api/v2/projects/${project.id}` },
+});

@@ -1,0 +1,45 @@
+/** JSON:API errors (api.md §4.4). `status` is a string there: a number breaks clients. */
+export interface ErrorObject {
+  status: string;
+  title: string;
+  detail?: string;
+  source?: { pointer: string } | { parameter: string };
+}
+
+/** An answer that is an error; thrown from anywhere below a route. */
+export class ApiError extends Error {
+  override name = 'ApiError';
+  readonly status: number;
+  readonly errors: ErrorObject[];
+
+  constructor(status: number, errors: Omit<ErrorObject, 'status'>[]) {
+    super(errors.map(({ title, detail }) => detail ?? title).join('; '));
+    this.status = status;
+    this.errors = errors.map((error) => ({ status: String(status), ...error }));
+  }
+}
+
+const one = (status: number, title: string, detail?: string, source?: ErrorObject['source']): ApiError =>
+  new ApiError(status, [{ title, ...(detail ? { detail } : {}), ...(source ? { source } : {}) }]);
+
+/** The request itself cannot be read, or asks for something no query can. */
+export const badRequest = (detail: string, parameter?: string): ApiError =>
+  one(400, 'bad request', detail, parameter ? { parameter } : undefined);
+
+/** Missing or bad token, and nothing else. */
+export const unauthorized = (): ApiError =>
+  one(401, 'unauthorized', 'Send a valid token: "Authorization: Bearer <token>".');
+
+/** The caller may see it but not do that with it. */
+export const forbidden = (detail: string): ApiError => one(403, 'forbidden', detail);
+
+/** It does not exist, or the caller may not know that it does. */
+export const notFound = (detail?: string): ApiError => one(404, 'not found', detail);
+
+export const conflict = (detail: string, title = 'conflict'): ApiError => one(409, title, detail);
+
+export const unavailable = (detail: string): ApiError => one(503, 'service unavailable', detail);
+
+/** A value that cannot be; `pointer` is where it stands in the body. */
+export const unprocessable = (pointer: string, detail: string): ApiError =>
+  one(422, 'invalid attribute', detail, { pointer });

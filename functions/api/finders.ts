@@ -1,0 +1,129 @@
+import type { Run } from '../run/run.ts';
+import { type ConfigurationVersion, getConfigurationVersion } from '../store/configuration-versions.ts';
+import { applyId, planId, runIdOf } from '../store/id.ts';
+import { getOrganization, type Organization } from '../store/organizations.ts';
+import { getProject, type Project } from '../store/projects.ts';
+import { runOfComment, runOfEvent } from '../store/run-events.ts';
+import { getRunTrigger, type RunTrigger } from '../store/run-triggers.ts';
+import { getRun } from '../store/runs.ts';
+import { getStateVersion, type StateVersion } from '../store/state-versions.ts';
+import { getVariableSet, type VariableSet } from '../store/variable-sets.ts';
+import { findWorkspace, getWorkspace, type Workspace } from '../store/workspaces.ts';
+import { readOutputId } from './documents/state-versions.ts';
+import type { ApiRequest } from './request.ts';
+import type { Finder, Subject } from './route.ts';
+
+/** How routes find what they act on, by the parameters of their paths. */
+
+const param = ({ params }: ApiRequest, name: string): string => params[name] ?? '';
+
+/** An organization as the subject of a route. */
+export interface InOrganization extends Subject {
+  record: Organization;
+}
+
+export const organization: Finder<InOrganization> = {
+  what: 'organization',
+  find: async (request) => {
+    const record = await getOrganization(param(request, 'organization'));
+    return record && { organization: record.name, record };
+  },
+};
+
+/** Terraform asks what its organization can do before anything else. */
+export const entitledOrganization: Finder<InOrganization> = {
+  ...organization,
+  shared: async ({ organization: name }) => ({ organization: name }),
+};
+
+export const project: Finder<Project> = {
+  what: 'project',
+  find: (request) => getProject(param(request, 'project')),
+};
+
+export const workspace: Finder<Workspace> = {
+  what: 'workspace',
+  find: (request) => getWorkspace(param(request, 'workspace')),
+};
+
+export const workspaceByName: Finder<Workspace> = {
+  what: 'workspace',
+  find: (request) => findWorkspace(param(request, 'organization'), param(request, 'name')),
+};
+
+/** A workspace as it may be found by runs that it shares its state with. */
+const withSharedState = (finder: Finder<Workspace>): Finder<Workspace> => ({
+  ...finder,
+  shared: async (found) => ({ organization: found.organization, workspace: found }),
+});
+
+export const sharedWorkspace = withSharedState(workspace);
+export const sharedWorkspaceByName = withSharedState(workspaceByName);
+
+export const variableSet: Finder<VariableSet> = {
+  what: 'variable set',
+  find: (request) => getVariableSet(param(request, 'varset')),
+};
+
+export const runTrigger: Finder<RunTrigger> = {
+  what: 'run trigger',
+  find: (request) => getRunTrigger(param(request, 'trigger')),
+};
+
+export const configurationVersion: Finder<ConfigurationVersion> = {
+  what: 'configuration version',
+  find: (request) => getConfigurationVersion(param(request, 'version')),
+};
+
+export const run: Finder<Run> = {
+  what: 'run',
+  find: (request) => getRun(param(request, 'run')),
+};
+
+/** Plans and applies are parts of their run. */
+const part = (what: string, idOf: (runId: string) => string): Finder<Run> => ({
+  what,
+  find: async (request) => {
+    const id = param(request, what);
+    const runId = runIdOf(id);
+    return idOf(runId) === id ? getRun(runId) : undefined;
+  },
+});
+
+export const plan = part('plan', planId);
+export const apply = part('apply', applyId);
+
+/** The run that something said of it belongs to. */
+const about = (what: string, parameter: string, runIdIn: (id: string) => string | undefined): Finder<Run> => ({
+  what,
+  find: async (request) => {
+    const id = runIdIn(param(request, parameter));
+    return id === undefined ? undefined : getRun(id);
+  },
+});
+
+export const runOfAComment = about('comment', 'comment', runOfComment);
+export const runOfAnEvent = about('run event', 'event', runOfEvent);
+
+/** Older versions are for people: runs read what is current. */
+const currentState = async ({ id, workspaceId }: StateVersion) => {
+  const found = await getWorkspace(workspaceId);
+  return found?.state?.id === id ? { organization: found.organization, workspace: found } : undefined;
+};
+
+export const stateVersion: Finder<StateVersion> = {
+  what: 'state version',
+  find: (request) => getStateVersion(param(request, 'version')),
+};
+
+export const sharedStateVersion: Finder<StateVersion> = { ...stateVersion, shared: currentState };
+
+/** The state version that an output belongs to. */
+export const stateVersionOfOutput: Finder<StateVersion> = {
+  what: 'state version output',
+  find: async (request) => {
+    const named = readOutputId(param(request, 'output'));
+    return named && getStateVersion(named.stateVersionId);
+  },
+  shared: currentState,
+};

@@ -1,0 +1,54 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import type { PhaseName } from '../run/run.ts';
+import { readLog } from '../store/logs.ts';
+import { getRun } from '../store/runs.ts';
+import { type Answer, standardHeaders } from './answer.ts';
+
+/**
+ * `GET /logs/{runId}/{plan|apply}/{secret}?limit=&offset=`: bytes of a log (api.md §2.12). The secret in the path is all
+ * the permission there is; clients send no token here, and give up the whole command at any 429 or 5xx, so what goes
+ * wrong inside is answered as "nothing new".
+ */
+
+/** What the command line asks for, which is the most it takes. */
+const usualBytes = 65_536;
+/** The web page reads long logs in larger pieces. */
+const maxBytes = 1_048_576;
+
+const bytesAnswer = (statusCode: number, bytes: Buffer = Buffer.alloc(0)): Answer => ({
+  statusCode,
+  headers: { ...standardHeaders, 'content-type': 'text/plain' },
+  isBase64Encoded: true,
+  body: bytes.toString('base64'),
+});
+
+const equal = (a: string, b: string): boolean => {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+};
+
+const form = /^\/logs\/(run-[A-Za-z0-9]{16})\/(plan|apply)\/([A-Za-z0-9_-]{20,100})$/;
+
+/** No log is as long; and the keys of its pieces hold no larger offset. */
+const maxOffset = 10_000_000_000;
+
+/** What is not a number from 0 is as good as missing. */
+const numberIn = (event: APIGatewayProxyEventV2, name: string, otherwise: number): number => {
+  const text = event.queryStringParameters?.[name] ?? '';
+  return /^\d+$/.test(text) ? Math.min(Number(text), maxOffset) : otherwise;
+};
+
+export const handler = async (event: APIGatewayProxyEventV2): Promise<Answer> => {
+  const [, runId, phase, secret] = form.exec(event.rawPath) ?? [];
+  if (!runId || !phase || !secret) return bytesAnswer(404);
+  try {
+    const run = await getRun(runId);
+    if (!run || !equal(secret, run.logSecret)) return bytesAnswer(404);
+    const limit = Math.min(maxBytes, Math.max(1, numberIn(event, 'limit', usualBytes)));
+    return bytesAnswer(200, await readLog(run, phase as PhaseName, numberIn(event, 'offset', 0), limit));
+  } catch (error) {
+    console.error(JSON.stringify({ message: 'reading a log failed', runId, phase }), error);
+    return bytesAnswer(200);
+  }
+};

@@ -1,0 +1,95 @@
+import { type Answer, json, type Resource } from './answer.ts';
+import { badRequest } from './errors.ts';
+import type { ApiRequest } from './request.ts';
+
+export interface Page {
+  /** From 1. */
+  page: number;
+  size: number;
+}
+
+const defaultSize = 20;
+const maxSize = 100;
+
+const positive = (request: ApiRequest, parameter: string, otherwise: number): number => {
+  const text = request.query.get(parameter);
+  if (text === null || text === '') return otherwise;
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw badRequest(`${parameter} must be a number from 1.`, parameter);
+  return Number(text);
+};
+
+/** @throws {ApiError} 400 for what is not a page */
+export const pageOf = (request: ApiRequest): Page => ({
+  page: positive(request, 'page[number]', 1),
+  size: Math.min(maxSize, positive(request, 'page[size]', defaultSize)),
+});
+
+export const slice = <T>(items: T[], { page, size }: Page): T[] => items.slice((page - 1) * size, page * size);
+
+const link = ({ path, query }: ApiRequest, number: number, size: number): string => {
+  const next = new URLSearchParams(query);
+  next.set('page[number]', String(number));
+  next.set('page[size]', String(size));
+  return `${path}?${next}`;
+};
+
+/** A page past the end is empty and tells its number (api.md §4.2). */
+export const list = (
+  request: ApiRequest,
+  { page, size }: Page,
+  total: number,
+  data: Resource[],
+  included?: Resource[],
+): Answer => {
+  const pages = Math.max(1, Math.ceil(total / size));
+  const prev = page > 1 ? page - 1 : null;
+  const next = page < pages ? page + 1 : null;
+  return json(200, {
+    data,
+    ...(included ? { included } : {}),
+    links: {
+      self: link(request, page, size),
+      first: link(request, 1, size),
+      prev: prev && link(request, prev, size),
+      next: next && link(request, next, size),
+      last: link(request, pages, size),
+    },
+    meta: {
+      pagination: {
+        'current-page': page,
+        'page-size': size,
+        'prev-page': prev,
+        'next-page': next,
+        'total-pages': pages,
+        'total-count': total,
+      },
+    },
+  });
+};
+
+/** For lists of which only "is there more" is known (api.md §4.2: organization runs). */
+export const listWithoutTotal = (
+  request: ApiRequest,
+  { page, size }: Page,
+  more: boolean,
+  data: Resource[],
+  included?: Resource[],
+): Answer => {
+  const prev = page > 1 ? page - 1 : null;
+  const next = more ? page + 1 : null;
+  return json(200, {
+    data,
+    ...(included ? { included } : {}),
+    links: {
+      self: link(request, page, size),
+      first: link(request, 1, size),
+      prev: prev && link(request, prev, size),
+      next: next && link(request, next, size),
+    },
+    meta: { pagination: { 'current-page': page, 'page-size': size, 'prev-page': prev, 'next-page': next } },
+  });
+};
+
+/** A list that is never cut, in the form clients page through. */
+export const wholeList = (request: ApiRequest, data: Resource[], included?: Resource[]): Answer =>
+  list(request, { page: 1, size: Math.max(defaultSize, data.length) }, data.length, data, included);

@@ -1,0 +1,102 @@
+import type { Run, RunOptions } from '../run/run.ts';
+import { type ConfigurationVersion, checkUpload } from '../store/configuration-versions.ts';
+import { newId } from '../store/id.ts';
+import { freezeVariables } from '../store/inputs.ts';
+import { getMembership, type Role } from '../store/organizations.ts';
+import { createRun, enqueue, getRun } from '../store/runs.ts';
+import { getWorkspace, type Workspace } from '../store/workspaces.ts';
+import { can } from './permissions.ts';
+
+/** Creating runs, for whoever asks: a request, or the upload of a configuration. */
+
+/** A run of which nothing else was said. */
+export const defaultOptions: Omit<RunOptions, 'autoApply'> = {
+  message: 'Queued manually via the Terraform Enterprise API',
+  isDestroy: false,
+  refresh: true,
+  refreshOnly: false,
+  planOnly: false,
+  savePlan: false,
+  allowEmptyApply: false,
+  allowConfigGeneration: false,
+  debuggingMode: false,
+  targetAddrs: null,
+  replaceAddrs: null,
+  variables: [],
+};
+
+export interface RunRequest {
+  workspace: Workspace;
+  version: ConfigurationVersion;
+  options: Omit<RunOptions, 'autoApply'>;
+  /** The run's own setting; missing: the workspace's. */
+  autoApply?: boolean;
+  createdBy: string;
+  /** Of the creator. */
+  roles: readonly Role[];
+  source: string;
+  terraformVersion?: string;
+  /** Of the one run this is about, however often it is asked for (api.md §7.2); missing: another run each time. */
+  id?: string;
+  /** Set off by an apply elsewhere: applies by itself if the workspace lets such runs (setting auto-apply-run-trigger). */
+  trigger?: Run['trigger'];
+}
+
+/** Asked for again: the run there is. One whose creator died before it was queued is queued now. */
+const repeated = async (id: string): Promise<Run | undefined> => {
+  const run = await getRun(id);
+  if (run?.status === 'pending' && !run.wait) await enqueue(run);
+  return run;
+};
+
+/**
+ * Freezes the variables, then creates and starts the run. Auto-apply needs a creator who may apply (lifecycle rule 3).
+ * The run emits JSON lines only for the one client that renders them (api.md §2.12).
+ */
+export const queueRun = async (wanted: RunRequest): Promise<Run> => {
+  const { workspace, version, options, createdBy, roles, source, trigger } = wanted;
+  const existing = wanted.id ? await repeated(wanted.id) : undefined;
+  if (existing) return existing;
+  const id = wanted.id ?? newId('run');
+  const planOnly = options.planOnly || version.speculative;
+  const automatic = trigger
+    ? workspace.autoApplyRunTrigger
+    : (wanted.autoApply ?? workspace.autoApply) && can(roles, 'run:apply');
+  return createRun(workspace.id, {
+    ...options,
+    planOnly,
+    autoApply: automatic && !planOnly && !options.savePlan,
+    id,
+    trigger,
+    configurationVersionId: version.id,
+    createdBy,
+    source,
+    structuredOutput: source === 'terraform+cloud' && workspace.structuredRunOutputEnabled,
+    terraformVersion: wanted.terraformVersion ?? workspace.terraformVersion,
+    inputsKey: await freezeVariables(workspace, id, options.variables),
+  });
+};
+
+/** The run that an uploaded configuration is to start, if it was asked for when the configuration was announced. */
+export const queueUploaded = async (version: ConfigurationVersion): Promise<Run | undefined> => {
+  if (version.status !== 'uploaded' || !version.autoQueueRuns) return undefined;
+  const workspace = await getWorkspace(version.workspaceId);
+  if (!workspace || workspace.executionMode === 'local') return undefined;
+  const creator = await getMembership(version.createdBy, version.organization);
+  return queueRun({
+    workspace,
+    version,
+    options: { ...defaultOptions, message: 'Queued by the upload of a configuration', savePlan: version.provisional },
+    createdBy: version.createdBy,
+    roles: creator?.roles ?? [],
+    source: 'tfe-configuration-version',
+    id: version.runId,
+  });
+};
+
+/** Sees to an upload as soon as somebody asks; S3 tells of it too (events/configuration-uploaded.ts). */
+export const acceptUpload = async (version: ConfigurationVersion): Promise<ConfigurationVersion> => {
+  const checked = await checkUpload(version);
+  if (checked.status !== version.status) await queueUploaded(checked);
+  return checked;
+};

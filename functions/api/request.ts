@@ -1,0 +1,81 @@
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { badRequest, notFound } from './errors.ts';
+
+/** What a route needs to know of an API Gateway v2 event. */
+export interface ApiRequest {
+  method: string;
+  /** As sent, without query. */
+  path: string;
+  /** Decoded path parameters. */
+  params: Record<string, string>;
+  query: URLSearchParams;
+  /** By lower-case name. */
+  header(name: string): string | undefined;
+  /**
+   * The parsed body; undefined when there is none. The content type is not looked at: clients leave it out.
+   * @throws {ApiError} 400
+   */
+  json(): unknown;
+  /**
+   * The body as the fields of an HTML form; none when there is no body.
+   * @throws {ApiError} 400
+   */
+  form(): URLSearchParams;
+  /** `https://host[:port]` as the client wrote it. */
+  baseUrl: string;
+}
+
+/** No id or name is longer; keys of the table may not be. */
+const maxParameter = 200;
+
+/** The router leaves path parameters percent-encoded. */
+const decode = (text: string): string => {
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(text);
+  } catch {
+    throw notFound('The path is not percent-encoded UTF-8.');
+  }
+  if (decoded.length > maxParameter) throw notFound('Nothing has an id or a name that long.');
+  return decoded;
+};
+
+const textOf = ({ body, isBase64Encoded }: APIGatewayProxyEventV2): string => {
+  if (!body) return '';
+  if (!isBase64Encoded) return body;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(body, 'base64'));
+  } catch {
+    throw badRequest('The body is not UTF-8 text.');
+  }
+};
+
+const parse = (text: string): unknown => {
+  if (text.trim() === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw badRequest('The body is not JSON.');
+  }
+};
+
+export const readRequest = (event: APIGatewayProxyEventV2): ApiRequest => {
+  const { headers, requestContext, pathParameters = {} } = event;
+  const header = (name: string) => headers[name];
+  return {
+    method: requestContext.http.method,
+    path: requestContext.http.path,
+    params: Object.fromEntries(Object.entries(pathParameters).map(([name, value]) => [name, decode(value ?? '')])),
+    query: new URLSearchParams(event.rawQueryString),
+    header,
+    json: () => parse(textOf(event)),
+    form: () => new URLSearchParams(textOf(event)),
+    baseUrl: `${header('x-forwarded-proto') ?? 'https'}://${header('host') ?? requestContext.domainName}`,
+  };
+};
+
+/** Runs and configurations made by the command line say so; it sends these headers (api.md §1.3). */
+export const sourceOf = (request: ApiRequest): 'terraform+cloud' | 'terraform' | 'tfe-api' => {
+  if (request.header('x-terraform-integration') === 'cloud') return 'terraform+cloud';
+  return request.header('terraform-version') ? 'terraform' : 'tfe-api';
+};

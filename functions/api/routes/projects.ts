@@ -1,0 +1,95 @@
+import * as v from 'valibot';
+import { carryFromProject } from '../../store/execution-modes.ts';
+import { getOrganization } from '../../store/organizations.ts';
+import { createProject, deleteProject, listProjects, type Project, updateProject } from '../../store/projects.ts';
+import { listNames } from '../../store/workspace-names.ts';
+import { getWorkspaces, updateWorkspace, type Workspace } from '../../store/workspaces.ts';
+import { type Answer, created, noContent, ok } from '../answer.ts';
+import { projectDocument } from '../documents/organizations.ts';
+import { conflict, unprocessable } from '../errors.ts';
+import { type InOrganization, organization, project } from '../finders.ts';
+import { list, pageOf, slice } from '../pagination.ts';
+import { readNewProject, readProjectChange } from '../project-input.ts';
+import { type Context, type Route, route } from '../route.ts';
+import { check, identifier } from '../validation.ts';
+
+const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
+
+const listAll = async ({ request, subject, roles }: Context<InOrganization>): Promise<Answer> => {
+  const page = pageOf(request);
+  const names = request.query
+    .get('filter[names]')
+    ?.split(',')
+    .map((name) => name.trim());
+  const search = (request.query.get('q') ?? '').toLowerCase();
+  const all = (await listProjects(subject.organization, names)).filter(({ name }) =>
+    name.toLowerCase().includes(search),
+  );
+  if (request.query.get('sort') === '-name') all.reverse();
+  const data = slice(all, page).map((one) => projectDocument(one, roles));
+  return list(request, page, all.length, data);
+};
+
+const create = async ({ request, subject, roles }: Context<InOrganization>): Promise<Answer> => {
+  const made = await createProject(await readNewProject(request, subject.organization));
+  if (!made) throw taken();
+  return created(projectDocument(made, roles));
+};
+
+const update = async ({ request, subject, roles }: Context<Project>): Promise<Answer> => {
+  const change = await readProjectChange(request, subject);
+  if (Object.keys(change).length === 0) return ok(projectDocument(subject, roles));
+  const updated = await updateProject(subject, change);
+  if (!updated) throw taken();
+  if (change.defaultExecutionMode) await carryFromProject(updated);
+  return ok(projectDocument(updated, roles));
+};
+
+const remove = async ({ subject }: Context<Project>): Promise<Answer> => {
+  const home = await getOrganization(subject.organization);
+  if (home?.defaultProjectId === subject.id) {
+    throw conflict(`Project ${subject.name} is the organization's default project and stays.`);
+  }
+  if ((await listNames(subject.organization)).some(({ projectId }) => projectId === subject.id)) {
+    throw conflict(`Project ${subject.name} still has workspaces. Move or delete them first.`);
+  }
+  await deleteProject(subject);
+  return noContent();
+};
+
+const mostMoved = 100;
+const moved = v.object({
+  data: v.pipe(v.array(identifier('workspaces')), v.maxLength(mostMoved, `may have at most ${mostMoved} at once`)),
+});
+
+/** Moves all of them or, when one is not there, none. */
+const move = async ({ request, subject }: Context<Project>): Promise<Answer> => {
+  const ids = [...new Set(check(moved, request.json() ?? {}).data.map(({ id }) => id))];
+  const found = new Map((await getWorkspaces(ids)).map((workspace) => [workspace.id, workspace]));
+  const workspaces = ids.map((id, i): Workspace => {
+    const workspace = found.get(id);
+    if (workspace?.organization === subject.organization) return workspace;
+    throw unprocessable(`/data/${i}/id`, `id: ${subject.organization} has no workspace ${id}`);
+  });
+  for (const workspace of workspaces) {
+    const updated = await updateWorkspace(workspace, {
+      projectId: subject.id,
+      ...(workspace.inheritsExecutionMode ? { executionMode: subject.defaultExecutionMode ?? 'remote' } : {}),
+    });
+    if (typeof updated === 'string') {
+      throw conflict(`Workspace ${workspace.name} was changed by somebody else at the same moment. Try again.`);
+    }
+  }
+  return noContent();
+};
+
+export const projectRoutes: Route[] = [
+  route('GET', '/organizations/{organization}/projects', 'project:read', organization, listAll),
+  route('POST', '/organizations/{organization}/projects', 'project:create', organization, create),
+  route('GET', '/projects/{project}', 'project:read', project, async ({ subject, roles }) =>
+    ok(projectDocument(subject, roles)),
+  ),
+  route('PATCH', '/projects/{project}', 'project:update', project, update),
+  route('DELETE', '/projects/{project}', 'project:delete', project, remove),
+  route('POST', '/projects/{project}/relationships/workspaces', 'project:update', project, move),
+];

@@ -1,0 +1,74 @@
+import * as v from 'valibot';
+import { addConsumers, listConsumers, removeConsumers, replaceConsumers } from '../../store/state-sharing.ts';
+import { listNames } from '../../store/workspace-names.ts';
+import { getWorkspaces, type Workspace } from '../../store/workspaces.ts';
+import { type Answer, noContent } from '../answer.ts';
+import { workspaceDocument } from '../documents/workspaces.ts';
+import { unprocessable } from '../errors.ts';
+import { workspace } from '../finders.ts';
+import { list, pageOf, slice } from '../pagination.ts';
+import { type Context, type Route, route } from '../route.ts';
+import { check, identifier } from '../validation.ts';
+
+/** The workspaces whose runs may read this one's state (HCP API: workspaces, remote state consumers). */
+
+const mostAtOnce = 100;
+
+const body = v.object({
+  data: v.pipe(v.array(identifier('workspaces')), v.maxLength(mostAtOnce, `may have at most ${mostAtOnce} at once`)),
+});
+
+const idsIn = ({ request }: Context<Workspace>): string[] => [
+  ...new Set(check(body, request.json() ?? {}).data.map(({ id }) => id)),
+];
+
+/** Those that exist in the workspace's organization. @throws {ApiError} 422 */
+const consumersIn = async (context: Context<Workspace>): Promise<string[]> => {
+  const { organization } = context.subject;
+  const ids = idsIn(context);
+  const known = new Set(
+    (await getWorkspaces(ids)).filter((found) => found.organization === organization).map(({ id }) => id),
+  );
+  const missing = ids.findIndex((id) => !known.has(id));
+  if (missing >= 0) throw unprocessable(`/data/${missing}/id`, `id: ${organization} has no workspace ${ids[missing]}`);
+  return ids;
+};
+
+const listOfWorkspace = async ({ request, subject, roles }: Context<Workspace>): Promise<Answer> => {
+  const page = pageOf(request);
+  const everyone = subject.globalRemoteState && request.query.get('show_only_configured') !== 'true';
+  const ids = everyone
+    ? (await listNames(subject.organization)).map(({ workspaceId }) => workspaceId).filter((id) => id !== subject.id)
+    : await listConsumers(subject.id);
+  const found = await getWorkspaces(slice(ids, page));
+  return list(
+    request,
+    page,
+    ids.length,
+    found.map((one) => workspaceDocument(one, roles)),
+  );
+};
+
+const add = async (context: Context<Workspace>): Promise<Answer> => {
+  await addConsumers(context.subject.id, await consumersIn(context));
+  return noContent();
+};
+
+const replace = async (context: Context<Workspace>): Promise<Answer> => {
+  await replaceConsumers(context.subject.id, await consumersIn(context));
+  return noContent();
+};
+
+const remove = async (context: Context<Workspace>): Promise<Answer> => {
+  await removeConsumers(context.subject.id, idsIn(context));
+  return noContent();
+};
+
+const base = '/workspaces/{workspace}/relationships/remote-state-consumers';
+
+export const remoteStateConsumerRoutes: Route[] = [
+  route('GET', base, 'workspace:read', workspace, listOfWorkspace),
+  route('POST', base, 'workspace:update', workspace, add),
+  route('PATCH', base, 'workspace:update', workspace, replace),
+  route('DELETE', base, 'workspace:update', workspace, remove),
+];

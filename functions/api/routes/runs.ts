@@ -1,0 +1,144 @@
+import type { Run } from '../../run/run.ts';
+import { getConfigurationVersion } from '../../store/configuration-versions.ts';
+import { getOrganization } from '../../store/organizations.ts';
+import { findOrganizationRuns, findRuns, listAppliableRuns, listOpenRuns } from '../../store/run-lists.ts';
+import { getUser } from '../../store/users.ts';
+import { getWorkspace, type Workspace } from '../../store/workspaces.ts';
+import { type Answer, created, ok, type Resource } from '../answer.ts';
+import { configurationVersionDocument } from '../documents/configuration-versions.ts';
+import { capacityDocument } from '../documents/organizations.ts';
+import { applyDocument, planDocument, runDocument } from '../documents/runs.ts';
+import { userDocument } from '../documents/users.ts';
+import { workspaceDocument } from '../documents/workspaces.ts';
+import { badRequest } from '../errors.ts';
+import { type InOrganization, organization, run, workspace } from '../finders.ts';
+import { includes } from '../include.ts';
+import { list, listWithoutTotal, pageOf, wholeList } from '../pagination.ts';
+import { queueRun } from '../queue-run.ts';
+import { type Context, type Finder, type Route, route, type Subject } from '../route.ts';
+import { readRunFilter } from '../run-filter.ts';
+import { readNewRun, workspaceOfNewRun } from '../run-input.ts';
+
+const knownIncludes = [
+  'plan',
+  'apply',
+  'created_by',
+  'cost_estimate',
+  'configuration_version',
+  'configuration_version.ingress_attributes',
+  'workspace',
+  'task_stages',
+  'tf_policy_evaluations',
+] as const;
+
+const create = async ({ request, subject, roles, principal }: Context<Workspace>): Promise<Answer> => {
+  const { userId } = principal;
+  const wanted = await readNewRun(request, subject);
+  const made = await queueRun({ ...wanted, workspace: subject, createdBy: userId, roles });
+  return created(runDocument(made, { roles, userId }));
+};
+
+/** What is asked to come along; a run in `data` is never in `included` too, which would be a cycle (api.md §7.1). */
+const related = async (context: Context<Subject>, runs: Run[]): Promise<Resource[] | undefined> => {
+  const { request, roles } = context;
+  const include = includes(request, knownIncludes);
+  if (include.size === 0) return undefined;
+  const some = async <T>(wanted: boolean, ids: string[], read: (id: string) => Promise<T | undefined>) =>
+    wanted ? (await Promise.all([...new Set(ids)].map(read))).filter((record) => record !== undefined) : [];
+  const versionIds = runs.map((one) => one.configurationVersionId);
+  const [workspaces, versions, users] = await Promise.all([
+    some(
+      include.has('workspace'),
+      runs.map((one) => one.workspaceId),
+      getWorkspace,
+    ),
+    some(include.has('configuration_version'), versionIds, getConfigurationVersion),
+    some(
+      include.has('created_by'),
+      runs.map((one) => one.createdBy),
+      getUser,
+    ),
+  ]);
+  return [
+    ...(include.has('plan') ? runs.map((one) => planDocument(one, request.baseUrl)) : []),
+    ...(include.has('apply') ? runs.map((one) => applyDocument(one, request.baseUrl)) : []),
+    ...workspaces.map((one) => workspaceDocument(one, roles)),
+    ...versions.map((one) => configurationVersionDocument(one)),
+    ...users.map(userDocument),
+  ];
+};
+
+const read = async (context: Context<Run>): Promise<Answer> => {
+  const { subject, roles, principal } = context;
+  return ok(runDocument(subject, { roles, userId: principal.userId }), await related(context, [subject]));
+};
+
+const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => {
+  const { request, subject, roles, principal } = context;
+  const page = pageOf(request);
+  const filter = await readRunFilter(request, subject.organization);
+  const { items, total, more } = filter.plain
+    ? await listAppliableRuns(subject, page)
+    : await findRuns(subject, filter, page);
+  const data = items.map((one) => runDocument(one, { roles, userId: principal.userId }));
+  // With a filter, no more is counted than that there is another page.
+  return list(
+    request,
+    page,
+    more ? Math.max(total, page.page * page.size + 1) : total,
+    data,
+    await related(context, items),
+  );
+};
+
+const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { request, subject, roles, principal } = context;
+  const page = pageOf(request);
+  const filter = await readRunFilter(request, subject.organization);
+  const { items, more } = await findOrganizationRuns(subject.organization, filter, page);
+  const data = items.map((one) => runDocument(one, { roles, userId: principal.userId }));
+  return listWithoutTotal(request, page, more, data, await related(context, items));
+};
+
+/** `GET /runs` names what it is about in its query. */
+const namedInQuery: Finder<Workspace | InOrganization> = {
+  what: 'workspace or organization',
+  find: async ({ query }) => {
+    const workspaceId = query.get('workspace_id');
+    if (workspaceId) return getWorkspace(workspaceId.slice(0, 100));
+    const name = query.get('organization_name');
+    if (!name) throw badRequest('workspace_id or organization_name is required.');
+    const record = await getOrganization(name.slice(0, 100));
+    return record && { organization: record.name, record };
+  },
+};
+
+const listNamed = (context: Context<Workspace | InOrganization>): Promise<Answer> => {
+  const { subject } = context;
+  return 'record' in subject ? listOfOrganization({ ...context, subject }) : listOfWorkspace({ ...context, subject });
+};
+
+/** Not those that wait for a person: nobody waits for them. Runs wait for their workspace, never for the organization. */
+const queue = async ({ request, subject, roles, principal }: Context<InOrganization>): Promise<Answer> => {
+  const runs = (await listOpenRuns(subject.organization)).filter(({ confirmable }) => !confirmable);
+  return wholeList(
+    request,
+    runs.map((one) => runDocument(one, { roles, userId: principal.userId })),
+  );
+};
+
+const capacity = async ({ subject }: Context<InOrganization>): Promise<Answer> => {
+  const runs = (await listOpenRuns(subject.organization)).filter(({ confirmable }) => !confirmable);
+  const pending = runs.filter(({ status }) => status === 'pending').length;
+  return ok(capacityDocument(subject.record, { pending, running: runs.length - pending }));
+};
+
+export const runRoutes: Route[] = [
+  route('POST', '/runs', 'run:plan', workspaceOfNewRun, create),
+  route('GET', '/runs', 'run:read', namedInQuery, listNamed),
+  route('GET', '/runs/{run}', 'run:read', run, read),
+  route('GET', '/workspaces/{workspace}/runs', 'run:read', workspace, listOfWorkspace),
+  route('GET', '/organizations/{organization}/runs', 'run:read', organization, listOfOrganization),
+  route('GET', '/organizations/{organization}/runs/queue', 'run:read', organization, queue),
+  route('GET', '/organizations/{organization}/capacity', 'organization:read', organization, capacity),
+];

@@ -1,0 +1,176 @@
+import * as v from 'valibot';
+import { presignGet, putObject } from '../../store/bucket.ts';
+import { objects } from '../../store/keys.ts';
+import {
+  findStateVersions,
+  listStateVersions,
+  purgeState,
+  restoreState,
+  softDeleteState,
+} from '../../store/state-history.ts';
+import { duplicateState } from '../../store/state-rollback.ts';
+import {
+  createStateVersion,
+  finalizeStateVersion,
+  getStateVersion,
+  readSummary,
+  type StateVersion,
+  uploadUrls,
+} from '../../store/state-versions.ts';
+import { findWorkspace, getWorkspace, type Workspace } from '../../store/workspaces.ts';
+import { type Answer, created, noContent, ok, type Resource, redirect } from '../answer.ts';
+import { outputDocument, stateVersionDocument } from '../documents/state-versions.ts';
+import { badRequest, conflict, notFound, unprocessable } from '../errors.ts';
+import { sharedStateVersion, sharedWorkspace, stateVersion, workspace } from '../finders.ts';
+import { includes } from '../include.ts';
+import { list, pageOf } from '../pagination.ts';
+import { can } from '../permissions.ts';
+import { type Context, type Finder, type Route, route } from '../route.ts';
+import { readNewState } from '../state-input.ts';
+import { check, toOne } from '../validation.ts';
+
+const knownIncludes = ['outputs', 'run', 'created_by', 'run.created_by', 'run.configuration_version'] as const;
+const downloadSeconds = 60;
+
+const create = async (context: Context<Workspace>): Promise<Answer> => {
+  const { request, subject, principal } = context;
+  const { content, json, ...given } = readNewState(request, subject);
+  const result = await createStateVersion({
+    ...given,
+    workspace: subject,
+    userId: principal.userId,
+    intermediate: false,
+  });
+  if ('conflict' in result) throw conflict(result.conflict);
+  let version = result.stateVersion;
+  if (content && result.uploadUrl) {
+    if (json) await putObject(objects.jsonState(version.workspaceId, version.id), json);
+    await putObject(objects.state(version.workspaceId, version.id), content);
+    version = await finalizeStateVersion(version);
+    if (version.refusal) throw unprocessable('/data/attributes/state', `state: ${version.refusal}`);
+  }
+  return created(await documentOf(context, version));
+};
+
+const documentOf = async (
+  { request: { baseUrl }, roles }: Pick<Context<Workspace>, 'request' | 'roles'>,
+  version: StateVersion,
+): Promise<Resource> => {
+  if (version.status === 'pending')
+    return stateVersionDocument(version, { baseUrl, roles, upload: await uploadUrls(version) });
+  const large = version.status === 'finalized' && !version.summary;
+  return stateVersionDocument(version, { baseUrl, roles, summary: large ? await readSummary(version) : undefined });
+};
+
+/** The upload may just have come; S3 tells nobody. */
+const show = async ({ request, roles }: Pick<Context<Workspace>, 'request' | 'roles'>, found: StateVersion) => {
+  const include = includes(request, knownIncludes);
+  const version = await finalizeStateVersion(found);
+  const outputs = include.has('outputs') && can(roles, 'state:read-outputs') ? await readSummary(version) : undefined;
+  const included = outputs?.outputs.map((output, index) => outputDocument(version.id, output, index));
+  return ok(await documentOf({ request, roles }, version), include.size ? (included ?? []) : undefined);
+};
+
+/** @throws {ApiError} 404 for a workspace without state: clients take that for "none yet" */
+export const currentVersion = async ({ state, name }: Workspace): Promise<StateVersion> => {
+  const version = state && (await getStateVersion(state.id));
+  if (!version) throw notFound(`Workspace ${name} has no state yet.`);
+  return version;
+};
+
+/** The list names its workspace by two filters, both required (api.md §3.4). */
+const workspaceOfFilters: Finder<Workspace> = {
+  what: 'workspace',
+  find: async ({ query }) => {
+    const organization = query.get('filter[organization][name]');
+    const name = query.get('filter[workspace][name]');
+    if (!organization || !name) {
+      throw badRequest('filter[organization][name] and filter[workspace][name] are required.');
+    }
+    return findWorkspace(organization.slice(0, 100), name.slice(0, 100));
+  },
+};
+
+const listOfWorkspace = async ({ request, subject, roles }: Context<Workspace>): Promise<Answer> => {
+  const page = pageOf(request);
+  includes(request, knownIncludes);
+  const status = request.query.get('filter[status]') ?? undefined;
+  const { items, total } = status
+    ? await findStateVersions(subject.id, status, page)
+    : await listStateVersions(subject, page);
+  const data = items.map((version) => stateVersionDocument(version, { baseUrl: request.baseUrl, roles }));
+  return list(request, page, total, data);
+};
+
+const download = async (version: StateVersion, key: string): Promise<Answer> => {
+  if (version.status !== 'finalized') throw notFound(`State version ${version.id} has no content.`);
+  return redirect(302, await presignGet(key, downloadSeconds));
+};
+
+const rollbackBody = v.object({
+  data: v.object({ relationships: v.object({ 'rollback-state-version': toOne('state-versions') }) }),
+});
+
+/** An older version becomes current again, as a new one. */
+const rollback = async (context: Context<Workspace>): Promise<Answer> => {
+  const { request, subject, principal } = context;
+  const { data } = check(rollbackBody, request.json() ?? {});
+  const id = data.relationships['rollback-state-version'].data?.id ?? '';
+  const source = await getStateVersion(id);
+  if (source?.workspaceId !== subject.id || source.status !== 'finalized') {
+    throw unprocessable(
+      '/data/relationships/rollback-state-version',
+      `rollback-state-version: workspace ${subject.name} has no state version ${id} to go back to`,
+    );
+  }
+  const result = await duplicateState(subject, source, principal.userId);
+  if ('conflict' in result) throw conflict(result.conflict);
+  return created(await documentOf(context, result.stateVersion));
+};
+
+/** Of the content, which is all that is secret; the record stays. What is current is needed. */
+const manage =
+  (verb: string, change: (version: StateVersion) => Promise<StateVersion | undefined>) =>
+  async ({ subject }: Context<StateVersion>): Promise<Answer> => {
+    if ((await getWorkspace(subject.workspaceId))?.state?.id === subject.id) {
+      throw conflict(`State version ${subject.id} is the current one of its workspace and cannot be ${verb}.`);
+    }
+    if (!(await change(subject))) {
+      throw conflict(`State version ${subject.id} is ${subject.status} and cannot be ${verb}.`);
+    }
+    return noContent();
+  };
+
+const base = '/state-versions/{version}';
+
+export const stateVersionRoutes: Route[] = [
+  route('POST', '/workspaces/{workspace}/state-versions', 'state:write', workspace, create),
+  route('PATCH', '/workspaces/{workspace}/state-versions', 'state:write', workspace, rollback),
+  route('GET', '/workspaces/{workspace}/current-state-version', 'state:read', sharedWorkspace, async (context) =>
+    show(context, await currentVersion(context.subject)),
+  ),
+  route('GET', '/state-versions', 'state:read', workspaceOfFilters, listOfWorkspace),
+  route('GET', base, 'state:read', sharedStateVersion, (context) => show(context, context.subject)),
+  route('GET', `${base}/download`, 'state:read', sharedStateVersion, ({ subject }) =>
+    download(subject, objects.state(subject.workspaceId, subject.id)),
+  ),
+  route(
+    'POST',
+    `${base}/actions/soft_delete_backing_data`,
+    'data:delete',
+    stateVersion,
+    manage('deleted', softDeleteState),
+  ),
+  route('POST', `${base}/actions/restore_backing_data`, 'data:delete', stateVersion, manage('restored', restoreState)),
+  route(
+    'POST',
+    `${base}/actions/permanently_delete_backing_data`,
+    'data:delete',
+    stateVersion,
+    manage('deleted for good', purgeState),
+  ),
+  route('GET', `${base}/json-download`, 'state:read', sharedStateVersion, ({ subject }) => {
+    if (!subject.hasJson) throw notFound(`State version ${subject.id} was uploaded without its JSON form.`);
+    return download(subject, objects.jsonState(subject.workspaceId, subject.id));
+  }),
+];

@@ -1,0 +1,222 @@
+import { getProjects, type Project } from '../../store/projects.ts';
+import {
+  applyVariableSet,
+  createVariableSet,
+  deleteVariableSet,
+  effectiveVariableSets,
+  getVariableSet,
+  getVariableSets,
+  listProjectVariableSets,
+  listVariableSetNames,
+  mostOf,
+  updateVariableSet,
+  type VariableSet,
+  withdrawVariableSet,
+} from '../../store/variable-sets.ts';
+import { createVariable, getVariable, listVariables } from '../../store/variables.ts';
+import { getWorkspaces, type Workspace } from '../../store/workspaces.ts';
+import { type Answer, created, noContent, ok, type Resource } from '../answer.ts';
+import { projectDocument } from '../documents/organizations.ts';
+import { variableDocument, variableSetDocument } from '../documents/variables.ts';
+import { workspaceDocument } from '../documents/workspaces.ts';
+import { notFound, unprocessable } from '../errors.ts';
+import { type InOrganization, organization, project, variableSet, workspace } from '../finders.ts';
+import { includes } from '../include.ts';
+import { list, pageOf, slice } from '../pagination.ts';
+import type { ApiRequest } from '../request.ts';
+import { type Context, type Route, route, type Subject } from '../route.ts';
+import {
+  idsOf,
+  type Kind,
+  kinds,
+  readNewVariableSet,
+  readTargets,
+  readVariableSetChange,
+  type Targets,
+} from '../variable-set-input.ts';
+import { listOwned } from './variables.ts';
+
+/** Variable sets: what they are, what is in them (routes/variables.ts), and what they are applied to. */
+
+const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
+
+const tooMany = (kind: Kind) =>
+  unprocessable('/data', `${kind}: a variable set is applied to at most ${mostOf[idsOf[kind]]}`);
+
+const apply = async (set: VariableSet, kind: Kind, ids: string[]): Promise<VariableSet> => {
+  const applied = await applyVariableSet(set, idsOf[kind], ids);
+  if (!applied) throw tooMany(kind);
+  return applied;
+};
+
+const create = async ({ request, subject, roles }: Context<InOrganization>): Promise<Answer> => {
+  const { set: wanted, variables, targets } = await readNewVariableSet(request, subject.organization);
+  let set = await createVariableSet(wanted);
+  if (!set) throw taken();
+  for (const { kind, ids } of targets) set = await apply(set, kind, ids);
+  for (const variable of variables) await createVariable(set.id, variable);
+  return created(variableSetDocument(variables.length ? await again(set) : set, roles));
+};
+
+const again = async ({ id }: VariableSet): Promise<VariableSet> => {
+  const set = await getVariableSet(id);
+  if (!set) throw notFound();
+  return set;
+};
+
+/** What a set is applied to becomes exactly that. */
+const replace = async (set: VariableSet, { kind, ids }: Targets): Promise<void> => {
+  const had = set[idsOf[kind]] ?? new Set<string>();
+  const added = ids.filter((id) => !had.has(id));
+  const gone = [...had].filter((id) => !ids.includes(id));
+  await apply(set, kind, added);
+  await withdrawVariableSet(set, idsOf[kind], gone);
+};
+
+const update = async (context: Context<VariableSet>): Promise<Answer> => {
+  const { request, subject, roles } = context;
+  const { change, targets } = await readVariableSetChange(request, subject);
+  const updated = Object.keys(change).length ? await updateVariableSet(subject, change) : subject;
+  if (!updated) throw taken();
+  for (const target of targets) await replace(updated, target);
+  const latest = targets.length ? await again(updated) : updated;
+  return ok(variableSetDocument(latest, roles), await included(context, [latest]));
+};
+
+const knownIncludes = ['vars', 'workspaces', 'projects', 'stacks'] as const;
+/** More than that many do not come along. */
+const mostIncluded = 100;
+
+const some = (sets: VariableSet[], ids: 'workspaceIds' | 'projectIds'): string[] =>
+  [...new Set(sets.flatMap((set) => [...(set[ids] ?? [])]))].slice(0, mostIncluded);
+
+const included = async ({ request, roles }: Context<Subject>, sets: VariableSet[]): Promise<Resource[] | undefined> => {
+  const include = includes(request, knownIncludes);
+  if (include.size === 0) return undefined;
+  const [variables, workspaces, projects] = await Promise.all([
+    include.has('vars') ? Promise.all(sets.map(({ id }) => listVariables(id))) : [],
+    include.has('workspaces') ? getWorkspaces(some(sets, 'workspaceIds')) : [],
+    include.has('projects') ? getProjects(some(sets, 'projectIds')) : [],
+  ]);
+  return [
+    ...variables.flat().map((variable) => variableDocument(variable)),
+    ...workspaces.map((one) => workspaceDocument(one, roles)),
+    ...projects.map((one) => projectDocument(one, roles)),
+  ];
+};
+
+const read = async (context: Context<VariableSet>): Promise<Answer> =>
+  ok(variableSetDocument(context.subject, context.roles), await included(context, [context.subject]));
+
+/** Doing it again changes nothing. */
+const relate = (kind: Kind, change: 'apply' | 'withdraw') => async (context: Context<VariableSet>) => {
+  const { request, subject } = context;
+  const ids = await readTargets(request, subject, kind, change === 'apply');
+  if (change === 'apply') await apply(subject, kind, ids);
+  else await withdrawVariableSet(subject, idsOf[kind], ids);
+  return noContent();
+};
+
+const searched = ({ query }: ApiRequest): ((set: { name: string }) => boolean) => {
+  const text = (query.get('q') ?? '').toLowerCase();
+  return (set) => set.name.toLowerCase().includes(text);
+};
+
+const page = async (context: Context<Subject>, sets: VariableSet[]): Promise<Answer> => {
+  const wanted = pageOf(context.request);
+  const shown = slice(sets.filter(searched(context.request)), wanted);
+  const data = shown.map((set) => variableSetDocument(set, context.roles));
+  const total = sets.filter(searched(context.request)).length;
+  return list(context.request, wanted, total, data, await included(context, shown));
+};
+
+const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+
+/** By the index of names alone, unless the filter asks for what only the sets know. */
+const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { request, subject, roles } = context;
+  const owned = request.query.get('scope') === 'owned';
+  const names = (await listVariableSetNames(subject.organization))
+    .filter(({ projectId }) => !owned || !projectId)
+    .sort(byName);
+  const global = request.query.get('filter[global]');
+  const all = names.filter(searched(request)).map(({ id }) => id);
+  if (global !== null) {
+    const sets = await getVariableSets(all);
+    return page(
+      context,
+      sets.filter((set) => set.global === (global === 'true')),
+    );
+  }
+  const wanted = pageOf(request);
+  const sets = await getVariableSets(slice(all, wanted));
+  const data = sets.map((set) => variableSetDocument(set, roles));
+  return list(request, wanted, all.length, data, await included(context, sets));
+};
+
+const listOfProject = async (context: Context<Project>): Promise<Answer> => {
+  const { subject, request } = context;
+  const scope = request.query.get('scope') ?? 'applied';
+  const applied = await listProjectVariableSets(subject.organization, subject.id);
+  if (scope === 'applied') return page(context, applied.sort(byName));
+  const names = await listVariableSetNames(subject.organization);
+  const owned = await getVariableSets(names.filter(({ projectId }) => projectId === subject.id).map(({ id }) => id));
+  const shared = applied.filter(({ projectId }) => projectId === undefined);
+  const chosen = scope === 'owned' ? owned : scope === 'shared' ? shared : [...shared, ...owned];
+  return page(context, chosen.sort(byName));
+};
+
+const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => {
+  const sets = (await effectiveVariableSets(context.subject)).map(({ set }) => set);
+  return page(context, sets.sort(byName));
+};
+
+/** Those that could still be applied to the workspace. */
+const listApplicable = async (context: Context<Workspace>): Promise<Answer> => {
+  const { subject } = context;
+  const names = await listVariableSetNames(subject.organization);
+  const candidates = names.filter(({ projectId }) => projectId === undefined || projectId === subject.projectId);
+  const sets = await getVariableSets(candidates.map(({ id }) => id));
+  const free = sets.filter((set) => !set.global && !set.workspaceIds?.has(subject.id));
+  return page(context, free.sort(byName));
+};
+
+/** A set as a workspace has it: only if it reaches the workspace. */
+const setOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<VariableSet> => {
+  const id = request.params.varset ?? '';
+  const found = (await effectiveVariableSets(subject)).find(({ set }) => set.id === id);
+  if (!found) throw notFound(`No such variable set is applied to workspace ${subject.name}.`);
+  return found.set;
+};
+
+const readVariableOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => {
+  const variable = await getVariable((await setOfWorkspace(context)).id, context.request.params.variable ?? '');
+  if (!variable) throw notFound('There is no such variable in the variable set.');
+  return ok(variableDocument(variable));
+};
+
+const base = '/varsets/{varset}';
+const ofWorkspace = '/workspaces/{workspace}/varsets/{varset}/relationships/vars';
+
+export const variableSetRoutes: Route[] = [
+  route('GET', '/organizations/{organization}/varsets', 'varset:read', organization, listOfOrganization),
+  route('POST', '/organizations/{organization}/varsets', 'varset:write', organization, create),
+  route('GET', base, 'varset:read', variableSet, read),
+  route('PATCH', base, 'varset:write', variableSet, update),
+  route('POST', base, 'varset:write', variableSet, update),
+  route('DELETE', base, 'varset:write', variableSet, async ({ subject }) => {
+    await deleteVariableSet(subject);
+    return noContent();
+  }),
+  ...kinds.flatMap((kind): Route[] => [
+    route('POST', `${base}/relationships/${kind}`, 'varset:write', variableSet, relate(kind, 'apply')),
+    route('DELETE', `${base}/relationships/${kind}`, 'varset:write', variableSet, relate(kind, 'withdraw')),
+  ]),
+  route('GET', '/projects/{project}/varsets', 'varset:read', project, listOfProject),
+  route('GET', '/workspaces/{workspace}/varsets', 'variable:read', workspace, listOfWorkspace),
+  route('GET', '/workspaces/{workspace}/applicable-varsets', 'variable:read', workspace, listApplicable),
+  route('GET', ofWorkspace, 'variable:read', workspace, async (context) =>
+    listOwned({ request: context.request, subject: await setOfWorkspace(context) }),
+  ),
+  route('GET', `${ofWorkspace}/{variable}`, 'variable:read', workspace, readVariableOfWorkspace),
+];

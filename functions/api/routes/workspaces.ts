@@ -1,0 +1,111 @@
+import { getOrganization } from '../../store/organizations.ts';
+import {
+  createWorkspace,
+  deleteWorkspace,
+  firstQueued,
+  updateWorkspace,
+  type Workspace,
+} from '../../store/workspaces.ts';
+import { type Answer, created, noContent, ok } from '../answer.ts';
+import { currentRunId, workspaceDocument } from '../documents/workspaces.ts';
+import { conflict, forbidden, unprocessable } from '../errors.ts';
+import {
+  type InOrganization,
+  organization,
+  sharedWorkspace,
+  sharedWorkspaceByName,
+  workspace,
+  workspaceByName,
+} from '../finders.ts';
+import { can } from '../permissions.ts';
+import { type Context, type Method, type Route, route } from '../route.ts';
+import { readNewWorkspace, readWorkspaceChange } from '../workspace-input.ts';
+import { relatedToWorkspace } from './workspace-includes.ts';
+import { listWorkspaces } from './workspace-list.ts';
+
+const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
+
+const create = async ({ request, subject, roles }: Context<InOrganization>): Promise<Answer> => {
+  const made = await createWorkspace(await readNewWorkspace(request, subject.record));
+  if (!made) throw taken();
+  return created(workspaceDocument(made, roles));
+};
+
+/** While a user holds the workspace, the run that waits for it is shown: clients then say what they wait for. */
+const shownRunId = async (subject: Workspace): Promise<string | undefined> =>
+  (subject.lock?.kind === 'user' ? await firstQueued(subject.id) : undefined) ?? currentRunId(subject);
+
+const read = async (context: Context<Workspace>): Promise<Answer> => {
+  const { subject, roles } = context;
+  const runId = await shownRunId(subject);
+  const document = workspaceDocument(subject, roles, runId);
+  const related = await relatedToWorkspace(context, runId);
+  return ok(
+    { ...document, relationships: { ...document.relationships, ...related?.relationships } },
+    related?.included,
+  );
+};
+
+const update = async ({ request, subject, roles }: Context<Workspace>): Promise<Answer> => {
+  const change = await readWorkspaceChange(request, subject.organization, subject);
+  if (Object.keys(change).length === 0) return ok(workspaceDocument(subject, roles));
+  const updated = await updateWorkspace(subject, change);
+  if (updated === 'name taken') throw taken();
+  if (updated === 'changed meanwhile') {
+    throw conflict(`Workspace ${subject.name} was changed by somebody else at the same moment. Try again.`);
+  }
+  return ok(workspaceDocument(updated, roles));
+};
+
+const busy = (subject: Workspace) =>
+  conflict(`Workspace ${subject.name} has runs that are not over. Cancel or discard them first.`);
+
+/** With what it manages, a workspace is deleted by owners only, unless the organization lets its admins. */
+const checkForce = async ({ subject, roles }: Context<Workspace>): Promise<void> => {
+  if (!subject.state?.resources || can(roles, 'workspace:force-delete')) return;
+  const home = await getOrganization(subject.organization);
+  if (home?.allowForceDeleteWorkspaces) return;
+  throw forbidden(
+    `Workspace ${subject.name} still manages ${subject.state.resources} resources: only owners of ${subject.organization} may delete it. Destroy them first.`,
+  );
+};
+
+const remove = async (context: Context<Workspace>): Promise<Answer> => {
+  const { subject } = context;
+  await checkForce(context);
+  if (!(await deleteWorkspace(subject))) throw busy(subject);
+  return noContent();
+};
+
+/** Clients look for the words "locked" and "being processed" in the refusal (api.md §2.9). */
+const safeDelete = async ({ subject }: Context<Workspace>): Promise<Answer> => {
+  if (subject.lock) throw conflict(`Workspace ${subject.name} is locked. Unlock it first.`);
+  if (await firstQueued(subject.id)) throw busy(subject);
+  if (subject.state?.resources) {
+    throw conflict(
+      `Workspace ${subject.name} still manages ${subject.state.resources} resources. Destroy them first, or delete the workspace with force.`,
+    );
+  }
+  if (!(await deleteWorkspace(subject))) throw busy(subject);
+  return noContent();
+};
+
+const both = (
+  method: Method,
+  end: string,
+  permission: 'workspace:update' | 'workspace:delete',
+  handle: (context: Context<Workspace>) => Promise<Answer>,
+): Route[] => [
+  route(method, `/workspaces/{workspace}${end}`, permission, workspace, handle),
+  route(method, `/organizations/{organization}/workspaces/{name}${end}`, permission, workspaceByName, handle),
+];
+
+export const workspaceRoutes: Route[] = [
+  route('GET', '/organizations/{organization}/workspaces', 'organization:read', organization, listWorkspaces),
+  route('POST', '/organizations/{organization}/workspaces', 'workspace:create', organization, create),
+  route('GET', '/workspaces/{workspace}', 'workspace:read', sharedWorkspace, read),
+  route('GET', '/organizations/{organization}/workspaces/{name}', 'workspace:read', sharedWorkspaceByName, read),
+  ...both('PATCH', '', 'workspace:update', update),
+  ...both('DELETE', '', 'workspace:delete', remove),
+  ...both('POST', '/actions/safe-delete', 'workspace:delete', safeDelete),
+];

@@ -1,0 +1,66 @@
+import { environment } from '../environment.ts';
+import type { PhaseName, Run } from '../run/run.ts';
+import type { Job } from '../runner/protocol.ts';
+import { presignGet } from '../store/bucket.ts';
+import { openInputs } from '../store/inputs.ts';
+import { objects } from '../store/keys.ts';
+import { noteBasis } from '../store/saved-plans.ts';
+import { stateTokenOf } from '../store/state-tokens.ts';
+import { getWorkspace } from '../store/workspaces.ts';
+import { ProtocolError } from './caller.ts';
+
+/** How long a runner has to begin its downloads. */
+const downloadSeconds = 900;
+
+const mebibyte = 1024 * 1024;
+const limits: Job['limits'] = {
+  configurationBytes: 100 * mebibyte,
+  unpackedBytes: 1024 * mebibyte,
+  files: 50_000,
+  logBytes: 50 * mebibyte,
+};
+
+/** Everything a runner needs for one phase. The only place where sensitive values leave the control plane. */
+export const buildJob = async (
+  run: Run,
+  phase: PhaseName,
+  token: string,
+  { handedOver }: { handedOver: boolean },
+): Promise<Job> => {
+  const [workspace, variables] = await Promise.all([getWorkspace(run.workspaceId), openInputs(run)]);
+  if (!workspace) throw new ProtocolError(410, 'the workspace is gone');
+  if (phase === 'plan') await noteBasis(run, workspace);
+  const slug = `${run.organization}/${run.workspaceName}`;
+  const [configurationUrl, stateUrl, planUrl] = await Promise.all([
+    presignGet(objects.configuration(run.configurationVersionId), downloadSeconds),
+    workspace.state ? presignGet(objects.state(run.workspaceId, workspace.state.id), downloadSeconds) : null,
+    phase === 'apply' && !handedOver ? presignGet(objects.artifact(run.id, 'plan', 'plan'), downloadSeconds) : null,
+  ]);
+  return {
+    runId: run.id,
+    phase,
+    token,
+    organization: run.organization,
+    workspace: { id: run.workspaceId, name: run.workspaceName, workingDirectory: run.workingDirectory },
+    terraform: { engine: environment.engine, version: run.terraformVersion },
+    operation: {
+      isDestroy: run.isDestroy,
+      refresh: run.refresh,
+      refreshOnly: run.refreshOnly,
+      targetAddrs: run.targetAddrs ?? [],
+      replaceAddrs: run.replaceAddrs ?? [],
+      allowConfigGeneration: run.allowConfigGeneration,
+      debug: run.debuggingMode,
+    },
+    structuredOutput: run.structuredOutput,
+    stateToken: stateTokenOf(run.id, phase, token),
+    configurationUrl,
+    stateUrl,
+    planUrl,
+    variables,
+    environment: { TFC_RUN_ID: run.id, TFC_WORKSPACE_NAME: run.workspaceName, TFC_WORKSPACE_SLUG: slug },
+    heartbeatSeconds: environment.heartbeatSeconds,
+    holdSeconds: run.planOnly || run.savePlan ? 0 : environment.holdSeconds,
+    limits,
+  };
+};

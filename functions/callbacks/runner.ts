@@ -1,0 +1,175 @@
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import * as v from 'valibot';
+import { environment } from '../environment.ts';
+import { artifacts } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import type { Job, NextAnswer, ReportAnswer, UploadsAnswer } from '../runner/protocol.ts';
+import { presignPut } from '../store/bucket.ts';
+import { deliver } from '../store/execution.ts';
+import { objects } from '../store/keys.ts';
+import { appendLog, maxPieceBytes } from '../store/logs.ts';
+import { type Claimed, claimHeldApply, claimPhase, extendHold, reportPhase } from '../store/phases.ts';
+import { completeStateVersion, createStateVersion, StateNotKeptError } from '../store/state-versions.ts';
+import { getWorkspace } from '../store/workspaces.ts';
+import { authenticate, beat, type Caller, ProtocolError } from './caller.ts';
+import { buildJob } from './job.ts';
+
+/** The runner protocol (runner/protocol.ts says what each call means). */
+
+/** How long an upload may take to begin. */
+const uploadSeconds = 3600;
+
+const count = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)));
+const bodies = {
+  claim: v.object({ claim: v.pipe(v.string(), v.maxLength(200)), nonce: v.pipe(v.string(), v.maxLength(100)) }),
+  uploads: v.object({ artifacts: v.pipe(v.array(v.picklist(artifacts)), v.maxLength(artifacts.length)) }),
+  stateVersion: v.object({
+    serial: v.pipe(v.number(), v.integer(), v.minValue(0)),
+    lineage: v.pipe(v.string(), v.maxLength(200)),
+    md5: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)),
+    size: v.pipe(v.number(), v.integer(), v.minValue(1)),
+    intermediate: v.boolean(),
+  }),
+  report: v.object({
+    outcome: v.picklist(['finished', 'errored', 'canceled']),
+    message: v.optional(
+      v.pipe(
+        v.string(),
+        v.transform((text) => text.slice(0, 2000)),
+      ),
+    ),
+    hasChanges: v.optional(v.boolean()),
+    resourceAdditions: count,
+    resourceChanges: count,
+    resourceDestructions: count,
+    resourceImports: count,
+    generatedConfiguration: v.optional(v.boolean()),
+    artifacts: v.optional(v.array(v.picklist(artifacts))),
+    timings: v.optional(v.record(v.pipe(v.string(), v.maxLength(40)), v.number())),
+    stateVersionId: v.optional(v.pipe(v.string(), v.maxLength(60))),
+  }),
+};
+
+type Event = APIGatewayProxyEventV2;
+
+const parse = <S extends v.GenericSchema>(schema: S, event: Event): v.InferOutput<S> => {
+  let json: unknown;
+  try {
+    json = JSON.parse(bytesOf(event).toString('utf8'));
+  } catch {
+    throw new ProtocolError(400, 'the body is not JSON');
+  }
+  const result = v.safeParse(schema, json);
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  throw new ProtocolError(422, `${v.getDotPath(issue as v.BaseIssue<unknown>) ?? 'body'}: ${issue?.message}`);
+};
+
+const bytesOf = (event: Event): Buffer => Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
+
+const claim = async (event: Event): Promise<Job> => {
+  const { claim, nonce } = parse(bodies.claim, event);
+  const claimed = await claimPhase(claim, nonce);
+  if (!claimed) throw new ProtocolError(410, 'this claim is void: the run has ended, or another runner has claimed it');
+  return begin(claimed, { handedOver: false });
+};
+
+/** Lets the execution know that work begins, and the runner what the work is. */
+const begin = async ({ run, phase, token }: Claimed, how: { handedOver: boolean }): Promise<Job> => {
+  const [job] = await Promise.all([buildJob(run, phase, token, how), deliver(run)]);
+  return job;
+};
+
+const log = async ({ run, phase }: Caller, event: Event) => {
+  const offset = Number(event.queryStringParameters?.offset);
+  const bytes = bytesOf(event);
+  if (!Number.isSafeInteger(offset) || offset < 0) throw new ProtocolError(422, 'offset: not a byte offset');
+  if (bytes.length > maxPieceBytes) throw new ProtocolError(413, `a piece of log has at most ${maxPieceBytes} bytes`);
+  if (bytes.length) await appendLog(run.id, phase, offset, bytes);
+  return beat({ run, phase });
+};
+
+const uploads = async ({ run, phase }: Caller, event: Event): Promise<UploadsAnswer> => {
+  const wanted = parse(bodies.uploads, event).artifacts;
+  const urls = await Promise.all(
+    wanted.map(async (artifact) => [
+      artifact,
+      await presignPut(objects.artifact(run.id, phase, artifact), uploadSeconds),
+    ]),
+  );
+  return { urls: Object.fromEntries(urls) };
+};
+
+const stateVersion = async ({ run, phase }: Caller, event: Event) => {
+  const wanted = parse(bodies.stateVersion, event);
+  if (phase !== 'apply') throw new ProtocolError(409, 'a plan does not change state');
+  const workspace = await getWorkspace(run.workspaceId);
+  if (!workspace) throw new ProtocolError(410, 'the workspace is gone');
+  const created = await createStateVersion({ workspace, runId: run.id, force: false, ...wanted });
+  if ('conflict' in created) throw new ProtocolError(409, created.conflict);
+  return { id: created.stateVersion.id, uploadUrl: created.uploadUrl };
+};
+
+const report = async ({ run, phase }: Caller, event: Event): Promise<ReportAnswer> => {
+  const said = parse(bodies.report, event);
+  const holds = await reportPhase(run, phase, said, environment.holdSeconds);
+  return { next: holds ? 'hold' : 'exit' };
+};
+
+/** A runner that stands by asks what is next. */
+const next = async ({ run, phase, token }: Caller): Promise<NextAnswer> => {
+  const over = isFinal(run.status) || run.cancel || run.decision?.action === 'discard' || phase !== 'plan';
+  const taken = run.apply.claimHash !== undefined;
+  if (over || taken) return { action: 'exit' };
+  if (run.apply.offeredAt) {
+    const claimed = await claimHeldApply(run, token);
+    return claimed ? { action: 'apply', job: await begin(claimed, { handedOver: true }) } : { action: 'exit' };
+  }
+  await extendHold(run);
+  return { action: 'wait', afterMs: 0 };
+};
+
+const answer = (statusCode: number, body: unknown): APIGatewayProxyStructuredResultV2 => ({
+  statusCode,
+  headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
+  body: JSON.stringify(body),
+});
+
+const route = async (event: Event): Promise<unknown> => {
+  const call = event.rawPath.replace(/^\/runner\/v1\//, '');
+  if (event.requestContext.http.method !== 'POST') throw new ProtocolError(405, 'every call is a POST');
+  if (call === 'claim') return claim(event);
+  const caller = await authenticate(event.headers.authorization);
+  const completed = /^state-versions\/([^/]+)\/complete$/.exec(call)?.[1];
+  if (completed) {
+    await completeStateVersion(completed, { runId: caller.run.id });
+    return {};
+  }
+  switch (call) {
+    case 'log':
+      return log(caller, event);
+    case 'heartbeat':
+      return beat(caller, { wake: true });
+    case 'uploads':
+      return uploads(caller, event);
+    case 'state-versions':
+      return stateVersion(caller, event);
+    case 'report':
+      return report(caller, event);
+    case 'next':
+      return next(caller);
+    default:
+      throw new ProtocolError(404, `no such call: ${call}`);
+  }
+};
+
+export const handler = async (event: Event): Promise<APIGatewayProxyStructuredResultV2> => {
+  try {
+    return answer(200, await route(event));
+  } catch (error) {
+    if (error instanceof StateNotKeptError) return answer(409, { error: error.message });
+    if (error instanceof ProtocolError) return answer(error.statusCode, { error: error.message });
+    console.error(error);
+    return answer(500, { error: 'internal error; try again' });
+  }
+};

@@ -1,0 +1,180 @@
+/**
+ * A client of the public API (HCP Terraform API v2), as small as its users need: the demo, the benchmark, the tests.
+ * Errors carry what the server said.
+ */
+
+export interface Resource {
+  id: string;
+  type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: JSON:API attributes differ by type; callers know theirs
+  attributes: Record<string, any>;
+  relationships?: Record<string, { data?: { id: string; type: string } | { id: string; type: string }[] | null }>;
+}
+
+export interface Document<D = Resource> {
+  data: D;
+  included?: Resource[];
+  meta?: { pagination?: { 'total-count': number; 'next-page': number | null } };
+}
+
+export class ApiError extends Error {
+  override name = 'ApiError';
+  readonly status: number;
+  readonly errors: { status: string; title: string; detail?: string; source?: { pointer: string } }[];
+  constructor(method: string, path: string, status: number, body: string) {
+    let errors: ApiError['errors'] = [];
+    try {
+      errors = JSON.parse(body).errors ?? [];
+    } catch {
+      // Not every answer on the way is JSON.
+    }
+    const said = errors.map(({ title, detail }) => (detail ? `${title}: ${detail}` : title)).join('; ');
+    super(`${method} ${path}: ${status} ${said || body.slice(0, 300)}`);
+    this.status = status;
+    this.errors = errors;
+  }
+}
+
+const mediaType = 'application/vnd.api+json';
+
+export class Client {
+  readonly url: string;
+  readonly #token: string;
+
+  /** @param url of the platform, without a path */
+  constructor(url: string, token: string) {
+    this.url = url.replace(/\/$/, '');
+    this.#token = token;
+  }
+
+  /** Any call below `/api/v2`. @throws {ApiError} for 4xx and 5xx */
+  async call<D = Resource>(method: string, path: string, body?: unknown): Promise<Document<D>> {
+    const response = await fetch(`${this.url}/api/v2${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.#token}`,
+        accept: mediaType,
+        ...(body === undefined ? {} : { 'content-type': mediaType }),
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new ApiError(method, path, response.status, text);
+    return (text ? JSON.parse(text) : { data: undefined }) as Document<D>;
+  }
+
+  async get(path: string): Promise<Resource> {
+    return (await this.call('GET', path)).data;
+  }
+
+  async list(path: string): Promise<Resource[]> {
+    return (await this.call<Resource[]>('GET', path)).data;
+  }
+
+  async create(
+    path: string,
+    type: string,
+    attributes: Record<string, unknown>,
+    relationships?: Record<string, { data: unknown }>,
+  ): Promise<Resource> {
+    return (await this.call('POST', path, { data: { type, attributes, relationships } })).data;
+  }
+
+  createWorkspace(organization: string, name: string, attributes: Record<string, unknown> = {}): Promise<Resource> {
+    return this.create(`/organizations/${organization}/workspaces`, 'workspaces', { name, ...attributes });
+  }
+
+  setVariable(workspaceId: string, attributes: Record<string, unknown>): Promise<Resource> {
+    return this.create(`/workspaces/${workspaceId}/vars`, 'vars', { category: 'terraform', ...attributes });
+  }
+
+  /** Uploads a configuration archive (gzip tar) and waits until the platform has taken it, at most 30 s. */
+  async upload(workspaceId: string, archive: Uint8Array, attributes: Record<string, unknown> = {}): Promise<Resource> {
+    const version = await this.create(`/workspaces/${workspaceId}/configuration-versions`, 'configuration-versions', {
+      'auto-queue-runs': false,
+      ...attributes,
+    });
+    const put = await fetch(version.attributes['upload-url'], {
+      method: 'PUT',
+      headers: { 'content-type': 'application/octet-stream' },
+      body: archive as BodyInit,
+    });
+    if (!put.ok) throw new ApiError('PUT', 'the upload URL', put.status, await put.text());
+    return until(
+      () => this.get(`/configuration-versions/${version.id}`),
+      ({ attributes: { status } }) => status !== 'pending' && status !== 'fetching',
+      30_000,
+    );
+  }
+
+  createRun(
+    workspaceId: string,
+    attributes: Record<string, unknown> = {},
+    configurationVersionId?: string,
+  ): Promise<Resource> {
+    return this.create('/runs', 'runs', attributes, {
+      workspace: { data: { type: 'workspaces', id: workspaceId } },
+      ...(configurationVersionId
+        ? { 'configuration-version': { data: { type: 'configuration-versions', id: configurationVersionId } } }
+        : {}),
+    });
+  }
+
+  run(id: string): Promise<Resource> {
+    return this.get(`/runs/${id}`);
+  }
+
+  async act(runId: string, action: 'apply' | 'discard' | 'cancel' | 'force-cancel', comment?: string): Promise<void> {
+    await this.call('POST', `/runs/${runId}/actions/${action}`, comment ? { comment } : {});
+  }
+
+  /** The plan or apply of a run. */
+  phase(run: Resource, phase: 'plan' | 'apply'): Promise<Resource> {
+    const data = run.relationships?.[phase]?.data as { id: string } | undefined;
+    return this.get(`/${phase === 'plan' ? 'plans' : 'applies'}/${data?.id}`);
+  }
+
+  /** Waits until a run says something, e.g. that it is final. */
+  async waitForRun(id: string, done: (run: Resource) => boolean, ms = 120_000): Promise<Resource> {
+    return until(() => this.run(id), done, ms);
+  }
+}
+
+export const isFinalRun = ({ attributes }: Resource): boolean =>
+  ['applied', 'planned_and_finished', 'policy_soft_failed', 'discarded', 'errored', 'canceled'].includes(
+    attributes.status,
+  );
+
+/** Asks again, soon and then less often, until the answer will do. @throws when it never does */
+export const until = async <T>(ask: () => Promise<T>, done: (answer: T) => boolean, ms: number): Promise<T> => {
+  const deadline = Date.now() + ms;
+  for (let wait = 20; ; wait = Math.min(wait * 1.3, 250)) {
+    const answer = await ask();
+    if (done(answer)) return answer;
+    if (Date.now() > deadline) throw new Error(`still not so after ${ms} ms: ${JSON.stringify(answer).slice(0, 600)}`);
+    await new Promise((resolve) => setTimeout(resolve, wait));
+  }
+};
+
+/** Reads a log as it grows: yields text as it comes, ends with the log's closing byte or when `over` says so. */
+export async function* followLog(
+  logReadUrl: string,
+  over: () => boolean | Promise<boolean>,
+  everyMs = 100,
+): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  for (let offset = 0; ; ) {
+    const response = await fetch(`${logReadUrl}?limit=65536&offset=${offset}`);
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    if (response.ok && bytes.length) {
+      offset += bytes.length;
+      const ended = bytes.at(-1) === 0x03;
+      const text = bytes.subarray(bytes[0] === 0x02 ? 1 : 0, ended ? -1 : undefined);
+      yield decoder.decode(text, { stream: !ended });
+      if (ended) return;
+      continue;
+    }
+    if (await over()) return;
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+  }
+}

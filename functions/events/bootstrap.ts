@@ -1,0 +1,53 @@
+import * as v from 'valibot';
+import { email, organizationName, username } from '../api/names.ts';
+import { createOrganization, defaultOrganizationSettings, getOrganization } from '../store/organizations.ts';
+import { createToken } from '../store/tokens.ts';
+import { createUser } from '../store/users.ts';
+
+/** The first organization, its owner and a token, for whoever operates the platform. */
+
+const input = v.object({
+  organization: organizationName,
+  email,
+  username: v.optional(username),
+  /** Gives the owner of an organization that exists another token. */
+  rotate: v.optional(v.boolean(), false),
+});
+
+export interface Bootstrapped {
+  /** Shown this once. */
+  token: string;
+  organization: string;
+  userId: string;
+}
+
+const ownerOf = async (given: v.InferOutput<typeof input>): Promise<string> => {
+  const existing = await getOrganization(given.organization);
+  if (existing) {
+    if (!given.rotate) {
+      throw new Error(`Organization ${given.organization} exists. Send "rotate": true for another token of its owner.`);
+    }
+    // Completes what a first attempt that was cut off left out.
+    await createOrganization(existing.name, existing, existing.createdBy);
+    return existing.createdBy;
+  }
+  const name = given.username ?? given.email.split('@')[0] ?? 'owner';
+  const user = await createUser({ username: name, email: given.email });
+  const settings = { ...defaultOrganizationSettings, email: given.email };
+  if (!(await createOrganization(given.organization, settings, user.id))) {
+    throw new Error(`Organization ${given.organization} was created by somebody else at the same moment.`);
+  }
+  return user.id;
+};
+
+/** @throws {Error} with what is wrong with the input, or that the organization exists */
+export const handler = async (event: unknown): Promise<Bootstrapped> => {
+  const parsed = v.safeParse(input, event);
+  if (!parsed.success) {
+    const issues = parsed.issues.map((issue) => `${v.getDotPath(issue) ?? 'input'}: ${issue.message}`);
+    throw new Error(`Send {"organization": …, "email": …}. ${issues.join('; ')}`);
+  }
+  const userId = await ownerOf(parsed.output);
+  const { secret } = await createToken(userId, 'Created by the operator');
+  return { token: secret, organization: parsed.output.organization, userId };
+};

@@ -1,0 +1,34 @@
+import type { Ending } from '../run/lifecycle.ts';
+import { due, notDue } from '../store/due.ts';
+import { finishRun } from '../store/finish.ts';
+import { keys } from '../store/keys.ts';
+import { getRun } from '../store/runs.ts';
+import { update } from '../store/table.ts';
+
+/** Detail of EventBridge's "Step Functions Execution Status Change". */
+interface StatusChange {
+  detail: { name: string; status: string; error?: string | null; cause?: string | null };
+}
+
+/**
+ * An execution ended without reaching the finisher: stopped in the console, failed, or timed out. The run ends with
+ * that reason all the same. Throws while its runner stops, so that the event is delivered again; should its deliveries
+ * run out first, the sweep comes back to the run.
+ */
+export const handler = async ({ detail }: StatusChange): Promise<void> => {
+  const run = await getRun(detail.name);
+  if (!run) return;
+  const key = keys.run(run.id);
+  await update(key, { set: due(run.id, new Date(Date.now() + 60_000).toISOString()) });
+  const ending: Ending = run.apply.status === 'pending' ? 'PlanErrored' : 'ApplyErrored';
+  await finishRun(run.id, ending, { Error: 'ExecutionStopped', Cause: reason(detail) }, { keepDue: true });
+  await update(key, { remove: notDue });
+};
+
+const reason = ({ status, error, cause }: StatusChange['detail']): string => {
+  const said = [error, cause].filter(Boolean).join(': ');
+  const how = { ABORTED: 'was stopped by an operator', TIMED_OUT: 'took longer than a run may', FAILED: 'failed' }[
+    status
+  ];
+  return `Its execution ${how ?? `ended as ${status}`}${said ? ` (${said})` : ''}.`;
+};

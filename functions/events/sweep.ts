@@ -1,0 +1,109 @@
+import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn';
+import { queueTriggeredRuns } from '../api/triggered-runs.ts';
+import { environment } from '../environment.ts';
+import type { Run } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import { due, dueShard, dueShards, notDue } from '../store/due.ts';
+import { deliver } from '../store/execution.ts';
+import { RunnerStillStoppingError } from '../store/finish.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { leaveQueue, startNext } from '../store/queue.ts';
+import { enqueue, getRun, updateRun } from '../store/runs.ts';
+import { query, update } from '../store/table.ts';
+import { handler as executionStopped } from './execution-stopped.ts';
+import { endHold } from './runner-stopped.ts';
+
+/**
+ * Repair without people, every minute: looks at exactly those items whose time has come without their having moved on.
+ * Events are best effort, and a handler can die between two writes; whatever that leaves behind is completed here.
+ * In a healthy system it reads eight empty index partitions.
+ */
+
+const client = new SFNClient({});
+const perShard = 50;
+const lookAgainSeconds = 6 * 3600;
+
+export const handler = async (): Promise<{ looked: number; repaired: number }> => {
+  const now = new Date().toISOString();
+  const shards = await Promise.all(
+    Array.from({ length: dueShards }, (_, n) =>
+      query<Key>({ pk: dueShard(n), to: now, index: 'due', limit: perShard }),
+    ),
+  );
+  const items = shards.flat();
+  let repaired = 0;
+  for (const key of items) {
+    try {
+      const what = key.sk === 'RUN' ? await lookAtRun(key.pk.replace('RUN#', '')) : await lookAtWorkspace(key);
+      if (!what) continue;
+      repaired++;
+      console.warn(JSON.stringify({ message: 'repaired', repair: what, item: key.pk }));
+    } catch (error) {
+      if (!(error instanceof RunnerStillStoppingError))
+        console.error(JSON.stringify({ message: 'repair failed', item: key.pk, error: String(error) }));
+    }
+  }
+  return { looked: items.length, repaired };
+};
+
+/** A workspace that became free while the one who freed it died. */
+const lookAtWorkspace = async (key: Key): Promise<string | undefined> => {
+  await startNext(key.pk.replace('WS#', ''));
+  await update(key, { remove: notDue, condition: 'attribute_exists(dueAt)' });
+  return 'queue started';
+};
+
+const lookAtRun = async (id: string): Promise<string | undefined> => {
+  const run = await getRun(id);
+  if (!run) return undefined;
+  if (isFinal(run.status)) return leaveEnded(run);
+  const execution = await describe(id);
+  if (!execution) {
+    await enqueue(run);
+    await lookLater(run, 60);
+    return 'execution started';
+  }
+  if (execution.status !== 'RUNNING') {
+    await lookLater(run, 60);
+    await executionStopped({
+      detail: { name: id, status: execution.status ?? 'FAILED', error: execution.error, cause: execution.cause },
+    });
+    return 'run finished';
+  }
+  const repaired = await nudge(run);
+  await lookLater(run, repaired ? 60 : lookAgainSeconds);
+  return repaired;
+};
+
+/** An ended run whose finisher was cut off before the queue moved, or whose followers are not queued yet. */
+const leaveEnded = async (run: Run): Promise<string> => {
+  await leaveQueue(run);
+  await queueTriggeredRuns(run);
+  await update(keys.run(run.id), { remove: notDue });
+  return 'queue left';
+};
+
+/** What may be wrong with a run whose execution lives. */
+const nudge = async (run: Run): Promise<string | undefined> => {
+  if (await deliver(run)) return 'answer delivered';
+  if (run.wait?.state === 'ApplyQueued' && run.apply.offeredAt && !run.apply.claimNonce) {
+    await endHold(run);
+    return 'offer withdrawn';
+  }
+  if (run.wait?.state === 'Pending') await startNext(run.workspaceId);
+  return undefined;
+};
+
+const lookLater = (run: Run, seconds: number) =>
+  updateRun(run.id, { set: due(run.id, new Date(Date.now() + seconds * 1000).toISOString()) });
+
+const describe = async (runId: string) => {
+  // arn:…:stateMachine:name → arn:…:execution:name:run-id
+  const executionArn = `${environment.stateMachineArn.replace(':stateMachine:', ':execution:')}:${runId}`;
+  try {
+    return await client.send(new DescribeExecutionCommand({ executionArn }));
+  } catch (error) {
+    if ((error as Error).name === 'ExecutionDoesNotExist') return undefined;
+    throw error;
+  }
+};

@@ -1,0 +1,22 @@
+import type { RunOptions } from './run.ts';
+
+/** What a run does, in one word (api.md §4.6). */
+export const runOperations = [
+  'plan_and_apply',
+  'plan_only',
+  'refresh_only',
+  'destroy',
+  'empty_apply',
+  'save_plan',
+] as const;
+export type RunOperation = (typeof runOperations)[number];
+
+type Facts = Pick<RunOptions, 'planOnly' | 'savePlan' | 'isDestroy' | 'refreshOnly' | 'allowEmptyApply'>;
+
+export const operationOf = (run: Facts): RunOperation => {
+  if (run.planOnly) return 'plan_only';
+  if (run.savePlan) return 'save_plan';
+  if (run.isDestroy) return 'destroy';
+  if (run.refreshOnly) return 'refresh_only';
+  return run.allowEmptyApply ? 'empty_apply' : 'plan_and_apply';
+};

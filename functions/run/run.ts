@@ -1,0 +1,119 @@
+import type { PhaseStatus, RunStatus } from './status.ts';
+
+/** Time as UTC ISO 8601 with milliseconds and `Z`. */
+export type Timestamp = string;
+export type PhaseName = 'plan' | 'apply';
+
+/** One attempt to bring a workspace's infrastructure to its configuration. Holds ids and facts, never content. */
+export interface Run extends RunOptions {
+  id: string;
+  organization: string;
+  workspaceId: string;
+  workspaceName: string;
+  /** Dense and rising within the workspace: the order of the queue and of lists. */
+  number: number;
+  configurationVersionId: string;
+  status: RunStatus;
+  /** True exactly while a user may confirm; written together with the status that rests (api: runs). */
+  confirmable: boolean;
+  statusTimestamps: Record<string, Timestamp>;
+  createdAt: Timestamp;
+  createdBy: string;
+  /** API `source`: `tfe-api`, `tfe-ui`, `tfe-configuration-version`, `terraform+cloud`, `terraform`. */
+  source: string;
+  /** Set off by an apply elsewhere; `via` has the ids of all workspaces that led here, the first first. */
+  trigger?: { runId: string; workspaceId: string; workspaceName: string; via: string[] };
+  terraformVersion: string;
+  workingDirectory: string;
+  /** Emit Terraform's JSON UI lines instead of text: created by the cloud block in a workspace with structured output. */
+  structuredOutput: boolean;
+  /** Capability in the path of both log URLs; clients send no token there. */
+  logSecret: string;
+  /** Bucket key of the frozen variables, absent if there are none. */
+  inputsKey?: string;
+  /** What the execution waits for. The task token never leaves the control plane. */
+  wait?: { state: string; token: string };
+  /** It holds its workspace: set when its turn in the queue came. */
+  current?: boolean;
+  /** Sort key of its place in the queue when that is not the one of its number: confirmed late, or sent to the front. */
+  queueKey?: string;
+  /** Without `by` it is the platform's own, which gives a `reason` for people. */
+  decision?: { action: 'apply' | 'discard'; by?: string; at: Timestamp; reason?: string };
+  /** `forceAvailableAt`: when a run that does not stop may be force-canceled. */
+  cancel?: { by: string; at: Timestamp; forceAvailableAt: Timestamp; forced?: boolean };
+  plan: Phase;
+  apply: Phase;
+  /** How many comments were made on it. */
+  commentCount?: number;
+  /** Why the run ended as it did, for people. */
+  endReason?: string;
+  /** When the sweep should look at this run unless it has moved on by then; absent while nothing can get stuck. */
+  dueAt?: Timestamp;
+}
+
+/** What the create call may set (HCP API: runs, create). Frozen for the life of the run. */
+export interface RunOptions {
+  message: string;
+  isDestroy: boolean;
+  refresh: boolean;
+  refreshOnly: boolean;
+  planOnly: boolean;
+  savePlan: boolean;
+  /** The run's own setting, else the workspace's; already limited to creators who may apply. */
+  autoApply: boolean;
+  allowEmptyApply: boolean;
+  allowConfigGeneration: boolean;
+  debuggingMode: boolean;
+  targetAddrs: string[] | null;
+  replaceAddrs: string[] | null;
+  /** Run-specific variables; each value is an HCL expression. */
+  variables: { key: string; value: string }[];
+}
+
+/** A plan or an apply: one piece of work for one runner. */
+export interface Phase {
+  status: PhaseStatus;
+  statusTimestamps: Record<string, Timestamp>;
+  /** SHA-256 of the single-use claim a runner starts with. */
+  claimHash?: string;
+  /** What the runner that claimed it said of itself; the same nonce may claim again. */
+  claimNonce?: string;
+  /** SHA-256 of the phase's token. Gone when the phase is over. */
+  tokenHash?: string;
+  /** SHA-256 of the token that Terraform shows to the public API (store/state-tokens.ts). */
+  stateTokenHash?: string;
+  /** ECS task that works on it. */
+  taskArn?: string;
+  /** Until then the runner of the plan stands by with an initialized directory. */
+  heldUntil?: Timestamp;
+  /** Of a plan to be saved: id of the state version that it is made from, empty for none. */
+  basis?: string;
+  /** The apply was offered to the runner that made the plan. */
+  offeredAt?: Timestamp;
+  /** What the runner reported; shown only once `status` is final. */
+  report?: PhaseReport;
+}
+
+export interface PhaseReport {
+  outcome: 'finished' | 'errored' | 'canceled';
+  /** One or two sentences for people when it is not `finished`. */
+  message?: string;
+  hasChanges?: boolean;
+  resourceAdditions?: number;
+  resourceChanges?: number;
+  resourceDestructions?: number;
+  resourceImports?: number;
+  generatedConfiguration?: boolean;
+  /** Which artifacts were uploaded. */
+  artifacts?: Artifact[];
+  /** Milliseconds by step, e.g. `{download, init, plan, show, upload}`. */
+  timings?: Record<string, number>;
+  stateVersionId?: string;
+}
+
+/**
+ * What a runner may upload for its phase. `plan` is a gzip tar of the plan file and the dependency lock file,
+ * enough for another runner to apply it.
+ */
+export const artifacts = ['plan', 'plan-json', 'plan-json-redacted', 'log', 'generated-configuration'] as const;
+export type Artifact = (typeof artifacts)[number];

@@ -1,0 +1,94 @@
+import type { Timestamp } from './run.ts';
+import { isFinal, type RunStatus, timestampKey } from './status.ts';
+
+/** A run's stages as a line of progress, from what its timeline has stamped (lifecycle: order of stages, rule 8). */
+
+export type StageName =
+  | 'Pending'
+  | 'Fetching'
+  | 'Pre-plan'
+  | 'Plan'
+  | 'Post-plan'
+  | 'Cost estimate'
+  | 'Policy check'
+  | 'Confirmation'
+  | 'Pre-apply'
+  | 'Apply'
+  | 'Post-apply';
+
+/** `skipped` was never reached and never will be; `ahead` may still come. */
+export type StageState = 'done' | 'current' | 'failed' | 'stopped' | 'ahead' | 'skipped';
+
+export interface Stage {
+  name: StageName;
+  state: StageState;
+  from?: Timestamp;
+  /** Absent while it goes on. */
+  to?: Timestamp;
+}
+
+export interface StageFacts {
+  status: RunStatus;
+  confirmable: boolean;
+  autoApply: boolean;
+  planOnly: boolean;
+  statusTimestamps: Record<string, Timestamp>;
+}
+
+/** The stamps that begin a stage, the earliest first. Confirmation begins when nothing is left to check. */
+const begins: [StageName, readonly string[]][] = [
+  ['Pending', ['plan-queueable-at']],
+  ['Fetching', ['fetching-at']],
+  ['Pre-plan', ['pre-plan-running-at']],
+  ['Plan', ['plan-queued-at', 'planning-at']],
+  ['Post-plan', ['post-plan-running-at']],
+  ['Cost estimate', ['cost-estimating-at']],
+  ['Policy check', ['policy-checking-at', 'policy-override-at']],
+  ['Confirmation', ['policy-checked-at', 'cost-estimated-at', 'post-plan-completed-at', 'planned-at']],
+  ['Pre-apply', ['pre-apply-running-at']],
+  ['Apply', ['apply-queued-at', 'applying-at']],
+  ['Post-apply', ['post-apply-running-at']],
+];
+
+/** Stages that every run shows, reached or not; the others leave no trace unless they are configured. */
+const always: readonly StageName[] = ['Pending', 'Plan', 'Confirmation', 'Apply'];
+
+const endOf = (status: RunStatus): StageState => {
+  if (status === 'errored' || status === 'policy_soft_failed') return 'failed';
+  return status === 'canceled' || status === 'discarded' ? 'stopped' : 'done';
+};
+
+/** Nobody was or will be asked when a plan leads on, or to the end, by itself. */
+const asksPerson = ({ status, confirmable, autoApply, planOnly, statusTimestamps: at }: StageFacts): boolean => {
+  if (confirmable || 'confirmed-at' in at) return true;
+  if (planOnly) return false;
+  if (isFinal(status)) return status === 'discarded' && 'planned-at' in at;
+  return !autoApply && !('apply-queued-at' in at);
+};
+
+export const stagesOf = (facts: StageFacts): Stage[] => {
+  const { status, planOnly, statusTimestamps: at } = facts;
+  const final = isFinal(status);
+  const asks = asksPerson(facts);
+  const shown = begins.flatMap(([name, keys]) => {
+    if (name === 'Confirmation' && !asks) return [];
+    if (planOnly && name === 'Apply') return [];
+    // While it goes on, "planned" may still be followed by checks: then confirmation has not begun.
+    const early = name === 'Confirmation' && !final && !facts.confirmable && !('confirmed-at' in at);
+    const from = early ? undefined : keys.map((key) => at[key]).find((stamp) => stamp !== undefined);
+    return from || always.includes(name) ? [{ name, from }] : [];
+  });
+  const end = final ? at[timestampKey(status)] : undefined;
+  const last = shown.findLastIndex(({ from }) => from !== undefined);
+  return shown.map(({ name, from }, i): Stage => {
+    if (!from) return { name, state: final ? 'skipped' : 'ahead' };
+    if (i < last)
+      return { name, state: 'done', from, to: stageEnd(name, at) ?? shown.slice(i + 1).find((s) => s.from)?.from };
+    if (!final) return { name, state: 'current', from };
+    return { name, state: endOf(status), from, to: end };
+  });
+};
+
+/** Where a stage's own end is stamped; else it lasts until the next one begins. */
+const stageEnd = (name: StageName, at: Record<string, Timestamp>): Timestamp | undefined =>
+  name === 'Plan' ? at['planned-at'] : name === 'Confirmation' ? at['confirmed-at'] : undefined;

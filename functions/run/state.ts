@@ -1,0 +1,24 @@
+/** What a new state version is checked against (state.md: versions). */
+
+export interface StateIdentity {
+  serial: number;
+  lineage: string;
+  /** Hex MD5 of the raw state. */
+  md5: string;
+}
+
+/** True when it is the current version once more. */
+export const isSameState = (current: StateIdentity | undefined, next: StateIdentity): boolean =>
+  current?.serial === next.serial && current.md5 === next.md5 && current.lineage === next.lineage;
+
+/** Why the state may not follow the current one, in plain words; undefined when it may. */
+export const stateConflict = (current: StateIdentity | undefined, next: StateIdentity): string | undefined => {
+  if (!current || isSameState(current, next)) return undefined;
+  if (current.lineage !== next.lineage) {
+    return `The state has lineage ${next.lineage}, the workspace's current state ${current.lineage}: they describe different infrastructure. Push with force only if you mean to replace it.`;
+  }
+  if (current.serial < next.serial) return undefined;
+  return current.serial === next.serial
+    ? `The workspace already has another state with serial ${next.serial}. Pull the current state and make the change there.`
+    : `The state has serial ${next.serial}, the workspace's current state the newer serial ${current.serial}. Pull the current state and make the change there.`;
+};

@@ -1,0 +1,43 @@
+import { TerraformError } from './errors.ts';
+import { fromDirectory, type Phase, type Prepared } from './phase.ts';
+import { initialize, prepare } from './prepare.ts';
+import { keptStatePath, StateKeeper } from './state.ts';
+import { writeVariables } from './terraform/variables.ts';
+
+/**
+ * Applies: in the directory the plan was made in, or in one built again from the stored plan.
+ * The state is stored however Terraform ends; only then does an error get out.
+ * @throws {PhaseError} when Terraform or what it needs has failed
+ */
+export const apply = async (phase: Phase, handedOver?: Prepared): Promise<void> => {
+  const { job, files, client, control, settings } = phase;
+  if (handedOver) phase.head(handedOver.binary);
+  const prepared = handedOver ?? (await prepare(phase));
+  // A plan keeps the values of its variables, but for the ephemeral ones.
+  const ephemeral = new Set(prepared.module.ephemeralVariables);
+  const variables = ephemeral.size ? await writeVariables(files.variables, job.variables, ephemeral) : [];
+  const flags = [
+    ...phase.flags(prepared),
+    ...variables.map((path) => `-var-file=${fromDirectory(prepared, path)}`),
+    files.plan,
+  ];
+  if (!handedOver) await initialize(phase, prepared);
+  const state = new StateKeeper(files.state, client, control, keptStatePath(settings.cacheDirectory, job.runId));
+  await state.watch();
+  let code: number | null;
+  try {
+    ({ code } = await phase.terraform(prepared, ['apply', ...flags], 'apply', [0]));
+  } finally {
+    await keepState(phase, state);
+  }
+  if (code !== 0) throw new TerraformError(phase.output.failure ?? `terraform apply ended with ${code}.`);
+  if (phase.stateProblem) throw new TerraformError('Terraform itself succeeded.');
+};
+
+/** However Terraform has ended. */
+const keepState = async (phase: Phase, state: StateKeeper): Promise<void> => {
+  const { stateVersionId, problem } = await phase.timings.measure('state', () => state.finish());
+  Object.assign(phase.facts, phase.output.applied, { stateVersionId });
+  phase.stateProblem = problem;
+  if (problem) phase.log.error(problem);
+};

@@ -1,0 +1,53 @@
+import type { Client } from './client.ts';
+import type { Control } from './control.ts';
+import { messageOf, PhaseError, RefusedError, TokenDeadError } from './errors.ts';
+import type { FileBody } from './http.ts';
+import type { Artifact } from './protocol.ts';
+import { upload } from './transfer.ts';
+
+/** The phase's uploads. */
+export class Artifacts {
+  readonly #client: Client;
+  readonly #control: Control;
+  #urls: Promise<Partial<Record<Artifact, string>>> | undefined;
+  readonly stored: Artifact[] = [];
+
+  constructor(client: Client, control: Control) {
+    this.#client = client;
+    this.#control = control;
+  }
+
+  /** Asks for URLs ahead of the uploads, while there is something else to wait for. */
+  expect(artifacts: Artifact[]): void {
+    this.#urls = this.#ask(artifacts);
+    this.#urls.catch(() => {});
+  }
+
+  /** @throws {PhaseError} when it cannot be stored */
+  async put(artifact: Artifact, body: Uint8Array | FileBody): Promise<void> {
+    const patience = this.#control.patience();
+    try {
+      const url = (await this.#urls?.catch(() => undefined))?.[artifact];
+      try {
+        await upload(url ?? (await this.#fresh(artifact)), body, patience);
+      } catch (error) {
+        if (!(error instanceof RefusedError) || error.status !== 403) throw error;
+        await upload(await this.#fresh(artifact), body, patience);
+      }
+      this.stored.push(artifact);
+    } catch (error) {
+      if (error instanceof TokenDeadError || this.#control.over.aborted) throw error;
+      throw new PhaseError(`The ${artifact.replaceAll('-', ' ')} could not be stored: ${messageOf(error)}.`);
+    }
+  }
+
+  async #fresh(artifact: Artifact): Promise<string> {
+    const url = (await this.#ask([artifact]))[artifact];
+    if (!url) throw new Error('the control plane gave no address for it');
+    return url;
+  }
+
+  async #ask(artifacts: Artifact[]): Promise<Partial<Record<Artifact, string>>> {
+    return (await this.#client.uploads({ artifacts })).urls;
+  }
+}

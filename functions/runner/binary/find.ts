@@ -1,0 +1,132 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { access, constants, mkdir, readdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { messageOf, PhaseError } from '../errors.ts';
+import type { Job } from '../protocol.ts';
+import type { Settings } from '../settings.ts';
+import { platform } from './platform.ts';
+import { constraint, exactVersion, newest } from './version.ts';
+
+/** A Terraform or OpenTofu that can be started. */
+export interface Binary {
+  engine: 'terraform' | 'tofu';
+  path: string;
+  version: string;
+  /** As the binary names it: `linux_arm64`. */
+  platform: string;
+}
+
+export const productName = { terraform: 'Terraform', tofu: 'OpenTofu' } as const;
+
+/** Smaller files are wrapper scripts (tfenv, asdf), whose answer depends on where they are asked. */
+const smallestBinary = 1024 * 1024;
+const versionMs = 10_000;
+
+type Wanted = Job['terraform'];
+
+/**
+ * The binary on PATH when its version fits, else one downloaded before, else a download.
+ * @throws {PhaseError} which says what is here, what was asked for, and why it could not be had
+ */
+export const findBinary = async (wanted: Wanted, settings: Settings, signal: AbortSignal): Promise<Binary> => {
+  const { engine, version } = wanted;
+  let satisfies: (version: string) => boolean;
+  try {
+    satisfies = constraint(version);
+  } catch (error) {
+    throw new PhaseError(`The workspace's ${productName[engine]} version is not valid: ${messageOf(error)}.`);
+  }
+  const onPath = await lookUp(engine, settings);
+  if (onPath && satisfies(onPath.version)) return onPath;
+  const directory = join(settings.cacheDirectory, 'binaries');
+  const kept = await downloaded(directory, engine);
+  const usable = version === 'latest' ? undefined : newest(kept.keys(), satisfies);
+  if (usable) return kept.get(usable) as Binary;
+  try {
+    return await download(wanted, satisfies, settings, directory, signal);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const fallback = newest(kept.keys(), satisfies);
+    if (fallback) return kept.get(fallback) as Binary;
+    const present = onPath
+      ? `the one on the runner's PATH is ${onPath.version}`
+      : `there is no ${engine} on the runner's PATH`;
+    throw new PhaseError(
+      `No ${productName[engine]} of version ${version}: ${present}, and a download failed (${messageOf(error)}). ` +
+        'Choose another version in the workspace, or let the runner reach the releases.',
+    );
+  }
+};
+
+const download = async (
+  { engine, version }: Wanted,
+  satisfies: (version: string) => boolean,
+  { releases }: Settings,
+  directory: string,
+  signal: AbortSignal,
+): Promise<Binary> => {
+  // Loaded late: signature checking and unzipping are large, and seldom needed.
+  const { downloadBinary, listVersions } = await import('./download.ts');
+  const exact = exactVersion(version) ?? newest(await listVersions(engine, releases, signal), satisfies);
+  if (!exact) throw new Error('no released version fits');
+  return {
+    engine,
+    path: await downloadBinary({ engine, version: exact, releases, directory, signal }),
+    version: exact,
+    platform,
+  };
+};
+
+/** Binaries of earlier downloads, by version. */
+const downloaded = async (directory: string, engine: Wanted['engine']): Promise<Map<string, Binary>> => {
+  const versions = await readdir(join(directory, engine)).catch(() => []);
+  const found = versions.filter((version) => !version.startsWith('.'));
+  return new Map(
+    found.map((version) => [version, { engine, version, platform, path: join(directory, engine, version, engine) }]),
+  );
+};
+
+const lookUp = async (engine: Wanted['engine'], settings: Settings): Promise<Binary | undefined> => {
+  for (const directory of (settings.inherited.PATH ?? '').split(delimiter).filter(Boolean)) {
+    const path = join(directory, engine);
+    try {
+      await access(path, constants.X_OK);
+      return { engine, path, ...(await askVersion(path, settings)) };
+    } catch {
+      // Not there, not executable, or not one that answers: the next directory.
+    }
+  }
+  return undefined;
+};
+
+type Answer = Pick<Binary, 'version' | 'platform'>;
+
+/** Asking takes ~60 ms of a process start, so that the answer is remembered until the file changes. */
+const askVersion = async (path: string, { cacheDirectory, inherited }: Settings): Promise<Answer> => {
+  const real = await realpath(path);
+  const { mtimeMs, size } = await stat(real);
+  const name = createHash('sha256').update(`${real} ${mtimeMs} ${size}`).digest('hex').slice(0, 32);
+  const file = join(cacheDirectory, 'versions', `${name}.json`);
+  if (size >= smallestBinary) {
+    const remembered = await readFile(file, 'utf8').then(JSON.parse, () => undefined);
+    if (remembered?.version && remembered?.platform) return remembered;
+  }
+  const { PATH, HOME } = inherited;
+  const { stdout } = await promisify(execFile)(path, ['version', '-json'], {
+    env: { PATH, HOME, CHECKPOINT_DISABLE: '1' },
+    timeout: versionMs,
+  });
+  const { terraform_version, platform } = JSON.parse(stdout) as { terraform_version: string; platform: string };
+  const answer = { version: terraform_version, platform };
+  await remember(file, answer).catch(() => {});
+  return answer;
+};
+
+const remember = async (file: string, answer: Answer): Promise<void> => {
+  await mkdir(join(file, '..'), { recursive: true });
+  const scratch = `${file}.${process.pid}`;
+  await writeFile(scratch, JSON.stringify(answer));
+  await rename(scratch, file);
+};

@@ -1,0 +1,39 @@
+import {
+  createMessage,
+  enums,
+  type Key,
+  type LiteralDataPacket,
+  readKey,
+  readSignature,
+  type SignaturePacket,
+  type Subkey,
+} from 'openpgp';
+
+/**
+ * Checks a detached OpenPGP signature against a key that is pinned in this program.
+ *
+ * By key material only: a pinned key needs neither its owner's self-signatures nor its expiry to be trusted, and
+ * HashiCorp keeps lengthening its keys in place, so that the library's own rules (valid at the time of signing, by
+ * the newest self-signature) refuse every release that is older than the copy at hand.
+ *
+ * @throws {Error} unless one of the key's parts made the signature over exactly these bytes
+ */
+export const verifySignature = async (
+  content: Uint8Array,
+  signature: Uint8Array,
+  armoredKey: string,
+): Promise<void> => {
+  const key = await readKey({ armoredKey });
+  const parts: (Key | Subkey)[] = [key, ...key.getSubkeys()];
+  const message = await createMessage({ binary: content });
+  const literal = message.packets.findPacket(enums.packet.literalData) as LiteralDataPacket;
+  const { packets } = await readSignature({ binarySignature: signature });
+  for (const packet of packets as unknown as SignaturePacket[]) {
+    const signer = parts.find((part) => part.getKeyID().equals(packet.issuerKeyID as ReturnType<Key['getKeyID']>));
+    if (!signer) continue;
+    // Throws when the signature does not fit.
+    await packet.verify(signer.keyPacket, enums.signature.binary, literal, new Date(), true);
+    return;
+  }
+  throw new Error('it is not signed by the expected key');
+};

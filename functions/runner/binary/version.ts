@@ -1,0 +1,66 @@
+import compare from 'semver/functions/compare.js';
+import parse from 'semver/functions/parse.js';
+
+/**
+ * Terraform's own version constraints (hashicorp/go-version), which differ from npm's: `~> 1.5` allows 1.9, `!=` exists,
+ * a comma means and, and a pre-release is only met by a constraint that names one of the same version.
+ */
+
+type Satisfies = (version: string) => boolean;
+
+const form = /^(=|!=|>=|<=|>|<|~>)?\s*v?(\d+(?:\.\d+){0,2})(-[0-9A-Za-z.-]+)?$/;
+
+const core = (version: string): string => version.replace(/[-+].*$/, '');
+
+/** A pre-release satisfies only a constraint that names a pre-release of the same version. */
+const comparable = (version: string, wanted: string): boolean =>
+  !version.includes('-') || (wanted.includes('-') && core(version) === core(wanted));
+
+const one = (text: string): Satisfies => {
+  const match = form.exec(text.trim());
+  if (!match) throw new Error(`"${text.trim()}" is not a version constraint`);
+  const [, operator = '=', numbers = '', prerelease = ''] = match;
+  const parts = numbers.split('.');
+  const wanted = `${[...parts, '0', '0'].slice(0, 3).join('.')}${prerelease}`;
+  const order = (version: string) => compare(version, wanted);
+  switch (operator) {
+    case '=':
+      return (version) => order(version) === 0;
+    case '!=':
+      return (version) => order(version) !== 0;
+    case '>':
+      return (version) => comparable(version, wanted) && order(version) > 0;
+    case '>=':
+      return (version) => comparable(version, wanted) && order(version) >= 0;
+    case '<':
+      return (version) => comparable(version, wanted) && order(version) < 0;
+    case '<=':
+      return (version) => comparable(version, wanted) && order(version) <= 0;
+    default: {
+      const fixed = parts.slice(0, -1).join('.');
+      return (version) =>
+        comparable(version, wanted) &&
+        (!prerelease || version.includes('-')) &&
+        order(version) >= 0 &&
+        (fixed === '' || core(version).startsWith(`${fixed}.`));
+    }
+  }
+};
+
+/**
+ * Whether a version meets what a workspace asks for: an exact version, a constraint, or `latest` (any released one).
+ * @throws {Error} when it is none of these
+ */
+export const constraint = (text: string): Satisfies => {
+  if (text.trim() === 'latest') return (version) => parse(version) !== null && !version.includes('-');
+  const all = text.split(',').map(one);
+  return (version) => parse(version) !== null && all.every((satisfies) => satisfies(version));
+};
+
+/** The version asked for, when it is exactly one. */
+export const exactVersion = (text: string): string | undefined =>
+  /^=?\s*v?(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)$/.exec(text.trim())?.[1];
+
+/** The newest of those that satisfy. */
+export const newest = (versions: Iterable<string>, satisfies: Satisfies): string | undefined =>
+  [...versions].filter(satisfies).sort(compare).at(-1);

@@ -1,0 +1,123 @@
+import { messageOf, RefusedError, TokenDeadError, TransportError } from './errors.ts';
+import { type Answer, send } from './http.ts';
+import type {
+  Beat,
+  ClaimRequest,
+  Job,
+  NextAnswer,
+  PhaseReport,
+  ReportAnswer,
+  StateVersionAnswer,
+  StateVersionRequest,
+  UploadsAnswer,
+  UploadsRequest,
+} from './protocol.ts';
+import { type Patience, retrying, within } from './retry.ts';
+
+/** How long a call without deadline of its own is tried. */
+const callMs = 120_000;
+/** A claim that fails for longer belongs to a run that has been given to another runner by now. */
+const claimMs = 90_000;
+
+const deadStatuses = [401, 410];
+/** Besides 5xx: told to slow down, or cut off by a gateway. */
+const passingStatuses = [408, 425, 429];
+
+const endpoint = (url: string, path: string): string => `${url}/runner/v1/${path}`;
+
+/** Reads an answer; see protocol.ts for what each status means. */
+const outcome = <T>(path: string, { status, body }: Answer): T => {
+  if (status >= 200 && status < 300) return (body.length ? JSON.parse(body.toString('utf8')) : {}) as T;
+  const text = body.toString('utf8').slice(0, 300);
+  const message = `${path}: HTTP ${status} ${text}`;
+  if (deadStatuses.includes(status)) throw new TokenDeadError(message);
+  if (status >= 500 || passingStatuses.includes(status)) throw new TransportError(message);
+  throw new RefusedError(message, status);
+};
+
+/**
+ * Exchanges the claim for a job.
+ * @throws {TokenDeadError} when the run has ended or another runner has it
+ */
+export const claimJob = (url: string, request: ClaimRequest): Promise<Job> =>
+  retrying(
+    async () =>
+      outcome<Job>(
+        'claim',
+        await send(endpoint(url, 'claim'), {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: Buffer.from(JSON.stringify(request)),
+        }),
+      ),
+    within(claimMs),
+  );
+
+/**
+ * The control plane, for one phase. Every call is repeated until it is answered, given up, or the token turns out dead.
+ */
+export class Client {
+  readonly #url: string;
+  readonly #token: string;
+  readonly #signal: AbortSignal;
+  readonly #onDead: (why: string) => void;
+
+  /** `onDead` is called once the control plane disowns the token; `signal` ends all waiting. */
+  constructor(url: string, token: string, signal: AbortSignal, onDead: (why: string) => void) {
+    this.#url = url;
+    this.#token = token;
+    this.#signal = signal;
+    this.#onDead = onDead;
+  }
+
+  /** Tried until the phase is over: without its log a run cannot be judged. */
+  log(offset: number, bytes: Uint8Array): Promise<Beat> {
+    return this.#post(`log?offset=${offset}`, bytes, 'application/octet-stream', {
+      until: () => Number.POSITIVE_INFINITY,
+    });
+  }
+
+  heartbeat(patience: Patience): Promise<Beat> {
+    return this.#post('heartbeat', undefined, undefined, patience);
+  }
+
+  uploads(request: UploadsRequest): Promise<UploadsAnswer> {
+    return this.#json('uploads', request);
+  }
+
+  createStateVersion(request: StateVersionRequest, patience: Patience): Promise<StateVersionAnswer> {
+    return this.#json('state-versions', request, patience);
+  }
+
+  completeStateVersion(id: string, patience: Patience): Promise<unknown> {
+    return this.#post(`state-versions/${encodeURIComponent(id)}/complete`, undefined, undefined, patience);
+  }
+
+  report(report: PhaseReport, patience: Patience): Promise<ReportAnswer> {
+    return this.#json('report', report, patience);
+  }
+
+  next(patience: Patience): Promise<NextAnswer> {
+    return this.#post('next', undefined, undefined, patience);
+  }
+
+  #json<T>(path: string, body: unknown, patience?: Patience): Promise<T> {
+    return this.#post(path, Buffer.from(JSON.stringify(body)), 'application/json', patience);
+  }
+
+  async #post<T>(path: string, body?: Uint8Array, type?: string, patience: Patience = within(callMs)): Promise<T> {
+    const headers: Record<string, string> = { authorization: `Bearer ${this.#token}` };
+    if (type) headers['content-type'] = type;
+    const signal = patience.signal ? AbortSignal.any([this.#signal, patience.signal]) : this.#signal;
+    const call = { method: 'POST', headers, body, signal } as const;
+    try {
+      return await retrying(async () => outcome<T>(path, await send(endpoint(this.#url, path), call)), {
+        until: patience.until,
+        signal,
+      });
+    } catch (error) {
+      if (error instanceof TokenDeadError) this.#onDead(messageOf(error));
+      throw error;
+    }
+  }
+}

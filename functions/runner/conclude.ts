@@ -1,0 +1,106 @@
+import { InterruptedError, messageOf, PhaseError, TerraformError, TokenDeadError } from './errors.ts';
+import type { Phase } from './phase.ts';
+import type { PhaseReport, ReportAnswer } from './protocol.ts';
+
+/** How a phase ended, and what the control plane wants next. */
+export interface Conclusion<T> {
+  result?: T;
+  outcome: PhaseReport['outcome'];
+  next: ReportAnswer['next'];
+  /** The runner itself has failed, not what it ran. */
+  defect?: unknown;
+}
+
+const longestMessage = 1000;
+
+type Verdict = Pick<PhaseReport, 'outcome' | 'message'> & { defect?: unknown };
+
+/** What an error means for the phase, and what the log should say that it does not say yet. */
+const verdictOf = (phase: Phase, error: unknown): Verdict => {
+  const { control, log } = phase;
+  if (error instanceof TerraformError) return { outcome: 'errored', message: error.message };
+  if (error instanceof InterruptedError && control.cause === 'interrupt') {
+    const how = control.killed ? 'was killed' : 'was interrupted';
+    log.note(`\nTerraform ${how}: the run was canceled.`);
+    return { outcome: 'canceled', message: `Terraform ${how} before it finished.` };
+  }
+  if (error instanceof InterruptedError) {
+    log.error('the runner was stopped from outside before Terraform had finished.');
+    return { outcome: 'errored', message: 'The runner was stopped before Terraform had finished.' };
+  }
+  log.error(messageOf(error));
+  if (error instanceof PhaseError) return { outcome: 'errored', message: error.message };
+  return { outcome: 'errored', message: `The runner failed: ${messageOf(error)}`, defect: error };
+};
+
+const beating = ({ client, control, job }: Phase): { end(): Promise<void> } => {
+  const ended = new AbortController();
+  const everyMs = job.heartbeatSeconds * 1000;
+  let beat: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    beat ??= client
+      .heartbeat({ ...control.patience(everyMs), signal: ended.signal })
+      .then((answer) => control.heed(answer))
+      .catch((error) => {
+        if (!ended.signal.aborted) console.error(messageOf(error));
+      })
+      .finally(() => {
+        beat = undefined;
+      });
+  }, everyMs);
+  return {
+    async end() {
+      clearInterval(timer);
+      ended.abort();
+      await beat;
+    },
+  };
+};
+
+/**
+ * Does the phase's work with a heartbeat beside it, ends its log, and reports.
+ * @throws {TokenDeadError} when the control plane has disowned the runner
+ * @throws {Error} when the report could not be delivered
+ */
+export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise<Conclusion<T>> => {
+  const { control, log, client, job, facts } = phase;
+  const heart = beating(phase);
+  let result: T | undefined;
+  let verdict: Verdict;
+  try {
+    result = await work();
+    verdict = { outcome: 'finished' };
+  } catch (error) {
+    if (control.over.aborted) {
+      await Promise.all([heart.end(), log.close()]);
+      throw error instanceof TokenDeadError ? error : new TokenDeadError(messageOf(error));
+    }
+    phase.head();
+    verdict = verdictOf(phase, error);
+  }
+  const { outcome, defect } = verdict;
+  const message = [phase.stateProblem, verdict.message].filter(Boolean).join(' ');
+  await Promise.all([log.close(), storeLog(phase)]);
+  // Not beside the report: a beat that comes in after it finds the token dead.
+  await heart.end();
+  const report: PhaseReport = {
+    outcome,
+    ...(outcome === 'finished' ? {} : { message: phase.masked(message).slice(0, longestMessage) }),
+    ...facts,
+    artifacts: phase.artifacts.stored,
+    timings: phase.timings.all(),
+  };
+  const { next } = await client.report(report, control.patience());
+  control.close();
+  console.log(JSON.stringify({ run: job.runId, phase: job.phase, outcome, timings: report.timings }));
+  return { result, outcome, next, defect };
+};
+
+/** Readers have had the pieces; without the whole they keep reading those. */
+const storeLog = async ({ artifacts, log }: Phase): Promise<void> => {
+  try {
+    await artifacts.put('log', { file: log.path, size: log.size });
+  } catch (error) {
+    console.error(messageOf(error));
+  }
+};

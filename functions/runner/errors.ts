@@ -1,0 +1,38 @@
+/** What ends a phase, by what the runner does about it. */
+
+/** The phase has failed for a reason the run's owner can read and act on. */
+export class PhaseError extends Error {
+  override name = 'PhaseError';
+}
+
+/** Terraform has failed, and has said so in the log itself. */
+export class TerraformError extends PhaseError {
+  override name = 'TerraformError';
+}
+
+/** Terraform was not started, or stopped, because the control plane or the container's host said so. */
+export class InterruptedError extends Error {
+  override name = 'InterruptedError';
+}
+
+/** The control plane no longer knows this runner: nothing may be written any more. */
+export class TokenDeadError extends Error {
+  override name = 'TokenDeadError';
+}
+
+/** The other side did not answer, or answered that it cannot just now. Worth another try. */
+export class TransportError extends Error {
+  override name = 'TransportError';
+}
+
+/** The other side understood and refused. Another try would be refused as well. */
+export class RefusedError extends Error {
+  override name = 'RefusedError';
+  readonly status: number;
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

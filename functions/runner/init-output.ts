@@ -1,0 +1,79 @@
+import { StringDecoder } from 'node:string_decoder';
+import { stripVTControlCharacters } from 'node:util';
+
+/**
+ * What of `terraform init` concerns the reader of a log: downloads of modules and providers, warnings and errors. The
+ * rest is plumbing of the runner's: the backend that keeps the state in a file, what is built in, that it all went well,
+ * the lock file that nobody will see.
+ */
+
+/** Paragraphs: from the line that begins one to the next empty line. */
+const plumbing = [
+  /^Initializing the backend\.\.\./,
+  /^Successfully configured the backend/,
+  /^(Terraform|OpenTofu) has been successfully initialized/,
+  /^(Terraform|OpenTofu) has created a lock file/,
+];
+/** Of no interest unless a line of their own follows. */
+const heading = /^Initializing \S.*\.\.\.$/;
+/** Providers that are part of Terraform, modules that are part of the configuration. */
+const builtIn = /^- \S+ (is built in to |in (?!\.terraform\/))/;
+
+export class InitOutput {
+  readonly #emit: (bytes: Buffer) => void;
+  readonly #decoder = new StringDecoder('utf8');
+  #line = '';
+  #heading = '';
+  #skipping = false;
+  #boxed = false;
+  #written = false;
+
+  constructor(emit: (bytes: Buffer) => void) {
+    this.#emit = emit;
+  }
+
+  push(bytes: Buffer): void {
+    const lines = (this.#line + this.#decoder.write(bytes)).split('\n');
+    this.#line = lines.pop() ?? '';
+    for (const line of lines) this.#read(line);
+  }
+
+  /** Sets what was written apart from what follows. */
+  end(): void {
+    if (this.#line) this.#read(this.#line);
+    this.#line = '';
+    if (this.#written) this.#write('');
+  }
+
+  #read(line: string): void {
+    const text = stripVTControlCharacters(line).trim();
+    if (text.startsWith('╷')) this.#boxed = true;
+    // A box, and an error of a version without boxes, is Terraform's own words to the reader: colours and all.
+    if (this.#boxed) this.#write(line);
+    else this.#readPlain(text);
+    if (text.startsWith('╵')) this.#boxed = false;
+  }
+
+  #readPlain(text: string): void {
+    if (/^(Error|Warning): /.test(text)) this.#skipping = false;
+    if (text === '') {
+      this.#skipping = false;
+      return;
+    }
+    if (heading.test(text)) {
+      this.#skipping = plumbing.some((one) => one.test(text));
+      this.#heading = this.#skipping ? '' : text;
+      return;
+    }
+    if (plumbing.some((one) => one.test(text))) this.#skipping = true;
+    if (this.#skipping || builtIn.test(text)) return;
+    if (this.#heading) this.#write(this.#heading);
+    this.#heading = '';
+    this.#write(text);
+  }
+
+  #write(line: string): void {
+    this.#written = true;
+    this.#emit(Buffer.from(`${line}\n`));
+  }
+}

@@ -1,0 +1,134 @@
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from './errors.ts';
+import type { Mask } from './mask.ts';
+import type { Beat } from './protocol.ts';
+
+/** Framing of a log: its first and last byte (HCP API: log-read-url). */
+const stx = Buffer.from([0x02]);
+const etx = Buffer.from([0x03]);
+
+const pieceBytes = 65_536;
+/** Output waits so long at most before it is sent; a chatty apply costs ten calls a second, not hundreds. */
+const spacingMs = 90;
+/** How long the end of a log is sent for. */
+const closingMs = 300_000;
+
+const cutNote = (limit: number): string =>
+  `\n\n(This log has reached its limit of ${Math.floor(limit / 1024 / 1024)} MiB and ends here. Terraform goes on.)\n`;
+
+type Send = (offset: number, bytes: Uint8Array) => Promise<Beat>;
+
+/**
+ * The log of one phase: written to a file at once, and sent from there piece by piece, one at a time and in order, so
+ * that neither a slow nor an absent control plane holds Terraform up.
+ */
+export class PhaseLog {
+  /** The framed log, complete once closed; also what is stored when the phase is over. */
+  readonly path: string;
+  readonly #file: number;
+  readonly #mask: Mask;
+  readonly #limit: number;
+  readonly #send: Send;
+  readonly #heed: (beat: Beat) => void;
+  #written = 0;
+  #sent = 0;
+  #cut = false;
+  #closed = false;
+  #failed: unknown;
+  #wake: (() => void) | undefined;
+  readonly #hurry = new AbortController();
+  readonly #sending: Promise<void>;
+
+  constructor(path: string, options: { limitBytes: number; mask: Mask; send: Send; heed: (beat: Beat) => void }) {
+    this.path = path;
+    this.#mask = options.mask;
+    this.#limit = options.limitBytes;
+    this.#send = options.send;
+    this.#heed = options.heed;
+    this.#file = openSync(path, 'w+', 0o600);
+    this.#append(stx);
+    this.#sending = this.#loop();
+  }
+
+  /** Bytes, including the framing. */
+  get size(): number {
+    return this.#written;
+  }
+
+  /** Terraform's output, byte by byte but for sensitive values. */
+  write(bytes: Buffer): void {
+    this.#limited(this.#mask.push(bytes));
+  }
+
+  /** The runner's own words, on lines of their own. */
+  note(text: string): void {
+    this.#limited(this.#mask.end());
+    this.#limited(Buffer.from(this.#mask.text(text.endsWith('\n') ? text : `${text}\n`)));
+  }
+
+  /** An error in the form of Terraform's. */
+  error(text: string): void {
+    this.note(`\n\u001B[31m\u001B[1mError: \u001B[0m${text}`);
+  }
+
+  /** Ends the log and sends what is left; gives up when nobody takes it. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#limited(this.#mask.end());
+    this.#closed = true;
+    this.#append(etx);
+    this.#hurry.abort();
+    await Promise.race([this.#sending, sleep(closingMs, undefined, { ref: false })]);
+    if (this.#failed) console.error(`the log was not sent to its end: ${messageOf(this.#failed)}`);
+    closeSync(this.#file);
+  }
+
+  #limited(bytes: Buffer): void {
+    if (bytes.length === 0 || this.#cut || this.#closed) return;
+    const note = cutNote(this.#limit);
+    const room = this.#limit - this.#written - note.length - etx.length;
+    this.#append(bytes.subarray(0, Math.max(0, room)));
+    if (bytes.length <= room) return;
+    this.#cut = true;
+    this.#append(Buffer.from(note));
+  }
+
+  #append(bytes: Buffer): void {
+    let done = 0;
+    while (done < bytes.length) done += writeSync(this.#file, bytes, done, bytes.length - done, this.#written + done);
+    this.#written += bytes.length;
+    // A moment later, so that what is written in one go goes out in one piece.
+    if (this.#wake) queueMicrotask(this.#wake);
+  }
+
+  async #loop(): Promise<void> {
+    try {
+      // The framing alone is not worth a call.
+      while (this.#written === stx.length && !this.#closed) await this.#more();
+      while (!this.#closed || this.#sent < this.#written) {
+        if (this.#sent === this.#written) await this.#more();
+        else await this.#piece();
+      }
+    } catch (error) {
+      this.#failed = error;
+    }
+  }
+
+  #more(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  async #piece(): Promise<void> {
+    const piece = Buffer.alloc(Math.min(pieceBytes, this.#written - this.#sent));
+    const length = readSync(this.#file, piece, 0, piece.length, this.#sent);
+    const started = Date.now();
+    // A repeated call repeats the same bytes at the same offset.
+    this.#heed(await this.#send(this.#sent, piece.subarray(0, length)));
+    this.#sent += length;
+    const rest = spacingMs - (Date.now() - started);
+    if (rest > 0 && !this.#closed) await sleep(rest, undefined, { signal: this.#hurry.signal }).catch(() => {});
+  }
+}

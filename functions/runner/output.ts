@@ -1,0 +1,144 @@
+import { StringDecoder } from 'node:string_decoder';
+import { stripVTControlCharacters } from 'node:util';
+
+/** What Terraform says while it works, as far as it belongs into the report. */
+
+export interface Counts {
+  resourceAdditions: number;
+  resourceChanges: number;
+  resourceDestructions: number;
+  resourceImports: number;
+}
+
+const longestLine = 64 * 1024;
+const mostErrors = 3;
+const longestMessage = 600;
+
+/** Only announces the errors that follow. */
+const frame = /encountered problems during initiali[sz]ation/;
+
+interface Problem {
+  summary: string;
+  place?: string;
+}
+
+interface JsonLine {
+  type?: string;
+  diagnostic?: { severity?: string; summary?: string; range?: { filename?: string; start?: { line?: number } } };
+  changes?: { add?: number; change?: number; remove?: number; import?: number; operation?: string };
+  hook?: { action?: string };
+}
+
+const done: Record<string, keyof Counts> = {
+  Creation: 'resourceAdditions',
+  Modifications: 'resourceChanges',
+  Destruction: 'resourceDestructions',
+  Import: 'resourceImports',
+  create: 'resourceAdditions',
+  update: 'resourceChanges',
+  delete: 'resourceDestructions',
+};
+
+/** Reads text and JSON output alike, line by line. */
+export class OutputReader {
+  readonly #decoder = new StringDecoder('utf8');
+  readonly #problems: Problem[] = [];
+  readonly #counted: Counts = { resourceAdditions: 0, resourceChanges: 0, resourceDestructions: 0, resourceImports: 0 };
+  #summary: Counts | undefined;
+  #line = '';
+  /** Lines since an error began, while its place may still come. */
+  #since = Number.POSITIVE_INFINITY;
+
+  push(bytes: Buffer): void {
+    const lines = (this.#line + this.#decoder.write(bytes)).split('\n');
+    this.#line = (lines.pop() ?? '').slice(-longestLine);
+    for (const line of lines) this.#read(line);
+  }
+
+  /** What was applied: Terraform's own summary, or what it reported done before it had to stop. */
+  get applied(): Counts {
+    return this.#summary ?? this.#counted;
+  }
+
+  /** The first errors in a sentence; undefined when Terraform named none. */
+  get failure(): string | undefined {
+    if (this.#problems.length === 0) return undefined;
+    const telling = this.#problems.filter(({ summary }) => !frame.test(summary));
+    const texts = (telling.length ? telling : this.#problems).map(({ summary, place }) =>
+      place ? `${summary} (${place})` : summary,
+    );
+    return `${[...new Set(texts)].slice(0, mostErrors).join('; ')}.`.slice(0, longestMessage);
+  }
+
+  #read(raw: string): void {
+    if (raw.startsWith('{"@level"')) {
+      try {
+        this.#readJson(JSON.parse(raw) as JsonLine);
+      } catch {
+        // Cut off, or a program's own output.
+      }
+      return;
+    }
+    this.#readText(stripVTControlCharacters(raw).trimEnd());
+  }
+
+  #readText(line: string): void {
+    const error = /^[│|]?\s*Error: (.+)$/.exec(line);
+    if (error) {
+      this.#problem({ summary: (error[1] as string).trim() });
+      this.#since = 0;
+      return;
+    }
+    if (++this.#since <= 4) {
+      const place = /^[│|]?\s+on (.+?) line (\d+)/.exec(line);
+      const last = this.#problems.at(-1);
+      if (place && last) last.place = placed(place[1] as string, place[2] as string);
+    }
+    const one = /^[^\s(].*: (Creation|Modifications|Destruction|Import) complete/.exec(line);
+    if (one && !line.includes(' (local-exec): ') && !line.includes(' (remote-exec): ')) this.#count(one[1] as string);
+    const all =
+      /^(?:Apply|Destroy) complete! Resources: (?:(\d+) imported, )?(?:(\d+) added, )?(?:(\d+) changed, )?(\d+) destroyed/.exec(
+        line,
+      );
+    if (all) {
+      const [imported = 0, added = 0, changed = 0, destroyed = 0] = all.slice(1).map((n) => Number(n ?? 0));
+      this.#summary = {
+        resourceAdditions: added,
+        resourceChanges: changed,
+        resourceDestructions: destroyed,
+        resourceImports: imported,
+      };
+    }
+  }
+
+  #readJson({ type, diagnostic, changes, hook }: JsonLine): void {
+    if (type === 'diagnostic' && diagnostic?.severity === 'error') {
+      const { filename, start } = diagnostic.range ?? {};
+      this.#problem({
+        summary: (diagnostic.summary ?? 'error').trim(),
+        place: filename ? placed(filename, String(start?.line ?? '')) : undefined,
+      });
+    }
+    if (type === 'apply_complete' && hook?.action) this.#count(hook.action);
+    if (type === 'change_summary' && changes && changes.operation !== 'plan') {
+      this.#summary = {
+        resourceAdditions: changes.add ?? 0,
+        resourceChanges: changes.change ?? 0,
+        resourceDestructions: changes.remove ?? 0,
+        resourceImports: changes.import ?? 0,
+      };
+    }
+  }
+
+  #problem(problem: Problem): void {
+    if (this.#problems.length < mostErrors * 2) this.#problems.push(problem);
+  }
+
+  #count(action: string): void {
+    const key = done[action];
+    if (key) this.#counted[key]++;
+  }
+}
+
+/** Paths as the configuration's author knows them: variable files lie beside the configuration. */
+const placed = (file: string, line: string): string => `${file.replace(/^(\.\.\/)+/, '')} line ${line}`;

@@ -1,0 +1,174 @@
+import { mkdir, realpath, rm, stat } from 'node:fs/promises';
+import { isAbsolute, join, relative } from 'node:path';
+import { Artifacts } from './artifacts.ts';
+import type { Binary } from './binary/find.ts';
+import { platform } from './binary/platform.ts';
+import { Client } from './client.ts';
+import { Control } from './control.ts';
+import { InterruptedError, PhaseError } from './errors.ts';
+import { PhaseLog } from './log.ts';
+import { Mask, secretsOf } from './mask.ts';
+import { OutputReader } from './output.ts';
+import type { Job, PhaseReport } from './protocol.ts';
+import type { Settings } from './settings.ts';
+import { keepCredentials } from './terraform/credentials.ts';
+import { parallelism, terraformEnvironment } from './terraform/environment.ts';
+import { type Ended, run } from './terraform/process.ts';
+import { Timings } from './timings.ts';
+import type { RootModule } from './workspace/configuration.ts';
+import type { JobDirectory } from './workspace/job-directory.ts';
+
+/** A configuration that Terraform can be started in, and what else an apply needs of its plan's runner. */
+export interface Prepared {
+  binary: Binary;
+  /** Absolute and real path of the working directory. */
+  directory: string;
+  module: RootModule;
+}
+
+/** What a plan and an apply have in common: one job, its log, its signals, its uploads. */
+export class Phase {
+  readonly job: Job;
+  readonly settings: Settings;
+  readonly files: JobDirectory;
+  readonly control: Control;
+  readonly client: Client;
+  readonly artifacts: Artifacts;
+  readonly log: PhaseLog;
+  readonly output = new OutputReader();
+  readonly timings = new Timings();
+  /** Facts for the report that hold however the phase ends. */
+  readonly facts: Partial<PhaseReport> = {};
+  /** For people: why an apply's newest state is not stored. */
+  stateProblem: string | undefined;
+  readonly #mask: Mask;
+  #headed = false;
+
+  constructor(job: Job, settings: Settings, files: JobDirectory, control = new Control()) {
+    this.job = job;
+    this.settings = settings;
+    this.files = files;
+    this.control = control;
+    this.client = new Client(settings.url, job.token, control.over, (why) => {
+      console.error(`the control plane has ended this ${job.phase}: ${why}`);
+      control.end();
+    });
+    this.artifacts = new Artifacts(this.client, control);
+    keepCredentials(files.home, job, settings);
+    // The first token is nowhere Terraform could print it from; should it ever be, the log is the wrong place for it.
+    const secrets = [...secretsOf(job.variables), job.token, job.stateToken];
+    this.#mask = new Mask(secrets);
+    this.log = new PhaseLog(files.log(job.phase), {
+      limitBytes: job.limits.logBytes,
+      mask: new Mask(secrets),
+      send: (offset, bytes) => this.client.log(offset, bytes),
+      heed: (beat) => control.heed(beat),
+    });
+  }
+
+  /** Hides sensitive values in a text of the runner's own. */
+  masked(text: string): string {
+    return this.#mask.text(text);
+  }
+
+  /** The three lines every log begins with; Terraform's command line drops the first three of an apply (api.md §2.12). */
+  head(binary?: Binary): void {
+    if (this.#headed) return;
+    this.#headed = true;
+    const { engine, version } = this.job.terraform;
+    const product = engine === 'tofu' ? 'OpenTofu' : 'Terraform';
+    const known = binary?.version ?? (/^\d/.test(version) ? version : undefined);
+    const where = binary?.platform ?? platform;
+    this.log.note(`${product}${known ? ` v${known}` : ''}\non ${where}\nInitializing plugins and modules...\n`);
+  }
+
+  /**
+   * Runs Terraform, its output into the log, or to `show` which decides what of it gets there.
+   * @throws {InterruptedError} when it did not succeed after it was told to stop
+   */
+  async terraform(
+    prepared: Prepared,
+    args: string[],
+    step: string,
+    successes: number[],
+    show = (bytes: Buffer): void => this.log.write(bytes),
+  ): Promise<Ended> {
+    const ended = await this.timings.measure(step, () =>
+      run(
+        {
+          ...this.#command(prepared, args),
+          output: (bytes) => {
+            show(bytes);
+            this.output.push(bytes);
+          },
+        },
+        this.control,
+      ),
+    );
+    this.#judge(ended, step, successes);
+    return ended;
+  }
+
+  /**
+   * Runs Terraform, its standard output into a file and nothing into the log.
+   * @throws {PhaseError} when it fails
+   */
+  async terraformTo(prepared: Prepared, args: string[], file: string, step: string): Promise<void> {
+    const command = this.#command(prepared, args);
+    delete command.environment.TF_LOG;
+    const ended = await this.timings.measure(step, () => run({ ...command, output: { file } }, this.control));
+    this.#judge(ended, step, [0]);
+    if (ended.code !== 0) {
+      this.log.error(`terraform ${args[0]} failed\n\n${ended.errors}`);
+      throw new PhaseError(`The plan could not be read (terraform ${args[0]} ended with ${ended.code}).`);
+    }
+  }
+
+  /** Flags of plan and apply. */
+  flags(prepared: Prepared): string[] {
+    const environment = this.#command(prepared, []).environment;
+    // The state is in a directory that only this runner has, and the platform locks the workspace.
+    const common = ['-input=false', '-lock=false', ...parallelism(environment)];
+    return this.job.structuredOutput ? [...common, '-json'] : common;
+  }
+
+  #command({ binary, directory }: Prepared, args: string[]) {
+    const { home, temporary } = this.files;
+    const environment = terraformEnvironment(this.job, this.settings, { home, temporary });
+    return { path: binary.path, args, directory, environment };
+  }
+
+  #judge({ code }: Ended, step: string, successes: number[]): void {
+    if (code !== null && successes.includes(code)) return;
+    if (this.control.cause) throw new InterruptedError(`terraform ${step} was interrupted`);
+    if (code === null)
+      throw new PhaseError(`terraform ${step} was killed, perhaps because the runner ran out of memory.`);
+  }
+}
+
+/** Path from the working directory, as Terraform is given it and as a plan remembers it. */
+export const fromDirectory = ({ directory }: Pick<Prepared, 'directory'>, path: string): string =>
+  relative(directory, path);
+
+/**
+ * The directory Terraform runs in.
+ * @throws {PhaseError} when the configuration does not have it
+ */
+export const workingDirectory = async (root: string, configured: string): Promise<string> => {
+  const missing = () =>
+    new PhaseError(
+      `The configuration has no directory "${configured}": correct the workspace's working directory, or upload a configuration that has it.`,
+    );
+  const path = join(root, configured);
+  const [realRoot, real] = await Promise.all([realpath(root), realpath(path).catch(() => undefined)]);
+  if (!real || !(await stat(real)).isDirectory()) throw missing();
+  const inside = relative(realRoot, real);
+  if (inside.startsWith('..') || isAbsolute(inside)) throw missing();
+  return real;
+};
+
+/** An earlier attempt's leftovers must not mix with this one's. */
+export const emptied = async (directory: string): Promise<void> => {
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(directory, { mode: 0o700 });
+};

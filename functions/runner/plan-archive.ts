@@ -1,0 +1,46 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { extract, pack } from 'tar-stream';
+import { PhaseError } from './errors.ts';
+
+/** What another runner needs to apply a plan (run.ts: artifact `plan`). */
+export interface PlanArchive {
+  plan: Buffer;
+  /** Providers' versions and checksums as the plan was made with; absent when Terraform's own were enough. */
+  lockFile?: Buffer;
+  /** Terraform version that made it. */
+  version: string;
+}
+
+const names = { plan: 'plan.tfplan', lockFile: '.terraform.lock.hcl', version: 'terraform-version' } as const;
+
+export const writePlanArchive = async ({ plan, lockFile, version }: PlanArchive): Promise<Buffer> => {
+  const tar = pack();
+  tar.entry({ name: names.plan }, plan);
+  if (lockFile) tar.entry({ name: names.lockFile }, lockFile);
+  tar.entry({ name: names.version }, version);
+  tar.finalize();
+  const chunks: Buffer[] = [];
+  for await (const chunk of tar) chunks.push(chunk as Buffer);
+  // A plan is itself a zip: more effort would not make it smaller.
+  return gzipSync(Buffer.concat(chunks), { level: 1 });
+};
+
+/** @throws {PhaseError} */
+export const readPlanArchive = async (archive: Buffer): Promise<PlanArchive> => {
+  const found = new Map<string, Buffer>();
+  try {
+    const tar = extract();
+    tar.end(gunzipSync(archive));
+    for await (const entry of tar) {
+      const chunks: Buffer[] = [];
+      for await (const chunk of entry) chunks.push(chunk as Buffer);
+      found.set(entry.header.name, Buffer.concat(chunks));
+    }
+  } catch (error) {
+    throw new PhaseError(`The stored plan cannot be read (${(error as Error).message}): start a new run.`);
+  }
+  const plan = found.get(names.plan);
+  const version = found.get(names.version)?.toString('utf8');
+  if (!plan || !version) throw new PhaseError('The stored plan is not complete: start a new run.');
+  return { plan, version, lockFile: found.get(names.lockFile) };
+};

@@ -1,0 +1,41 @@
+import type { Counts } from './output.ts';
+
+/** The parts of `terraform show -json` that the runner reads (Terraform's JSON output format 1.x). */
+export interface PlanJson {
+  format_version: string;
+  resource_changes?: ResourceChange[];
+  resource_drift?: ResourceChange[];
+  relevant_attributes?: unknown;
+  output_changes?: Record<string, Change>;
+  deferred_changes?: { reason?: string; resource_change?: ResourceChange }[];
+}
+
+export interface ResourceChange {
+  mode?: string;
+  type: string;
+  provider_name: string;
+  change: Change;
+  [key: string]: unknown;
+}
+
+export interface Change {
+  actions: string[];
+  before?: unknown;
+  after?: unknown;
+  before_sensitive?: unknown;
+  after_sensitive?: unknown;
+  importing?: unknown;
+  [key: string]: unknown;
+}
+
+/** As in Terraform's own summary: a replacement is one added and one destroyed, data sources do not count. */
+export const countChanges = ({ resource_changes = [] }: PlanJson): Counts => {
+  const changes = resource_changes.filter(({ mode }) => mode !== 'data').map(({ change }) => change);
+  const having = (action: string) => changes.filter(({ actions }) => actions.includes(action)).length;
+  return {
+    resourceAdditions: having('create'),
+    resourceChanges: having('update'),
+    resourceDestructions: having('delete'),
+    resourceImports: changes.filter(({ importing }) => importing).length,
+  };
+};

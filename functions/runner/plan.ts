@@ -1,0 +1,115 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { messageOf, TerraformError } from './errors.ts';
+import type { FileBody } from './http.ts';
+import { fromDirectory, type Phase, type Prepared } from './phase.ts';
+import { writePlanArchive } from './plan-archive.ts';
+import { countChanges, type PlanJson } from './plan-json.ts';
+import { initialize, prepare } from './prepare.ts';
+import type { Artifact } from './protocol.ts';
+import type { SchemasJson } from './redact.ts';
+import { writeVariables } from './terraform/variables.ts';
+
+const noSchemas: SchemasJson = { format_version: '1.0' };
+
+/** Exit codes of `terraform plan -detailed-exitcode`. */
+const noChanges = 0;
+const changes = 2;
+
+/** The flags that a run's options stand for (HCP API: runs, create). */
+const operationFlags = ({ job, files }: Phase, prepared: Prepared): string[] => {
+  const { isDestroy, refresh, refreshOnly, targetAddrs, replaceAddrs, allowConfigGeneration } = job.operation;
+  return [
+    ...(isDestroy ? ['-destroy'] : []),
+    ...(refresh ? [] : ['-refresh=false']),
+    ...(refreshOnly ? ['-refresh-only'] : []),
+    ...targetAddrs.map((address) => `-target=${address}`),
+    ...replaceAddrs.map((address) => `-replace=${address}`),
+    ...(allowConfigGeneration ? [`-generate-config-out=${fromDirectory(prepared, files.generated)}`] : []),
+  ];
+};
+
+const sizeOf = (file: string): Promise<number> =>
+  stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  );
+
+const fileBody = async (file: string): Promise<FileBody> => ({ file, size: (await stat(file)).size });
+
+/**
+ * Plans: from an empty directory to stored artifacts.
+ * @returns the directory as it can be applied in
+ * @throws {PhaseError} when Terraform or what it needs has failed
+ */
+export const plan = async (phase: Phase): Promise<Prepared> => {
+  const { job, files } = phase;
+  const prepared = await prepare(phase);
+  const variables = await writeVariables(files.variables, job.variables);
+  const flags = [
+    ...phase.flags(prepared),
+    '-detailed-exitcode',
+    `-out=${files.plan}`,
+    ...operationFlags(phase, prepared),
+    ...variables.map((path) => `-var-file=${fromDirectory(prepared, path)}`),
+  ];
+  await initialize(phase, prepared);
+  const { code } = await phase.terraform(prepared, ['plan', ...flags], 'plan', [noChanges, changes]);
+  phase.facts.generatedConfiguration = await storeGenerated(phase);
+  if (code !== noChanges && code !== changes) {
+    throw new TerraformError(phase.output.failure ?? `terraform plan ended with ${code}.`);
+  }
+  const json = await store(phase, prepared);
+  Object.assign(phase.facts, { hasChanges: code === changes, ...countChanges(json) });
+  return prepared;
+};
+
+/** Also of a failed plan: the generated part is what its author wants to correct. */
+const storeGenerated = async ({ files, artifacts, log }: Phase): Promise<boolean> => {
+  if ((await sizeOf(files.generated)) === 0) return false;
+  try {
+    await artifacts.put('generated-configuration', await fileBody(files.generated));
+    return true;
+  } catch (error) {
+    log.note(messageOf(error));
+    return false;
+  }
+};
+
+/** Stores the plan as file and as JSON, each as soon as it is there. */
+const store = async (phase: Phase, prepared: Prepared): Promise<PlanJson> => {
+  const { job, files, artifacts, timings } = phase;
+  const wanted: Artifact[] = ['plan', 'plan-json', 'plan-json-redacted', 'log'];
+  artifacts.expect(wanted);
+  const planUpload = storePlan(phase, prepared);
+  const shown = phase.terraformTo(prepared, ['show', '-json', '-no-color', files.plan], files.planJson, 'show');
+  const schemas = job.structuredOutput
+    ? phase.terraformTo(prepared, ['providers', 'schema', '-json'], files.schemas, 'schemas')
+    : undefined;
+  const all = await Promise.allSettled([planUpload, shown, schemas]);
+  const failed = all.find((one) => one.status === 'rejected');
+  if (failed) throw failed.reason;
+  return timings.measure('upload', async () => {
+    const upload = fileBody(files.planJson).then((body) => artifacts.put('plan-json', body));
+    upload.catch(() => {});
+    const json = JSON.parse(await readFile(files.planJson, 'utf8')) as PlanJson;
+    await Promise.all([upload, storeRedacted(phase, json)]);
+    return json;
+  });
+};
+
+const storePlan = async ({ files, artifacts }: Phase, { binary, directory }: Prepared): Promise<void> => {
+  const [plan, lockFile] = await Promise.all([
+    readFile(files.plan),
+    readFile(join(directory, '.terraform.lock.hcl')).catch(() => undefined),
+  ]);
+  await artifacts.put('plan', await writePlanArchive({ plan, lockFile, version: binary.version }));
+};
+
+/** The command line draws the plan by the providers' schemas; the web page does without, and they take seconds to get. */
+const storeRedacted = async ({ job, files, artifacts }: Phase, json: PlanJson): Promise<void> => {
+  const { redactPlan } = await import('./redact.ts');
+  const schemas = job.structuredOutput ? JSON.parse(await readFile(files.schemas, 'utf8')) : noSchemas;
+  const redacted = redactPlan(json, schemas);
+  await artifacts.put('plan-json-redacted', Buffer.from(JSON.stringify(redacted)));
+};

@@ -1,0 +1,118 @@
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Binary, findBinary } from './binary/find.ts';
+import { InterruptedError, PhaseError, TerraformError } from './errors.ts';
+import { InitOutput } from './init-output.ts';
+import { emptied, fromDirectory, type Phase, type Prepared, workingDirectory } from './phase.ts';
+import { type PlanArchive, readPlanArchive } from './plan-archive.ts';
+import type { Patience } from './retry.ts';
+import { download, toFile } from './transfer.ts';
+import { overrideBackend, readRootModule, refuseOtherBackends } from './workspace/configuration.ts';
+import { ArchiveError, unpack } from './workspace/unpack.ts';
+
+/** What is downloaded is there at once or not at all. */
+const downloadMs = 120_000;
+
+/** What Terraform noted on another machine about backend, workspace and state, should an archive bring it. */
+const localNotes = [
+  '.terraform/terraform.tfstate',
+  '.terraform/environment',
+  'terraform.tfstate',
+  'terraform.tfstate.d',
+];
+
+/**
+ * Everything before `terraform init`: configuration, state and binary, fetched side by side.
+ * @throws {PhaseError} for what the run's owner can put right
+ */
+export const prepare = async (phase: Phase): Promise<Prepared> => {
+  try {
+    const fetched = await fetchAll(phase);
+    return await arrange(phase, fetched);
+  } catch (error) {
+    if (phase.control.cause) throw new InterruptedError('interrupted before Terraform was started');
+    throw error;
+  }
+};
+
+interface Fetched {
+  binary: Binary;
+  made?: PlanArchive;
+}
+
+const fetchAll = async (phase: Phase): Promise<Fetched> => {
+  const { job, files, control, settings, timings } = phase;
+  const patience: Patience = { ...control.patience(downloadMs), signal: control.asked };
+  const plan = job.phase === 'apply' ? fetchPlan(phase, patience) : Promise.resolve(undefined);
+  // Only the version that made a plan can apply it.
+  const binary = plan.then((made) =>
+    timings.measure('binary', () =>
+      findBinary({ ...job.terraform, ...(made ? { version: made.version } : {}) }, settings, control.asked),
+    ),
+  );
+  binary.then(
+    (one) => phase.head(one),
+    () => phase.head(),
+  );
+  const all = await Promise.allSettled([
+    timings.measure('download', () => fetchConfiguration(phase, patience)),
+    job.stateUrl ? download('The state', job.stateUrl, patience, toFile(files.state)) : undefined,
+    plan,
+    binary,
+  ]);
+  // Only now: nothing is still being written when one of them fails the phase.
+  const failed = all.find((one) => one.status === 'rejected');
+  if (failed) throw failed.reason;
+  return { binary: await binary, made: await plan };
+};
+
+const arrange = async (phase: Phase, { binary, made }: Fetched): Promise<Prepared> => {
+  const { job, files, log } = phase;
+  const directory = await workingDirectory(files.configuration, job.workspace.workingDirectory);
+  const module = await readRootModule(directory, job.terraform.engine);
+  refuseOtherBackends(module);
+  // With a state in sight, init would ask whether to move it.
+  const stray = await stat(join(directory, 'terraform.tfstate')).catch(() => undefined);
+  if (stray?.size) {
+    log.note(
+      'Note: the configuration has a file terraform.tfstate. It is not used: this platform keeps the state itself.\n',
+    );
+  }
+  await Promise.all([
+    overrideBackend(directory, module, fromDirectory({ directory }, files.states)),
+    ...localNotes.map((name) => rm(join(directory, name), { force: true, recursive: true })),
+    made?.lockFile ? writeFile(join(directory, '.terraform.lock.hcl'), made.lockFile) : undefined,
+  ]);
+  return { binary, directory, module };
+};
+
+/** Terraform destroys with an empty configuration as well; its command line then uploads an empty archive. */
+const fetchConfiguration = async ({ job, files }: Phase, patience: Patience): Promise<void> => {
+  const { configurationBytes: archiveBytes, unpackedBytes, files: mostFiles } = job.limits;
+  await download('The configuration', job.configurationUrl, patience, async (body) => {
+    await emptied(files.configuration);
+    const count = await unpack(body, files.configuration, { archiveBytes, unpackedBytes, files: mostFiles });
+    if (count === 0 && !job.operation.isDestroy) {
+      throw new ArchiveError('The configuration archive has no files: upload one with at least one .tf file.');
+    }
+  });
+};
+
+const fetchPlan = async ({ job, files }: Phase, patience: Patience) => {
+  if (!job.planUrl) throw new PhaseError('There is no plan to apply: start a new run.');
+  const archive = `${files.plan}.tar.gz`;
+  await download('The plan', job.planUrl, patience, toFile(archive));
+  const made = await readPlanArchive(await readFile(archive));
+  await writeFile(files.plan, made.plan, { mode: 0o600 });
+  return made;
+};
+
+/** @throws {TerraformError} when a provider, a module or the configuration itself is at fault */
+export const initialize = async (phase: Phase, prepared: Prepared): Promise<void> => {
+  const shown = new InitOutput((bytes) => phase.log.write(bytes));
+  const show = phase.job.operation.debug ? undefined : (bytes: Buffer) => shown.push(bytes);
+  const { code } = await phase
+    .terraform(prepared, ['init', '-input=false'], 'init', [0], show)
+    .finally(() => shown.end());
+  if (code !== 0) throw new TerraformError(phase.output.failure ?? `terraform init ended with ${code}.`);
+};

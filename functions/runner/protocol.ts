@@ -1,0 +1,112 @@
+/**
+ * What a runner and the control plane say to each other: JSON over HTTPS below `<STEPFORM_URL>/runner/v1`.
+ *
+ * A runner starts with a single-use claim (environment `STEPFORM_CLAIM`), exchanges it for a job with a short-lived
+ * token for one run and phase, and may do nothing else. Every call may be repeated: the second time changes nothing.
+ *
+ * | call | body → answer |
+ * |---|---|
+ * | `POST /claim` (no token) | {@link ClaimRequest} → {@link Job}; 410 when claimed by another or the run has ended |
+ * | `POST /log?offset=N` | raw bytes (≤ 64 KiB) at that offset → {@link Beat} |
+ * | `POST /heartbeat` | – → {@link Beat} |
+ * | `POST /uploads` | {@link UploadsRequest} → {@link UploadsAnswer} |
+ * | `POST /state-versions` | {@link StateVersionRequest} → {@link StateVersionAnswer} |
+ * | `POST /state-versions/{id}/complete` | – → `{}` once the uploaded content is verified and current |
+ * | `POST /report` | {@link PhaseReport} → {@link ReportAnswer} |
+ * | `POST /next` | – → {@link NextAnswer}; only while held after a plan |
+ *
+ * All but `claim` send `Authorization: Bearer <token>`. 401 or 410: the token is dead; stop Terraform at once and exit.
+ * Any other 4xx is a defect; 5xx and connection errors are retried with backoff.
+ */
+import type { Artifact, PhaseName, PhaseReport } from '../run/run.ts';
+
+export type { Artifact, PhaseName, PhaseReport };
+
+export interface ClaimRequest {
+  claim: string;
+  /** Chosen by the runner, so that a claim whose answer was lost can be repeated. */
+  nonce: string;
+}
+
+export interface Job {
+  runId: string;
+  phase: PhaseName;
+  token: string;
+  organization: string;
+  workspace: { id: string; name: string; workingDirectory: string };
+  terraform: {
+    engine: 'terraform' | 'tofu';
+    /** Exact version, constraint, or `latest`. */
+    version: string;
+  };
+  operation: {
+    isDestroy: boolean;
+    refresh: boolean;
+    refreshOnly: boolean;
+    targetAddrs: string[];
+    replaceAddrs: string[];
+    allowConfigGeneration: boolean;
+    debug: boolean;
+  };
+  /** Terraform's JSON UI lines instead of text in the log. */
+  structuredOutput: boolean;
+  /** For Terraform itself: reads, from the public API, the state of workspaces that share theirs. */
+  stateToken: string;
+  /** Presigned GET of the configuration archive (gzip tar). */
+  configurationUrl: string;
+  /** Presigned GET of the current state; null when there is none. */
+  stateUrl: string | null;
+  /** Presigned GET of the `plan` artifact; only for an apply by a runner that did not make the plan. */
+  planUrl: string | null;
+  /** In rising precedence; a later entry of the same category and key wins. */
+  variables: JobVariable[];
+  /** `TFC_RUN_ID` and its like. */
+  environment: Record<string, string>;
+  /** How often to call `heartbeat` at least. */
+  heartbeatSeconds: number;
+  /** How long to stand by after a plan with something to apply; 0 = do not. */
+  holdSeconds: number;
+  limits: { configurationBytes: number; unpackedBytes: number; files: number; logBytes: number };
+}
+
+export interface JobVariable {
+  key: string;
+  value: string;
+  category: 'terraform' | 'env';
+  hcl: boolean;
+  sensitive: boolean;
+}
+
+export interface Beat {
+  /** `interrupt`: stop Terraform as Ctrl-C does and report `canceled`; `kill`: end it at once. */
+  signal: 'continue' | 'interrupt' | 'kill';
+}
+
+export interface UploadsRequest {
+  artifacts: Artifact[];
+}
+export interface UploadsAnswer {
+  /** Presigned PUT URLs by artifact. */
+  urls: Partial<Record<Artifact, string>>;
+}
+
+export interface StateVersionRequest {
+  serial: number;
+  lineage: string;
+  /** Hex MD5 of the raw state. */
+  md5: string;
+  size: number;
+  /** A snapshot taken while Terraform still applies. */
+  intermediate: boolean;
+}
+export interface StateVersionAnswer {
+  id: string;
+  /** Presigned PUT; null when this content is already stored. */
+  uploadUrl: string | null;
+}
+
+export interface ReportAnswer {
+  next: 'hold' | 'exit';
+}
+
+export type NextAnswer = { action: 'wait'; afterMs: number } | { action: 'apply'; job: Job } | { action: 'exit' };

@@ -1,0 +1,134 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Change, PlanJson, ResourceChange } from './plan-json.ts';
+
+/**
+ * The plan as anyone may see it who may see the run: what `terraform plan` draws in a terminal from, without sensitive
+ * values (api.md §2.12, redacted plan).
+ *
+ * The renderer compares `before` with `after` even where it prints "(sensitive value)", and by the type in the schema.
+ * So a value is replaced by one of its own kind, and by the same one on both sides exactly if both were equal.
+ */
+
+export interface SchemasJson {
+  format_version: string;
+  provider_schemas?: Record<string, ProviderSchema>;
+}
+
+interface ProviderSchema {
+  resource_schemas?: Record<string, unknown>;
+  data_source_schemas?: Record<string, unknown>;
+  [key: string]: unknown;
+}
+
+type Json = Record<string, unknown>;
+type Side = 'before' | 'after';
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Stands for a value; `changed` marks the one on the `after` side of a difference. */
+const placeholder = (value: unknown, changed: boolean): unknown => {
+  switch (typeof value) {
+    case 'string':
+      return changed ? '(sensitive value, changed)' : '(sensitive value)';
+    case 'number':
+      return changed ? 1 : 0;
+    case 'boolean':
+      return changed;
+    default:
+      // Of a collection not even names and number are told, only that it is there.
+      return Array.isArray(value) ? [] : isObject(value) ? {} : value;
+  }
+};
+
+const hidden = (value: unknown, other: unknown, side: Side): unknown => {
+  if (value === null || value === undefined) return value;
+  const differs = !isDeepStrictEqual(value, other);
+  // An empty collection equals itself: a difference shows only if one side is missing.
+  if (typeof value === 'object' && differs && side === 'before' && typeof other === 'object' && other !== null) {
+    return null;
+  }
+  return placeholder(value, differs && side === 'after');
+};
+
+/** A mask is `true` for all of a value, or has the shape of the value with `true` where it is sensitive. */
+const blank = (value: unknown, other: unknown, mask: unknown, side: Side): unknown => {
+  if (mask === true) return hidden(value, other, side);
+  if (Array.isArray(value) && Array.isArray(mask)) {
+    return value.map((one, i) => blank(one, Array.isArray(other) ? other[i] : undefined, mask[i], side));
+  }
+  if (isObject(value) && isObject(mask)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, one]) => [
+        key,
+        blank(one, isObject(other) ? other[key] : undefined, mask[key], side),
+      ]),
+    );
+  }
+  return value;
+};
+
+/** Whether the masks agree about it or not: what is sensitive on one side is hidden on both. */
+const union = (a: unknown, b: unknown): unknown => {
+  if (a === true || b === true) return true;
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return Array.from({ length: Math.max(a.length, b.length) }, (_, i) => union(a[i], b[i]));
+  }
+  if (isObject(a) && isObject(b)) {
+    return Object.fromEntries(
+      [...new Set([...Object.keys(a), ...Object.keys(b)])].map((key) => [key, union(a[key], b[key])]),
+    );
+  }
+  return a || b;
+};
+
+const redactChange = (change: Change): Change => {
+  const mask = union(change.before_sensitive, change.after_sensitive);
+  const { before, after } = change;
+  return {
+    ...change,
+    ...('before' in change ? { before: blank(before, after, mask, 'before') } : {}),
+    ...('after' in change ? { after: blank(after, before, mask, 'after') } : {}),
+  };
+};
+
+const redactResource = (resource: ResourceChange): ResourceChange => ({
+  ...resource,
+  change: redactChange(resource.change),
+});
+
+/** Schemas of the types that occur; those of a large provider are thirty times the size of most plans. */
+const usedSchemas = (plan: PlanJson, schemas: SchemasJson): Record<string, ProviderSchema> => {
+  const used = [
+    ...(plan.resource_changes ?? []),
+    ...(plan.resource_drift ?? []),
+    ...(plan.deferred_changes ?? []).flatMap(({ resource_change }) => resource_change ?? []),
+  ];
+  const result: Record<string, ProviderSchema> = {};
+  for (const { provider_name, type, mode } of used) {
+    const kind = mode === 'data' ? 'data_source_schemas' : 'resource_schemas';
+    const schema = schemas.provider_schemas?.[provider_name]?.[kind]?.[type];
+    if (schema === undefined) continue;
+    result[provider_name] ??= {};
+    const provider = result[provider_name];
+    provider[kind] ??= {};
+    (provider[kind] as Json)[type] = schema;
+  }
+  return result;
+};
+
+export const redactPlan = (plan: PlanJson, schemas: SchemasJson): Json => ({
+  plan_format_version: plan.format_version,
+  resource_changes: plan.resource_changes?.map(redactResource),
+  resource_drift: plan.resource_drift?.map(redactResource),
+  relevant_attributes: plan.relevant_attributes,
+  output_changes:
+    plan.output_changes &&
+    Object.fromEntries(Object.entries(plan.output_changes).map(([name, change]) => [name, redactChange(change)])),
+  deferred_changes: plan.deferred_changes?.map((deferred) => ({
+    ...deferred,
+    resource_change: deferred.resource_change && redactResource(deferred.resource_change),
+  })),
+  provider_format_version: schemas.format_version,
+  provider_schemas: usedSchemas(plan, schemas),
+});

@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { claimJob } from './client.ts';
+import type { Control } from './control.ts';
+import { messageOf, TokenDeadError, TransportError } from './errors.ts';
+import type { Phase, Prepared } from './phase.ts';
+import type { Job } from './protocol.ts';
+import { within } from './retry.ts';
+import type { Settings } from './settings.ts';
+import type { JobDirectory } from './workspace/job-directory.ts';
+
+/** Pauses between the questions of a runner that stands by. */
+const firstPauseMs = 30;
+const longestPauseMs = 2000;
+const pauseGrowth = 1.5;
+const longestAskMs = 10_000;
+
+/**
+ * One runner's life: a claim, its phase, and, when it stands by after a plan and is asked to, the apply.
+ */
+export class Runner {
+  readonly #settings: Settings;
+  #files: JobDirectory | undefined;
+  #control: Control | undefined;
+  readonly #stopped = new AbortController();
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+  }
+
+  /** The host wants the runner gone; it has two minutes. */
+  stop(): void {
+    this.#stopped.abort();
+    this.#control?.stop();
+  }
+
+  /** Removes what is on disk. */
+  close(): void {
+    this.#files?.remove();
+  }
+
+  /**
+   * @returns the program's exit code: 0 unless the runner itself has failed
+   */
+  async run(): Promise<number> {
+    try {
+      const claimed = claimJob(this.#settings.url, { claim: this.#settings.claim, nonce: crypto.randomUUID() });
+      claimed.catch(() => {});
+      // Loaded while the control plane thinks.
+      const modules = await load();
+      return await this.#work(modules, await claimed);
+    } catch (error) {
+      if (error instanceof TokenDeadError || this.#control?.over.aborted) {
+        console.error(`nothing (more) to do here: ${messageOf(error)}`);
+        return 0;
+      }
+      console.error(messageOf(error));
+      return 1;
+    }
+  }
+
+  async #work({ JobDirectory, Phase, conclude, plan, apply }: Modules, job: Job): Promise<number> {
+    this.#files = new JobDirectory(job.workspace.name);
+    const phase = this.#begin(new Phase(job, this.#settings, this.#files));
+    phase.timings.ms.start = Math.round(process.uptime() * 1000);
+    if (job.phase === 'apply') return exitCode((await conclude(phase, () => apply(phase))).defect);
+    const planned = await conclude(phase, () => plan(phase));
+    const prepared = planned.result;
+    if (!prepared || planned.next !== 'hold') return exitCode(planned.defect);
+    const next = await this.#standBy(phase);
+    return next ? await this.#applyHere({ Phase, conclude, apply }, next, prepared) : 0;
+  }
+
+  async #applyHere(
+    { Phase, conclude, apply }: Pick<Modules, 'Phase' | 'conclude' | 'apply'>,
+    job: Job,
+    prepared: Prepared,
+  ): Promise<number> {
+    const phase = this.#begin(new Phase(job, this.#settings, this.#files as JobDirectory));
+    return exitCode((await conclude(phase, () => apply(phase, prepared))).defect);
+  }
+
+  #begin(phase: Phase): Phase {
+    this.#control = phase.control;
+    if (this.#stopped.signal.aborted) phase.control.stop();
+    return phase;
+  }
+
+  /** Asks until there is something to apply, nothing ever will be, or the time is up. */
+  async #standBy({ client, job }: Phase): Promise<Job | undefined> {
+    const { signal } = this.#stopped;
+    const end = Date.now() + job.holdSeconds * 1000;
+    let pause = firstPauseMs;
+    while (!signal.aborted) {
+      // Not cut off by a stop: an apply that was given to this runner must be answered for.
+      const answer = await client.next(within(Math.min(longestAskMs, Math.max(0, end - Date.now())))).catch((error) => {
+        if (error instanceof TransportError) return { action: 'wait', afterMs: 0 } as const;
+        throw error;
+      });
+      if (answer.action === 'apply') return answer.job;
+      const left = end - Date.now();
+      if (answer.action === 'exit' || left <= 0) return undefined;
+      await sleep(Math.min(left, Math.max(pause, answer.afterMs)), undefined, { signal }).catch(() => {});
+      pause = Math.min(longestPauseMs, pause * pauseGrowth);
+    }
+    return undefined;
+  }
+}
+
+const exitCode = (defect: unknown): number => (defect === undefined ? 0 : 1);
+
+const load = async () => {
+  const [{ JobDirectory }, { Phase }, { conclude }, { plan }, { apply }] = await Promise.all([
+    import('./workspace/job-directory.ts'),
+    import('./phase.ts'),
+    import('./conclude.ts'),
+    import('./plan.ts'),
+    import('./apply.ts'),
+  ]);
+  return { JobDirectory, Phase, conclude, plan, apply };
+};
+
+type Modules = Awaited<ReturnType<typeof load>>;

@@ -1,0 +1,43 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/** The runner's environment, read in this file and nowhere else. */
+export interface Settings {
+  /** Base URL of the control plane, without a slash at the end. */
+  url: string;
+  /** Names, with ports, by which Terraform reaches the control plane's public API. */
+  hosts: string[];
+  /** Single use; exchanged for a job at once. */
+  claim: string;
+  /** Downloaded binaries, remembered versions, states that could not be uploaded. */
+  cacheDirectory: string;
+  /** Where Terraform and OpenTofu releases are found; a mirror has the same layout. Signatures are checked all the same. */
+  releases: { terraform: string; tofu: string; tofuIndex: string };
+  /** What the runner was started with, less its own secrets. */
+  inherited: Record<string, string | undefined>;
+}
+
+const required = (environment: NodeJS.ProcessEnv, name: string): string => {
+  const value = environment[name];
+  if (!value) throw new Error(`environment variable ${name} is not set`);
+  return value;
+};
+
+/** Takes the claim out of the environment, so that nothing started later inherits it. */
+export const takeSettings = (environment: NodeJS.ProcessEnv = process.env): Settings => {
+  const url = required(environment, 'STEPFORM_URL').replace(/\/+$/, '');
+  const claim = required(environment, 'STEPFORM_CLAIM');
+  delete environment.STEPFORM_CLAIM;
+  return {
+    url,
+    hosts: (environment.STEPFORM_HOSTS || new URL(url).host).split(','),
+    claim,
+    cacheDirectory: environment.STEPFORM_CACHE || join(homedir(), '.cache', 'stepform'),
+    releases: {
+      terraform: environment.STEPFORM_TERRAFORM_RELEASES || 'https://releases.hashicorp.com/terraform',
+      tofu: environment.STEPFORM_TOFU_RELEASES || 'https://github.com/opentofu/opentofu/releases/download',
+      tofuIndex: environment.STEPFORM_TOFU_INDEX || 'https://get.opentofu.org/tofu/api.json',
+    },
+    inherited: { ...environment },
+  };
+};

@@ -1,0 +1,28 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Job } from '../protocol.ts';
+import type { Settings } from '../settings.ts';
+
+/**
+ * What `terraform_remote_state` of this platform needs: the job's token for the platform's host, where Terraform looks
+ * for credentials. A variable of the workspace of that name takes its place.
+ */
+
+/** Terraform CLI: `TF_TOKEN_` and the host with `.` as `_` and `-` as `__`. */
+const variableOf = (host: string): string => `TF_TOKEN_${host.replaceAll('-', '__').replaceAll('.', '_')}`;
+
+/** With a port the name has a colon, and shells drop such variables on the way. */
+const isVariable = (host: string): boolean => /^\w+$/.test(variableOf(host));
+
+export const tokenVariables = ({ stateToken }: Job, { hosts }: Settings): Record<string, string> =>
+  Object.fromEntries(hosts.filter(isVariable).map((host) => [variableOf(host), stateToken]));
+
+/** For the other hosts: the file that `terraform login` writes. */
+export const keepCredentials = (home: string, { stateToken }: Job, { hosts }: Settings): void => {
+  const others = hosts.filter((host) => !isVariable(host));
+  if (others.length === 0) return;
+  const directory = join(home, '.terraform.d');
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const credentials = Object.fromEntries(others.map((host) => [host, { token: stateToken }]));
+  writeFileSync(join(directory, 'credentials.tfrc.json'), JSON.stringify({ credentials }), { mode: 0o600 });
+};

@@ -1,0 +1,75 @@
+import { PhaseError } from '../errors.ts';
+import type { Job } from '../protocol.ts';
+import type { Settings } from '../settings.ts';
+import { tokenVariables } from './credentials.ts';
+import { effective } from './variables.ts';
+
+/** What Terraform may see of the runner's own environment; nothing else is passed on. */
+const passedOn = [
+  'PATH',
+  'LANG',
+  'LC_ALL',
+  'TZ',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'http_proxy',
+  'https_proxy',
+  'no_proxy',
+  'TF_PLUGIN_CACHE_DIR',
+];
+
+/** Where the runner keeps state, and how it talks to Terraform; a workspace's variables cannot change it. */
+const internal = /^(TF_DATA_DIR|TF_WORKSPACE|TF_INPUT|TF_IN_AUTOMATION|STEPFORM_.*)$/;
+
+export interface Directories {
+  home: string;
+  temporary: string;
+}
+
+/**
+ * The whole environment of Terraform's processes. Variables of the workspace's category `env` exist here and nowhere
+ * else.
+ * @throws {PhaseError} for a variable no process can be started with
+ */
+export const terraformEnvironment = (
+  job: Job,
+  settings: Settings,
+  { home, temporary }: Directories,
+): Record<string, string> => {
+  const environment: Record<string, string> = {};
+  for (const name of passedOn) {
+    const value = settings.inherited[name];
+    if (value !== undefined) environment[name] = value;
+  }
+  Object.assign(environment, {
+    HOME: home,
+    TMPDIR: temporary,
+    TF_IN_AUTOMATION: '1',
+    TF_INPUT: '0',
+    CHECKPOINT_DISABLE: '1',
+    // What `terraform.workspace` says.
+    TF_WORKSPACE: job.workspace.name,
+    ...tokenVariables(job, settings),
+    ...job.environment,
+    TFE_RUN_ID: job.runId,
+  });
+  if (job.operation.debug) environment.TF_LOG = 'TRACE';
+  for (const { key, value } of effective(job.variables, 'env')) {
+    if (internal.test(key)) continue;
+    if (!/^[^=\0]+$/.test(key) || value.includes('\0')) {
+      throw new PhaseError(`The environment variable "${key}" cannot be set: correct or remove it in the workspace.`);
+    }
+    environment[key] = value;
+  }
+  return environment;
+};
+
+/** HCP Terraform's `TFE_PARALLELISM`, as the flag it stands for. */
+export const parallelism = ({ TFE_PARALLELISM: value }: Record<string, string>): string[] => {
+  if (!value) return [];
+  if (/^[1-9]\d{0,3}$/.test(value)) return [`-parallelism=${value}`];
+  throw new PhaseError(`The environment variable TFE_PARALLELISM is "${value}": it must be a whole number from 1.`);
+};

@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import type { Control, Stoppable } from '../control.ts';
+import { InterruptedError, messageOf, PhaseError } from '../errors.ts';
+
+export interface Command {
+  /** Absolute path of the binary. */
+  path: string;
+  args: string[];
+  directory: string;
+  environment: Record<string, string>;
+  /** Standard output and error, in the order they were written; or a file for standard output alone. */
+  output: ((bytes: Buffer) => void) | { file: string };
+}
+
+export interface Ended {
+  /** Null when a signal ended it. */
+  code: number | null;
+  /** Last bytes of standard error, where output goes to a file. */
+  errors: string;
+}
+
+/**
+ * Runs its arguments in a process group of their own, which ends when this program does, however it does: `read` waits
+ * for the end of a pipe that only the runner holds. Both outputs share one pipe, so that their order is kept.
+ */
+const wrapper = (both: boolean): string =>
+  `exec 3<&0; (read -r _ <&3; kill -KILL 0) >/dev/null 2>&1 & exec "$@" 3<&- </dev/null${both ? ' 2>&1' : ''}`;
+
+const mostErrors = 16 * 1024;
+/** A process that has left the group may hold the pipe for as long as it likes. */
+const drainMs = 2000;
+
+class Group implements Stoppable {
+  readonly #child: ChildProcess;
+
+  constructor(child: ChildProcess) {
+    this.#child = child;
+  }
+
+  /** To Terraform alone: it stops its providers and provisioners in order. */
+  interrupt(): void {
+    this.#child.kill('SIGINT');
+  }
+
+  kill(): void {
+    const { pid } = this.#child;
+    if (pid === undefined) return;
+    try {
+      process.kill(-pid, 'SIGKILL');
+    } catch {
+      // Nobody left.
+    }
+  }
+}
+
+const groups = new Set<Group>();
+
+/** Ends whatever still runs; for the runner's own last moment. */
+export const killEverything = (): void => {
+  for (const group of groups) group.kill();
+};
+
+/**
+ * Resolves when it has ended, its output is read and nothing it started lives on.
+ * @throws {InterruptedError} when an end was asked for before it could be started
+ */
+export const run = async (command: Command, control: Control): Promise<Ended> => {
+  if (control.cause) throw new InterruptedError('interrupted before it was started');
+  const { path, args, directory, environment, output } = command;
+  const streamed = typeof output === 'function';
+  const file = streamed ? undefined : openSync(output.file, 'w', 0o600);
+  let child: ChildProcess;
+  try {
+    child = spawn('/bin/sh', ['-c', wrapper(streamed), 'sh', path, ...args], {
+      cwd: directory,
+      env: environment,
+      detached: true,
+      stdio: ['pipe', file ?? 'pipe', 'pipe'],
+    });
+  } catch (error) {
+    throw new PhaseError(`Terraform could not be started: ${messageOf(error)}.`);
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+  child.stdin?.on('error', () => {});
+  if (typeof output === 'function') child.stdout?.on('data', output);
+  let errors = Buffer.alloc(0);
+  child.stderr?.on('data', (bytes: Buffer) => {
+    errors = Buffer.concat([errors, bytes]).subarray(-mostErrors);
+  });
+  const group = new Group(child);
+  groups.add(group);
+  control.attach(group);
+  try {
+    const code = await ended(child, group);
+    return { code, errors: errors.toString('utf8') };
+  } finally {
+    control.detach(group);
+    groups.delete(group);
+  }
+};
+
+const ended = (child: ChildProcess, group: Group): Promise<number | null> =>
+  new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined;
+    child.on('error', (error) => reject(new PhaseError(`Terraform could not be started: ${messageOf(error)}.`)));
+    child.on('exit', () => {
+      group.kill();
+      timer = setTimeout(() => {
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+      }, drainMs);
+    });
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      resolve(code);
+    });
+  });

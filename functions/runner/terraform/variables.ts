@@ -1,0 +1,42 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PhaseError } from '../errors.ts';
+import type { JobVariable } from '../protocol.ts';
+
+/** Of several variables of one key the last counts (protocol.ts: rising precedence). */
+export const effective = (variables: JobVariable[], category: JobVariable['category']): JobVariable[] => [
+  ...new Map(variables.filter((one) => one.category === category).map((one) => [one.key, one])).values(),
+];
+
+const identifier = /^[\p{ID_Start}_][\p{ID_Continue}-]*$/u;
+
+/**
+ * Writes Terraform variables into files, since values must not stand on a command line: plain strings together as JSON,
+ * each HCL expression in a file named after its variable, so that Terraform's error names it.
+ * @param only  names to write; all without it
+ * @returns paths for `-var-file`
+ * @throws {PhaseError} for a name that no variable can have
+ */
+export const writeVariables = async (
+  directory: string,
+  variables: JobVariable[],
+  only?: ReadonlySet<string>,
+): Promise<string[]> => {
+  const wanted = effective(variables, 'terraform').filter(({ key }) => !only || only.has(key));
+  if (wanted.length === 0) return [];
+  const bad = wanted.find(({ key }) => !identifier.test(key));
+  if (bad) {
+    throw new PhaseError(`"${bad.key}" is no name for a Terraform variable: rename or remove it in the workspace.`);
+  }
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const plain = wanted.filter(({ hcl }) => !hcl);
+  const files = wanted
+    .filter(({ hcl }) => hcl)
+    .map(({ key, value }) => ({ path: join(directory, `${key}.tfvars`), content: `${key} = ${value}\n` }));
+  if (plain.length) {
+    const content = JSON.stringify(Object.fromEntries(plain.map(({ key, value }) => [key, value])));
+    files.push({ path: join(directory, 'workspace.tfvars.json'), content });
+  }
+  await Promise.all(files.map(({ path, content }) => writeFile(path, content, { mode: 0o600 })));
+  return files.map(({ path }) => path);
+};

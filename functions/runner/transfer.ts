@@ -1,0 +1,75 @@
+import { createWriteStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { PhaseError, RefusedError, TransportError } from './errors.ts';
+import { type FileBody, open, send } from './http.ts';
+import { type Patience, retrying } from './retry.ts';
+
+/** Objects by presigned URL: no credentials, and errors that name no signature. */
+
+/** Where storage says so itself; a presigned URL that has run out answers 403. */
+const worthAnotherTry = (status: number): boolean => status >= 500 || status === 408 || status === 429;
+
+/**
+ * Stores an object under a presigned URL.
+ * @throws {RefusedError} with status 403 when the URL is no longer good
+ */
+export const upload = async (url: string, body: Uint8Array | FileBody, patience: Patience): Promise<void> =>
+  retrying(async () => {
+    const { status, body: answer } = await send(url, { method: 'PUT', body, signal: patience.signal });
+    if (status >= 200 && status < 300) return;
+    const message = `upload: HTTP ${status} ${answer.toString('utf8').slice(0, 300)}`;
+    throw worthAnotherTry(status) ? new TransportError(message) : new RefusedError(message, status);
+  }, patience);
+
+/**
+ * Hands the object to `read`, from the start again when the transfer breaks off.
+ * @param what  for people: "the configuration"
+ * @throws {PhaseError} when storage does not have it or does not give it
+ */
+export const download = async <T>(
+  what: string,
+  url: string,
+  patience: Patience,
+  read: (body: Readable) => Promise<T>,
+): Promise<T> => {
+  try {
+    return await retrying(() => attempt(url, patience, read), patience);
+  } catch (error) {
+    if (error instanceof RefusedError) {
+      const why = error.status === 404 ? 'is not in storage' : `could not be read from storage (HTTP ${error.status})`;
+      throw new PhaseError(`${what} ${why}: upload it again and start a new run.`);
+    }
+    if (error instanceof TransportError) {
+      throw new PhaseError(`${what} could not be downloaded (${error.message}): start a new run.`);
+    }
+    throw error;
+  }
+};
+
+const attempt = async <T>(url: string, { signal }: Patience, read: (body: Readable) => Promise<T>): Promise<T> => {
+  const body = await open(url, { method: 'GET', signal });
+  const status = body.statusCode ?? 0;
+  if (status !== 200) {
+    body.resume();
+    throw worthAnotherTry(status)
+      ? new TransportError(`download: HTTP ${status}`)
+      : new RefusedError(`download: HTTP ${status}`, status);
+  }
+  let broken: Error | undefined;
+  body.on('error', (error) => {
+    broken = error;
+  });
+  try {
+    return await read(body);
+  } catch (error) {
+    // The reader only saw its input end; what matters is why.
+    if (broken) throw new TransportError(`download: ${broken.message}`, { cause: broken });
+    throw error;
+  }
+};
+
+export const toFile =
+  (path: string) =>
+  (body: Readable): Promise<void> =>
+    pipeline(body, createWriteStream(path, { mode: 0o600 }));

@@ -1,0 +1,125 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PhaseError } from '../errors.ts';
+import { parseHcl } from './hcl.ts';
+
+/** What the runner must know of a root module before Terraform reads it. */
+export interface RootModule {
+  backends: { type: string; file: string; line?: number }[];
+  /** Variables whose values a plan does not keep, so that an apply needs them again. */
+  ephemeralVariables: string[];
+  /** Names of the files that Terraform merges over the others, in its order. */
+  overrideFiles: string[];
+}
+
+type Engine = 'terraform' | 'tofu';
+
+/** Editors' files, which Terraform leaves alone as well. */
+const ignored = (name: string): boolean => /^\.|~$|^#.*#$/.test(name);
+const overrides = /^(.*_)?override\.(tf|tofu)(\.json)?$/;
+
+/** OpenTofu reads `x.tofu` instead of `x.tf`. */
+const configurationFiles = (names: string[], engine: Engine): string[] =>
+  names
+    .filter((name) => !ignored(name))
+    .filter((name) => {
+      if (/\.tf(\.json)?$/.test(name)) return engine === 'terraform' || !names.includes(name.replace('.tf', '.tofu'));
+      return engine === 'tofu' && /\.tofu(\.json)?$/.test(name);
+    })
+    .sort();
+
+export const readRootModule = async (directory: string, engine: Engine): Promise<RootModule> => {
+  const entries = await readdir(directory, { withFileTypes: true });
+  const names = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
+  const files = configurationFiles(names, engine);
+  const module: RootModule = {
+    backends: [],
+    ephemeralVariables: [],
+    overrideFiles: files.filter((name) => overrides.test(name)),
+  };
+  const contents = await Promise.all(files.map((file) => readFile(join(directory, file), 'utf8').catch(() => '')));
+  for (const [i, file] of files.entries()) {
+    const text = contents[i] as string;
+    if (file.endsWith('.json')) readJson(module, file, text);
+    else readNative(module, file, text);
+  }
+  return module;
+};
+
+const readNative = (module: RootModule, file: string, text: string): void => {
+  for (const block of parseHcl(text).blocks) {
+    if (block.type === 'terraform') {
+      for (const { type, labels, line } of block.blocks) {
+        if (type === 'backend') module.backends.push({ type: labels[0] ?? '', file, line });
+      }
+    }
+    if (block.type === 'variable' && block.attributes.ephemeral === 'true' && block.labels[0]) {
+      module.ephemeralVariables.push(block.labels[0]);
+    }
+  }
+};
+
+/** In JSON a block is an object or an array of objects, labels are keys (HCL JSON syntax specification). */
+const bodies = (value: unknown): Record<string, unknown>[] =>
+  (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'object' && one !== null);
+
+const readJson = (module: RootModule, file: string, text: string): void => {
+  let root: unknown;
+  try {
+    root = JSON.parse(text);
+  } catch {
+    return;
+  }
+  for (const body of bodies(root)) {
+    for (const settings of bodies(body.terraform)) {
+      for (const backend of bodies(settings.backend)) {
+        module.backends.push(...Object.keys(backend).map((type) => ({ type, file })));
+      }
+    }
+    for (const variables of bodies(body.variable)) {
+      for (const [name, declarations] of Object.entries(variables)) {
+        if (bodies(declarations).some(({ ephemeral }) => ephemeral === true)) module.ephemeralVariables.push(name);
+      }
+    }
+  }
+};
+
+/**
+ * The workspace's state is the platform's: a `cloud` block or backend "remote" means the platform itself and is
+ * replaced, any other backend would keep the state elsewhere.
+ * @throws {PhaseError}
+ */
+export const refuseOtherBackends = ({ backends }: RootModule): void => {
+  const other = backends.find(({ type }) => type !== 'remote');
+  if (!other) return;
+  const place = other.line ? `${other.file} line ${other.line}` : other.file;
+  throw new PhaseError(
+    `The configuration declares backend "${other.type}" (${place}), but this platform keeps the workspace's state ` +
+      'itself: remove the block, or migrate its state first.',
+  );
+};
+
+/** Terraform merges override files in the order of their names; the last one has the last word. */
+const lastName = (files: string[]): string => {
+  const name = 'zz_stepform_override.tf';
+  const last = files.at(-1);
+  return last === undefined || last < name
+    ? name
+    : `${last.replace(/_?override\.(tf|tofu)(\.json)?$/, '')}~_override.tf`;
+};
+
+/**
+ * Has Terraform keep its state below a directory, in one with the workspace's name. That path is relative to the working
+ * directory, because a plan remembers it and may be applied by another runner.
+ */
+export const overrideBackend = async (directory: string, module: RootModule, states: string): Promise<void> => {
+  // `path` is for the workspace named "default" only.
+  const content = `terraform {
+  backend "local" {
+    path          = ${JSON.stringify(`${states}/default/terraform.tfstate`)}
+    workspace_dir = ${JSON.stringify(states)}
+  }
+}
+`;
+  await writeFile(join(directory, lastName(module.overrideFiles)), content);
+};

@@ -1,0 +1,176 @@
+/**
+ * As much of HCL's grammar as it takes to say which blocks and attributes a file has at which place, and not to be
+ * fooled by comments, strings, heredocs and templates. Expressions stay text. A file with a syntax error yields what
+ * comes before it: telling people about errors is Terraform's part (HCL native syntax specification).
+ */
+export interface Body {
+  attributes: Record<string, string>;
+  blocks: Block[];
+}
+
+export interface Block extends Body {
+  type: string;
+  labels: string[];
+  /** Line of the block's head, from 1. */
+  line: number;
+}
+
+const identifier = /[\p{ID_Start}_][\p{ID_Continue}-]*/uy;
+const heredoc = /<<-?([\p{ID_Start}_][\p{ID_Continue}-]*)[ \t]*\r?\n/uy;
+
+const matchAt = (pattern: RegExp, text: string, at: number): RegExpExecArray | null => {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+};
+
+/** End of a `#`, `//` or `/*` comment that begins here; `at` itself when none does. */
+const skipComment = (text: string, at: number): number => {
+  if (text[at] === '#' || text.startsWith('//', at)) {
+    const end = text.indexOf('\n', at);
+    return end < 0 ? text.length : end;
+  }
+  if (!text.startsWith('/*', at)) return at;
+  const end = text.indexOf('*/', at + 2);
+  return end < 0 ? text.length : end + 2;
+};
+
+const opens = (text: string, at: number): boolean => text.startsWith('${', at) || text.startsWith('%{', at);
+const escapedTemplate = (text: string, at: number): boolean => text.startsWith('$${', at) || text.startsWith('%%{', at);
+
+/** From a quote to behind the closing one. A newline ends a broken string, so that the rest is still read. */
+const skipString = (text: string, start: number): number => {
+  let at = start + 1;
+  while (at < text.length) {
+    if (text[at] === '"') return at + 1;
+    if (text[at] === '\n') return at;
+    if (text[at] === '\\') at += 2;
+    else if (escapedTemplate(text, at)) at += 3;
+    else if (opens(text, at)) at = skipNested(text, at + 2);
+    else at++;
+  }
+  return at;
+};
+
+/** From behind an opening bracket or template marker to behind its closing one. */
+const skipNested = (text: string, start: number): number => {
+  let at = start;
+  while (at < text.length) {
+    const next = skipToken(text, at);
+    if (next > at) at = next;
+    else if ('{[('.includes(text[at] as string)) at = skipNested(text, at + 1);
+    else if ('}])'.includes(text[at] as string)) return at + 1;
+    else at++;
+  }
+  return at;
+};
+
+/** From `<<` to the end of the line with the marker; that line's newline stays. */
+const skipHeredoc = (text: string, start: number, marker: string, bodyStart: number): number => {
+  let line = bodyStart;
+  while (line < text.length) {
+    const end = text.indexOf('\n', line);
+    const stop = end < 0 ? text.length : end;
+    if (text.slice(line, stop).trim() === marker) return stop;
+    let at = line;
+    while (at < stop) {
+      if (escapedTemplate(text, at)) at += 3;
+      else if (opens(text, at)) at = skipNested(text, at + 2);
+      else at++;
+    }
+    // A template may have gone over several lines.
+    const after = at > stop ? text.indexOf('\n', at) : stop;
+    line = after < 0 ? text.length : after + 1;
+  }
+  return Math.max(line, start);
+};
+
+/** Behind the comment, string or heredoc that begins here; `at` itself when none does. */
+const skipToken = (text: string, at: number): number => {
+  if (text[at] === '"') return skipString(text, at);
+  if (text.startsWith('<<', at)) {
+    const match = matchAt(heredoc, text, at);
+    if (match) return skipHeredoc(text, at, match[1] as string, at + match[0].length);
+  }
+  return skipComment(text, at);
+};
+
+/** To the newline, comment or closing brace that ends an attribute's expression. */
+const skipExpression = (text: string, start: number): number => {
+  let at = start;
+  while (at < text.length) {
+    if (text[at] === '#' || text.startsWith('//', at)) return at;
+    const next = skipToken(text, at);
+    if (next > at) at = next;
+    else if ('{[('.includes(text[at] as string)) at = skipNested(text, at + 1);
+    else if (text[at] === '\n' || text[at] === '}') return at;
+    else at++;
+  }
+  return at;
+};
+
+/** To the next character that is neither space nor comment. */
+const skipSpace = (text: string, start: number): number => {
+  let at = start;
+  while (at < text.length) {
+    const next = /\s/.test(text[at] as string) ? at + 1 : skipComment(text, at);
+    if (next === at) return at;
+    at = next;
+  }
+  return at;
+};
+
+interface Cursor {
+  text: string;
+  at: number;
+}
+
+/** Labels may be quoted or bare. Returns undefined when no block's `{` follows. */
+const readLabels = (cursor: Cursor): string[] | undefined => {
+  const labels: string[] = [];
+  for (;;) {
+    while (/[ \t]/.test(cursor.text[cursor.at] ?? '')) cursor.at++;
+    const { text, at } = cursor;
+    if (text[at] === '{') {
+      cursor.at++;
+      return labels;
+    }
+    const bare = matchAt(identifier, text, at);
+    const end = bare ? at + bare[0].length : text[at] === '"' ? skipString(text, at) : at;
+    if (end === at) return undefined;
+    labels.push(bare ? bare[0] : text.slice(at + 1, end - 1));
+    cursor.at = end;
+  }
+};
+
+const lineOf = (text: string, at: number): number => text.slice(0, at).split('\n').length;
+
+const readBody = (cursor: Cursor, nested: boolean): Body => {
+  const body: Body = { attributes: {}, blocks: [] };
+  for (;;) {
+    cursor.at = skipSpace(cursor.text, cursor.at);
+    const { text, at } = cursor;
+    if (at >= text.length) return body;
+    if (text[at] === '}' && nested) {
+      cursor.at++;
+      return body;
+    }
+    const name = matchAt(identifier, text, at)?.[0];
+    if (!name) {
+      // No item begins so: leave the broken line.
+      cursor.at = Math.max(at + 1, skipExpression(text, at));
+      continue;
+    }
+    cursor.at = at + name.length;
+    const labels = readLabels(cursor);
+    if (labels) {
+      body.blocks.push({ type: name, labels, line: lineOf(text, at), ...readBody(cursor, true) });
+    } else {
+      const end = skipExpression(text, cursor.at);
+      const [, value] = /^\s*=(?!=)([\s\S]*)$/.exec(text.slice(cursor.at, end)) ?? [];
+      if (value !== undefined) body.attributes[name] = value.trim();
+      cursor.at = end;
+    }
+  }
+};
+
+export const parseHcl = (text: string): Body => readBody({ text: text.replace(/^\uFEFF/, ''), at: 0 }, false);

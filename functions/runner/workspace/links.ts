@@ -1,0 +1,40 @@
+import { lstat, readlink } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+
+const mostLinks = 40;
+
+/**
+ * Whether following the link, and every link on its way, stays inside the tree. A target that is not there counts by
+ * its name. Resolved step by step on disk, since `a/../b` means something else when `a` is itself a link.
+ */
+export const staysInside = async (root: string, link: string): Promise<boolean> => {
+  let followed = 0;
+  let at = dirname(link);
+  const steps = [link.slice(dirname(link).length + 1)];
+  while (steps.length) {
+    const step = steps.shift() as string;
+    if (step === '' || step === '.') continue;
+    if (step === '..') {
+      if (at === root) return false;
+      at = dirname(at);
+      continue;
+    }
+    const next = join(at, step);
+    const target = await linkTarget(next);
+    if (target === undefined) {
+      at = next;
+      continue;
+    }
+    if (target.startsWith(sep) || ++followed > mostLinks) return false;
+    steps.unshift(...target.split(sep));
+  }
+  return !relative(root, at).startsWith('..');
+};
+
+const linkTarget = async (path: string): Promise<string | undefined> => {
+  try {
+    return (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined;
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,157 @@
+import http from 'node:http';
+import https from 'node:https';
+import { setTimeout as delay } from 'node:timers/promises';
+import { AwsV4Signer } from 'aws4fetch';
+import { environment } from '../environment.ts';
+
+/**
+ * Signed calls without an SDK client: S3 and KMS need a handful of operations, and their clients would weigh more in
+ * every bundle (305 and 28 KB) than all of the code that uses them (decisions/0005).
+ */
+
+/** Derived signing keys, by day and service; aws4fetch fills it. */
+const signingKeys = new Map<string, ArrayBuffer>();
+/** Without a limit on idle time: a Lambda is asked again after seconds, and a dead connection is repeated. */
+const agents = { http: new http.Agent({ keepAlive: true }), https: new https.Agent({ keepAlive: true }) };
+const timeoutMs = 20_000;
+
+export interface Call {
+  method: string;
+  headers?: Record<string, string>;
+  body?: Uint8Array<ArrayBuffer> | string;
+}
+
+export interface Reply {
+  status: number;
+  headers: http.IncomingHttpHeaders;
+  /** Empty when it has more than the `maxBytes` asked for; `content-length` tells its size. */
+  body: Buffer;
+}
+
+const signer = (
+  service: string,
+  url: string,
+  call: Call,
+  options: { signQuery?: boolean; allHeaders?: boolean } = {},
+) =>
+  new AwsV4Signer({
+    ...environment.credentials,
+    region: environment.region,
+    service,
+    cache: signingKeys,
+    url,
+    ...call,
+    ...options,
+  });
+
+/** One try. Node's own client: the first `fetch` of a process takes 50 ms longer. */
+const attempt = (url: string, call: Call, maxBytes: number): Promise<Reply> =>
+  new Promise((resolve, reject) => {
+    const plain = url.startsWith('http:');
+    const { method, body } = call;
+    const headers: http.OutgoingHttpHeaders = { ...call.headers };
+    if (body !== undefined) headers['content-length'] = Buffer.byteLength(body);
+    const options = { method, headers, agent: plain ? agents.http : agents.https, timeout: timeoutMs };
+    const request = (plain ? http : https).request(url, options, (response) => {
+      const reply = { status: response.statusCode ?? 0, headers: response.headers };
+      if (method !== 'HEAD' && Number(response.headers['content-length'] ?? 0) > maxBytes) {
+        response.destroy();
+        resolve({ ...reply, body: Buffer.alloc(0) });
+        return;
+      }
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('end', () => resolve({ ...reply, body: Buffer.concat(parts) }));
+      response.on('error', reject);
+    });
+    request.on('timeout', () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+    request.on('error', reject);
+    request.end(body);
+  });
+
+const pause = (tries: number): Promise<void> => delay(Math.random() * 50 * 2 ** tries);
+
+/**
+ * One request, repeated after a connection error, 429 or 5xx (Lambda thaws with dead connections, S3 asks to slow
+ * down). The last reply is returned whatever its status.
+ */
+export const send = async (service: string, url: string, call: Call, maxBytes = Infinity): Promise<Reply> => {
+  for (let tries = 1; ; tries++) {
+    const last = tries >= environment.maxAttempts;
+    const { headers } = await signer(service, url, call).sign();
+    try {
+      const reply = await attempt(url, { ...call, headers: Object.fromEntries(headers) }, maxBytes);
+      if (last || (reply.status < 500 && reply.status !== 429)) return reply;
+    } catch (error) {
+      if (last) throw error;
+    }
+    await pause(tries);
+  }
+};
+
+/** A URL that carries its own permission until it expires. Headers given are signed: the user must send the same. */
+export const presign = async (
+  service: string,
+  url: string,
+  method: string,
+  expiresSeconds: number,
+  headers: Record<string, string> = {},
+): Promise<string> => {
+  const withExpiry = new URL(url);
+  withExpiry.searchParams.set('X-Amz-Expires', String(expiresSeconds));
+  const call = { method, headers };
+  const { url: signed } = await signer(service, String(withExpiry), call, { signQuery: true, allHeaders: true }).sign();
+  return String(signed);
+};
+
+/** What an AWS service refused; `name` is its error code, e.g. `AccessDeniedException`. */
+export class AwsCallError extends Error {
+  constructor(name: string, message: string) {
+    super(message);
+    this.name = name;
+  }
+}
+
+const tryAgain = /Throttl/;
+
+/**
+ * Calls an operation of KMS, e.g. `Decrypt`. Input and output are as in its API reference.
+ * @throws {AwsCallError} what it answered
+ */
+export const callKms = async <T>(operation: string, input: unknown): Promise<T> => {
+  const { region } = environment;
+  const url = environment.endpoint('KMS') ?? `https://kms.${region}.${dnsSuffix(region)}`;
+  const call: Call = {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': `TrentService.${operation}` },
+    body: JSON.stringify(input),
+  };
+  for (let tries = 1; ; tries++) {
+    const { status, body } = await send('kms', `${url}/`, call);
+    const text = body.toString('utf8');
+    if (status === 200) return JSON.parse(text || '{}') as T;
+    const { name, message } = errorIn(text) ?? { name: `Http${status}`, message: text.slice(0, 500) };
+    if (!tryAgain.test(name) || tries >= environment.maxAttempts) {
+      throw new AwsCallError(name, `KMS ${operation}: ${name}: ${message}`);
+    }
+    await pause(tries);
+  }
+};
+
+const errorIn = (text: string): { name: string; message: string } | undefined => {
+  try {
+    const error = JSON.parse(text) as { __type?: string; message?: string; Message?: string };
+    const name = error.__type?.split('#').at(-1);
+    return name ? { name, message: error.message ?? error.Message ?? '' } : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** `amazonaws.com` or what the region's partition uses instead. */
+export const dnsSuffix = (region: string): string => {
+  if (region.startsWith('cn-')) return 'amazonaws.com.cn';
+  if (region.startsWith('us-iso-')) return 'c2s.ic.gov';
+  if (region.startsWith('us-isob-')) return 'sc2s.sgov.gov';
+  return 'amazonaws.com';
+};

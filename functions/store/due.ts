@@ -1,0 +1,20 @@
+/**
+ * The sparse index of what the sweep has to look at: an item is in it from `dueAt` on unless it has moved on by then.
+ * Sharded, because a single index partition would bound the writes of the whole table.
+ */
+export const dueShards = 8;
+
+export interface Due {
+  dueShard?: string;
+  dueAt?: string;
+}
+
+export const dueShard = (n: number): string => `due#${n}`;
+
+export const due = (id: string, at: string): Required<Due> => ({
+  dueShard: dueShard(id.charCodeAt(id.length - 1) % dueShards),
+  dueAt: at,
+});
+
+/** Attributes to remove when nothing can get stuck any more. */
+export const notDue = ['dueShard', 'dueAt'];

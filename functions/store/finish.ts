@@ -1,0 +1,88 @@
+import { type CaughtError, type Ending, endings, endReason, finalPhases, passedAtEnd } from '../run/lifecycle.ts';
+import type { PhaseName, Run } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import { due, notDue } from './due.ts';
+import { isRunnerGone, stopRunner } from './launcher.ts';
+import { closeLog } from './logs.ts';
+import { leaveQueue } from './queue.ts';
+import { recordRunEvent } from './run-events.ts';
+import { hasRunTriggers } from './run-triggers.ts';
+import { getRun, statusChange, updateRun } from './runs.ts';
+import { leaveSavedPlans } from './saved-plans.ts';
+
+/** The runner got its signal and has not gone yet; ask again soon. */
+export class RunnerStillStoppingError extends Error {
+  override name = 'RunnerStillStoppingError';
+}
+
+/**
+ * Ends a run: its runner is gone, its status final, its workspace free and the next run started. However often it is
+ * called and wherever it is cut off, calling it again completes it; a run that is final keeps its status.
+ *
+ * @param keepDue leave the run to the sweep until the caller, whom nobody calls again for sure, is through
+ * @throws {RunnerStillStoppingError} while the runner's process may still run; the queue must not move before.
+ */
+export const finishRun = async (
+  runId: string,
+  ending: Ending,
+  error?: CaughtError,
+  { keepDue = false } = {},
+): Promise<void> => {
+  const run = await getRun(runId);
+  if (!run) return;
+  if (!isFinal(run.status)) await settle(run, ending, error, keepDue);
+  await leaveQueue(run);
+};
+
+const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, keepDue: boolean): Promise<void> => {
+  await ensureRunnerIsGone(run, ending);
+  // What the runner still reported while it was stopped counts.
+  const latest = (await getRun(run.id)) ?? run;
+  const phases = finalPhases(latest, ending);
+  const reason = endReason(latest, ending, error);
+  const at = new Date().toISOString();
+  // Whoever queues what the apply sets off (events/run-applied.ts) says when it is done.
+  const follows = ending === 'Applied' && (await hasRunTriggers(run.workspaceId));
+  await Promise.all(
+    (['plan', 'apply'] as const).map(async (phase) => {
+      const had = latest[phase].status;
+      if ((had === 'queued' || had === 'running') && !latest[phase].report?.artifacts?.includes('log')) {
+        await closeLog(run.id, phase, reason ?? (ending === 'Canceled' ? 'The run was canceled.' : ''));
+      }
+    }),
+  );
+  if (run.savePlan) await leaveSavedPlans(run, { applied: ending === 'Applied' });
+  await updateRun(run.id, {
+    set: {
+      ...statusChange({ status: endings[ending], ...phases, passed: passedAtEnd(latest, ending) }, latest, at),
+      confirmable: false,
+      endReason: reason,
+      ...(follows ? due(run.id, new Date(Date.now() + 60_000).toISOString()) : {}),
+    },
+    remove: [
+      'wait',
+      ...(keepDue || follows ? [] : notDue),
+      ...(['plan', 'apply'] as const).flatMap((phase) => [
+        `${phase}.tokenHash`,
+        `${phase}.stateTokenHash`,
+        `${phase}.claimHash`,
+        `${phase}.heldUntil`,
+      ]),
+    ],
+  });
+  await recordRunEvent(run, endings[ending], undefined, undefined, at);
+};
+
+/** A phase that reported has ended Terraform itself; any other container is stopped, and waited for. */
+const ensureRunnerIsGone = async (run: Run, ending: Ending): Promise<void> => {
+  const phase: PhaseName | undefined = run.apply.taskArn ? 'apply' : run.plan.taskArn ? 'plan' : undefined;
+  if (!phase) return;
+  const { taskArn, report, claimNonce } = run[phase];
+  if (!taskArn || (report && !run.cancel?.forced)) return;
+  await stopRunner(taskArn, `${endings[ending]}: ${run.id}`);
+  // One that never claimed knows nothing and can do nothing.
+  if (!claimNonce) return;
+  if (!(await isRunnerGone(taskArn))) {
+    throw new RunnerStillStoppingError(`The runner of ${run.id} has not stopped yet (${taskArn}).`);
+  }
+};

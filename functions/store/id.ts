@@ -1,0 +1,24 @@
+import { createHash, randomBytes, randomInt } from 'node:crypto';
+
+const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+
+/** `run` → `run-CZcmD7eagjhyX0vN`: prefix and 16 random characters (93 bits; HCP API: ids). */
+export const newId = (prefix: string): string =>
+  `${prefix}-${Array.from({ length: 16 }, () => alphabet[randomInt(alphabet.length)]).join('')}`;
+
+/** The same id for the same origin, each time. */
+export const derivedId = (prefix: string, origin: string): string => {
+  const hash = createHash('sha256').update(origin).digest();
+  return `${prefix}-${Array.from(hash.subarray(0, 16), (byte) => alphabet[byte % alphabet.length]).join('')}`;
+};
+
+/** Plan and apply ids share their run's characters, so that finding the run costs nothing. */
+export const planId = (runId: string): string => runId.replace(/^run-/, 'plan-');
+export const applyId = (runId: string): string => runId.replace(/^run-/, 'apply-');
+export const runIdOf = (planOrApplyId: string): string => planOrApplyId.replace(/^(plan|apply)-/, 'run-');
+
+/** 256 bits, URL-safe. */
+export const newSecret = (): string => randomBytes(32).toString('base64url');
+
+/** Hex SHA-256: what is stored in place of a token. Tokens have 256 random bits, so no salt or stretching is needed. */
+export const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex');

@@ -1,0 +1,129 @@
+/**
+ * The single table's layout: partition key `pk`, sort key `sk`, and one sparse index `due` (`dueShard`, `dueAt`).
+ *
+ * | pk | sk | item |
+ * |---|---|---|
+ * | `ORG#<name>` | `ORG` | organization |
+ * | | `WSNAME#<workspace name>` | → workspace id; the uniqueness of names |
+ * | | `PROJECT#<project name>` | → project id |
+ * | | `MEMBER#<user id>` | → user id; who belongs to it, for lists |
+ * | | `RUN#<created at>#<id>` | → run id; the organization's runs, for lists |
+ * | | `OPEN#<created at>#<id>` | → run id; only while it is not over |
+ * | | `VARSET#<project id, if it owns it>#<name>` | → variable set id; the uniqueness of names |
+ * | | `GLOBALVARSET#<id>` | → variable set id; those applied to every workspace |
+ * | `PROJECT#<id>` | `PROJECT` | project |
+ * | | `VARSET#<id>` | → variable set that may be applied to it |
+ * | `USER#<id>` | `USER` | user |
+ * | | `ORG#<name>` | membership of the user in the organization |
+ * | | `TOKEN#<id>` | → hash of the user's token |
+ * | `TOKEN#<sha-256>` | `TOKEN` | API token |
+ * | `LOGIN#<sha-256>` | `LOGIN` | code of a `terraform login` under way |
+ * | `WS#<id>` | `WS` | workspace: settings, lock, counters, current state version |
+ * | | `VAR#<id>` | variable |
+ * | | `VARKEY#<category>#<key>` | → variable id; the uniqueness of keys |
+ * | | `VARSET#<id>` | → variable set that may be applied to it |
+ * | | `RUN#<number>` | → run id; every run, for lists |
+ * | | `QUEUE#<number>` | → run id; only while it is queued or current |
+ * | | `CONSUMER#<workspace id>` | → workspace whose runs may read the state |
+ * | | `TRIGGERIN#<workspace id>` | → run trigger that may queue runs here; one for each source |
+ * | | `TRIGGEROUT#<workspace id>` | → run trigger that an apply here may set off |
+ * | | `CV#<created at>#<id>` | → configuration version id |
+ * | | `SV#<serial>#<id>` | → state version id |
+ * | `RUN#<id>` | `RUN` | run with its plan and apply |
+ * | | `EVENT#<rest of its id>` | run event; its id goes on with the time |
+ * | | `COMMENT#<number>` | comment |
+ * | `VARSET#<id>` | `VARSET` | variable set, with what it is applied to |
+ * | | `VAR#<id>`, `VARKEY#…` | its variables, as a workspace's |
+ * | `RT#<id>` | `RT` | run trigger |
+ * | `CV#<id>` | `CV` | configuration version |
+ * | `SV#<id>` | `SV` | state version |
+ * | `LOG#<run id>#<phase>` | `<offset>` | piece of a log while the phase runs |
+ */
+export interface Key {
+  pk: string;
+  sk: string;
+}
+
+/** Numbers in sort keys, so that text order is number order. */
+export const padded = (n: number): string => String(n).padStart(12, '0');
+
+/** Workspaces and variable sets have variables. */
+export const isVariableSet = (ownerId: string): boolean => ownerId.startsWith('varset-');
+const variableOwner = (ownerId: string): string => `${isVariableSet(ownerId) ? 'VARSET' : 'WS'}#${ownerId}`;
+
+export const keys = {
+  organization: (name: string): Key => ({ pk: `ORG#${name}`, sk: 'ORG' }),
+  workspaceName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `WSNAME#${name}` }),
+  projectName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `PROJECT#${name}` }),
+  project: (id: string): Key => ({ pk: `PROJECT#${id}`, sk: 'PROJECT' }),
+  user: (id: string): Key => ({ pk: `USER#${id}`, sk: 'USER' }),
+  membership: (userId: string, organization: string): Key => ({ pk: `USER#${userId}`, sk: `ORG#${organization}` }),
+  member: (organization: string, userId: string): Key => ({ pk: `ORG#${organization}`, sk: `MEMBER#${userId}` }),
+  organizationRun: (organization: string, createdAt: string, id: string): Key => ({
+    pk: `ORG#${organization}`,
+    sk: `RUN#${createdAt}#${id}`,
+  }),
+  openRun: (organization: string, createdAt: string, id: string): Key => ({
+    pk: `ORG#${organization}`,
+    sk: `OPEN#${createdAt}#${id}`,
+  }),
+  userToken: (userId: string, id: string): Key => ({ pk: `USER#${userId}`, sk: `TOKEN#${id}` }),
+  token: (hash: string): Key => ({ pk: `TOKEN#${hash}`, sk: 'TOKEN' }),
+  loginCode: (hash: string): Key => ({ pk: `LOGIN#${hash}`, sk: 'LOGIN' }),
+  workspace: (id: string): Key => ({ pk: `WS#${id}`, sk: 'WS' }),
+  variable: (ownerId: string, id: string): Key => ({ pk: variableOwner(ownerId), sk: `VAR#${id}` }),
+  variableKey: (ownerId: string, category: string, key: string): Key => ({
+    pk: variableOwner(ownerId),
+    sk: `VARKEY#${category}#${key}`,
+  }),
+  variableSet: (id: string): Key => ({ pk: `VARSET#${id}`, sk: 'VARSET' }),
+  variableSetName: (organization: string, projectId: string | undefined, name: string): Key => ({
+    pk: `ORG#${organization}`,
+    sk: `VARSET#${projectId ?? ''}#${name}`,
+  }),
+  globalVariableSet: (organization: string, id: string): Key => ({
+    pk: `ORG#${organization}`,
+    sk: `GLOBALVARSET#${id}`,
+  }),
+  workspaceVariableSet: (workspaceId: string, id: string): Key => ({ pk: `WS#${workspaceId}`, sk: `VARSET#${id}` }),
+  projectVariableSet: (projectId: string, id: string): Key => ({ pk: `PROJECT#${projectId}`, sk: `VARSET#${id}` }),
+  runNumber: (workspaceId: string, n: number): Key => ({ pk: `WS#${workspaceId}`, sk: `RUN#${padded(n)}` }),
+  queued: (workspaceId: string, n: number): Key => ({ pk: `WS#${workspaceId}`, sk: `QUEUE#${padded(n)}` }),
+  consumer: (workspaceId: string, consumerId: string): Key => ({
+    pk: `WS#${workspaceId}`,
+    sk: `CONSUMER#${consumerId}`,
+  }),
+  runTrigger: (id: string): Key => ({ pk: `RT#${id}`, sk: 'RT' }),
+  runTriggerIn: (workspaceId: string, sourceId: string): Key => ({
+    pk: `WS#${workspaceId}`,
+    sk: `TRIGGERIN#${sourceId}`,
+  }),
+  runTriggerOut: (workspaceId: string, targetId: string): Key => ({
+    pk: `WS#${workspaceId}`,
+    sk: `TRIGGEROUT#${targetId}`,
+  }),
+  run: (id: string): Key => ({ pk: `RUN#${id}`, sk: 'RUN' }),
+  runEvent: (id: string, rest: string): Key => ({ pk: `RUN#${id}`, sk: `EVENT#${rest}` }),
+  runComment: (id: string, n: number): Key => ({ pk: `RUN#${id}`, sk: `COMMENT#${padded(n)}` }),
+  configurationVersion: (id: string): Key => ({ pk: `CV#${id}`, sk: 'CV' }),
+  workspaceConfigurationVersion: (workspaceId: string, createdAt: string, id: string): Key => ({
+    pk: `WS#${workspaceId}`,
+    sk: `CV#${createdAt}#${id}`,
+  }),
+  stateVersion: (id: string): Key => ({ pk: `SV#${id}`, sk: 'SV' }),
+  workspaceStateVersion: (workspaceId: string, serial: number, id: string): Key => ({
+    pk: `WS#${workspaceId}`,
+    sk: `SV#${padded(serial)}#${id}`,
+  }),
+  log: (runId: string, phase: string, offset: number): Key => ({ pk: `LOG#${runId}#${phase}`, sk: padded(offset) }),
+};
+
+/** Where content lies in the bucket. The first part of a key is what the functions' permissions are cut by. */
+export const objects = {
+  configuration: (configurationVersionId: string) => `configurations/${configurationVersionId}.tar.gz`,
+  inputs: (runId: string) => `inputs/${runId}.json`,
+  artifact: (runId: string, phase: string, artifact: string) => `runs/${runId}/${phase}/${artifact}`,
+  state: (workspaceId: string, stateVersionId: string) => `states/${workspaceId}/${stateVersionId}.tfstate`,
+  jsonState: (workspaceId: string, stateVersionId: string) => `states/${workspaceId}/${stateVersionId}.json`,
+  outputs: (workspaceId: string, stateVersionId: string) => `states/${workspaceId}/${stateVersionId}.outputs.json`,
+};

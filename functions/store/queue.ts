@@ -1,0 +1,106 @@
+import type { Run } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import { due, notDue } from './due.ts';
+import { deliver } from './execution.ts';
+import { type Key, keys } from './keys.ts';
+import { getRun, updateRun } from './runs.ts';
+import { get, put, query, remove, update } from './table.ts';
+import type { Workspace } from './workspaces.ts';
+
+/**
+ * Each workspace's queue. Entries lie in the workspace's partition in the order of run numbers; the workspace's `lock`
+ * says who is current. No operation reads or writes more than a few items, however long the queue is, and each may be
+ * repeated or cut off anywhere:
+ *
+ * - A run becomes current by one conditional write of the lock, then learns of it by a write of its own item.
+ * - A run that is final gives the lock back *after* its final status was written. So whoever takes the lock for a run
+ *   and then finds it not final can rely on the finisher to come.
+ */
+
+interface Entry {
+  runId: string;
+}
+
+const head = async (workspaceId: string): Promise<{ entry: Entry & { sk: string } } | undefined> => {
+  const [entry] = await query<Entry & { sk: string }>({
+    pk: keys.workspace(workspaceId).pk,
+    prefix: 'QUEUE#',
+    limit: 1,
+  });
+  return entry && { entry };
+};
+
+/** Makes the first queued run current if the workspace is free, and tells its execution. */
+export const startNext = async (workspaceId: string): Promise<void> => {
+  for (;;) {
+    const first = await head(workspaceId);
+    if (!first) return;
+    const { runId, sk } = first.entry;
+    const locked = await update<Workspace>(keys.workspace(workspaceId), {
+      set: { lock: { kind: 'run', runId, at: new Date().toISOString() } },
+      remove: notDue,
+      condition: 'attribute_exists(pk) AND (attribute_not_exists(#lock) OR #lock.runId = :runId)',
+      names: { '#lock': 'lock' },
+      values: { ':runId': runId },
+    });
+    if (!locked) return;
+    const run = await updateRun(runId, { set: { current: true } });
+    if (run) {
+      await deliver(run);
+      return;
+    }
+    // It ended between the look at the queue and the lock, or its finisher was cut off: clear up and look again.
+    const ended = await getRun(runId);
+    if (ended && !isFinal(ended.status)) return;
+    await remove({ pk: keys.workspace(workspaceId).pk, sk });
+    await unlock(workspaceId, runId);
+  }
+};
+
+const unlock = (workspaceId: string, runId: string): Promise<Workspace | undefined> =>
+  update<Workspace>(keys.workspace(workspaceId), {
+    remove: ['lock'],
+    set: { latestRunId: runId },
+    condition: '#lock.runId = :runId',
+    names: { '#lock': 'lock' },
+    values: { ':runId': runId },
+  });
+
+/** Where a run stands in its workspace's queue. */
+const queueEntry = ({ workspaceId, number, queueKey }: Run): Key =>
+  queueKey ? { pk: keys.workspace(workspaceId).pk, sk: queueKey } : keys.queued(workspaceId, number);
+
+/** Puts a confirmed saved plan behind every run created so far, and starts it if nobody is in front. */
+export const joinQueue = async (run: Run): Promise<void> => {
+  const workspace = await get<Workspace>(keys.workspace(run.workspaceId));
+  if (!workspace) return;
+  const queueKey = run.queueKey ?? `${keys.queued(run.workspaceId, workspace.runCount).sk}#${run.id}`;
+  const placed = run.queueKey ? run : await updateRun(run.id, { set: { queueKey } });
+  if (!placed) return;
+  await put({ ...queueEntry(placed), runId: run.id });
+  await startNext(run.workspaceId);
+};
+
+/** Puts a pending run in front of all others; false when it is not pending any more. */
+export const goFirst = async (run: Run): Promise<boolean> => {
+  const moved = await updateRun(run.id, {
+    set: { queueKey: `QUEUE#!${run.id}` },
+    condition: 'status = :pending AND attribute_not_exists(current)',
+    values: { ':pending': 'pending' },
+  });
+  if (!moved) return false;
+  await put({ ...queueEntry(moved), runId: run.id });
+  await remove(keys.queued(run.workspaceId, run.number));
+  return true;
+};
+
+/** Takes an ended run out of the queue and starts the next one. Call it after the final status was written. */
+export const leaveQueue = async (run: Run): Promise<void> => {
+  await Promise.all([remove(queueEntry(run)), remove(keys.openRun(run.organization, run.createdAt, run.id))]);
+  const workspace = await unlock(run.workspaceId, run.id);
+  // A run that never was current leaves the workspace as it is; the next may start only if nobody holds it.
+  if (workspace || !(await get<Workspace>(keys.workspace(run.workspaceId)))?.lock) await startNext(run.workspaceId);
+};
+
+/** Marks a workspace that becomes free, so that the sweep starts its queue should the caller die before it does. */
+export const startDue = (workspaceId: string) => due(workspaceId, new Date(Date.now() + 60_000).toISOString());

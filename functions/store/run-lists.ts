@@ -1,0 +1,142 @@
+import type { RunOperation } from '../run/operation.ts';
+import type { Run } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import { type Key, keys } from './keys.ts';
+import { listRuns } from './runs.ts';
+import { batchGet, query, queryAll } from './table.ts';
+import type { Workspace } from './workspaces.ts';
+
+/**
+ * Lists of runs, newest first. What never changes of a run stands in its pointers too, some 200 bytes each; the runs
+ * themselves are read only where a filter is about what changes, or for the page that is answered.
+ */
+
+interface Paging {
+  /** From 1. */
+  page: number;
+  size: number;
+}
+
+export interface RunPointer extends Key {
+  runId: string;
+  workspaceId: string;
+  operation: RunOperation;
+  source: string;
+}
+
+export interface RunFilter {
+  /** Whether the run may fit, as far as its pointer tells. */
+  mayFit(pointer: RunPointer): boolean;
+  /** Missing: the pointer tells it all. */
+  fits?(run: Run): boolean;
+  /** Only runs that are not over can fit. */
+  open: boolean;
+  /** Creation times, inclusive; for lists of an organization. */
+  from?: string;
+  to?: string;
+}
+
+export interface RunPage {
+  items: Run[];
+  /** How many fit among those looked at, which are all of them unless `more`. */
+  total: number;
+  more: boolean;
+}
+
+/** How far back a list looks, in runs it has to read, and in pointers alone. */
+const mostRuns = 2000;
+const mostPointers = 20_000;
+const smallestPiece = 20;
+const largestPiece = 500;
+
+/** In the order of the ids; missing ones are left out. */
+export const getRuns = async (ids: string[]): Promise<Run[]> => {
+  const found: Run[] = [];
+  for (let i = 0; i < ids.length; i += 100) {
+    found.push(...(await batchGet<Run & Key>(ids.slice(i, i + 100).map(keys.run))));
+  }
+  return found;
+};
+
+/** The next pointers, newest first, at most so many. */
+type Reader = (limit: number) => Promise<RunPointer[]>;
+
+const readerOf = (pk: string, prefix: string, { from = '', to = '~' }: { from?: string; to?: string } = {}): Reader => {
+  let before = `${prefix}${to}`;
+  return async (limit) => {
+    const range = { pk, from: `${prefix}${from}`, to: before, reverse: true, limit: limit + 1 };
+    // A range includes its end, which is where the last piece stopped.
+    const pointers = (await query<RunPointer>(range)).filter(({ sk }) => sk !== before).slice(0, limit);
+    before = pointers.at(-1)?.sk ?? before;
+    return pointers;
+  };
+};
+
+/** Looks on, in growing pieces, until the page is full and one more is known of. */
+const scan = async (read: Reader, { mayFit, fits }: RunFilter, { page, size }: Paging): Promise<RunPage> => {
+  const wanted = page * size + 1;
+  const most = fits ? mostRuns : mostPointers;
+  const ids: string[] = [];
+  const runs: Run[] = [];
+  const count = () => (fits ? runs.length : ids.length);
+  let seen = 0;
+  for (let piece = Math.max(wanted, smallestPiece); count() < wanted && seen < most; piece *= 2) {
+    const pointers = await read(Math.min(piece, largestPiece, most - seen));
+    if (pointers.length === 0) break;
+    seen += pointers.length;
+    const some = pointers.filter(mayFit).map(({ runId }) => runId);
+    if (fits) runs.push(...(await getRuns(some)).filter(fits));
+    else ids.push(...some);
+  }
+  const from = (page - 1) * size;
+  const items = fits ? runs.slice(from, from + size) : await getRuns(ids.slice(from, from + size));
+  return { items, total: count(), more: count() > page * size };
+};
+
+const openPointers = (organization: string): Promise<RunPointer[]> =>
+  queryAll<RunPointer>({ pk: keys.organization(organization).pk, prefix: 'OPEN#', reverse: true });
+
+const isOpen = (run: Run): boolean => !isFinal(run.status);
+
+/** Runs of the organization that are not over, newest first: what its queue and its capacity are made of. */
+export const listOpenRuns = async (organization: string): Promise<Run[]> =>
+  (await getRuns((await openPointers(organization)).map(({ runId }) => runId))).filter(isOpen);
+
+const pageOfOpen = async (pointers: RunPointer[], filter: RunFilter, { page, size }: Paging): Promise<RunPage> => {
+  const some = pointers.filter(filter.mayFit).map(({ runId }) => runId);
+  const { fits = () => true } = filter;
+  const runs = (await getRuns(some)).filter((run) => isOpen(run) && fits(run));
+  const items = runs.slice((page - 1) * size, page * size);
+  return { items, total: runs.length, more: runs.length > page * size };
+};
+
+/** All runs but the plan-only ones: what a list shows that asks for nothing else (HCP API: runs, list). */
+export const listAppliableRuns = async (workspace: Workspace, paging: Paging): Promise<RunPage> => {
+  const { runCount, planOnlyCount = 0 } = workspace;
+  const total = runCount - planOnlyCount;
+  const more = total > paging.page * paging.size;
+  if (planOnlyCount === 0) return { items: await listRuns(workspace.id, { ...paging, total }), total, more };
+  const filter = { mayFit: ({ operation }: RunPointer) => operation !== 'plan_only', open: false };
+  return { ...(await findRuns(workspace, filter, paging)), total, more };
+};
+
+/** Runs of the workspace that fit. */
+export const findRuns = async (workspace: Workspace, filter: RunFilter, paging: Paging): Promise<RunPage> => {
+  if (!filter.open) return scan(readerOf(keys.workspace(workspace.id).pk, 'RUN#'), filter, paging);
+  const pointers = await openPointers(workspace.organization);
+  return pageOfOpen(
+    pointers.filter(({ workspaceId }) => workspaceId === workspace.id),
+    filter,
+    paging,
+  );
+};
+
+/** Runs of all workspaces of the organization that fit. */
+export const findOrganizationRuns = async (
+  organization: string,
+  filter: RunFilter,
+  paging: Paging,
+): Promise<RunPage> =>
+  filter.open
+    ? pageOfOpen(await openPointers(organization), filter, paging)
+    : scan(readerOf(keys.organization(organization).pk, 'RUN#', filter), filter, paging);

@@ -1,0 +1,254 @@
+import { forceCancelCoolOffSeconds } from '../run/actions.ts';
+import { type Entry, entries, resume, takesQueue, type WaitingState } from '../run/lifecycle.ts';
+import { operationOf } from '../run/operation.ts';
+import type { Run, RunOptions } from '../run/run.ts';
+import { finalStatuses, type PhaseStatus, type RunStatus, timestampKey } from '../run/status.ts';
+import { type Due, due, notDue } from './due.ts';
+import { deliver, startExecution } from './execution.ts';
+import { newId, newSecret } from './id.ts';
+import { type Key, keys } from './keys.ts';
+import { recordRunEvent } from './run-events.ts';
+import { batchGet, type Change, create, get, put, query, update } from './table.ts';
+import type { Workspace } from './workspaces.ts';
+
+type RunItem = Run & Key & Due;
+
+/** Default time limits; lifecycle rule 9. */
+const limits = { planSeconds: 2 * 3600, applySeconds: 24 * 3600 };
+
+const now = (): string => new Date().toISOString();
+const later = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
+
+export const getRun = (id: string): Promise<Run | undefined> => get<RunItem>(keys.run(id));
+
+export interface NewRun extends RunOptions {
+  /** Given by a caller that wrote the run's inputs first; else made here. */
+  id?: string;
+  configurationVersionId: string;
+  createdBy: string;
+  source: string;
+  structuredOutput: boolean;
+  terraformVersion: string;
+  inputsKey?: string;
+  trigger?: Run['trigger'];
+}
+
+/**
+ * Numbers, stores, queues and starts a run. If it dies on the way, the sweep finds the run by its due time and calls
+ * {@link enqueue} again. 7 writes, 1 StartExecution, however long the queue is.
+ */
+export const createRun = async (workspaceId: string, options: NewRun): Promise<Run> => {
+  const workspace = await update<Workspace>(keys.workspace(workspaceId), {
+    add: { runCount: 1, ...(options.planOnly ? { planOnlyCount: 1 } : {}) },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+  });
+  if (!workspace) throw new Error(`workspace ${workspaceId} does not exist`);
+  const { id = newId('run'), ...given } = options;
+  const createdAt = now();
+  const run: Run = {
+    ...given,
+    id,
+    organization: workspace.organization,
+    workspaceId,
+    workspaceName: workspace.name,
+    workingDirectory: workspace.workingDirectory ?? '',
+    number: workspace.runCount,
+    status: 'pending',
+    confirmable: false,
+    statusTimestamps: { 'plan-queueable-at': createdAt },
+    createdAt,
+    logSecret: newSecret(),
+    plan: { status: 'pending', statusTimestamps: {} },
+    apply: { status: 'pending', statusTimestamps: {} },
+  };
+  if (!(await create({ ...keys.run(id), ...run, ...due(id, later(60)) }))) {
+    // Asked for twice at the same time: the other one has the number.
+    return (await getRun(id)) as Run;
+  }
+  await enqueue(run);
+  return run;
+};
+
+/** Everything after the run item; each step may be repeated. */
+export const enqueue = async (run: Run): Promise<void> => {
+  const pointer = { runId: run.id, workspaceId: run.workspaceId, operation: operationOf(run), source: run.source };
+  await Promise.all([
+    put({ ...keys.runNumber(run.workspaceId, run.number), ...pointer }),
+    put({ ...keys.organizationRun(run.organization, run.createdAt, run.id), ...pointer }),
+    put({ ...keys.openRun(run.organization, run.createdAt, run.id), ...pointer }),
+    takesQueue(run) && put({ ...keys.queued(run.workspaceId, run.number), runId: run.id }),
+    recordRunEvent(run, 'created', run.createdBy, undefined, run.createdAt),
+  ]);
+  await startExecution(run, limits);
+};
+
+/** Newest first; `page` from 1. Reads the pointers and runs of that page only. */
+export const listRuns = async (
+  workspaceId: string,
+  { page, size, total }: { page: number; size: number; total: number },
+): Promise<Run[]> => {
+  const newest = total - (page - 1) * size;
+  if (newest < 1) return [];
+  const pointers = await query<{ runId: string }>({
+    pk: keys.workspace(workspaceId).pk,
+    from: keys.runNumber(workspaceId, Math.max(1, newest - size + 1)).sk,
+    to: keys.runNumber(workspaceId, newest).sk,
+    reverse: true,
+  });
+  return batchGet<RunItem>(pointers.map(({ runId }) => keys.run(runId)));
+};
+
+const notFinal = (names: Record<string, string>, values: Record<string, unknown>): string => {
+  names['#status'] = 'status';
+  finalStatuses.forEach((status, i) => {
+    values[`:final${i}`] = status;
+  });
+  return `NOT #status IN (${finalStatuses.map((_, i) => `:final${i}`).join(', ')})`;
+};
+
+/** One conditional write of a run that is not final; undefined when it is, or when `condition` does not hold. */
+export const updateRun = (id: string, change: Change): Promise<Run | undefined> => {
+  const names = { ...change.names };
+  const values = { ...change.values };
+  const open = notFinal(names, values);
+  return update<RunItem>(keys.run(id), {
+    ...change,
+    names,
+    values,
+    condition: change.condition ? `${open} AND (${change.condition})` : open,
+  });
+};
+
+/** The writes that put statuses into a run and stamp them; a stamp is given once and never moved. */
+export const statusChange = (
+  to: { status: RunStatus; plan?: PhaseStatus; apply?: PhaseStatus; passed: readonly RunStatus[] },
+  run: Pick<Run, 'statusTimestamps' | 'plan' | 'apply'>,
+  at: string,
+): Record<string, unknown> => {
+  const set: Record<string, unknown> = { status: to.status };
+  for (const status of [...to.passed, to.status]) {
+    const key = timestampKey(status);
+    if (!run.statusTimestamps[key]) set[`statusTimestamps.${key}`] = at;
+  }
+  for (const phase of ['plan', 'apply'] as const) {
+    const status = to[phase];
+    if (!status || status === run[phase].status) continue;
+    set[`${phase}.status`] = status;
+    set[`${phase}.statusTimestamps.${status === 'running' ? 'started-at' : timestampKey(status)}`] = at;
+  }
+  return set;
+};
+
+/**
+ * Enters a waiting state of the machine: status, timeline and token in one write; then, if the answer came before the
+ * token, delivers it. Entering again with a new token is a repeat. A run that is final meanwhile lets the machine go on
+ * to its end.
+ */
+export const enterState = async (
+  runId: string,
+  state: WaitingState,
+  token: string,
+  extra: (run: Run) => Record<string, unknown> = () => ({}),
+): Promise<Run> => {
+  const before = await getRun(runId);
+  if (!before) throw new Error(`run ${runId} does not exist`);
+  const entry: Entry = entries[state];
+  const repeat = before.status === entry.status;
+  const run = await updateRun(runId, {
+    set: {
+      ...(repeat ? {} : statusChange(entry, before, now())),
+      confirmable: entry.confirmable && !before.decision,
+      wait: { state, token },
+      ...due(runId, later(entry.lookAfterSeconds)),
+      ...extra(before),
+    },
+    condition: '#status = :expected',
+    values: { ':expected': before.status },
+  });
+  if (!run || !(repeat || entry.from.includes(before.status))) {
+    const current = run ?? (await getRun(runId));
+    throw new RunNotInStateError(runId, state, current?.status ?? 'unknown');
+  }
+  await deliver(run);
+  return run;
+};
+
+/** The machine is ahead of or behind the run, e.g. a redrive of a run that has ended: caught, and finished. */
+export class RunNotInStateError extends Error {
+  override name = 'RunNotInStateError';
+  constructor(runId: string, state: string, status: string) {
+    super(`run ${runId} is ${status} and cannot enter ${state}`);
+  }
+}
+
+export type ActionResult = 'accepted' | 'conflict';
+
+const act = async (
+  run: Run,
+  action: string,
+  userId: string,
+  comment: string | undefined,
+  change: Change,
+): Promise<ActionResult> => {
+  const changed = await updateRun(run.id, { ...change, set: { ...change.set, ...due(run.id, later(30)) } });
+  if (!changed) return 'conflict';
+  await recordRunEvent(run, action, userId, comment);
+  await deliver(changed);
+  return 'accepted';
+};
+
+/** Confirms. The same user may repeat it (clients retry POSTs); `conflict` when the run does not wait for it. */
+export const applyRun = async (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
+  const at = now();
+  const result = await act(run, 'confirmed', userId, comment, {
+    set: {
+      ...statusChange({ status: 'confirmed', passed: [] }, run, at),
+      confirmable: false,
+      decision: { action: 'apply', by: userId, at },
+    },
+    condition: 'confirmable = :true AND attribute_not_exists(decision) AND attribute_not_exists(cancel)',
+    values: { ':true': true },
+  });
+  if (result === 'accepted') return result;
+  const current = await getRun(run.id);
+  if (current?.decision?.action !== 'apply' || current.decision.by !== userId) return 'conflict';
+  // The first try may have died between its write and this.
+  await deliver(current);
+  return 'accepted';
+};
+
+export const discardRun = (run: Run, userId: string, comment?: string): Promise<ActionResult> =>
+  act(run, 'discarded', userId, comment, {
+    set: { confirmable: false, decision: { action: 'discard', by: userId, at: now() } },
+    condition:
+      '(confirmable = :true OR #status = :pending) AND attribute_not_exists(decision) AND attribute_not_exists(cancel)',
+    values: { ':true': true, ':pending': 'pending' },
+  });
+
+/** Asks a running run to stop; the runner hears of it with its next beat. */
+export const cancelRun = (run: Run, userId: string, comment?: string): Promise<ActionResult> =>
+  act(run, 'canceled', userId, comment, {
+    set: { cancel: { by: userId, at: now(), forceAvailableAt: later(forceCancelCoolOffSeconds) } },
+    condition:
+      'confirmable = :false AND attribute_not_exists(cancel) AND (attribute_not_exists(decision) OR decision.#action = :apply)',
+    names: { '#action': 'action' },
+    values: { ':false': false, ':apply': 'apply' },
+  });
+
+/** Ends a canceled run that does not stop, without waiting for its runner to answer. */
+export const forceCancelRun = async (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
+  const phase = run.apply.status === 'pending' ? 'plan' : 'apply';
+  return act(run, 'force_canceled', userId, comment, {
+    set: {
+      'cancel.forced': true,
+      [`${phase}.report`]: { outcome: 'canceled', message: 'Force-canceled.' },
+      'statusTimestamps.force-canceled-at': now(),
+    },
+    condition: 'cancel.forceAvailableAt <= :now',
+    values: { ':now': now() },
+  });
+};
+
+/** True when nothing waits to be told to the execution. */
+export const isSettled = (run: Run): boolean => !resume(run);
+export { due, notDue };

@@ -1,0 +1,64 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { environment } from '../environment.ts';
+import { callKms } from './aws.ts';
+
+/**
+ * Envelope encryption of what the table or an object must never hold in the clear: a data key of KMS for each value,
+ * AES-256-GCM with it here, so that values can be larger than KMS takes (4 KB). The record a value belongs to is bound
+ * in twice, as KMS encryption context (also in CloudTrail) and as additional data: moved elsewhere it does not open.
+ */
+
+/** Identity of the record, e.g. `{workspace: 'ws-…', variable: 'var-…'}`. Not secret. */
+export type SecretContext = Record<string, string>;
+
+const format = 1;
+const ivBytes = 12;
+const tagBytes = 16;
+
+const additionalData = (context: SecretContext): Buffer =>
+  Buffer.from(JSON.stringify(Object.entries(context).sort(([a], [b]) => (a < b ? -1 : 1))));
+
+/** One KMS request. Layout: format, length of the wrapped key (2 bytes), wrapped key, IV, tag, ciphertext. */
+export const seal = async (plaintext: string, context: SecretContext): Promise<Uint8Array> => {
+  const { CiphertextBlob, Plaintext } = await callKms<{ CiphertextBlob: string; Plaintext: string }>(
+    'GenerateDataKey',
+    {
+      KeyId: environment.keyArn,
+      KeySpec: 'AES_256',
+      EncryptionContext: context,
+    },
+  );
+  const wrapped = Buffer.from(CiphertextBlob, 'base64');
+  const iv = randomBytes(ivBytes);
+  const cipher = createCipheriv('aes-256-gcm', Buffer.from(Plaintext, 'base64'), iv);
+  cipher.setAAD(additionalData(context));
+  const ciphertext = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()]);
+  const header = Buffer.from([format, wrapped.length >> 8, wrapped.length & 0xff]);
+  return Buffer.concat([header, wrapped, iv, cipher.getAuthTag(), ciphertext]);
+};
+
+/**
+ * One KMS request.
+ * @throws {Error} when the value was altered, or sealed for another record
+ */
+export const open = async (sealed: Uint8Array, context: SecretContext): Promise<string> => {
+  const bytes = Buffer.from(sealed);
+  if (bytes[0] !== format) throw new Error(`sealed value has unknown format ${bytes[0]}`);
+  let at = 3;
+  const next = (length: number) => {
+    at += length;
+    return bytes.subarray(at - length, at);
+  };
+  const wrapped = next(bytes.readUInt16BE(1));
+  const iv = next(ivBytes);
+  const tag = next(tagBytes);
+  const { Plaintext } = await callKms<{ Plaintext: string }>('Decrypt', {
+    KeyId: environment.keyArn,
+    CiphertextBlob: wrapped.toString('base64'),
+    EncryptionContext: context,
+  });
+  const decipher = createDecipheriv('aes-256-gcm', Buffer.from(Plaintext, 'base64'), iv);
+  decipher.setAAD(additionalData(context));
+  decipher.setAuthTag(tag);
+  return Buffer.concat([decipher.update(bytes.subarray(at)), decipher.final()]).toString('utf8');
+};

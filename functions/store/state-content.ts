@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+
+/** What is in a state file (Terraform: state format version 4), as far as the API tells of it. */
+
+export interface StateOutput {
+  name: string;
+  sensitive: boolean;
+  value: unknown;
+  /** JSON type: string, number, boolean, array, object. */
+  type: string;
+  /** Terraform's type, as in the state: `"string"`, `["list", "string"]`. */
+  detailedType: unknown;
+}
+
+export interface StateResource {
+  name: string;
+  /** With `data.` in front for data sources. */
+  type: string;
+  count: number;
+  /** `root`, `root.<module>` … */
+  module: string;
+  provider: string;
+}
+
+type Counts = Record<string, Record<string, number>>;
+
+/** One instance of a managed resource. */
+export interface StateInstance {
+  /** `module.a["x"].null_resource.b[0]` */
+  address: string;
+  name: string;
+  type: string;
+  /** `root`, `root.<module>` … */
+  module: string;
+  /** `hashicorp/null` */
+  provider: string;
+  /** Number or key; absent for the only instance. */
+  index?: number | string;
+}
+
+export interface StateSummary {
+  outputs: StateOutput[];
+  /** Absent in what was stored before there was this. */
+  instances?: StateInstance[];
+  resources: StateResource[];
+  modules: Counts;
+  providers: Counts;
+}
+
+export interface StateContent extends StateSummary {
+  serial: number;
+  lineage: string;
+  terraformVersion: string | null;
+  /** Instances of managed resources. */
+  managed: number;
+}
+
+/** The bytes are not a state that can be kept; the message is for people. */
+export class InvalidStateError extends Error {
+  override name = 'InvalidStateError';
+}
+
+interface RawState {
+  version?: unknown;
+  serial?: unknown;
+  lineage?: unknown;
+  terraform_version?: unknown;
+  outputs?: Record<string, { value?: unknown; type?: unknown; sensitive?: unknown }>;
+  resources?: {
+    mode?: string;
+    type?: string;
+    name?: string;
+    module?: string;
+    provider?: string;
+    instances?: { index_key?: unknown }[];
+  }[];
+}
+
+export const md5Of = (bytes: Uint8Array): string => createHash('md5').update(bytes).digest('hex');
+
+const jsonType = (detailed: unknown): string => {
+  const kind = Array.isArray(detailed) ? detailed[0] : detailed;
+  if (kind === 'bool') return 'boolean';
+  if (kind === 'list' || kind === 'set' || kind === 'tuple') return 'array';
+  if (kind === 'map' || kind === 'object') return 'object';
+  return typeof kind === 'string' ? kind : 'string';
+};
+
+/** `module.a["x"].module.b` → `root.a.b` */
+const modulePath = (address = ''): string =>
+  ['root', ...[...address.matchAll(/module\.([^.[]+)/g)].map(([, name]) => name)].join('.');
+
+/** `provider["registry.terraform.io/hashicorp/null"].alias` → `hashicorp/null` */
+const providerName = (provider: string): string =>
+  /provider\["(?:[^"/]+\/)?([^"/]+\/[^"/]+)"\]/.exec(provider)?.[1] ?? provider;
+
+type RawResource = NonNullable<RawState['resources']>[number];
+
+const instancesOf = ({ mode, type, name, module, provider, instances = [] }: RawResource): StateInstance[] => {
+  if (mode !== 'managed') return [];
+  const base = `${module ? `${module}.` : ''}${type}.${name}`;
+  return instances.map(({ index_key: key }) => ({
+    address: typeof key === 'string' || typeof key === 'number' ? `${base}[${JSON.stringify(key)}]` : base,
+    name: String(name),
+    type: String(type),
+    module: modulePath(module),
+    provider: providerName(String(provider)),
+    ...(typeof key === 'string' || typeof key === 'number' ? { index: key } : {}),
+  }));
+};
+
+const count = (counts: Counts, group: string, type: string, n: number): void => {
+  counts[group] ??= Object.create(null) as Record<string, number>;
+  const key = type.replaceAll('_', '-');
+  counts[group][key] = (counts[group][key] ?? 0) + n;
+};
+
+/** @throws {InvalidStateError} */
+export const parseState = (bytes: Uint8Array): StateContent => {
+  let raw: RawState;
+  try {
+    raw = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as RawState;
+  } catch {
+    throw new InvalidStateError('The state is not JSON.');
+  }
+  if (raw?.version !== 4) {
+    throw new InvalidStateError(`The state has format version ${raw?.version}; only version 4 can be kept.`);
+  }
+  if (!Number.isSafeInteger(raw.serial) || (raw.serial as number) < 0 || typeof raw.lineage !== 'string') {
+    throw new InvalidStateError('The state has no serial or no lineage.');
+  }
+  const modules: Counts = Object.create(null);
+  const providers: Counts = Object.create(null);
+  let managed = 0;
+  const resources = (raw.resources ?? []).map((resource): StateResource => {
+    const n = resource.instances?.length ?? 0;
+    const type = `${resource.mode === 'data' ? 'data.' : ''}${resource.type}`;
+    const provider = String(resource.provider);
+    const module = modulePath(resource.module);
+    if (resource.mode === 'managed') managed += n;
+    count(modules, module, type, n);
+    count(providers, provider, type, n);
+    return { name: String(resource.name), type, count: n, module, provider };
+  });
+  const outputs = Object.entries(raw.outputs ?? {}).map(
+    ([name, { value, type, sensitive }]): StateOutput => ({
+      name,
+      sensitive: sensitive === true,
+      value: value ?? null,
+      type: jsonType(type),
+      detailedType: type ?? null,
+    }),
+  );
+  return {
+    serial: raw.serial as number,
+    lineage: raw.lineage,
+    terraformVersion: typeof raw.terraform_version === 'string' ? raw.terraform_version : null,
+    managed,
+    outputs,
+    instances: (raw.resources ?? []).flatMap(instancesOf),
+    resources,
+    modules,
+    providers,
+  };
+};

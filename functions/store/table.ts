@@ -1,0 +1,243 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import {
+  BatchGetCommand,
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { environment } from '../environment.ts';
+import type { Key } from './keys.ts';
+
+/**
+ * The one table, through the AWS SDK (decisions/0005). Every change is one conditional write of one item; a failed condition is an answer (`undefined` or
+ * `false`), never an exception, because the caller always has something to do about it.
+ */
+
+const documents = DynamoDBDocumentClient.from(new DynamoDBClient({}), {
+  marshallOptions: { removeUndefinedValues: true },
+});
+
+type Item = Record<string, unknown>;
+
+export interface Change {
+  /** Paths with dots reach into maps: `{'plan.status': 'running'}`. Undefined values are left out. */
+  set?: Item;
+  remove?: string[];
+  /** To a number; or members to a set, which is made when it is not there. */
+  add?: Record<string, number | Set<string>>;
+  /** Members of a set; without any it is gone. */
+  delete?: Record<string, Set<string>>;
+  /**
+   * Condition with attribute paths as they are (`plan.claimHash = :hash`; reserved words are taken care of), values as
+   * `:a`, given in `values`. A `#a` is looked up in `names`.
+   */
+  condition?: string;
+  names?: Record<string, string>;
+  values?: Item;
+}
+
+const operators = new Set(['AND', 'OR', 'NOT', 'IN', 'BETWEEN']);
+
+/** `plan.status` → `#plan.#status`, noting the names: any word may be reserved, and there are 573. */
+const aliased = (path: string, names: Record<string, string>): string =>
+  path
+    .split('.')
+    .map((segment) => {
+      if (segment.startsWith('#')) return segment;
+      const name = `#${segment.replaceAll(/[^a-zA-Z0-9]/g, '_')}`;
+      names[name] = segment;
+      return name;
+    })
+    .join('.');
+
+/** A condition with every attribute path aliased; functions, operators and values stay. */
+const conditionOf = (condition: string | undefined, names: Record<string, string>): string | undefined =>
+  condition?.replaceAll(/:\w+|#?[A-Za-z_][\w.#]*(?!\w*\s*\()/g, (word) =>
+    word.startsWith(':') || operators.has(word) ? word : aliased(word, names),
+  );
+
+const nonEmpty = <T extends object>(object: T): T | undefined => (Object.keys(object).length ? object : undefined);
+
+const whenTrue = async <T>(attempt: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await attempt;
+  } catch (error) {
+    if ((error as Error).name === 'ConditionalCheckFailedException') return undefined;
+    throw error;
+  }
+};
+
+/** Strongly consistent unless told otherwise (1 read unit per 4 KB). */
+export const get = async <T>(key: Key, consistent = true): Promise<T | undefined> => {
+  const { Item } = await documents.send(
+    new GetCommand({ TableName: environment.tableName, Key: key, ConsistentRead: consistent }),
+  );
+  return Item as T | undefined;
+};
+
+/** Returns false when the condition does not hold. */
+export const put = async (
+  item: Key & Item,
+  condition?: Pick<Change, 'condition' | 'names' | 'values'>,
+): Promise<boolean> => {
+  const names: Record<string, string> = { ...condition?.names };
+  const ConditionExpression = conditionOf(condition?.condition, names);
+  const done = await whenTrue(
+    documents.send(
+      new PutCommand({
+        TableName: environment.tableName,
+        Item: item,
+        ConditionExpression,
+        ExpressionAttributeNames: nonEmpty(names),
+        ExpressionAttributeValues: condition?.values,
+      }),
+    ),
+  );
+  return done !== undefined;
+};
+
+/** True when the item was created, false when it is already there. */
+export const create = (item: Key & Item): Promise<boolean> => put(item, { condition: 'attribute_not_exists(pk)' });
+
+/** Returns the whole item as it is after the change, or undefined when the condition does not hold. */
+export const update = async <T>(key: Key, change: Change): Promise<T | undefined> => {
+  const names: Record<string, string> = { ...change.names };
+  const values: Item = { ...change.values };
+  const path = (dotted: string) => aliased(dotted, names);
+  let n = 0;
+  const value = (v: unknown) => {
+    const name = `:v${n++}`;
+    values[name] = v;
+    return name;
+  };
+  const clauses: string[] = [];
+  const sets = Object.entries(change.set ?? {}).filter(([, v]) => v !== undefined);
+  if (sets.length) clauses.push(`SET ${sets.map(([k, v]) => `${path(k)} = ${value(v)}`).join(', ')}`);
+  if (change.remove?.length) clauses.push(`REMOVE ${change.remove.map(path).join(', ')}`);
+  const adds = Object.entries(change.add ?? {});
+  if (adds.length) clauses.push(`ADD ${adds.map(([k, v]) => `${path(k)} ${value(v)}`).join(', ')}`);
+  const deletes = Object.entries(change.delete ?? {});
+  if (deletes.length) clauses.push(`DELETE ${deletes.map(([k, v]) => `${path(k)} ${value(v)}`).join(', ')}`);
+  const ConditionExpression = conditionOf(change.condition, names);
+  const done = await whenTrue(
+    documents.send(
+      new UpdateCommand({
+        TableName: environment.tableName,
+        Key: key,
+        UpdateExpression: clauses.join(' '),
+        ConditionExpression,
+        ExpressionAttributeNames: nonEmpty(names),
+        ExpressionAttributeValues: nonEmpty(values),
+        ReturnValues: 'ALL_NEW',
+      }),
+    ),
+  );
+  return done?.Attributes as T | undefined;
+};
+
+/** True when it was there (and the condition held). */
+export const remove = async (
+  key: Key,
+  condition?: Pick<Change, 'condition' | 'names' | 'values'>,
+): Promise<boolean> => {
+  const names: Record<string, string> = { ...condition?.names };
+  const ConditionExpression = conditionOf(condition?.condition ?? 'attribute_exists(pk)', names);
+  const done = await whenTrue(
+    documents.send(
+      new DeleteCommand({
+        TableName: environment.tableName,
+        Key: key,
+        ConditionExpression,
+        ExpressionAttributeNames: nonEmpty(names),
+        ExpressionAttributeValues: condition?.values,
+      }),
+    ),
+  );
+  return done !== undefined;
+};
+
+export interface Range {
+  pk: string;
+  /** Sort keys that begin so. */
+  prefix?: string;
+  /** Inclusive; used instead of `prefix`. */
+  from?: string;
+  to?: string;
+  limit?: number;
+  reverse?: boolean;
+  /** Secondary index: its partition key is `<index>Shard`, its sort key `<index>At`; reads are eventually consistent. */
+  index?: 'due';
+  consistent?: boolean;
+}
+
+/** One page, at most 1 MB: `limit` items or all that fit. */
+export const query = async <T>(range: Range): Promise<T[]> => (await page<T>(range)).items;
+
+/** Every item of the range, however many pages that takes. For lists whose length people decide on. */
+export const queryAll = async <T>(range: Range): Promise<T[]> => {
+  const all: T[] = [];
+  for (let next: Item | undefined, first = true; first || next; first = false) {
+    const answer: Page<T> = await page<T>(range, next);
+    all.push(...answer.items);
+    next = answer.next;
+  }
+  return all;
+};
+
+interface Page<T> {
+  items: T[];
+  next?: Item;
+}
+
+const page = async <T>(range: Range, start?: Item): Promise<Page<T>> => {
+  // DynamoDB refuses an empty interval.
+  if (range.from !== undefined && range.to !== undefined && range.from > range.to) return { items: [] };
+  const sort = range.index ? `${range.index}At` : 'sk';
+  const names: Record<string, string> = { '#pk': range.index ? `${range.index}Shard` : 'pk' };
+  const values: Item = { ':pk': range.pk };
+  let condition = '#pk = :pk';
+  if (range.prefix !== undefined) {
+    names['#sk'] = sort;
+    values[':prefix'] = range.prefix;
+    condition += ' AND begins_with(#sk, :prefix)';
+  } else if (range.from !== undefined || range.to !== undefined) {
+    names['#sk'] = sort;
+    if (range.from !== undefined) values[':from'] = range.from;
+    if (range.to !== undefined) values[':to'] = range.to;
+    if (range.from !== undefined && range.to !== undefined) condition += ' AND #sk BETWEEN :from AND :to';
+    else condition += range.from !== undefined ? ' AND #sk >= :from' : ' AND #sk <= :to';
+  }
+  const { Items = [], LastEvaluatedKey } = await documents.send(
+    new QueryCommand({
+      TableName: environment.tableName,
+      IndexName: range.index,
+      KeyConditionExpression: condition,
+      ExpressionAttributeNames: names,
+      ExpressionAttributeValues: values,
+      ExclusiveStartKey: start,
+      Limit: range.limit,
+      ScanIndexForward: !range.reverse,
+      ConsistentRead: range.index ? undefined : (range.consistent ?? true),
+    }),
+  );
+  return { items: Items as T[], next: LastEvaluatedKey };
+};
+
+/** Items in the order of the keys; missing ones are left out. At most 100 keys. */
+export const batchGet = async <T extends Key>(keys: Key[]): Promise<T[]> => {
+  if (keys.length === 0) return [];
+  const found = new Map<string, T>();
+  let pending: Key[] = keys;
+  while (pending.length) {
+    const answer = await documents.send(
+      new BatchGetCommand({ RequestItems: { [environment.tableName]: { Keys: pending, ConsistentRead: true } } }),
+    );
+    for (const item of (answer.Responses?.[environment.tableName] ?? []) as T[])
+      found.set(`${item.pk} ${item.sk}`, item);
+    pending = (answer.UnprocessedKeys?.[environment.tableName]?.Keys ?? []) as Key[];
+  }
+  return keys.flatMap(({ pk, sk }) => found.get(`${pk} ${sk}`) ?? []);
+};

@@ -1,0 +1,17 @@
+import { launchRunner } from '../store/launcher.ts';
+import { enterState } from '../store/runs.ts';
+import type { WaitingTask } from './waiting.ts';
+
+/** A runner standing by must have at least so long left to be offered the apply. */
+const marginMs = 3_000;
+
+/** Offers the apply to the runner that stands by since the plan; without one, starts a runner. */
+export const handler = async ({ runId, token }: WaitingTask): Promise<void> => {
+  const now = new Date();
+  const run = await enterState(runId, 'ApplyQueued', token, ({ plan }) =>
+    plan.heldUntil && Date.parse(plan.heldUntil) > now.getTime() + marginMs
+      ? { 'apply.offeredAt': now.toISOString() }
+      : {},
+  );
+  if (!run.apply.offeredAt) await launchRunner(run, 'apply');
+};

@@ -1,0 +1,7 @@
+import { enterState } from '../store/runs.ts';
+import type { WaitingTask } from './waiting.ts';
+
+/** Shows the plan and waits for a person. */
+export const handler = async ({ runId, token }: WaitingTask): Promise<void> => {
+  await enterState(runId, 'NeedsConfirmation', token);
+};

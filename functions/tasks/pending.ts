@@ -1,0 +1,10 @@
+import { takesQueue } from '../run/lifecycle.ts';
+import { startNext } from '../store/queue.ts';
+import { enterState } from '../store/runs.ts';
+import type { WaitingTask } from './waiting.ts';
+
+/** Waits for the run's turn; tries at once, because nobody else will if the workspace is free. */
+export const handler = async ({ runId, token }: WaitingTask): Promise<void> => {
+  const run = await enterState(runId, 'Pending', token);
+  if (takesQueue(run) && !run.current && !run.cancel && !run.decision) await startNext(run.workspaceId);
+};

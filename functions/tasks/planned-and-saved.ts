@@ -1,0 +1,8 @@
+import { enterState } from '../store/runs.ts';
+import { keepSavedPlan } from '../store/saved-plans.ts';
+import type { WaitingTask } from './waiting.ts';
+
+/** Keeps the plan until a person confirms or discards it, or the state changes under it. */
+export const handler = async ({ runId, token }: WaitingTask): Promise<void> => {
+  await keepSavedPlan(await enterState(runId, 'PlannedAndSaved', token));
+};

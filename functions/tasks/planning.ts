@@ -1,0 +1,7 @@
+import { enterState } from '../store/runs.ts';
+import type { WaitingTask } from './waiting.ts';
+
+/** Waits for the runner's report on the plan. */
+export const handler = async ({ runId, token }: WaitingTask): Promise<void> => {
+  await enterState(runId, 'Planning', token);
+};

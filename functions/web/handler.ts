@@ -1,0 +1,8 @@
+import files from 'stepform:page';
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import { bucketOrigin } from '../store/bucket.ts';
+import { serve } from './serve.ts';
+
+/** The web page: the same document for every address below `/app`, and its assets. */
+export const handler = async (event: APIGatewayProxyEventV2): Promise<APIGatewayProxyStructuredResultV2> =>
+  serve(event, { files, bucketOrigin: bucketOrigin() });

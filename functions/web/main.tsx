@@ -1,0 +1,14 @@
+import './style/base.css';
+import './style/controls.css';
+import './style/page.css';
+import './style/run.css';
+import './style/log.css';
+import './style/diff.css';
+import { render } from 'preact';
+import { App } from './app.tsx';
+import { keepWatch } from './live.ts';
+import { followLinks } from './location.ts';
+
+followLinks();
+keepWatch();
+render(<App />, document.getElementById('page') as HTMLElement);

@@ -1,0 +1,7 @@
+/** Made by infra/page.ts while the function is bundled. */
+declare module 'stepform:page' {
+  const files: import('./files.ts').PageFiles;
+  export default files;
+}
+
+declare module '*.css';

@@ -1,0 +1,48 @@
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { base } from '../location.ts';
+import { Code } from './basics.tsx';
+
+/** What to paste into a configuration, so that `terraform` runs here. */
+const cloudBlock = (host: string, organization: string, workspace: string): string => `terraform {
+  cloud {
+    hostname     = "${host}"
+    organization = "${organization}"
+    workspaces {
+      name = "${workspace}"
+    }
+  }
+}`;
+
+/** Terraform talks HTTPS only. The platform on one machine shows this page without it, and says where the other is. */
+const host = signal(new URL(base).host);
+const onOneMachine = base.startsWith('http:');
+
+const findHost = async (): Promise<void> => {
+  const { headers } = await fetch(`${base}/.well-known/terraform.json`);
+  const url = headers.get('stepform-https-url');
+  if (url) host.value = new URL(url).host;
+};
+
+export const CloudBlock = ({ organization, workspace }: { organization: string; workspace: string }) => {
+  useEffect(() => {
+    if (onOneMachine) findHost().catch(() => {});
+  }, []);
+  return (
+    <>
+      <Code label="cloud block" text={cloudBlock(host.value, organization, workspace)} />
+      <p class="soft">
+        {onOneMachine ? (
+          <>
+            Let Terraform know this machine’s certificate and token, as <code>npm start</code> printed. Then{' '}
+          </>
+        ) : (
+          <>
+            Then <code>terraform login {host.value}</code>,{' '}
+          </>
+        )}
+        <code>terraform init</code> and <code>terraform apply</code>: the run appears here while it goes on.
+      </p>
+    </>
+  );
+};

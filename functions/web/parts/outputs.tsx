@@ -1,0 +1,62 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../cli/client.ts';
+import { get, saying } from '../session.ts';
+import { Copy } from './basics.tsx';
+
+const textOfValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2));
+
+/** State outputs; sensitive ones are asked for one by one, when somebody wants to see them. */
+export const Outputs = ({ outputs }: { outputs: Resource[] }) => (
+  <div class="scrolls">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">Value</th>
+          <th scope="col">
+            <span class="visually-hidden">Copy</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {outputs.map((output) => (
+          <Line key={output.id} output={output} />
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
+
+const Line = ({ output: { id, attributes } }: { output: Resource }) => {
+  const secret = useSignal<unknown>(undefined);
+  const error = useSignal<string | undefined>(undefined);
+  const hidden = attributes.sensitive && secret.value === undefined;
+  const reveal = async () => {
+    try {
+      secret.value = (await get(`/state-version-outputs/${id}`)).attributes.value;
+    } catch (caught) {
+      error.value = saying(caught);
+    }
+  };
+  const text = textOfValue(attributes.sensitive ? secret.value : attributes.value);
+  return (
+    <tr>
+      <th scope="row" class="mono break">
+        {attributes.name}
+      </th>
+      <td class="break">
+        {hidden ? <span class="soft">sensitive</span> : <pre class="value">{text}</pre>}
+        {error.value && <span role="alert">{error.value}</span>}
+      </td>
+      <td>
+        {hidden ? (
+          <button type="button" class="small-button" aria-label={`Show ${attributes.name}`} onClick={reveal}>
+            Show
+          </button>
+        ) : (
+          <Copy text={text} />
+        )}
+      </td>
+    </tr>
+  );
+};

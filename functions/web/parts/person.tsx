@@ -1,0 +1,32 @@
+import { signal } from '@preact/signals';
+import type { Resource } from '../../cli/client.ts';
+import { get } from '../session.ts';
+
+/** Names of users, each asked for once. */
+const names = signal<Record<string, string>>({});
+const asked = new Set<string>();
+
+export const knowPeople = (resources: Resource[] = []): void => {
+  const users = resources.filter(({ type, id }) => type === 'users' && !names.peek()[id]);
+  if (users.length === 0) return;
+  for (const { id } of users) asked.add(id);
+  names.value = {
+    ...names.peek(),
+    ...Object.fromEntries(users.map(({ id, attributes }) => [id, attributes.username as string])),
+  };
+};
+
+const ask = async (id: string): Promise<void> => {
+  asked.add(id);
+  try {
+    knowPeople([await get(`/users/${id}`)]);
+  } catch {
+    // Then the id has to do.
+  }
+};
+
+export const Person = ({ id }: { id: string | undefined }) => {
+  if (!id) return <>the platform</>;
+  if (!asked.has(id)) ask(id);
+  return <>{names.value[id] ?? id}</>;
+};

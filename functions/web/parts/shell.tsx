@@ -1,0 +1,74 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { unreachable } from '../live.ts';
+import { hrefOf } from '../location.ts';
+import type { Place } from '../places.ts';
+import { account, signedIn, signOut } from '../session.ts';
+import { ThemeButton } from './theme.tsx';
+
+export interface Crumb {
+  text: string;
+  to?: Place;
+}
+
+export const Mark = () => (
+  <svg viewBox="0 0 32 32" aria-hidden="true">
+    <rect width="32" height="32" rx="7" fill="#4a3fd4" />
+    <path
+      d="M6 24h7v-5.5h6.5V13H26V8"
+      fill="none"
+      stroke="#fff"
+      stroke-width="3.2"
+      stroke-linejoin="round"
+      stroke-linecap="round"
+    />
+  </svg>
+);
+
+/** What surrounds every view. `title` is the tab's. */
+export const Shell = ({ title, crumbs, children }: { title: string; crumbs: Crumb[]; children: ComponentChildren }) => {
+  useEffect(() => {
+    document.title = title ? `${title} · stepform` : 'stepform';
+  }, [title]);
+  return (
+    <>
+      <a class="button skip" href="#content">
+        Skip to content
+      </a>
+      <header class="top">
+        <div>
+          <a class="brand" href={hrefOf({ view: 'home' })} aria-label="stepform, all organizations">
+            <Mark />
+            <span>stepform</span>
+          </a>
+          <nav aria-label="You are here" class="grow">
+            <ol class="crumbs">
+              {crumbs.map(({ text, to }) => (
+                <li key={text}>{to ? <a href={hrefOf(to)}>{text}</a> : <span aria-current="page">{text}</span>}</li>
+              ))}
+            </ol>
+          </nav>
+          <ThemeButton />
+          {signedIn.value && (
+            <>
+              <a class="button quiet small-button only-wide" href={hrefOf({ view: 'tokens' })}>
+                {account.value?.attributes.username ?? 'Account'}
+              </a>
+              <button type="button" class="quiet small-button" onClick={() => signOut()}>
+                Sign out
+              </button>
+            </>
+          )}
+        </div>
+      </header>
+      {unreachable.value && (
+        <p class="offline" role="status">
+          The platform does not answer. What you see may be old; trying again …
+        </p>
+      )}
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+    </>
+  );
+};

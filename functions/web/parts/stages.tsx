@@ -1,0 +1,42 @@
+import type { Resource } from '../../cli/client.ts';
+import { displayStatus } from '../../run/display.ts';
+import { type StageState, stagesOf } from '../../run/stages.ts';
+import { Took } from './basics.tsx';
+import { factsOf } from './status.tsx';
+
+const marks: Record<StageState, string> = { done: '✓', current: '', failed: '✕', stopped: '–', ahead: '', skipped: '' };
+
+const words: Record<StageState, string> = {
+  done: 'done',
+  current: 'now',
+  failed: 'failed',
+  stopped: 'stopped',
+  ahead: 'to come',
+  skipped: 'not reached',
+};
+
+/** A run's stages as a line of progress, with the time each took. */
+export const Stages = ({ run }: { run: Resource }) => {
+  const facts = factsOf(run);
+  const { tone } = displayStatus(facts);
+  return (
+    <ol class="panel stages" aria-label="Stages">
+      {stagesOf(facts).map(({ name, state, from, to }) => (
+        <li
+          key={name}
+          class={`stage ${state} ${state === 'current' ? tone : ''}`}
+          aria-current={state === 'current' ? 'step' : undefined}
+        >
+          <span class="mark" aria-hidden="true">
+            {marks[state]}
+          </span>
+          <div class="name">{name}</div>
+          <div class="took">
+            <span class="visually-hidden">{words[state]}, </span>
+            {from ? <Took from={from} to={to} /> : state === 'skipped' ? 'not reached' : '—'}
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
+};

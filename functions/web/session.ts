@@ -1,0 +1,100 @@
+import { computed, signal } from '@preact/signals';
+import { ApiError, Client, type Document, type Resource } from '../cli/client.ts';
+import { base } from './location.ts';
+
+/**
+ * The reader's token. It lives in this tab's session storage, under this page's origin, and goes nowhere but into the
+ * Authorization header of calls to the same origin: never into an address, never into lasting storage.
+ */
+
+const key = 'stepform-token';
+
+const token = signal(sessionStorage.getItem(key) ?? undefined);
+
+/** Why the reader has to sign in again; undefined at first. */
+export const ended = signal<string | undefined>(undefined);
+export const account = signal<Resource | undefined>(undefined);
+export const signedIn = computed(() => token.value !== undefined);
+
+const client = computed(() => new Client(base, token.value ?? ''));
+
+export const signOut = (why?: string): void => {
+  sessionStorage.removeItem(key);
+  token.value = undefined;
+  account.value = undefined;
+  ended.value = why;
+};
+
+/** @throws {ApiError} 401 for a token that is none */
+export const signIn = async (secret: string): Promise<void> => {
+  const { data } = await new Client(base, secret).call('GET', '/account/details');
+  sessionStorage.setItem(key, secret);
+  account.value = data;
+  ended.value = undefined;
+  token.value = secret;
+};
+
+/** A call of the API as the reader; a dead token signs out. @throws {ApiError} */
+export const call = async <D = Resource>(method: string, path: string, body?: unknown): Promise<Document<D>> => {
+  const used = token.value;
+  try {
+    return await client.value.call<D>(method, path, body);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401 && used === token.value) {
+      signOut('Your token is no longer valid: it expired or was revoked. Paste another one.');
+    }
+    throw error;
+  }
+};
+
+export const get = async (path: string): Promise<Resource> => (await call('GET', path)).data;
+
+/** Content that the API answers with a redirect to the bucket: a state, a plan. */
+export const content = async (path: string): Promise<Response> => {
+  const response = await fetch(`${base}/api/v2${path}`, {
+    headers: { authorization: `Bearer ${token.value}` },
+    referrerPolicy: 'no-referrer',
+  });
+  if (!response.ok) throw new ApiError('GET', path, response.status, await response.text());
+  return response;
+};
+
+/** Every page of a list. */
+export const all = async (path: string): Promise<{ data: Resource[]; included: Resource[] }> => {
+  const found: { data: Resource[]; included: Resource[] } = { data: [], included: [] };
+  for (let page: number | null = 1; page; ) {
+    const mark = path.includes('?') ? '&' : '?';
+    const answer: Document<Resource[]> = await call('GET', `${path}${mark}page[size]=100&page[number]=${page}`);
+    found.data.push(...answer.data);
+    found.included.push(...(answer.included ?? []));
+    page = answer.meta?.pagination?.['next-page'] ?? null;
+  }
+  return found;
+};
+
+export const create = async (
+  path: string,
+  type: string,
+  attributes: Record<string, unknown>,
+  relationships?: Record<string, { data: unknown }>,
+): Promise<Resource> => (await call('POST', path, { data: { type, attributes, relationships } })).data;
+
+export const change = async (path: string, type: string, attributes: Record<string, unknown>): Promise<Resource> =>
+  (await call('PATCH', path, { data: { type, attributes } })).data;
+
+/** What to tell the reader: the server's own words where there are any. */
+export const saying = (error: unknown): string => {
+  if (error instanceof ApiError) {
+    const said = error.errors.map(({ title, detail }) => detail || title).filter(Boolean);
+    if (said.length) return said.join(' ');
+    return `The platform answered with status ${error.status}. Try again; if it stays so, tell its operator.`;
+  }
+  if (error instanceof TypeError) return 'The platform cannot be reached. Check your connection and try again.';
+  return error instanceof Error ? error.message : String(error);
+};
+
+/** The related resource's id. */
+export const related = (resource: Resource | undefined, name: string): string | undefined => {
+  const data = resource?.relationships?.[name]?.data;
+  return Array.isArray(data) ? data[0]?.id : data?.id;
+};

@@ -1,0 +1,73 @@
+import { ansi, bare, type Piece, plain, type Style } from './ansi.ts';
+import { readable } from './terraform-json.ts';
+
+const STX = 0x02;
+const ETX = 0x03;
+
+interface Line {
+  text: string;
+  /** Style that the line begins with. */
+  begin: Style;
+}
+
+/** A log as it comes in: bytes to lines. Cheap for hundreds of thousands of lines: what is not on screen stays text. */
+export class LogText {
+  readonly #decoder = new TextDecoder();
+  readonly #lines: Line[] = [];
+  #rest = '';
+  #style: Style = plain;
+  /** Bytes taken, framing included: the offset of the next piece (HCP API: log-read-url). */
+  offset = 0;
+  /** The closing byte came: there is nothing more. */
+  closed = false;
+
+  /** @returns whether there is anything new to show */
+  append(bytes: Uint8Array): boolean {
+    if (bytes.length === 0 || this.closed) return false;
+    const begin = this.offset === 0 && bytes[0] === STX ? 1 : 0;
+    this.closed = bytes.at(-1) === ETX;
+    this.offset += bytes.length;
+    const text = this.#decoder.decode(bytes.subarray(begin, this.closed ? -1 : undefined), { stream: !this.closed });
+    const lines = (this.#rest + text).split('\n');
+    this.#rest = lines.pop() ?? '';
+    if (this.closed && this.#rest) {
+      lines.push(this.#rest);
+      this.#rest = '';
+    }
+    for (const line of lines) for (const shown of readable(line.replace(/\r$/, ''))) this.#push(shown);
+    return true;
+  }
+
+  #push(text: string): void {
+    this.#lines.push({ text, begin: this.#style });
+    if (text.includes('\x1b')) this.#style = ansi(text, this.#style).end;
+  }
+
+  /** How many lines there are, an unfinished last one included. */
+  get length(): number {
+    return this.#lines.length + (this.#rest ? 1 : 0);
+  }
+
+  /** @param index from 0 */
+  pieces(index: number): Piece[] {
+    const line = this.#lines[index];
+    return ansi(line?.text ?? this.#rest, line?.begin ?? this.#style).pieces;
+  }
+
+  /** Without colours. */
+  bare(index: number): string {
+    return bare(this.#lines[index]?.text ?? this.#rest);
+  }
+
+  /** Indexes of the lines with that text in them, whatever its case. */
+  find(text: string): number[] {
+    const wanted = text.toLowerCase();
+    const found: number[] = [];
+    if (wanted) for (let i = 0; i < this.length; i++) if (this.bare(i).toLowerCase().includes(wanted)) found.push(i);
+    return found;
+  }
+
+  toString(): string {
+    return Array.from({ length: this.length }, (_, i) => this.bare(i)).join('\n');
+  }
+}

@@ -1,0 +1,163 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../cli/client.ts';
+import { go } from '../location.ts';
+import { Notice } from '../parts/basics.tsx';
+import { Choice, Dialog, Field, Form, Text, textOf } from '../parts/form.tsx';
+import { call, change } from '../session.ts';
+import { RunTriggers } from './run-triggers.tsx';
+
+const tagsOf = (text: string | undefined): string[] => (text ?? '').split(/[\s,]+/).filter(Boolean);
+
+/** How a workspace runs, and its end. */
+export const Settings = ({
+  workspace,
+  organization,
+  onChange,
+}: {
+  workspace: Resource;
+  organization: string;
+  onChange(): void;
+}) => {
+  const saved = useSignal(false);
+  const { attributes } = workspace;
+  const { permissions } = attributes;
+  const submit = async (data: FormData) => {
+    saved.value = false;
+    const name = textOf(data, 'name') ?? attributes.name;
+    await change(`/workspaces/${workspace.id}`, 'workspaces', {
+      name,
+      description: textOf(data, 'description') ?? null,
+      'terraform-version': textOf(data, 'terraform-version') ?? 'latest',
+      'working-directory': textOf(data, 'working-directory') ?? null,
+      'execution-mode': data.get('execution-mode'),
+      'auto-apply': data.has('auto-apply'),
+      'allow-destroy-plan': data.has('allow-destroy-plan'),
+    });
+    await setTags(workspace, tagsOf(textOf(data, 'tags')));
+    saved.value = true;
+    if (name !== attributes.name) {
+      go({ view: 'workspace', organization, workspace: name, tab: 'settings' }, { replace: true });
+    }
+    onChange();
+  };
+  return (
+    <div class="stack narrow">
+      <section class="panel pad">
+        <Form submit="Save settings" disabled={!permissions['can-update']} onSubmit={submit}>
+          {!permissions['can-update'] && <Notice>Only admins of this workspace can change its settings.</Notice>}
+          <Text
+            label="Name"
+            name="name"
+            required
+            value={attributes.name}
+            hint="Configurations name it in their cloud block."
+          />
+          <Text label="Description" name="description" value={attributes.description ?? ''} />
+          <Text label="Tags" name="tags" value={attributes['tag-names'].join(' ')} hint="Separated by spaces." />
+          <Text
+            label="Terraform version"
+            name="terraform-version"
+            value={attributes['terraform-version']}
+            hint="A version, a constraint such as ~> 1.11.0, or latest."
+          />
+          <Text
+            label="Working directory"
+            name="working-directory"
+            value={attributes['working-directory'] ?? ''}
+            placeholder="the root of the configuration"
+          />
+          <Field label="Execution" hint="Local: Terraform runs where it is called, and only the state is kept here.">
+            {(id, describedBy) => (
+              <select id={id} name="execution-mode" aria-describedby={describedBy} value={attributes['execution-mode']}>
+                <option value="remote">remote</option>
+                <option value="local">local</option>
+              </select>
+            )}
+          </Field>
+          <Choice
+            name="auto-apply"
+            label="Apply without confirmation"
+            hint="Plans with changes go straight on to apply, if whoever queued the run may apply."
+            checked={attributes['auto-apply']}
+          />
+          <Choice name="allow-destroy-plan" label="Allow destroy runs" checked={attributes['allow-destroy-plan']} />
+          {saved.value && <Notice kind="good">Saved.</Notice>}
+        </Form>
+      </section>
+      <RunTriggers workspace={workspace} organization={organization} />
+      {permissions['can-destroy'] && <Danger workspace={workspace} organization={organization} />}
+    </div>
+  );
+};
+
+/** Bindings are replaced as a whole, and those with a value keep it. */
+const setTags = async (workspace: Resource, wanted: string[]): Promise<void> => {
+  const known: string[] = workspace.attributes['tag-names'];
+  if (wanted.length === known.length && wanted.every((tag) => known.includes(tag))) return;
+  const path = `/workspaces/${workspace.id}/relationships/tag-bindings`;
+  const { data } = await call<Resource[]>('GET', path);
+  const values = new Map(data.map(({ attributes }) => [attributes.key, attributes.value]));
+  await call('PATCH', path, {
+    data: wanted.map((key) => ({ type: 'tag-bindings', attributes: { key, value: values.get(key) ?? '' } })),
+  });
+};
+
+const Danger = ({ workspace, organization }: { workspace: Resource; organization: string }) => {
+  const asking = useSignal(false);
+  const typed = useSignal('');
+  const { name, 'resource-count': resources } = workspace.attributes;
+  const close = () => {
+    asking.value = false;
+  };
+  const submit = async (data: FormData) => {
+    const path = `/workspaces/${workspace.id}`;
+    await (data.has('force') ? call('DELETE', path) : call('POST', `${path}/actions/safe-delete`, {}));
+    go({ view: 'workspaces', organization });
+  };
+  return (
+    <section class="panel pad stack">
+      <h2>Delete this workspace</h2>
+      <p class="soft">
+        Its runs, variables and states go with it. Real infrastructure is not touched: destroy it first, with a destroy
+        run.
+      </p>
+      <div>
+        <button
+          type="button"
+          class="danger"
+          onClick={() => {
+            asking.value = true;
+          }}
+        >
+          Delete workspace
+        </button>
+      </div>
+      {asking.value && (
+        <Dialog title={`Delete ${name}?`} onClose={close}>
+          <Form submit="Delete for good" danger disabled={typed.value !== name} onSubmit={submit} onCancel={close}>
+            {resources > 0 && (
+              <>
+                <Notice kind="warn">
+                  Its state knows of <strong>{resources}</strong> resources. Without the state, Terraform can no longer
+                  change or destroy them.
+                </Notice>
+                <Choice name="force" label="Delete it although it still manages resources" />
+              </>
+            )}
+            <Field label={`Type ${name} to confirm`}>
+              {(id) => (
+                <input
+                  id={id}
+                  autoComplete="off"
+                  onInput={(event) => {
+                    typed.value = event.currentTarget.value;
+                  }}
+                />
+              )}
+            </Field>
+          </Form>
+        </Dialog>
+      )}
+    </section>
+  );
+};

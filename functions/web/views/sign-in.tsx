@@ -1,0 +1,50 @@
+import { ApiError } from '../../cli/client.ts';
+import { Notice } from '../parts/basics.tsx';
+import { Form, Text, textOf } from '../parts/form.tsx';
+import { Mark, Shell } from '../parts/shell.tsx';
+import { ended, signIn } from '../session.ts';
+
+/** Before anything else: whoever has no token sees nothing. The address stays, so that a link leads on after it. */
+export const SignIn = () => {
+  const submit = async (data: FormData) => {
+    try {
+      await signIn(textOf(data, 'token') ?? '');
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 401) throw error;
+      throw new Error(
+        'The platform does not know this token. Check that you copied all of it, and that it has not expired.',
+      );
+    }
+  };
+  return (
+    <Shell title="Sign in" crumbs={[]}>
+      <section class="gate panel pad stack">
+        <div class="row">
+          <span class="brand">
+            <Mark />
+          </span>
+          <h1>Sign in</h1>
+        </div>
+        {ended.value && <Notice kind="warn">{ended.value}</Notice>}
+        <Form submit="Sign in" onSubmit={submit}>
+          <Text
+            label="API token"
+            name="token"
+            type="password"
+            required
+            autoFocus
+            autoComplete="current-password"
+            hint="The same token that terraform uses. It stays in this tab and is gone when you close it."
+          />
+        </Form>
+        <details>
+          <summary>Where do I get a token?</summary>
+          <p class="soft small">
+            <code>npm start</code> prints one when the platform runs on one machine. On AWS, whoever set the platform up
+            got the first one from its Bootstrap function. Once signed in, you make more of them under your user name.
+          </p>
+        </details>
+      </section>
+    </Shell>
+  );
+};

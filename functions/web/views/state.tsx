@@ -1,0 +1,248 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../cli/client.ts';
+import { useLive } from '../live.ts';
+import { go, hrefOf } from '../location.ts';
+import { Ago, Facts, Loaded, Notice } from '../parts/basics.tsx';
+import { DiffList } from '../parts/diff.tsx';
+import { Dialog, Form } from '../parts/form.tsx';
+import { Person } from '../parts/person.tsx';
+import { Shell } from '../parts/shell.tsx';
+import { account, call, content, get, related, saying } from '../session.ts';
+import { saveFile } from '../text/save.ts';
+import { type State, stateDifferences } from '../text/state.ts';
+import { bytes } from '../text/time.ts';
+import { stateList } from './states.tsx';
+
+interface Known {
+  version: Resource;
+  workspace: Resource;
+  /** All of the workspace, newest first. */
+  versions: Resource[];
+}
+
+const load = async (organization: string, name: string, id: string): Promise<Known> => {
+  const [version, workspace, versions] = await Promise.all([
+    get(`/state-versions/${encodeURIComponent(id)}`),
+    get(`/organizations/${encodeURIComponent(organization)}/workspaces/${encodeURIComponent(name)}`),
+    stateList(organization, name),
+  ]);
+  return { version, workspace, versions };
+};
+
+const readState = async (id: string): Promise<State> =>
+  (await content(`/state-versions/${id}/download`)).json() as Promise<State>;
+
+interface Props {
+  organization: string;
+  workspace: string;
+  version: string;
+}
+
+/** One state: what it came to have, against any other; the way back to it. */
+export const StateView = ({ organization, workspace, version: id }: Props) => {
+  const live = useLive(
+    `state/${id}`,
+    () => load(organization, workspace, id),
+    () => 10_000,
+  );
+  return (
+    <Shell
+      title={`State of ${workspace}`}
+      crumbs={[
+        { text: organization, to: { view: 'workspaces', organization } },
+        { text: workspace, to: { view: 'workspace', organization, workspace, tab: 'states' } },
+        { text: id },
+      ]}
+    >
+      <Loaded live={live} what="state">
+        {(known) => <Version key={known.version.id} {...known} organization={organization} />}
+      </Loaded>
+    </Shell>
+  );
+};
+
+const Version = ({ version, workspace, versions, organization }: Known & { organization: string }) => {
+  const { attributes } = version;
+  const { name, permissions } = workspace.attributes;
+  const current = related(workspace, 'current-state-version') === version.id;
+  const error = useSignal<string | undefined>(undefined);
+  const asking = useSignal(false);
+  const run = related(version, 'run');
+  const download = async () => {
+    error.value = undefined;
+    try {
+      const response = await content(`/state-versions/${version.id}/download`);
+      saveFile(await response.text(), `${name}-${attributes.serial}.tfstate`, 'application/json');
+    } catch (caught) {
+      error.value = saying(caught);
+    }
+  };
+  return (
+    <>
+      <div class="row spread">
+        <div class="row">
+          <h1>Serial {attributes.serial}</h1>
+          {current && <span class="status good">Current</span>}
+        </div>
+        <div class="row">
+          <button type="button" onClick={download}>
+            Download
+          </button>
+          {!current && attributes.status === 'finalized' && permissions['can-create-state-versions'] && (
+            <button
+              type="button"
+              class="danger"
+              onClick={() => {
+                asking.value = true;
+              }}
+            >
+              Roll back to this
+            </button>
+          )}
+        </div>
+      </div>
+      {error.value && <Notice kind="bad">{error.value}</Notice>}
+      {attributes['error-message'] && <Notice kind="bad">{attributes['error-message']}</Notice>}
+      <div class="sides">
+        {attributes.status === 'finalized' ? (
+          <Compared version={version} versions={versions} />
+        ) : (
+          <p class="soft">This version has no content: it is {attributes.status}.</p>
+        )}
+        <aside class="panel pad" aria-label="About this state">
+          <Facts
+            facts={[
+              ['Made', <Ago key="at" at={attributes['created-at']} />],
+              run
+                ? [
+                    'By',
+                    <a key="run" class="mono" href={hrefOf({ view: 'run', organization, workspace: name, run })}>
+                      {run}
+                    </a>,
+                  ]
+                : ['By', <Person key="by" id={related(version, 'created-by')} />],
+              ['Terraform', attributes['terraform-version'] ?? '–'],
+              ['Size', attributes.size === null ? '–' : bytes(attributes.size)],
+              [
+                'Lineage',
+                <code key="lineage" class="wraps">
+                  {attributes.lineage}
+                </code>,
+              ],
+              [
+                'MD5',
+                <code key="md5" class="wraps">
+                  {attributes.md5}
+                </code>,
+              ],
+              ['ID', <code key="id">{version.id}</code>],
+            ]}
+          />
+        </aside>
+      </div>
+      {asking.value && (
+        <Rollback
+          version={version}
+          workspace={workspace}
+          onClose={() => {
+            asking.value = false;
+          }}
+          onDone={(made) => go({ view: 'state', organization, workspace: name, version: made })}
+        />
+      )}
+    </>
+  );
+};
+
+const Compared = ({ version, versions }: { version: Resource; versions: Resource[] }) => {
+  const others = versions.filter(({ id, attributes }) => id !== version.id && attributes.status === 'finalized');
+  const older = others.find(({ attributes }) => attributes.serial < version.attributes.serial);
+  const against = useSignal(older?.id ?? '');
+  const live = useLive(
+    `compare/${version.id}/${against.value}`,
+    async () => {
+      const [after, before] = await Promise.all([
+        readState(version.id),
+        against.value ? readState(against.value) : undefined,
+      ]);
+      return stateDifferences(before, after);
+    },
+    () => undefined,
+  );
+  return (
+    <section class="panel">
+      <div class="pad row spread">
+        <h2>What differs</h2>
+        <label class="row">
+          <span class="soft small">compared with</span>
+          <select
+            value={against.value}
+            onChange={(event) => {
+              against.value = event.currentTarget.value;
+            }}
+          >
+            <option value="">nothing</option>
+            {others.map(({ id, attributes }) => (
+              <option key={id} value={id}>
+                serial {attributes.serial}
+                {attributes.intermediate ? ' (snapshot)' : ''}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      <Loaded live={live} what="content">
+        {({ resources, outputs }) => (
+          <>
+            <DiffList label="resources" differences={resources} did />
+            {outputs.length > 0 && (
+              <>
+                <h3 class="pad part">Outputs</h3>
+                <DiffList label="outputs" differences={outputs} did />
+              </>
+            )}
+          </>
+        )}
+      </Loaded>
+    </section>
+  );
+};
+
+interface RollbackProps {
+  version: Resource;
+  workspace: Resource;
+  onClose(): void;
+  onDone(version: string): void;
+}
+
+/** The API wants the workspace locked by whoever writes its state; so it is, for that moment. */
+const Rollback = ({ version, workspace, onClose, onDone }: RollbackProps) => {
+  const { locked, name } = workspace.attributes;
+  const mine = locked && related(workspace, 'locked-by') === account.value?.id;
+  const submit = async () => {
+    const path = `/workspaces/${workspace.id}`;
+    if (!mine)
+      await call('POST', `${path}/actions/lock`, { reason: `Rollback to serial ${version.attributes.serial}` });
+    try {
+      const { data } = await call('PATCH', `${path}/state-versions`, {
+        data: {
+          type: 'state-versions',
+          relationships: { 'rollback-state-version': { data: { type: 'state-versions', id: version.id } } },
+        },
+      });
+      onDone(data.id);
+    } finally {
+      if (!mine) await call('POST', `${path}/actions/unlock`, {});
+    }
+  };
+  return (
+    <Dialog title={`Roll ${name} back to serial ${version.attributes.serial}?`} onClose={onClose}>
+      <Form submit="Roll back" danger onSubmit={submit} onCancel={onClose}>
+        <p>
+          This state becomes current again, as a new version; no version is lost. Real infrastructure is not touched:
+          what was made since then still exists, and Terraform no longer knows of it. Plan before you apply.
+        </p>
+      </Form>
+    </Dialog>
+  );
+};

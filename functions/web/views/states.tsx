@@ -1,0 +1,81 @@
+import type { Resource } from '../../cli/client.ts';
+import { useLive } from '../live.ts';
+import { hrefOf } from '../location.ts';
+import { Ago, Loaded } from '../parts/basics.tsx';
+import { Person } from '../parts/person.tsx';
+import { call, related } from '../session.ts';
+import { bytes } from '../text/time.ts';
+
+const pageSize = 100;
+
+export const stateList = async (organization: string, workspace: string): Promise<Resource[]> => {
+  const filter = `filter[organization][name]=${encodeURIComponent(organization)}&filter[workspace][name]=${encodeURIComponent(workspace)}`;
+  return (await call<Resource[]>('GET', `/state-versions?${filter}&page[size]=${pageSize}`)).data;
+};
+
+/** Every state the workspace had, newest first. */
+export const States = ({ workspace, organization }: { workspace: Resource; organization: string }) => {
+  const { name } = workspace.attributes;
+  const current = related(workspace, 'current-state-version');
+  const live = useLive(
+    `states/${workspace.id}/${current}`,
+    () => stateList(organization, name),
+    () => 15_000,
+  );
+  return (
+    <Loaded live={live} what="states">
+      {(versions) =>
+        versions.length === 0 ? (
+          <p class="panel pad soft">
+            There is no state yet: the first apply makes it. To bring one along, add the <code>cloud</code> block to a
+            configuration that has a state of its own, and run <code>terraform init</code>.
+          </p>
+        ) : (
+          <ul class="panel list" aria-label="State versions">
+            {versions.map((version) => (
+              <Line
+                key={version.id}
+                version={version}
+                current={version.id === current}
+                href={hrefOf({ view: 'state', organization, workspace: name, version: version.id })}
+              />
+            ))}
+          </ul>
+        )
+      }
+    </Loaded>
+  );
+};
+
+const Line = ({ version, current, href }: { version: Resource; current: boolean; href: string }) => {
+  const { serial, size, status, intermediate, 'created-at': at } = version.attributes;
+  const run = related(version, 'run');
+  return (
+    <li>
+      <a class="item" href={href}>
+        <span class="row">
+          <span class="title">Serial {serial}</span>
+          {current && <span class="status good">Current</span>}
+          {intermediate && <span class="tag">snapshot taken during an apply</span>}
+          {status !== 'finalized' && <span class="tag">{status}</span>}
+          {related(version, 'rollback-state-version') && <span class="tag">rolled back</span>}
+        </span>
+        <span class="meta">
+          {run ? (
+            <>
+              made by <span class="mono">{run}</span>
+            </>
+          ) : (
+            <>
+              pushed by <Person id={related(version, 'created-by')} />
+            </>
+          )}
+          {size !== null && ` · ${bytes(size)}`}
+        </span>
+        <span class="end meta">
+          <Ago at={at} />
+        </span>
+      </a>
+    </li>
+  );
+};

@@ -1,0 +1,133 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../cli/client.ts';
+import { useLive } from '../live.ts';
+import { Notice } from '../parts/basics.tsx';
+import { knowPeople, Person } from '../parts/person.tsx';
+import { isOver } from '../parts/status.tsx';
+import { call, create, related, saying } from '../session.ts';
+import { exact, timeOfDay } from '../text/time.ts';
+
+/** Who did what and when, and how the run went on. */
+
+interface Moment {
+  at: string;
+  text: string;
+  actor?: string;
+  comment?: string;
+}
+
+const actions: Record<string, string> = {
+  created: 'queued the run',
+  confirmed: 'confirmed the plan',
+  discarded: 'discarded the run',
+  canceled: 'asked to cancel',
+  force_canceled: 'forced the cancel',
+  force_executed: 'put it in front of the queue',
+  commented: 'commented',
+  applied: 'Applied',
+  planned_and_finished: 'Nothing to apply',
+  errored: 'Ended with an error',
+};
+
+const steps: Record<string, string> = {
+  'plan-queued-at': 'Its turn came',
+  'planning-at': 'A runner began to plan',
+  'planned-at': 'Planned',
+  'apply-queued-at': 'Handed to a runner',
+  'applying-at': 'Began to apply',
+};
+
+const momentOf = (event: Resource, comments: Map<string, Resource>): Moment => {
+  const { action, description } = event.attributes;
+  const comment = comments.get(related(event, 'comment') ?? '');
+  const actor = related(event, 'actor');
+  const ended: Record<string, string> = { discarded: 'Discarded', canceled: 'Canceled' };
+  const text = (actor ? undefined : ended[action]) ?? actions[action] ?? String(action).replaceAll('_', ' ');
+  return {
+    at: event.attributes['created-at'],
+    text,
+    actor,
+    comment: comment?.attributes.body ?? description ?? undefined,
+  };
+};
+
+export const Timeline = ({ run }: { run: Resource }) => {
+  const { status, actions: allowed } = run.attributes;
+  const events = useLive(
+    `events/${run.id}/${status}/${JSON.stringify(allowed)}`,
+    async () => {
+      const { data, included } = await call<Resource[]>('GET', `/runs/${run.id}/run-events?include=actor,comment`);
+      knowPeople(included);
+      const comments = new Map(included?.map((resource) => [resource.id, resource]));
+      return data.map((event) => momentOf(event, comments));
+    },
+    // Events come with a change of the run; a comment of the last action may be a moment behind.
+    () => (isOver(run) ? undefined : 10_000),
+  );
+  const stamps = run.attributes['status-timestamps'] as Record<string, string>;
+  const passed = Object.entries(steps).flatMap(([key, text]) => (stamps[key] ? [{ at: stamps[key], text }] : []));
+  const moments: Moment[] = [...(events.value ?? []), ...passed].sort((a, b) =>
+    a.at < b.at ? -1 : a.at > b.at ? 1 : 0,
+  );
+  return (
+    <section class="panel pad stack">
+      <h2>Timeline</h2>
+      <ol class="timeline">
+        {moments.map(({ at, text, actor, comment }) => (
+          <li key={`${at} ${text}`}>
+            <div class="moment">
+              <span>
+                {actor && (
+                  <strong>
+                    <Person id={actor} />{' '}
+                  </strong>
+                )}
+                {text}
+              </span>
+              <time class="soft small nowrap" dateTime={at} title={exact(at)}>
+                {timeOfDay(at)}
+              </time>
+            </div>
+            {comment && <blockquote>{comment}</blockquote>}
+          </li>
+        ))}
+      </ol>
+      {run.attributes.permissions['can-comment'] && <CommentForm run={run} onSaid={events.refresh} />}
+    </section>
+  );
+};
+
+const CommentForm = ({ run, onSaid }: { run: Resource; onSaid(): void }) => {
+  const text = useSignal('');
+  const error = useSignal<string | undefined>(undefined);
+  const say = async (event: SubmitEvent) => {
+    event.preventDefault();
+    error.value = undefined;
+    try {
+      await create(`/runs/${run.id}/comments`, 'comments', { body: text.value.trim() });
+      text.value = '';
+      onSaid();
+    } catch (caught) {
+      error.value = saying(caught);
+    }
+  };
+  return (
+    <form class="comment" onSubmit={say}>
+      <textarea
+        rows={2}
+        aria-label="Say something about this run"
+        placeholder="Say something about this run"
+        value={text.value}
+        onInput={(event) => {
+          text.value = event.currentTarget.value;
+        }}
+      />
+      {error.value && <Notice kind="bad">{error.value}</Notice>}
+      <div>
+        <button type="submit" class="small-button" disabled={text.value.trim() === ''}>
+          Comment
+        </button>
+      </div>
+    </form>
+  );
+};

@@ -1,0 +1,15 @@
+import { SettingsError } from './settings.ts';
+import { synthesize } from './synth.ts';
+
+/** What the CDK command line runs (cdk.json): settings in, one stack out. */
+try {
+  await synthesize({
+    outdir: process.env.CDK_OUTDIR,
+    context: JSON.parse(process.env.CDK_CONTEXT_JSON ?? '{}') as Record<string, unknown>,
+    validate: true,
+  });
+} catch (error) {
+  if (!(error instanceof SettingsError)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}

@@ -1,0 +1,98 @@
+import * as events from 'aws-cdk-lib/aws-events';
+import * as targets from 'aws-cdk-lib/aws-events-targets';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import * as sqs from 'aws-cdk-lib/aws-sqs';
+import { Duration } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
+import type { PlatformFunction } from './function.ts';
+import type { Permission } from './permissions.ts';
+
+type Listener = 'ExecutionStopped' | 'RunApplied' | 'RunnerStopped' | 'ConfigurationUploaded';
+
+/** Events that could not be delivered, or whose function failed to the end. The sweep repairs; this tells people. */
+export class LostEvents extends Construct {
+  readonly queue: sqs.Queue;
+
+  constructor(scope: Construct, id: string) {
+    super(scope, id);
+    this.queue = new sqs.Queue(this, 'Queue', {
+      encryption: sqs.QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      retentionPeriod: Duration.days(14),
+    });
+    acknowledge(this.queue, { SQS3: 'This is the dead-letter queue.' });
+  }
+
+  /** For a function whose failed events are kept. */
+  get keep(): Permission {
+    return { actions: ['sqs:SendMessage'], resources: [this.queue.queueArn] };
+  }
+}
+
+export interface EventsProps {
+  functions: Record<Listener | 'Sweep', PlatformFunction>;
+  lost: LostEvents;
+  stateMachineArn: string;
+  clusterArn: string;
+  bucketName: string;
+}
+
+/** What wakes the platform beside its API. */
+export class Events extends Construct {
+  constructor(scope: Construct, id: string, { functions, lost, ...of }: EventsProps) {
+    super(scope, id);
+    const patterns: Record<Listener, events.EventPattern> = {
+      ExecutionStopped: {
+        source: ['aws.states'],
+        detailType: ['Step Functions Execution Status Change'],
+        detail: { stateMachineArn: [of.stateMachineArn], status: ['FAILED', 'ABORTED', 'TIMED_OUT'] },
+      },
+      RunApplied: {
+        source: ['aws.states'],
+        detailType: ['Step Functions Execution Status Change'],
+        detail: { stateMachineArn: [of.stateMachineArn], status: ['SUCCEEDED'] },
+      },
+      RunnerStopped: {
+        source: ['aws.ecs'],
+        detailType: ['ECS Task State Change'],
+        detail: { clusterArn: [of.clusterArn], lastStatus: ['STOPPED'] },
+      },
+      ConfigurationUploaded: {
+        source: ['aws.s3'],
+        detailType: ['Object Created'],
+        detail: { bucket: { name: [of.bucketName] }, object: { key: [{ prefix: 'configurations/' }] } },
+      },
+    };
+    for (const [name, eventPattern] of Object.entries(patterns)) {
+      const { function: listener } = functions[name as Listener];
+      new events.Rule(this, name, { eventPattern }).addTarget(
+        new targets.LambdaFunction(listener, {
+          deadLetterQueue: lost.queue,
+          maxEventAge: Duration.hours(2),
+          retryAttempts: 20,
+        }),
+      );
+      // Delivered is not done: the function's own failures are tried again, then kept as well.
+      new lambda.CfnEventInvokeConfig(this, `${name}Retries`, {
+        functionName: listener.functionName,
+        qualifier: '$LATEST',
+        maximumRetryAttempts: 2,
+        maximumEventAgeInSeconds: 3600,
+        destinationConfig: { onFailure: { destination: lost.queue.queueArn } },
+      });
+    }
+
+    const { function: sweep } = functions.Sweep;
+    new events.Rule(this, 'EveryMinute', { schedule: events.Schedule.rate(Duration.minutes(1)) }).addTarget(
+      new targets.LambdaFunction(sweep, { retryAttempts: 0, maxEventAge: Duration.minutes(1) }),
+    );
+    // The next minute's sweep is the retry.
+    new lambda.CfnEventInvokeConfig(this, 'SweepRetries', {
+      functionName: sweep.functionName,
+      qualifier: '$LATEST',
+      maximumRetryAttempts: 0,
+      maximumEventAgeInSeconds: 60,
+    });
+  }
+}

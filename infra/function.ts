@@ -1,0 +1,67 @@
+import { dirname } from 'node:path';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import * as logs from 'aws-cdk-lib/aws-logs';
+import { Duration } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { acknowledgeWildcard } from './acknowledge.ts';
+import { type FunctionId, functions } from './functions.ts';
+import { type Permission, statement } from './permissions.ts';
+import type { Settings } from './settings.ts';
+import { removalPolicy } from './storage.ts';
+
+export interface PlatformFunctionProps {
+  settings: Settings;
+  /** Absolute path of its bundle. */
+  bundle: string;
+  environment: Record<string, string>;
+  permissions: Permission[];
+}
+
+/** How every function is built: one bundle, one role, one log. */
+export class PlatformFunction extends Construct {
+  readonly function: lambda.Function;
+  readonly role: iam.Role;
+  readonly logGroup: logs.LogGroup;
+
+  constructor(scope: Construct, id: FunctionId, props: PlatformFunctionProps) {
+    super(scope, id);
+    this.logGroup = new logs.LogGroup(this, 'Log', {
+      retention: props.settings.logRetentionDays,
+      removalPolicy: removalPolicy(props.settings),
+    });
+    const own: Permission = {
+      actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+      resources: [this.logGroup.logGroupArn],
+    };
+    this.role = new iam.Role(this, 'Role', {
+      assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com'),
+      description: `Stepform: ${id}`,
+      inlinePolicies: {
+        Function: new iam.PolicyDocument({ statements: [own, ...props.permissions].map(statement) }),
+      },
+    });
+    for (const { wildcard, resources } of props.permissions) {
+      if (wildcard) for (const resource of resources) acknowledgeWildcard(this.role, resource, wildcard);
+    }
+    const { description, timeoutSeconds } = functions[id];
+    this.function = new lambda.Function(this, 'Function', {
+      description,
+      runtime: lambda.Runtime.NODEJS_24_X,
+      architecture: lambda.Architecture.ARM_64,
+      code: lambda.Code.fromAsset(dirname(props.bundle)),
+      handler: 'index.handler',
+      role: this.role,
+      logGroup: this.logGroup,
+      loggingFormat: lambda.LoggingFormat.JSON,
+      // Start, end and report lines of each call would cost more than the calls; failures are still reported.
+      systemLogLevelV2: lambda.SystemLogLevel.WARN,
+      // Memory buys processor time: less of it makes starts slower for no saving.
+      memorySize: 512,
+      timeout: Duration.seconds(timeoutSeconds),
+      environment: { NODE_OPTIONS: '--enable-source-maps', ...props.environment },
+    });
+    // Names that stay: people look functions up by them, and so does the local platform.
+    (this.function.node.defaultChild as lambda.CfnFunction).overrideLogicalId(`${id}Function`);
+  }
+}

@@ -1,0 +1,110 @@
+/** Every Lambda function of the platform. The local platform and the bundler read this too, so it imports nothing. */
+
+export interface FunctionSpec {
+  /** Module that exports `handler`, from the checkout's root. */
+  entry: string;
+  description: string;
+  timeoutSeconds: number;
+}
+
+export const functions = {
+  Api: {
+    entry: 'functions/api/handler.ts',
+    description: 'The public API (HCP Terraform API v2)',
+    // API Gateway gives up after 30 s; the function answers before.
+    timeoutSeconds: 29,
+  },
+  Logs: {
+    entry: 'functions/api/logs.ts',
+    description: 'Logs of plans and applies, while they are written and after',
+    timeoutSeconds: 29,
+  },
+  Runner: {
+    entry: 'functions/callbacks/runner.ts',
+    description: 'The runner protocol',
+    timeoutSeconds: 29,
+  },
+  Web: {
+    entry: 'functions/web/handler.ts',
+    description: 'The web page: its document and assets',
+    timeoutSeconds: 10,
+  },
+  Pending: {
+    entry: 'functions/tasks/pending.ts',
+    description: 'State Pending: waits for the turn in the queue',
+    timeoutSeconds: 30,
+  },
+  PlanQueued: {
+    entry: 'functions/tasks/plan-queued.ts',
+    description: 'State PlanQueued: starts a runner for the plan',
+    timeoutSeconds: 30,
+  },
+  Planning: {
+    entry: 'functions/tasks/planning.ts',
+    description: 'State Planning: waits for terraform plan',
+    timeoutSeconds: 30,
+  },
+  NeedsConfirmation: {
+    entry: 'functions/tasks/needs-confirmation.ts',
+    description: 'State NeedsConfirmation: waits for a person',
+    timeoutSeconds: 30,
+  },
+  PlannedAndSaved: {
+    entry: 'functions/tasks/planned-and-saved.ts',
+    description: 'State PlannedAndSaved: keeps a plan for a person',
+    timeoutSeconds: 30,
+  },
+  Confirmed: {
+    entry: 'functions/tasks/confirmed.ts',
+    description: 'State Confirmed: a saved plan waits for its turn',
+    timeoutSeconds: 30,
+  },
+  ApplyQueued: {
+    entry: 'functions/tasks/apply-queued.ts',
+    description: 'State ApplyQueued: hands the apply to a runner',
+    timeoutSeconds: 30,
+  },
+  Applying: {
+    entry: 'functions/tasks/applying.ts',
+    description: 'State Applying: waits for terraform apply',
+    timeoutSeconds: 30,
+  },
+  Complete: {
+    entry: 'functions/tasks/complete.ts',
+    description: 'The one finisher: final status, lock released, next run started',
+    timeoutSeconds: 30,
+  },
+  ExecutionStopped: {
+    entry: 'functions/events/execution-stopped.ts',
+    description: 'Finishes runs whose execution was stopped, failed or timed out',
+    timeoutSeconds: 30,
+  },
+  RunnerStopped: {
+    entry: 'functions/events/runner-stopped.ts',
+    description: 'Ends the phase of a runner whose container is gone',
+    timeoutSeconds: 30,
+  },
+  ConfigurationUploaded: {
+    entry: 'functions/events/configuration-uploaded.ts',
+    description: 'Marks a configuration version uploaded and starts its run',
+    timeoutSeconds: 30,
+  },
+  RunApplied: {
+    entry: 'functions/events/run-applied.ts',
+    description: 'Queues the runs that an apply sets off in other workspaces',
+    timeoutSeconds: 60,
+  },
+  Sweep: {
+    entry: 'functions/events/sweep.ts',
+    description: 'Repairs what events and interrupted handlers left behind, every minute',
+    timeoutSeconds: 60,
+  },
+  Bootstrap: {
+    entry: 'functions/events/bootstrap.ts',
+    description: 'Creates the first organization and its owner; invoked by an operator',
+    timeoutSeconds: 30,
+  },
+} as const satisfies Record<string, FunctionSpec>;
+
+export type FunctionId = keyof typeof functions;
+export const functionIds = Object.keys(functions) as FunctionId[];

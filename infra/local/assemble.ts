@@ -1,0 +1,201 @@
+import { Accesses } from './access.ts';
+import { Callers } from './callers.ts';
+import { Cors } from './cors.ts';
+import { DynamoDb, type TableProperties } from './dynamodb.ts';
+import { Ecs } from './ecs.ts';
+import type { TaskDefinition } from './ecs-task.ts';
+import { Events } from './events.ts';
+import type { Folder } from './folder.ts';
+import { Permissions } from './iam.ts';
+import { checkMachine, Invokers } from './invokers.ts';
+import { Kms } from './kms.ts';
+import { type FunctionProperties, Lambda } from './lambda.ts';
+import type { Logs } from './logs.ts';
+import { type Route, readRoutes } from './routes.ts';
+import { type ObjectCreated, S3 } from './s3.ts';
+import { keptSecret } from './secrets.ts';
+import { StepFunctionsService } from './step-functions/service.ts';
+import type { Home, Resource, Stack, Template } from './template.ts';
+import type { Usage } from './usage.ts';
+
+/** What is deployed: a template and what its functions and containers run. */
+export interface Application {
+  template: Template;
+  /** File of a function's bundle by logical id; undefined for functions that only AWS needs. */
+  bundleOf(logicalId: string): string | undefined;
+  /** The runner program. */
+  runner: string;
+}
+
+export interface Site {
+  application: Application;
+  awsEndpointUrl: string;
+  folder: Folder;
+  home: Home;
+  log(line: string): void;
+  logs: Logs;
+  runnerEnvironment: Record<string, string>;
+  stack: Stack;
+  usage: Usage;
+}
+
+/** The application's resources, each as the part that stands for it here. */
+export interface Parts {
+  accesses: Accesses;
+  api: Resource;
+  callers: Callers;
+  cors: Cors;
+  dynamodb: DynamoDb;
+  ecs: Ecs;
+  events: Events;
+  kms: Kms;
+  lambda: Lambda;
+  machine: Resource<MachineProperties>;
+  routes: Route[];
+  s3: S3;
+  states: StepFunctionsService;
+}
+
+interface BucketProperties {
+  NotificationConfiguration?: { EventBridgeConfiguration?: { EventBridgeEnabled?: boolean } };
+}
+interface MachineProperties {
+  RoleArn: string;
+  DefinitionString?: string;
+  Definition?: object;
+}
+
+/**
+ * Builds what the template describes. Nothing runs by itself yet: executions, tasks and schedules wait for their
+ * `resume` or `start`.
+ * @throws StartError for a template that could not work here, or on AWS, before anything is opened
+ */
+export const assemble = async (site: Site): Promise<Parts> => {
+  const { application, awsEndpointUrl, folder, home, log, logs, stack, usage } = site;
+  const permissions = new Permissions(stack);
+  const functions = stack
+    .all<FunctionProperties>('AWS::Lambda::Function')
+    .filter(({ id }) => application.bundleOf(id) !== undefined);
+  const callers = new Callers(keptSecret(folder.at('credentials.key')), functions, permissions);
+  const lambda = new Lambda({
+    functions,
+    bundleOf: application.bundleOf,
+    credentialsOf: (id) => callers.credentialsOf(id),
+    environment: { AWS_ENDPOINT_URL: awsEndpointUrl, AWS_ENDPOINT_URL_S3: awsEndpointUrl },
+    region: home.region,
+    usage,
+    logs,
+  });
+  const invoke = async (functionArn: string, payload: unknown, run?: string): Promise<unknown> => {
+    const result = await lambda.invoke(functionArn, JSON.stringify(payload ?? null), { run });
+    if (result.failure) throw new FunctionError(result.failure.errorType, result.failure.errorMessage, result.payload);
+    return JSON.parse(result.payload) as unknown;
+  };
+  const events = new Events({ stack, home, log, invoke: (arn, event) => invoke(arn, event) });
+  const api = stack.one('AWS::ApiGatewayV2::Api');
+  const routes = readRoutes(stack);
+  checkInvokers(stack, home, api.ref, routes, events);
+
+  const kms = new Kms(
+    folder.at('kms.key'),
+    stack.all('AWS::KMS::Key').map(({ arn }) => arn),
+  );
+  const ecs = openEcs(site, events);
+  const states = openStates(site, permissions, invoke, events);
+  const machine = stack.one<MachineProperties>('AWS::StepFunctions::StateMachine');
+  const { DefinitionString, Definition } = machine.properties;
+  states.createStateMachine(machine.arn, Definition ?? (JSON.parse(DefinitionString ?? '{}') as object));
+  const s3 = await openS3(site, events);
+  const dynamodb = new DynamoDb(folder.at('dynamodb'));
+  for (const table of stack.all<TableProperties>('AWS::DynamoDB::Table')) await dynamodb.ensureTable(table);
+
+  const { TaskRoleArn, ExecutionRoleArn } = stack.one<TaskDefinition>('AWS::ECS::TaskDefinition').properties;
+  const roles = [TaskRoleArn, ExecutionRoleArn].filter((role) => role !== undefined);
+  const accesses = new Accesses(stack, home, kms, roles);
+  const cors = new Cors(stack);
+  return { accesses, api, callers, cors, dynamodb, ecs, events, kms, lambda, machine, routes, s3, states };
+};
+
+/** AWS would refuse these invocations only when they happen. */
+const checkInvokers = (stack: Stack, { accountId, region }: Home, apiId: string, routes: Route[], events: Events) => {
+  const invokers = new Invokers(stack);
+  for (const { key, functionArn } of routes) {
+    const [method = '*', path = ''] = key.split(' ');
+    const source = `arn:aws:execute-api:${region}:${accountId}:${apiId}/$default/${method === 'ANY' ? '*' : method}${path}`;
+    invokers.check('apigateway.amazonaws.com', source, functionArn, `route ${key}`);
+  }
+  for (const { functionArn, rule, ruleArn } of events.targets)
+    invokers.check('events.amazonaws.com', ruleArn, functionArn, `rule ${rule}`);
+};
+
+const openS3 = async ({ folder, stack }: Site, events: Events): Promise<S3> => {
+  const buckets = stack.all<BucketProperties>('AWS::S3::Bucket');
+  const announced = new Set(
+    buckets
+      .filter((b) => b.properties.NotificationConfiguration?.EventBridgeConfiguration?.EventBridgeEnabled)
+      .map((b) => b.ref),
+  );
+  const s3 = new S3(folder.at('s3'), (object) => {
+    if (announced.has(object.bucket)) events.publish(objectCreated(object));
+  });
+  for (const bucket of buckets) await s3.ensureBucket(bucket.ref);
+  return s3;
+};
+
+const objectCreated = ({ bucket, etag, key, sequencer, size }: ObjectCreated) => ({
+  source: 'aws.s3',
+  'detail-type': 'Object Created',
+  resources: [`arn:aws:s3:::${bucket}`],
+  detail: { version: '0', bucket: { name: bucket }, object: { key, size, etag, sequencer }, reason: 'PutObject' },
+});
+
+const openEcs = ({ application, folder, runnerEnvironment, stack, usage }: Site, events: Events): Ecs => {
+  const definition = stack.one<TaskDefinition>('AWS::ECS::TaskDefinition');
+  return new Ecs({
+    folder: folder.at('tasks'),
+    logs: folder.at('logs'),
+    clusterArn: stack.one('AWS::ECS::Cluster').arn,
+    definition,
+    program: [application.runner],
+    environment: runnerEnvironment,
+    onEvent: (detail, taskArn) =>
+      events.publish({ source: 'aws.ecs', 'detail-type': 'ECS Task State Change', resources: [taskArn], detail }),
+    onUsage: (run, seconds) => usage.recordForRun(run, 'fargate', 'task', fargate(definition.properties, seconds)),
+  });
+};
+
+/** Fargate bills a minute at least, CPU in units of 1/1024 and memory in MB. */
+const fargate = ({ Cpu, Memory }: TaskDefinition, seconds: number) => {
+  const hours = Math.max(60, seconds) / 3600;
+  return { seconds, vcpuHours: (Number(Cpu) / 1024) * hours, gbHours: (Number(Memory) / 1024) * hours };
+};
+
+type InvokeFunction = (functionArn: string, payload: unknown, run?: string) => Promise<unknown>;
+
+const openStates = (
+  { folder, home, stack }: Site,
+  permissions: Permissions,
+  invoke: InvokeFunction,
+  events: Events,
+) => {
+  const { id, properties } = stack.one<MachineProperties>('AWS::StepFunctions::StateMachine');
+  return new StepFunctionsService({
+    dataDir: folder.at('executions'),
+    accountId: home.accountId,
+    region: home.region,
+    invoke: async (functionArn, payload, { executionName }) => {
+      checkMachine(permissions, properties.RoleArn, id, functionArn);
+      return invoke(functionArn, payload, executionName);
+    },
+    onStatusChange: (event) => events.publish(event),
+  });
+};
+
+/** A function failed; `name` is its own error's, as Step Functions matches it. */
+class FunctionError extends Error {
+  /** @param payload what Lambda answers: JSON with errorType, errorMessage and trace */
+  constructor(name: string, message: string, payload: string) {
+    super(message, { cause: payload });
+    this.name = name;
+  }
+}

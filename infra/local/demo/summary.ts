@@ -1,0 +1,53 @@
+import type { Client, Resource } from '../../../functions/cli/client.ts';
+import { bold, dim, seconds, section } from './print.ts';
+
+export const showOutputs = async (client: Client, workspaceId: string): Promise<void> => {
+  section('Outputs');
+  for (const { attributes } of await client.list(`/workspaces/${workspaceId}/current-state-version-outputs`)) {
+    console.log(`${attributes.name} = ${attributes.sensitive ? dim('(sensitive)') : JSON.stringify(attributes.value)}`);
+  }
+};
+
+/** Stages and the statuses that begin and end them. */
+const stages: [string, string, string][] = [
+  ['waiting for its turn', 'plan-queueable-at', 'plan-queued-at'],
+  ['starting the runner', 'plan-queued-at', 'planning-at'],
+  ['init and plan', 'planning-at', 'planned-at'],
+  ['waiting for confirmation', 'planned-at', 'confirmed-at'],
+  ['handing over to apply', 'confirmed-at', 'applying-at'],
+  ['apply', 'applying-at', 'applied-at'],
+];
+
+export const showTimes = async (client: Client, run: Resource): Promise<void> => {
+  section('Where the time went');
+  const at = (await client.run(run.id)).attributes['status-timestamps'];
+  const ms = (key: string) => Date.parse(at[key]);
+  const total = ms('applied-at') - ms('plan-queueable-at');
+  for (const [name, from, to] of stages) {
+    const took = ms(to) - ms(from);
+    if (Number.isNaN(took)) continue;
+    console.log(
+      `${name.padEnd(26)}${seconds(took).padStart(8)}  ${dim('█'.repeat(Math.max(0, Math.round((took / total) * 40))))}`,
+    );
+  }
+  console.log(bold(`${'created to applied'.padEnd(26)}${seconds(total).padStart(8)}`));
+};
+
+interface Usage {
+  totals: Record<string, number>;
+  price: { usd: number; usdWithoutFargate: number; asOf: string; region: string };
+}
+
+/** What the same calls would have cost on AWS: counted by the local endpoint, at list prices. */
+export const showCost = async (awsEndpointUrl: string, runId: string): Promise<void> => {
+  const { totals, price } = (await (await fetch(`${awsEndpointUrl}/_usage?run=${runId}`)).json()) as Usage;
+  section('What it would have cost on AWS');
+  const count = (key: string) => Math.round(totals[key] ?? 0);
+  console.log(
+    `${count('transitions')} state transitions · ${count('lambdaRequests')} Lambda invocations · ${count('readUnits')} read and ${count('writeUnits')} write units · ` +
+      `${count('s3Puts')} S3 puts and ${count('s3Gets')} gets · ${count('apiRequests')} API requests · ${count('kmsRequests')} KMS requests`,
+  );
+  console.log(
+    `${bold(`$${price.usdWithoutFargate.toFixed(5)}`)} and $${(price.usd - price.usdWithoutFargate).toFixed(5)} for the runner on Fargate ${dim(`(list prices of ${price.asOf}, ${price.region})`)}`,
+  );
+};

@@ -1,0 +1,72 @@
+import type { ProcessId } from './processes.ts';
+
+/** One task, as it is kept on disk: what `DescribeTasks` tells, plus how to find its process again. */
+export interface Task {
+  arn: string;
+  clusterArn: string;
+  definitionArn: string;
+  clientToken?: string;
+  startedBy?: string;
+  group: string;
+  lastStatus: 'PENDING' | 'RUNNING' | 'STOPPED';
+  desiredStatus: 'RUNNING' | 'STOPPED';
+  /** Milliseconds since 1970. */
+  createdAt: number;
+  startedAt?: number;
+  stoppedAt?: number;
+  stopCode?: string;
+  stoppedReason?: string;
+  exitCode?: number;
+  process?: ProcessId;
+  /** Run the task was started for. */
+  run?: string;
+}
+
+export interface TaskDefinition {
+  Cpu: string;
+  Memory: string;
+  TaskRoleArn?: string;
+  ExecutionRoleArn?: string;
+  ContainerDefinitions: {
+    Name: string;
+    Environment?: { Name: string; Value: string }[];
+    /** Seconds between SIGTERM and SIGKILL; ECS takes 30 when nothing is said. */
+    StopTimeout?: number;
+  }[];
+}
+
+export const idOf = (task: Task): string => task.arn.split('/').at(-1)!;
+
+/** A task definition is named by ARN, by `family:revision` or by family alone. */
+export const isDefinition = (given: string | undefined, arn: string): boolean =>
+  given === arn || arn.endsWith(`/${given}`) || arn.endsWith(`/${given}:1`);
+
+/** ECS takes names, and ids of tasks, for ARNs. */
+export const sameArn = (given: string | undefined, arn: string): boolean =>
+  given === arn || (given !== undefined && !given.includes(':') && arn.endsWith(`/${given}`));
+
+/** As `DescribeTasks` tells; times in seconds since 1970. */
+export const describe = (task: Task, definition: TaskDefinition): Record<string, unknown> => ({
+  taskArn: task.arn,
+  clusterArn: task.clusterArn,
+  taskDefinitionArn: task.definitionArn,
+  group: task.group,
+  startedBy: task.startedBy,
+  lastStatus: task.lastStatus,
+  desiredStatus: task.desiredStatus,
+  launchType: 'FARGATE',
+  cpu: definition.Cpu,
+  memory: definition.Memory,
+  version: 1,
+  createdAt: task.createdAt / 1000,
+  startedAt: task.startedAt === undefined ? undefined : task.startedAt / 1000,
+  stoppedAt: task.stoppedAt === undefined ? undefined : task.stoppedAt / 1000,
+  stopCode: task.stopCode,
+  stoppedReason: task.stoppedReason,
+  containers: definition.ContainerDefinitions.map(({ Name }) => ({
+    name: Name,
+    taskArn: task.arn,
+    lastStatus: task.lastStatus,
+    exitCode: task.exitCode,
+  })),
+});

@@ -1,0 +1,293 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { describe, idOf, isDefinition, sameArn, type Task, type TaskDefinition } from './ecs-task.ts';
+import { AwsError } from './errors.ts';
+import { isAlive, launch, signal } from './processes.ts';
+import { writePrivately } from './secrets.ts';
+import type { Resource } from './template.ts';
+import { runIn } from './usage.ts';
+
+type Input = Record<string, unknown>;
+
+export interface EcsOptions {
+  /** Journal and the tasks' own folders. */
+  folder: string;
+  logs: string;
+  clusterArn: string;
+  definition: Resource<TaskDefinition>;
+  /** What stands for the image: arguments for Node. */
+  program: string[];
+  /** What a container gets from this machine. */
+  environment: Record<string, string>;
+  onEvent(detail: Record<string, unknown>, taskArn: string): void;
+  /** Once per task, when it has stopped: for what AWS would bill. */
+  onUsage(run: string, seconds: number): void;
+}
+
+interface RunTaskInput {
+  cluster?: string;
+  taskDefinition?: string;
+  clientToken?: string;
+  startedBy?: string;
+  group?: string;
+  count?: number;
+  overrides?: { containerOverrides?: { name?: string; environment?: { name: string; value: string }[] }[] };
+}
+
+/** How often a process from before a restart is looked at; one that was started here reports its own end. */
+const pollMs = 500;
+/** ECS keeps stopped tasks for about an hour. */
+const keptMs = 3_600_000;
+/** RunTask: a client token is good for 24 hours. */
+const tokenMs = 24 * 3_600_000;
+
+/** ECS on Fargate as far as the product uses it: each task is a process group of the runner program. */
+export class Ecs {
+  readonly #options: EcsOptions;
+  readonly #tasks = new Map<string, Task>();
+  readonly #killers = new Map<string, NodeJS.Timeout>();
+  readonly #polls = new Map<string, NodeJS.Timeout>();
+  #closed = false;
+
+  constructor(options: EcsOptions) {
+    this.#options = options;
+    mkdirSync(options.folder, { recursive: true });
+    for (const file of readdirSync(options.folder)) {
+      if (!file.endsWith('.json')) continue;
+      const task = JSON.parse(readFileSync(join(options.folder, file), 'utf8')) as Task;
+      this.#tasks.set(task.arn, task);
+    }
+  }
+
+  /** Follows the tasks from before a restart; those that died meanwhile stop now. Call once events can be delivered. */
+  resume(): void {
+    for (const task of this.#tasks.values()) {
+      if (task.lastStatus === 'STOPPED') continue;
+      if (task.process && isAlive(task.process)) {
+        if (task.desiredStatus === 'STOPPED') this.#terminate(task);
+        this.#poll(task);
+      } else {
+        if (task.process) signal(task.process, 'SIGKILL', 'group');
+        this.#stopped(task, undefined, 'The task stopped while the platform was down');
+      }
+    }
+  }
+
+  /** @param run whose doing the call is */
+  async handle(action: string, input: Input, run?: string): Promise<Input> {
+    switch (action) {
+      case 'RunTask':
+        return this.#runTask(input as RunTaskInput, run);
+      case 'StopTask':
+        return this.#stopTask(input);
+      case 'DescribeTasks': {
+        const found = (input.tasks as string[]).map((id) => ({ id, task: this.#find(id) }));
+        return {
+          tasks: found.flatMap(({ task }) => (task ? [describe(task, this.#options.definition.properties)] : [])),
+          failures: found.flatMap(({ id, task }) => (task ? [] : [{ arn: id, reason: 'MISSING' }])),
+        };
+      }
+      case 'ListTasks': {
+        const desired = (input.desiredStatus as string | undefined) ?? 'RUNNING';
+        const { startedBy } = input;
+        const tasks = [...this.#tasks.values()].filter(
+          (task) => task.desiredStatus === desired && (startedBy === undefined || task.startedBy === startedBy),
+        );
+        return { taskArns: tasks.map((task) => task.arn) };
+      }
+      default:
+        throw new AwsError('UnknownOperationException', `the local ECS does not know ${action}`);
+    }
+  }
+
+  #runTask(input: RunTaskInput, run: string | undefined): Input {
+    const { clusterArn, definition } = this.#options;
+    if (!sameArn(input.cluster, clusterArn)) throw new AwsError('ClusterNotFoundException', 'Cluster not found.');
+    if (!isDefinition(input.taskDefinition, definition.arn))
+      throw new AwsError('ClientException', 'TaskDefinition not found.');
+    if ((input.count ?? 1) !== 1)
+      throw new AwsError('InvalidParameterException', 'The local ECS runs one task a call.');
+    this.#forget();
+    if (input.clientToken !== undefined)
+      for (const task of this.#tasks.values())
+        if (task.clientToken === input.clientToken)
+          return { tasks: [describe(task, this.#options.definition.properties)], failures: [] };
+
+    const id = randomBytes(16).toString('hex');
+    const task: Task = {
+      arn: `${clusterArn.replace(':cluster/', ':task/')}/${id}`,
+      clusterArn,
+      definitionArn: definition.arn,
+      clientToken: input.clientToken,
+      startedBy: input.startedBy,
+      group: input.group ?? `family:${definition.id}`,
+      lastStatus: 'PENDING',
+      desiredStatus: 'RUNNING',
+      createdAt: Date.now(),
+      run: run ?? runIn(input.startedBy ?? ''),
+    };
+    this.#tasks.set(task.arn, task);
+    this.#save(task);
+    this.#launch(task, id, input);
+    return { tasks: [describe(task, this.#options.definition.properties)], failures: [] };
+  }
+
+  #launch(task: Task, id: string, { overrides }: RunTaskInput): void {
+    const { definition, environment, folder, logs, program } = this.#options;
+    const [container] = definition.properties.ContainerDefinitions;
+    const override = overrides?.containerOverrides?.find(({ name }) => name === container?.Name);
+    const home = join(folder, id);
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    try {
+      task.process = launch(
+        {
+          file: process.execPath,
+          args: program,
+          cwd: home,
+          env: {
+            ...environment,
+            TMPDIR: home,
+            ...Object.fromEntries((container?.Environment ?? []).map(({ Name, Value }) => [Name, Value])),
+            ...Object.fromEntries((override?.environment ?? []).map(({ name, value }) => [name, value])),
+          },
+          log: join(logs, `runner-${id}.log`),
+          // With more runners than processors, the platform they all talk to comes first.
+          niceness: this.running > availableParallelism() ? 5 : 0,
+        },
+        (code, reason) => {
+          // What the container's main process leaves behind dies with the container.
+          if (task.process) signal(task.process, 'SIGKILL', 'group');
+          this.#stopped(task, code, reason);
+        },
+      );
+      task.lastStatus = 'RUNNING';
+      task.startedAt = Date.now();
+      this.#save(task);
+      setImmediate(() => {
+        if (task.lastStatus === 'RUNNING') this.#emit(task);
+      });
+    } catch (error) {
+      setImmediate(() => this.#stopped(task, undefined, (error as Error).message));
+    }
+  }
+
+  #stopTask(input: Input): Input {
+    const task = this.#find(String(input.task));
+    if (!task) throw new AwsError('InvalidParameterException', 'The referenced task was not found.');
+    if (task.desiredStatus === 'RUNNING') {
+      task.desiredStatus = 'STOPPED';
+      task.stopCode = 'UserInitiated';
+      task.stoppedReason = (input.reason as string | undefined) ?? 'Task stopped by user';
+      this.#save(task);
+      this.#terminate(task);
+    }
+    return { task: describe(task, this.#options.definition.properties) };
+  }
+
+  /** SIGTERM to the main process; when its time is up, SIGKILL to all that run. */
+  #terminate(task: Task): void {
+    const { process: target } = task;
+    if (!target || this.#killers.has(task.arn)) return;
+    signal(target, 'SIGTERM', 'process');
+    const seconds = this.#options.definition.properties.ContainerDefinitions[0]?.StopTimeout ?? 30;
+    const killer = setTimeout(() => signal(target, 'SIGKILL', 'group'), seconds * 1000);
+    killer.unref();
+    this.#killers.set(task.arn, killer);
+  }
+
+  #poll(task: Task): void {
+    const poll = setInterval(() => {
+      if (!task.process || isAlive(task.process)) return;
+      signal(task.process, 'SIGKILL', 'group');
+      // Only a parent learns the exit code, and that was the platform before the restart.
+      this.#stopped(task, undefined, 'Essential container in task exited');
+    }, pollMs);
+    poll.unref();
+    this.#polls.set(task.arn, poll);
+  }
+
+  #stopped(task: Task, exitCode: number | undefined, reason: string): void {
+    clearTimeout(this.#killers.get(task.arn));
+    clearInterval(this.#polls.get(task.arn));
+    this.#killers.delete(task.arn);
+    this.#polls.delete(task.arn);
+    // The next start finds it dead and tells everyone then.
+    if (this.#closed || task.lastStatus === 'STOPPED') return;
+    task.lastStatus = 'STOPPED';
+    task.desiredStatus = 'STOPPED';
+    task.stoppedAt = Date.now();
+    task.stopCode ??= task.startedAt === undefined ? 'TaskFailedToStart' : 'EssentialContainerExited';
+    task.stoppedReason ??= reason;
+    task.exitCode = exitCode;
+    this.#save(task);
+    // In the background: a working directory can hold much. What a kill leaves is removed with the task's record.
+    void rm(join(this.#options.folder, idOf(task)), { recursive: true, force: true }).catch(() => {});
+    if (task.run && task.startedAt !== undefined)
+      this.#options.onUsage(task.run, (task.stoppedAt - task.startedAt) / 1000);
+    this.#emit(task);
+  }
+
+  /** Tasks of a run that have not stopped, with the seconds they have had so far. */
+  secondsOf(run: string): number {
+    let seconds = 0;
+    for (const task of this.#tasks.values())
+      if (task.run === run && task.lastStatus === 'RUNNING') seconds += (Date.now() - task.startedAt!) / 1000;
+    return seconds;
+  }
+
+  get running(): number {
+    return [...this.#tasks.values()].filter((task) => task.lastStatus !== 'STOPPED').length;
+  }
+
+  #emit(task: Task): void {
+    const { createdAt, startedAt, stoppedAt, ...rest } = describe(task, this.#options.definition.properties);
+    const iso = (seconds: unknown) =>
+      seconds === undefined ? undefined : new Date((seconds as number) * 1000).toISOString();
+    this.#options.onEvent(
+      {
+        ...rest,
+        createdAt: iso(createdAt),
+        startedAt: iso(startedAt),
+        stoppedAt: iso(stoppedAt),
+        updatedAt: new Date().toISOString(),
+      },
+      task.arn,
+    );
+  }
+
+  #find(id: string): Task | undefined {
+    for (const task of this.#tasks.values()) if (sameArn(id, task.arn)) return task;
+    return undefined;
+  }
+
+  #save(task: Task): void {
+    if (!this.#closed) writePrivately(join(this.#options.folder, `${idOf(task)}.json`), JSON.stringify(task));
+  }
+
+  #forget(): void {
+    const now = Date.now();
+    for (const task of this.#tasks.values()) {
+      if (task.stoppedAt === undefined) continue;
+      if (now - task.stoppedAt < keptMs || (task.clientToken && now - task.createdAt < tokenMs)) continue;
+      this.#tasks.delete(task.arn);
+      rmSync(join(this.#options.folder, `${idOf(task)}.json`), { force: true });
+      void rm(join(this.#options.folder, idOf(task)), { recursive: true, force: true }).catch(() => {});
+    }
+  }
+
+  /** Leaves running tasks alone: they go on, and are followed again after the next start. */
+  close(): void {
+    this.#closed = true;
+    for (const timer of this.#killers.values()) clearTimeout(timer);
+    for (const timer of this.#polls.values()) clearInterval(timer);
+  }
+
+  /** Kills every task; for platforms that will not be started again. */
+  killAll(): void {
+    for (const task of this.#tasks.values())
+      if (task.lastStatus !== 'STOPPED' && task.process) signal(task.process, 'SIGKILL', 'group');
+  }
+}

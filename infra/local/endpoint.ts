@@ -1,0 +1,267 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Accesses } from './access.ts';
+import type { Caller, Callers } from './callers.ts';
+import type { Cors } from './cors.ts';
+import type { DynamoDb } from './dynamodb.ts';
+import type { Ecs } from './ecs.ts';
+import { AwsError } from './errors.ts';
+import type { Access } from './iam.ts';
+import type { Kms } from './kms.ts';
+import type { Lambda } from './lambda.ts';
+import { readS3Request, type S3 } from './s3.ts';
+import { readSignature, type Signature, sha256 } from './signature.ts';
+import { rootOf, type Units, type Usage } from './usage.ts';
+
+type Input = Record<string, unknown>;
+
+export interface Services {
+  dynamodb: DynamoDb;
+  s3: S3;
+  kms: Kms;
+  ecs: Ecs;
+  lambda: Lambda;
+  states: {
+    handle(action: string, input: Input): Promise<object>;
+    transitions(executionName: string): number;
+  };
+}
+
+export interface EndpointOptions {
+  callers: Callers;
+  accesses: Accesses;
+  cors: Cors;
+  usage: Usage;
+  services: Services;
+}
+
+/** One AWS call, whatever its protocol. */
+interface Call {
+  service: string;
+  action: string;
+  caller: Caller;
+  access: Access[];
+  /** Root of the trace it belongs to. */
+  trace: string | undefined;
+}
+
+const maxBody = 16 * 1024 * 1024;
+
+/** Every AWS API the product uses, on one port of the loopback interface: the only place with local-only behaviour. */
+export class Endpoint {
+  readonly #serving = Promise.withResolvers<EndpointOptions>();
+  readonly #server: Server;
+  readonly #log: (line: string) => void;
+  #options!: EndpointOptions;
+
+  constructor(log: (line: string) => void) {
+    this.#log = log;
+    this.#server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+      this.#handle(request, response).catch((error: unknown) => this.#fail(request, response, error as Error));
+    });
+  }
+
+  /** The port must be known before the functions are; calls that come before this wait for it. */
+  serve(options: EndpointOptions): void {
+    this.#options = options;
+    this.#serving.resolve(options);
+  }
+
+  /** @returns the port. `0.0.0.0` is never listened on: whoever reaches this may do everything. */
+  async listen(port: number): Promise<number> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, '127.0.0.1', resolve);
+    });
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    await this.#serving.promise;
+    const { url = '/' } = request;
+    if (request.method === 'GET' && url.startsWith('/_usage')) return this.#usage(url, response);
+    if (this.#options.cors.apply(request, response)) return;
+    const signature = readSignature(request);
+    if (signature?.service === 's3' || (!signature && !request.headers['x-amz-target']))
+      return this.#s3(request, response, signature);
+    const body = await read(request);
+    const caller = this.#options.callers.identify(request, signature, sha256(body));
+    if (url.startsWith('/2015-03-31/functions/')) return this.#invoke(request, response, caller, body.toString());
+    return this.#json(request, response, caller, body.toString());
+  }
+
+  async #json(request: IncomingMessage, response: ServerResponse, caller: Caller, body: string): Promise<void> {
+    const [prefix = '', action = ''] = String(request.headers['x-amz-target'] ?? '').split('.');
+    const service = serviceOf(prefix);
+    if (!service) throw new AwsError('UnknownOperationException', `the local platform has no ${prefix || 'such'} API`);
+    let input: Input;
+    try {
+      input = (body ? JSON.parse(body) : {}) as Input;
+    } catch {
+      throw new AwsError('SerializationException', 'The body is not JSON.');
+    }
+    const access = this.#options.accesses[service](action, input);
+    const trace = this.#traced(request, body);
+    const output = await this.#perform({ service, action, caller, access, trace }, () =>
+      this.#call(service, action, input, trace),
+    );
+    send(
+      response,
+      200,
+      String(request.headers['content-type'] ?? 'application/x-amz-json-1.1'),
+      JSON.stringify(output),
+    );
+  }
+
+  async #call(service: 'dynamodb' | 'kms' | 'ecs' | 'states', action: string, input: Input, trace: string | undefined) {
+    const { services, usage } = this.#options;
+    if (service === 'dynamodb') return services.dynamodb.handle(action, input);
+    const output =
+      service === 'ecs'
+        ? await services.ecs.handle(action, input, usage.runOf(trace))
+        : await services[service].handle(action, input);
+    return { output, units: {} };
+  }
+
+  async #invoke(request: IncomingMessage, response: ServerResponse, caller: Caller, body: string): Promise<void> {
+    const { services } = this.#options;
+    const name = decodeURIComponent(
+      /^\/2015-03-31\/functions\/([^/?]+)\/invocations/.exec(request.url ?? '')?.[1] ?? '',
+    );
+    const resource = services.lambda.find(name);
+    const access = this.#options.accesses.lambda(resource.arn);
+    const trace = this.#traced(request, body);
+    const later = request.headers['x-amz-invocation-type'] === 'Event';
+    const call = { service: 'lambda-api', action: 'Invoke', caller, access, trace };
+    const output = await this.#perform(call, async () => {
+      const result = services.lambda.invoke(resource.id, body || 'null', { trace });
+      if (!later) return { output: await result, units: {} };
+      result.catch((error: Error) => this.#log(`${name}: ${error.message}`));
+      return { output: undefined, units: {} };
+    });
+    if (!output) return send(response, 202, 'application/json', '');
+    if (output.failure) response.setHeader('x-amz-function-error', 'Unhandled');
+    send(response, 200, 'application/json', output.payload);
+  }
+
+  async #s3(request: IncomingMessage, response: ServerResponse, signature: Signature | undefined): Promise<void> {
+    const { accesses, callers, services, usage } = this.#options;
+    const presigned = signature?.expires !== undefined;
+    const hash = presigned ? 'UNSIGNED-PAYLOAD' : String(request.headers['x-amz-content-sha256'] ?? 'UNSIGNED-PAYLOAD');
+    const caller = callers.identify(request, signature, hash);
+    const asked = readS3Request(request);
+    const access = accesses.s3(asked);
+    const trace = this.#traced(request, request.url ?? '');
+    const run = signature && usage.runOfUrl(signature.signature);
+    if (run) usage.recordForRun(run, 's3', asked.action);
+    const call = { service: 's3', action: asked.action, caller, access, trace: run ? undefined : trace };
+    await this.#perform(call, async () => {
+      if (access[0]?.action === 's3:GetObject' && !caller.may(accesses.listing(asked.bucket)))
+        if (!(await services.s3.exists(asked.bucket, asked.key)))
+          throw new AwsError(
+            'AccessDenied',
+            `${caller.name} may not know whether ${asked.key} exists (s3:ListBucket)`,
+            403,
+          );
+      await services.s3.handle(request, response);
+      return { output: undefined, units: {} };
+    });
+  }
+
+  /** Every AWS call passes here: permission, then (one day) faults by rule, then the service, then the count. */
+  async #perform<T>(call: Call, perform: () => Promise<{ output: T; units: Units }>): Promise<T> {
+    const { service, action, trace } = call;
+    const { usage } = this.#options;
+    for (const access of call.access) call.caller.check(access);
+    try {
+      const { output, units } = await perform();
+      usage.record(trace, service, action, units);
+      return output;
+    } catch (error) {
+      const failedCondition = (error as Error).name === 'ConditionalCheckFailedException';
+      usage.record(trace, service, action, failedCondition ? { writeUnits: 1 } : {});
+      throw error;
+    }
+  }
+
+  #traced(request: IncomingMessage, text: string): string | undefined {
+    const trace = rootOf(request.headers['x-amzn-trace-id'] as string | undefined);
+    if (trace) this.#options.usage.see(trace, text);
+    return trace;
+  }
+
+  #usage(url: string, response: ServerResponse): void {
+    const { services, usage } = this.#options;
+    const run = new URL(url, 'http://localhost').searchParams.get('run');
+    if (!run) throw new AwsError('ValidationException', 'Say which run: /_usage?run=run-…');
+    const seconds = services.ecs.secondsOf(run);
+    const answer = usage.of(run, services.states.transitions(run));
+    send(response, 200, 'application/json', JSON.stringify({ ...answer, runningTaskSeconds: seconds }));
+  }
+
+  #fail(request: IncomingMessage, response: ServerResponse, error: Error): void {
+    const known = error instanceof AwsError || isAwsCode(error);
+    if (!known) this.#log(`${request.method} ${request.url}: ${error.stack}`);
+    const status = error instanceof AwsError ? error.statusCode : known ? 400 : 500;
+    const code = known ? error.name : 'InternalFailure';
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    // What is left of a body nobody reads must not hold the connection.
+    if (!request.complete) response.setHeader('connection', 'close');
+    if (request.headers['x-amz-target'] || request.url?.startsWith('/2015-03-31/')) {
+      response.setHeader('x-amzn-errortype', code);
+      send(
+        response,
+        status,
+        'application/x-amz-json-1.1',
+        JSON.stringify({ __type: code, message: error.message, Message: error.message }),
+      );
+      return;
+    }
+    const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code.replace(/^AccessDeniedException$/, 'AccessDenied')}</Code><Message>${escapeXml(error.message)}</Message></Error>`;
+    send(response, status, 'application/xml', request.method === 'HEAD' ? '' : xml);
+  }
+}
+
+const serviceOf = (prefix: string): 'dynamodb' | 'kms' | 'ecs' | 'states' | undefined => {
+  if (prefix.startsWith('DynamoDB_')) return 'dynamodb';
+  if (prefix === 'AWSStepFunctions') return 'states';
+  if (prefix === 'TrentService') return 'kms';
+  return prefix.startsWith('AmazonEC2ContainerService') ? 'ecs' : undefined;
+};
+
+/** Services throw errors named like AWS codes; a defect of ours is a TypeError or the like. */
+const isAwsCode = (error: Error): boolean =>
+  !['Error', 'TypeError', 'RangeError', 'ReferenceError', 'SyntaxError', 'AssertionError'].includes(error.name);
+
+const escapeXml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+const read = async (request: IncomingMessage): Promise<Buffer> => {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBody) throw new AwsError('RequestEntityTooLarge', 'The request is too large.', 413);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+};
+
+const send = (response: ServerResponse, status: number, type: string, body: string): void => {
+  response.writeHead(status, {
+    'content-type': type,
+    'content-length': Buffer.byteLength(body),
+    'x-amzn-requestid': randomUUID(),
+  });
+  response.end(body);
+};

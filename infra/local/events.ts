@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { StartError } from './errors.ts';
+import { compilePattern } from './pattern.ts';
+import type { Home, Stack } from './template.ts';
+
+export interface Event {
+  source: string;
+  'detail-type': string;
+  resources: string[];
+  detail: Record<string, unknown>;
+}
+
+interface RuleProperties {
+  EventPattern?: Record<string, unknown>;
+  ScheduleExpression?: string;
+  State?: 'ENABLED' | 'DISABLED';
+  Targets?: Target[];
+}
+interface Target {
+  Id: string;
+  Arn: string;
+  Input?: string;
+  InputPath?: string;
+  InputTransformer?: unknown;
+}
+interface Rule {
+  name: string;
+  arn: string;
+  matches?: (event: unknown) => boolean;
+  everyMs?: number;
+  targets: Target[];
+}
+
+export interface EventsOptions {
+  stack: Stack;
+  home: Home;
+  /** Rejects when the function fails. */
+  invoke(functionArn: string, event: unknown): Promise<unknown>;
+  log(line: string): void;
+}
+
+/** Lambda tries an asynchronous invocation three times; the waits are shorter here, where people watch. */
+const retryMs = [1_000, 5_000];
+
+/** EventBridge: the template's rules, on events and on a clock. Delivery is at least once while the platform lives. */
+export class Events {
+  readonly #options: EventsOptions;
+  readonly #rules: Rule[];
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #closed = false;
+
+  constructor(options: EventsOptions) {
+    this.#options = options;
+    this.#rules = options.stack
+      .all<RuleProperties>('AWS::Events::Rule')
+      .filter(({ properties }) => properties.State !== 'DISABLED')
+      .map(({ ref, arn, properties }) => {
+        const targets = properties.Targets ?? [];
+        for (const { Arn, InputPath, InputTransformer } of targets)
+          if (!Arn.includes(':function:') || InputPath !== undefined || InputTransformer !== undefined)
+            throw new StartError(
+              `rule ${ref}: the local platform only sends whole events or fixed inputs to functions`,
+            );
+        return {
+          name: ref,
+          arn,
+          targets,
+          matches: properties.EventPattern && compilePattern(properties.EventPattern, ref),
+          everyMs: properties.ScheduleExpression ? rateMs(properties.ScheduleExpression, ref) : undefined,
+        };
+      });
+  }
+
+  /** ARNs of the functions that rules call, with the rule that does: for the check that each rule may. */
+  get targets(): { rule: string; ruleArn: string; functionArn: string }[] {
+    return this.#rules.flatMap(({ name, arn, targets }) =>
+      targets.map((target) => ({ rule: name, ruleArn: arn, functionArn: target.Arn })),
+    );
+  }
+
+  /** @param atOnce fire every schedule now too: after a restart, much may be overdue */
+  start(atOnce: boolean): void {
+    for (const rule of this.#rules) {
+      if (rule.everyMs === undefined) continue;
+      const fire = () =>
+        this.#deliver(rule, {
+          source: 'aws.events',
+          'detail-type': 'Scheduled Event',
+          resources: [rule.arn],
+          detail: {},
+        });
+      const timer = setInterval(fire, rule.everyMs);
+      timer.unref();
+      this.#timers.add(timer);
+      if (atOnce) fire();
+    }
+  }
+
+  publish(event: Event): void {
+    for (const rule of this.#rules) {
+      // Patterns see the whole envelope, whose made-up parts (id, time) no rule can know.
+      if (rule.matches?.({ ...event, account: this.#options.home.accountId, region: this.#options.home.region }))
+        this.#deliver(rule, event);
+    }
+  }
+
+  #deliver(rule: Rule, event: Event): void {
+    const { accountId, region } = this.#options.home;
+    const envelope = {
+      version: '0',
+      id: randomUUID(),
+      account: accountId,
+      time: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
+      region,
+      ...event,
+    };
+    for (const target of rule.targets)
+      void this.#attempt(rule, target, target.Input === undefined ? envelope : JSON.parse(target.Input), 0);
+  }
+
+  async #attempt(rule: Rule, target: Target, event: unknown, failures: number): Promise<void> {
+    if (this.#closed) return;
+    try {
+      await this.#options.invoke(target.Arn, event);
+    } catch (error) {
+      const wait = retryMs[failures];
+      this.#options.log(
+        `rule ${rule.name}: ${target.Arn} failed (${(error as Error).name}: ${(error as Error).message}); ${wait === undefined ? 'given up' : `again in ${wait} ms`}`,
+      );
+      if (wait === undefined || this.#closed) return;
+      const timer = setTimeout(() => {
+        this.#timers.delete(timer);
+        void this.#attempt(rule, target, event, failures + 1);
+      }, wait);
+      timer.unref();
+      this.#timers.add(timer);
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+}
+
+const rateMs = (expression: string, rule: string): number => {
+  const [, amount, unit] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
+  const ms = { minute: 60_000, hour: 3_600_000, day: 86_400_000 }[unit ?? ''];
+  if (ms === undefined)
+    throw new StartError(`rule ${rule}: the local platform knows rate(…) schedules, not ${expression}`);
+  return Number(amount) * ms;
+};

@@ -1,0 +1,91 @@
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { StartError } from './errors.ts';
+import { isAlive, type ProcessId, startOf } from './processes.ts';
+import { writePrivately } from './secrets.ts';
+
+/** What a person or a program needs to use a running platform: `local.json` in its data folder. */
+export interface Local {
+  url: string;
+  httpsUrl: string;
+  /** Certificate of the authority behind `httpsUrl`, in PEM. */
+  caFile: string;
+  organization: string;
+  /** API token of the organization's owner. */
+  token: string;
+  /** For AWS clients, with any credentials. */
+  awsEndpointUrl: string;
+  stateMachineArn: string;
+  tableName: string;
+  bucketName: string;
+  pid: number;
+}
+
+/** The platform's data on disk, used by one platform at a time. */
+export class Folder {
+  readonly path: string;
+  readonly #lock: string;
+
+  /** @throws StartError when another platform runs on it */
+  constructor(path: string) {
+    this.path = resolve(path);
+    mkdirSync(this.path, { recursive: true, mode: 0o700 });
+    this.#lock = this.at('lock');
+    this.#take();
+  }
+
+  at(...parts: string[]): string {
+    return join(this.path, ...parts);
+  }
+
+  /** What the platform said of itself when it last ran here. */
+  previous(): Local | undefined {
+    try {
+      return JSON.parse(readFileSync(this.at('local.json'), 'utf8')) as Local;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw new StartError(`${this.at('local.json')} cannot be read: ${(error as Error).message}`);
+    }
+  }
+
+  publish(local: Local): void {
+    writePrivately(this.at('local.json'), `${JSON.stringify(local, null, 2)}\n`);
+  }
+
+  release(): void {
+    rmSync(this.#lock, { force: true });
+  }
+
+  #take(): void {
+    const me: ProcessId = { pid: process.pid, startedAt: startOf(process.pid)! };
+    // Linked into place, so that nobody ever reads half a lock.
+    const mine = `${this.#lock}.${process.pid}`;
+    writeFileSync(mine, JSON.stringify(me));
+    try {
+      for (let attempt = 0; ; attempt++) {
+        try {
+          linkSync(mine, this.#lock);
+          return;
+        } catch (error) {
+          if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || attempt > 3) throw error;
+          const holder = this.#holder();
+          if (holder && isAlive(holder))
+            throw new StartError(
+              `a platform already runs on ${this.path} (process ${holder.pid}); stop it, or set STEPFORM_DATA to another folder`,
+            );
+          rmSync(this.#lock, { force: true });
+        }
+      }
+    } finally {
+      rmSync(mine, { force: true });
+    }
+  }
+
+  #holder(): ProcessId | undefined {
+    try {
+      return JSON.parse(readFileSync(this.#lock, 'utf8')) as ProcessId;
+    } catch {
+      return undefined;
+    }
+  }
+}

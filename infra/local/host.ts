@@ -1,0 +1,172 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { type Application, assemble, type Parts } from './assemble.ts';
+import { Endpoint } from './endpoint.ts';
+import { Folder, type Local } from './folder.ts';
+import { HttpApi } from './http.ts';
+import type { Lambda } from './lambda.ts';
+import { Logs } from './logs.ts';
+import { listenOn, portOf } from './ports.ts';
+import { recorder } from './recorder.ts';
+import { Router } from './routes.ts';
+import { writePrivately } from './secrets.ts';
+import { type Home, Stack } from './template.ts';
+import { keepTls } from './tls.ts';
+import { Usage } from './usage.ts';
+
+export interface HostOptions {
+  /** Data folder; made when it is not there. */
+  dataDir: string;
+  application: Promise<Application>;
+  /** 0 = any free port; undefined = as before, else 8080 and 8443. */
+  port?: number;
+  httpsPort?: number;
+  /** Environment that runners get from this machine. */
+  runnerEnvironment: Record<string, string>;
+}
+
+const accountId = '000000000000';
+const region = 'us-east-1';
+
+/**
+ * The application on one machine. Listeners come up first, because functions must know their ports, and hold what
+ * comes in until everything is there; then what a former process left unfinished goes on.
+ */
+export class Host {
+  readonly folder: Folder;
+  readonly usage = new Usage();
+  readonly logs: Logs;
+  readonly #options: HostOptions;
+  readonly #http: HttpApi;
+  readonly #endpoint: Endpoint;
+  readonly #previous: Local | undefined;
+  #parts!: Parts;
+  /** Set by `start`. */
+  local!: Omit<Local, 'organization' | 'token'>;
+
+  /** @throws StartError when another platform runs on the folder */
+  constructor(options: HostOptions) {
+    this.#options = options;
+    this.folder = new Folder(options.dataDir);
+    this.#previous = this.folder.previous();
+    this.logs = new Logs(this.folder.at('logs'));
+    this.#http = new HttpApi(this.log);
+    this.#endpoint = new Endpoint(this.log);
+  }
+
+  readonly log = (line: string): void => this.logs.write('platform', `${new Date().toISOString()} ${line}\n`);
+
+  get lambda(): Lambda {
+    return this.#parts.lambda;
+  }
+
+  /** What the folder's last platform said of itself: its token is still good. */
+  get previous(): Local | undefined {
+    return this.#previous;
+  }
+
+  /** @throws StartError for what a person must mend */
+  async start(): Promise<void> {
+    const { port, httpsPort } = this.#options;
+    const before = this.#previous;
+    // One after the other, lest one of them take the port that another means to keep.
+    const awsPort = await listenOn((p) => this.#endpoint.listen(p), 0, {
+      before: portOf(before?.awsEndpointUrl),
+      fallback: 0,
+      variable: '',
+    });
+    const tls = await keepTls(this.folder.at('tls'));
+    const httpPort = await listenOn((p) => this.#http.listen(p), port, {
+      before: portOf(before?.url),
+      fallback: 8080,
+      variable: 'PORT',
+    });
+    const securePort = await listenOn((p) => this.#http.listen(p, tls), httpsPort, {
+      before: portOf(before?.httpsUrl),
+      fallback: 8443,
+      variable: 'HTTPS_PORT',
+    });
+    const home: Home = { accountId, region, apiUrl: `http://localhost:${httpPort}` };
+    const application = await this.#options.application;
+    const stack = new Stack(application.template, home);
+    const { folder, log, logs, usage } = this;
+    // Objects are on another host name than the API, so that clients send no token along (design: limits).
+    const awsEndpointUrl = `http://127.0.0.1:${awsPort}`;
+    const httpsUrl = `https://localhost:${securePort}`;
+    const runnerEnvironment = {
+      ...this.#options.runnerEnvironment,
+      ...reachedByTerraform(this.folder.at('tls/runners.pem'), tls.caFile, httpsUrl),
+    };
+    const site = { application, awsEndpointUrl, folder, home, log, logs, runnerEnvironment, stack, usage };
+    this.#parts = await assemble(site);
+    const { accesses, api, callers, cors, dynamodb, ecs, events, kms, lambda, machine, routes, s3, states } =
+      this.#parts;
+    this.#endpoint.serve({ accesses, callers, cors, usage, services: { dynamodb, s3, kms, ecs, lambda, states } });
+    const onAnswer = recorder(process.env.STEPFORM_RECORD);
+    this.#http.serve({ home, httpsUrl, apiId: api.ref, routes, lambda, usage, onAnswer });
+    this.local = {
+      ...describe(stack, machine.arn),
+      url: home.apiUrl,
+      httpsUrl,
+      caFile: tls.caFile,
+      awsEndpointUrl,
+      pid: process.pid,
+    };
+    await states.resume();
+    ecs.resume();
+    events.start(before !== undefined);
+  }
+
+  /** Whether the application has a web page at `/`. */
+  get servesPage(): boolean {
+    return new Router(this.#parts.routes).find('GET', '/') !== undefined;
+  }
+
+  /** How many runners are at work. */
+  get runners(): number {
+    return this.#parts.ecs.running;
+  }
+
+  /**
+   * Stops serving; what is on disk is enough for another start to go on from. Invocations under way may end within a
+   * moment.
+   * @param leaveRunners they go on by themselves, and find the next platform on the same ports
+   */
+  async close({ leaveRunners = false } = {}): Promise<void> {
+    const closing = this.#http.close();
+    const parts = this.#parts as Parts | undefined;
+    parts?.events.close();
+    parts?.lambda.close();
+    if (!leaveRunners) parts?.ecs.killAll();
+    parts?.ecs.close();
+    await settled(() => !parts || parts.lambda.active === 0, graceMs);
+    this.#http.closeAll();
+    await closing;
+    await parts?.states.close();
+    await this.#endpoint.close();
+    parts?.s3.close();
+    await parts?.dynamodb.close();
+    await this.logs.close();
+    this.folder.release();
+  }
+}
+
+/** Terraform in a run talks HTTPS: it needs the port's name, and our authority beside the ones it would know anyway. */
+const reachedByTerraform = (file: string, caFile: string, httpsUrl: string): Record<string, string> => {
+  const theirs = process.env.SSL_CERT_FILE;
+  const files = theirs && existsSync(theirs) ? [caFile, theirs] : [caFile];
+  writePrivately(file, files.map((one) => readFileSync(one, 'utf8')).join('\n'));
+  return { STEPFORM_HOSTS: new URL(httpsUrl).host, SSL_CERT_FILE: file };
+};
+
+const graceMs = 3_000;
+
+const describe = (stack: Stack, stateMachineArn: string) => ({
+  stateMachineArn,
+  tableName: stack.one('AWS::DynamoDB::Table').ref,
+  bucketName: stack.one('AWS::S3::Bucket').ref,
+});
+
+const settled = async (condition: () => boolean, patienceMs: number): Promise<void> => {
+  const deadline = Date.now() + patienceMs;
+  while (!condition() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
+};

@@ -1,0 +1,153 @@
+import { isUtf8 } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Match } from './routes.ts';
+import type { Home } from './template.ts';
+
+/**
+ * The path as an HTTP API hands it on: decoded, and cut where decoding brings up a `?` (seen on AWS:
+ * honojs/hono#2156, fastify/aws-lambda-fastify#169, hotsock/voker#8). Undefined when it cannot be decoded.
+ */
+export const decodedPath = (url: string): string | undefined => {
+  const [raw = '/'] = url.split('?', 1);
+  try {
+    return decodeURIComponent(raw).split('?', 1)[0];
+  } catch {
+    return undefined;
+  }
+};
+
+export interface EventParts {
+  request: IncomingMessage;
+  body: Buffer;
+  path: string;
+  match: Match;
+  home: Home;
+  apiId: string;
+  trace: string;
+}
+
+/** API Gateway's event for Lambda, payload format 2.0 (HTTP APIs: Lambda proxy integrations). */
+export const httpEvent = ({ apiId, body, home, match, path, request, trace }: EventParts): string => {
+  const url = request.url ?? '/';
+  const mark = url.indexOf('?');
+  const rawQueryString = mark < 0 ? '' : url.slice(mark + 1);
+  const secure = 'encrypted' in request.socket;
+  const sourceIp = (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
+  const { cookie, ...headers } = joined(request);
+  const base64 = body.length > 0 && !isText(headers['content-type'], body);
+  const now = new Date();
+  return JSON.stringify({
+    version: '2.0',
+    routeKey: match.route.key,
+    rawPath: path,
+    rawQueryString,
+    cookies: cookie?.split(/; */).filter(Boolean),
+    headers: {
+      ...headers,
+      'x-amzn-trace-id': trace,
+      'x-forwarded-for': [headers['x-forwarded-for'], sourceIp].filter(Boolean).join(', '),
+      'x-forwarded-port': String(request.socket.localPort),
+      'x-forwarded-proto': secure ? 'https' : 'http',
+    },
+    queryStringParameters: rawQueryString ? parameters(rawQueryString) : undefined,
+    pathParameters: Object.keys(match.parameters).length ? match.parameters : undefined,
+    requestContext: {
+      accountId: home.accountId,
+      apiId,
+      domainName: headers.host ?? 'localhost',
+      domainPrefix: (headers.host ?? 'localhost').split(/[.:]/, 1)[0],
+      http: {
+        method: request.method,
+        path,
+        protocol: `HTTP/${request.httpVersion}`,
+        sourceIp,
+        userAgent: headers['user-agent'] ?? '',
+      },
+      requestId: randomUUID(),
+      routeKey: match.route.key,
+      stage: '$default',
+      time: clf(now),
+      timeEpoch: now.getTime(),
+    },
+    body: body.length ? body.toString(base64 ? 'base64' : 'utf8') : undefined,
+    isBase64Encoded: base64,
+  });
+};
+
+/** Lower-case names; what came several times is joined by commas. */
+const joined = (request: IncomingMessage): Record<string, string> & { cookie?: string } =>
+  Object.fromEntries(
+    Object.entries(request.headersDistinct).map(([name, values = []]) => [
+      name,
+      values.join(name === 'cookie' ? '; ' : ','),
+    ]),
+  );
+
+const parameters = (query: string): Record<string, string> => {
+  const all: Record<string, string> = {};
+  for (const [name, value] of new URLSearchParams(query)) all[name] = name in all ? `${all[name]},${value}` : value;
+  return all;
+};
+
+const textType = /^(text\/|application\/([^;]*\+)?(json|xml)\b|application\/javascript\b)/i;
+
+/** Anything else comes as base64, form fields and bodies without a type included. */
+const isText = (type: string | undefined, body: Buffer): boolean =>
+  type !== undefined && textType.test(type) && isUtf8(body);
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** 12/Mar/2020:19:03:58 +0000 */
+const clf = (at: Date): string => {
+  const two = (n: number) => String(n).padStart(2, '0');
+  const time = [at.getUTCHours(), at.getUTCMinutes(), at.getUTCSeconds()].map(two).join(':');
+  return `${two(at.getUTCDate())}/${months[at.getUTCMonth()]}/${at.getUTCFullYear()}:${time} +0000`;
+};
+
+interface ProxyAnswer {
+  statusCode: number;
+  headers?: Record<string, string | number | boolean>;
+  cookies?: string[];
+  body?: string;
+  isBase64Encoded?: boolean;
+}
+
+/** Writes what a function answered; an answer without `statusCode` is itself the JSON body (format 2.0). */
+export const writeAnswer = (response: ServerResponse, payload: string, headersOnly: boolean): void => {
+  const answer = JSON.parse(payload) as ProxyAnswer | string | null;
+  if (answer === null || typeof answer !== 'object' || !('statusCode' in answer)) {
+    const body = typeof answer === 'string' ? answer : payload;
+    end(response, 200, { 'content-type': 'application/json' }, Buffer.from(body), headersOnly);
+    return;
+  }
+  const headers: Record<string, string | string[]> = {};
+  // Length and framing are the listener's business.
+  for (const [name, value] of Object.entries(answer.headers ?? {}))
+    if (!/^(content-length|transfer-encoding|connection|keep-alive)$/i.test(name))
+      headers[name.toLowerCase()] = String(value);
+  if (answer.cookies?.length) headers['set-cookie'] = answer.cookies;
+  const body = Buffer.from(answer.body ?? '', answer.isBase64Encoded ? 'base64' : 'utf8');
+  if (body.length) headers['content-type'] ??= 'text/plain; charset=utf-8';
+  end(response, Number(answer.statusCode), headers, body, headersOnly);
+};
+
+/** API Gateway's own answers. */
+export const writeMessage = (response: ServerResponse, status: number, message: string): void =>
+  end(response, status, { 'content-type': 'application/json' }, Buffer.from(JSON.stringify({ message })), false);
+
+const end = (
+  response: ServerResponse,
+  status: number,
+  headers: Record<string, string | string[]>,
+  body: Buffer,
+  headersOnly: boolean,
+): void => {
+  const bodiless = status === 204 || status === 304;
+  response.writeHead(status, {
+    ...headers,
+    ...(bodiless ? {} : { 'content-length': body.length }),
+    'apigw-requestid': randomUUID().slice(0, 16),
+  });
+  response.end(headersOnly || bodiless ? undefined : body);
+};

@@ -1,0 +1,172 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { decodedPath, httpEvent, writeAnswer, writeMessage } from './http-event.ts';
+import type { Lambda } from './lambda.ts';
+import type { OnAnswer } from './recorder.ts';
+import { type Route, Router } from './routes.ts';
+import type { Home } from './template.ts';
+import { newTraceId, type Usage } from './usage.ts';
+
+export interface HttpOptions {
+  home: Home;
+  apiId: string;
+  routes: Route[];
+  lambda: Lambda;
+  usage: Usage;
+  /** Where HTTPS is. Whoever came over plain HTTP learns it from a header: terraform talks to nothing else. */
+  httpsUrl?: string;
+  onAnswer?: OnAnswer;
+}
+
+/** HTTP APIs: quotas. */
+const maxBody = 10 * 1024 * 1024;
+
+/** Slow, half-sent and malformed requests end by themselves. */
+const standardPatience = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 60_000,
+  connectionsCheckingInterval: 2_000,
+};
+
+/** The HTTP API: one listener for HTTP and one for HTTPS that hand the same events to the same functions. */
+export class HttpApi {
+  readonly #serving = Promise.withResolvers<{ options: HttpOptions; router: Router }>();
+  readonly #servers: Server[] = [];
+  readonly #log: (line: string) => void;
+  readonly #patience: typeof standardPatience;
+
+  constructor(log: (line: string) => void, patience: typeof standardPatience = standardPatience) {
+    this.#log = log;
+    this.#patience = patience;
+  }
+
+  /** The port must be known before the functions are; requests that come before this wait for it. */
+  serve(options: HttpOptions): void {
+    this.#serving.resolve({ options, router: new Router(options.routes) });
+  }
+
+  /**
+   * Listens on the loopback interface, under both of its addresses where the machine has both: `localhost` is
+   * whichever a client's resolver names first.
+   * @param tls certificate for HTTPS
+   * @returns the port
+   */
+  async listen(port: number, tls?: { key: string; cert: string }): Promise<number> {
+    const listener: RequestListener = (request, response) => {
+      this.#handle(request, response).catch((error: Error) => {
+        if (!request.complete) return response.destroy();
+        this.#log(`${request.method} ${request.url}: ${error.stack}`);
+        if (response.headersSent) response.destroy();
+        else writeMessage(response, 500, 'Internal Server Error');
+      });
+    };
+    const patience = this.#patience;
+    const make = () => (tls ? createSecureServer({ ...patience, ...tls }, listener) : createServer(patience, listener));
+    for (let attempt = 0; ; attempt++) {
+      const first = make();
+      const chosen = await listenOn(first, port, '127.0.0.1');
+      const second = make();
+      try {
+        await listenOn(second, chosen, '::1');
+        this.#servers.push(first, second);
+        return chosen;
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        if (code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT') {
+          this.#servers.push(first);
+          return chosen;
+        }
+        first.close();
+        if (port !== 0 || attempt > 20) throw error;
+      }
+    }
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readBody(request);
+    if (body === undefined) {
+      response.setHeader('connection', 'close');
+      return writeMessage(response, 413, 'Request Entity Too Large');
+    }
+    const path = decodedPath(request.url ?? '/');
+    if (path === undefined) return writeMessage(response, 400, 'Bad Request');
+    const { options, router } = await this.#serving.promise;
+    if (options.httpsUrl && !('encrypted' in request.socket))
+      response.setHeader('stepform-https-url', options.httpsUrl);
+    const match = router.find(request.method ?? 'GET', path);
+    if (!match) return writeMessage(response, 404, 'Not Found');
+
+    const { apiId, home, lambda, usage } = options;
+    const trace = newTraceId();
+    const event = httpEvent({ request, body, path, match, home, apiId, trace });
+    const result = await within(match.route.timeoutMs, lambda.invoke(match.route.functionArn, event, { trace })).catch(
+      tooLarge,
+    );
+    usage.record(trace, 'apigateway', match.route.key);
+    if (result === 'too large') return writeMessage(response, 413, 'Request Entity Too Large');
+    if (result === 'timeout') return writeMessage(response, 503, 'Service Unavailable');
+    if (result.failure) {
+      this.#log(`${request.method} ${path}: ${result.failure.errorType}: ${result.failure.errorMessage}`);
+      return writeMessage(response, 500, 'Internal Server Error');
+    }
+    options.onAnswer?.(request.method ?? 'GET', request.url ?? '/', result.payload);
+    writeAnswer(response, result.payload, request.method === 'HEAD');
+  }
+
+  /** Stops taking requests; those under way may end until the returned promise settles or `closeAll` is called. */
+  async close(): Promise<void> {
+    await Promise.all(
+      this.#servers.map((server) => {
+        const closed = new Promise((resolve) => server.close(resolve));
+        server.closeIdleConnections();
+        return closed;
+      }),
+    );
+  }
+
+  closeAll(): void {
+    for (const server of this.#servers) server.closeAllConnections();
+  }
+}
+
+const listenOn = (server: Server, port: number, host: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+
+/** Undefined when it is too large; a connection that breaks rejects. */
+const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> => {
+  if (Number(request.headers['content-length'] ?? 0) > maxBody) return undefined;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBody) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+};
+
+/** A body below the API's limit can be above Lambda's, most of all as base64. */
+const tooLarge = (error: Error): 'too large' => {
+  if (error.name === 'RequestTooLargeException') return 'too large';
+  throw error;
+};
+
+const within = async <T>(ms: number, work: Promise<T>): Promise<T | 'timeout'> => {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<'timeout'>((resolve) => {
+    timer = setTimeout(() => resolve('timeout'), ms);
+  });
+  try {
+    return await Promise.race([work, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+};

@@ -1,0 +1,127 @@
+import { AwsError, StartError } from './errors.ts';
+import type { Stack } from './template.ts';
+
+/** One call as IAM sees it: what is done to which resource, with the condition keys that the service supplies. */
+export interface Access {
+  /** e.g. `dynamodb:GetItem`. */
+  action: string;
+  resource: string;
+  context?: Record<string, string>;
+}
+
+interface Statement {
+  effect: 'Allow' | 'Deny';
+  actions: RegExp[];
+  resources: RegExp[];
+  conditions: ((context: Record<string, string>) => boolean)[];
+}
+
+interface RawStatement {
+  Effect: 'Allow' | 'Deny';
+  Action?: string | string[];
+  Resource?: string | string[];
+  Condition?: Record<string, Record<string, string | string[]>>;
+}
+
+interface PolicyProperties {
+  PolicyDocument: { Statement: RawStatement[] };
+  Roles?: string[];
+}
+
+interface RoleProperties {
+  Policies?: PolicyProperties[];
+}
+
+const list = <T>(value: T | T[] | undefined): T[] =>
+  value === undefined ? [] : Array.isArray(value) ? value : [value];
+
+const glob = (pattern: string, flags = ''): RegExp =>
+  new RegExp(
+    `^${pattern
+      .replaceAll(/[.+^${}()|[\]\\]/g, '\\$&')
+      .replaceAll('*', '.*')
+      .replaceAll('?', '.')}$`,
+    `s${flags}`,
+  );
+
+/**
+ * The statements of the template's roles (IAM: policy evaluation, identity policies only: key, bucket and endpoint
+ * policies are not looked at). Conditions other than those below stop the start, lest they be ignored in silence.
+ */
+export class Permissions {
+  readonly #roles = new Map<string, Statement[]>();
+
+  constructor(stack: Stack) {
+    for (const role of stack.all<RoleProperties>('AWS::IAM::Role'))
+      this.#roles.set(
+        role.ref,
+        list(role.properties.Policies).flatMap((policy) => compile(policy, role.id)),
+      );
+    for (const type of ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy'])
+      for (const policy of stack.all<PolicyProperties>(type)) {
+        const statements = compile(policy.properties, policy.id);
+        for (const role of list(policy.properties.Roles)) this.#roles.get(role)?.push(...statements);
+      }
+  }
+
+  /**
+   * @param role name or ARN
+   * @param who how a person calls the caller
+   * @throws AwsError AccessDeniedException (403) that names caller, action and resource
+   */
+  check(role: string, who: string, { action, resource, context = {} }: Access): void {
+    let allowed = false;
+    for (const statement of this.#roles.get(role.split('/').at(-1) ?? role) ?? []) {
+      if (!statement.actions.some((pattern) => pattern.test(action))) continue;
+      if (!statement.resources.some((pattern) => pattern.test(resource))) continue;
+      if (!statement.conditions.every((holds) => holds(context))) continue;
+      if (statement.effect === 'Deny') throw denied(who, action, resource, 'with an explicit deny');
+      allowed = true;
+    }
+    if (!allowed) throw denied(who, action, resource, 'because no statement of its role allows it');
+  }
+}
+
+const denied = (who: string, action: string, resource: string, why: string): AwsError =>
+  new AwsError(
+    'AccessDeniedException',
+    `${who} is not authorized to perform: ${action} on resource: ${resource} ${why}`,
+    403,
+  );
+
+const compile = ({ PolicyDocument }: PolicyProperties, id: string): Statement[] =>
+  list(PolicyDocument.Statement).map((raw) => {
+    if (!raw.Action || !raw.Resource)
+      throw new StartError(`${id}: the local platform reads only statements with Action and Resource`);
+    return {
+      effect: raw.Effect,
+      actions: list(raw.Action).map((action) => glob(action, 'i')),
+      resources: list(raw.Resource).map((resource) => glob(resource)),
+      conditions: Object.entries(raw.Condition ?? {}).flatMap(([operator, keys]) =>
+        Object.entries(keys).map(([key, values]) => condition(operator, key, list(values).map(String), id)),
+      ),
+    };
+  });
+
+const condition = (operator: string, key: string, values: string[], id: string) => {
+  const name = key.toLowerCase();
+  const value = (context: Record<string, string>) =>
+    Object.entries(context).find(([k]) => k.toLowerCase() === name)?.[1];
+  switch (operator) {
+    case 'StringEquals':
+      return (context: Record<string, string>) => values.includes(value(context) ?? '');
+    case 'StringLike':
+    case 'ArnEquals':
+    case 'ArnLike': {
+      const patterns = values.map((v) => glob(v));
+      return (context: Record<string, string>) => {
+        const actual = value(context);
+        return actual !== undefined && patterns.some((pattern) => pattern.test(actual));
+      };
+    }
+    case 'Bool':
+      return (context: Record<string, string>) => values.includes(value(context) ?? 'false');
+    default:
+      throw new StartError(`${id}: condition operator ${operator} is not known to the local platform`);
+  }
+};

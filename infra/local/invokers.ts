@@ -1,0 +1,42 @@
+import { StartError } from './errors.ts';
+import type { Permissions } from './iam.ts';
+import type { Stack } from './template.ts';
+
+interface PermissionProperties {
+  FunctionName: string;
+  Principal: string;
+  SourceArn?: string;
+}
+
+/** Who may invoke which function without a role: the template's resource policies (AWS::Lambda::Permission). */
+export class Invokers {
+  readonly #permissions: PermissionProperties[];
+
+  constructor(stack: Stack) {
+    this.#permissions = stack.all<PermissionProperties>('AWS::Lambda::Permission').map(({ properties }) => properties);
+  }
+
+  /**
+   * @param service e.g. `events.amazonaws.com`
+   * @param what how a person calls the caller
+   * @throws StartError when AWS would refuse the invocation: better told at the start than found out there
+   */
+  check(service: string, sourceArn: string, functionArn: string, what: string): void {
+    const name = functionArn.split(':').at(-1);
+    const allowed = this.#permissions.some(
+      ({ FunctionName, Principal, SourceArn }) =>
+        Principal === service &&
+        (FunctionName === functionArn || FunctionName === name) &&
+        (SourceArn === undefined || covers(SourceArn, sourceArn)),
+    );
+    if (!allowed)
+      throw new StartError(`${what} may not invoke function ${name}: the template has no permission for ${service}`);
+  }
+}
+
+const covers = (pattern: string, arn: string): boolean =>
+  pattern === arn || (pattern.endsWith('*') && arn.startsWith(pattern.replace(/\*.*$/, '')));
+
+/** The machine's role must allow its invocations, as on AWS. Throws AwsError AccessDeniedException. */
+export const checkMachine = (permissions: Permissions, roleArn: string, machine: string, functionArn: string): void =>
+  permissions.check(roleArn, `state machine ${machine}`, { action: 'lambda:InvokeFunction', resource: functionArn });

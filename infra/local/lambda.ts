@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto';
+import { AwsError } from './errors.ts';
+import type { Logs } from './logs.ts';
+import { failed, type Invocation, type InvokeResult, Sandbox } from './sandbox.ts';
+import type { Resource } from './template.ts';
+import { newTraceId, rootOf, type Usage } from './usage.ts';
+
+export interface FunctionProperties {
+  Runtime?: string;
+  Handler?: string;
+  /** Seconds. */
+  Timeout?: number;
+  /** MB. */
+  MemorySize?: number;
+  Role: string;
+  Environment?: { Variables?: Record<string, string> };
+}
+
+export interface Credentials {
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken: string;
+}
+
+export interface LambdaOptions {
+  functions: Resource<FunctionProperties>[];
+  /** File of the bundle of a function; undefined for one that is not the product's (custom resources of the CDK). */
+  bundleOf(id: string): string | undefined;
+  credentialsOf(id: string): Credentials;
+  /** `AWS_ENDPOINT_URL` and the like, for every function. */
+  environment: Record<string, string>;
+  region: string;
+  usage: Usage;
+  logs: Logs;
+}
+
+interface Hosted {
+  resource: Resource<FunctionProperties>;
+  sandbox: Sandbox;
+  timeoutMs: number;
+  memory: number;
+}
+
+/** Lambda: synchronous payloads up to 6 MB each way. */
+const maxPayload = 6 * 1024 * 1024;
+
+/**
+ * Hosts the deployed bundles in this process. Unlike on AWS one instance serves all invocations of a function, side by
+ * side, and it is never frozen or thrown away.
+ */
+export class Lambda {
+  readonly #hosted = new Map<string, Hosted>();
+  readonly #options: LambdaOptions;
+  #active = 0;
+  #closed = false;
+
+  constructor(options: LambdaOptions) {
+    this.#options = options;
+    for (const resource of options.functions) {
+      const file = options.bundleOf(resource.id);
+      if (file === undefined) continue;
+      const { MemorySize: memory = 128, Timeout = 3 } = resource.properties;
+      const sandbox = new Sandbox({
+        file,
+        handler: resource.properties.Handler ?? 'index.handler',
+        environment: {
+          ...environmentOf(resource, options),
+          ...options.environment,
+          ...resource.properties.Environment?.Variables,
+        },
+        output: (text) => options.logs.write(resource.id, text),
+      });
+      this.#hosted.set(resource.id, { resource, sandbox, memory, timeoutMs: Timeout * 1000 });
+    }
+  }
+
+  /**
+   * Compiles and evaluates every bundle, so that a first request finds its function warm. One at a time, with a breath
+   * between: requests that come in meanwhile are served. One that cannot be loaded says so when it is invoked.
+   */
+  async warm(): Promise<void> {
+    for (const { resource, sandbox } of this.#hosted.values()) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (this.#closed) return;
+      try {
+        sandbox.load();
+      } catch (error) {
+        this.#options.logs.write(resource.id, `cannot be loaded: ${(error as Error).stack}\n`);
+      }
+    }
+  }
+
+  /** Invocations under way. */
+  get active(): number {
+    return this.#active;
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  /** By name or ARN. Throws AwsError ResourceNotFoundException. */
+  find(nameOrArn: string): Resource<FunctionProperties> {
+    const name = /(?:^|:function:)([\w-]+)(?::\$LATEST)?$/.exec(nameOrArn)?.[1];
+    const hosted = name === undefined ? undefined : this.#hosted.get(name);
+    if (!hosted) throw new AwsError('ResourceNotFoundException', `Function not found: ${nameOrArn}`, 404);
+    return hosted.resource;
+  }
+
+  /**
+   * Runs a function with a JSON text and answers with a JSON text; a failing function is an answer, not an exception.
+   * @param run whose doing this is, if that is known
+   * @throws AwsError when there is no such function or the payload is over 6 MB
+   */
+  async invoke(
+    nameOrArn: string,
+    payload: string,
+    { trace = newTraceId(), run }: { trace?: string; run?: string } = {},
+  ): Promise<InvokeResult> {
+    const { memory, resource, sandbox, timeoutMs } = this.#hosted.get(this.find(nameOrArn).id)!;
+    const { logs, usage } = this.#options;
+    if (Buffer.byteLength(payload) > maxPayload)
+      throw new AwsError(
+        'RequestTooLargeException',
+        `Request must be smaller than ${maxPayload} bytes for the InvokeFunction operation`,
+        413,
+      );
+    const root = rootOf(trace) ?? trace;
+    if (run) usage.assign(root, run);
+    else usage.see(root, payload);
+
+    const started = performance.now();
+    const invocation: Invocation = {
+      requestId: randomUUID(),
+      trace: `${root};Parent=${randomUUID().replaceAll('-', '').slice(0, 16)};Sampled=0`,
+      deadline: Date.now() + timeoutMs,
+      functionName: resource.ref,
+      functionArn: resource.arn,
+      memory,
+    };
+    this.#active++;
+    let result: InvokeResult;
+    try {
+      result = await limited(sandbox.run(payload, invocation), timeoutMs, invocation);
+      if (!result.failure && Buffer.byteLength(result.payload) > maxPayload)
+        result = failed({
+          errorType: 'Function.ResponseSizeTooLarge',
+          errorMessage: `Response payload size exceeded maximum allowed payload size (${maxPayload} bytes).`,
+        });
+    } finally {
+      this.#active--;
+    }
+    if (result.failure) logs.write(resource.id, `${invocation.requestId} ERROR ${result.payload}\n`);
+    const ms = Math.ceil(performance.now() - started);
+    usage.record(root, 'lambda', resource.id, { ms, gbSeconds: (ms / 1000) * (memory / 1024) });
+    usage.rememberUrls(root, result.payload);
+    return result;
+  }
+}
+
+const limited = async (
+  work: Promise<InvokeResult>,
+  timeoutMs: number,
+  { requestId }: Invocation,
+): Promise<InvokeResult> => {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<InvokeResult>((resolve) => {
+    timer = setTimeout(
+      () =>
+        resolve(
+          failed({
+            errorType: 'Sandbox.Timedout',
+            errorMessage: `RequestId: ${requestId} Error: Task timed out after ${(timeoutMs / 1000).toFixed(2)} seconds`,
+          }),
+        ),
+      timeoutMs,
+    );
+  });
+  try {
+    return await Promise.race([work, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+/** What the Lambda runtime itself sets (Lambda: environment variables). */
+const environmentOf = (
+  { id, ref, properties }: Resource<FunctionProperties>,
+  { credentialsOf, region }: LambdaOptions,
+): Record<string, string> => {
+  const { accessKeyId, secretAccessKey, sessionToken } = credentialsOf(id);
+  return {
+    AWS_REGION: region,
+    AWS_DEFAULT_REGION: region,
+    AWS_LAMBDA_FUNCTION_NAME: ref,
+    AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(properties.MemorySize ?? 128),
+    AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${ref}`,
+    AWS_LAMBDA_LOG_STREAM_NAME: 'local',
+    AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+    AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    AWS_SESSION_TOKEN: sessionToken,
+    // A person's own AWS settings must not reach the functions.
+    AWS_CONFIG_FILE: '/dev/null',
+    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+    LAMBDA_TASK_ROOT: '/var/task',
+    LANG: 'en_US.UTF-8',
+    TZ: ':UTC',
+  };
+};

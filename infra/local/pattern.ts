@@ -1,0 +1,53 @@
+import { StartError } from './errors.ts';
+
+type Json = Record<string, unknown>;
+type Matcher = (event: unknown) => boolean;
+
+/**
+ * Compiles an EventBridge event pattern (EventBridge: event patterns). Knows exact values, `prefix`, `suffix`,
+ * `anything-but`, `exists` and `equals-ignore-case`; throws StartError for any other operator, so that a rule that
+ * could not match here as it does on AWS is noticed at the start.
+ */
+export const compilePattern = (pattern: Json, rule: string): Matcher => {
+  const fields = Object.entries(pattern).map(([name, expected]) => [name, compileField(expected, rule)] as const);
+  return (event) => {
+    if (event === null || typeof event !== 'object') return fields.every(([, matches]) => matches(undefined));
+    return fields.every(([name, matches]) => matches((event as Json)[name]));
+  };
+};
+
+const compileField = (expected: unknown, rule: string): Matcher => {
+  if (!Array.isArray(expected)) return compilePattern(expected as Json, rule);
+  const options = expected.map((option) => compileValue(option, rule));
+  return (value) =>
+    options.some((matches) => (Array.isArray(value) ? value.some((element) => matches(element)) : matches(value)));
+};
+
+const compileValue = (expected: unknown, rule: string): Matcher => {
+  if (expected === null || typeof expected !== 'object') return (value) => value === expected;
+  const [operator, operand] = Object.entries(expected)[0] ?? ['', undefined];
+  const text =
+    (test: (value: string) => boolean): Matcher =>
+    (value) =>
+      typeof value === 'string' && test(value);
+  switch (operator) {
+    case 'prefix':
+      if (typeof operand === 'string') return text((value) => value.startsWith(operand));
+      break;
+    case 'suffix':
+      if (typeof operand === 'string') return text((value) => value.endsWith(operand));
+      break;
+    case 'equals-ignore-case':
+      return text((value) => value.toLowerCase() === String(operand).toLowerCase());
+    case 'exists':
+      return (value) => (value !== undefined) === operand;
+    case 'anything-but': {
+      const excluded = [operand].flat();
+      if (excluded.every((value) => value === null || typeof value !== 'object'))
+        return (value) => value !== undefined && !excluded.includes(value);
+      break;
+    }
+    default:
+  }
+  throw new StartError(`rule ${rule}: the pattern ${JSON.stringify(expected)} is not known to the local platform`);
+};

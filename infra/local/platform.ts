@@ -1,0 +1,113 @@
+import { resolve } from 'node:path';
+import type { Application } from './assemble.ts';
+import { StartError } from './errors.ts';
+import type { Local } from './folder.ts';
+import { Host, type HostOptions } from './host.ts';
+import { writePrivately } from './secrets.ts';
+
+export interface StartOptions {
+  /** Data folder; made when it is not there. */
+  dataDir: string;
+  /** 0 = any free port; undefined = as before, else 8080 and 8443. */
+  port?: number;
+  httpsPort?: number;
+  /** What to run; the synthesized application of this checkout unless given. */
+  application?: Promise<Application>;
+}
+
+export interface Platform {
+  /** What `local.json` says. */
+  local: Local;
+  host: Host;
+  /** Settings for the terraform command line: the token for `httpsUrl`. */
+  cliConfigFile: string;
+  /** From the call to the moment requests are answered. */
+  readyMs: number;
+  /** What went on, in milliseconds from the call, for whoever wants it faster. */
+  timeline: Record<string, number>;
+  /** Nothing of it runs any more, unless its runners are left; another start on the folder goes on from there. */
+  close(options?: { leaveRunners?: boolean }): Promise<void>;
+}
+
+const organization = 'local';
+
+/**
+ * The whole application on this machine, for people (`npm start`), tests, demo and benchmark. Resolves when requests
+ * are answered and `local.json` is written.
+ * @throws StartError for what a person must mend: ports in use, another platform on the folder, a setting
+ */
+export const startPlatform = async ({ dataDir, port, httpsPort, application }: StartOptions): Promise<Platform> => {
+  const begun = performance.now();
+  const timeline: Record<string, number> = {};
+  const mark = (what: string) => {
+    timeline[what] = Math.round(performance.now() - begun);
+  };
+  const synthesized = application ?? synthesizedApplication();
+  synthesized.then(
+    () => mark('synthesized'),
+    () => {},
+  );
+  const host = new Host({
+    dataDir,
+    application: synthesized,
+    port,
+    httpsPort,
+    runnerEnvironment: runnerEnvironment(dataDir),
+  });
+  try {
+    await host.start();
+    mark('assembled');
+    const token = host.previous?.token ?? (await bootstrap(host));
+    mark('bootstrapped');
+    const local: Local = { ...host.local, organization, token };
+    const cliConfigFile = writeCliConfig(host, local);
+    host.folder.publish(local);
+    const readyMs = Math.round(performance.now() - begun);
+    void host.lambda.warm();
+    return { local, host, cliConfigFile, readyMs, timeline, close: (options) => host.close(options) };
+  } catch (error) {
+    await host.close();
+    throw error;
+  }
+};
+
+const synthesizedApplication = async (): Promise<Application> => {
+  const { synthesize } = await import('../synth.ts');
+  const { bundles, template } = await synthesize();
+  return {
+    template,
+    runner: bundles.runner,
+    bundleOf: (logicalId) =>
+      bundles.functions[logicalId.replace(/Function$/, '') as keyof typeof bundles.functions]?.file,
+  };
+};
+
+/** The first organization and its owner's token; another token when the last start ended before it was written down. */
+const bootstrap = async (host: Host): Promise<string> => {
+  const payload = JSON.stringify({ organization, email: 'owner@localhost', rotate: true });
+  const { failure, payload: answer } = await host.lambda.invoke('BootstrapFunction', payload);
+  if (failure)
+    throw new StartError(`the first organization could not be made: ${failure.errorType}: ${failure.errorMessage}`);
+  return (JSON.parse(answer) as { token: string }).token;
+};
+
+const writeCliConfig = (host: Host, { httpsUrl, token }: Local): string => {
+  const file = host.folder.at('terraform.rc');
+  writePrivately(file, `credentials "${new URL(httpsUrl).host}" {\n  token = "${token}"\n}\n`);
+  return file;
+};
+
+/** A container has an environment of its own; of this machine's it gets what programs need to find their way. */
+const allowed =
+  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|XDG_CACHE_HOME|SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS|(https?|no|all)_proxy|(HTTPS?|NO|ALL)_PROXY|TF_PLUGIN_CACHE_DIR|TF_CLI_CONFIG_FILE|STEPFORM_(CACHE|TERRAFORM_RELEASES|TOFU_RELEASES|TOFU_INDEX))$/;
+
+const runnerEnvironment = (dataDir: string): HostOptions['runnerEnvironment'] => {
+  const folder = resolve(dataDir);
+  // Whoever pasted the lines that `npm start` prints has this folder's own files there, the owner's token among them.
+  const passes = ([name, value = '']: [string, string | undefined]) => allowed.test(name) && !value.startsWith(folder);
+  return {
+    ...(Object.fromEntries(Object.entries(process.env).filter(passes)) as Record<string, string>),
+    // Halves the time a runner takes to start from the second one on.
+    NODE_COMPILE_CACHE: resolve(folder, 'cache'),
+  };
+};

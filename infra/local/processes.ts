@@ -1,0 +1,102 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { setPriority, uptime } from 'node:os';
+import { dirname } from 'node:path';
+
+/** A process, told apart from a later one with the same number by when it started. */
+export interface ProcessId {
+  pid: number;
+  startedAt: string;
+}
+
+/** When a process started, in whatever unit the system has; undefined when there is none, or only its remains. */
+export const startOf = (pid: number): string | undefined => {
+  if (process.platform === 'linux') {
+    try {
+      // proc(5): the command, in parentheses, may itself contain both; state and start time are fields 3 and 22.
+      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
+      return fields[0] === 'Z' || fields[0] === 'X' ? undefined : `${bootId()}/${fields[19]}`;
+    } catch {
+      return undefined;
+    }
+  }
+  try {
+    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', env: { LC_ALL: 'C' } }).trim();
+  } catch {
+    return undefined;
+  }
+};
+
+let boot: string | undefined;
+const bootId = (): string => {
+  boot ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  return boot;
+};
+
+export const isAlive = ({ pid, startedAt }: ProcessId): boolean => startOf(pid) === startedAt;
+
+/** Sends a signal unless its target is gone. `group` reaches all that the process started, as the end of a container does. */
+export const signal = (target: ProcessId, name: NodeJS.Signals, whole: 'process' | 'group'): void => {
+  const leader = startOf(target.pid);
+  try {
+    if (whole === 'process') {
+      if (leader === target.startedAt) process.kill(target.pid, name);
+      return;
+    }
+    // A number is not given out again while a group of that number exists: another leader means the group is gone.
+    if (leader === target.startedAt || (leader === undefined && sinceBoot(target))) process.kill(-target.pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+};
+
+const sinceBoot = ({ startedAt }: ProcessId): boolean =>
+  process.platform === 'linux' ? startedAt.startsWith(bootId()) : Date.parse(startedAt) > Date.now() - uptime() * 1000;
+
+export interface Command {
+  file: string;
+  args: string[];
+  cwd: string;
+  env: Record<string, string>;
+  /** Output is appended here, not piped, so that the process outlives the one that started it. */
+  log: string;
+  /** 0 to 19: how much it yields to others. */
+  niceness?: number;
+}
+
+/**
+ * Starts a process as the leader of its own group.
+ * @param onExit with its exit code, or 128 + signal number as a shell and ECS report it
+ */
+export const launch = (command: Command, onExit: (code: number | undefined, reason: string) => void): ProcessId => {
+  mkdirSync(dirname(command.log), { recursive: true });
+  const log = openSync(command.log, 'a', 0o600);
+  try {
+    const child = spawn(command.file, command.args, {
+      cwd: command.cwd,
+      env: command.env,
+      detached: true,
+      stdio: ['ignore', log, log],
+    });
+    child.once('error', (error) => onExit(undefined, `CannotStartContainerError: ${error.message}`));
+    child.once('exit', (code, by) =>
+      onExit(code ?? 128 + (signals[by ?? ''] ?? 0), 'Essential container in task exited'),
+    );
+    child.unref();
+    if (child.pid === undefined) throw new Error(`CannotStartContainerError: ${command.file} cannot be started`);
+    if (command.niceness) setPriority(child.pid, command.niceness);
+    return { pid: child.pid, startedAt: startOf(child.pid) ?? 'gone' };
+  } finally {
+    closeSync(log);
+  }
+};
+
+const signals: Record<string, number> = {
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGQUIT: 3,
+  SIGABRT: 6,
+  SIGKILL: 9,
+  SIGSEGV: 11,
+  SIGTERM: 15,
+};

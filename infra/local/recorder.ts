@@ -1,0 +1,22 @@
+import { appendFileSync } from 'node:fs';
+
+/** What a client got from a function of the HTTP API. */
+export type OnAnswer = (method: string, url: string, payload: string) => void;
+
+interface Answer {
+  statusCode: number;
+  headers?: Record<string, string>;
+  body?: string;
+  isBase64Encoded?: boolean;
+}
+
+/** Collects the API's answers, line by line, for whoever wants to hold them against a description of it. */
+export const recorder = (file: string | undefined): OnAnswer | undefined =>
+  file === undefined
+    ? undefined
+    : (method, url, payload) => {
+        const { statusCode: status, headers, body, isBase64Encoded } = JSON.parse(payload) as Answer;
+        if (isBase64Encoded || !url.startsWith('/api/v2/')) return;
+        const contentType = headers?.['content-type'] ?? '';
+        appendFileSync(file, `${JSON.stringify({ method, url, status, contentType, body })}\n`);
+      };

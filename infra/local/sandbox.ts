@@ -1,0 +1,186 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Console } from 'node:console';
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import { createRequire } from 'node:module';
+import { Writable } from 'node:stream';
+import { compileFunction } from 'node:vm';
+
+/** An error that a function ended with, as Lambda reports it to whoever invoked it. */
+export interface FunctionFailure {
+  errorType: string;
+  errorMessage: string;
+  trace?: string[];
+}
+
+/** `payload` is JSON text; of a failed function it is the failure. */
+export type InvokeResult = { payload: string; failure?: undefined } | { payload: string; failure: FunctionFailure };
+
+export const failed = (failure: FunctionFailure): InvokeResult => ({ payload: JSON.stringify(failure), failure });
+
+export interface Invocation {
+  requestId: string;
+  /** `Root=…;Parent=…;Sampled=0`. */
+  trace: string;
+  /** Milliseconds since 1970. */
+  deadline: number;
+  functionName: string;
+  functionArn: string;
+  /** MB. */
+  memory: number;
+}
+
+export interface SandboxOptions {
+  file: string;
+  /** `<module>.<export>`. */
+  handler: string;
+  environment: Record<string, string>;
+  output(text: string): void;
+}
+
+type Handler = (event: unknown, context: object) => unknown;
+
+const current = new AsyncLocalStorage<Invocation>();
+
+/**
+ * One deployed bundle (CommonJS) with a `process`, `console` and `http` of its own, so that several functions with
+ * different environments live in one Node process.
+ */
+export class Sandbox {
+  readonly #options: SandboxOptions;
+  #handler: Handler | undefined;
+
+  constructor(options: SandboxOptions) {
+    this.#options = options;
+  }
+
+  /** Compiles and evaluates the bundle once; throws what its top level throws. */
+  load(): Handler {
+    if (this.#handler) return this.#handler;
+    const { environment, file, handler, output } = this.#options;
+    const own = surroundings(environment, output);
+    const load = createRequire(file);
+    const module = { exports: {} as Record<string, unknown> };
+    const scope = {
+      exports: module.exports,
+      require: Object.assign((id: string) => own.modules.get(id.replace(/^node:/, '')) ?? load(id), load),
+      module,
+      __filename: file,
+      __dirname: '/var/task',
+      process: own.process,
+      console: own.console,
+      [dynamicImport]: (id: string) => import(id),
+    };
+    const evaluate = compileFunction(importable(readFileSync(file, 'utf8')), Object.keys(scope), { filename: file });
+    evaluate(...Object.values(scope));
+    const name = handler.split('.').at(-1) ?? 'handler';
+    const found = module.exports[name];
+    if (typeof found !== 'function') throw new Error(`Runtime.HandlerNotFound: ${file} does not export ${name}`);
+    this.#handler = found as Handler;
+    return this.#handler;
+  }
+
+  run(payload: string, invocation: Invocation): Promise<InvokeResult> {
+    return current.run(invocation, async () => {
+      try {
+        const answer = await this.load()(JSON.parse(payload), contextOf(invocation));
+        return { payload: JSON.stringify(answer) ?? 'null' };
+      } catch (error) {
+        return failed(describe(error));
+      }
+    });
+  }
+}
+
+/**
+ * Code that is compiled like this has no dynamic `import`; the SDK imports some of Node's own modules so. The name has
+ * the same length, so that positions stay true.
+ */
+const dynamicImport = '$mport';
+const importable = (code: string): string => code.replaceAll(/\bimport(?=\(["']node:)/g, () => dynamicImport);
+
+const contextOf = (invocation: Invocation) => ({
+  functionName: invocation.functionName,
+  functionVersion: '$LATEST',
+  invokedFunctionArn: invocation.functionArn,
+  memoryLimitInMB: String(invocation.memory),
+  awsRequestId: invocation.requestId,
+  logGroupName: `/aws/lambda/${invocation.functionName}`,
+  logStreamName: 'local',
+  callbackWaitsForEmptyEventLoop: true,
+  getRemainingTimeInMillis: () => Math.max(0, invocation.deadline - Date.now()),
+});
+
+const describe = (error: unknown) => {
+  if (error === null || typeof error !== 'object')
+    return { errorType: typeof error, errorMessage: String(error), trace: [] };
+  const { message = '', name = 'Error', stack = '' } = error as Partial<Error>;
+  return { errorType: name, errorMessage: message, trace: stack.split('\n') };
+};
+
+/**
+ * The SDK sends the trace id with its calls; what is sent with Node's own client would be nobody's. Other hosts than
+ * AWS's are told nothing.
+ */
+const tracedHttp = (endpoint: string | undefined): typeof http => {
+  const aws = endpoint && new URL(endpoint).host;
+  const traced = (request: http.ClientRequest): http.ClientRequest => {
+    const trace = current.getStore()?.trace;
+    if (trace && request.getHeader('host') === aws) request.setHeader('x-amzn-trace-id', trace);
+    return request;
+  };
+  const request = (...parameters: Parameters<typeof http.request>) => traced(http.request(...parameters));
+  return { ...http, request: request as typeof http.request };
+};
+
+const surroundings = (environment: Record<string, string>, output: (text: string) => void) => {
+  const stream = () =>
+    new Writable({
+      decodeStrings: false,
+      write: (chunk: string | Buffer, _encoding, done) => {
+        output(chunk.toString());
+        done();
+      },
+    });
+  const env = Object.defineProperty({ ...environment }, '_X_AMZN_TRACE_ID', {
+    enumerable: true,
+    get: () => current.getStore()?.trace,
+  });
+  const nothing = () => own;
+  const replaced: Record<PropertyKey, unknown> = {
+    env,
+    stdout: stream(),
+    stderr: stream(),
+    argv: ['node', 'index.js'],
+    exit: (code: number) => {
+      throw Object.assign(new Error(`exit ${code}`), { name: 'Runtime.ExitError' });
+    },
+    // What a function listens for would be the platform's own events.
+    on: nothing,
+    once: nothing,
+    addListener: nothing,
+    off: nothing,
+    removeListener: nothing,
+  };
+  const bound = new Map<PropertyKey, unknown>();
+  const own: NodeJS.Process = new Proxy(process, {
+    get: (target, key) => {
+      if (Object.hasOwn(replaced, key)) return replaced[key];
+      const value: unknown = Reflect.get(target, key);
+      if (typeof value !== 'function') return value;
+      if (!bound.has(key)) bound.set(key, value.bind(target));
+      return bound.get(key);
+    },
+    has: (target, key) => key in target,
+  });
+  const console = new Console({ stdout: own.stdout, stderr: own.stderr });
+  return {
+    process: own,
+    console,
+    modules: new Map<string, unknown>([
+      ['process', own],
+      ['http', tracedHttp(environment.AWS_ENDPOINT_URL)],
+      ['console', Object.assign(Object.create(console), { Console })],
+    ]),
+  };
+};

@@ -1,0 +1,92 @@
+import { resolve } from 'node:path';
+import { SettingsError } from '../settings.ts';
+import { StartError } from './errors.ts';
+import { type Platform, startPlatform } from './platform.ts';
+
+/** `npm start`: the platform in the foreground. Environment: STEPFORM_DATA, PORT, HTTPS_PORT. */
+
+const port = (name: string): number | undefined => {
+  const text = process.env[name];
+  if (text === undefined || text === '') return undefined;
+  if (!/^\d+$/.test(text) || Number(text) > 65_535)
+    throw new StartError(`${name} must be a port number, or 0 for any free one; it is ${text}`);
+  return Number(text);
+};
+
+const introduce = ({ cliConfigFile, host, local, readyMs }: Platform): string => {
+  const { caFile, httpsUrl, organization, token, url } = local;
+  return `\
+stepform is ready after ${(readyMs / 1000).toFixed(1)} s
+
+  API    ${url}/api/v2  (also ${httpsUrl}/api/v2)${host.servesPage ? `\n  page   ${url}/` : ''}
+  token  ${token}
+  data   ${host.folder.path}  (all of this is in local.json; what functions and runners say, in logs)
+
+To use it from Terraform, paste into a configuration
+
+  terraform {
+    cloud {
+      hostname     = "${new URL(httpsUrl).host}"
+      organization = "${organization}"
+      workspaces {
+        name = "example"
+      }
+    }
+  }
+
+and let Terraform know this machine's certificate and token:
+
+  export SSL_CERT_FILE=${caFile} TF_CLI_CONFIG_FILE=${cliConfigFile}
+
+Ctrl-C stops it; unfinished runs go on with the next start.`;
+};
+
+/** A function's forgotten promise ends an instance on Lambda; here it must not end everybody else's. */
+const survive = ({ host }: Platform): void => {
+  const tell = (error: unknown) => {
+    host.log(`not handled: ${error instanceof Error ? error.stack : String(error)}`);
+    console.error(
+      `Something failed that nobody waited for (see ${host.folder.at('logs', 'platform.log')}): ${String(error)}`,
+    );
+  };
+  process.on('unhandledRejection', tell);
+  process.on('uncaughtException', tell);
+};
+
+const stopOnSignal = (platform: Platform): void => {
+  let stopping = false;
+  const stop = async () => {
+    // A second Ctrl-C is meant: what is on disk is always enough to go on from.
+    if (stopping) process.exit(1);
+    stopping = true;
+    const { runners } = platform.host;
+    if (runners)
+      console.log(
+        `${runners === 1 ? 'A runner is' : `${runners} runners are`} still at work and will report to the next start.`,
+      );
+    try {
+      await platform.close({ leaveRunners: true });
+      process.exit(0);
+    } catch (error) {
+      console.error(error);
+      process.exit(1);
+    }
+  };
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+};
+
+try {
+  const platform = await startPlatform({
+    dataDir: resolve(process.env.STEPFORM_DATA || '.stepform'),
+    port: port('PORT'),
+    httpsPort: port('HTTPS_PORT'),
+  });
+  stopOnSignal(platform);
+  survive(platform);
+  console.log(introduce(platform));
+} catch (error) {
+  const known = error instanceof StartError || error instanceof SettingsError;
+  console.error(known ? `stepform cannot start: ${error.message}` : error);
+  process.exit(1);
+}

@@ -1,0 +1,133 @@
+import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export type Status = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'ABORTED' | 'TIMED_OUT';
+
+/** What is kept in memory of every execution; the rest is in its journal. Times in milliseconds since 1970. */
+export interface Entry {
+  executionArn: string;
+  stateMachineArn: string;
+  name: string;
+  /** Journal, relative to the folder of journals. */
+  file: string;
+  status: Status;
+  start: number;
+  stop?: number;
+  redriveCount: number;
+  redriven?: number;
+  /** Of the last redrive. */
+  redriveToken?: string;
+  transitions: number;
+  /** Events of the history when it stopped. */
+  events: number;
+}
+
+export interface Retention {
+  /** Executions that ended longer ago are forgotten; 90 days on AWS. */
+  ms: number;
+  /** And so are the oldest beyond this number. */
+  count: number;
+}
+
+/**
+ * The list of executions, newest last. Its file is appended to on every start and end, the last line of an execution
+ * counts, and it is written anew when it was opened with much that no longer counts.
+ */
+export class Catalog {
+  readonly #dir: string;
+  readonly #file: string;
+  readonly #retention: Retention;
+  readonly #entries = new Map<string, Entry>();
+  readonly #ended = new Set<string>();
+  #nextByAge = 0;
+  #torn = false;
+
+  constructor(dir: string, retention: Retention) {
+    this.#dir = dir;
+    this.#file = join(dir, 'catalog.jsonl');
+    this.#retention = retention;
+    this.#load();
+  }
+
+  get(executionArn: string): Entry | undefined {
+    return this.#entries.get(executionArn);
+  }
+
+  /** In the order of their first start. */
+  all(): Entry[] {
+    return [...this.#entries.values()];
+  }
+
+  journalOf(entry: Entry): string {
+    return join(this.#dir, 'journals', entry.file);
+  }
+
+  put(entry: Entry): void {
+    this.#entries.set(entry.executionArn, entry);
+    this.#append(entry);
+    this.#note(entry);
+  }
+
+  remove(entry: Entry): void {
+    this.#entries.delete(entry.executionArn);
+    this.#ended.delete(entry.executionArn);
+    rmSync(this.journalOf(entry), { force: true });
+    this.#append({ executionArn: entry.executionArn, removed: true });
+  }
+
+  /** Forgets what retention does not cover: beyond its number with some slack, by age once a day. */
+  prune(now: number): void {
+    const { ms, count } = this.#retention;
+    const over = this.#ended.size > count * 1.1;
+    if (!over && now < this.#nextByAge) return;
+    this.#nextByAge = now + 24 * 3600 * 1000;
+    const ended = this.all().filter(({ executionArn }) => this.#ended.has(executionArn));
+    ended.sort((a, b) => b.stop! - a.stop!);
+    for (const [index, entry] of ended.entries()) {
+      if (entry.stop! < now - ms || (over && index >= count)) this.remove(entry);
+    }
+  }
+
+  /** Begins a new line where a write may have failed in the middle of one. */
+  #append(line: object): void {
+    const text = `${this.#torn ? '\n' : ''}${JSON.stringify(line)}\n`;
+    this.#torn = true;
+    appendFileSync(this.#file, text);
+    this.#torn = false;
+  }
+
+  #note({ executionArn, status }: Entry): void {
+    if (status === 'RUNNING') this.#ended.delete(executionArn);
+    else this.#ended.add(executionArn);
+  }
+
+  #load(): void {
+    let text = '';
+    try {
+      text = readFileSync(this.#file, 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+    const lines = text.split('\n');
+    let whole = lines.pop() === '';
+    for (const line of lines) {
+      try {
+        const entry = JSON.parse(line) as Entry & { removed?: true };
+        if (entry.removed) this.#entries.delete(entry.executionArn);
+        else this.#entries.set(entry.executionArn, entry);
+      } catch {
+        whole = false;
+      }
+    }
+    for (const entry of this.#entries.values()) this.#note(entry);
+    if (!whole || lines.length > 1000 + 2 * this.#entries.size) {
+      writeFileSync(
+        `${this.#file}.new`,
+        this.all()
+          .map((entry) => `${JSON.stringify(entry)}\n`)
+          .join(''),
+      );
+      renameSync(`${this.#file}.new`, this.#file);
+    }
+  }
+}

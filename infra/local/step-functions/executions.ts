@@ -1,0 +1,224 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Catalog, type Entry, type Status } from './catalog.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { type StatusChange, statusChangeEvent } from './describe.ts';
+import { type End, Execution, type ExecutionOptions, type PendingTask } from './execution.ts';
+import { Failure } from './failure.ts';
+import { runStates } from './interpreter.ts';
+import { type Line, readJournal, repairJournal } from './journal.ts';
+import { Lane } from './lane.ts';
+import { Machines, type StateMachine } from './machines.ts';
+import { isTransition } from './recording.ts';
+import { Halted } from './scope.ts';
+import type { Invoke } from './task.ts';
+import { Tokens } from './token.ts';
+
+export interface StepFunctionsOptions {
+  /** Belongs to this service alone: journals, catalog, definitions, the key of the tokens. */
+  dataDir: string;
+  accountId: string;
+  region: string;
+  invoke: Invoke;
+  /** EventBridge's "Step Functions Execution Status Change", whole. After a crash an end may be told twice. */
+  onStatusChange(event: StatusChange): void;
+  clock?: Clock;
+  /** Finished executions to keep, at most; they go after 90 days in any case. */
+  keep?: number;
+}
+
+const day = 24 * 3600 * 1000;
+
+const statusOf: Record<string, Status> = {
+  ExecutionSucceeded: 'SUCCEEDED',
+  ExecutionFailed: 'FAILED',
+  ExecutionAborted: 'ABORTED',
+  ExecutionTimedOut: 'TIMED_OUT',
+};
+
+/** All executions: those that run are in memory, of the others only an entry in the catalog is. */
+export class Executions {
+  readonly clock: Clock;
+  readonly catalog: Catalog;
+  readonly machines: Machines;
+  readonly roleArn: string;
+  readonly #options: StepFunctionsOptions;
+  readonly #tokens: Tokens;
+  readonly #running = new Map<string, Execution>();
+  readonly #opening = new Map<string, Promise<boolean>>();
+  #closed = false;
+
+  constructor(options: StepFunctionsOptions) {
+    const { dataDir, keep = 10_000 } = options;
+    this.#options = options;
+    this.clock = options.clock ?? systemClock;
+    this.roleArn = `arn:aws:iam::${options.accountId}:role/StepFunctions`;
+    mkdirSync(join(dataDir, 'journals'), { recursive: true });
+    this.machines = new Machines(dataDir);
+    this.#tokens = new Tokens(dataDir);
+    this.catalog = new Catalog(dataDir, { ms: 90 * day, count: keep });
+    this.catalog.prune(this.clock.now());
+  }
+
+  /** The journal of an execution up to now. */
+  linesOf(entry: Entry): Line[] {
+    this.#running.get(entry.executionArn)?.flush();
+    return readJournal(this.catalog.journalOf(entry));
+  }
+
+  start(machine: StateMachine, name: string, executionArn: string, input: string): Entry {
+    const hash = createHash('sha256').update(executionArn).digest('hex').slice(0, 12);
+    const entry: Entry = {
+      executionArn,
+      stateMachineArn: machine.arn,
+      name,
+      // Names differ by case and may have any letter, file names may not.
+      file: `${name.replace(/[^\w.-]/g, '_')}-${hash}.jsonl`,
+      status: 'RUNNING',
+      start: this.clock.now(),
+      redriveCount: 0,
+      transitions: 0,
+      events: 0,
+    };
+    const { revision } = machine;
+    this.catalog.put(entry);
+    rmSync(this.catalog.journalOf(entry), { force: true });
+    const details = { input, roleArn: this.roleArn };
+    this.#run(entry, { input, revision, lines: [], begin: { type: 'ExecutionStarted', details, note: { revision } } });
+    return entry;
+  }
+
+  redrive(entry: Entry, redriveToken: string | undefined): void {
+    const lines = repairJournal(this.catalog.journalOf(entry));
+    const redriveCount = entry.redriveCount + 1;
+    const redriven = this.clock.now();
+    Object.assign(entry, { status: 'RUNNING', stop: undefined, redriveCount, redriven, redriveToken });
+    this.catalog.put(entry);
+    this.#run(entry, { ...startOf(lines), lines, begin: { type: 'ExecutionRedriven', details: { redriveCount } } });
+  }
+
+  /** Undefined if it has ended. After a restart it goes on first, as far as it can without waiting. */
+  async running(entry: Entry): Promise<Execution | undefined> {
+    if (entry.status === 'RUNNING') await this.open(entry);
+    return this.#running.get(entry.executionArn);
+  }
+
+  /** Ended executions and those of before a restart are not in memory. */
+  inMemory(entry: Entry): Execution | undefined {
+    return this.#running.get(entry.executionArn);
+  }
+
+  /** What a task token stands for; undefined for a token that was never issued here. */
+  async taskOf(token: string): Promise<{ execution?: Execution; pending?: PendingTask; known: boolean } | undefined> {
+    const task = this.#tokens.read(token);
+    if (!task) return undefined;
+    const entry = this.catalog.get(task.executionArn);
+    if (entry?.start !== task.startedAt) return { known: false };
+    const execution = await this.running(entry);
+    return { known: true, execution, pending: execution?.pending.get(task.task) };
+  }
+
+  suspendAll(): void {
+    this.#closed = true;
+    for (const execution of this.#running.values()) execution.suspend();
+    this.#running.clear();
+  }
+
+  /** Whether an execution of before a restart went on by this. Its tasks that wait can be found then. */
+  open(entry: Entry): Promise<boolean> {
+    const { executionArn } = entry;
+    if (this.#closed) return Promise.resolve(false);
+    let opening = this.#opening.get(executionArn);
+    if (!opening) {
+      if (this.#running.has(executionArn)) return Promise.resolve(false);
+      opening = this.#reopen(entry).finally(() => this.#opening.delete(executionArn));
+      this.#opening.set(executionArn, opening);
+    }
+    return opening;
+  }
+
+  async #reopen(entry: Entry): Promise<boolean> {
+    const lines = repairJournal(this.catalog.journalOf(entry));
+    const last = lines.at(-1);
+    // The process died before it had answered StartExecution.
+    if (!last) {
+      this.catalog.remove(entry);
+      return false;
+    }
+    const { input, revision } = startOf(lines);
+    const status = statusOf[last.type];
+    if (status) {
+      // Or after the end and before it was told.
+      const transitions = lines.filter(isTransition).length;
+      Object.assign(entry, { status, stop: last.at, events: last.id, transitions });
+      this.#ended(entry, input, endOf(lines));
+      return false;
+    }
+    this.#run(entry, { input, revision, lines });
+    // What was recorded is gone through without waiting for anything but promises.
+    await new Promise((resolve) => setImmediate(resolve));
+    return true;
+  }
+
+  #run(entry: Entry, start: Pick<ExecutionOptions, 'input' | 'lines' | 'begin'> & { revision: string }): void {
+    const { input, lines, begin, revision } = start;
+    const machine = this.machines.revision(revision);
+    const execution = new Execution({
+      entry,
+      input,
+      lines,
+      begin,
+      machine,
+      journalFile: this.catalog.journalOf(entry),
+      clock: this.clock,
+      roleArn: this.roleArn,
+      ended: (end) => {
+        this.#running.delete(entry.executionArn);
+        this.#ended(entry, input, end);
+      },
+    });
+    execution.flush();
+    this.#running.set(entry.executionArn, execution);
+    if (begin) this.#tell(entry, input, {});
+    const { scope, pending } = execution;
+    const lane = new Lane(execution, { path: '', scope, previous: 0 });
+    const { executionArn, start: startedAt, name: executionName } = entry;
+    const { invoke, region } = this.#options;
+    const issueToken = (task: string) => this.#tokens.issue({ executionArn, startedAt, task });
+    runStates(lane, machine, async () => JSON.parse(input), { invoke, region, executionName, pending, issueToken })
+      .then((output) => execution.finish('SUCCEEDED', { output: JSON.stringify(output) }, lane.previous))
+      .catch((error: unknown) => {
+        if (error instanceof Halted) return;
+        if (!(error instanceof Failure)) console.error(`Execution ${executionName} failed unexpectedly:`, error);
+        const fields = error instanceof Failure ? error.fields : { error: 'States.Runtime', cause: String(error) };
+        execution.finish('FAILED', fields, lane.previous);
+      });
+  }
+
+  /** Told first, then marked as ended: a crash in between tells it again. */
+  #ended(entry: Entry, input: string, end: End): void {
+    this.#tell(entry, input, end);
+    this.catalog.put(entry);
+    this.catalog.prune(this.clock.now());
+  }
+
+  #tell(entry: Entry, input: string, end: End): void {
+    try {
+      this.#options.onStatusChange(statusChangeEvent(entry, input, end, this.clock.now()));
+    } catch (error) {
+      console.error(`The status change of ${entry.name} to ${entry.status} was not taken:`, error);
+    }
+  }
+}
+
+export const startOf = (lines: readonly Line[]): { input: string; revision: string } => ({
+  input: (lines[0]?.details?.input as string | undefined) ?? '{}',
+  revision: lines[0]?.note?.revision as string,
+});
+
+/** Nothing while it runs. A machine's timeout has neither error nor cause, although its event does (AWS). */
+export const endOf = (lines: readonly Line[]): End => {
+  const { type, details } = lines.at(-1) ?? {};
+  return type === undefined || !(type in statusOf) || type === 'ExecutionTimedOut' ? {} : (details as End);
+};

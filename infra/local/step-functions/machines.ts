@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Machine, prepareDefinition } from './definition.ts';
+
+export interface StateMachine {
+  arn: string;
+  name: string;
+  definition: object;
+  /** Under which the definition is kept. */
+  revision: string;
+  /** Milliseconds since 1970. */
+  created: number;
+}
+
+/** State machines, and every definition that executions were started with: they keep theirs when it changes, as on AWS. */
+export class Machines {
+  readonly #dir: string;
+  readonly #machines = new Map<string, StateMachine>();
+  readonly #prepared = new Map<string, Machine>();
+
+  constructor(dataDir: string) {
+    this.#dir = join(dataDir, 'definitions');
+    mkdirSync(this.#dir, { recursive: true });
+  }
+
+  /** @throws Error for a definition that this service cannot run */
+  put(arn: string, definition: object, now: number): void {
+    const text = JSON.stringify(definition);
+    const revision = createHash('sha256').update(text).digest('hex').slice(0, 16);
+    this.#prepared.set(revision, prepareDefinition(definition));
+    const file = join(this.#dir, `${revision}.json`);
+    writeFileSync(`${file}.new`, text);
+    renameSync(`${file}.new`, file);
+    const created = this.#machines.get(arn)?.created ?? now;
+    this.#machines.set(arn, { arn, name: arn.split(':').at(-1)!, definition, revision, created });
+  }
+
+  get(arn: string): StateMachine | undefined {
+    return this.#machines.get(arn);
+  }
+
+  all(): StateMachine[] {
+    return [...this.#machines.values()];
+  }
+
+  /** A definition ready to run. */
+  revision(revision: string): Machine {
+    let machine = this.#prepared.get(revision);
+    if (!machine) {
+      machine = prepareDefinition(JSON.parse(readFileSync(join(this.#dir, `${revision}.json`), 'utf8')) as object);
+      this.#prepared.set(revision, machine);
+    }
+    return machine;
+  }
+}

@@ -1,0 +1,191 @@
+import { tokenResource } from './definition.ts';
+import { effectiveInput, evaluate, type Place, runtimeFailure, selectInput } from './evaluate.ts';
+import type { PendingTask } from './execution.ts';
+import { dataLimitExceeded, Failure, type FailureFields, tooLarge } from './failure.ts';
+import type { Visit } from './interpreter.ts';
+import type { Line } from './journal.ts';
+import { Halted } from './scope.ts';
+
+/**
+ * Calls a Lambda function. Rejects with an Error whose `name` is Lambda's errorType; its `cause`, if it has one, is the
+ * JSON that Lambda answered with (`{errorType, errorMessage, trace}`), and becomes the Cause. A name that begins with
+ * `Lambda.` is an error of the service itself, whose Cause is its plain text.
+ */
+export type Invoke = (
+  functionArn: string,
+  payload: unknown,
+  context: { executionName: string; stateName: string },
+) => Promise<unknown>;
+
+export interface TaskHost {
+  readonly invoke: Invoke;
+  readonly region: string;
+  readonly executionName: string;
+  readonly pending: Map<string, PendingTask>;
+  issueToken(task: string): string;
+}
+
+interface Limits {
+  timeoutInSeconds?: number;
+  heartbeatInSeconds?: number;
+}
+
+interface Call {
+  functionArn: string;
+  payload: unknown;
+}
+
+/** Stands for the token wherever a history would show it: who may read an execution may not resume it. */
+const hiddenToken = '[task token]';
+const hide = (json: string, token: string | undefined): string => (token ? json.replaceAll(token, hiddenToken) : json);
+
+/**
+ * One attempt of a task: schedules it, calls the function, and waits for the outcome. After a restart a recorded outcome
+ * is taken as it is; an attempt that waited for its token goes on with the same token and deadline; a function whose
+ * answer was not recorded is called again.
+ * @throws Failure with the task's error
+ */
+export const attemptTask = async (visit: Visit, retry: number): Promise<unknown> => {
+  const { lane, state, host, entered } = visit;
+  const waits = state.Resource === tokenResource;
+  const resource = { resourceType: 'lambda', resource: waits ? 'invoke.waitForTaskToken' : 'invoke' };
+
+  let scheduled = lane.take('TaskScheduled');
+  let started = scheduled && lane.take('TaskStarted');
+  const submitted = started && lane.take('TaskSubmitted');
+  const outcome = started && lane.take('TaskSucceeded', 'TaskFailed', 'TaskTimedOut');
+  if (outcome) return resultOf(outcome);
+
+  const task = (scheduled?.note?.task as string | undefined) ?? lane.nextTask();
+  const token = waits ? host.issueToken(task) : undefined;
+  const place = visit.place({
+    State: { Name: visit.name, EnteredTime: new Date(entered.at).toISOString(), RetryCount: retry },
+    ...(token && { Task: { Token: token } }),
+  });
+  const call = submitted ? undefined : await prepareCall(visit, place);
+  if (!scheduled) {
+    const limits = await limitsOf(visit, place);
+    const parameters = hide(call!.json, token);
+    scheduled = lane.record(
+      'TaskScheduled',
+      { ...resource, region: host.region, parameters, ...limits },
+      { task, retry },
+    );
+  }
+  started ??= lane.record('TaskStarted', resource);
+  return resultOf(await waitForOutcome(visit, { scheduled, task, token, resource, call }));
+};
+
+/** Parameters, as JSON and as what is called. */
+const prepareCall = async (visit: Visit, place: Place): Promise<Call & { json: string }> => {
+  const parameters = await visit.lane.settled(effectiveInput(visit.state, visit.input, place));
+  const json = JSON.stringify(parameters);
+  if (tooLarge(json)) throw new Failure({ ...dataLimitExceeded(visit.name), terminal: true }, place.now);
+  // What is called gets its own copy: nothing it does to it may reach the execution.
+  const { FunctionName, Payload = {} } = JSON.parse(json) as { FunctionName?: string; Payload?: unknown };
+  if (typeof FunctionName !== 'string') throw runtimeFailure('FunctionName is missing in Parameters', place);
+  return { json, functionArn: FunctionName, payload: Payload };
+};
+
+/** Paths are about the state's input, before Parameters. */
+const limitsOf = async ({ lane, state, input }: Visit, place: Place): Promise<Limits> => {
+  const read = async (seconds: number | undefined, path: string | undefined) => {
+    if (path === undefined) return seconds;
+    const value = await lane.settled(selectInput(state, input, place).then((it) => evaluate(path, it, place)));
+    if (!Number.isInteger(value) || (value as number) <= 0) {
+      throw runtimeFailure(`${path} is ${JSON.stringify(value)}, not a positive number of seconds`, place);
+    }
+    return value as number;
+  };
+  return {
+    timeoutInSeconds: await read(state.TimeoutSeconds, state.TimeoutSecondsPath),
+    heartbeatInSeconds: await read(state.HeartbeatSeconds, state.HeartbeatSecondsPath),
+  };
+};
+
+interface Attempt {
+  scheduled: Line;
+  task: string;
+  token?: string;
+  resource: object;
+  /** Absent when the function had answered before a restart. */
+  call?: Call;
+}
+
+const waitForOutcome = ({ lane, name, host }: Visit, { scheduled, task, token, resource, call }: Attempt) =>
+  lane.wait<Line>((done) => {
+    const { recorder } = lane;
+    const { timeoutInSeconds, heartbeatInSeconds } = scheduled.details as Limits;
+    const timeOut = (heartbeat: boolean) =>
+      pending.settle('TaskTimedOut', { error: 'States.Timeout' }, heartbeat ? { heartbeat } : undefined);
+    let open = true;
+    let callOffHeartbeat = () => {};
+    // The deadline is that of the schedule, also after a restart; a heartbeat is given its whole time again.
+    const callOffTimeout =
+      timeoutInSeconds === undefined
+        ? () => {}
+        : recorder.after(scheduled.at + timeoutInSeconds * 1000 - recorder.now(), () => timeOut(false));
+
+    const close = () => {
+      open = false;
+      callOffTimeout();
+      callOffHeartbeat();
+      host.pending.delete(task);
+    };
+    const pending: PendingTask = {
+      settle(type, details, note) {
+        if (!open) return;
+        close();
+        try {
+          done(lane.record(type, { ...resource, ...details }, note));
+        } catch (error) {
+          // The history is full: the execution has just ended by this.
+          if (!(error instanceof Halted)) throw error;
+        }
+      },
+      beat() {
+        callOffHeartbeat();
+        if (heartbeatInSeconds !== undefined) {
+          callOffHeartbeat = recorder.after(heartbeatInSeconds * 1000, () => timeOut(true));
+        }
+      },
+    };
+    pending.beat();
+    host.pending.set(task, pending);
+
+    const answered = (payload: unknown) => {
+      if (!open) return;
+      const output = JSON.stringify({ ExecutedVersion: '$LATEST', Payload: payload ?? null, StatusCode: 200 });
+      if (tooLarge(output)) pending.settle('TaskFailed', dataLimitExceeded('lambda'));
+      else if (token === undefined) pending.settle('TaskSucceeded', { output });
+      else lane.record('TaskSubmitted', { ...resource, output: hide(output, token) });
+    };
+    if (call) {
+      Promise.resolve()
+        .then(() => host.invoke(call.functionArn, call.payload, { executionName: host.executionName, stateName: name }))
+        .then(answered, (error: unknown) => pending.settle('TaskFailed', failureOf(error)))
+        .catch((error: unknown) => {
+          if (!(error instanceof Halted)) throw error;
+        });
+    }
+    return close;
+  });
+
+const resultOf = ({ type, details, note, at }: Line): unknown => {
+  if (type === 'TaskSucceeded') return JSON.parse(details!.output as string);
+  const { error, cause } = details as FailureFields;
+  throw new Failure({ error, cause, ...(note?.heartbeat === true && { heartbeat: true }) }, at);
+};
+
+/** Characters of a Cause (API reference: TaskFailedEventDetails). */
+const maxCause = 32_768;
+
+const failureOf = (thrown: unknown): FailureFields => {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  if (error.name.startsWith('Lambda.')) return { error: error.name, cause: error.message.slice(0, maxCause) };
+  const payload =
+    typeof error.cause === 'string'
+      ? error.cause
+      : JSON.stringify({ errorType: error.name, errorMessage: error.message, trace: error.stack?.split('\n') });
+  return { error: error.name, cause: payload.slice(0, maxCause) };
+};

@@ -1,0 +1,74 @@
+import { X509Certificate } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writePrivately } from './secrets.ts';
+
+export interface Tls {
+  key: string;
+  /** Server certificate and authority. */
+  cert: string;
+  /** File of the authority's certificate, for `SSL_CERT_FILE` and the like. */
+  caFile: string;
+}
+
+const day = 24 * 3_600_000;
+
+/**
+ * Certificate for `localhost`, `127.0.0.1` and `::1` by an authority of this data folder. Made on the first start and
+ * again when it is about to expire. The authority's key is thrown away at once, so that nobody who finds the folder
+ * can make certificates for other names that a person who trusts it would believe.
+ */
+export const keepTls = async (folder: string): Promise<Tls> => {
+  const files = {
+    caFile: join(folder, 'ca.pem'),
+    key: join(folder, 'server-key.pem'),
+    cert: join(folder, 'server.pem'),
+  };
+  const all = Object.values(files);
+  if (!all.every((file) => existsSync(file)) || expiresSoon(files.cert)) await make(folder, files);
+  return {
+    key: readFileSync(files.key, 'utf8'),
+    cert: readFileSync(files.cert, 'utf8') + readFileSync(files.caFile, 'utf8'),
+    caFile: files.caFile,
+  };
+};
+
+const expiresSoon = (file: string): boolean =>
+  Date.parse(new X509Certificate(readFileSync(file)).validTo) - Date.now() < 30 * day;
+
+const make = async (folder: string, files: { caFile: string; key: string; cert: string }): Promise<void> => {
+  // Loaded here only: it takes 200 ms, and most starts have a certificate.
+  const { generate } = await import('selfsigned');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const validity = { notBeforeDate: new Date(Date.now() - day), notAfterDate: new Date(Date.now() + 820 * day) };
+  const common = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256', ...validity } as const;
+  const ca = await generate([{ name: 'commonName', value: 'stepform local authority' }], {
+    ...common,
+    extensions: [
+      { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  });
+  const server = await generate([{ name: 'commonName', value: 'localhost' }], {
+    ...common,
+    ca: { key: ca.private, cert: ca.cert },
+    extensions: [
+      { name: 'basicConstraints', cA: false, critical: true },
+      { name: 'keyUsage', digitalSignature: true, critical: true },
+      { name: 'extKeyUsage', serverAuth: true },
+      {
+        name: 'subjectAltName',
+        altNames: [
+          { type: 2, value: 'localhost' },
+          { type: 7, ip: '127.0.0.1' },
+          { type: 7, ip: '::1' },
+        ],
+      },
+    ],
+  });
+  writePrivately(files.key, server.private);
+  writePrivately(files.cert, withNewline(server.cert));
+  writePrivately(files.caFile, withNewline(ca.cert));
+};
+
+const withNewline = (pem: string): string => (pem.endsWith('\n') ? pem : `${pem}\n`);

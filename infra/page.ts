@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { basename, extname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { build, type Plugin } from 'esbuild';
+import type { PageFile, PageFiles } from '../functions/web/files.ts';
+
+const types: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+const brotli = promisify(brotliCompress);
+const zip = promisify(gzip);
+
+/** Compressed once, here, as well as it goes: what the function sends is only looked up. */
+const compressed = async (name: string, content: Uint8Array): Promise<PageFile> => {
+  const contentType = types[extname(name)];
+  if (!contentType) throw new Error(`${name}: the page has no content type for this`);
+  const [br, gz] = await Promise.all([
+    brotli(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
+    zip(content, { level: 9 }),
+  ]);
+  return { contentType, br: br.toString('base64'), gzip: gz.toString('base64') };
+};
+
+const hashed = (name: string, content: Uint8Array): string => {
+  const hash = createHash('sha256').update(content).digest('base64url').slice(0, 10);
+  return `${basename(name, extname(name))}-${hash}${extname(name)}`;
+};
+
+/**
+ * Bundles the web page: one script, one style sheet, an icon.
+ * @throws {BuildFailure} of esbuild
+ */
+export const buildPage = async (root: string): Promise<PageFiles> => {
+  const source = join(root, 'functions/web');
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: [{ in: join(source, 'main.tsx'), out: 'page' }],
+    outdir: '/',
+    write: false,
+    bundle: true,
+    platform: 'browser',
+    format: 'esm',
+    // Browsers since the spring of 2024: light-dark(), Promise.withResolvers.
+    target: ['chrome123', 'edge123', 'firefox121', 'safari17.5'],
+    minify: true,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    charset: 'utf8',
+    logLevel: 'silent',
+  });
+  const made = [
+    ...outputFiles.map(({ path, contents }) => ({ name: basename(path), contents })),
+    { name: 'icon.svg', contents: new Uint8Array(await readFile(join(source, 'icon.svg'))) },
+  ];
+  const named = made.map(({ name, contents }) => ({ name, contents, as: hashed(name, contents) }));
+  const nameOf = (name: string) => named.find((file) => file.name === name)?.as ?? '';
+  const html = (await readFile(join(source, 'index.html'), 'utf8'))
+    .replace('{{script}}', nameOf('page.js'))
+    .replace('{{style}}', nameOf('page.css'))
+    .replace('{{icon}}', nameOf('icon.svg'));
+  const assets = named.map(async ({ as, contents }) => [as, await compressed(as, contents)] as const);
+  return { html, assets: Object.fromEntries(await Promise.all(assets)) };
+};
+
+/** Lets the function that serves the page import it: `stepform:page`. */
+export const pagePlugin = (root: string): Plugin => ({
+  name: 'page',
+  setup(context) {
+    context.onResolve({ filter: /^stepform:page$/ }, () => ({ path: 'page', namespace: 'stepform' }));
+    context.onLoad({ filter: /.*/, namespace: 'stepform' }, async () => ({
+      contents: JSON.stringify(await buildPage(root)),
+      loader: 'json',
+    }));
+  },
+});

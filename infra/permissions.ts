@@ -1,0 +1,173 @@
+import * as iam from 'aws-cdk-lib/aws-iam';
+import { Aws } from 'aws-cdk-lib/core';
+import type { FunctionId } from './functions.ts';
+import type { LifecycleFunction } from './lifecycle.ts';
+import type { Runners } from './runner.ts';
+import type { Storage } from './storage.ts';
+
+/** What a function may do, beside writing its own log. Nothing else adds to a function's role. */
+export interface Permission {
+  actions: string[];
+  resources: string[];
+  conditions?: Record<string, Record<string, string>>;
+  /** Why the resource ends in a wildcard. */
+  wildcard?: string;
+}
+
+export const statement = ({ actions, resources, conditions }: Permission): iam.PolicyStatement =>
+  new iam.PolicyStatement({ actions, resources, conditions });
+
+type Verb = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem';
+type Prefix = 'configurations' | 'inputs' | 'runs' | 'states';
+
+/** The vocabulary permissions are written in. */
+const grants = ({ table, bucket, key }: Storage, runners: Runners) => {
+  const objects = (action: string, prefixes: Prefix[]): Permission => ({
+    actions: [`s3:${action}`],
+    resources: prefixes.map((prefix) => bucket.arnForObjects(`${prefix}/*`)),
+    wildcard: 'Keys below a prefix name runs, workspaces and configuration versions, which come and go.',
+  });
+  return {
+    table: (...verbs: Verb[]): Permission => ({
+      actions: verbs.map((verb) => `dynamodb:${verb}`),
+      resources: [table.tableArn],
+    }),
+    dueIndex: (): Permission => ({ actions: ['dynamodb:Query'], resources: [`${table.tableArn}/index/due`] }),
+    /** DynamoDB opens the table's key in the caller's name (DynamoDB: encryption at rest, usage notes). */
+    tableKey: (): Permission => ({
+      actions: ['kms:Decrypt'],
+      resources: [key.keyArn],
+      conditions: { StringEquals: { 'kms:ViaService': `dynamodb.${Aws.REGION}.amazonaws.com` } },
+    }),
+    key: (...actions: ('Decrypt' | 'GenerateDataKey')[]): Permission => ({
+      actions: actions.map((action) => `kms:${action}`),
+      resources: [key.keyArn],
+    }),
+    readObjects: (...prefixes: Prefix[]): Permission => objects('GetObject', prefixes),
+    writeObjects: (...prefixes: Prefix[]): Permission => objects('PutObject', prefixes),
+    /** Without it S3 answers 403 in place of 404 to a read of what is not there (S3 API: GetObject). */
+    seeMissingObjects: (): Permission => ({ actions: ['s3:ListBucket'], resources: [bucket.bucketArn] }),
+    launch: (): Permission[] => [
+      {
+        actions: ['ecs:RunTask'],
+        resources: [runners.anyRevisionArn],
+        conditions: { ArnEquals: { 'ecs:cluster': runners.clusterArn } },
+        wildcard: 'Any revision of this one task definition: a deployment makes a new one while runs start.',
+      },
+      {
+        actions: ['iam:PassRole'],
+        resources: [runners.executionRole.roleArn, runners.taskRole.roleArn],
+        conditions: { StringEquals: { 'iam:PassedToService': 'ecs-tasks.amazonaws.com' } },
+      },
+    ],
+    onTasks: (...actions: ('StopTask' | 'DescribeTasks')[]): Permission => ({
+      actions: actions.map((action) => `ecs:${action}`),
+      resources: [runners.anyTaskArn],
+      conditions: { ArnEquals: { 'ecs:cluster': runners.clusterArn } },
+      wildcard: 'Tasks of this one cluster; ECS makes up their ids.',
+    }),
+  };
+};
+
+/**
+ * The service evaluates these against the machine that made the token, although the service authorization reference
+ * names no resource type for them (aws-cdk: StateMachine.grantTaskResponse does the same).
+ */
+export const answering = (stateMachineArn: string, ...more: 'Heartbeat'[]): Permission => ({
+  actions: ['Success', 'Failure', ...more].map((answer) => `states:SendTask${answer}`),
+  resources: [stateMachineArn],
+});
+
+/** Of the functions behind the machine's states; `answering` comes on top, once the machine exists. */
+export const lifecyclePermissions = (storage: Storage, runners: Runners): Record<LifecycleFunction, Permission[]> => {
+  const may = grants(storage, runners);
+  const enter = [may.table('GetItem', 'UpdateItem'), may.tableKey()];
+  // A container whose run ended while it was started is stopped at once.
+  const launch = [...enter, ...may.launch(), may.onTasks('StopTask')];
+  return {
+    Pending: [may.table('GetItem', 'Query', 'UpdateItem', 'DeleteItem'), may.tableKey()],
+    PlanQueued: launch,
+    Planning: enter,
+    NeedsConfirmation: enter,
+    // A plan that is stale already is discarded, which the run's timeline says.
+    PlannedAndSaved: [may.table('GetItem', 'PutItem', 'UpdateItem'), may.tableKey()],
+    Confirmed: [may.table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'), may.tableKey()],
+    ApplyQueued: launch,
+    Applying: enter,
+    Complete: finish(storage, runners),
+  };
+};
+
+const finish = (storage: Storage, runners: Runners): Permission[] => {
+  const may = grants(storage, runners);
+  return [
+    may.table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    may.tableKey(),
+    may.onTasks('StopTask', 'DescribeTasks'),
+  ];
+};
+
+/** Of all other functions. */
+export const permissions = (
+  storage: Storage,
+  runners: Runners,
+  machine: { arn: string; name: string },
+): Record<Exclude<FunctionId, LifecycleFunction>, Permission[]> => {
+  const may = grants(storage, runners);
+  const start: Permission = { actions: ['states:StartExecution'], resources: [machine.arn] };
+  const beginRuns: Permission[] = [
+    may.key('GenerateDataKey', 'Decrypt'),
+    may.readObjects('configurations'),
+    may.writeObjects('inputs'),
+    may.seeMissingObjects(),
+    start,
+  ];
+  const createRuns = [may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), ...beginRuns];
+  return {
+    Api: [
+      may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+      may.key('GenerateDataKey', 'Decrypt'),
+      // What runs were given is theirs alone to read.
+      may.readObjects('configurations', 'runs', 'states'),
+      may.writeObjects('configurations', 'inputs', 'states'),
+      may.seeMissingObjects(),
+      start,
+      answering(machine.arn),
+    ],
+    Logs: [may.table('GetItem', 'Query'), may.key('Decrypt'), may.readObjects('runs'), may.seeMissingObjects()],
+    Runner: [
+      may.table('GetItem', 'Query', 'PutItem', 'UpdateItem'),
+      may.key('GenerateDataKey', 'Decrypt'),
+      may.readObjects('configurations', 'inputs', 'runs', 'states'),
+      may.writeObjects('runs', 'states'),
+      may.seeMissingObjects(),
+      answering(machine.arn, 'Heartbeat'),
+    ],
+    ExecutionStopped: [...finish(storage, runners), answering(machine.arn)],
+    RunnerStopped: [
+      may.table('GetItem', 'UpdateItem'),
+      may.tableKey(),
+      ...may.launch(),
+      may.onTasks('StopTask'),
+      answering(machine.arn),
+    ],
+    ConfigurationUploaded: createRuns,
+    RunApplied: createRuns,
+    Sweep: [
+      ...finish(storage, runners),
+      may.table('BatchGetItem'),
+      ...beginRuns,
+      may.dueIndex(),
+      ...may.launch(),
+      {
+        actions: ['states:DescribeExecution'],
+        resources: [`arn:${Aws.PARTITION}:states:${Aws.REGION}:${Aws.ACCOUNT_ID}:execution:${machine.name}:*`],
+        wildcard: 'Executions of this one machine; each is named like its run.',
+      },
+      answering(machine.arn),
+    ],
+    // The page is the same for everybody; what it shows, it asks the API for.
+    Web: [],
+    Bootstrap: [may.table('GetItem', 'PutItem'), may.tableKey()],
+  };
+};

@@ -1,0 +1,177 @@
+import { dirname } from 'node:path';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import { DockerImageAsset, Platform } from 'aws-cdk-lib/aws-ecr-assets';
+import * as ecs from 'aws-cdk-lib/aws-ecs';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import * as logs from 'aws-cdk-lib/aws-logs';
+import { Aws } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
+import type { Settings } from './settings.ts';
+import { removalPolicy } from './storage.ts';
+
+const containerName = 'runner';
+
+/** Where each engine's own image keeps its program. */
+const engineImages = {
+  terraform: { repository: 'docker.io/hashicorp/terraform', tag: (version: string) => version, path: '/bin/terraform' },
+  tofu: {
+    repository: 'ghcr.io/opentofu/opentofu',
+    tag: (version: string) => `${version}-minimal`,
+    path: '/usr/local/bin/tofu',
+  },
+};
+
+/**
+ * Where Terraform runs: a container per phase or held run, on Fargate. Customers' code runs in it, so it has no
+ * permission in this account, no inbound network, and a root file system that cannot be written.
+ */
+export class Runners extends Construct {
+  readonly clusterArn: string;
+  readonly taskDefinitionArn: string;
+  /** The task definition whatever its revision. */
+  readonly anyRevisionArn: string;
+  readonly anyTaskArn: string;
+  readonly executionRole: iam.Role;
+  readonly taskRole: iam.Role;
+  readonly logGroup: logs.LogGroup;
+  readonly #subnetIds: string[];
+  readonly #securityGroupId: string;
+
+  /** @param bundle absolute path of the runner program; its folder is the image's build context */
+  constructor(scope: Construct, id: string, settings: Settings, bundle: string) {
+    super(scope, id);
+    const { vpcId, subnetIds } = this.#network(settings);
+    this.#subnetIds = subnetIds;
+    this.#securityGroupId = new ec2.CfnSecurityGroup(this, 'SecurityGroup', {
+      vpcId,
+      groupDescription: 'Stepform runners: everything out, nothing in',
+      securityGroupEgress: [
+        { ipProtocol: '-1', cidrIp: '0.0.0.0/0', description: 'providers, registries, the platform' },
+      ],
+    }).attrGroupId;
+
+    const cluster = new ecs.CfnCluster(this, 'Cluster', {
+      clusterSettings: [{ name: 'containerInsights', value: 'disabled' }],
+    });
+    acknowledge(cluster, {
+      ECS4: 'Container Insights is billed per task and metric, and runners live for minutes: what an operator needs of them is in the run (timings, end reason) and on the dashboard.',
+    });
+    this.clusterArn = cluster.attrArn;
+    this.anyTaskArn = `arn:${Aws.PARTITION}:ecs:${Aws.REGION}:${Aws.ACCOUNT_ID}:task/${cluster.ref}/*`;
+
+    this.logGroup = new logs.LogGroup(this, 'Log', {
+      retention: settings.logRetentionDays,
+      removalPolicy: removalPolicy(settings),
+    });
+    const engine = engineImages[settings.terraformEngine];
+    const image = new DockerImageAsset(this, 'Image', {
+      directory: dirname(bundle),
+      platform: Platform.LINUX_ARM64,
+      buildArgs: {
+        ENGINE_IMAGE: `${engine.repository}:${engine.tag(settings.terraformVersion)}`,
+        ENGINE_PATH: engine.path,
+      },
+    });
+    this.taskRole = new iam.Role(this, 'TaskRole', {
+      assumedBy: new iam.ServicePrincipal('ecs-tasks.amazonaws.com', {
+        conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
+      }),
+      description: 'Stepform: runners. Has no permission, and must not be given any: code of customers runs with it.',
+    });
+    this.executionRole = this.#executionRole(image);
+
+    const family = `${Aws.STACK_NAME}-runner`;
+    const taskDefinition = new ecs.CfnTaskDefinition(this, 'TaskDefinition', {
+      family,
+      requiresCompatibilities: ['FARGATE'],
+      runtimePlatform: { cpuArchitecture: 'ARM64', operatingSystemFamily: 'LINUX' },
+      networkMode: 'awsvpc',
+      cpu: String(settings.runnerCpu),
+      memory: String(settings.runnerMemoryMiB),
+      ephemeralStorage: settings.runnerDiskGiB > 20 ? { sizeInGiB: settings.runnerDiskGiB } : undefined,
+      executionRoleArn: this.executionRole.roleArn,
+      taskRoleArn: this.taskRole.roleArn,
+      volumes: [{ name: 'work' }],
+      containerDefinitions: [
+        {
+          name: containerName,
+          image: image.imageUri,
+          essential: true,
+          readonlyRootFilesystem: true,
+          mountPoints: [{ sourceVolume: 'work', containerPath: '/tmp', readOnly: false }],
+          // The most Fargate grants: Terraform gets to finish what it is doing and to write its state.
+          stopTimeout: 120,
+          linuxParameters: { initProcessEnabled: true, capabilities: { drop: ['ALL'] } },
+          logConfiguration: {
+            logDriver: 'awslogs',
+            options: {
+              'awslogs-group': this.logGroup.logGroupName,
+              'awslogs-region': Aws.REGION,
+              'awslogs-stream-prefix': containerName,
+            },
+          },
+        },
+      ],
+    });
+    this.taskDefinitionArn = taskDefinition.ref;
+    this.anyRevisionArn = `arn:${Aws.PARTITION}:ecs:${Aws.REGION}:${Aws.ACCOUNT_ID}:task-definition/${family}:*`;
+  }
+
+  /** For functions that start runners. */
+  launchEnvironment(publicUrl: string): Record<string, string> {
+    return {
+      PUBLIC_URL: publicUrl,
+      CLUSTER_ARN: this.clusterArn,
+      TASK_DEFINITION_ARN: this.taskDefinitionArn,
+      CONTAINER_NAME: containerName,
+      SUBNETS: this.#subnetIds.join(','),
+      SECURITY_GROUPS: this.#securityGroupId,
+    };
+  }
+
+  /** Without NAT gateways: they cost while nothing runs. */
+  #network({ vpcId, subnetIds }: Settings): { vpcId: string; subnetIds: string[] } {
+    if (vpcId && subnetIds) return { vpcId, subnetIds };
+    const vpc = new ec2.Vpc(this, 'Network', {
+      maxAzs: 2,
+      natGateways: 0,
+      subnetConfiguration: [{ name: 'runners', subnetType: ec2.SubnetType.PUBLIC, mapPublicIpOnLaunch: false }],
+      // Costs nothing, and keeps states and archives off the internet.
+      gatewayEndpoints: { S3: { service: ec2.GatewayVpcEndpointAwsService.S3 } },
+    });
+    acknowledge(vpc, {
+      VPC7: 'Flow logs are billed by volume, and nearly all of it would be provider downloads. Nothing listens in this network; companies that must record flows bring their own network (vpcId, subnetIds).',
+    });
+    return { vpcId: vpc.vpcId, subnetIds: vpc.publicSubnets.map(({ subnetId }) => subnetId) };
+  }
+
+  /** What Fargate itself does for a runner: pull the image, write the container's log. */
+  #executionRole(image: DockerImageAsset): iam.Role {
+    const role = new iam.Role(this, 'ExecutionRole', {
+      assumedBy: new iam.ServicePrincipal('ecs-tasks.amazonaws.com'),
+      description: 'Stepform: starting runners',
+      inlinePolicies: {
+        Start: new iam.PolicyDocument({
+          statements: [
+            new iam.PolicyStatement({ actions: ['ecr:GetAuthorizationToken'], resources: ['*'] }),
+            new iam.PolicyStatement({
+              actions: ['ecr:BatchCheckLayerAvailability', 'ecr:GetDownloadUrlForLayer', 'ecr:BatchGetImage'],
+              resources: [image.repository.repositoryArn],
+            }),
+            new iam.PolicyStatement({
+              actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+              resources: [this.logGroup.logGroupArn],
+            }),
+          ],
+        }),
+      },
+    });
+    acknowledgeWildcard(
+      role,
+      '*',
+      'ecr:GetAuthorizationToken knows no resource (service authorization reference: ECR).',
+    );
+    return role;
+  }
+}

@@ -1,0 +1,118 @@
+import * as v from 'valibot';
+
+/**
+ * What an operator may choose, in the `context` of cdk.json or as `cdk deploy -c name=value`. Durations are seconds
+ * unless the name says otherwise.
+ */
+
+/** CDK gives `-c name=value` as text. */
+const whole = (min: number, max: number) =>
+  v.pipe(
+    v.union([v.number(), v.pipe(v.string(), v.regex(/^\d+$/, 'must be a whole number'), v.transform(Number))]),
+    v.integer('must be a whole number'),
+    v.minValue(min, `must be at least ${min}`),
+    v.maxValue(max, `must be at most ${max}`),
+  );
+
+const texts = v.pipe(
+  v.union([
+    v.array(v.string()),
+    v.pipe(
+      v.string(),
+      v.transform((text) => text.split(',').map((part) => part.trim())),
+    ),
+  ]),
+  v.minLength(1, 'must name at least one'),
+);
+
+const exactVersion = v.pipe(
+  v.string(),
+  v.regex(/^\d+\.\d+\.\d+(-[a-z0-9.]+)?$/, 'must be an exact version, e.g. 1.11.4'),
+);
+
+/** CloudWatch Logs knows these periods only. */
+const retentions = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
+];
+
+const schema = v.object({
+  stackName: v.optional(
+    v.pipe(v.string(), v.regex(/^[A-Za-z][A-Za-z0-9-]{0,127}$/, 'must be letters, digits and hyphens')),
+    'Stepform',
+  ),
+  /** Which program runs configurations: Terraform or OpenTofu. */
+  terraformEngine: v.optional(v.picklist(['terraform', 'tofu'], 'must be terraform or tofu')),
+  /** Version in the runner's image; a workspace that wants another has it downloaded and verified. */
+  terraformVersion: v.optional(exactVersion),
+  /** How long a runner stands by after a plan, so that the apply starts at once; 0 = not at all. */
+  holdSeconds: v.optional(whole(0, 3600), 120),
+  /** How often a runner beats; the state machine misses it after 60 s. */
+  heartbeatSeconds: v.optional(whole(1, 20), 5),
+  /** Fargate sizes; AWS refuses combinations it does not offer. */
+  runnerCpu: v.optional(whole(256, 16384), 1024),
+  runnerMemoryMiB: v.optional(whole(512, 122880), 2048),
+  /** Disk of a runner; the first 20 GiB cost nothing. */
+  runnerDiskGiB: v.optional(whole(20, 200), 20),
+  /** An existing network instead of a new one; both or neither. The subnets need a way to the internet. */
+  vpcId: v.optional(v.pipe(v.string(), v.regex(/^vpc-[0-9a-f]+$/, 'must be the id of a VPC, e.g. vpc-0a1b2c3d'))),
+  subnetIds: v.optional(texts),
+  logRetentionDays: v.optional(
+    v.pipe(
+      whole(1, 3653),
+      v.check((days) => retentions.includes(days), `must be one of ${retentions.join(', ')}`),
+    ),
+    30,
+  ),
+  /** What `cdk destroy` does with table, bucket, key and logs. With `destroy` the bucket must be emptied first. */
+  removalPolicy: v.optional(v.picklist(['retain', 'destroy'], 'must be retain or destroy'), 'retain'),
+  /** Who hears of alarms; nobody when absent. */
+  alarmEmail: v.optional(v.pipe(v.string(), v.email('must be an e-mail address'))),
+});
+
+type Raw = v.InferOutput<typeof schema>;
+export type Settings = Omit<Raw, 'terraformEngine' | 'terraformVersion'> & {
+  terraformEngine: 'terraform' | 'tofu';
+  terraformVersion: string;
+};
+
+const imageVersions = { terraform: '1.11.4', tofu: '1.9.1' };
+
+/** A setting is unknown, missing or out of range. */
+export class SettingsError extends Error {
+  override name = 'SettingsError';
+}
+
+/** Settings are plain words; CDK's own context keys have a colon, slash, at sign or hyphen. */
+const isOurs = (key: string): boolean => /^[A-Za-z][A-Za-z0-9]*$/.test(key);
+
+/**
+ * Reads CDK context, leaving CDK's own keys alone.
+ * @throws {SettingsError} that names the setting, what is wrong with it and where it is set
+ */
+export const readSettings = (context: Record<string, unknown>): Settings => {
+  const ours = Object.fromEntries(Object.entries(context).filter(([key]) => isOurs(key)));
+  const problems = Object.keys(ours)
+    .filter((key) => !(key in schema.entries))
+    .map((key) => `${key}: there is no such setting (there are: ${Object.keys(schema.entries).join(', ')})`);
+  const result = v.safeParse(schema, ours);
+  for (const issue of result.issues ?? []) problems.push(`${v.getDotPath(issue)}: ${readable(issue)}`);
+  if ('vpcId' in ours !== 'subnetIds' in ours)
+    problems.push('vpcId, subnetIds: give both, or neither for a new network');
+  if (problems.length || !result.success)
+    throw new SettingsError(
+      `Settings in cdk.json ("context") or -c options:\n${problems.map((p) => `  ${p}`).join('\n')}`,
+    );
+  const terraformEngine = result.output.terraformEngine ?? 'terraform';
+  return {
+    ...result.output,
+    terraformEngine,
+    terraformVersion: result.output.terraformVersion ?? imageVersions[terraformEngine],
+  };
+};
+
+/** A union's own message is of no use to a person; the last of its branches says what text should look like. */
+const readable = (issue: v.BaseIssue<unknown>): string => {
+  const inner = issue.issues?.at(-1)?.message;
+  const given = JSON.stringify(issue.input);
+  return `${issue.type === 'union' && inner ? inner : issue.message} (it is ${given})`;
+};

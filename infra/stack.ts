@@ -1,0 +1,130 @@
+import * as iam from 'aws-cdk-lib/aws-iam';
+import { type App, CfnOutput, Stack } from 'aws-cdk-lib/core';
+import { HttpApi } from './api.ts';
+import type { Bundles } from './bundle.ts';
+import { Events, LostEvents } from './events.ts';
+import { PlatformFunction } from './function.ts';
+import type { FunctionId } from './functions.ts';
+import { Lifecycle, type LifecycleFunction, lifecycleFunctions } from './lifecycle.ts';
+import { Operations } from './operations.ts';
+import { answering, lifecyclePermissions, type Permission, permissions, statement } from './permissions.ts';
+import { Runners } from './runner.ts';
+import type { Settings } from './settings.ts';
+import { Storage } from './storage.ts';
+
+type Variables = Record<string, string>;
+
+/** The whole platform, as one stack. */
+export class Platform extends Stack {
+  constructor(app: App, settings: Settings, bundles: Bundles) {
+    super(app, settings.stackName, {
+      description: 'Stepform: Terraform Cloud’s run lifecycle as a serverless application',
+      analyticsReporting: false,
+    });
+    const storage = new Storage(this, 'Storage', settings);
+    const api = new HttpApi(this, 'HttpApi', settings);
+    const runners = new Runners(this, 'Runners', settings, bundles.runner);
+    const lost = new LostEvents(this, 'LostEvents');
+
+    const build = (id: FunctionId, environment: Variables, given: Permission[]): PlatformFunction =>
+      new PlatformFunction(this, id, {
+        settings,
+        bundle: bundles.functions[id].file,
+        environment,
+        permissions: given,
+      });
+    const table = { TABLE_NAME: storage.table.tableName };
+    const bucket = { BUCKET_NAME: storage.bucket.bucketName };
+    const key = { KEY_ARN: storage.key.keyArn };
+    const cluster = { CLUSTER_ARN: runners.clusterArn };
+    const launch = runners.launchEnvironment(api.url);
+
+    const behindStates: Record<LifecycleFunction, Variables> = {
+      Pending: table,
+      PlanQueued: { ...table, ...launch },
+      Planning: table,
+      NeedsConfirmation: table,
+      PlannedAndSaved: table,
+      Confirmed: table,
+      ApplyQueued: { ...table, ...launch },
+      Applying: table,
+      Complete: { ...table, ...cluster },
+    };
+    const stateMay = lifecyclePermissions(storage, runners);
+    const states = record(lifecycleFunctions, (id) => build(id, behindStates[id], stateMay[id]));
+    const lifecycle = new Lifecycle(this, 'Lifecycle', {
+      functions: record(lifecycleFunctions, (id) => states[id].function),
+    });
+    const machine = { STATE_MACHINE_ARN: lifecycle.stateMachineArn };
+    // Apart from the roles' own policies, which the functions and so the machine wait for.
+    new iam.Policy(this, 'AnswerExecutions', {
+      statements: [statement(answering(lifecycle.stateMachineArn))],
+      roles: lifecycleFunctions.map((id) => states[id].role),
+    });
+
+    const may = permissions(storage, runners, {
+      arn: lifecycle.stateMachineArn,
+      name: lifecycle.machine.stateMachineName,
+    });
+    const forApi = { ...table, ...bucket, ...key, ...machine };
+    const functions: Record<FunctionId, PlatformFunction> = {
+      ...states,
+      Api: build('Api', forApi, may.Api),
+      Web: build('Web', bucket, may.Web),
+      Logs: build('Logs', { ...table, ...bucket }, may.Logs),
+      Runner: build(
+        'Runner',
+        {
+          ...forApi,
+          TERRAFORM_ENGINE: settings.terraformEngine,
+          HOLD_SECONDS: String(settings.holdSeconds),
+          HEARTBEAT_SECONDS: String(settings.heartbeatSeconds),
+        },
+        may.Runner,
+      ),
+      ExecutionStopped: build('ExecutionStopped', { ...table, ...cluster }, [...may.ExecutionStopped, lost.keep]),
+      RunnerStopped: build('RunnerStopped', { ...table, ...launch }, [...may.RunnerStopped, lost.keep]),
+      ConfigurationUploaded: build('ConfigurationUploaded', { ...table, ...bucket, ...machine }, [
+        ...may.ConfigurationUploaded,
+        lost.keep,
+      ]),
+      RunApplied: build('RunApplied', { ...table, ...bucket, ...machine }, [...may.RunApplied, lost.keep]),
+      Sweep: build('Sweep', { ...table, ...bucket, ...machine, ...launch }, may.Sweep),
+      Bootstrap: build('Bootstrap', table, may.Bootstrap),
+    };
+
+    api.connect({
+      Api: functions.Api.function,
+      Logs: functions.Logs.function,
+      Runner: functions.Runner.function,
+      Web: functions.Web.function,
+    });
+    new Events(this, 'Events', {
+      functions,
+      lost,
+      stateMachineArn: lifecycle.stateMachineArn,
+      clusterArn: runners.clusterArn,
+      bucketName: storage.bucket.bucketName,
+    });
+    new Operations(this, 'Operations', {
+      settings,
+      functions,
+      machine: lifecycle.machine,
+      lostEvents: lost.queue,
+      apiId: api.apiId,
+      key: storage.key,
+    });
+
+    const outputs = {
+      ApiUrl: api.url,
+      StateMachineArn: lifecycle.stateMachineArn,
+      TableName: storage.table.tableName,
+      BucketName: storage.bucket.bucketName,
+      BootstrapFunctionName: functions.Bootstrap.function.functionName,
+    };
+    for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value });
+  }
+}
+
+const record = <K extends string, V>(ids: readonly K[], make: (id: K) => V): Record<K, V> =>
+  Object.fromEntries(ids.map((id) => [id, make(id)])) as Record<K, V>;

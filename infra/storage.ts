@@ -1,0 +1,79 @@
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import * as kms from 'aws-cdk-lib/aws-kms';
+import * as s3 from 'aws-cdk-lib/aws-s3';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
+import type { Settings } from './settings.ts';
+
+export const removalPolicy = ({ removalPolicy }: Settings): RemovalPolicy =>
+  removalPolicy === 'destroy' ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN;
+
+/** The one table, the one bucket, and the key that both and the secrets in them are encrypted with. */
+export class Storage extends Construct {
+  readonly table: dynamodb.Table;
+  readonly bucket: s3.Bucket;
+  readonly key: kms.Key;
+
+  constructor(scope: Construct, id: string, settings: Settings) {
+    super(scope, id);
+    const keep = removalPolicy(settings);
+
+    this.key = new kms.Key(this, 'Key', {
+      description: 'Stepform: table, bucket and sensitive variables',
+      enableKeyRotation: true,
+      removalPolicy: keep,
+    });
+
+    this.table = new dynamodb.Table(this, 'Table', {
+      partitionKey: { name: 'pk', type: dynamodb.AttributeType.STRING },
+      sortKey: { name: 'sk', type: dynamodb.AttributeType.STRING },
+      billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      encryption: dynamodb.TableEncryption.CUSTOMER_MANAGED,
+      encryptionKey: this.key,
+      timeToLiveAttribute: 'expiresAt',
+      deletionProtection: keep === RemovalPolicy.RETAIN,
+      removalPolicy: keep,
+    });
+    this.table.addGlobalSecondaryIndex({
+      indexName: 'due',
+      partitionKey: { name: 'dueShard', type: dynamodb.AttributeType.STRING },
+      sortKey: { name: 'dueAt', type: dynamodb.AttributeType.STRING },
+      projectionType: dynamodb.ProjectionType.KEYS_ONLY,
+    });
+
+    this.bucket = new s3.Bucket(this, 'Bucket', {
+      versioned: true,
+      encryption: s3.BucketEncryption.KMS,
+      encryptionKey: this.key,
+      bucketKeyEnabled: true,
+      blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
+      objectOwnership: s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+      enforceSSL: true,
+      // The web page reads plans and states and uploads configurations itself, by presigned URLs. Only who has such a URL
+      // gets anything, and no cookie is involved: the origin, which differs with domain and proxy, would protect nothing.
+      cors: [
+        {
+          allowedOrigins: ['*'],
+          allowedMethods: [s3.HttpMethods.GET, s3.HttpMethods.PUT],
+          allowedHeaders: ['content-type'],
+          maxAge: 3600,
+        },
+      ],
+      removalPolicy: keep,
+      lifecycleRules: [
+        // State versions are objects of their own, so an old version of an object is only what a mistake overwrote.
+        { id: 'old-versions', noncurrentVersionExpiration: Duration.days(90), expiredObjectDeleteMarker: true },
+        { id: 'broken-uploads', abortIncompleteMultipartUploadAfter: Duration.days(2) },
+      ],
+    });
+    // Set on the resource itself: the construct's `eventBridgeEnabled` brings a function of its own along.
+    (this.bucket.node.defaultChild as s3.CfnBucket).notificationConfiguration = {
+      eventBridgeConfiguration: { eventBridgeEnabled: true },
+    };
+    acknowledge(this.bucket, {
+      S1: 'Server access logs are delivered on a best-effort basis and would need a second bucket that idles at a price. Who read or wrote which state is recorded by the API; accounts that need proof per object turn on CloudTrail data events for the bucket.',
+    });
+  }
+}

@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Bundles } from './bundle.ts';
+import { locked } from './lock.ts';
+
+/**
+ * Makes bundles and CloudFormation template, for the CDK command line, the local platform and the tests alike. Needs
+ * neither network, nor an account, nor Docker. What is unchanged is not made again, and its makers are not even loaded.
+ */
+
+export interface SynthesizeOptions {
+  /** Folder of the cloud assembly; the CDK command line names its own. */
+  outdir?: string;
+  /** CDK context, settings among it; that of cdk.json unless given. */
+  context?: Record<string, unknown>;
+  /** Check the template against CloudFormation's schemas as well: 4 s, for what is about to be deployed. */
+  validate?: boolean;
+}
+
+export interface Synthesis {
+  /** CloudFormation template of the one stack. */
+  template: Template;
+  /** Absolute path of the cloud assembly. */
+  assembly: string;
+  bundles: Bundles;
+  /** Nothing had to be made. */
+  cached: boolean;
+  /** Milliseconds. */
+  took: number;
+}
+
+export interface Template {
+  Resources: Record<string, { Type: string; Properties?: Record<string, unknown>; [more: string]: unknown }>;
+  Outputs: Record<string, { Value: unknown }>;
+  Parameters?: Record<string, { Type: string; Default?: unknown }>;
+}
+
+const root = resolve(import.meta.dirname, '..');
+const build = join(root, '.build');
+
+/**
+ * @throws {SettingsError} for a wrong setting
+ * @throws {BuildFailure} of esbuild when a source does not parse or resolve
+ */
+export const synthesize = async ({ outdir, context, validate = false }: SynthesizeOptions = {}): Promise<Synthesis> => {
+  const started = performance.now();
+  const assembly = outdir ? resolve(outdir) : join(build, 'assembly');
+  const given = context ?? (await defaultContext());
+  return locked(join(build, 'lock'), async () => {
+    const sources = await hashSources();
+    const bundles = await kept('bundles', sources, async () => {
+      const { bundle } = await import('./bundle.ts');
+      // The bundler is a process of its own; meanwhile this one loads what makes the stack.
+      const [made] = await Promise.all([bundle(root, build), import('./stack.ts')]);
+      return made;
+    });
+    const input = hash(sources, JSON.stringify(settingsIn(given)), String(validate));
+    const stack = await kept(`stack-${hash(assembly).slice(0, 8)}`, input, () =>
+      makeAssembly(assembly, given, bundles.value, validate),
+    );
+    return {
+      template: JSON.parse(await readFile(stack.value.file, 'utf8')) as Template,
+      assembly,
+      bundles: bundles.value,
+      cached: bundles.cached && stack.cached,
+      took: Math.round(performance.now() - started),
+    };
+  });
+};
+
+const makeAssembly = async (
+  assembly: string,
+  context: Record<string, unknown>,
+  bundles: Bundles,
+  validate: boolean,
+): Promise<{ file: string }> => {
+  const [{ App }, { Platform }, { readSettings }] = await Promise.all([
+    import('aws-cdk-lib/core'),
+    import('./stack.ts'),
+    import('./settings.ts'),
+  ]);
+  await removeAssets(assembly);
+  const app = new App({
+    outdir: assembly,
+    context,
+    analyticsReporting: false,
+    treeMetadata: false,
+    builtinCloudFormationValidation: validate,
+  });
+  const { artifactId } = new Platform(app, readSettings(context), bundles);
+  return { file: app.synth().getStackArtifact(artifactId).templateFullPath };
+};
+
+/** Each change of a bundle leaves a copy under another name. The folder itself may hold the command line's lock. */
+const removeAssets = async (assembly: string): Promise<void> => {
+  const entries = existsSync(assembly) ? await readdir(assembly) : [];
+  const assets = entries.filter((name) => name.startsWith('asset.'));
+  await Promise.all(assets.map((name) => rm(join(assembly, name), { recursive: true })));
+};
+
+/** What was made from the same input before, else what `make` makes now. The stamp is written last. */
+const kept = async <T>(name: string, input: string, make: () => Promise<T>): Promise<{ value: T; cached: boolean }> => {
+  const stamp = join(build, `${name}.json`);
+  const before = existsSync(stamp)
+    ? (JSON.parse(await readFile(stamp, 'utf8')) as { input: string; value: T })
+    : undefined;
+  if (before?.input === input && filesOf(before.value).every(existsSync)) return { value: before.value, cached: true };
+  await rm(stamp, { force: true });
+  const value = await make();
+  await writeFile(stamp, JSON.stringify({ input, value }));
+  return { value, cached: false };
+};
+
+/** Every absolute path in a record: it is good for nothing if somebody removed one of them. */
+const filesOf = (value: unknown): string[] => {
+  if (typeof value === 'string') return value.startsWith(root) ? [value] : [];
+  return value && typeof value === 'object' ? Object.values(value).flatMap(filesOf) : [];
+};
+
+const hash = (...parts: (string | Buffer)[]): string => {
+  const sum = createHash('sha256');
+  for (const part of parts) sum.update(part).update('\0');
+  return sum.digest('hex');
+};
+
+/** Content of everything that bundles and template are made from; `infra/local` is not part of them. */
+const hashSources = async (): Promise<string> => {
+  const folders = await Promise.all(
+    ['infra', 'functions'].map(async (folder) => {
+      const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true });
+      return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+    }),
+  );
+  const files = folders
+    .flat()
+    .filter((file) => !file.startsWith(join(root, 'infra/local/')))
+    .concat(join(root, 'package-lock.json'), join(root, 'cdk.json'))
+    .sort();
+  const contents = await Promise.all(files.map((file) => readFile(file)));
+  return hash(process.version, ...files.flatMap((file, i) => [file, contents[i] as Buffer]));
+};
+
+/** The command line's own keys differ from command to command and change nothing here. */
+const settingsIn = (context: Record<string, unknown>): [string, unknown][] =>
+  Object.entries(context)
+    .filter(([key]) => !key.startsWith('aws:cdk:'))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+
+const defaultContext = async (): Promise<Record<string, unknown>> => {
+  const { context } = JSON.parse(await readFile(join(root, 'cdk.json'), 'utf8')) as {
+    context?: Record<string, unknown>;
+  };
+  return context ?? {};
+};

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { getObject } from '../../functions/store/bucket.ts';
+import { type Api, startApi } from '../support/api.ts';
+import { on, runHelpers } from '../support/runs.ts';
+import { stateFile } from '../support/state.ts';
+
+/** Content that is taken out of sight, brought back, and emptied for good. */
+
+let api: Api;
+let help: Awaited<ReturnType<typeof runHelpers>>;
+beforeAll(async () => {
+  api = await startApi();
+  help = await runHelpers(api);
+});
+afterAll(() => api.close());
+
+const act = (path: string, action: string, sent = {}) => api.call('POST', `${path}/actions/${action}`, sent);
+
+describe('the content of a state version', () => {
+  const history = async () => {
+    const { id } = await api.workspace();
+    await act(`workspaces/${id}`, 'lock');
+    const made: string[] = [];
+    for (const serial of [1, 2]) {
+      const { text, ...given } = stateFile({ serial, outputs: { a: { value: serial, type: 'number' } } });
+      const state = Buffer.from(text).toString('base64');
+      made.push((await api.post(`workspaces/${id}/state-versions`, { ...given, state })).body.data.id);
+    }
+    const [old = '', current = ''] = made;
+    return { id: id as string, old: `state-versions/${old}`, current: `state-versions/${current}`, oldId: old };
+  };
+
+  it('is out of reach when deleted, and back when restored', async () => {
+    const { id, old, oldId } = await history();
+    expect((await act(old, 'soft_delete_backing_data')).status).toBe(204);
+    expect((await api.get(old)).body.data).toMatchObject({
+      attributes: {
+        status: 'backing_data_soft_deleted',
+        'hosted-state-download-url': null,
+        permissions: { 'can-restore-backing-data': true },
+      },
+      relationships: { outputs: { data: [] } },
+    });
+    expect((await api.get(`${old}/download`)).status).toBe(404);
+    expect((await api.get(`${old}/outputs`)).status).toBe(404);
+    const rollback = { 'rollback-state-version': { data: { type: 'state-versions', id: oldId } } };
+    expect((await api.patch(`workspaces/${id}/state-versions`, {}, rollback)).status).toBe(422);
+    expect((await act(old, 'soft_delete_backing_data')).status).toBe(409);
+    expect((await act(old, 'restore_backing_data')).status).toBe(204);
+    expect((await api.get(`${old}/download`)).status).toBe(302);
+    expect((await api.patch(`workspaces/${id}/state-versions`, {}, rollback)).status).toBe(201);
+  });
+
+  it('is emptied only after it was deleted, and does not come back', async () => {
+    const { id, old, oldId } = await history();
+    expect((await act(old, 'permanently_delete_backing_data')).status).toBe(409);
+    await act(old, 'soft_delete_backing_data');
+    expect((await act(old, 'permanently_delete_backing_data')).status).toBe(204);
+    expect((await act(old, 'permanently_delete_backing_data')).status).toBe(204);
+    expect((await act(old, 'restore_backing_data')).status).toBe(409);
+    expect((await getObject(`states/${id}/${oldId}.tfstate`))?.length).toBe(0);
+    expect((await api.get(old)).body.data.attributes).toMatchObject({
+      status: 'backing_data_permanently_deleted',
+      resources: null,
+    });
+  });
+
+  it('of the current version stays, whoever asks', async () => {
+    const { current, old } = await history();
+    for (const action of ['soft_delete_backing_data', 'permanently_delete_backing_data']) {
+      expect((await act(current, action)).body.errors[0].detail).toMatch(/is the current one/);
+    }
+    const writer = await help.user('member', 'write');
+    expect((await act(old, 'soft_delete_backing_data', { token: writer.token })).status).toBe(403);
+  });
+});
+
+describe('the content of a configuration version', () => {
+  it('is deleted, restored and emptied; what runs would take stays', async () => {
+    const { id, version: old } = await help.ready();
+    const current = (await api.configuration(id)).id;
+    const path = `configuration-versions/${old}`;
+    for (const action of ['soft_delete_backing_data', 'archive']) {
+      const kept = await act(`configuration-versions/${current}`, action);
+      expect([kept.status, kept.body.errors[0].detail]).toEqual([
+        409,
+        expect.stringContaining('because it is current'),
+      ]);
+    }
+    expect(await act(path, 'soft_delete_backing_data')).toMatchObject({ status: 200, body: undefined });
+    expect((await api.get(path)).body.data.attributes).toMatchObject({
+      status: 'backing_data_soft_deleted',
+      'status-timestamps': { 'soft-delete-backing-data-at': expect.stringMatching(/Z$/) },
+    });
+    expect((await api.get(`${path}/download`)).status).toBe(404);
+    expect((await api.post('runs', {}, on(id, old))).status).toBe(422);
+    expect((await act(path, 'restore_backing_data')).status).toBe(200);
+    expect((await api.get(path)).body.data.attributes.status).toBe('uploaded');
+    expect((await api.get(`${path}/download`)).status).toBe(302);
+    expect((await act(path, 'permanently_delete_backing_data')).status).toBe(409);
+    await act(path, 'soft_delete_backing_data');
+    expect((await act(path, 'permanently_delete_backing_data')).status).toBe(200);
+    expect((await getObject(`configurations/${old}.tar.gz`))?.length).toBe(0);
+    expect((await act(path, 'archive')).status).toBe(409);
+  });
+});

@@ -1,0 +1,144 @@
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Run } from '../../functions/run/run.ts';
+import { type Api, eventOf, startApi } from '../support/api.ts';
+
+let api: Api;
+let store: typeof import('../../functions/store/runs.ts');
+let run: Run;
+let logs: typeof import('../../functions/api/logs.ts')['handler'];
+beforeAll(async () => {
+  api = await startApi();
+  store = await import('../../functions/store/runs.ts');
+  logs = (await import('../../functions/api/logs.ts')).handler;
+});
+afterAll(() => api.close());
+
+const fresh = async (): Promise<Run> => {
+  const { id } = await api.workspace();
+  await api.configuration(id);
+  const made = await api.post('runs', {}, { workspace: { data: { type: 'workspaces', id } } });
+  return (await store.getRun(made.body.data.id)) as Run;
+};
+const suffix = ({ id }: Run) => id.slice('run-'.length);
+const report = (artifacts: string[]) => ({ outcome: 'finished', hasChanges: true, artifacts });
+
+describe('plans and applies', () => {
+  it('have a log from the start, below the address that the client used', async () => {
+    run = await fresh();
+    const plan = (await api.get(`plans/plan-${suffix(run)}`)).body.data;
+    expect(plan).toMatchObject({ type: 'plans', attributes: { status: 'pending', 'has-changes': false } });
+    expect(plan.attributes['log-read-url']).toBe(`https://api.example.test/logs/${run.id}/plan/${run.logSecret}`);
+    const apply = (await api.get(`applies/apply-${suffix(run)}`)).body.data;
+    expect(apply).toMatchObject({ type: 'applies', attributes: { status: 'pending' } });
+    expect(apply.attributes['log-read-url']).toBe(`https://api.example.test/logs/${run.id}/apply/${run.logSecret}`);
+    expect((await api.get(`runs/${run.id}/plan`)).body.data).toEqual(plan);
+  });
+
+  it('have ids of their own kind', async () => {
+    for (const path of [`plans/${run.id}`, `plans/apply-${suffix(run)}`, `applies/plan-${suffix(run)}`]) {
+      expect((await api.get(path)).status).toBe(404);
+    }
+  });
+
+  it('give the plan as JSON once it is there: 204, then a redirect without credentials', async () => {
+    const { putObject } = await import('../../functions/store/bucket.ts');
+    const paths = [`plans/plan-${suffix(run)}/json-output`, `runs/${run.id}/plan/json-output`];
+    for (const path of paths) expect((await api.get(path)).status).toBe(204);
+    await putObject(`runs/${run.id}/plan/plan-json`, '{"planned":true}');
+    await store.updateRun(run.id, { set: { 'plan.report': report(['plan-json']) } });
+    for (const path of paths) {
+      const answer = await api.get(path);
+      expect(answer.status).toBe(307);
+      expect(await (await fetch(answer.headers.location as string)).json()).toEqual({ planned: true });
+    }
+  });
+
+  it('give the redacted plan, 503 before it is there, 404 when it never will be', async () => {
+    const path = `plans/plan-${suffix(run)}/json-output-redacted`;
+    expect((await api.get(path)).status).toBe(503);
+    await store.updateRun(run.id, { set: { 'plan.report': report(['plan-json-redacted']) } });
+    expect((await api.get(path)).status).toBe(307);
+    await store.updateRun(run.id, { set: { 'plan.report': report([]), 'plan.status': 'errored' } });
+    expect((await api.get(path)).status).toBe(404);
+  });
+
+  it('show the unredacted plan to admins only', async () => {
+    const { createUser } = await import('../../functions/store/users.ts');
+    const { createToken } = await import('../../functions/store/tokens.ts');
+    const { addMember } = await import('../../functions/store/organizations.ts');
+    const { id } = await createUser({ username: 'writer', email: 'a@b.test' });
+    await addMember('acme', id, ['member', 'write']);
+    const { secret: token } = await createToken(id, '');
+    expect((await api.get(`plans/plan-${suffix(run)}`, { token })).status).toBe(200);
+    expect((await api.get(`plans/plan-${suffix(run)}/json-output`, { token })).status).toBe(403);
+  });
+});
+
+describe('logs', () => {
+  const text = '\u0002line 1\nüline 2\n\u0003';
+  const get = async (path: string) => {
+    const { statusCode, headers, body, isBase64Encoded } = await logs(eventOf('GET', path) as APIGatewayProxyEventV2);
+    expect(isBase64Encoded).toBe(true);
+    return { status: statusCode, headers, bytes: Buffer.from(body ?? '', 'base64') };
+  };
+  let url: string;
+
+  beforeAll(async () => {
+    const { appendLog } = await import('../../functions/store/logs.ts');
+    const logged = await fresh();
+    url = `/logs/${logged.id}/plan/${logged.logSecret}`;
+    await store.updateRun(logged.id, { set: { 'plan.status': 'running' } });
+    const bytes = Buffer.from(text);
+    await appendLog(logged.id, 'plan', 0, bytes.subarray(0, 5));
+    await appendLog(logged.id, 'plan', 5, bytes.subarray(5));
+  });
+
+  it('are bytes, from any offset, without a token', async () => {
+    const whole = await get(`${url}?limit=65536&offset=0`);
+    expect(whole).toMatchObject({
+      status: 200,
+      headers: { 'content-type': 'text/plain', 'cache-control': 'no-store' },
+    });
+    expect(whole.bytes.toString()).toBe(text);
+    const bytes = Buffer.from(text);
+    for (let offset = 0; offset <= bytes.length; offset++) {
+      const read = await get(`${url}?limit=4&offset=${offset}`);
+      const length = read.bytes.length;
+      expect(length).toBeGreaterThan(offset < bytes.length ? 0 : -1);
+      expect(read.bytes.equals(bytes.subarray(offset, offset + length))).toBe(true);
+    }
+  });
+
+  it('answer 200 with nothing when there is nothing new, whatever is asked', async () => {
+    for (const query of ['?limit=10&offset=1000', '?limit=65536&offset=999999999999']) {
+      expect(await get(`${url}${query}`)).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });
+    }
+    for (const query of ['', '?limit=-1&offset=x', '?limit=0', '?offset=1e3']) {
+      expect((await get(`${url}${query}`)).status).toBe(200);
+    }
+  });
+
+  it('are 404 for another secret, run, phase or path', async () => {
+    const [, , id, , secret = ''] = url.split('/');
+    for (const path of [
+      `/logs/${id}/plan/${secret.slice(0, -1)}x`,
+      `/logs/${id}/plan/${secret}x`,
+      `/logs/${id}/plan/`,
+      `/logs/${id}/destroy/${secret}`,
+      `/logs/run-aaaaaaaaaaaaaaaa/plan/${secret}`,
+      '/logs/',
+      '/logs/a/b/c/d',
+    ]) {
+      expect([path, (await get(path)).status]).toEqual([path, 404]);
+    }
+  });
+
+  it('answer 200 with nothing when something inside fails: a client would give up', async () => {
+    const error = vi.spyOn(console, 'error').mockImplementation(() => {});
+    api.aws.failCall(1, 'before');
+    expect(await get(url)).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });
+    expect(error).toHaveBeenCalled();
+    error.mockRestore();
+  });
+});

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Role } from '../../functions/store/organizations.ts';
+import { type Answered, type Api, startApi } from '../support/api.ts';
+import { stateFile } from '../support/state.ts';
+
+/** Rules that hold for every route: who may come in, and what is said about things that are not there. */
+
+let api: Api;
+let routes: typeof import('../../functions/api/routes/index.ts')['routes'];
+let makeUser: (roles: Role[], organization?: string) => Promise<string>;
+
+beforeAll(async () => {
+  api = await startApi();
+  ({ routes } = await import('../../functions/api/routes/index.ts'));
+  const { createUser } = await import('../../functions/store/users.ts');
+  const { createToken } = await import('../../functions/store/tokens.ts');
+  const { addMember } = await import('../../functions/store/organizations.ts');
+  makeUser = async (roles, organization = 'acme') => {
+    const user = await createUser({ username: 'somebody', email: 'some@body.test' });
+    if (roles.length) await addMember(organization, user.id, roles);
+    return (await createToken(user.id, '')).secret;
+  };
+});
+afterAll(() => api.close());
+
+const guarded = () => routes.filter(({ access }) => access !== 'anyone');
+const onSubject = () => guarded().filter(({ access }) => access !== 'any user');
+
+/** One error, in the form clients read. */
+const error = ({ body, headers }: Answered) => {
+  expect(headers['content-type']).toBe('application/vnd.api+json');
+  expect(body.errors).toHaveLength(1);
+  expect(typeof body.errors[0].status).toBe('string');
+  return body.errors[0];
+};
+
+/** A body that names things which do not exist, where a route finds its subject in there. */
+const body = { data: { relationships: { workspace: { data: { type: 'workspaces', id: 'ws-unknown' } } } } };
+const query = '?filter[organization][name]=acme&filter[workspace][name]=unknown&workspace_id=ws-unknown';
+
+it('has each method and path once', () => {
+  const all = routes.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`);
+  expect(new Set(all).size).toBe(all.length);
+});
+
+it('lets nobody in without a valid token', async () => {
+  const deleted = await makeUser([]);
+  const { deleteToken, findToken } = await import('../../functions/store/tokens.ts');
+  const token = await findToken(deleted);
+  await deleteToken(token?.userId ?? '', token?.id ?? '');
+  for (const bad of [null, '', 'garbage', 'sfu_unknown', deleted]) {
+    for (const { method, path } of guarded()) {
+      const answer = await api.call(method, path.replaceAll(/\{\w+\}/g, 'x') + query, { token: bad, body });
+      expect([path, answer.status, error(answer).status]).toEqual([path, 401, '401']);
+    }
+  }
+});
+
+it('takes no token that has expired', async () => {
+  const { createToken } = await import('../../functions/store/tokens.ts');
+  const { secret } = await createToken(api.userId, '', new Date(Date.now() - 1).toISOString());
+  expect((await api.get('account/details', { token: secret })).status).toBe(401);
+});
+
+it.each(['unknown', 'run-unknown', '../..', '%00', '%F0%9F%A6%84', 'a%2Fb', 'x'.repeat(3000), '__proto__', 'a%25zz'])(
+  'answers 404 for %j in place of any id or name',
+  async (id) => {
+    for (const { method, path } of onSubject()) {
+      const answer = await api.call(method, path.replaceAll(/\{\w+\}/g, id) + query, { body });
+      expect([path, answer.status]).toEqual([path, 404]);
+      error(answer);
+    }
+  },
+);
+
+describe('what strangers see', () => {
+  /** Something of each kind in the organization, by path parameter. */
+  const things = async () => {
+    const workspace = await api.workspace();
+    const project = await api.post('organizations/acme/projects', { name: `Project ${workspace.id.slice(-8)}` });
+    const version = await api.configuration(workspace.id);
+    const varset = (await api.post('organizations/acme/varsets', { name: `set of ${workspace.id}` })).body.data;
+    const relationships = { workspace: { data: { type: 'workspaces', id: workspace.id } } };
+    const run = (await api.post('runs', {}, relationships)).body.data;
+    const comment = (await api.post(`runs/${run.id}/comments`, { body: 'hm' })).body.data;
+    await api.call('POST', `workspaces/${workspace.id}/actions/force-unlock`);
+    const other = await api.workspace();
+    const sourceable = { data: { type: 'workspaces', id: other.id } };
+    const trigger = (await api.post(`workspaces/${workspace.id}/run-triggers`, {}, { sourceable })).body.data;
+    await api.call('POST', `workspaces/${other.id}/actions/lock`);
+    const { text, ...given } = stateFile({ outputs: { a: { value: 1, type: 'number' } } });
+    const state = Buffer.from(text).toString('base64');
+    const stateVersion = (await api.post(`workspaces/${other.id}/state-versions`, { ...given, state })).body.data;
+    return {
+      organization: 'acme',
+      name: workspace.attributes.name,
+      workspace: workspace.id,
+      project: project.body.data.id,
+      run: run.id,
+      varset: varset.id,
+      trigger: trigger.id,
+      comment: comment.id,
+      event: comment.relationships['run-event'].data.id,
+      plan: run.relationships.plan.data.id,
+      apply: run.relationships.apply.data.id,
+      output: stateVersion.relationships.outputs.data[0].id,
+      versions: { 'configuration-versions': version.id, 'state-versions': stateVersion.id },
+      body: { data: { relationships } },
+    };
+  };
+
+  const fill = (path: string, made: Awaited<ReturnType<typeof things>>) =>
+    path
+      .replace(/(configuration-versions|state-versions)\/\{version\}/, (_, kind: keyof typeof made.versions) => {
+        return `${kind}/${made.versions[kind]}`;
+      })
+      .replaceAll(/\{(\w+)\}/g, (_, name: string) => String((made as unknown as Record<string, string>)[name]));
+
+  it('is nothing: 404 for all there is, whatever they send', async () => {
+    const made = await things();
+    const strangers = [await makeUser([]), await makeUser(['owner'], 'elsewhere')];
+    const search = `?filter[organization][name]=acme&filter[workspace][name]=${made.name}&workspace_id=${made.workspace}`;
+    for (const token of strangers) {
+      for (const { method, path } of onSubject()) {
+        const answer = await api.call(method, fill(path, made) + search, { token, body: made.body });
+        expect([method, path, answer.status]).toEqual([method, path, 404]);
+      }
+    }
+  });
+
+  it('is 403 for what they may see but not do, as the permissions say', async () => {
+    const made = await things();
+    const { can } = await import('../../functions/api/permissions.ts');
+    const token = await makeUser(['member', 'read']);
+    const refused = onSubject().filter(({ access }) => !can(['member', 'read'], access as never));
+    expect(refused.length).toBeGreaterThan(20);
+    for (const { method, path, access } of refused) {
+      const answer = await api.call(method, fill(path, made), { token, body: made.body });
+      expect([method, path, answer.status]).toEqual([method, path, 403]);
+      expect(error(answer).detail).toContain(access);
+    }
+    const { data } = (await api.get(`workspaces/${made.workspace}`, { token })).body;
+    expect(data.attributes.permissions).toMatchObject({
+      'can-read-run': true,
+      'can-queue-run': false,
+      'can-update': false,
+      'can-lock': false,
+    });
+  });
+});
+
+it('answers 404 for what is no route, with the standard headers', async () => {
+  for (const path of ['/api/v2/nothing', '/api/v2', '/', '/api/v2/organizations/acme/nothing']) {
+    const answer = await api.call('GET', path);
+    expect(answer.status).toBe(404);
+    expect(error(answer).title).toBe('not found');
+    expect(answer.headers).toMatchObject({ 'tfp-api-version': '2.6', 'tfp-appname': 'HCP Terraform' });
+  }
+});
+
+it('tells clients where the API is, and its version', async () => {
+  const discovery = await api.get('/.well-known/terraform.json', { token: null });
+  expect(discovery).toMatchObject({ status: 200, headers: { 'content-type': 'application/json' } });
+  expect(discovery.body).toEqual({
+    'login.v1': expect.objectContaining({ client: 'terraform-cli' }),
+    'tfe.v2': '/api/v2/',
+    'tfe.v2.1': '/api/v2/',
+    'tfe.v2.2': '/api/v2/',
+    'state.v2': '/api/v2/',
+  });
+  const ping = await api.get('ping', { token: null });
+  expect(ping.status).toBe(204);
+  expect(ping.headers).toMatchObject({ 'tfp-api-version': '2.6', 'tfp-appname': 'HCP Terraform' });
+});
+
+it('sends security headers and nothing for other origins', async () => {
+  const { headers } = await api.get('organizations/acme');
+  expect(headers).toMatchObject({
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  });
+  expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+});
+
+it('authenticates with 1 read, and reads the subject and one membership beside it', async () => {
+  const workspace = await api.workspace();
+  const before = api.aws.calls;
+  await api.get(`workspaces/${workspace.id}`);
+  expect(api.aws.calls - before).toBe(3);
+});

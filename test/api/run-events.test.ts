@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { ids, runHelpers } from '../support/runs.ts';
+
+let api: Api;
+let help: Awaited<ReturnType<typeof runHelpers>>;
+beforeAll(async () => {
+  api = await startApi();
+  help = await runHelpers(api);
+});
+afterAll(() => api.close());
+
+const newRun = async () => (await help.create((await help.ready()).id)).id as string;
+
+describe('the timeline of a run', () => {
+  it('has every event in order, with those who caused them and what they said', async () => {
+    const id = await newRun();
+    await api.call('POST', `runs/${id}/actions/discard`, { body: { comment: 'not now' } });
+    const { body } = await api.get(`runs/${id}/run-events?include=actor,comment`);
+    expect(body.data.map((event: { attributes: { action: string } }) => event.attributes.action)).toEqual([
+      'created',
+      'discarded',
+    ]);
+    const [user, comment] = body.included;
+    expect(user).toMatchObject({ type: 'users', id: api.userId });
+    expect(comment).toMatchObject({ type: 'comments', attributes: { body: 'not now' } });
+    expect(body.data[1].relationships.comment.data).toEqual({ type: 'comments', id: comment.id });
+    expect((await api.get(`run-events/${body.data[1].id}`)).body.data).toEqual(body.data[1]);
+    const unknown = await api.get(`runs/${id}/run-events?include=nobody`);
+    expect([unknown.status, unknown.body.errors[0].detail]).toEqual([
+      400,
+      expect.stringContaining('Invalid include parameter'),
+    ]);
+  });
+
+  it('says a repeated event once', async () => {
+    const id = await newRun();
+    const { enqueue } = help.store;
+    const run = await help.store.getRun(id);
+    if (run) await enqueue(run);
+    expect((await api.get(`runs/${id}/run-events`)).body.data).toHaveLength(1);
+  });
+});
+
+describe('comments', () => {
+  const say = (id: string, body: unknown, sent = {}) => api.post(`runs/${id}/comments`, { body }, undefined, sent);
+
+  it('are kept with the run, the oldest first, in pages, and show in the timeline', async () => {
+    const id = await newRun();
+    const said = ['one', 'two', 'three'];
+    for (const body of said) expect((await say(id, body)).status).toBe(201);
+    const page = (await api.get(`runs/${id}/comments?page[size]=2`)).body;
+    expect(page.data.map((one: { attributes: { body: string } }) => one.attributes.body)).toEqual(['one', 'two']);
+    expect(page.meta.pagination).toMatchObject({ 'total-count': 3, 'next-page': 2 });
+    const [first] = page.data;
+    expect((await api.get(`comments/${first.id}`)).body.data).toEqual(first);
+    const event = (await api.get(`run-events/${first.relationships['run-event'].data.id}`)).body.data;
+    expect(event).toMatchObject({
+      attributes: { action: 'commented' },
+      relationships: { actor: { data: { id: api.userId } }, comment: { data: { id: first.id } } },
+    });
+  });
+
+  it('can be made on a run that is over, by who may plan', async () => {
+    const id = await newRun();
+    await help.bring(id, { status: 'applied' });
+    const planner = await help.user('member', 'plan');
+    expect((await say(id, 'nice', { token: planner.token })).status).toBe(201);
+    const reader = await help.user('member', 'read');
+    expect((await say(id, 'nice', { token: reader.token })).status).toBe(403);
+  });
+
+  it('are numbered each once, however many come at the same time', async () => {
+    const id = await newRun();
+    const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => say(id, `comment ${n}`)));
+    expect(new Set(ids(answers.map(({ body }) => body.data))).size).toBe(8);
+    expect((await api.get(`runs/${id}/comments`)).body.data).toHaveLength(8);
+  });
+
+  it('have something to say, and not too much', async () => {
+    const id = await newRun();
+    for (const body of ['', 'x'.repeat(10_001), 5, null]) {
+      const answer = await say(id, body);
+      expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([422, '/data/attributes/body']);
+    }
+    await help.bring(id, { commentCount: 1000 });
+    expect((await say(id, 'one more')).status).toBe(409);
+  });
+
+  it('cost a page’s items to list, and nothing that was not asked for', async () => {
+    const id = await newRun();
+    for (let n = 0; n < 5; n++) await say(id, `comment ${n}`);
+    const before = api.aws.itemsRead;
+    await api.get(`runs/${id}/comments?page[size]=2&page[number]=2`);
+    // The token, the run and the membership beside the page.
+    expect(api.aws.itemsRead - before).toBe(3 + 2);
+  });
+});

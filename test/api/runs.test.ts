@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { on, runHelpers } from '../support/runs.ts';
+
+let api: Api;
+let help: Awaited<ReturnType<typeof runHelpers>>;
+beforeAll(async () => {
+  api = await startApi();
+  help = await runHelpers(api);
+});
+afterAll(() => api.close());
+
+describe('creating a run', () => {
+  it('takes the newest configuration and the workspace’s settings', async () => {
+    const { id, version } = await help.ready({ 'auto-apply': true, 'terraform-version': '1.11.4' });
+    const run = await help.create(id);
+    expect(run).toMatchObject({
+      id: expect.stringMatching(/^run-\w{16}$/),
+      type: 'runs',
+      attributes: {
+        status: 'pending',
+        'auto-apply': true,
+        refresh: true,
+        'is-destroy': false,
+        'plan-only': false,
+        'save-plan': false,
+        'has-changes': false,
+        'terraform-version': '1.11.4',
+        'target-addrs': null,
+        'position-in-queue': 0,
+        actions: {
+          'is-cancelable': true,
+          'is-confirmable': false,
+          'is-discardable': true,
+          'is-force-cancelable': false,
+        },
+        permissions: { 'can-apply': true, 'can-cancel': true, 'can-discard': true, 'can-force-cancel': true },
+      },
+      relationships: {
+        workspace: { data: { type: 'workspaces', id } },
+        'configuration-version': { data: { type: 'configuration-versions', id: version } },
+        plan: { data: { type: 'plans', id: `plan-${run.id.slice(4)}` } },
+        apply: { data: { type: 'applies', id: `apply-${run.id.slice(4)}` } },
+        'created-by': { data: { type: 'users', id: api.userId } },
+        'cost-estimate': { data: null },
+        'policy-checks': { data: [] },
+        'task-stages': { data: [] },
+      },
+    });
+    expect((await api.get(`runs/${run.id}`)).body.data).toEqual(run);
+    expect(api.aws.sent).toContainEqual({
+      action: 'StartExecution',
+      input: expect.objectContaining({ name: run.id, input: expect.stringContaining(run.id) }),
+    });
+  });
+
+  it('takes all that the command line says', async () => {
+    const { id, version } = await help.ready();
+    const attributes = {
+      'auto-apply': false,
+      refresh: false,
+      'is-destroy': true,
+      'target-addrs': ['null_resource.a[0]'],
+      'replace-addrs': ['module.x["y"].null_resource.b'],
+      'allow-config-generation': true,
+      'debugging-mode': true,
+      message: 'because',
+      variables: [{ key: 'n', value: '"x"' }],
+    };
+    const run = (await api.post('runs', attributes, on(id, version))).body.data;
+    expect(run.attributes).toMatchObject(attributes);
+    const stored = await help.store.getRun(run.id);
+    expect(stored?.inputsKey).toBe(`inputs/${run.id}.json`);
+  });
+
+  it('makes a run plan-only when its configuration is speculative', async () => {
+    const { id } = await help.ready({ 'auto-apply': true });
+    const version = await api.configuration(id, { 'auto-queue-runs': false, speculative: true });
+    const run = (await api.post('runs', { 'auto-apply': true }, on(id, version.id))).body.data;
+    expect(run.attributes).toMatchObject({ 'plan-only': true, 'auto-apply': false });
+  });
+
+  it('applies by itself only for who may apply', async () => {
+    const { id } = await help.ready({ 'auto-apply': true });
+    const planner = await help.user('member', 'plan');
+    const run = await api.post('runs', { 'auto-apply': true }, on(id), { token: planner.token });
+    expect(run.status).toBe(201);
+    expect(run.body.data.attributes).toMatchObject({
+      'auto-apply': false,
+      permissions: { 'can-apply': false, 'can-cancel': false },
+    });
+  });
+
+  it('emits JSON lines for the cloud block in a workspace that wants them, and text otherwise', async () => {
+    const headers = { 'x-terraform-integration': 'cloud', 'terraform-version': '1.11.4' };
+    const cases = [
+      [{}, headers, true],
+      [{ 'structured-run-output-enabled': false }, headers, false],
+      [{}, { 'terraform-version': '1.11.4' }, false],
+      [{}, {}, false],
+    ] as const;
+    for (const [settings, sent, structured] of cases) {
+      const { id, version } = await help.ready(settings);
+      const run = (await api.post('runs', {}, on(id, version), { headers: sent })).body.data;
+      expect((await help.store.getRun(run.id))?.structuredOutput).toBe(structured);
+    }
+  });
+
+  it('from the command line happens once for its configuration, however often it is asked for', async () => {
+    const { id } = await api.workspace();
+    const headers = { 'x-terraform-integration': 'cloud', 'terraform-version': '1.11.4' };
+    const made = await api.post(
+      `workspaces/${id}/configuration-versions`,
+      { 'auto-queue-runs': false },
+      {},
+      { headers },
+    );
+    const version = made.body.data.id as string;
+    const { putObject } = await import('../../functions/store/bucket.ts');
+    await putObject(`configurations/${version}.tar.gz`, Buffer.from([0x1f, 0x8b]));
+    const post = () => api.post('runs', {}, on(id, version), { headers });
+    const answers = [...(await Promise.all([post(), post(), post()])), await post()];
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body.data.id}`)).size).toBe(1);
+    expect((await api.get(`workspaces/${id}/runs`)).body.data).toHaveLength(1);
+    const other = await api.post('runs', {}, on(id, version));
+    expect(other.body.data.id).not.toBe(answers[0]?.body.data.id);
+  });
+
+  it('is refused without a configuration', async () => {
+    const { id } = await api.workspace();
+    const none = await api.post('runs', {}, on(id));
+    expect(none.status).toBe(422);
+    expect(none.body.errors[0]).toMatchObject({
+      detail: expect.stringContaining('has no configuration yet'),
+      source: { pointer: '/data/relationships/configuration-version' },
+    });
+    const awaited = await api.post(`workspaces/${id}/configuration-versions`, { 'auto-queue-runs': false });
+    const early = await api.post('runs', {}, on(id, awaited.body.data.id));
+    expect(early.body.errors[0].detail).toMatch(/is pending, not uploaded/);
+    const other = await help.ready();
+    expect((await api.post('runs', {}, on(id, other.version))).body.errors[0].detail).toMatch(/has none with id/);
+    expect((await api.post('runs', {}, on(id, 'cv-unknown'))).status).toBe(422);
+  });
+
+  it.each([
+    ['nothing to name the workspace', {}, {}, '/data/relationships/workspace'],
+    [
+      'destroy and refresh-only',
+      { 'is-destroy': true, 'refresh-only': true },
+      undefined,
+      '/data/attributes/refresh-only',
+    ],
+    ['refresh-only without refresh', { refresh: false, 'refresh-only': true }, undefined, '/data/attributes/refresh'],
+    ['save-plan and plan-only', { 'save-plan': true, 'plan-only': true }, undefined, '/data/attributes/save-plan'],
+    ['another version to apply', { 'terraform-version': '1.0.0' }, undefined, '/data/attributes/terraform-version'],
+    ['an address that is an option', { 'target-addrs': ['-destroy'] }, undefined, '/data/attributes/target-addrs/0'],
+    ['an address with a line break', { 'replace-addrs': ['a.b\nc'] }, undefined, '/data/attributes/replace-addrs/0'],
+    [
+      'a variable that is none',
+      { variables: [{ key: 'a b', value: '1' }] },
+      undefined,
+      '/data/attributes/variables/0/key',
+    ],
+    ['a variable without value', { variables: [{ key: 'a' }] }, undefined, '/data/attributes/variables/0/value'],
+    [
+      'too much in variables',
+      { variables: [{ key: 'a', value: 'x'.repeat(70_000) }] },
+      undefined,
+      '/data/attributes/variables',
+    ],
+    ['a message that is none', { message: { text: 'x' } }, undefined, '/data/attributes/message'],
+  ])('is refused with %s', async (_, attributes, relationships, pointer) => {
+    const { id } = await help.ready();
+    const answer = await api.post('runs', attributes, relationships ?? on(id));
+    expect(answer.status).toBe(422);
+    expect(answer.body.errors[0].source.pointer).toBe(pointer);
+    expect((await api.get(`workspaces/${id}/runs`)).body.data).toEqual([]);
+  });
+
+  it('is refused where the workspace’s settings say so', async () => {
+    const destroy = await help.ready({ 'allow-destroy-plan': false });
+    expect((await api.post('runs', { 'is-destroy': true }, on(destroy.id))).status).toBe(422);
+    const local = await help.ready({ 'execution-mode': 'local' });
+    expect((await api.post('runs', {}, on(local.id))).body.errors[0].detail).toMatch(/runs Terraform locally/);
+  });
+});
+
+describe('reading a run', () => {
+  it('brings along what is asked for, and never itself', async () => {
+    const { id } = await help.ready();
+    const run = await help.create(id);
+    const include = 'plan,apply,created_by,configuration_version,workspace,task_stages,cost_estimate';
+    const { body } = await api.get(`runs/${run.id}?include=${include}`);
+    expect(body.included.map(({ type }: { type: string }) => type)).toEqual([
+      'plans',
+      'applies',
+      'workspaces',
+      'configuration-versions',
+      'users',
+    ]);
+    const unknown = await api.get(`runs/${run.id}?include=plan,nonsense`);
+    expect(unknown.status).toBe(400);
+    expect(unknown.body.errors[0].detail).toContain('Invalid include parameter');
+  });
+
+  it('tells results together with the status that follows them, not before', async () => {
+    const { id } = await help.ready();
+    const run = await help.create(id);
+    const report = { outcome: 'finished' as const, hasChanges: true, resourceAdditions: 2, artifacts: [] };
+    await help.bring(run.id, { status: 'planning', 'plan.status': 'running', 'plan.report': report });
+    const planId = run.relationships.plan.data.id;
+    expect((await api.get(`runs/${run.id}`)).body.data.attributes['has-changes']).toBe(false);
+    expect((await api.get(`plans/${planId}`)).body.data.attributes).toMatchObject({
+      status: 'running',
+      'resource-additions': null,
+    });
+    await help.bring(run.id, { status: 'planned', confirmable: true, 'plan.status': 'finished' });
+    expect((await api.get(`runs/${run.id}`)).body.data.attributes).toMatchObject({
+      'has-changes': true,
+      actions: { 'is-confirmable': true },
+    });
+    expect((await api.get(`plans/${planId}`)).body.data.attributes).toMatchObject({
+      status: 'finished',
+      'has-changes': true,
+      'resource-additions': 2,
+    });
+  });
+
+  it('never tells what only runners and the platform may know', async () => {
+    const { id } = await help.ready();
+    const run = await help.create(id);
+    await help.bring(run.id, { wait: { state: 'Planning', token: 'task-token' }, 'plan.tokenHash': 'token-hash' });
+    const texts = await Promise.all(
+      [`runs/${run.id}`, `runs/${run.id}/plan`, `workspaces/${id}/runs`].map((path) => api.get(path)),
+    );
+    for (const { body } of texts) expect(JSON.stringify(body)).not.toMatch(/task-token|token-hash|inputs\//);
+  });
+});

@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { resource, type StateFile, stateFile } from '../support/state.ts';
+
+let api: Api;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.close());
+
+const locked = async () => {
+  const { id, attributes } = await api.workspace();
+  await api.call('POST', `workspaces/${id}/actions/lock`);
+  return { id: id as string, name: attributes.name as string };
+};
+const announce = (id: string, given: StateFile = {}, more: object = {}) => {
+  const { text: _, ...attributes } = stateFile(given);
+  return api.post(`workspaces/${id}/state-versions`, { ...attributes, ...more });
+};
+const direct = (id: string, given: StateFile = {}, more: object = {}) => {
+  const { text } = stateFile(given);
+  return announce(id, given, { state: Buffer.from(text).toString('base64'), ...more });
+};
+const put = (url: string, body: string) => fetch(url, { method: 'PUT', body });
+
+describe('a state version', () => {
+  it('is announced, uploaded without credentials, and finalized when it is read', async () => {
+    const { id } = await locked();
+    const given = { resources: [resource('null_resource', 'a')], outputs: { n: { value: 1, type: 'number' } } };
+    const made = await announce(id, given, { 'json-state-outputs': 'e30=' });
+    expect(made.status).toBe(201);
+    const { attributes } = made.body.data;
+    expect(made.body.data).toMatchObject({
+      id: expect.stringMatching(/^sv-\w{16}$/),
+      type: 'state-versions',
+      attributes: { status: 'pending', serial: 1, 'hosted-state-download-url': null, 'resources-processed': false },
+    });
+    await Promise.all([
+      put(attributes['hosted-state-upload-url'], stateFile(given).text),
+      put(attributes['hosted-json-state-upload-url'], '{"format_version":"1.0"}'),
+    ]);
+    const read = (await api.get(`state-versions/${made.body.data.id}`)).body.data;
+    expect(read.attributes).toMatchObject({
+      status: 'finalized',
+      size: stateFile(given).text.length,
+      'terraform-version': '1.11.4',
+      'state-version': 4,
+      'resources-processed': true,
+      resources: [{ name: 'a', type: 'null_resource', count: 1, module: 'root' }],
+      'hosted-state-upload-url': null,
+      'hosted-json-state-upload-url': null,
+      'hosted-state-download-url': `https://api.example.test/api/v2/state-versions/${made.body.data.id}/download`,
+    });
+    const current = await api.get(`workspaces/${id}/current-state-version`);
+    expect(current.body.data).toEqual(read);
+    expect((await api.get(`workspaces/${id}`)).body.data).toMatchObject({
+      attributes: { 'resource-count': 1 },
+      relationships: { 'current-state-version': { data: { id: read.id } } },
+    });
+  });
+
+  it('is downloaded over a redirect, raw and as JSON', async () => {
+    const { id } = await locked();
+    const made = await announce(id);
+    const { attributes } = made.body.data;
+    await put(attributes['hosted-json-state-upload-url'], '{"json":1}');
+    await put(attributes['hosted-state-upload-url'], stateFile().text);
+    const read = (await api.get(`state-versions/${made.body.data.id}`)).body.data.attributes;
+    for (const [url, content] of [
+      [read['hosted-state-download-url'], stateFile().text],
+      [read['hosted-json-state-download-url'], '{"json":1}'],
+    ]) {
+      const answer = await api.get(new URL(url).pathname);
+      expect(answer.status).toBe(302);
+      expect(await (await fetch(answer.headers.location as string)).text()).toBe(content);
+    }
+  });
+
+  it('may come in the body, and is finalized at once', async () => {
+    const { id } = await locked();
+    const made = await direct(id, { serial: 3 });
+    expect(made.status).toBe(201);
+    expect(made.body.data.attributes).toMatchObject({ status: 'finalized', serial: 3 });
+    expect((await direct(id, { serial: 4 }, { lineage: undefined })).status).toBe(201);
+  });
+
+  it('is not there for a new workspace', async () => {
+    const { id } = await api.workspace();
+    expect((await api.get(`workspaces/${id}/current-state-version`)).status).toBe(404);
+    expect((await api.get(`workspaces/${id}/current-state-version-outputs`)).status).toBe(404);
+  });
+
+  it('is refused without the lock, and where it does not follow the current one', async () => {
+    const { id } = await locked();
+    await direct(id, { serial: 4 });
+    for (const given of [
+      { serial: 3 },
+      { serial: 5, lineage: 'other' },
+      { serial: 4, resources: [resource('x', 'y')] },
+    ]) {
+      const answer = await announce(id, given);
+      expect([given, answer.status]).toEqual([given, 409]);
+    }
+    expect((await direct(id, { serial: 3 }, { force: true })).status).toBe(201);
+    await api.call('POST', `workspaces/${id}/actions/unlock`);
+    const unlocked = await announce(id, { serial: 9 });
+    expect(unlocked.status).toBe(409);
+    expect(unlocked.body.errors[0].detail).toMatch(/must be locked/);
+  });
+
+  it('is the same one when it is announced again', async () => {
+    const { id } = await locked();
+    const [one, two] = [await announce(id), await announce(id)];
+    expect(two.body.data.id).toBe(one.body.data.id);
+    expect((await direct(id)).body.data).toMatchObject({ id: one.body.data.id, attributes: { status: 'finalized' } });
+    expect((await announce(id)).body.data.attributes).toMatchObject({
+      status: 'finalized',
+      'hosted-state-upload-url': null,
+    });
+  });
+
+  it.each([
+    ['no serial', { serial: undefined }, 'serial'],
+    ['a serial that is none', { serial: '1' }, 'serial'],
+    ['a negative serial', { serial: -1 }, 'serial'],
+    ['no md5', { md5: undefined }, 'md5'],
+    ['an md5 that is none', { md5: 'xyz' }, 'md5'],
+    ['no lineage anywhere', { lineage: undefined }, 'lineage'],
+    ['content with another md5', { md5: '0'.repeat(32), state: 'e30=' }, 'md5'],
+  ])('is refused with %s', async (_, attributes, field) => {
+    const { id } = await locked();
+    const answer = await announce(id, {}, attributes);
+    expect(answer.status).toBe(422);
+    expect(answer.body.errors[0].source.pointer).toBe(`/data/attributes/${field}`);
+  });
+
+  it('is refused when its content is no state', async () => {
+    const { id } = await locked();
+    const answer = await direct(id, { version: 3 });
+    expect(answer.status).toBe(422);
+    expect(answer.body.errors[0].detail).toMatch(/format version 3/);
+  });
+
+  it('shows why its upload was not kept', async () => {
+    const { id } = await locked();
+    const made = await announce(id);
+    await put(made.body.data.attributes['hosted-state-upload-url'], 'something else');
+    const read = (await api.get(`state-versions/${made.body.data.id}`)).body.data.attributes;
+    expect(read).toMatchObject({ status: 'discarded', 'error-message': expect.stringContaining('MD5') });
+    expect((await api.get(`workspaces/${id}/current-state-version`)).status).toBe(404);
+  });
+});
+
+describe('the list', () => {
+  it('needs its two filters, and comes newest first in pages', async () => {
+    const { id, name } = await locked();
+    for (const serial of [1, 2, 3]) await direct(id, { serial });
+    await announce(id, { serial: 4 });
+    const list = async (query: string) =>
+      (await api.get(`state-versions?filter[organization][name]=acme&filter[workspace][name]=${name}${query}`)).body;
+    const serials = (body: { data: { attributes: { serial: number } }[] }) =>
+      body.data.map(({ attributes }) => attributes.serial);
+    expect(serials(await list(''))).toEqual([4, 3, 2, 1]);
+    const second = await list('&page[size]=3&page[number]=2');
+    expect([serials(second), second.meta.pagination['total-count']]).toEqual([[1], 4]);
+    expect(serials(await list('&filter[status]=finalized'))).toEqual([3, 2, 1]);
+    expect((await api.get('state-versions?filter[organization][name]=acme')).status).toBe(400);
+  });
+});
+
+describe('outputs', () => {
+  const outputs = {
+    url: { value: 'http://x', type: 'string' },
+    password: { value: 'hunter2', type: 'string', sensitive: true },
+    ports: { value: [80, 443], type: ['list', 'number'] },
+    tags: { value: { a: true }, type: ['object', { a: 'bool' }] },
+    on: { value: true, type: 'bool' },
+  };
+  let id: string;
+  let versionId: string;
+  beforeAll(async () => {
+    id = (await locked()).id;
+    versionId = (await direct(id, { outputs })).body.data.id;
+  });
+
+  it('are listed with types, without sensitive values', async () => {
+    const { body } = await api.get(`workspaces/${id}/current-state-version-outputs`);
+    expect(body.data.map((output: { attributes: object }) => output.attributes)).toEqual([
+      { name: 'url', sensitive: false, type: 'string', value: 'http://x', 'detailed-type': 'string' },
+      { name: 'password', sensitive: true, type: 'string', value: null, 'detailed-type': 'string' },
+      { name: 'ports', sensitive: false, type: 'array', value: [80, 443], 'detailed-type': ['list', 'number'] },
+      {
+        name: 'tags',
+        sensitive: false,
+        type: 'object',
+        value: { a: true },
+        'detailed-type': ['object', { a: 'bool' }],
+      },
+      { name: 'on', sensitive: false, type: 'boolean', value: true, 'detailed-type': 'bool' },
+    ]);
+    expect(body.meta.pagination['total-count']).toBe(5);
+    const paged = (await api.get(`state-versions/${versionId}/outputs?page[size]=2&page[number]=3`)).body;
+    expect(paged.data.map((output: { id: string }) => output.id)).toEqual([body.data[4].id]);
+    const included = (await api.get(`workspaces/${id}/current-state-version?include=outputs`)).body;
+    expect(included.included).toEqual(body.data);
+    expect(included.data.relationships.outputs.data.map((one: { id: string }) => one.id)).toEqual(
+      body.data.map((one: { id: string }) => one.id),
+    );
+    expect(JSON.stringify([body, included, paged])).not.toContain('hunter2');
+  });
+
+  it('tell a sensitive value one by one, to who may read the state', async () => {
+    const { body } = await api.get(`workspaces/${id}/current-state-version-outputs`);
+    const output = body.data[1];
+    expect(output).toMatchObject({ type: 'state-version-outputs', id: expect.stringMatching(/^wsout-/) });
+    expect((await api.get(`state-version-outputs/${output.id}`)).body.data.attributes.value).toBe('hunter2');
+    expect((await api.get(`state-version-outputs/${output.id}z`)).status).toBe(404);
+  });
+
+  it('are awaited as long as the content is', async () => {
+    const other = await locked();
+    const made = await announce(other.id);
+    expect((await api.get(`state-versions/${made.body.data.id}/outputs`)).status).toBe(503);
+  });
+});
+
+describe('rollback', () => {
+  it('makes an older state current again, as a new version', async () => {
+    const { id } = await locked();
+    const old = (await direct(id, { serial: 1, outputs: { n: { value: 'old', type: 'string' } } })).body.data;
+    await direct(id, { serial: 2 });
+    const to = (sv: string) => ({ 'rollback-state-version': { data: { type: 'state-versions', id: sv } } });
+    const answer = await api.patch(`workspaces/${id}/state-versions`, {}, to(old.id));
+    expect(answer.status).toBe(201);
+    expect(answer.body.data).toMatchObject({
+      attributes: { serial: 3, status: 'finalized' },
+      relationships: { 'rollback-state-version': { data: { id: old.id } } },
+    });
+    const { body } = await api.get(`workspaces/${id}/current-state-version-outputs`);
+    expect(body.data[0].attributes.value).toBe('old');
+    expect((await api.patch(`workspaces/${id}/state-versions`, {}, to('sv-unknown'))).status).toBe(422);
+    await api.call('POST', `workspaces/${id}/actions/unlock`);
+    expect((await api.patch(`workspaces/${id}/state-versions`, {}, to(old.id))).status).toBe(409);
+  });
+});

@@ -1,0 +1,250 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { ids } from '../support/runs.ts';
+
+let api: Api;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.close());
+
+const all = 'organizations/acme/varsets';
+const create = async (attributes: object = {}, relationships: object = {}) => {
+  const answer = await api.post(all, { name: uniqueName('set'), ...attributes }, relationships);
+  expect(answer.body.errors).toBeUndefined();
+  expect(answer.status).toBe(201);
+  return answer.body.data;
+};
+const list = (type: string, ...of: string[]) => ({ data: of.map((id) => ({ type, id })) });
+const newProject = async () =>
+  (await api.post('organizations/acme/projects', { name: uniqueName('Project') })).body.data.id;
+const read = async (id: string) => (await api.get(`varsets/${id}`)).body.data;
+
+describe('a variable set', () => {
+  it('reads back as it was made, with what it is applied to and what is in it', async () => {
+    const [workspace, project] = [await api.workspace(), await newProject()];
+    const made = await create(
+      { name: 'shared credentials', description: 'for all', priority: true },
+      {
+        workspaces: list('workspaces', workspace.id),
+        projects: list('projects', project),
+        vars: { data: [{ type: 'vars', attributes: { key: 'a', value: 'x', category: 'terraform' } }] },
+      },
+    );
+    expect(made).toMatchObject({
+      id: expect.stringMatching(/^varset-\w{16}$/),
+      type: 'varsets',
+      attributes: {
+        name: 'shared credentials',
+        description: 'for all',
+        global: false,
+        priority: true,
+        'var-count': 1,
+        'workspace-count': 1,
+        'project-count': 1,
+        permissions: { 'can-update': true },
+      },
+      relationships: {
+        organization: { data: { type: 'organizations', id: 'acme' } },
+        parent: { data: { type: 'organizations', id: 'acme' } },
+        workspaces: list('workspaces', workspace.id),
+        projects: list('projects', project),
+      },
+    });
+    expect(await read(made.id)).toEqual(made);
+    const { included } = (await api.get(`varsets/${made.id}?include=vars,workspaces,projects`)).body;
+    expect(included.map(({ type }: { type: string }) => type)).toEqual(['vars', 'workspaces', 'projects']);
+    expect((await api.get(`varsets/${made.id}?include=nothing`)).status).toBe(400);
+    expect((await api.call('DELETE', `varsets/${made.id}`)).status).toBe(204);
+    expect((await api.get(`varsets/${made.id}`)).status).toBe(404);
+  });
+
+  it('changes, by PATCH and by POST', async () => {
+    const [one, two] = [await api.workspace(), await api.workspace()];
+    const { id } = await create({ priority: true }, { workspaces: list('workspaces', one.id) });
+    const changed = await api.patch(`varsets/${id}`, { name: 'another name', priority: null });
+    expect(changed.body.data.attributes).toMatchObject({ name: 'another name', priority: false });
+    await api.post(`varsets/${id}`, { description: 'why' });
+    const moved = await api.patch(`varsets/${id}?include=workspaces`, {}, { workspaces: list('workspaces', two.id) });
+    expect(ids(moved.body.data.relationships.workspaces.data)).toEqual([two.id]);
+    expect(ids(moved.body.included)).toEqual([two.id]);
+    expect((await read(id)).attributes).toMatchObject({ name: 'another name', description: 'why' });
+    expect(ids((await api.get(`workspaces/${one.id}/varsets`)).body.data)).not.toContain(id);
+    const global = await api.patch(`varsets/${id}`, { global: true });
+    expect(global.body.data).toMatchObject({ attributes: { global: true, 'workspace-count': 0 } });
+    expect(ids((await api.get(`workspaces/${one.id}/varsets`)).body.data)).toContain(id);
+    await api.patch(`varsets/${id}`, { global: false });
+    expect(ids((await api.get(`workspaces/${two.id}/varsets`)).body.data)).not.toContain(id);
+  });
+
+  it('is applied and withdrawn, as often as one likes', async () => {
+    const [workspace, project] = [await api.workspace(), await newProject()];
+    const { id } = await create();
+    for (const [kind, target] of [
+      ['workspaces', workspace.id],
+      ['projects', project],
+    ] as const) {
+      const path = `varsets/${id}/relationships/${kind}`;
+      for (const method of ['POST', 'POST', 'DELETE', 'DELETE']) {
+        expect((await api.call(method, path, { body: list(kind, target) })).status).toBe(204);
+        expect(ids((await read(id)).relationships[kind].data)).toEqual(method === 'POST' ? [target] : []);
+      }
+      const unknown = await api.call('POST', path, { body: list(kind, 'nothing') });
+      expect([unknown.status, unknown.body.errors[0].detail]).toEqual([422, expect.stringContaining('no nothing in')]);
+    }
+  });
+
+  it('of a project stays in it', async () => {
+    const project = await newProject();
+    const parent = { data: { type: 'projects', id: project } };
+    const outside = await api.workspace();
+    const inside = await api.post(
+      'organizations/acme/workspaces',
+      { name: uniqueName('ws') },
+      { project: { data: { type: 'projects', id: project } } },
+    );
+    const refused = await api.post(all, { name: 'p' }, { parent, workspaces: list('workspaces', outside.id) });
+    expect(refused.status).toBe(422);
+    expect((await api.post(all, { name: 'p', global: true }, { parent })).status).toBe(422);
+    const set = await create({ name: 'p' }, { parent, workspaces: list('workspaces', inside.body.data.id) });
+    expect(set.relationships.parent).toEqual(parent);
+    expect((await api.patch(`varsets/${set.id}`, { global: true })).status).toBe(422);
+    expect(ids((await api.get(`projects/${project}/varsets?scope=owned`)).body.data)).toEqual([set.id]);
+    await api.call('DELETE', `workspaces/${inside.body.data.id}`);
+    expect((await api.call('DELETE', `projects/${project}`)).status).toBe(204);
+    expect((await api.get(`varsets/${set.id}`)).status).toBe(404);
+  });
+
+  it.each([
+    ['no name', {}, 'name'],
+    ['an empty name', { name: '' }, 'name'],
+    ['a name with a space at its end', { name: 'x ' }, 'name'],
+    ['a long name', { name: 'x'.repeat(91) }, 'name'],
+    ['a global that is no flag', { name: 'x', global: 'yes' }, 'global'],
+  ])('is refused with %s', async (_, attributes, field) => {
+    const answer = await api.post(all, attributes);
+    expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([422, `/data/attributes/${field}`]);
+  });
+
+  it('that is global is applied to nothing besides', async () => {
+    const { id } = await create({ global: true });
+    const { id: workspaceId } = await api.workspace();
+    const answer = await api.call('POST', `varsets/${id}/relationships/workspaces`, {
+      body: list('workspaces', workspaceId),
+    });
+    expect(answer.status).toBe(422);
+    await api.call('DELETE', `varsets/${id}`);
+  });
+
+  it('has a name that no other has', async () => {
+    const { id } = await create({ name: 'only once' });
+    const again = await api.post(all, { name: 'only once' });
+    expect(again.body.errors[0]).toMatchObject({ status: '422', detail: 'Name has already been taken' });
+    await api.call('DELETE', `varsets/${id}`);
+    await create({ name: 'only once' });
+  });
+});
+
+describe('lists of variable sets', () => {
+  it('of the organization are in the order of names, searched and paged', async () => {
+    for (const name of ['zebra list', 'alpha list', 'midway list']) await create({ name });
+    const { body } = await api.get(`${all}?q=LIST&page[size]=2`);
+    expect(body.data.map((set: { attributes: { name: string } }) => set.attributes.name)).toEqual([
+      'alpha list',
+      'midway list',
+    ]);
+    expect(body.meta.pagination).toMatchObject({ 'total-count': 3, 'next-page': 2 });
+  });
+
+  it('of a workspace and of a project have what reaches them, and what could', async () => {
+    const project = await newProject();
+    const made = await api.post(
+      'organizations/acme/workspaces',
+      { name: uniqueName('ws') },
+      { project: { data: { type: 'projects', id: project } } },
+    );
+    const workspace = made.body.data.id;
+    const own = await create({ name: 'a own' }, { workspaces: list('workspaces', workspace) });
+    const shared = await create({ name: 'b shared' }, { projects: list('projects', project) });
+    const global = await create({ name: 'c global', global: true });
+    const free = await create({ name: 'd free' });
+    const of = async (path: string) => ids((await api.get(`${path}page[size]=100`)).body.data);
+    expect(await of(`workspaces/${workspace}/varsets?`)).toEqual([own.id, shared.id, global.id]);
+    expect(await of(`projects/${project}/varsets?`)).toEqual([shared.id, global.id]);
+    const applicable = await of(`workspaces/${workspace}/applicable-varsets?`);
+    expect(applicable).toEqual(expect.arrayContaining([free.id, shared.id]));
+    expect(applicable).not.toContain(own.id);
+    expect(await of(`${all}?filter[global]=true&`)).toEqual([global.id]);
+    expect(await of(`${all}?filter[global]=false&`)).not.toContain(global.id);
+    await api.call('DELETE', `varsets/${global.id}`);
+  });
+});
+
+describe('variables', () => {
+  it('of a set are made, read, changed and deleted as a workspace’s', async () => {
+    const { id } = await create();
+    const base = `varsets/${id}/relationships/vars`;
+    const made = await api.post(base, { key: 'password', value: 'hunter2', category: 'env', sensitive: true });
+    expect(made.body.data).toMatchObject({
+      attributes: { key: 'password', value: null, sensitive: true },
+      relationships: { configurable: { data: { type: 'varsets', id } }, varset: { data: { id } } },
+    });
+    const path = `${base}/${made.body.data.id}`;
+    expect((await api.get(path)).body.data).toEqual(made.body.data);
+    expect((await api.post(base, { key: 'password', category: 'env' })).status).toBe(422);
+    expect((await api.patch(path, { value: 'hunter3' })).status).toBe(200);
+    expect(ids((await api.get(base)).body.data)).toEqual([made.body.data.id]);
+    expect((await read(id)).relationships.vars.data).toEqual([{ type: 'vars', id: made.body.data.id }]);
+    expect((await api.call('DELETE', path)).status).toBe(204);
+    expect((await read(id)).attributes['var-count']).toBe(0);
+    expect((await api.get(path)).status).toBe(404);
+  });
+
+  it('that reach a workspace are listed with what wins', async () => {
+    const { id: workspace } = await api.workspace();
+    const own = await api.post(`workspaces/${workspace}/vars`, { key: 'a', value: 'own', category: 'terraform' });
+    const set = await create({}, { workspaces: list('workspaces', workspace) });
+    const inSet = await api.post(`varsets/${set.id}/relationships/vars`, {
+      key: 'a',
+      value: 's',
+      category: 'terraform',
+    });
+    const other = await api.post(`varsets/${set.id}/relationships/vars`, {
+      key: 'b',
+      value: 's',
+      category: 'terraform',
+    });
+    const { data } = (await api.get(`workspaces/${workspace}/all-vars`)).body;
+    const byId = new Map<string, { relationships: object }>(data.map((one: { id: string }) => [one.id, one]));
+    expect(byId.size).toBe(3);
+    expect(byId.get(own.body.data.id)?.relationships).toMatchObject({
+      overwritten: { data: [{ id: inSet.body.data.id }] },
+      overwriter: { data: null },
+    });
+    expect(byId.get(inSet.body.data.id)?.relationships).toMatchObject({
+      overwriter: { data: { id: own.body.data.id } },
+    });
+    expect(byId.get(other.body.data.id)?.relationships).toMatchObject({ overwriter: { data: null } });
+
+    const inherited = `workspaces/${workspace}/varsets/${set.id}/relationships/vars`;
+    expect(ids((await api.get(inherited)).body.data)).toEqual([inSet.body.data.id, other.body.data.id]);
+    expect((await api.get(`${inherited}/${other.body.data.id}`)).body.data.id).toBe(other.body.data.id);
+    const elsewhere = await api.workspace();
+    expect((await api.get(`workspaces/${elsewhere.id}/varsets/${set.id}/relationships/vars`)).status).toBe(404);
+  });
+
+  it('are changed several at once, or none of them', async () => {
+    const { id } = await api.workspace();
+    const make = async (key: string) =>
+      (await api.post(`workspaces/${id}/vars`, { key, value: 'old', category: 'terraform' })).body.data.id;
+    const [one, two] = [await make('one'), await make('two')];
+    const change = (...data: object[]) => api.call('PATCH', `workspaces/${id}/relationships/vars`, { body: { data } });
+    const bad = await change({ id: one, attributes: { value: 'new' } }, { id: two, attributes: { key: '1' } });
+    expect([bad.status, bad.body.errors[0].source.pointer]).toEqual([422, '/data/1/attributes/key']);
+    expect((await api.get(`workspaces/${id}/vars/${one}`)).body.data.attributes.value).toBe('old');
+    const good = await change({ id: one, attributes: { value: 'new' } }, { id: two, attributes: { description: 'd' } });
+    expect(good.status).toBe(204);
+    expect((await api.get(`workspaces/${id}/vars/${one}`)).body.data.attributes.value).toBe('new');
+    expect((await change({ id: 'var-unknown', attributes: {} })).status).toBe(422);
+  });
+});

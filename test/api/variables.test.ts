@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+
+let api: Api;
+let base: string;
+beforeAll(async () => {
+  api = await startApi();
+  base = `workspaces/${(await api.workspace()).id}/vars`;
+});
+afterAll(() => api.close());
+
+const create = async (attributes: object) => {
+  const answer = await api.post(base, { category: 'terraform', ...attributes });
+  expect(answer.body.errors).toBeUndefined();
+  expect(answer.status).toBe(201);
+  return answer.body.data;
+};
+
+describe('a variable', () => {
+  it('reads back as it was written', async () => {
+    const made = await create({ key: 'regions', value: '["a", "b"]', hcl: true, description: 'where' });
+    expect(made).toMatchObject({
+      id: expect.stringMatching(/^var-/),
+      type: 'vars',
+      attributes: {
+        key: 'regions',
+        value: '["a", "b"]',
+        hcl: true,
+        sensitive: false,
+        category: 'terraform',
+        description: 'where',
+      },
+      relationships: { configurable: { data: { type: 'workspaces' } } },
+    });
+    expect((await api.get(`${base}/${made.id}`)).body.data).toEqual(made);
+    const changed = await api.patch(`${base}/${made.id}`, { value: '[]' });
+    expect(changed.body.data.attributes).toMatchObject({ value: '[]', hcl: true, description: 'where' });
+    expect(changed.body.data.attributes['version-id']).not.toBe(made.attributes['version-id']);
+    expect((await api.call('DELETE', `${base}/${made.id}`)).status).toBe(204);
+    expect((await api.get(`${base}/${made.id}`)).status).toBe(404);
+    await create({ key: 'regions' });
+  });
+
+  it('that is sensitive never comes back', async () => {
+    const made = await create({ key: 'password', value: 'hunter2', sensitive: true });
+    const changed = await api.patch(`${base}/${made.id}`, { value: 'hunter3' });
+    const texts = [made, changed.body, (await api.get(base)).body, (await api.get(`${base}/${made.id}`)).body];
+    for (const text of texts) expect(JSON.stringify(text)).not.toContain('hunter');
+    expect(changed.body.data.attributes.value).toBeNull();
+  });
+
+  it('that is sensitive stays so, under its key', async () => {
+    const made = await create({ key: 'secret', value: 'x', sensitive: true });
+    for (const [field, value] of Object.entries({ sensitive: false, key: 'other', category: 'env' })) {
+      const answer = await api.patch(`${base}/${made.id}`, { [field]: value });
+      expect([field, answer.status]).toEqual([field, 422]);
+      expect(answer.body.errors[0].source.pointer).toBe(`/data/attributes/${field}`);
+    }
+  });
+
+  it('has its key once per category, also after a change', async () => {
+    const made = await create({ key: 'twice' });
+    const again = await api.post(base, { key: 'twice', category: 'terraform' });
+    expect(again.status).toBe(422);
+    expect(again.body.errors[0]).toMatchObject({
+      detail: 'Key has already been taken',
+      source: { pointer: '/data/attributes/key' },
+    });
+    await create({ key: 'twice', category: 'env' });
+    const other = await create({ key: 'thrice' });
+    expect((await api.patch(`${base}/${other.id}`, { key: 'twice' })).status).toBe(422);
+    expect((await api.patch(`${base}/${made.id}`, { key: 'once' })).status).toBe(200);
+    expect((await api.patch(`${base}/${other.id}`, { key: 'twice' })).status).toBe(200);
+  });
+
+  it.each([
+    ['no key', {}, 'key', /missing/],
+    ['an empty key', { key: '' }, 'key', /empty/],
+    ['a long key', { key: 'x'.repeat(129) }, 'key', /128 characters/],
+    ['a key that is no identifier', { key: 'a b' }, 'key', /letters, digits/],
+    ['a key that begins with a digit', { key: '1a' }, 'key', /begin with a digit/],
+    ['an environment key with =', { key: 'a=b', category: 'env' }, 'key', /A-Z/],
+    ['an unknown category', { key: 'a', category: 'shell' }, 'category', /"terraform", "env"/],
+    ['a value that is no text', { key: 'a', value: 5 }, 'value', /a string/],
+    ['a value over 256 KB', { key: 'a', value: 'ä'.repeat(131_073) }, 'value', /256 KB/],
+    ['HCL in the environment', { key: 'a', category: 'env', hcl: true }, 'hcl', /never HCL/],
+  ])('is refused with %s', async (_, attributes, field, reason) => {
+    const answer = await api.post(base, { category: 'terraform', ...attributes });
+    expect(answer.status).toBe(422);
+    expect(answer.body.errors[0].source.pointer).toBe(`/data/attributes/${field}`);
+    expect(answer.body.errors[0].detail).toMatch(reason);
+  });
+
+  it('may be as large as 256 KB, and have an unicode name in Terraform', async () => {
+    const made = await create({ key: 'größe', value: 'x'.repeat(256 * 1024) });
+    expect((await api.get(`${base}/${made.id}`)).body.data.attributes.value).toHaveLength(256 * 1024);
+  });
+
+  it('is of its workspace only', async () => {
+    const made = await create({ key: 'mine' });
+    const other = (await api.workspace()).id;
+    expect((await api.get(`workspaces/${other}/vars/${made.id}`)).status).toBe(404);
+    expect((await api.call('DELETE', `workspaces/${other}/vars/${made.id}`)).status).toBe(404);
+  });
+});
+
+it('lists all in the order they were made, in one page', async () => {
+  const own = `workspaces/${(await api.workspace()).id}/vars`;
+  for (let i = 0; i < 25; i++) await api.post(own, { key: `v${i}`, category: 'terraform' });
+  const { body } = await api.get(own);
+  expect(body.data.map((one: { attributes: { key: string } }) => one.attributes.key)).toEqual(
+    Array.from({ length: 25 }, (_, i) => `v${i}`),
+  );
+  expect(body.meta.pagination).toMatchObject({ 'total-count': 25, 'total-pages': 1 });
+});

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { resource, stateFile } from '../support/state.ts';
+
+let api: Api;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.close());
+
+const withState = async (resources: object[]) => {
+  const { id } = await api.workspace();
+  await api.call('POST', `workspaces/${id}/actions/lock`);
+  const { text, ...given } = stateFile({ resources });
+  const state = Buffer.from(text).toString('base64');
+  const made = await api.post(`workspaces/${id}/state-versions`, { ...given, state });
+  return { path: `workspaces/${id}/resources`, version: made.body.data.id };
+};
+
+const instances = (...keys: (string | number)[]) => keys.map((index_key) => ({ index_key, attributes: {} }));
+
+it('lists every instance of what is managed, by address', async () => {
+  const { path, version } = await withState([
+    resource('null_resource', 'one', 1, { provider: 'provider["registry.terraform.io/hashicorp/null"]' }),
+    resource('aws_instance', 'web', 0, { module: 'module.net["a"].module.sub', instances: instances('x', 'y') }),
+    resource('aws_instance', 'db', 0, { instances: instances(0, 1) }),
+    resource('aws_ami', 'found', 1, { mode: 'data' }),
+  ]);
+  const { body } = await api.get(path);
+  expect(body.data.map(({ attributes }: { attributes: { address: string } }) => attributes.address)).toEqual([
+    'aws_instance.db[0]',
+    'aws_instance.db[1]',
+    'null_resource.one',
+    'module.net["a"].module.sub.aws_instance.web["x"]',
+    'module.net["a"].module.sub.aws_instance.web["y"]',
+  ]);
+  expect(body.data[2]).toMatchObject({
+    id: expect.stringMatching(/^wsr-/),
+    type: 'resources',
+    attributes: {
+      name: 'one',
+      module: 'root',
+      provider: 'hashicorp/null',
+      'provider-type': 'null_resource',
+      'name-index': null,
+      'modified-by-state-version-id': version,
+    },
+  });
+  expect(body.data[3].attributes).toMatchObject({ module: 'root.net.sub', 'name-index': 'x' });
+});
+
+it('searches, sorts and pages', async () => {
+  const { path } = await withState([
+    resource('a_type', 'two', 0, { instances: instances(...Array.from({ length: 12 }, (_, n) => n)) }),
+    resource('b_type', 'one'),
+  ]);
+  const list = async (query: string) => {
+    const { body } = await api.get(`${path}?${query}`);
+    return {
+      total: body.meta.pagination['total-count'],
+      all: body.data.map(({ attributes }: { attributes: { address: string } }) => attributes.address),
+    };
+  };
+  expect(await list('q=B_TYPE')).toEqual({ total: 1, all: ['b_type.one'] });
+  expect(await list('sort=providerType:desc&page[size]=1')).toEqual({ total: 13, all: ['b_type.one'] });
+  expect((await list('sort=nameIndex:desc&page[size]=2')).all).toEqual(['a_type.two[11]', 'a_type.two[10]']);
+  expect((await api.get(`${path}?sort=weight`)).status).toBe(400);
+});
+
+it('has nothing while there is no state', async () => {
+  const { id } = await api.workspace();
+  expect((await api.get(`workspaces/${id}/resources`)).body.data).toEqual([]);
+});
+
+it('keeps a JSON rendering that comes with the state', async () => {
+  const { id } = await api.workspace();
+  await api.call('POST', `workspaces/${id}/actions/lock`);
+  const { text, ...given } = stateFile();
+  const base64 = (content: string) => Buffer.from(content).toString('base64');
+  const push = (json: string) =>
+    api.post(`workspaces/${id}/state-versions`, { ...given, state: base64(text), 'json-state': json });
+  expect((await push(base64('no json'))).body.errors[0].source.pointer).toBe('/data/attributes/json-state');
+  const made = await push(base64('{"format_version":"1.0"}'));
+  const url = made.body.data.attributes['hosted-json-state-download-url'];
+  const answer = await api.get(new URL(url).pathname);
+  expect(answer.status).toBe(302);
+  expect(await (await fetch(answer.headers.location as string)).json()).toEqual({ format_version: '1.0' });
+});

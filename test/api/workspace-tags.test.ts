@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi, uniqueName } from '../support/api.ts';
+
+let api: Api;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.close());
+
+interface Named {
+  id: string;
+}
+
+describe('tags', () => {
+  const bindings = (body: { data: { attributes: { key: string; value: string } }[] }) =>
+    Object.fromEntries(body.data.map(({ attributes }) => [attributes.key, attributes.value]));
+  const data = (tags: Record<string, string>) => ({
+    data: Object.entries(tags).map(([key, value]) => ({ type: 'tag-bindings', attributes: { key, value } })),
+  });
+
+  it('come with the workspace, plain or with values', async () => {
+    const relationships = {
+      tags: { data: [{ type: 'tags', attributes: { name: 'net' } }] },
+      'tag-bindings': data({ team: 'x' }),
+    };
+    const made = await api.post('organizations/acme/workspaces', { name: uniqueName('ws') }, relationships);
+    expect(made.body.data.attributes['tag-names']).toEqual(['net', 'team']);
+    const read = await api.get(`workspaces/${made.body.data.id}/tag-bindings`);
+    expect(bindings(read.body)).toEqual({ net: '', team: 'x' });
+    expect(read.body.data[0]).toMatchObject({ type: 'tag-bindings', id: expect.stringMatching(/^tb-/) });
+  });
+
+  it('are added by the command line, and replaced or added by others', async () => {
+    const { id } = await api.workspace();
+    const added = await api.call('PATCH', `workspaces/${id}/tag-bindings`, { body: data({ a: '1', b: '' }) });
+    expect(added.status).toBe(200);
+    expect(bindings(added.body)).toEqual({ a: '1', b: '' });
+    const path = `workspaces/${id}/relationships/tag-bindings`;
+    expect((await api.call('POST', path, { body: data({ a: '2', c: '3' }) })).status).toBe(204);
+    expect(bindings((await api.get(path)).body)).toEqual({ a: '2', b: '', c: '3' });
+    expect((await api.call('PATCH', path, { body: data({ d: '4' }) })).status).toBe(204);
+    expect(bindings((await api.get(`workspaces/${id}/effective-tag-bindings`)).body)).toEqual({ d: '4' });
+    await api.patch(`workspaces/${id}`, {}, { 'tag-bindings': { data: [] } });
+    expect((await api.get(path)).body.data).toEqual([]);
+  });
+
+  it('can be listed, added and removed as plain tags, by name or by id', async () => {
+    const { id } = await api.workspace();
+    const path = `workspaces/${id}/relationships/tags`;
+    const tags = (...all: string[]) => ({ data: all.map((name) => ({ type: 'tags', attributes: { name } })) });
+    expect((await api.call('POST', path, { body: tags('x', 'y', 'z') })).status).toBe(204);
+    const { body } = await api.get(path);
+    expect(body.data.map((tag: { attributes: { name: string } }) => tag.attributes.name)).toEqual(['x', 'y', 'z']);
+    expect((await api.call('DELETE', path, { body: tags('x') })).status).toBe(204);
+    await api.call('DELETE', path, { body: { data: [{ type: 'tags', id: body.data[1].id }] } });
+    expect((await api.get(`workspaces/${id}`)).body.data.attributes['tag-names']).toEqual(['z']);
+  });
+
+  it('named like a property of objects are tags like any other', async () => {
+    const { id } = await api.workspace();
+    const keys = ['__proto__', 'constructor', 'toString'];
+    const body = { data: keys.map((key) => ({ attributes: { key, value: `${key}.` } })) };
+    expect((await api.call('PATCH', `workspaces/${id}/tag-bindings`, { body })).status).toBe(200);
+    expect((await api.get(`workspaces/${id}`)).body.data.attributes['tag-names']).toEqual(keys);
+    const found = await api.get('organizations/acme/workspaces?search[tags]=__proto__,toString');
+    expect(found.body.data.map((one: Named) => one.id)).toEqual([id]);
+  });
+
+  it.each(['', ' x', 'a\u0000', 'x'.repeat(129), 'a\nb'])('are not named %j', async (key) => {
+    const { id } = await api.workspace();
+    const answer = await api.call('PATCH', `workspaces/${id}/tag-bindings`, { body: data({ [key]: '' }) });
+    expect(answer.status).toBe(422);
+    expect(answer.body.errors[0].source.pointer).toBe('/data/0/attributes/key');
+  });
+});

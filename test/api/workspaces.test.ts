@@ -1,0 +1,257 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { keys } from '../../functions/store/keys.ts';
+import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { resource, stateFile } from '../support/state.ts';
+
+let api: Api;
+let table: typeof import('../../functions/store/table.ts');
+beforeAll(async () => {
+  api = await startApi();
+  table = await import('../../functions/store/table.ts');
+});
+afterAll(() => api.close());
+
+interface Named {
+  id: string;
+  attributes: { name: string };
+}
+const names = (data: Named[]) => data.map(({ attributes }) => attributes.name);
+
+describe('a workspace', () => {
+  it('has the defaults that the command line builds on', async () => {
+    const made = await api.workspace();
+    expect(made).toMatchObject({
+      type: 'workspaces',
+      attributes: {
+        'terraform-version': 'latest',
+        'execution-mode': 'remote',
+        operations: true,
+        'structured-run-output-enabled': true,
+        'auto-apply': false,
+        'working-directory': null,
+        'vcs-repo': null,
+        'tag-names': [],
+        locked: false,
+        permissions: { 'can-queue-run': true, 'can-update': true, 'can-force-delete': true },
+      },
+      relationships: {
+        organization: { data: { type: 'organizations', id: 'acme' } },
+        'current-run': { data: null },
+        'locked-by': { data: null },
+      },
+    });
+    expect((await api.get(`workspaces/${made.id}`)).body.data).toEqual(made);
+    expect((await api.get(`organizations/acme/workspaces/${made.attributes.name}`)).body.data).toEqual(made);
+  });
+
+  it('changes what is given, clears what is null, and answers with everything', async () => {
+    const made = await api.workspace({ description: 'old', 'auto-apply': true });
+    const changed = await api.patch(`workspaces/${made.id}`, { 'terraform-version': '1.11.4', description: null });
+    expect(changed.body.data.attributes).toMatchObject({
+      'terraform-version': '1.11.4',
+      description: null,
+      'auto-apply': true,
+    });
+    expect(Object.keys(changed.body.data.attributes).sort()).toEqual(Object.keys(made.attributes).sort());
+    const byName = await api.patch(`organizations/acme/workspaces/${made.attributes.name}`, {
+      'working-directory': './environments/prod/',
+      operations: false,
+    });
+    expect(byName.body.data.attributes).toMatchObject({
+      'working-directory': 'environments/prod',
+      'execution-mode': 'local',
+      operations: false,
+    });
+  });
+
+  it.each(['1.11.4', '~> 1.11.0', '>= 1.2, < 2.0', '1.12.0-beta1', 'latest'])(
+    'takes %j for a Terraform version',
+    async (version) => {
+      const made = await api.workspace({ 'terraform-version': version });
+      expect(made.attributes['terraform-version']).toBe(version);
+    },
+  );
+
+  it('has a name once, also after a change of names', async () => {
+    const [one, two] = [await api.workspace(), await api.workspace()];
+    const again = await api.post('organizations/acme/workspaces', { name: one.attributes.name });
+    expect(again).toMatchObject({ status: 422 });
+    expect(again.body.errors[0].detail).toBe('Name has already been taken');
+    expect((await api.patch(`workspaces/${one.id}`, { name: two.attributes.name })).status).toBe(422);
+    const name = uniqueName('renamed');
+    expect((await api.patch(`workspaces/${one.id}`, { name })).body.data.attributes.name).toBe(name);
+    expect((await api.get(`organizations/acme/workspaces/${one.attributes.name}`)).status).toBe(404);
+  });
+
+  it('belongs to a project of its organization', async () => {
+    const project = { data: { type: 'projects', id: 'prj-unknown' } };
+    const answer = await api.post('organizations/acme/workspaces', { name: uniqueName('ws') }, { project });
+    expect(answer.status).toBe(422);
+    expect(answer.body.errors[0].source.pointer).toBe('/data/relationships/project');
+  });
+
+  it('has no version control yet, and says so', async () => {
+    const answer = await api.post('organizations/acme/workspaces', {
+      name: uniqueName('ws'),
+      'vcs-repo': { identifier: 'a/b' },
+    });
+    expect(answer.body.errors[0].detail).toMatch(/no version control connection/);
+    expect((await api.post('organizations/acme/workspaces', { name: uniqueName('ws'), 'vcs-repo': null })).status).toBe(
+      201,
+    );
+  });
+
+  it('brings organization, project and current run when asked', async () => {
+    const made = await api.workspace();
+    await api.configuration(made.id);
+    const workspace = { data: { type: 'workspaces', id: made.id } };
+    const run = (await api.post('runs', {}, { workspace })).body.data;
+    await table.update(keys.workspace(made.id), { set: { lock: { kind: 'run', runId: run.id, at: '' } } });
+    const { body } = await api.get(`workspaces/${made.id}?include=organization,project,current_run,current_run.plan`);
+    expect(body.included.map(({ type }: { type: string }) => type)).toEqual([
+      'organizations',
+      'projects',
+      'runs',
+      'plans',
+    ]);
+    expect(body.data.relationships).toMatchObject({
+      'current-run': { data: { id: run.id } },
+      'locked-by': { data: { type: 'runs', id: run.id } },
+    });
+    expect(body.data.attributes.locked).toBe(true);
+  });
+});
+
+describe('deleting', () => {
+  it('works by id and by name', async () => {
+    const [one, two] = [await api.workspace(), await api.workspace()];
+    expect((await api.call('DELETE', `workspaces/${one.id}`)).status).toBe(204);
+    expect((await api.call('DELETE', `organizations/acme/workspaces/${two.attributes.name}`)).status).toBe(204);
+    expect((await api.get(`workspaces/${one.id}`)).status).toBe(404);
+    expect((await api.get(`organizations/acme/workspaces/${two.attributes.name}`)).status).toBe(404);
+    expect((await api.call('DELETE', `workspaces/${one.id}`)).status).toBe(404);
+  });
+
+  it('is refused while a run is not over', async () => {
+    const { id } = await api.workspace();
+    await api.configuration(id);
+    await api.post('runs', {}, { workspace: { data: { type: 'workspaces', id } } });
+    for (const answer of [
+      await api.call('DELETE', `workspaces/${id}`),
+      await api.call('POST', `workspaces/${id}/actions/safe-delete`),
+    ]) {
+      expect(answer.status).toBe(409);
+      expect(answer.body.errors[0].detail).toMatch(/runs that are not over/);
+    }
+  });
+
+  it('safely, is refused while it is locked or manages resources', async () => {
+    const { id, attributes } = await api.workspace();
+    const safely = () => api.call('POST', `organizations/acme/workspaces/${attributes.name}/actions/safe-delete`);
+    await api.call('POST', `workspaces/${id}/actions/lock`);
+    expect((await safely()).body.errors[0].detail).toMatch(/is locked/);
+    const { text, ...given } = stateFile({ resources: [resource('null_resource', 'a', 2)] });
+    await api.post(`workspaces/${id}/state-versions`, { ...given, state: Buffer.from(text).toString('base64') });
+    await api.call('POST', `workspaces/${id}/actions/unlock`);
+    const refused = await safely();
+    expect(refused.status).toBe(409);
+    expect(refused.body.errors[0].detail).toMatch(/still manages 2 resources/);
+    expect((await api.call('DELETE', `workspaces/${id}`)).status).toBe(204);
+  });
+
+  it('safely, works for an empty one', async () => {
+    const { id } = await api.workspace();
+    expect((await api.call('POST', `workspaces/${id}/actions/safe-delete`)).status).toBe(204);
+  });
+});
+
+describe('the list', () => {
+  const organization = 'listing';
+  const all = ['app-dev', 'app-prod', 'net-dev', 'net-prod', 'zone'];
+  beforeAll(async () => {
+    await api.post('organizations', { name: organization, email: 'a@b.test' });
+    const project = (await api.post(`organizations/${organization}/projects`, { name: 'Net' })).body.data;
+    for (const name of [...all].reverse()) {
+      const bindings = [{ attributes: { key: name.split('-')[1] ?? 'none', value: name.split('-')[0] } }];
+      await api.post(
+        `organizations/${organization}/workspaces`,
+        { name },
+        {
+          'tag-bindings': { data: bindings },
+          ...(name.startsWith('net') ? { project: { data: { type: 'projects', id: project.id } } } : {}),
+        },
+      );
+    }
+  });
+  const list = async (query = '') => (await api.get(`organizations/${organization}/workspaces?${query}`)).body;
+  const found = async (query: string) => names((await list(query)).data);
+
+  it('is in the order of names, the other way round when asked', async () => {
+    expect(await found('')).toEqual(all);
+    expect(await found('sort=-name')).toEqual([...all].reverse());
+    expect(await found('sort=latest-change-at')).toEqual([...all].reverse());
+    expect((await api.get(`organizations/${organization}/workspaces?sort=color`)).status).toBe(400);
+  });
+
+  it('comes in pages with totals, and an empty page past the end', async () => {
+    const { data, meta, links } = await list('page[number]=2&page[size]=2');
+    expect(names(data)).toEqual(['net-dev', 'net-prod']);
+    expect(meta.pagination).toEqual({
+      'current-page': 2,
+      'page-size': 2,
+      'prev-page': 1,
+      'next-page': 3,
+      'total-pages': 3,
+      'total-count': 5,
+    });
+    expect(new URLSearchParams(links.next.split('?')[1]).get('page[number]')).toBe('3');
+    const past = await list('page%5Bnumber%5D=999');
+    expect(past.data).toEqual([]);
+    expect(past.meta.pagination).toMatchObject({ 'current-page': 999, 'next-page': null, 'total-count': 5 });
+    expect((await list('page[size]=5000')).meta.pagination['page-size']).toBe(100);
+  });
+
+  it.each([
+    ['search[name]=net', ['net-dev', 'net-prod']],
+    ['search[name]=DEV', ['app-dev', 'net-dev']],
+    ['search[wildcard-name]=*-dev', ['app-dev', 'net-dev']],
+    ['search[wildcard-name]=n*t-*d*', ['net-dev', 'net-prod']],
+    ['search[wildcard-name]=net', []],
+    ['search[wildcard-name]=zone', ['zone']],
+    ['search[tags]=prod', ['app-prod', 'net-prod']],
+    ['search[tags]=prod,dev', []],
+    ['search[exclude-tags]=prod,none', ['app-dev', 'net-dev']],
+    ['filter[tagged][0][key]=dev', ['app-dev', 'net-dev']],
+    ['filter[tagged][0][key]=dev&filter[tagged][0][value]=net', ['net-dev']],
+    [
+      'TagBindings=%7B0xc000%7D&filter%5Btagged%5D%5B0%5D%5Bkey%5D=prod&search%5Btags%5D=prod',
+      ['app-prod', 'net-prod'],
+    ],
+    ['search[tags]=constructor', []],
+    ['filter[current-run][status]=applied', []],
+  ])('finds by %s', async (query, expected) => {
+    expect(await found(query)).toEqual(expected);
+  });
+
+  it('finds by project', async () => {
+    const projects = await api.get(`organizations/${organization}/projects?filter[names]=Net`);
+    expect(await found(`filter[project][id]=${projects.body.data[0].id}`)).toEqual(['net-dev', 'net-prod']);
+  });
+
+  it('matches hostile wildcards in no time', async () => {
+    const started = performance.now();
+    expect(await found(`search[wildcard-name]=${'*a'.repeat(2000)}b`)).toEqual([]);
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+
+  it('finds by the status of the current run', async () => {
+    const workspace = (await api.get(`organizations/${organization}/workspaces/zone`)).body.data;
+    await api.configuration(workspace.id);
+    const run = await api.post('runs', {}, { workspace: { data: { type: 'workspaces', id: workspace.id } } });
+    await table.update(keys.workspace(workspace.id), { set: { latestRunId: run.body.data.id } });
+    expect(await found('filter[current-run][status]=pending,planning')).toEqual(['zone']);
+    expect(await found('sort=-current-run.created-at&page[size]=1')).toEqual(['zone']);
+    const { included } = await list('include=current_run&search[name]=zone');
+    expect(included.map(({ id }: Named) => id)).toEqual([run.body.data.id]);
+  });
+});

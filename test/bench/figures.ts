@@ -1,0 +1,32 @@
+import type { Local } from '../e2e/support/platform.ts';
+
+export interface Figure {
+  name: string;
+  value: number;
+  unit: string;
+  /** The target, where there is one. */
+  atMost?: number;
+}
+
+export interface Section {
+  about: string;
+  needsPlatform: boolean;
+  /** The platform is there when the section needs it. */
+  measure(platform?: Local): AsyncGenerator<Figure>;
+}
+
+export const quantile = (values: number[], q: number): number => {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] as number;
+};
+
+export const median = (values: number[]): number => quantile(values, 0.5);
+
+export const round = (value: number, digits = 0): number => Number(value.toFixed(digits));
+
+/** What the local endpoint counted for a run, in units AWS bills. */
+export const usageOf = async (platform: Local, runId: string) =>
+  (await (await fetch(`${platform.awsEndpointUrl}/_usage?run=${runId}`)).json()) as {
+    totals: Record<string, number>;
+    price: { usd: number; usdWithoutFargate: number };
+  };

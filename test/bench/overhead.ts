@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { packFiles } from '../../functions/cli/archive.ts';
+import { Client, isFinalRun, until } from '../../functions/cli/client.ts';
+import { type Figure, median, round, type Section, usageOf } from './figures.ts';
+
+const run = promisify(execFile);
+const rounds = 9;
+const configuration = `resource "terraform_data" "a" { input = "a" }
+resource "terraform_data" "b" { input = terraform_data.a.output }
+output "b" { value = terraform_data.b.output }
+`;
+
+/** init, plan and apply of the configuration in an empty folder, as a person would. */
+const bare = async (): Promise<number> => {
+  const folder = await mkdtemp(join(tmpdir(), 'stepform-bare-'));
+  await writeFile(join(folder, 'main.tf'), configuration);
+  const env = { ...process.env, TF_IN_AUTOMATION: '1', TF_INPUT: '0', CHECKPOINT_DISABLE: '1' };
+  const begin = performance.now();
+  for (const args of [['init'], ['plan', '-out=plan'], ['apply', 'plan']])
+    await run('terraform', args, { cwd: folder, env });
+  const took = performance.now() - begin;
+  await rm(folder, { recursive: true });
+  return took;
+};
+
+export const overhead: Section = {
+  about:
+    'an auto-applied run against bare terraform init, plan, apply of the same configuration, in turn; and what a run uses',
+  needsPlatform: true,
+  async *measure(platform): AsyncGenerator<Figure> {
+    if (!platform) return;
+    const client = new Client(platform.url, platform.token);
+    const archive = await packFiles({ 'main.tf': configuration });
+    const whole = async () => {
+      const workspace = await client.createWorkspace(platform.organization, `bench-${Date.now()}`, {
+        'auto-apply': true,
+      });
+      const version = await client.upload(workspace.id, archive);
+      const begin = Date.now();
+      const created = await client.createRun(workspace.id, {}, version.id);
+      // The run's own stamps are what counts; asking all the time would slow down what is measured.
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      const ended = await client.waitForRun(created.id, isFinalRun);
+      if (ended.attributes.status !== 'applied') throw new Error(`the run ended ${ended.attributes.status}`);
+      return { ms: Date.parse(ended.attributes['status-timestamps']['applied-at']) - begin, id: created.id };
+    };
+    await bare();
+    await whole();
+    const bares: number[] = [];
+    const wholes: number[] = [];
+    let last = '';
+    for (let i = 0; i < rounds; i++) {
+      bares.push(await bare());
+      const { ms, id } = await whole();
+      wholes.push(ms);
+      last = id;
+    }
+    yield { name: `bare terraform, median of ${rounds}`, value: round(median(bares)), unit: 'ms' };
+    yield { name: `auto-applied run, median of ${rounds}`, value: round(median(wholes)), unit: 'ms' };
+    yield {
+      name: 'overhead, median of pairs',
+      value: round(median(wholes.map((ms, i) => ms - (bares[i] as number)))),
+      unit: 'ms',
+      atMost: 500,
+    };
+    // Bills come after: the runner of the last run has to be gone, and counted.
+    const { totals, price } = await until(
+      () => usageOf(platform, last),
+      (used) => (used.totals.fargateVcpuHours ?? 0) > 0,
+      30_000,
+    );
+    for (const [name, value] of Object.entries(totals))
+      yield { name: `per run: ${name}`, value: round(value, 5), unit: '' };
+    yield {
+      name: 'per run: AWS list price without Fargate',
+      value: round(price.usdWithoutFargate, 6),
+      unit: 'USD',
+      atMost: 0.0015,
+    };
+  },
+};

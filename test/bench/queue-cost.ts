@@ -1,0 +1,56 @@
+import { packFiles } from '../../functions/cli/archive.ts';
+import { Client, isFinalRun, type Resource } from '../../functions/cli/client.ts';
+import type { Local } from '../e2e/support/platform.ts';
+import { type Figure, round, type Section, usageOf } from './figures.ts';
+
+const configuration = 'output "n" { value = 1 }\n';
+const atOnce = 16;
+
+/** Units of a run that is created before, started and finished with `waiting` runs behind it. */
+const unitsWith = async (platform: Local, waiting: number) => {
+  const client = new Client(platform.url, platform.token);
+  const workspace = await client.createWorkspace(platform.organization, `queue-${waiting}`);
+  const version = await client.upload(workspace.id, await packFiles({ 'main.tf': configuration }));
+  const confirmable = (run: Resource) => run.attributes.actions['is-confirmable'] || isFinalRun(run);
+  const first = await client.createRun(workspace.id, {}, version.id);
+  await client.waitForRun(first.id, confirmable);
+  const measured = await client.createRun(workspace.id, { 'auto-apply': true }, version.id);
+  let left = waiting;
+  const create = async () => {
+    while (left-- > 0) await client.createRun(workspace.id, {}, version.id);
+  };
+  await Promise.all(Array.from({ length: atOnce }, create));
+  await client.act(first.id, 'discard');
+  await client.waitForRun(measured.id, isFinalRun, 120_000);
+  // Let the next one start: its start is the measured run's last duty.
+  const page = await client.list(`/workspaces/${workspace.id}/runs?page[size]=1`);
+  if (page.length !== 1) throw new Error('the list of runs is empty');
+  const { totals } = await usageOf(platform, measured.id);
+  return totals;
+};
+
+export const queueCost: Section = {
+  about: 'what a run uses with 10 and with 10,000 runs waiting behind it',
+  needsPlatform: true,
+  async *measure(platform): AsyncGenerator<Figure> {
+    if (!platform) return;
+    const many = Number(process.env.BENCH_QUEUE ?? 10_000);
+    const few = await unitsWith(platform, 10);
+    const begin = Date.now();
+    const lots = await unitsWith(platform, many);
+    yield {
+      name: `runs created and queued per second (${many})`,
+      value: round(many / ((Date.now() - begin) / 1000)),
+      unit: '/s',
+    };
+    for (const unit of ['readUnits', 'writeUnits', 'transitions', 'lambdaRequests'] as const) {
+      const [a, b] = [few[unit] ?? 0, lots[unit] ?? 0];
+      yield {
+        name: `${unit}: ${round(a, 1)} with 10, ${round(b, 1)} with ${many}; ratio`,
+        value: round(b / a, 3),
+        unit: '',
+        atMost: 1.05,
+      };
+    }
+  },
+};

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import type { Recorded } from './record.ts';
+import { differences, type Schema, type Schemas } from './schema.ts';
+
+/** The vendor's description of the API (OpenAPI 3.0), and whether answers fit it. */
+
+interface Response {
+  content?: Record<string, { schema?: Schema }>;
+}
+interface Document {
+  paths: Record<string, Record<string, { responses: Record<string, Response> }>>;
+  components: { schemas: Schemas };
+}
+
+export interface Findings {
+  /** Place and problem → an example of where it was seen, and how often. */
+  differences: Map<string, { example: string; times: number }>;
+  /** How many answers of described operations were looked at. */
+  checked: number;
+  /** Operations of the description that were answered. */
+  operations: Set<string>;
+}
+
+const base = '/api/v2';
+const mediaType = 'application/vnd.api+json';
+
+const patternOf = (template: string): RegExp =>
+  new RegExp(`^${template.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&').replaceAll(/\{[^}]+\}/g, '[^/]+')}$`);
+
+export class Description {
+  readonly #document: Document;
+  readonly #templates: { template: string; pattern: RegExp }[];
+
+  constructor(file: string) {
+    this.#document = JSON.parse(readFileSync(file, 'utf8')) as Document;
+    const fewest = (template: string) => template.split('{').length;
+    this.#templates = Object.keys(this.#document.paths)
+      .sort((a, b) => fewest(a) - fewest(b))
+      .map((template) => ({ template, pattern: patternOf(template) }));
+  }
+
+  check(answers: Iterable<Recorded>): Findings {
+    const findings: Findings = { differences: new Map(), checked: 0, operations: new Set() };
+    for (const answer of answers) this.#checkOne(answer, findings);
+    return findings;
+  }
+
+  #checkOne(answer: Recorded, findings: Findings): void {
+    const [path = ''] = answer.url.slice(base.length).split('?');
+    if (!answer.url.startsWith(`${base}/`)) return;
+    const example = `${answer.method} ${answer.url.slice(base.length)} → ${answer.status}`;
+    const tell = (place: string, problem: string) => {
+      const key = `${place}: ${problem}`;
+      const known = findings.differences.get(key);
+      findings.differences.set(key, { example: known?.example ?? example, times: (known?.times ?? 0) + 1 });
+    };
+    const found = this.#templates.find(({ pattern }) => pattern.test(path));
+    const operation = found && this.#document.paths[found.template]?.[answer.method.toLowerCase()];
+    const name = `${answer.method} ${found?.template}`;
+    if (operation) {
+      findings.operations.add(name);
+      findings.checked++;
+    }
+    // Whatever is asked, an error is one.
+    if (answer.status >= 400) this.#checkBody(answer, errorsOnly, name, tell);
+    else if (operation) this.#checkBody(answer, operation.responses, name, tell);
+    else tell(`${answer.method} ${genericOf(path)}`, 'is not described');
+  }
+
+  #checkBody(
+    { status, contentType, body: text }: Recorded,
+    responses: Record<string, Response>,
+    name: string,
+    tell: (place: string, problem: string) => void,
+  ): void {
+    const { schemas } = this.#document.components;
+    const response = status >= 400 ? responses.default : responses[status];
+    if (!response) tell(name, `answers ${status}, which is not described`);
+    if (!response || !text) return;
+    if (contentType !== mediaType) tell(name, `has content type ${contentType}`);
+    const schema = response.content?.[mediaType]?.schema;
+    if (!schema) {
+      tell(name, `has a body with ${status}`);
+      return;
+    }
+    const { included = [], ...rest } = JSON.parse(text) as { included?: { type: string }[] };
+    differences(rest, schema, schemas, name, tell);
+    for (const resource of included) {
+      if (schemas[resource.type]) differences(resource, reference(resource.type), schemas, '', tell);
+    }
+  }
+}
+
+const reference = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+
+const errorsOnly: Record<string, Response> = { default: { content: { [mediaType]: { schema: reference('errors') } } } };
+
+/** `/runs/run-CZcmD7eagjhyX0vN/run-events` → `/runs/{}/run-events` */
+const genericOf = (path: string): string =>
+  path
+    .split('/')
+    .map((segment, i, all) =>
+      /^[a-z]+-[A-Za-z0-9]{12,}$/.test(segment) || (i > 0 && /^(organizations|users)$/.test(all[i - 1] ?? ''))
+        ? '{}'
+        : segment,
+    )
+    .join('/');

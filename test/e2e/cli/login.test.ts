@@ -1,0 +1,51 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { cloud, example, host, Terraform } from '../support/terraform.ts';
+import { client, newName, platform } from '../support/world.ts';
+
+/** With nothing else on its path, terraform finds no browser to open. */
+const alone = (here: Terraform): Record<string, string> => {
+  const bin = join(here.directory, 'bin');
+  mkdirSync(bin);
+  symlinkSync(execFileSync('which', ['terraform'], { encoding: 'utf8' }).trim(), join(bin, 'terraform'));
+  return { PATH: bin };
+};
+
+/** What a browser does with the page's form. */
+const submit = async (page: Response, address: string, token: string): Promise<Response> => {
+  const inputs = (await page.text()).matchAll(/name="([^"]+)" value="([^"]*)"/g);
+  const fields = new URLSearchParams([...inputs].map(([, name = '', value = '']) => [name, value]));
+  fields.set('token', token);
+  return fetch(new URL('authorization', address), { method: 'POST', body: fields, redirect: 'manual' });
+};
+
+it('terraform login gets a token of its own, which works until it is revoked; logout forgets it', async () => {
+  const files = { 'cloud.tf': cloud(`name = "${newName('login')}"`), 'main.tf': example };
+  const here = new Terraform({ files, token: null });
+  expect(await here.fail('init')).toContain('terraform login');
+
+  const command = here.start(`login ${host}`, alone(here));
+  command.answer('yes');
+  await command.until('Terraform will now wait for the host to signal that login was successful.');
+  const shown = /https:\/\/\S+\/oauth\/authorization\?\S+/.exec(command.text)?.[0] ?? '';
+  const address = shown.replace(/^https:\/\/[^/]+/, platform.url);
+  const refused = await submit(await fetch(address), address, 'sfu_wrong');
+  expect(refused.status).toBe(403);
+  const allowed = await submit(refused, address, platform.token);
+  expect(allowed.status).toBe(303);
+  expect((await fetch(allowed.headers.get('location') ?? '')).status).toBe(200);
+  const { code, text } = await command.ended;
+  expect({ code, text }).toMatchObject({ code: 0, text: expect.stringContaining('Success!') });
+
+  await here.succeed('init -input=false');
+  const me = await client.get('/account/details');
+  const tokens = await client.list(`/users/${me.id}/authentication-tokens?page[size]=100`);
+  const made = tokens.find(({ attributes }) => attributes.description === 'terraform login');
+  await client.call('DELETE', `/authentication-tokens/${made?.id}`);
+  expect(await here.fail('init -input=false')).toMatch(/unauthorized/i);
+
+  expect(await here.succeed(`logout ${host}`)).toContain('Success!');
+  expect(await here.fail('init -input=false')).toContain('terraform login');
+});

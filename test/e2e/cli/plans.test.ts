@@ -1,0 +1,147 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { example, inWorkspace, runIn, type Terraform } from '../support/terraform.ts';
+import { client } from '../support/world.ts';
+
+describe.concurrent('terraform plan, in a workspace that has resources,', () => {
+  let here: Terraform;
+  beforeAll(async () => {
+    ({ here } = await inWorkspace());
+    await here.succeed('apply -auto-approve');
+  });
+
+  it('shows a log while it plans, then the plan, once', async () => {
+    const command = here.start(['plan', '-var', 'n=changed']);
+    await command.until(/Initializing plugins and modules\.\.\./);
+    const { code, text } = await command.ended;
+    expect({ code, text }).toMatchObject({ code: 0 });
+    expect(text).toContain('Terraform v1.11.4\non linux_');
+    expect(text).toContain('terraform_data.a: Refreshing state...');
+    expect(text).toContain('# terraform_data.a will be updated in-place');
+    expect(text).toMatch(/~ input {2}= "x" -> "changed"/);
+    expect(text.match(/Plan: 0 to add, 1 to change, 0 to destroy\./g)).toHaveLength(1);
+    // How the runner keeps its state is nobody's business.
+    expect(text).not.toMatch(/backend "local"|successfully initialized|@level/);
+    const { attributes } = await runIn(text);
+    expect(attributes).toMatchObject({
+      status: 'planned_and_finished',
+      'plan-only': true,
+      source: 'terraform+cloud',
+      message: 'Triggered via CLI',
+      variables: [{ key: 'n', value: '"changed"' }],
+    });
+  });
+
+  it('says with its exit code whether there are changes', async () => {
+    expect(await here.run('plan -detailed-exitcode')).toMatchObject({
+      code: 0,
+      text: expect.stringContaining('No changes.'),
+    });
+    expect((await here.run('plan -detailed-exitcode -var n=other')).code).toBe(2);
+  });
+
+  it('takes only a target, or replaces what it is told to', async () => {
+    const targeted = await here.succeed('plan -target=terraform_data.b -var n=left-alone');
+    expect(targeted).toContain('No changes.');
+    expect(targeted).toContain('Resource targeting is in effect');
+    expect((await runIn(targeted)).attributes['target-addrs']).toEqual(['terraform_data.b']);
+
+    const replaced = await here.succeed('plan -replace=terraform_data.b -refresh=false');
+    expect(replaced).toContain('# terraform_data.b will be replaced, as requested');
+    expect(replaced).not.toContain('Refreshing state');
+    expect((await runIn(replaced)).attributes).toMatchObject({
+      'replace-addrs': ['terraform_data.b'],
+      refresh: false,
+    });
+  });
+
+  it('only refreshes, or destroys', async () => {
+    const refreshed = await here.succeed('plan -refresh-only');
+    expect(refreshed).toContain('Your infrastructure still matches the configuration.');
+    expect((await runIn(refreshed)).attributes['refresh-only']).toBe(true);
+    const destroyed = await here.succeed('plan -destroy');
+    expect(destroyed).toContain('Plan: 0 to add, 0 to change, 2 to destroy.');
+    expect((await runIn(destroyed)).attributes['is-destroy']).toBe(true);
+  });
+});
+
+describe.concurrent('terraform plan, in a new workspace,', () => {
+  it('passes variables of any type, from the command line and files, over those of the workspace', async () => {
+    const { here, workspace } = await inWorkspace(`
+variable "text" {}
+variable "list" { type = list(string) }
+variable "kept" {}
+variable "secret" { sensitive = true }
+resource "terraform_data" "a" {
+  input = { text = var.text, list = var.list, kept = var.kept, secret = var.secret, place = terraform.workspace }
+}`);
+    await client.setVariable(workspace.id, { key: 'text', value: 'overridden' });
+    await client.setVariable(workspace.id, { key: 'kept', value: 'of the workspace' });
+    await client.setVariable(workspace.id, { key: 'secret', value: 'hunter2', sensitive: true });
+    here.write('more.tfvars', 'list = ["from", "a file"]\n');
+    const text = await here.succeed(['plan', '-var', 'text="quoted" and $${odd}', '-var-file=more.tfvars']);
+    expect(text).toContain('+ text   = "\\"quoted\\" and $${odd}"');
+    expect(text).toMatch(/\+ "from",\n\s+\+ "a file",/);
+    expect(text).toContain('+ kept   = "of the workspace"');
+    expect(text).toContain(`+ place  = "${workspace.attributes.name}"`);
+    expect(text).toContain('+ secret = (sensitive value)');
+    expect(text).not.toContain('hunter2');
+  });
+
+  it('shows errors of the configuration with their place, and fails', async () => {
+    const { here } = await inWorkspace('output "x" {\n  value = terraform_data.missing.id\n}\n');
+    const { code, text } = await here.run('plan');
+    expect({ code, text }).toMatchObject({ code: 1 });
+    expect(text).toContain('Error: Reference to undeclared resource');
+    expect(text).toContain('on main.tf line 2, in output "x":');
+    expect((await runIn(text)).attributes.status).toBe('errored');
+
+    here.write('main.tf', 'resource "terraform_data" "a" {\n  input = "not closed\n}\n');
+    expect(await here.fail('plan')).toContain('Invalid multi-line string');
+
+    here.write('main.tf', 'module "far" {\n  source = "./nowhere"\n}\n');
+    expect(await here.fail('plan')).toMatch(/Unreadable module directory|Module not installed/);
+  });
+
+  it('writes configuration for what is to be imported', async () => {
+    const { here } = await inWorkspace('import {\n  to = terraform_data.old\n  id = "found"\n}\n');
+    const text = await here.succeed('plan -generate-config-out=generated.tf');
+    expect(text).toContain('Plan: 1 to import, 0 to add, 0 to change, 0 to destroy.');
+    expect(here.read('generated.tf')).toContain('resource "terraform_data" "old"');
+  });
+});
+
+describe.concurrent('a plan that is saved', () => {
+  it('can be shown, and applied once', async () => {
+    const { here, workspace } = await inWorkspace(example);
+    const planned = await here.succeed('plan -out=saved.tfplan -var n=kept');
+    expect(planned).toContain('terraform apply "saved.tfplan"');
+    const run = await runIn(planned);
+    expect(run.attributes).toMatchObject({ status: 'planned_and_saved', 'save-plan': true });
+    const shown = await here.succeed('show saved.tfplan');
+    expect(shown).toContain('# terraform_data.a will be created');
+    expect(shown).toContain('Run status: planned and saved (confirmable)');
+    const json = JSON.parse(await here.succeed('show -json saved.tfplan'));
+    expect(json.resource_changes).toHaveLength(2);
+
+    const applied = await here.succeed('apply saved.tfplan');
+    expect(applied).toContain('Apply complete! Resources: 2 added, 0 changed, 0 destroyed.');
+    expect(applied).toContain('n = "kept"');
+    expect(await here.fail('apply saved.tfplan')).toContain('Saved plan is already applied');
+
+    // What was applied is the workspace's configuration now.
+    const next = await client.createRun(workspace.id, { 'plan-only': true });
+    expect(next.relationships?.['configuration-version']).toEqual(run.relationships?.['configuration-version']);
+  });
+
+  it('is discarded when the state changes under it, and says so', async () => {
+    const { here } = await inWorkspace(example);
+    const planned = await here.succeed('plan -out=saved.tfplan');
+    await here.succeed('apply -auto-approve');
+    const { attributes } = await client.waitForRun(
+      (await runIn(planned)).id,
+      (run) => run.attributes.status === 'discarded',
+    );
+    expect(attributes['end-reason']).toContain('state');
+    expect(await here.fail('apply saved.tfplan')).toContain('Saved plan is discarded');
+  });
+});

@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { inWorkspace, type Terraform } from '../support/terraform.ts';
+import { client, organization, type Resource } from '../support/world.ts';
+
+/** Commands that look at the state or change it without a run. */
+
+let here: Terraform;
+let workspace: Resource;
+/** What every test begins with: the example, applied, at whatever serial. */
+let applied: State;
+
+interface State {
+  serial: number;
+  lineage: string;
+}
+
+const stateNow = async (): Promise<State> => JSON.parse(await here.succeed('state pull'));
+
+beforeAll(async () => {
+  ({ here, workspace } = await inWorkspace());
+  await here.succeed('apply -auto-approve');
+  applied = JSON.parse(await here.succeed('state pull'));
+});
+
+beforeEach(async () => {
+  const { attributes } = await client.get(`/workspaces/${workspace.id}/current-state-version`);
+  const content = Buffer.from(JSON.stringify({ ...applied, serial: attributes.serial + 1 }));
+  await client.call('POST', `/workspaces/${workspace.id}/actions/lock`, {});
+  await client.create(`/workspaces/${workspace.id}/state-versions`, 'state-versions', {
+    serial: attributes.serial + 1,
+    lineage: applied.lineage,
+    md5: createHash('md5').update(content).digest('hex'),
+    state: content.toString('base64'),
+  });
+  await client.call('POST', `/workspaces/${workspace.id}/actions/unlock`);
+});
+
+describe('terraform output', () => {
+  it('shows values, sensitive ones only by name', async () => {
+    expect(await here.succeed('output')).toBe('n = "x"\nsecret = <sensitive>\n');
+    expect(await here.succeed('output -raw secret')).toBe('hunter2');
+    expect(JSON.parse(await here.succeed('output -json n'))).toBe('x');
+    expect(await here.fail('output nowhere')).toContain('Output "nowhere" not found');
+  });
+});
+
+it('terraform show renders the state', async () => {
+  expect(await here.succeed('show')).toContain('# terraform_data.a:');
+  const json = JSON.parse(await here.succeed('show -json'));
+  expect(json.values.outputs.secret).toEqual({ sensitive: true, type: 'string', value: 'hunter2' });
+});
+
+describe('terraform state', () => {
+  it('lists, shows, moves and removes', async () => {
+    expect(await here.succeed('state list')).toBe('terraform_data.a\nterraform_data.b\n');
+    expect(await here.succeed('state show terraform_data.b')).toContain('input  = "b"');
+    await here.succeed('state mv terraform_data.b terraform_data.c');
+    await here.succeed('state rm terraform_data.a');
+    expect(await here.succeed('state list')).toBe('terraform_data.c\n');
+    expect((await client.get(`/workspaces/${workspace.id}`)).attributes).toMatchObject({
+      locked: false,
+      'resource-count': 1,
+    });
+  });
+
+  it('is refused when it is old, or another one', async () => {
+    const now = await stateNow();
+    const push = (state: object) => {
+      here.write('pushed.tfstate', JSON.stringify({ ...now, ...state }));
+      return here.fail('state push pushed.tfstate');
+    };
+    expect(await push({ serial: now.serial - 1 })).toContain('cannot import state with serial');
+    expect(await push({ serial: now.serial + 1, lineage: 'another' })).toContain('lineage');
+    expect(await stateNow()).toEqual(now);
+  });
+});
+
+it('terraform import brings in what exists, evaluated with the variables of the workspace', async () => {
+  await client.setVariable(workspace.id, { key: 'word', value: 'known' });
+  here.write('import.tf', 'variable "word" {}\nresource "terraform_data" "found" {\n  input = var.word\n}\n');
+  expect(await here.succeed('import terraform_data.found some-id')).toContain('Import successful!');
+  expect(await here.succeed('state show terraform_data.found')).toContain('"some-id"');
+  here.remove('import.tf');
+});
+
+it('terraform taint and untaint mark for replacement', async () => {
+  await here.succeed('taint terraform_data.a');
+  expect(await here.succeed('plan')).toContain('terraform_data.a is tainted, so must be replaced');
+  await here.succeed('untaint terraform_data.a');
+  expect(await here.succeed('plan')).toContain('No changes.');
+});
+
+describe('a lock', () => {
+  it('keeps others out until it is taken away by force', async () => {
+    await client.call('POST', `/workspaces/${workspace.id}/actions/lock`, { reason: 'maintenance' });
+    const id = `${organization}/${workspace.attributes.name}`;
+    const refused = await here.fail('state rm terraform_data.a');
+    expect(refused).toContain('Error acquiring the state lock');
+    expect(refused).toContain(`workspace already locked (lock ID: "${id}")`);
+    expect(await here.fail('force-unlock -force something/else')).toContain('does not match existing lock ID');
+    expect(await here.succeed(`force-unlock -force ${id}`)).toContain('has been successfully unlocked');
+    expect(await here.fail(`force-unlock -force ${id}`)).toContain('already unlocked');
+    await here.succeed('state rm terraform_data.a');
+  });
+});
+
+describe('another version of Terraform', () => {
+  it('may read, but changes state only when it is told to', async () => {
+    const change = (version: string) =>
+      client.call('PATCH', `/workspaces/${workspace.id}`, { data: { attributes: { 'terraform-version': version } } });
+    await change('1.5.7');
+    expect(await here.succeed('state list')).toContain('terraform_data.a');
+    const refused = await here.fail('state rm terraform_data.a');
+    expect(refused).toContain('Incompatible Terraform version');
+    expect(refused).toContain(`for remote workspace ${organization}/${workspace.attributes.name} (~> 1.5.0)`);
+    expect(await here.succeed('state rm -ignore-remote-version terraform_data.a')).toContain(
+      'Warning: Incompatible Terraform version',
+    );
+    await change('~> 1.11');
+    await here.succeed('state rm terraform_data.b');
+    await change('1.11.4');
+  });
+});

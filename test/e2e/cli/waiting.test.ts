@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { inWorkspace, runIn } from '../support/terraform.ts';
+import { client, type Resource, resources, startRun, untilConfirmable, untilFinal } from '../support/world.ts';
+
+/** Something quick, then something that goes on until it is interrupted. */
+const slow = `${resources(['quick'])}
+resource "terraform_data" "slow" {
+  depends_on = [terraform_data.quick]
+  provisioner "local-exec" {
+    command = "sleep 60"
+  }
+}`;
+const files = { 'main.tf': resources(['a']) };
+
+const isUnlocked = async (workspace: Resource): Promise<boolean> =>
+  !(await client.get(`/workspaces/${workspace.id}`)).attributes.locked;
+
+describe.concurrent('terraform apply, when it has to wait,', () => {
+  it('says for how many runs, and goes on when they are over', async () => {
+    const { here, workspace } = await inWorkspace(files['main.tf']);
+    const front = await untilConfirmable(await startRun(workspace, files));
+    const command = here.start('apply -auto-approve');
+    await command.until('Waiting for 1 run(s) to finish before being queued...');
+    expect((await runIn(command.text)).attributes.status).toBe('pending');
+    await client.act(front.id, 'discard');
+    const { code, text } = await command.ended;
+    expect({ code, text }).toMatchObject({ code: 0, text: expect.stringContaining('Apply complete!') });
+  });
+
+  it('can be interrupted, which cancels its run and no other', async () => {
+    const { here, workspace } = await inWorkspace(files['main.tf']);
+    const front = await untilConfirmable(await startRun(workspace, files));
+    const command = here.start('apply -auto-approve');
+    await command.until('Waiting for 1 run(s) to finish before being queued...');
+    command.interrupt();
+    expect((await command.ended).text).toContain('The remote operation was successfully cancelled.');
+    expect((await untilFinal(await runIn(command.text))).attributes.status).toBe('canceled');
+    expect((await client.run(front.id)).attributes.actions['is-confirmable']).toBe(true);
+  });
+
+  it('says that the workspace is locked, and goes on when it is unlocked; a plan passes by', async () => {
+    const { here, workspace } = await inWorkspace(files['main.tf']);
+    await client.call('POST', `/workspaces/${workspace.id}/actions/lock`, { reason: 'maintenance' });
+    expect(await here.succeed('plan')).toContain('Plan: 1 to add');
+    const command = here.start('apply -auto-approve');
+    await command.until('Waiting for the manually locked workspace to be unlocked...');
+    await client.call('POST', `/workspaces/${workspace.id}/actions/unlock`);
+    const { code, text } = await command.ended;
+    expect({ code, text }).toMatchObject({ code: 0, text: expect.stringContaining('Apply complete!') });
+  });
+
+  it('gives up when it was told how long to wait', async () => {
+    const { here, workspace } = await inWorkspace(files['main.tf']);
+    await client.call('POST', `/workspaces/${workspace.id}/actions/lock`, {});
+    const { text } = await here.run('apply -auto-approve -lock-timeout=1s');
+    expect(text).toContain('Lock timeout exceeded, sending interrupt to cancel the remote operation.');
+    expect((await untilFinal(await runIn(text))).attributes.status).toBe('canceled');
+  });
+});
+
+describe.concurrent('Ctrl-C', () => {
+  it('during an apply asks, then interrupts it; what was done is kept', async () => {
+    const { here, workspace } = await inWorkspace(slow);
+    const command = here.start('apply');
+    await command.until('Enter a value:');
+    command.answer('yes');
+    await command.until(/terraform_data\.slow: Provisioning/);
+    command.interrupt();
+    await command.until('Do you want to cancel the remote operation?');
+    command.answer('yes');
+    expect((await command.ended).text).toContain('The remote operation was successfully cancelled.');
+    expect((await untilFinal(await runIn(command.text))).attributes.status).toBe('canceled');
+    expect(await here.succeed('state list')).toContain('terraform_data.quick\n');
+    expect(await isUnlocked(workspace)).toBe(true);
+  });
+
+  it('twice leaves at once; the run goes on and can be canceled', async () => {
+    const { here, workspace } = await inWorkspace(slow);
+    const command = here.start('apply');
+    await command.until('Enter a value:');
+    command.answer('yes');
+    await command.until(/terraform_data\.slow: Provisioning/);
+    command.interrupt();
+    await command.until('Do you want to cancel the remote operation?');
+    command.interrupt();
+    expect((await command.ended).code).toBe(1);
+    const run = await runIn(command.text);
+    expect(run.attributes).toMatchObject({ status: 'applying', actions: { 'is-cancelable': true } });
+    await client.act(run.id, 'cancel');
+    expect((await untilFinal(run)).attributes.status).toBe('canceled');
+    expect(await isUnlocked(workspace)).toBe(true);
+  });
+
+  it('during a plan leaves the plan to itself', async () => {
+    const { here } = await inWorkspace(
+      'output "n" {\n  value = length(flatten([for a in range(500) : [for b in range(500) : a * b]]))\n}\n',
+    );
+    const command = here.start('plan');
+    await command.until('Initializing plugins and modules...');
+    command.interrupt();
+    expect((await command.ended).text).toContain('Interrupt received.');
+    expect((await untilFinal(await runIn(command.text))).attributes.status).toBe('planned_and_finished');
+  });
+
+  it('at the question leaves the run to be confirmed by somebody', async () => {
+    const { here } = await inWorkspace(files['main.tf']);
+    const command = here.start('apply');
+    await command.until('Enter a value:');
+    command.interrupt();
+    expect((await command.ended).code).toBe(1);
+    const run = await runIn(command.text);
+    expect(run.attributes.actions['is-confirmable']).toBe(true);
+    await client.act(run.id, 'apply');
+    expect((await untilFinal(run)).attributes.status).toBe('applied');
+  });
+});

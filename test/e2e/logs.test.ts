@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { followLog } from '../../functions/cli/client.ts';
+import { client, newWorkspace, platform, startRun, untilFinal, untilStatus } from './support/world.ts';
+
+it('a log is read as it grows, and afterwards from any offset, by whoever has its address and nobody else', async () => {
+  const workspace = await newWorkspace({ 'auto-apply': true });
+  const run = await startRun(workspace, {
+    'main.tf': `resource "terraform_data" "clock" {
+  provisioner "local-exec" {
+    command = "for i in 1 2 3 4 5 6 7 8; do echo tick $i; sleep 0.3; done"
+  }
+}`,
+  });
+  await untilStatus(run, 'applying');
+  const url = (await client.phase(run, 'apply')).attributes['log-read-url'] as string;
+  let text = '';
+  let pieces = 0;
+  for await (const more of followLog(url, () => false, 20)) {
+    text += more;
+    if (more.includes('tick')) pieces++;
+  }
+  expect((await untilFinal(run)).attributes.status).toBe('applied');
+  // One by one, not all at the end.
+  expect(pieces).toBeGreaterThan(3);
+  expect(text.match(/tick \d/g)).toHaveLength(8);
+
+  // The same bytes afterwards, from any offset, framed as clients expect.
+  const whole = Buffer.from(await (await fetch(`${url}?limit=65536&offset=0`)).arrayBuffer());
+  expect([whole[0], whole.at(-1)]).toEqual([0x02, 0x03]);
+  expect(whole.subarray(1, -1).toString()).toBe(text);
+  const part = Buffer.from(await (await fetch(`${url}?limit=10&offset=7`)).arrayBuffer());
+  expect(part).toEqual(whole.subarray(7, 17));
+  expect((await fetch(`${url}?limit=10&offset=${whole.length}`)).status).toBe(200);
+  expect((await fetch(`${url.slice(0, -1)}x?limit=10&offset=0`)).status).toBe(404);
+  expect(new URL(url).origin).toBe(new URL(platform.url).origin);
+});

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packFiles } from '../../functions/cli/archive.ts';
+import { Client, isFinalRun, type Resource, until } from '../../functions/cli/client.ts';
+import { PlatformProcess } from './support/platform.ts';
+import { descendants, isAlive, killAll } from './support/processes.ts';
+import { newName, resources } from './support/world.ts';
+
+/** Stops and kills a platform of its own; nothing of it may be lost. */
+describe('the local platform', () => {
+  let platform: PlatformProcess;
+  let client: Client;
+  beforeAll(async () => {
+    platform = await PlatformProcess.start();
+    client = new Client(platform.local.url, platform.local.token);
+  });
+  afterAll(() => platform.remove());
+
+  const start = async (
+    files: Record<string, string>,
+    attributes = {},
+  ): Promise<{ workspace: Resource; run: Resource; version: Resource }> => {
+    const workspace = await client.createWorkspace(platform.local.organization, newName());
+    const version = await client.upload(workspace.id, await packFiles(files));
+    return { workspace, version, run: await client.createRun(workspace.id, attributes, version.id) };
+  };
+  const confirmable = (run: Resource) => run.attributes.actions['is-confirmable'] || isFinalRun(run);
+  const slow = (name: string, seconds: number) => `resource "terraform_data" "${name}" {
+  provisioner "local-exec" {
+    command = "sleep ${seconds}"
+  }
+}`;
+
+  it('stops cleanly, and a run that waited for confirmation can still be confirmed after a kill -9', async () => {
+    const { run, workspace } = await start({ 'main.tf': resources(['a']) });
+    await client.waitForRun(run.id, confirmable);
+    expect(await platform.stop('SIGTERM')).toBe(0);
+    await platform.start();
+    await platform.stop('SIGKILL');
+    await platform.start();
+    expect((await client.run(run.id)).attributes.actions['is-confirmable']).toBe(true);
+    await client.act(run.id, 'apply');
+    expect((await client.waitForRun(run.id, isFinalRun)).attributes.status).toBe('applied');
+    expect((await client.get(`/workspaces/${workspace.id}/current-state-version`)).attributes.serial).toBe(1);
+  });
+
+  it('killed together with its terraform ends the run as errored, keeps the state, and the queue moves', async () => {
+    const { workspace, run, version } = await start(
+      { 'main.tf': `${resources(['quick'])}\n${slow('late', 60)}` },
+      { 'auto-apply': true },
+    );
+    const next = await client.createRun(workspace.id, {}, version.id);
+    await client.waitForRun(run.id, ({ attributes }) => attributes.status === 'applying');
+    // The quick resource is in the state before everything dies.
+    const state = () => client.get(`/workspaces/${workspace.id}/current-state-version`).catch(() => undefined);
+    await until(state, (version) => !!version, 20_000);
+    const victims = descendants(platform.local.pid);
+    expect(victims.some(({ command }) => command.includes('terraform'))).toBe(true);
+    await platform.stop('SIGKILL');
+    killAll(victims);
+    await platform.start();
+    const ended = await client.waitForRun(run.id, isFinalRun, 90_000);
+    expect(ended.attributes.status).toBe('errored');
+    expect((await state())?.attributes.resources.map(({ name }: { name: string }) => name)).toContain('quick');
+    await client.waitForRun(next.id, confirmable);
+  });
+
+  it('killed alone finds its terraform again: the run goes on and is applied', async () => {
+    const { run } = await start({ 'main.tf': slow('short', 6) }, { 'auto-apply': true });
+    await client.waitForRun(run.id, ({ attributes }) => attributes.status === 'applying');
+    const survivors = descendants(platform.local.pid);
+    await platform.stop('SIGKILL');
+    expect(survivors.some(({ pid }) => isAlive(pid))).toBe(true);
+    await platform.start();
+    expect((await client.waitForRun(run.id, isFinalRun)).attributes.status).toBe('applied');
+  });
+});

@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest';
+import {
+  client,
+  newWorkspace,
+  readLog,
+  resources,
+  startRun,
+  untilConfirmable,
+  untilFinal,
+  untilStatus,
+} from './support/world.ts';
+
+const statusesOf = (at: Record<string, string>) =>
+  Object.entries(at)
+    .sort(([, a], [, b]) => a.localeCompare(b))
+    .map(([key]) => key);
+
+describe('a run', () => {
+  it('waits for confirmation, applies, and leaves state and outputs', async () => {
+    const workspace = await newWorkspace();
+    await client.setVariable(workspace.id, { key: 'word', value: 'hidden-word', sensitive: true });
+    const run = await startRun(workspace, {
+      'main.tf': `variable "word" { sensitive = true }
+${resources(['a', 'b'])}
+output "names" { value = [terraform_data.a.output, terraform_data.b.output] }
+output "word" {
+  value     = var.word
+  sensitive = true
+}`,
+    });
+    const planned = await untilConfirmable(run);
+    expect(planned.attributes).toMatchObject({ status: 'planned', 'has-changes': true });
+    expect((await client.phase(planned, 'plan')).attributes).toMatchObject({
+      status: 'finished',
+      'resource-additions': 2,
+    });
+
+    await client.act(run.id, 'apply', 'go');
+    const applied = await untilFinal(run);
+    expect(applied.attributes.status).toBe('applied');
+    expect(statusesOf(applied.attributes['status-timestamps'])).toEqual([
+      'plan-queueable-at',
+      'plan-queued-at',
+      'planning-at',
+      'planned-at',
+      'confirmed-at',
+      'apply-queued-at',
+      'applying-at',
+      'applied-at',
+    ]);
+    expect((await client.phase(applied, 'apply')).attributes).toMatchObject({
+      status: 'finished',
+      'resource-additions': 2,
+    });
+    expect(await readLog(applied, 'plan')).toContain('2 to add');
+    expect(await readLog(applied, 'apply')).toContain('Apply complete!');
+
+    const outputs = await client.list(`/workspaces/${workspace.id}/current-state-version-outputs`);
+    const byName = Object.fromEntries(outputs.map(({ id, attributes }) => [attributes.name, { id, ...attributes }]));
+    expect(byName.names).toMatchObject({ value: ['a', 'b'], sensitive: false, type: 'array' });
+    expect(byName.word).toMatchObject({ value: null, sensitive: true });
+    expect((await client.get(`/state-version-outputs/${byName.word?.id}`)).attributes.value).toBe('hidden-word');
+    const state = await client.get(`/workspaces/${workspace.id}/current-state-version`);
+    expect(state.attributes).toMatchObject({ status: 'finalized', serial: expect.any(Number) });
+    expect((await client.get(`/workspaces/${workspace.id}`)).attributes.locked).toBe(false);
+  });
+
+  it('with auto-apply needs nobody; without changes it is planned and finished', async () => {
+    const workspace = await newWorkspace();
+    const files = { 'main.tf': resources(['a']) };
+    expect((await untilFinal(await startRun(workspace, files, { 'auto-apply': true }))).attributes.status).toBe(
+      'applied',
+    );
+    const again = await untilFinal(await startRun(workspace, files, { 'auto-apply': true }));
+    expect(again.attributes).toMatchObject({ status: 'planned_and_finished', 'has-changes': false });
+    expect((await client.phase(again, 'apply')).attributes.status).toBe('unreachable');
+  });
+
+  it('that destroys or only refreshes does just that', async () => {
+    const workspace = await newWorkspace({ 'auto-apply': true });
+    const files = { 'main.tf': `${resources(['a', 'b'])}\noutput "a" { value = terraform_data.a.output }` };
+    await untilFinal(await startRun(workspace, files));
+    const refresh = await untilFinal(await startRun(workspace, files, { 'refresh-only': true }));
+    expect(refresh.attributes.status).toBe('planned_and_finished');
+    const destroyed = await untilFinal(await startRun(workspace, files, { 'is-destroy': true }));
+    expect(destroyed.attributes.status).toBe('applied');
+    expect((await client.phase(destroyed, 'apply')).attributes['resource-destructions']).toBe(2);
+    const state = await client.get(`/workspaces/${workspace.id}/current-state-version`);
+    expect(state.attributes.resources).toEqual([]);
+  });
+
+  it('that is plan-only can never apply', async () => {
+    const workspace = await newWorkspace({ 'auto-apply': true });
+    const run = await untilFinal(await startRun(workspace, { 'main.tf': resources(['a']) }, { 'plan-only': true }));
+    expect(run.attributes.status).toBe('planned_and_finished');
+    await expect(client.act(run.id, 'apply')).rejects.toMatchObject({ status: 409 });
+    await expect(client.get(`/workspaces/${workspace.id}/current-state-version`)).rejects.toMatchObject({
+      status: 404,
+    });
+  });
+
+  it('whose plan fails says why in one line and leaves the workspace free', async () => {
+    const workspace = await newWorkspace();
+    const run = await untilFinal(
+      await startRun(workspace, { 'main.tf': 'output "x" { value = terraform_data.missing.id }' }),
+    );
+    expect(run.attributes.status).toBe('errored');
+    expect((await client.phase(run, 'plan')).attributes.status).toBe('errored');
+    expect((await client.phase(run, 'apply')).attributes.status).toBe('unreachable');
+    expect(await readLog(run, 'plan')).toContain('Reference to undeclared resource');
+    expect((await client.get(`/workspaces/${workspace.id}`)).attributes.locked).toBe(false);
+  });
+
+  it('whose apply fails part-way keeps what Terraform had done', async () => {
+    const workspace = await newWorkspace({ 'auto-apply': true });
+    const run = await untilFinal(
+      await startRun(workspace, {
+        'main.tf': `${resources(['good'])}
+resource "terraform_data" "bad" {
+  depends_on = [terraform_data.good]
+  provisioner "local-exec" {
+    command = "exit 3"
+  }
+}`,
+      }),
+    );
+    expect(run.attributes.status).toBe('errored');
+    expect((await client.phase(run, 'apply')).attributes.status).toBe('errored');
+    const state = await client.get(`/workspaces/${workspace.id}/current-state-version`);
+    expect(state.attributes.resources.map(({ name }: { name: string }) => name).sort()).toEqual(['bad', 'good']);
+  });
+
+  it('that is canceled while it applies is interrupted, and its state kept', async () => {
+    const workspace = await newWorkspace({ 'auto-apply': true });
+    const slow = `${resources(['quick'])}
+resource "terraform_data" "slow" {
+  depends_on = [terraform_data.quick]
+  provisioner "local-exec" {
+    command = "sleep 30"
+  }
+}`;
+    const run = await startRun(workspace, { 'main.tf': slow });
+    await untilStatus(run, 'applying');
+    await client.waitForRun(run.id, () => true);
+    await client.act(run.id, 'cancel', 'changed my mind');
+    const canceled = await untilFinal(run);
+    expect(canceled.attributes.status).toBe('canceled');
+    expect((await client.phase(canceled, 'apply')).attributes.status).toBe('canceled');
+    expect((await client.get(`/workspaces/${workspace.id}`)).attributes.locked).toBe(false);
+  });
+
+  it('that is canceled while it plans ends at once', async () => {
+    // Something for terraform plan to chew on.
+    const slow = 'output "n" { value = length(flatten([for a in range(900) : [for b in range(900) : a * b]])) }';
+    const run = await startRun(await newWorkspace(), { 'main.tf': slow });
+    await untilStatus(run, 'planning');
+    await client.act(run.id, 'cancel');
+    const canceled = await untilFinal(run);
+    expect(canceled.attributes.status).toBe('canceled');
+    expect((await client.phase(canceled, 'plan')).attributes.status).toBe('canceled');
+    await expect(client.act(run.id, 'cancel')).rejects.toMatchObject({ status: 409 });
+  });
+
+  it('can be discarded, and then neither confirmed nor discarded again', async () => {
+    const run = await untilConfirmable(await startRun(await newWorkspace(), { 'main.tf': resources(['a']) }));
+    await client.act(run.id, 'discard', 'not today');
+    await expect(client.act(run.id, 'apply')).rejects.toMatchObject({ status: 409 });
+    expect((await untilFinal(run)).attributes.status).toBe('discarded');
+    await expect(client.act(run.id, 'discard')).rejects.toMatchObject({ status: 409 });
+  });
+
+  it('that saves its plan lets others pass, and takes its turn when it is confirmed', async () => {
+    const workspace = await newWorkspace();
+    const saved = await startRun(workspace, { 'main.tf': resources(['a']) }, { 'save-plan': true });
+    const kept = await untilStatus(saved, 'planned_and_saved');
+    expect(kept.attributes).toMatchObject({ status: 'planned_and_saved', actions: { 'is-confirmable': true } });
+    expect((await client.get(`/workspaces/${workspace.id}`)).attributes.locked).toBe(false);
+
+    const other = await untilConfirmable(await client.createRun(workspace.id));
+    await client.act(saved.id, 'apply');
+    expect((await client.run(saved.id)).attributes.status).toBe('confirmed');
+    await client.act(other.id, 'discard');
+    expect((await untilFinal(saved)).attributes.status).toBe('applied');
+  });
+
+  it('confirmed twice at once applies once', async () => {
+    const workspace = await newWorkspace();
+    const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }));
+    const answers = await Promise.allSettled([
+      client.act(run.id, 'apply'),
+      client.act(run.id, 'apply'),
+      client.act(run.id, 'discard'),
+    ]);
+    expect(answers.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThanOrEqual(1);
+    const final = await untilFinal(run);
+    const discarded = answers[2]?.status === 'fulfilled';
+    expect(final.attributes.status).toBe(discarded ? 'discarded' : 'applied');
+    if (!discarded) {
+      const state = await client.get(`/workspaces/${workspace.id}/current-state-version`);
+      expect(state.attributes.serial).toBe(1);
+    }
+  });
+});

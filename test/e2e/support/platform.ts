@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { openSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { until } from '../../../functions/cli/client.ts';
+
+/** What `npm start` writes into `local.json`. */
+export interface Local {
+  url: string;
+  httpsUrl: string;
+  caFile: string;
+  organization: string;
+  token: string;
+  awsEndpointUrl: string;
+  stateMachineArn: string;
+  tableName: string;
+  bucketName: string;
+  pid: number;
+}
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** A platform of its own, as a process that can be stopped, killed and started again on the same data. */
+export class PlatformProcess {
+  readonly dataDir: string;
+  readonly #env: Record<string, string>;
+  #child: ChildProcess | undefined;
+
+  private constructor(dataDir: string, env: Record<string, string>) {
+    this.dataDir = dataDir;
+    this.#env = env;
+  }
+
+  static async start(env: Record<string, string> = {}): Promise<PlatformProcess> {
+    const platform = new PlatformProcess(await mkdtemp(join(tmpdir(), 'stepform-test-')), env);
+    await platform.start();
+    return platform;
+  }
+
+  get local(): Local {
+    return JSON.parse(readFileSync(join(this.dataDir, 'local.json'), 'utf8')) as Local;
+  }
+
+  /** What it has said so far. */
+  get output(): string {
+    return readFileSync(join(this.dataDir, 'output.txt'), 'utf8');
+  }
+
+  async start(): Promise<void> {
+    const output = openSync(join(this.dataDir, 'output.txt'), 'a');
+    const said = () => this.output.split('ready').length;
+    const before = said();
+    const child = spawn(process.execPath, ['infra/local/start.ts'], {
+      cwd: root,
+      // A restart finds its ports in local.json.
+      env: {
+        ...process.env,
+        ...(before > 1 ? {} : { PORT: '0', HTTPS_PORT: '0' }),
+        ...this.#env,
+        STEPFORM_DATA: this.dataDir,
+      },
+      stdio: ['ignore', output, output],
+    });
+    this.#child = child;
+    await until(
+      async () => ({ ready: said() > before, code: child.exitCode, output: this.output }),
+      ({ ready, code, output: text }) => {
+        if (code !== null) throw new Error(`the platform ended with ${code}: ${text}`);
+        return ready;
+      },
+      60_000,
+    );
+  }
+
+  async stop(signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL' = 'SIGTERM'): Promise<number | null> {
+    const child = this.#child;
+    if (!child || child.exitCode !== null) return child?.exitCode ?? null;
+    const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+    child.kill(signal);
+    return ended;
+  }
+
+  async remove(): Promise<void> {
+    await this.stop();
+    await rm(this.dataDir, { recursive: true, force: true });
+  }
+}

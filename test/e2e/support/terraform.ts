@@ -1,0 +1,223 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, vi } from 'vitest';
+import { client, newName, organization, platform, type Resource } from './world.ts';
+
+/** The real terraform as somebody uses it from a directory, against the platform over HTTPS. */
+
+export const { host } = new URL(platform.httpsUrl ?? platform.url);
+
+// A command asks every other second whether something has happened, and a busy machine needs its time.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+
+let root: string | undefined;
+const running = new Set<ChildProcess>();
+
+afterAll(() => {
+  for (const child of running) child.kill('SIGKILL');
+  if (root) rmSync(root, { recursive: true, force: true });
+});
+
+const newDirectory = (): string => {
+  root ??= mkdtempSync(join(tmpdir(), 'stepform-cli-'));
+  const path = join(root, newName('dir'));
+  // Where terraform keeps credentials; it does not make the directory itself.
+  mkdirSync(join(path, 'home', '.terraform.d'), { recursive: true });
+  return path;
+};
+
+export interface Ended {
+  code: number | null;
+  /** Standard output and error as they came, without colours. */
+  text: string;
+}
+
+/** A command while it runs: what it says can be waited for, what it asks can be answered. */
+export class Command {
+  readonly #child: ChildProcess;
+  readonly #name: string;
+  readonly #parts: Buffer[] = [];
+  #heard = (): void => {};
+  readonly ended: Promise<Ended>;
+
+  constructor(child: ChildProcess, name: string) {
+    this.#child = child;
+    this.#name = name;
+    running.add(child);
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (part: Buffer) => {
+        this.#parts.push(part);
+        this.#heard();
+      });
+    }
+    // Whoever has ended does not read the answer.
+    child.stdin?.on('error', () => {});
+    this.ended = new Promise((resolve, reject) => {
+      child.on('error', reject);
+      child.on('close', (code) => {
+        running.delete(child);
+        this.#heard();
+        resolve({ code, text: this.text });
+      });
+    });
+  }
+
+  get text(): string {
+    return stripVTControlCharacters(Buffer.concat(this.#parts).toString('utf8'));
+  }
+
+  /** Waits until it has said so. @throws {Error} with all it said, when it ends without, or takes longer than `ms` */
+  async until(said: string | RegExp, ms = 120_000): Promise<void> {
+    const over = AbortSignal.timeout(ms);
+    const heard = () => (typeof said === 'string' ? this.text.includes(said) : said.test(this.text));
+    while (!heard()) {
+      if (over.aborted || !running.has(this.#child)) {
+        const why = over.aborted ? `has not said in ${ms} ms` : 'ended without';
+        throw new Error(`terraform ${this.#name} ${why} ${said}:
+${this.text}`);
+      }
+      await new Promise<void>((resolve) => {
+        this.#heard = resolve;
+        over.addEventListener('abort', () => resolve(), { once: true });
+      });
+    }
+  }
+
+  answer(line: string): void {
+    this.#child.stdin?.write(`${line}\n`);
+  }
+
+  /** As Ctrl-C does. */
+  interrupt(): void {
+    this.#child.kill('SIGINT');
+  }
+
+  /** Nothing will be answered any more. */
+  hangUp(): void {
+    this.#child.stdin?.end();
+  }
+}
+
+export interface Settings {
+  /** Written into the directory; more may follow. */
+  files?: Record<string, string>;
+  /** Without it, terraform has no token for the platform. */
+  token?: string | null;
+  env?: Record<string, string>;
+}
+
+/** `state list` or, where an argument has blanks, `['plan', '-var', 'n=a b']`. */
+type Arguments = string | string[];
+
+export class Terraform {
+  readonly directory = newDirectory();
+  readonly #env: Record<string, string>;
+
+  constructor({ files = {}, token = platform.token, env = {} }: Settings = {}) {
+    const home = join(this.directory, 'home');
+    const configuration = join(home, 'terraform.rc');
+    if (token) writeFileSync(configuration, `credentials "${host}" {\n  token = "${token}"\n}\n`);
+    this.#env = {
+      PATH: process.env.PATH ?? '',
+      HOME: home,
+      CHECKPOINT_DISABLE: '1',
+      // With a configuration of one's own, terraform does not look for what `terraform login` has kept.
+      ...(token ? { TF_CLI_CONFIG_FILE: configuration } : {}),
+      ...(platform.caFile ? { SSL_CERT_FILE: platform.caFile } : {}),
+      ...env,
+    };
+    for (const [name, content] of Object.entries(files)) this.write(name, content);
+  }
+
+  write(name: string, content: string): void {
+    writeFileSync(join(this.directory, name), content);
+  }
+
+  read(name: string): string {
+    return readFileSync(join(this.directory, name), 'utf8');
+  }
+
+  remove(name: string): void {
+    rmSync(join(this.directory, name), { recursive: true });
+  }
+
+  start(given: Arguments, env: Record<string, string> = {}): Command {
+    const words = typeof given === 'string' ? given.split(' ') : given;
+    const child = spawn('terraform', words, { cwd: this.directory, env: { ...this.#env, ...env } });
+    return new Command(child, words.join(' '));
+  }
+
+  /** From start to end, with all answers given ahead. */
+  async run(words: Arguments, answers: string[] = []): Promise<Ended> {
+    const command = this.start(words);
+    for (const answer of answers) command.answer(answer);
+    command.hangUp();
+    return command.ended;
+  }
+
+  /** What it said. @throws {Error} with that, when it fails */
+  async succeed(words: Arguments, answers?: string[]): Promise<string> {
+    const { code, text } = await this.run(words, answers);
+    if (code !== 0) throw new Error(`terraform ${words} ended with ${code}:\n${text}`);
+    return text;
+  }
+
+  /** What it said. @throws {Error} with that, when it does not fail */
+  async fail(words: Arguments, answers?: string[]): Promise<string> {
+    const { code, text } = await this.run(words, answers);
+    if (code !== 1) throw new Error(`terraform ${words} should have failed, but ended with ${code}:\n${text}`);
+    // Boxes break lines where they like.
+    return text.replaceAll(/[│╷╵]/g, '').replaceAll(/\s+/g, ' ');
+  }
+}
+
+const block = (head: string, workspaces: string, more: string): string => `terraform {
+  ${head} {
+    hostname     = "${host}"
+    organization = "${organization}"
+    workspaces {
+      ${workspaces}
+    }
+    ${more}
+  }
+}
+`;
+
+export const cloud = (workspaces: string, more = ''): string => block('cloud', workspaces, more);
+export const remote = (workspaces: string): string => block('backend "remote"', workspaces, '');
+
+/** A configuration that plans, changes and replaces without any provider to download. */
+export const example = `variable "n" {
+  default = "x"
+}
+resource "terraform_data" "a" {
+  input = var.n
+}
+resource "terraform_data" "b" {
+  input = "b"
+}
+output "n" {
+  value = terraform_data.a.output
+}
+output "secret" {
+  value     = "hunter2"
+  sensitive = true
+}
+`;
+
+/** terraform in a new workspace, initialized. */
+export const inWorkspace = async (configuration = example): Promise<{ here: Terraform; workspace: Resource }> => {
+  const name = newName('cli');
+  const here = new Terraform({ files: { 'cloud.tf': cloud(`name = "${name}"`), 'main.tf': configuration } });
+  await here.succeed('init -input=false');
+  return { here, workspace: await workspaceNamed(name) };
+};
+
+export const workspaceNamed = (name: string): Promise<Resource> =>
+  client.get(`/organizations/${organization}/workspaces/${name}`);
+
+/** The run that a command has named. */
+export const runIn = async (text: string): Promise<Resource> => client.run(/\/runs\/(run-\w+)/.exec(text)?.[1] ?? '');

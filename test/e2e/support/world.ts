@@ -1,0 +1,54 @@
+import { inject } from 'vitest';
+import { packFiles } from '../../../functions/cli/archive.ts';
+import { Client, followLog, isFinalRun, type Resource } from '../../../functions/cli/client.ts';
+
+export type { Resource };
+
+export const platform = inject('platform');
+export const client = new Client(platform.url, platform.token);
+export const { organization } = platform;
+
+let names = 0;
+/** A name nobody used. */
+export const newName = (prefix = 'ws'): string => `${prefix}-${process.pid}-${Date.now().toString(36)}-${++names}`;
+
+export const newWorkspace = (attributes: Record<string, unknown> = {}): Promise<Resource> =>
+  client.createWorkspace(organization, newName(), attributes);
+
+/** Uploads files and creates a run with them. */
+export const startRun = async (
+  workspace: Resource,
+  files: Record<string, string>,
+  attributes: Record<string, unknown> = {},
+): Promise<Resource> => {
+  const version = await client.upload(workspace.id, await packFiles(files));
+  return client.createRun(workspace.id, attributes, version.id);
+};
+
+export const untilConfirmable = (run: Resource): Promise<Resource> =>
+  client.waitForRun(run.id, (now) => now.attributes.actions['is-confirmable'] || isFinalRun(now));
+
+export const untilFinal = (run: Resource): Promise<Resource> => client.waitForRun(run.id, isFinalRun);
+
+export const untilStatus = (run: Resource, ...statuses: string[]): Promise<Resource> =>
+  client.waitForRun(run.id, (now) => statuses.includes(now.attributes.status) || isFinalRun(now));
+
+export const readLog = async (run: Resource, phase: 'plan' | 'apply'): Promise<string> => {
+  const url = (await client.phase(run, phase)).attributes['log-read-url'];
+  let text = '';
+  for await (const more of followLog(url, async () => isFinalRun(await client.run(run.id)))) text += more;
+  return text;
+};
+
+/** What the platform said of how the run ended. */
+export const reasonOf = (run: Resource): string => String(run.attributes['end-reason'] ?? '');
+
+/** One resource per name; `wait` seconds each at creation. */
+export const resources = (names: string[], wait = 0): string =>
+  names
+    .map(
+      (name) => `resource "terraform_data" "${name}" {
+  input = "${name}"
+${wait ? `  provisioner "local-exec" {\n    command = "sleep ${wait}"\n  }\n` : ''}}`,
+    )
+    .join('\n');

@@ -1,0 +1,62 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Cors } from '../../../infra/local/cors.ts';
+import { Stack } from '../../../infra/local/template.ts';
+
+const rule = {
+  AllowedOrigins: ['https://page.example'],
+  AllowedMethods: ['GET', 'PUT'],
+  AllowedHeaders: ['content-type'],
+};
+const template = {
+  Resources: {
+    Open: { Type: 'AWS::S3::Bucket', Properties: { CorsConfiguration: { CorsRules: [rule] } } },
+    Closed: { Type: 'AWS::S3::Bucket', Properties: {} },
+  },
+};
+const stack = new Stack(template, { accountId: '000000000000', region: 'us-east-1', apiUrl: 'http://localhost' });
+const [open, closed] = stack.all('AWS::S3::Bucket').map(({ ref }) => ref);
+
+let server: Server;
+let url: string;
+beforeAll(async () => {
+  const cors = new Cors(stack);
+  server = createServer((request, response) => {
+    if (!cors.apply(request, response)) response.end('object');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const ask = async (path: string, method: string, headers: string, origin = 'https://page.example') => {
+  const answer = await fetch(`${url}${path}`, {
+    method: 'OPTIONS',
+    headers: { origin, 'access-control-request-method': method, 'access-control-request-headers': headers },
+  });
+  return [answer.status, answer.headers.get('access-control-allow-origin')];
+};
+
+describe('what another origin may do with objects', () => {
+  it('is what the rules of the bucket say', async () => {
+    expect(await ask(`/${open}/key`, 'PUT', 'content-type')).toEqual([200, 'https://page.example']);
+    expect(await ask(`/${open}/key`, 'DELETE', '')).toEqual([403, null]);
+    expect(await ask(`/${open}/key`, 'PUT', 'content-type, x-amz-acl')).toEqual([403, null]);
+    expect(await ask(`/${open}/key`, 'PUT', '', 'https://elsewhere.example')).toEqual([403, null]);
+    expect(await ask(`/${closed}/key`, 'GET', '')).toEqual([403, null]);
+  });
+
+  it('goes with the answer itself, and changes nothing for others', async () => {
+    const given = await fetch(`${url}/${open}/key`, { headers: { origin: 'https://page.example' } });
+    expect([await given.text(), given.headers.get('access-control-allow-origin')]).toEqual([
+      'object',
+      'https://page.example',
+    ]);
+    const stranger = await fetch(`${url}/${open}/key`);
+    expect([await stranger.text(), stranger.headers.get('access-control-allow-origin')]).toEqual(['object', null]);
+  });
+});

@@ -1,0 +1,147 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { DynamoDb } from '../../../infra/local/dynamodb.ts';
+import { temporaryFolder } from './support/functions.ts';
+
+const table = {
+  id: 'Table',
+  type: 'AWS::DynamoDB::Table',
+  ref: 'Table',
+  arn: '',
+  properties: {
+    KeySchema: [
+      { AttributeName: 'pk', KeyType: 'HASH' },
+      { AttributeName: 'sk', KeyType: 'RANGE' },
+    ],
+    AttributeDefinitions: ['pk', 'sk', 'dueShard', 'dueAt'].map((AttributeName) => ({
+      AttributeName,
+      AttributeType: 'S',
+    })),
+    GlobalSecondaryIndexes: [
+      {
+        IndexName: 'due',
+        KeySchema: [
+          { AttributeName: 'dueShard', KeyType: 'HASH' },
+          { AttributeName: 'dueAt', KeyType: 'RANGE' },
+        ],
+        Projection: { ProjectionType: 'KEYS_ONLY' },
+      },
+    ],
+  },
+};
+
+const open: DynamoDb[] = [];
+afterEach(async () => {
+  for (const db of open.splice(0)) await db.close();
+});
+const start = async (folder = temporaryFolder()) => {
+  const db = new DynamoDb(folder);
+  open.push(db);
+  await db.ensureTable(table);
+  const call = (action: string, input: object) => db.handle(action, { TableName: 'Table', ...input });
+  const put = (sk: string, more: object = {}) =>
+    call('PutItem', { Item: { pk: { S: 'a' }, sk: { S: sk }, ...more } }).then(({ units }) => units.writeUnits);
+  const due = async () =>
+    (
+      await call('Query', {
+        IndexName: 'due',
+        KeyConditionExpression: 'dueShard = :s',
+        ExpressionAttributeValues: { ':s': { S: '0' } },
+      })
+    ).output.Items;
+  return { db, folder, call, put, due };
+};
+const dueAt = (at: string) => ({ dueShard: { S: '0' }, dueAt: { S: at } });
+
+describe('the table', () => {
+  it('is there again after a restart, with its items and index', async () => {
+    const first = await start();
+    await first.put('1', dueAt('t1'));
+    await open.pop()!.close();
+    const second = await start(first.folder);
+    expect((await second.call('GetItem', { Key: { pk: { S: 'a' }, sk: { S: '1' } } })).output.Item).toMatchObject({
+      dueAt: { S: 't1' },
+    });
+    expect(await second.due()).toHaveLength(1);
+  });
+
+  it('lets one of many concurrent conditional writes win', async () => {
+    const { call } = await start();
+    const attempts = Array.from({ length: 20 }, (_, n) =>
+      call('PutItem', {
+        Item: { pk: { S: 'a' }, sk: { S: '1' }, n: { N: `${n}` } },
+        ConditionExpression: 'attribute_not_exists(pk)',
+      }).then(
+        () => 'won',
+        (error: Error) => error.name,
+      ),
+    );
+    const outcomes = await Promise.all(attempts);
+    expect(outcomes.filter((outcome) => outcome === 'won')).toHaveLength(1);
+    expect(new Set(outcomes)).toEqual(new Set(['won', 'ConditionalCheckFailedException']));
+  });
+
+  it('keeps the index with the item', async () => {
+    const { call, due, put } = await start();
+    const Key = { pk: { S: 'a' }, sk: { S: '1' } };
+    await put('1', dueAt('t1'));
+    await call('UpdateItem', {
+      Key,
+      UpdateExpression: 'SET dueAt = :t',
+      ExpressionAttributeValues: { ':t': { S: 't2' } },
+    });
+    expect(await due()).toEqual([{ pk: { S: 'a' }, sk: { S: '1' }, ...dueAt('t2') }]);
+    await call('UpdateItem', { Key, UpdateExpression: 'REMOVE dueAt, dueShard' });
+    expect(await due()).toEqual([]);
+    await put('1', dueAt('t3'));
+    await call('DeleteItem', { Key });
+    expect(await due()).toEqual([]);
+  });
+});
+
+describe('request units', () => {
+  it('of reads: 4 KB each, half when eventually consistent, one for nothing', async () => {
+    const { call, put } = await start();
+    await put('1', { x: { S: 'x'.repeat(5000) } });
+    const get = async (sk: string, ConsistentRead: boolean) =>
+      (await call('GetItem', { Key: { pk: { S: 'a' }, sk: { S: sk } }, ConsistentRead })).units.readUnits;
+    expect([await get('1', true), await get('1', false), await get('none', true)]).toEqual([2, 1, 1]);
+    const query = async (pk: string) =>
+      (
+        await call('Query', {
+          KeyConditionExpression: 'pk = :p',
+          ExpressionAttributeValues: { ':p': { S: pk } },
+          ConsistentRead: true,
+        })
+      ).units;
+    expect([await query('a'), await query('nobody')]).toEqual([{ readUnits: 2 }, { readUnits: 1 }]);
+  });
+
+  it('of writes: 1 KB each, and the index’s own where an entry changes', async () => {
+    const { put } = await start();
+    expect(await put('1')).toBe(1);
+    expect(await put('1', { x: { S: 'x'.repeat(1500) } })).toBe(2);
+    expect(await put('2', dueAt('t1'))).toBe(2); // a new entry
+    expect(await put('2', { ...dueAt('t1'), other: { S: 'x' } })).toBe(1); // the entry stays as it is
+    expect(await put('2', dueAt('t2'))).toBe(3); // one entry goes, another comes
+    expect(await put('2')).toBe(2); // the entry goes
+  });
+
+  it('are told only to those who ask', async () => {
+    const { call } = await start();
+    const Item = { pk: { S: 'a' }, sk: { S: '1' } };
+    expect((await call('PutItem', { Item })).output).not.toHaveProperty('ConsumedCapacity');
+    expect((await call('PutItem', { Item, ReturnConsumedCapacity: 'TOTAL' })).output).toMatchObject({
+      ConsumedCapacity: { CapacityUnits: 1 },
+    });
+  });
+});
+
+it('names errors as DynamoDB does', async () => {
+  const { call } = await start();
+  await expect(call('GetItem', { TableName: 'Other', Key: { pk: { S: 'a' } } })).rejects.toMatchObject({
+    name: 'ResourceNotFoundException',
+    statusCode: 400,
+  });
+  await expect(call('GetItem', { Key: { pk: { N: '1' } } })).rejects.toMatchObject({ name: 'ValidationException' });
+  await expect(call('TransactWriteItems', {})).rejects.toMatchObject({ name: 'UnknownOperationException' });
+});

@@ -1,0 +1,256 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Ecs } from '../../../infra/local/ecs.ts';
+import { startOf } from '../../../infra/local/processes.ts';
+import { temporaryFolder } from './support/functions.ts';
+import { until } from './support/until.ts';
+
+const clusterArn = 'arn:aws:ecs:us-east-1:000000000000:cluster/Runners';
+const definitionArn = 'arn:aws:ecs:us-east-1:000000000000:task-definition/stepform-runner:1';
+
+interface Detail {
+  taskArn: string;
+  lastStatus: string;
+  stoppedReason?: string;
+  stopCode?: string;
+  startedBy?: string;
+  containers: { exitCode?: number }[];
+}
+
+/** What runs instead of the runner: does what its MODE says, and starts a child first. */
+const program = `
+const { spawn } = require('node:child_process');
+const { writeFileSync } = require('node:fs');
+const { MODE, OUT } = process.env;
+if (MODE === 'polite') process.on('SIGTERM', () => process.exit(0));
+if (MODE === 'stubborn') process.on('SIGTERM', () => {});
+const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+writeFileSync(OUT, JSON.stringify({ env: process.env, pid: process.pid, child: child.pid, cwd: process.cwd() }));
+console.log('started');
+if (MODE === 'exit') process.exit(7);
+setInterval(() => {}, 1000);
+`;
+
+const open: Ecs[] = [];
+afterEach(() => {
+  for (const ecs of open.splice(0)) {
+    ecs.killAll();
+    ecs.close();
+  }
+});
+
+const start = (folder: string) => {
+  const events: Detail[] = [];
+  const used: [string, number][] = [];
+  const main = join(folder, 'main.cjs');
+  writeFileSync(main, program);
+  const ecs = new Ecs({
+    folder: join(folder, 'tasks'),
+    logs: join(folder, 'logs'),
+    clusterArn,
+    definition: {
+      id: 'TaskDefinition',
+      type: 'AWS::ECS::TaskDefinition',
+      ref: definitionArn,
+      arn: definitionArn,
+      properties: {
+        Cpu: '1024',
+        Memory: '2048',
+        ContainerDefinitions: [
+          { Name: 'runner', Environment: [{ Name: 'FROM', Value: 'definition' }], StopTimeout: 0.3 },
+        ],
+      },
+    },
+    program: [main],
+    environment: { PATH: process.env.PATH ?? '' },
+    onEvent: (detail) => events.push(detail as unknown as Detail),
+    onUsage: (run, seconds) => used.push([run, seconds]),
+  });
+  open.push(ecs);
+  const out = join(folder, 'out.json');
+  const run = (mode: string, more: object = {}) =>
+    ecs.handle('RunTask', {
+      cluster: clusterArn,
+      taskDefinition: definitionArn,
+      startedBy: 'run-aaaaaaaaaaaaaaaa',
+      overrides: {
+        containerOverrides: [
+          {
+            name: 'runner',
+            environment: [
+              { name: 'MODE', value: mode },
+              { name: 'OUT', value: out },
+            ],
+          },
+        ],
+      },
+      ...more,
+    }) as Promise<{ tasks: { taskArn: string }[] }>;
+  const said = () =>
+    until(
+      'the program says what it sees',
+      () =>
+        existsSync(out) &&
+        readFileSync(out, 'utf8').endsWith('}') &&
+        (JSON.parse(readFileSync(out, 'utf8')) as {
+          env: Record<string, string>;
+          pid: number;
+          child: number;
+          cwd: string;
+        }),
+    );
+  const stopped = (taskArn: string) =>
+    until('the task stops', () => events.find((event) => event.taskArn === taskArn && event.lastStatus === 'STOPPED'));
+  return { ecs, events, used, run, said, stopped };
+};
+
+const gone = (pid: number) => until(`process ${pid} is gone`, () => startOf(pid) === undefined);
+
+describe('a task', () => {
+  it('runs the program with the container’s environment and tells its end', async () => {
+    process.env.SECRET_OF_THE_PLATFORM = 'x';
+    const folder = temporaryFolder();
+    const { events, run, said, stopped, used } = start(folder);
+    const taskArn = (await run('exit')).tasks[0]!.taskArn;
+    expect(taskArn).toMatch(/^arn:aws:ecs:us-east-1:000000000000:task\/Runners\/[0-9a-f]{32}$/);
+    const { child, cwd, env } = await said();
+    expect(env).toMatchObject({ FROM: 'definition', MODE: 'exit', TMPDIR: cwd });
+    expect(env).not.toHaveProperty('SECRET_OF_THE_PLATFORM');
+    expect(await stopped(taskArn)).toMatchObject({
+      startedBy: 'run-aaaaaaaaaaaaaaaa',
+      stopCode: 'EssentialContainerExited',
+      stoppedReason: 'Essential container in task exited',
+      containers: [{ exitCode: 7 }],
+    });
+    expect(events.map((event) => event.lastStatus)).toEqual(['RUNNING', 'STOPPED']);
+    expect(used).toEqual([['run-aaaaaaaaaaaaaaaa', expect.any(Number)]]);
+    // As with a container, nothing it started survives it, and its disk is gone.
+    await gone(child);
+    await until('its disk is gone', () => !existsSync(cwd));
+    const log = readdirSync(join(folder, 'logs')).find((name) => name.startsWith('runner-'));
+    expect(readFileSync(join(folder, 'logs', log!), 'utf8')).toBe('started\n');
+  });
+
+  it('is asked to stop, and killed with all it started when its time is up', async () => {
+    const folder = temporaryFolder();
+    const { ecs, run, said, stopped } = start(folder);
+    const taskArn = (await run('stubborn')).tasks[0]!.taskArn;
+    const { child, pid } = await said();
+    await ecs.handle('StopTask', { cluster: clusterArn, task: taskArn, reason: 'canceled' });
+    expect(await stopped(taskArn)).toMatchObject({
+      stopCode: 'UserInitiated',
+      stoppedReason: 'canceled',
+      containers: [{ exitCode: 137 }],
+    });
+    await Promise.all([gone(pid), gone(child)]);
+  });
+
+  it('may end by itself when asked', async () => {
+    const { ecs, run, said, stopped } = start(temporaryFolder());
+    const taskArn = (await run('polite')).tasks[0]!.taskArn;
+    await said();
+    await ecs.handle('StopTask', { cluster: clusterArn, task: taskArn });
+    expect(await stopped(taskArn)).toMatchObject({ containers: [{ exitCode: 0 }] });
+  });
+
+  it('is started once per client token', async () => {
+    const { ecs, run } = start(temporaryFolder());
+    const [one, two, three] = [
+      await run('stay', { clientToken: 'a' }),
+      await run('stay', { clientToken: 'a' }),
+      await run('stay', { clientToken: 'b' }),
+    ];
+    expect(two).toEqual(one);
+    expect(three.tasks[0]!.taskArn).not.toBe(one.tasks[0]!.taskArn);
+    expect(ecs.running).toBe(2);
+    expect(await ecs.handle('ListTasks', { cluster: clusterArn })).toEqual({
+      taskArns: [one, three].map(({ tasks }) => tasks[0]!.taskArn),
+    });
+  });
+
+  it('is known by ARN and id while it runs, and for a while after', async () => {
+    const { ecs, run, stopped } = start(temporaryFolder());
+    const taskArn = (await run('exit')).tasks[0]!.taskArn;
+    await stopped(taskArn);
+    const answer = await ecs.handle('DescribeTasks', {
+      cluster: clusterArn,
+      tasks: [taskArn.split('/').at(-1), 'unknown'],
+    });
+    expect(answer).toMatchObject({
+      tasks: [{ taskArn, lastStatus: 'STOPPED' }],
+      failures: [{ arn: 'unknown', reason: 'MISSING' }],
+    });
+  });
+
+  it.each([
+    [{ cluster: 'Other' }, 'ClusterNotFoundException'],
+    [{ taskDefinition: 'other:1' }, 'ClientException'],
+  ])('is not started with %o', async (wrong, name) => {
+    const { run } = start(temporaryFolder());
+    await expect(run('exit', wrong)).rejects.toMatchObject({ name });
+  });
+});
+
+describe('after a restart of the platform', () => {
+  it('a living task is followed again, can be stopped, and its end is told', async () => {
+    const folder = temporaryFolder();
+    const before = start(folder);
+    const taskArn = (await before.run('polite')).tasks[0]!.taskArn;
+    const { pid } = await before.said();
+    before.ecs.close();
+
+    const after = start(folder);
+    after.ecs.resume();
+    expect(await after.ecs.handle('DescribeTasks', { tasks: [taskArn] })).toMatchObject({
+      tasks: [{ lastStatus: 'RUNNING' }],
+    });
+    expect(startOf(pid)).toBeDefined();
+    await after.ecs.handle('StopTask', { task: taskArn, reason: 'later' });
+    expect(await after.stopped(taskArn)).toMatchObject({ stoppedReason: 'later' });
+    expect(before.events.filter((event) => event.lastStatus === 'STOPPED')).toEqual([]);
+  });
+
+  it('a task that died meanwhile stops, with what it had left behind', async () => {
+    const folder = temporaryFolder();
+    const before = start(folder);
+    const taskArn = (await before.run('stay')).tasks[0]!.taskArn;
+    const { child, pid } = await before.said();
+    before.ecs.close();
+    process.kill(pid, 'SIGKILL');
+    await gone(pid);
+
+    const after = start(folder);
+    after.ecs.resume();
+    expect(await after.stopped(taskArn)).toMatchObject({
+      stoppedReason: 'The task stopped while the platform was down',
+    });
+    await gone(child);
+  });
+
+  it('another process with the number of a dead task is left alone', async () => {
+    const folder = temporaryFolder();
+    const before = start(folder);
+    const taskArn = (await before.run('exit')).tasks[0]!.taskArn;
+    await before.stopped(taskArn);
+    const journal = join(folder, 'tasks', `${taskArn.split('/').at(-1)}.json`);
+    const task = JSON.parse(readFileSync(journal, 'utf8')) as object;
+    const other = start(temporaryFolder());
+    await other.run('stay');
+    const { pid } = await other.said();
+    writeFileSync(
+      journal,
+      JSON.stringify({
+        ...task,
+        lastStatus: 'RUNNING',
+        desiredStatus: 'RUNNING',
+        process: { pid, startedAt: 'earlier' },
+      }),
+    );
+
+    const after = start(folder);
+    after.ecs.resume();
+    await after.stopped(taskArn);
+    expect(startOf(pid)).toBeDefined();
+  });
+});

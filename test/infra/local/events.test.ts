@@ -1,0 +1,108 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Events } from '../../../infra/local/events.ts';
+import { Stack } from '../../../infra/local/template.ts';
+import { until } from './support/until.ts';
+
+const home = { accountId: '000000000000', region: 'us-east-1', apiUrl: '' };
+const rule = (properties: object, target = 'Listener') => ({
+  Type: 'AWS::Events::Rule',
+  Properties: { State: 'ENABLED', Targets: [{ Id: 'T', Arn: { 'Fn::GetAtt': [target, 'Arn'] } }], ...properties },
+});
+const listener = { Type: 'AWS::Lambda::Function', Properties: {} };
+
+const open: Events[] = [];
+afterEach(() => {
+  vi.useRealTimers();
+  for (const events of open.splice(0)) events.close();
+});
+
+const start = (rules: Record<string, object>, fail: (attempt: number) => boolean = () => false) => {
+  const received: Record<string, unknown>[] = [];
+  const lines: string[] = [];
+  let attempts = 0;
+  const events = new Events({
+    stack: new Stack({ Resources: { Listener: listener, ...rules } as never }, home),
+    home,
+    log: (line) => lines.push(line),
+    invoke: async (arn, event) => {
+      if (fail(++attempts)) throw new Error('not now');
+      received.push({ arn, ...(event as object) });
+    },
+  });
+  open.push(events);
+  return { events, received, lines, attempts: () => attempts };
+};
+
+const stopped = {
+  source: 'aws.ecs',
+  'detail-type': 'ECS Task State Change',
+  resources: ['arn:t'],
+  detail: { lastStatus: 'STOPPED' },
+};
+
+describe('rules', () => {
+  it('send matching events, in AWS’s envelope', async () => {
+    const { events, received } = start({
+      Stopped: rule({ EventPattern: { source: ['aws.ecs'], detail: { lastStatus: ['STOPPED'] } } }),
+      Running: rule({ EventPattern: { source: ['aws.ecs'], detail: { lastStatus: ['RUNNING'] } } }),
+      Off: rule({ EventPattern: { source: ['aws.ecs'] }, State: 'DISABLED' }),
+    });
+    events.publish(stopped);
+    await until('it is received', () => received.length);
+    expect(received).toEqual([
+      {
+        ...stopped,
+        arn: 'arn:aws:lambda:us-east-1:000000000000:function:Listener',
+        version: '0',
+        id: expect.any(String),
+        account: '000000000000',
+        region: 'us-east-1',
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+      },
+    ]);
+  });
+
+  it('try again what fails, a few times', async () => {
+    vi.useFakeTimers();
+    const { attempts, events, lines, received } = start(
+      { Stopped: rule({ EventPattern: { source: ['aws.ecs'] } }) },
+      (n) => n < 3,
+    );
+    events.publish(stopped);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect([attempts(), received.length, lines.length]).toEqual([3, 1, 2]);
+    expect(lines[0]).toMatch(/rule Stopped: .*Listener failed \(Error: not now\); again in 1000 ms/);
+  });
+
+  it('give up at last', async () => {
+    vi.useFakeTimers();
+    const { attempts, events, lines } = start({ Stopped: rule({ EventPattern: { source: ['aws.ecs'] } }) }, () => true);
+    events.publish(stopped);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect([attempts(), lines.at(-1)]).toEqual([3, expect.stringContaining('given up')]);
+  });
+
+  it('fire at their rate, and at once after a restart', async () => {
+    vi.useFakeTimers();
+    const { events, received } = start({ Minute: rule({ ScheduleExpression: 'rate(1 minute)' }) });
+    events.start(false);
+    await vi.advanceTimersByTimeAsync(59_000);
+    expect(received).toHaveLength(0);
+    await vi.advanceTimersByTimeAsync(61_000);
+    expect(received).toHaveLength(2);
+    events.start(true);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(received).toHaveLength(3);
+    expect(received[0]).toMatchObject({ source: 'aws.events', 'detail-type': 'Scheduled Event', detail: {} });
+  });
+
+  it.each([
+    [{ ScheduleExpression: 'cron(0 12 * * ? *)' }, 'cron(0 12 * * ? *)'],
+    [
+      { EventPattern: {}, Targets: [{ Id: 'T', Arn: 'arn:aws:sqs:us-east-1:000000000000:Queue' }] },
+      'whole events or fixed inputs',
+    ],
+  ])('that cannot work here stop the start: %o', (properties, message) => {
+    expect(() => start({ Odd: rule(properties) })).toThrow(message);
+  });
+});

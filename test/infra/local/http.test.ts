@@ -1,0 +1,218 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HttpApi } from '../../../infra/local/http.ts';
+import { arnOf, hostFunctions } from './support/functions.ts';
+
+const { lambda, usage } = hostFunctions({
+  Echo: { handler: 'async (event) => event' },
+  Answer: { handler: 'async (event) => JSON.parse(event.body)' },
+  Fails: { handler: 'async () => { throw new Error("no") }' },
+  Slow: { handler: '() => new Promise(() => {})' },
+});
+const lines: string[] = [];
+const api = new HttpApi((line) => lines.push(line));
+let url = '';
+let port = 0;
+
+beforeAll(async () => {
+  port = await api.listen(0);
+  url = `http://localhost:${port}`;
+  const route = (key: string, name: string, timeoutMs = 5_000) => ({ key, functionArn: arnOf(name), timeoutMs });
+  api.serve({
+    home: { accountId: '000000000000', region: 'us-east-1', apiUrl: url },
+    apiId: 'api',
+    routes: [
+      route('ANY /echo/{proxy+}', 'Echo'),
+      route('POST /answer', 'Answer'),
+      route('GET /fails', 'Fails'),
+      route('GET /slow', 'Slow', 100),
+    ],
+    lambda,
+    usage,
+  });
+});
+afterAll(async () => {
+  api.closeAll();
+  await api.close();
+});
+
+const echo = async (path: string, init?: RequestInit) =>
+  (await (await fetch(`${url}/echo/${path}`, init)).json()) as Record<string, never>;
+const answer = (body: unknown) =>
+  fetch(`${url}/answer`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+
+describe('an event', () => {
+  it('has the shape of payload format 2.0', async () => {
+    const event = await echo('a?x=1', { headers: { 'X-Own': 'v', cookie: 'a=1; b=2' } });
+    expect(event).toMatchObject({
+      version: '2.0',
+      routeKey: 'ANY /echo/{proxy+}',
+      rawPath: '/echo/a',
+      rawQueryString: 'x=1',
+      cookies: ['a=1', 'b=2'],
+      headers: {
+        'x-own': 'v',
+        host: `localhost:${port}`,
+        'x-forwarded-proto': 'http',
+        'x-forwarded-port': String(port),
+        'x-amzn-trace-id': expect.stringMatching(/^Root=1-[0-9a-f]{8}-[0-9a-f]{24}$/),
+      },
+      queryStringParameters: { x: '1' },
+      pathParameters: { proxy: 'a' },
+      requestContext: {
+        accountId: '000000000000',
+        apiId: 'api',
+        http: {
+          method: 'GET',
+          path: '/echo/a',
+          protocol: 'HTTP/1.1',
+          sourceIp: expect.stringMatching(/^(127\.0\.0\.1|::1)$/),
+        },
+        routeKey: 'ANY /echo/{proxy+}',
+        stage: '$default',
+        time: expect.stringMatching(/^\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000$/),
+        timeEpoch: expect.any(Number),
+      },
+      isBase64Encoded: false,
+    });
+    expect(event.headers).not.toHaveProperty('cookie');
+    expect(event).not.toHaveProperty('body');
+  });
+
+  it('has the query raw, and decoded with repetitions joined', async () => {
+    const event = await echo('a?f%5Bx%5D=a%20b&t=1&t=2&t=c,d&empty=');
+    expect(event.rawQueryString).toBe('f%5Bx%5D=a%20b&t=1&t=2&t=c,d&empty=');
+    expect(event.queryStringParameters).toEqual({ 'f[x]': 'a b', t: '1,2,c,d', empty: '' });
+    expect(await echo('a')).not.toHaveProperty('queryStringParameters');
+  });
+
+  it('has a decoded path, as HTTP APIs give it', async () => {
+    const event = await echo('na%2Fme/%C3%A9?q=%C3%A9');
+    expect(event.rawPath).toBe('/echo/na/me/é');
+    expect(event.pathParameters).toEqual({ proxy: 'na/me/é' });
+    expect((await fetch(`${url}/echo/%zz`)).status).toBe(400);
+  });
+
+  it.each([
+    ['application/json', '{"é":1}', false],
+    ['application/vnd.api+json; charset=utf-8', '{}', false],
+    ['text/plain', 'hi', false],
+    ['application/octet-stream', 'hi', true],
+    ['application/x-www-form-urlencoded', 'a=1', true],
+    [undefined, '{"a":1}', true],
+  ])('has a body of type %s', async (type, body, base64) => {
+    const event = await echo('b', {
+      method: 'POST',
+      headers: type ? { 'content-type': type } : {},
+      body: Buffer.from(body),
+    });
+    expect(event.isBase64Encoded).toBe(base64);
+    expect(Buffer.from(event.body!, base64 ? 'base64' : 'utf8').toString()).toBe(body);
+  });
+
+  it('keeps bytes that only claim to be text', async () => {
+    const bytes = Buffer.from([0x7b, 0xff, 0xfe, 0x00]);
+    const event = await echo('b', { method: 'PUT', headers: { 'content-type': 'application/json' }, body: bytes });
+    expect(Buffer.from(event.body!, 'base64')).toEqual(bytes);
+  });
+});
+
+describe('an answer', () => {
+  it('sets status, headers, cookies and body', async () => {
+    const response = await answer({
+      statusCode: 201,
+      headers: { 'X-A': 'b', 'Content-Type': 'text/x' },
+      cookies: ['a=1', 'b=2'],
+      body: 'é',
+    });
+    expect(response.status).toBe(201);
+    expect(response.headers.get('x-a')).toBe('b');
+    expect(response.headers.get('content-type')).toBe('text/x');
+    expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+    expect(await response.text()).toBe('é');
+  });
+
+  it('decodes base64', async () => {
+    const response = await answer({
+      statusCode: 200,
+      body: Buffer.from([0, 255]).toString('base64'),
+      isBase64Encoded: true,
+    });
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.from([0, 255]));
+  });
+
+  it('without a status is the JSON body itself', async () => {
+    const response = await answer({ hello: 1 });
+    expect([response.status, response.headers.get('content-type'), await response.json()]).toEqual([
+      200,
+      'application/json',
+      { hello: 1 },
+    ]);
+  });
+
+  it('may have no body', async () => {
+    const response = await answer({ statusCode: 204 });
+    expect([response.status, await response.text()]).toEqual([204, '']);
+  });
+});
+
+describe('the listener', () => {
+  it.each([
+    ['GET', '/nowhere', 404, 'Not Found'],
+    ['GET', '/answer', 404, 'Not Found'],
+    ['GET', '/fails', 500, 'Internal Server Error'],
+    ['GET', '/slow', 503, 'Service Unavailable'],
+  ])('answers %s %s with %d', async (method, path, status, message) => {
+    const response = await fetch(url + path, { method });
+    expect([response.status, await response.json()]).toEqual([status, { message }]);
+  });
+
+  it('refuses a body over its limits, announced or not', async () => {
+    const big = Buffer.alloc(10 * 1024 * 1024 + 1);
+    expect((await fetch(`${url}/echo/x`, { method: 'POST', body: big })).status).toBe(413);
+    // Below the limit of the API, but over that of a function once it is base64.
+    expect((await fetch(`${url}/echo/x`, { method: 'POST', body: big.subarray(0, 5 * 1024 * 1024) })).status).toBe(413);
+    expect(await raw(`POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n`)).toContain('413');
+    expect((await fetch(`${url}/nowhere`)).status).toBe(404);
+  });
+
+  it('drops malformed requests and serves on', async () => {
+    expect(await raw('NONSENSE\r\n\r\n')).toContain('400 Bad Request');
+    expect(await raw(`GET /echo/x HTTP/1.1\r\nHost: a\r\nX: ${'y'.repeat(40_000)}\r\n\r\n`)).toContain('431');
+    expect((await fetch(`${url}/nowhere`)).status).toBe(404);
+  });
+
+  it('does not wait for the rest of a request for ever', async () => {
+    const hasty = new HttpApi(() => {}, {
+      headersTimeout: 100,
+      requestTimeout: 200,
+      keepAliveTimeout: 1_000,
+      connectionsCheckingInterval: 50,
+    });
+    const at = await hasty.listen(0);
+    expect(await raw('GET /echo/x HTTP/1.1\r\nHost', at)).toContain('408 Request Timeout');
+    expect(await raw('POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf', at)).toContain('408');
+    await hasty.close();
+  });
+
+  it('forgets a client that goes away in the middle of a body', async () => {
+    const socket = connect(port, '127.0.0.1');
+    socket.write('POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf');
+    await new Promise((resolve) => socket.once('connect', resolve));
+    socket.destroy();
+    expect((await fetch(`${url}/nowhere`)).status).toBe(404);
+    expect(lines.filter((line) => line.includes('aborted'))).toEqual([]);
+  });
+});
+
+const raw = (request: string, at = port): Promise<string> => {
+  const socket = connect(at, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write(request);
+  return text(socket);
+};

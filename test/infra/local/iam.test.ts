@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { Permissions } from '../../../infra/local/iam.ts';
+import { Stack } from '../../../infra/local/template.ts';
+
+const home = { accountId: '000000000000', region: 'us-east-1', apiUrl: '' };
+type Statement = Record<string, unknown>;
+
+const permissions = (inline: Statement[], attached: Statement[] = []) =>
+  new Permissions(
+    new Stack(
+      {
+        Resources: {
+          Table: { Type: 'AWS::DynamoDB::Table' },
+          Role: {
+            Type: 'AWS::IAM::Role',
+            Properties: { Policies: [{ PolicyName: 'P', PolicyDocument: { Statement: inline } }] },
+          },
+          Policy: {
+            Type: 'AWS::IAM::Policy',
+            Properties: { PolicyDocument: { Statement: attached }, Roles: [{ Ref: 'Role' }] },
+          },
+        },
+      },
+      home,
+    ),
+  );
+
+const tableArn = 'arn:aws:dynamodb:us-east-1:000000000000:table/Table';
+const may = (p: Permissions, action: string, resource: string, context?: Record<string, string>) => {
+  try {
+    p.check('arn:aws:iam::000000000000:role/Role', 'function Api', { action, resource, context });
+    return true;
+  } catch (error) {
+    expect((error as Error).name).toBe('AccessDeniedException');
+    return false;
+  }
+};
+
+describe('permissions', () => {
+  it('allow exactly what a statement says', () => {
+    const p = permissions([
+      { Effect: 'Allow', Action: ['dynamodb:GetItem'], Resource: { 'Fn::GetAtt': ['Table', 'Arn'] } },
+      { Effect: 'Allow', Action: 's3:PutObject', Resource: 'arn:aws:s3:::b/states/*' },
+    ]);
+    expect(may(p, 'dynamodb:GetItem', tableArn)).toBe(true);
+    expect(may(p, 'dynamodb:getitem', tableArn)).toBe(true);
+    expect(may(p, 'dynamodb:PutItem', tableArn)).toBe(false);
+    expect(may(p, 'dynamodb:GetItem', `${tableArn}/index/due`)).toBe(false);
+    expect(may(p, 's3:PutObject', 'arn:aws:s3:::b/states/a/b.tfstate')).toBe(true);
+    expect(may(p, 's3:PutObject', 'arn:aws:s3:::b/runs/a')).toBe(false);
+    expect(may(p, 's3:PutObject', 'arn:aws:s3:::bXstates/a')).toBe(false);
+  });
+
+  it('come from attached policies too, and a deny wins', () => {
+    const p = permissions(
+      [{ Effect: 'Deny', Action: 's3:*', Resource: 'arn:aws:s3:::b/secret*' }],
+      [{ Effect: 'Allow', Action: 's3:Get*', Resource: '*' }],
+    );
+    expect(may(p, 's3:GetObject', 'arn:aws:s3:::b/open')).toBe(true);
+    expect(may(p, 's3:GetObject', 'arn:aws:s3:::b/secret.txt')).toBe(false);
+  });
+
+  it('hold conditions against what the service says of the call', () => {
+    const p = permissions([
+      {
+        Effect: 'Allow',
+        Action: 'ecs:RunTask',
+        Resource: '*',
+        Condition: { ArnEquals: { 'ecs:cluster': 'arn:cluster/a' }, StringEquals: { 'aws:x': ['1', '2'] } },
+      },
+    ]);
+    expect(may(p, 'ecs:RunTask', 'arn:t', { 'ecs:cluster': 'arn:cluster/a', 'aws:x': '2' })).toBe(true);
+    expect(may(p, 'ecs:RunTask', 'arn:t', { 'ecs:cluster': 'arn:cluster/b', 'aws:x': '2' })).toBe(false);
+    expect(may(p, 'ecs:RunTask', 'arn:t', { 'ecs:cluster': 'arn:cluster/a' })).toBe(false);
+  });
+
+  it('say who may not do what to what', () => {
+    expect(() =>
+      permissions([]).check('Role', 'function Api', { action: 'dynamodb:GetItem', resource: tableArn }),
+    ).toThrow(
+      `function Api is not authorized to perform: dynamodb:GetItem on resource: ${tableArn} because no statement of its role allows it`,
+    );
+  });
+
+  it('stop the start when a statement could not be honoured', () => {
+    expect(() =>
+      permissions([
+        { Effect: 'Allow', Action: 'a:b', Resource: '*', Condition: { IpAddress: { 'aws:SourceIp': '1.2.3.4' } } },
+      ]),
+    ).toThrow(/Role: condition operator IpAddress/);
+    expect(() => permissions([{ Effect: 'Allow', NotAction: 'a:b', Resource: '*' }])).toThrow(/Role: .*Action/);
+  });
+});

@@ -1,0 +1,118 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { arnOf, hostFunctions } from './support/functions.ts';
+
+describe('a hosted function', () => {
+  it('has its own environment and nothing of the platform’s or its neighbours’', async () => {
+    process.env.SECRET_OF_THE_PLATFORM = 'x';
+    const source = 'async () => ({...process.env, own: require("node:process").env.AWS_ACCESS_KEY_ID})';
+    const { call } = hostFunctions({
+      One: { handler: source, environment: { TABLE_NAME: 'one' } },
+      Two: { handler: source, before: 'process.env.ADDED = "by two"' },
+    });
+    const [one, two] = (await Promise.all([call('One'), call('Two')])) as Record<string, string>[];
+    expect(one).toMatchObject({
+      TABLE_NAME: 'one',
+      AWS_REGION: 'us-east-1',
+      AWS_LAMBDA_FUNCTION_NAME: 'One',
+      own: 'KEYOne',
+    });
+    expect(two).toMatchObject({ ADDED: 'by two', AWS_ACCESS_KEY_ID: 'KEYTwo' });
+    for (const environment of [one, two]) expect(environment).not.toHaveProperty('SECRET_OF_THE_PLATFORM');
+    expect(two).not.toHaveProperty('TABLE_NAME');
+    expect(one).not.toHaveProperty('ADDED');
+  });
+
+  it('gets JSON and a context, and answers JSON', async () => {
+    const { call, lambda } = hostFunctions({
+      Echo: {
+        handler:
+          'async (event, context) => ({event, name: context.functionName, arn: context.invokedFunctionArn, left: context.getRemainingTimeInMillis(), gone: undefined})',
+      },
+      Void: { handler: 'async () => {}' },
+    });
+    const event = { at: new Date(0), none: undefined, deep: [1, { a: null }] };
+    const answer = (await call(arnOf('Echo'), event)) as Record<string, unknown>;
+    expect(answer).toMatchObject({
+      event: { at: '1970-01-01T00:00:00.000Z', deep: [1, { a: null }] },
+      name: 'Echo',
+      arn: arnOf('Echo'),
+    });
+    expect(answer.left).toBeGreaterThan(5_000);
+    expect((await lambda.invoke('Void', '{}')).payload).toBe('null');
+  });
+
+  it('can import Node’s own modules while it runs', async () => {
+    const { call } = hostFunctions({
+      Imports: { handler: 'async () => (await import("node:path")).join("a", "b")' },
+    });
+    expect(await call('Imports')).toBe('a/b');
+  });
+
+  it('reports what it throws by name', async () => {
+    const { lambda } = hostFunctions({
+      Fails: {
+        handler:
+          'async () => { class NotYetError extends Error { name = "NotYetError" } throw new NotYetError("wait") }',
+      },
+      Broken: { handler: 'async () => 1', before: 'throw new TypeError("at load")' },
+      Exits: { handler: 'async () => process.exit(3)' },
+    });
+    expect((await lambda.invoke('Fails', '{}')).failure).toMatchObject({
+      errorType: 'NotYetError',
+      errorMessage: 'wait',
+      trace: expect.arrayContaining([expect.stringContaining('index.js')]),
+    });
+    expect((await lambda.invoke('Broken', '{}')).failure).toMatchObject({
+      errorType: 'TypeError',
+      errorMessage: 'at load',
+    });
+    expect((await lambda.invoke('Exits', '{}')).failure).toMatchObject({ errorType: 'Runtime.ExitError' });
+    await expect(lambda.invoke('Nobody', '{}')).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
+  });
+
+  it('ends at its timeout', async () => {
+    const { lambda } = hostFunctions({ Slow: { handler: '() => new Promise(() => {})', timeout: 0.05 } });
+    expect((await lambda.invoke('Slow', '{}')).failure).toMatchObject({
+      errorType: 'Sandbox.Timedout',
+      errorMessage: expect.stringContaining('Task timed out after 0.05 seconds'),
+    });
+    expect(lambda.active).toBe(0);
+  });
+
+  it('takes and gives 6 MB and no more', async () => {
+    const { lambda } = hostFunctions({ Size: { handler: 'async ({n}) => "x".repeat(n)' } });
+    const limit = 6 * 1024 * 1024;
+    expect((await lambda.invoke('Size', JSON.stringify({ n: limit - 2 }))).failure).toBeUndefined();
+    expect((await lambda.invoke('Size', JSON.stringify({ n: limit }))).failure).toMatchObject({
+      errorType: 'Function.ResponseSizeTooLarge',
+    });
+    await expect(lambda.invoke('Size', JSON.stringify('x'.repeat(limit)))).rejects.toMatchObject({
+      name: 'RequestTooLargeException',
+    });
+  });
+
+  it('knows the trace it works for, also beside others', async () => {
+    const { lambda } = hostFunctions({
+      Traced: { handler: 'async () => { await new Promise(setImmediate); return process.env._X_AMZN_TRACE_ID }' },
+    });
+    const traces = ['Root=1-aaaaaaaa-000000000000000000000001', 'Root=1-aaaaaaaa-000000000000000000000002'];
+    const seen = await Promise.all(
+      traces.map(async (trace) => (await lambda.invoke('Traced', '{}', { trace })).payload),
+    );
+    expect(seen).toEqual(traces.map((trace) => expect.stringContaining(`${trace};Parent=`)));
+  });
+
+  it('writes its output to a file of its own', async () => {
+    const { call, folder, logs } = hostFunctions({
+      TalksFunction: {
+        handler:
+          'async () => { console.log("hello", {a: 1}); console.error("oh"); process.stdout.write("raw\\n"); new (require("node:console").Console)(process.stderr).warn("powertools") }',
+      },
+    });
+    await call('TalksFunction');
+    await logs.close();
+    expect(await readFile(join(folder, 'logs', 'Talks.log'), 'utf8')).toBe('hello { a: 1 }\noh\nraw\npowertools\n');
+  });
+});

@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync, rmSync, statSync } from 'node:fs';
+import { get } from 'node:https';
+import { join, resolve } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Local } from '../../../infra/local/folder.ts';
+import { type Platform, startPlatform } from '../../../infra/local/platform.ts';
+import { temporaryFolder } from './support/functions.ts';
+import { until } from './support/until.ts';
+
+/** The real application, synthesized from this checkout. */
+
+const open: Platform[] = [];
+const children: ChildProcess[] = [];
+afterEach(async () => {
+  for (const platform of open.splice(0)) await platform.close();
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
+const start = async (dataDir: string) => {
+  const platform = await startPlatform({ dataDir, port: 0, httpsPort: 0 });
+  open.push(platform);
+  return platform;
+};
+const stop = async () => open.pop()!.close();
+
+const readLocal = (dataDir: string) => JSON.parse(readFileSync(join(dataDir, 'local.json'), 'utf8')) as Local;
+
+const ask = async ({ token, url }: Local, path: string, init: RequestInit = {}) => {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/vnd.api+json' };
+  return fetch(`${url}/api/v2${path}`, { headers, ...init });
+};
+const createWorkspace = (local: Local, name: string) =>
+  ask(local, `/organizations/${local.organization}/workspaces`, {
+    method: 'POST',
+    body: JSON.stringify({ data: { type: 'workspaces', attributes: { name } } }),
+  });
+
+describe('the platform', () => {
+  it('is ready in time, says where, and lets the owner in', async () => {
+    const dataDir = temporaryFolder();
+    const { local, readyMs } = await start(dataDir);
+    expect(readyMs).toBeLessThan(10_000);
+    expect(readLocal(dataDir)).toEqual(local);
+    expect(statSync(join(dataDir, 'local.json')).mode & 0o777).toBe(0o600);
+    expect(local).toEqual({
+      url: expect.stringMatching(/^http:\/\/localhost:\d+$/),
+      httpsUrl: expect.stringMatching(/^https:\/\/localhost:\d+$/),
+      caFile: join(dataDir, 'tls', 'ca.pem'),
+      organization: 'local',
+      token: expect.stringMatching(/.{30}/),
+      awsEndpointUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      stateMachineArn: expect.stringMatching(/^arn:aws:states:us-east-1:000000000000:stateMachine:/),
+      tableName: expect.any(String),
+      bucketName: expect.any(String),
+      pid: process.pid,
+    });
+    expect((await ask(local, '/organizations/local')).status).toBe(200);
+    expect((await ask({ ...local, token: 'wrong' }, '/organizations/local')).status).toBe(401);
+    const secure = await new Promise((done, fail) => {
+      const ca = readFileSync(local.caFile);
+      get(`${local.httpsUrl}/api/v2/ping`, { ca, agent: false }, (response) => {
+        response.resume();
+        done(response.statusCode);
+      }).once('error', fail);
+    });
+    expect(secure).toBeLessThan(500);
+  });
+
+  it('keeps data, token and ports over a restart', async () => {
+    const dataDir = temporaryFolder();
+    const { local: before } = await start(dataDir);
+    expect((await createWorkspace(before, 'kept')).status).toBe(201);
+    await stop();
+    await expect(fetch(before.url)).rejects.toThrow();
+    const { local: after } = await start(dataDir);
+    expect(after).toEqual(before);
+    expect((await ask(after, '/organizations/local/workspaces/kept')).status).toBe(200);
+  });
+
+  it('makes another token for the owner when the first was never written down', async () => {
+    const dataDir = temporaryFolder();
+    await start(dataDir);
+    await stop();
+    rmSync(join(dataDir, 'local.json'));
+    const { local } = await start(dataDir);
+    expect((await ask(local, '/organizations/local')).status).toBe(200);
+  });
+
+  it('has its folder for itself', async () => {
+    const dataDir = temporaryFolder();
+    await start(dataDir);
+    await expect(startPlatform({ dataDir, port: 0, httpsPort: 0 })).rejects.toThrow(
+      `a platform already runs on ${dataDir} (process ${process.pid})`,
+    );
+    // The refused start took nothing away from the one that runs.
+    await expect(startPlatform({ dataDir, port: 0, httpsPort: 0 })).rejects.toThrow('already runs');
+    expect((await ask(open[0]!.local, '/organizations/local')).status).toBe(200);
+  });
+
+  it('says which port is taken, and lets go of the folder', async () => {
+    const { local } = await start(temporaryFolder());
+    const port = Number(new URL(local.url).port);
+    const dataDir = temporaryFolder();
+    await expect(startPlatform({ dataDir, port, httpsPort: 0 })).rejects.toThrow(`port ${port} is in use; set PORT`);
+    expect((await start(dataDir)).local.pid).toBe(process.pid);
+  });
+});
+
+describe('npm start', () => {
+  const program = resolve(import.meta.dirname, '../../../infra/local/start.ts');
+  const run = (dataDir: string, environment: NodeJS.ProcessEnv = {}) => {
+    const child = spawn(process.execPath, [program], {
+      env: { ...process.env, STEPFORM_DATA: dataDir, PORT: '0', HTTPS_PORT: '0', ...environment },
+    });
+    children.push(child);
+    const said = { text: '' };
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (said.text += data));
+    const ended = new Promise<string>((done) => child.once('exit', (code, signal) => done(String(signal ?? code))));
+    const ready = () => until('it is ready', () => /Ctrl-C/.test(said.text) && said.text, 20_000);
+    return { child, ended, ready, said };
+  };
+
+  it('says what a person needs, survives kill -9, and stops when asked', async () => {
+    const dataDir = temporaryFolder();
+    const first = run(dataDir);
+    const text = await first.ready();
+    const local = readLocal(dataDir);
+    expect(text).toMatch(/stepform is ready after \d+\.\d s/);
+    for (const part of [
+      `${local.url}/api/v2`,
+      local.token,
+      `hostname     = "localhost:`,
+      'organization = "local"',
+      local.caFile,
+    ])
+      expect(text).toContain(part);
+    expect(local.pid).toBe(first.child.pid);
+    expect((await createWorkspace(local, 'kept')).status).toBe(201);
+    first.child.kill('SIGKILL');
+    expect(await first.ended).toBe('SIGKILL');
+
+    const second = run(dataDir);
+    await second.ready();
+    const again = readLocal(dataDir);
+    expect({ ...again, pid: 0 }).toEqual({ ...local, pid: 0 });
+    expect((await ask(again, '/organizations/local/workspaces/kept')).status).toBe(200);
+    second.child.kill('SIGTERM');
+    expect(await second.ended).toBe('0');
+  });
+
+  it('refuses nonsense in a sentence', async () => {
+    const { ended, said } = run(temporaryFolder(), { PORT: 'http' });
+    expect(await ended).toBe('1');
+    expect(said.text).toBe('stepform cannot start: PORT must be a port number, or 0 for any free one; it is http\n');
+  });
+});

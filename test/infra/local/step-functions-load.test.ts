@@ -1,0 +1,146 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { Bench, killed, machine, machineArn, task, until, waiting } from './step-functions.support.ts';
+
+describe('limits', () => {
+  const large = 'x'.repeat(262_144);
+
+  test('a function’s answer over 256 KiB fails its task', async () => {
+    const bench = new Bench(
+      machine({
+        Call: task('Call', {
+          Catch: [{ ErrorEquals: ['States.DataLimitExceeded'], ResultPath: '$.error', Next: 'Caught' }],
+          End: true,
+        }),
+        Caught: { Type: 'Succeed' },
+      }),
+      () => large,
+    );
+    await bench.start();
+    await bench.ended();
+    expect(await bench.output()).toEqual({
+      error: {
+        Error: 'States.DataLimitExceeded',
+        Cause:
+          "The state/task 'lambda' returned a result with a size exceeding the maximum number of bytes service limit.",
+      },
+    });
+  });
+
+  test.each([
+    ['parameters', { ...task('Call'), Parameters: { FunctionName: 'Call', Payload: { 'a.$': '$', 'b.$': '$' } } }],
+    ['a state’s output', { Type: 'Pass', Parameters: { 'a.$': '$', 'b.$': '$' }, End: true }],
+  ])('%s over 256 KiB end the execution', async (_, state) => {
+    const bench = new Bench(
+      machine({
+        State: { ...state, ...('Resource' in state && { Catch: [{ ErrorEquals: ['States.ALL'], Next: 'Caught' }] }) },
+        Caught: { Type: 'Succeed' },
+      }),
+    );
+    await bench.start('run-1', 'y'.repeat(200_000));
+    expect(await bench.ended()).toMatchObject({ status: 'FAILED', error: 'States.DataLimitExceeded' });
+    expect(bench.calls).toEqual([]);
+  });
+
+  test('an output sent over 256 KiB is refused', async () => {
+    const bench = new Bench(machine({ Wait: waiting('Wait') }));
+    await bench.start();
+    const taskToken = await bench.token();
+    expect(await bench.refused('SendTaskSuccess', { taskToken, output: JSON.stringify(large) })).toBe(
+      'ValidationException',
+    );
+    expect(await bench.refused('SendTaskFailure', { taskToken, error: 'x'.repeat(257) })).toBe('ValidationException');
+    await bench.succeed(taskToken, 'x'.repeat(262_142));
+    expect((await bench.ended()).status).toBe('SUCCEEDED');
+  });
+
+  test('event 25,000 of a history is the execution’s failure', async () => {
+    const bench = new Bench(
+      machine({
+        Loop: { Type: 'Choice', Choices: [{ Variable: '$.go', BooleanEquals: true, Next: 'Loop' }], Default: 'Loop' },
+      }),
+    );
+    await bench.start('run-1', { go: true });
+    const ended = await bench.ended();
+    expect(ended).toMatchObject({
+      status: 'FAILED',
+      error: 'States.Runtime',
+      cause: 'The execution reached the maximum number of history events (25000).',
+      redriveStatus: 'NOT_REDRIVABLE',
+      redriveStatusReason: 'Execution history event limit exceeded',
+    });
+    const { events } = await bench.call('GetExecutionHistory', {
+      executionArn: ended.executionArn,
+      reverseOrder: true,
+      maxResults: 2,
+    });
+    expect(events).toMatchObject([
+      { type: 'ExecutionFailed', id: 25_000, previousEventId: 24_999 },
+      { type: 'ChoiceStateExited', id: 24_999, previousEventId: 24_998 },
+    ]);
+  });
+
+  test('a full history ends an execution also when its task is answered', async () => {
+    const bench = new Bench(
+      machine({
+        Loop: waiting('Loop', { ResultPath: null, Next: 'Loop' }),
+      }),
+      ({ payload }) => {
+        queueMicrotask(
+          () => void bench.call('SendTaskSuccess', { taskToken: payload.token!, output: '{}' }).catch(() => {}),
+        );
+      },
+    );
+    await bench.start();
+    expect(await bench.ended()).toMatchObject({ status: 'FAILED', error: 'States.Runtime' });
+    expect((await bench.describe()).stopDate).toBe(bench.clock.now() / 1000);
+  });
+});
+
+describe('many executions', () => {
+  const run = machine({
+    Plan: waiting('Plan', { ResultPath: '$.plan', TimeoutSeconds: 3600, HeartbeatSeconds: 60, Next: 'Check' }),
+    Check: {
+      Type: 'Choice',
+      Choices: [{ Variable: '$.plan.ok', BooleanEquals: true, Next: 'Apply' }],
+      Default: 'Apply',
+    },
+    Apply: task('Apply', { ResultPath: null, End: true }),
+  });
+
+  test('1,000 started at once all end, and wait through a restart', async () => {
+    const bench = new Bench(run);
+    const names = Array.from({ length: 1000 }, (_, index) => `run-${index}`);
+    await Promise.all(names.map((name) => bench.start(name, { name })));
+    await bench.called(1000);
+    const second = new Bench(run, undefined, { dataDir: killed(bench.dataDir), clock: bench.clock });
+    expect(await second.service.resume()).toEqual({ resumed: 1000 });
+    expect(second.calls).toEqual([]);
+    await Promise.all(bench.calls.map(({ payload }) => second.succeed(payload.token!, { ok: true })));
+    await until(() => second.events.length === 1000);
+    expect(second.events.every(({ detail }) => detail.status === 'SUCCEEDED')).toBe(true);
+    expect(new Set(second.calls.map(({ executionName }) => executionName)).size).toBe(1000);
+    expect(readdirSync(join(second.dataDir, 'journals'))).toHaveLength(1000);
+    const { executions } = await second.call('ListExecutions', {
+      stateMachineArn: machineArn,
+      statusFilter: 'RUNNING',
+    });
+    expect(executions).toEqual([]);
+  });
+
+  test('take little time beside what they call', async () => {
+    const bench = new Bench(run, ({ payload, stateName }) => {
+      if (stateName === 'Plan') queueMicrotask(() => void bench.succeed(payload.token!, { ok: true }));
+    });
+    await bench.start('warm');
+    await bench.ended('warm');
+    const begun = performance.now();
+    for (let index = 0; index < 200; index++) {
+      await bench.start(`run-${index}`);
+      await until(() => bench.events.length === 2 * index + 4);
+    }
+    const perTask = (performance.now() - begun) / 400;
+    expect(perTask).toBeLessThan(5);
+  });
+});

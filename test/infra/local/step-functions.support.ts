@@ -1,0 +1,192 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Clock } from '../../../infra/local/step-functions/clock.ts';
+import { type StatusChange, StepFunctionsService } from '../../../infra/local/step-functions/service.ts';
+import { executionArn, machineArn } from './step-functions.machines.ts';
+
+export * from './step-functions.machines.ts';
+
+/** Time that only passes when it is told to. */
+export class TestClock implements Clock {
+  #now: number;
+  readonly #timers = new Set<{ at: number; run: () => void }>();
+
+  constructor(now = Date.parse('2030-01-01T00:00:00Z')) {
+    this.#now = now;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(ms: number, run: () => void): () => void {
+    const timer = { at: this.#now + Math.max(0, ms), run };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  }
+
+  /** Timers that have been armed and neither fired nor been called off. */
+  get armed(): number {
+    return this.#timers.size;
+  }
+
+  /** Lets seconds pass; what is due happens in its order, each with all that follows from it. */
+  async pass(seconds: number): Promise<void> {
+    const end = this.#now + seconds * 1000;
+    for (;;) {
+      await turn();
+      const due = [...this.#timers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0];
+      if (!due) break;
+      this.#timers.delete(due);
+      this.#now = Math.max(this.#now, due.at);
+      due.run();
+    }
+    this.#now = end;
+    await turn();
+  }
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Waits for what happens by itself, without time passing. */
+export const until = async <T>(what: () => T | undefined | false | null): Promise<T> => {
+  const end = Date.now() + 10_000;
+  while (Date.now() < end) {
+    const found = what();
+    if (found) return found;
+    await turn();
+  }
+  throw new Error(`It did not happen: ${what}`);
+};
+
+export interface Call {
+  functionArn: string;
+  payload: { token?: string } & Record<string, unknown>;
+  executionName: string;
+  stateName: string;
+}
+
+export type Answer = (call: Call, count: number) => unknown;
+
+/** A service on a folder, with a clock, a function for every call, and a record of what it did. */
+export class Bench {
+  readonly calls: Call[] = [];
+  readonly events: StatusChange[] = [];
+  readonly clock: TestClock;
+  readonly dataDir: string;
+  readonly service: StepFunctionsService;
+
+  constructor(
+    definition: object,
+    answer: Answer = () => null,
+    options: { dataDir?: string; clock?: TestClock; keep?: number } = {},
+  ) {
+    this.clock = options.clock ?? new TestClock();
+    this.dataDir = options.dataDir ?? folder();
+    this.service = new StepFunctionsService({
+      dataDir: this.dataDir,
+      accountId: '000000000000',
+      region: 'us-east-1',
+      clock: this.clock,
+      keep: options.keep,
+      invoke: async (functionArn, payload, { executionName, stateName }) => {
+        const call = { functionArn, payload: payload as Call['payload'], executionName, stateName };
+        this.calls.push(call);
+        return answer(call, this.calls.length);
+      },
+      onStatusChange: (event) => this.events.push(event),
+    });
+    this.service.createStateMachine(machineArn, definition);
+    onTestFinished(() => this.service.close());
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: answers are read field by field
+  async call(action: string, input: object): Promise<any> {
+    return this.service.handle(action, input);
+  }
+
+  /** Code of the error that an action answers with. */
+  async refused(action: string, input: object): Promise<string> {
+    const error = await this.service.handle(action, input).then(
+      (answer) => new Error(`answered ${JSON.stringify(answer)}`),
+      (thrown: Error) => thrown,
+    );
+    return error.name === 'Error' ? error.message : error.name;
+  }
+
+  async start(name = 'run-1', input: unknown = {}) {
+    return this.call('StartExecution', { stateMachineArn: machineArn, name, input: JSON.stringify(input) });
+  }
+
+  async describe(name = 'run-1') {
+    return this.call('DescribeExecution', { executionArn: executionArn(name) });
+  }
+
+  async output(name = 'run-1'): Promise<unknown> {
+    const { output } = await this.describe(name);
+    return output === undefined ? undefined : JSON.parse(output as string);
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: events are read field by field
+  async history(name = 'run-1'): Promise<any[]> {
+    const { events } = await this.call('GetExecutionHistory', { executionArn: executionArn(name), maxResults: 1000 });
+    return events;
+  }
+
+  async types(name = 'run-1'): Promise<string[]> {
+    return (await this.history(name)).map(({ type }) => type);
+  }
+
+  /** Once the execution has ended. */
+  async ended(name = 'run-1') {
+    await until(() => this.events.some(({ detail }) => detail.name === name && detail.status !== 'RUNNING'));
+    return this.describe(name);
+  }
+
+  /** The call with this number, once it has been made and recorded as far as it will be. */
+  async called(count = 1): Promise<Call> {
+    const call = await until(() => this.calls[count - 1]);
+    await turn();
+    return call;
+  }
+
+  async token(count = 1): Promise<string> {
+    return (await this.called(count)).payload.token!;
+  }
+
+  succeed(taskToken: string, output: unknown = {}) {
+    return this.call('SendTaskSuccess', { taskToken, output: JSON.stringify(output) });
+  }
+
+  fail(taskToken: string, error: string, cause = 'because') {
+    return this.call('SendTaskFailure', { taskToken, error, cause });
+  }
+}
+
+export const folder = (): string => {
+  const dir = mkdtempSync(join(tmpdir(), 'step-functions-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+};
+
+/** What kill -9 would leave of a folder at this moment. */
+export const killed = (dataDir: string): string => {
+  const copy = folder();
+  cpSync(dataDir, copy, { recursive: true });
+  return copy;
+};
+
+/** Another process on what kill -9 leaves of the first, at the same time. */
+export const restart = (bench: Bench, definition: object, answer?: Answer): Bench =>
+  new Bench(definition, answer, { dataDir: killed(bench.dataDir), clock: bench.clock });
+
+/** Throws what a function fails with. */
+export const throwing =
+  (name: string, message = 'went wrong') =>
+  (): never => {
+    const error = new Error(message);
+    error.name = name;
+    throw error;
+  };

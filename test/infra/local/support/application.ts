@@ -1,0 +1,199 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { build } from 'esbuild';
+import type { Application } from '../../../../infra/local/assemble.ts';
+import { Host } from '../../../../infra/local/host.ts';
+import type { Template } from '../../../../infra/local/template.ts';
+import { temporaryFolder } from './functions.ts';
+
+/** A small application with one of everything, whose function `Caller` makes the AWS calls that its event asks for. */
+
+type Statement = { Effect: string; Action: string | string[]; Resource: unknown; Condition?: object };
+
+const arn = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] });
+const objects = (prefix: string) => ({ 'Fn::Join': ['', [arn('Bucket'), `/${prefix}/*`]] });
+
+/** What `Caller` may do unless a test says otherwise. */
+export const callerStatements: Statement[] = [
+  { Effect: 'Allow', Action: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query'], Resource: arn('Table') },
+  { Effect: 'Allow', Action: 's3:GetObject', Resource: [objects('states'), objects('runs')] },
+  { Effect: 'Allow', Action: 's3:PutObject', Resource: objects('states') },
+  { Effect: 'Allow', Action: ['kms:GenerateDataKey', 'kms:Decrypt'], Resource: arn('Key') },
+  { Effect: 'Allow', Action: 'states:StartExecution', Resource: { Ref: 'Machine' } },
+  {
+    Effect: 'Allow',
+    Action: 'ecs:RunTask',
+    Resource: 'arn:aws:ecs:us-east-1:000000000000:task-definition/stepform-runner:*',
+    Condition: { ArnEquals: { 'ecs:cluster': arn('Cluster') } },
+  },
+  {
+    Effect: 'Allow',
+    Action: 'iam:PassRole',
+    Resource: [arn('TaskRole'), arn('ExecutionRole')],
+    Condition: { StringEquals: { 'iam:PassedToService': 'ecs-tasks.amazonaws.com' } },
+  },
+];
+
+const role = (statements: Statement[]) => ({
+  Type: 'AWS::IAM::Role',
+  Properties: { Policies: [{ PolicyName: 'P', PolicyDocument: { Statement: statements } }] },
+});
+const fn = (roleId: string, variables: object = {}) => ({
+  Type: 'AWS::Lambda::Function',
+  Properties: {
+    Role: arn(roleId),
+    Handler: 'index.handler',
+    Timeout: 10,
+    MemorySize: 512,
+    Environment: { Variables: variables },
+  },
+});
+const permission = (functionId: string, principal: string, source: unknown) => ({
+  Type: 'AWS::Lambda::Permission',
+  Properties: {
+    Action: 'lambda:InvokeFunction',
+    FunctionName: arn(functionId),
+    Principal: principal,
+    SourceArn: source,
+  },
+});
+const rule = (pattern: object) => ({
+  Type: 'AWS::Events::Rule',
+  Properties: { State: 'ENABLED', EventPattern: pattern, Targets: [{ Id: 'T', Arn: arn('RecordsFunction') }] },
+});
+
+export const testTemplate = (statements = callerStatements): Template => ({
+  Resources: {
+    Table: {
+      Type: 'AWS::DynamoDB::Table',
+      Properties: {
+        KeySchema: [
+          { AttributeName: 'pk', KeyType: 'HASH' },
+          { AttributeName: 'sk', KeyType: 'RANGE' },
+        ],
+        AttributeDefinitions: [
+          { AttributeName: 'pk', AttributeType: 'S' },
+          { AttributeName: 'sk', AttributeType: 'S' },
+        ],
+      },
+    },
+    Bucket: {
+      Type: 'AWS::S3::Bucket',
+      Properties: {
+        NotificationConfiguration: { EventBridgeConfiguration: { EventBridgeEnabled: true } },
+        BucketEncryption: {
+          ServerSideEncryptionConfiguration: [
+            { ServerSideEncryptionByDefault: { SSEAlgorithm: 'aws:kms', KMSMasterKeyID: arn('Key') } },
+          ],
+        },
+      },
+    },
+    Key: { Type: 'AWS::KMS::Key', Properties: {} },
+    CallerRole: role(statements),
+    CallerFunction: fn('CallerRole', { TABLE_NAME: { Ref: 'Table' }, BUCKET_NAME: { Ref: 'Bucket' } }),
+    RecordsRole: role([{ Effect: 'Allow', Action: 'dynamodb:PutItem', Resource: arn('Table') }]),
+    RecordsFunction: fn('RecordsRole', { TABLE_NAME: { Ref: 'Table' } }),
+    MachineRole: role([{ Effect: 'Allow', Action: 'lambda:InvokeFunction', Resource: arn('CallerFunction') }]),
+    Machine: {
+      Type: 'AWS::StepFunctions::StateMachine',
+      Properties: {
+        RoleArn: arn('MachineRole'),
+        DefinitionString: {
+          'Fn::Join': [
+            '',
+            [
+              '{"StartAt":"Call","States":{"Call":{"Type":"Task","Resource":"arn:aws:states:::lambda:invoke","Parameters":{"FunctionName":"',
+              arn('CallerFunction'),
+              '","Payload.$":"$"},"End":true}}}',
+            ],
+          ],
+        },
+      },
+    },
+    Cluster: { Type: 'AWS::ECS::Cluster' },
+    TaskRole: role([]),
+    ExecutionRole: role([]),
+    TaskDefinition: {
+      Type: 'AWS::ECS::TaskDefinition',
+      Properties: {
+        Family: 'stepform-runner',
+        Cpu: '1024',
+        Memory: '2048',
+        TaskRoleArn: arn('TaskRole'),
+        ExecutionRoleArn: arn('ExecutionRole'),
+        ContainerDefinitions: [{ Name: 'runner', StopTimeout: 1 }],
+      },
+    },
+    Api: { Type: 'AWS::ApiGatewayV2::Api' },
+    Integration: {
+      Type: 'AWS::ApiGatewayV2::Integration',
+      Properties: { IntegrationType: 'AWS_PROXY', IntegrationUri: arn('CallerFunction'), PayloadFormatVersion: '2.0' },
+    },
+    Route: {
+      Type: 'AWS::ApiGatewayV2::Route',
+      Properties: {
+        RouteKey: 'POST /call/{proxy+}',
+        Target: { 'Fn::Join': ['/', ['integrations', { Ref: 'Integration' }]] },
+      },
+    },
+    ApiPermission: permission('CallerFunction', 'apigateway.amazonaws.com', {
+      'Fn::Join': ['', ['arn:aws:execute-api:us-east-1:000000000000:', { Ref: 'Api' }, '/*/*']],
+    }),
+    Created: rule({
+      source: ['aws.s3'],
+      'detail-type': ['Object Created'],
+      detail: { object: { key: [{ prefix: 'states/' }] } },
+    }),
+    CreatedPermission: permission('RecordsFunction', 'events.amazonaws.com', arn('Created')),
+    Ended: rule({
+      source: ['aws.states'],
+      'detail-type': ['Step Functions Execution Status Change'],
+      detail: { status: ['SUCCEEDED'] },
+    }),
+    EndedPermission: permission('RecordsFunction', 'events.amazonaws.com', arn('Ended')),
+  },
+});
+
+const bundles = join(temporaryFolder(), 'bundles');
+let built: Promise<unknown> | undefined;
+
+const buildFunctions = () =>
+  build({
+    entryPoints: ['caller', 'records'].map((name) => ({
+      in: resolve(import.meta.dirname, `${name}.ts`),
+      out: `${name}/index`,
+    })),
+    outdir: bundles,
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'cjs',
+    mainFields: ['module', 'main'],
+    alias: { '@aws-sdk/credential-provider-node': resolve(import.meta.dirname, '../../../../infra/credentials.ts') },
+    logLevel: 'silent',
+  });
+
+export const testApplication = async (template = testTemplate()): Promise<Application> => {
+  built ??= buildFunctions();
+  await built;
+  mkdirSync(bundles, { recursive: true });
+  const runner = join(bundles, 'runner.cjs');
+  writeFileSync(runner, 'setInterval(() => {}, 1000)');
+  const files: Record<string, string> = {
+    CallerFunction: join(bundles, 'caller/index.js'),
+    RecordsFunction: join(bundles, 'records/index.js'),
+  };
+  return { template, runner, bundleOf: (id) => files[id] };
+};
+
+export const startHost = async (dataDir = temporaryFolder(), template = testTemplate()): Promise<Host> => {
+  const application = testApplication(template);
+  const host = new Host({ dataDir, application, port: 0, httpsPort: 0, runnerEnvironment: {} });
+  try {
+    await host.start();
+    return host;
+  } catch (error) {
+    await host.close();
+    throw error;
+  }
+};

@@ -1,0 +1,14 @@
+/** Waits for a condition that is about to hold; throws what it waited for when it does not within the bound. */
+export const until = async <T>(
+  what: string,
+  condition: () => T | undefined | false | Promise<T | undefined | false>,
+  ms = 10_000,
+): Promise<T> => {
+  const deadline = Date.now() + ms;
+  for (;;) {
+    const value = await condition();
+    if (value) return value;
+    if (Date.now() > deadline) throw new Error(`${what}: not within ${ms} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+};

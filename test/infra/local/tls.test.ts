@@ -1,0 +1,37 @@
+import { statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createServer, get } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { keepTls } from '../../../infra/local/tls.ts';
+import { temporaryFolder } from './support/functions.ts';
+
+describe('the certificate of this machine', () => {
+  it('is believed by whoever trusts the CA file, for each name of the loopback interface, and by nobody else', async () => {
+    const tls = await keepTls(temporaryFolder());
+    const server = createServer(tls, (_, response) => response.end('hi'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const ca = await readFile(tls.caFile, 'utf8');
+    const ask = (servername: string, options: object) =>
+      new Promise<string>((resolve, reject) => {
+        get({ host: '127.0.0.1', port, servername, agent: false, ...options }, (response) => {
+          response.resume();
+          resolve(`${response.statusCode}`);
+        }).once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? reject(error) ?? ''));
+      });
+    expect(await ask('localhost', { ca })).toBe('200');
+    // Without a server name the address itself is checked.
+    expect(await ask('', { ca })).toBe('200');
+    expect(await ask('example.org', { ca })).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
+    expect(await ask('localhost', {})).toMatch(/SELF_SIGNED|UNABLE_TO/);
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('stays the same over restarts, and its key is private', async () => {
+    const folder = temporaryFolder();
+    const first = await keepTls(folder);
+    expect(await keepTls(folder)).toEqual(first);
+    expect(statSync(`${folder}/server-key.pem`).mode & 0o777).toBe(0o600);
+  });
+});

@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import { type FunctionId, functionIds } from '../../infra/functions.ts';
+import { lifecycleFunctions } from '../../infra/lifecycle.ts';
+import { functionProperties, permissionsOf, resources, roleOf } from './template.ts';
+
+/** Per function exactly what it may do. A line that a function does not need is a defect, and so is a missing one. */
+
+const table = (...verbs: string[]) => verbs.map((verb) => `dynamodb:${verb} table`);
+const tableKey = ['kms:Decrypt key if kms:ViaService StringEquals dynamodb.region.amazonaws.com'];
+const objects = (action: 'GetObject' | 'PutObject', ...prefixes: string[]) =>
+  prefixes.map((prefix) => `s3:${action} bucket/${prefix}/*`);
+const tasks = (...actions: string[]) =>
+  actions.map((action) => `ecs:${action} arn:aws:ecs:region:account:task/cluster/* if ecs:cluster ArnEquals cluster`);
+const answers = (...more: string[]) =>
+  ['Success', 'Failure', ...more].map((answer) => `states:SendTask${answer} machine`);
+const start = ['states:StartExecution machine'];
+
+const [executionRole, taskRole] = (['ExecutionRole', 'TaskRole'] as const).map((name) => {
+  const found = resources('AWS::IAM::Role').find(({ id }) => id.startsWith(`Runners${name}`));
+  return found?.id as string;
+});
+const launch = [
+  'ecs:RunTask arn:aws:ecs:region:account:task-definition/stack-runner:* if ecs:cluster ArnEquals cluster',
+  `iam:PassRole ${executionRole} if iam:PassedToService StringEquals ecs-tasks.amazonaws.com`,
+  `iam:PassRole ${taskRole} if iam:PassedToService StringEquals ecs-tasks.amazonaws.com`,
+];
+
+const enter = [...table('GetItem', 'UpdateItem'), ...tableKey, ...answers()];
+const launcher = [...enter, ...launch, ...tasks('StopTask')];
+const finisher = [
+  ...table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+  ...tableKey,
+  ...tasks('StopTask', 'DescribeTasks'),
+  ...answers(),
+];
+const createsRuns = [
+  ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
+  'kms:GenerateDataKey key',
+  'kms:Decrypt key',
+  ...objects('GetObject', 'configurations'),
+  ...objects('PutObject', 'inputs'),
+  's3:ListBucket bucket',
+  ...start,
+];
+const keepsLostEvents = ['sqs:SendMessage lost-events'];
+
+const expected: Record<FunctionId, string[]> = {
+  Api: [
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    'kms:GenerateDataKey key',
+    'kms:Decrypt key',
+    ...objects('GetObject', 'configurations', 'runs', 'states'),
+    ...objects('PutObject', 'configurations', 'inputs', 'states'),
+    's3:ListBucket bucket',
+    ...start,
+    ...answers(),
+  ],
+  Logs: [...table('GetItem', 'Query'), 'kms:Decrypt key', ...objects('GetObject', 'runs'), 's3:ListBucket bucket'],
+  Runner: [
+    ...table('GetItem', 'Query', 'PutItem', 'UpdateItem'),
+    'kms:GenerateDataKey key',
+    'kms:Decrypt key',
+    ...objects('GetObject', 'configurations', 'inputs', 'runs', 'states'),
+    ...objects('PutObject', 'runs', 'states'),
+    's3:ListBucket bucket',
+    ...answers('Heartbeat'),
+  ],
+  Pending: [...enter, ...table('Query', 'DeleteItem')],
+  PlanQueued: launcher,
+  Planning: enter,
+  NeedsConfirmation: enter,
+  PlannedAndSaved: [...enter, ...table('PutItem')],
+  Confirmed: [...enter, ...table('Query', 'PutItem', 'DeleteItem')],
+  ApplyQueued: launcher,
+  Applying: enter,
+  Complete: finisher,
+  ExecutionStopped: [...finisher, ...keepsLostEvents],
+  RunnerStopped: [...launcher, ...keepsLostEvents],
+  ConfigurationUploaded: [...createsRuns, ...keepsLostEvents],
+  RunApplied: [...createsRuns, ...keepsLostEvents],
+  Sweep: [
+    ...finisher,
+    ...createsRuns.filter((line) => !finisher.includes(line)),
+    'dynamodb:Query table/index/due',
+    ...launch,
+    'states:DescribeExecution arn:aws:states:region:account:execution:machine.Name:*',
+  ],
+  Web: [],
+  Bootstrap: [...table('GetItem', 'PutItem'), ...tableKey],
+};
+
+describe('permissions', () => {
+  it.each(functionIds)('%s may do what it needs and nothing else', (id) => {
+    const role = roleOf(id);
+    const { LogGroup: log } = functionProperties(id).LoggingConfig as { LogGroup: { Ref: string } };
+    const ownLog = ['CreateLogStream', 'PutLogEvents'].map((action) => `logs:${action} ${log.Ref}`);
+    expect(permissionsOf(role)).toEqual([...expected[id], ...ownLog].sort());
+  });
+
+  it('gives every function a role of its own', () => {
+    expect(new Set(functionIds.map(roleOf)).size).toBe(functionIds.length);
+  });
+
+  it('gives runners none at all', () => {
+    expect(permissionsOf(taskRole as string)).toEqual([]);
+  });
+
+  it('lets Fargate pull the image and write the log, and nothing else', () => {
+    const log = resources('AWS::Logs::LogGroup').find(({ id }) => id.startsWith('RunnersLog'))?.id;
+    expect(permissionsOf(executionRole as string)).toEqual([
+      ...['BatchCheckLayerAvailability', 'BatchGetImage'].map((action) => `ecr:${action} ${repository}`),
+      'ecr:GetAuthorizationToken *',
+      `ecr:GetDownloadUrlForLayer ${repository}`,
+      `logs:CreateLogStream ${log}`,
+      `logs:PutLogEvents ${log}`,
+    ]);
+  });
+
+  it('lets the state machine invoke the functions of its states and write its log', () => {
+    const role = only('LifecycleRunsRole');
+    expect(permissionsOf(role).filter((line) => !line.startsWith('logs:'))).toEqual(
+      lifecycleFunctions.map((id) => `lambda:InvokeFunction ${id}Function`).sort(),
+    );
+  });
+
+  it('knows every role of the stack', () => {
+    const known = [...functionIds.map(roleOf), executionRole, taskRole, only('LifecycleRunsRole')];
+    expect(
+      resources('AWS::IAM::Role')
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual([...known].sort());
+  });
+
+  it('never allows an action by wildcard', () => {
+    const actions = resources('AWS::IAM::Role')
+      .flatMap(({ id }) => permissionsOf(id))
+      .map((line) => line.split(' ')[0] as string);
+    expect(actions.length).toBeGreaterThan(100);
+    expect(actions.filter((action) => action.includes('*'))).toEqual([]);
+  });
+});
+
+const repository = 'arn:aws:ecr:region:account:repository/cdk-hnb659fds-container-assets-account-region';
+
+function only(prefix: string): string {
+  const [role, ...more] = resources('AWS::IAM::Role').filter(({ id }) => id.startsWith(prefix));
+  if (!role || more.length) throw new Error(`expected one role ${prefix}…`);
+  return role.id;
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { readSettings, SettingsError } from '../../infra/settings.ts';
+
+const problem = (context: Record<string, unknown>): string => {
+  try {
+    readSettings(context);
+  } catch (error) {
+    if (error instanceof SettingsError) return error.message;
+    throw error;
+  }
+  throw new Error('was accepted');
+};
+
+describe('settings', () => {
+  it('have defaults', () => {
+    expect(readSettings({})).toEqual({
+      stackName: 'Stepform',
+      terraformEngine: 'terraform',
+      terraformVersion: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      holdSeconds: 120,
+      heartbeatSeconds: 5,
+      runnerCpu: 1024,
+      runnerMemoryMiB: 2048,
+      runnerDiskGiB: 20,
+      logRetentionDays: 30,
+      removalPolicy: 'retain',
+    });
+  });
+
+  it('are taken from text, as `-c name=value` gives them', () => {
+    const { holdSeconds, subnetIds, vpcId } = readSettings({
+      holdSeconds: '0',
+      vpcId: 'vpc-0a1b',
+      subnetIds: 'subnet-1, subnet-2',
+    });
+    expect({ holdSeconds, subnetIds, vpcId }).toEqual({
+      holdSeconds: 0,
+      subnetIds: ['subnet-1', 'subnet-2'],
+      vpcId: 'vpc-0a1b',
+    });
+  });
+
+  it('choose the image’s version by engine', () => {
+    expect(readSettings({ terraformEngine: 'tofu' }).terraformVersion).not.toBe(readSettings({}).terraformVersion);
+    expect(readSettings({ terraformEngine: 'tofu', terraformVersion: '1.8.0' }).terraformVersion).toBe('1.8.0');
+  });
+
+  it('leave CDK’s own context alone', () => {
+    const context = { '@aws-cdk/core:x': true, 'aws:cdk:y': 1, 'vpc-provider:account=1': {}, 'cli-telemetry': false };
+    expect(readSettings(context)).toEqual(readSettings({}));
+  });
+
+  it.each([
+    [{ holdSecond: 5 }, 'holdSecond: there is no such setting'],
+    [{ holdSeconds: 'soon' }, 'holdSeconds: must be a whole number (it is "soon")'],
+    [{ holdSeconds: 1.5 }, 'holdSeconds: must be a whole number (it is 1.5)'],
+    [{ holdSeconds: 3601 }, 'holdSeconds: must be at most 3600'],
+    [{ heartbeatSeconds: 0 }, 'heartbeatSeconds: must be at least 1'],
+    [{ heartbeatSeconds: 30 }, 'heartbeatSeconds: must be at most 20'],
+    [{ terraformEngine: 'pulumi' }, 'terraformEngine: must be terraform or tofu (it is "pulumi")'],
+    [{ terraformVersion: '~> 1.9' }, 'terraformVersion: must be an exact version'],
+    [{ logRetentionDays: 8 }, 'logRetentionDays: must be one of 1, 3, 5'],
+    [{ removalPolicy: 'keep' }, 'removalPolicy: must be retain or destroy'],
+    [{ alarmEmail: 'me' }, 'alarmEmail: must be an e-mail address'],
+    [{ vpcId: 'vpc-1' }, 'vpcId, subnetIds: give both'],
+    [{ vpcId: 'main', subnetIds: 'a' }, 'vpcId: must be the id of a VPC'],
+    [{ stackName: 'my stack' }, 'stackName: must be letters, digits and hyphens'],
+  ])('%j is refused', (context, message) => {
+    expect(problem(context)).toContain(message);
+  });
+
+  it('are all complained about at once', () => {
+    expect(problem({ holdSeconds: -1, heartbeatSeconds: 99, nope: 1 }).split('\n')).toHaveLength(4);
+  });
+});

@@ -1,0 +1,318 @@
+import aslValidator from 'asl-validator';
+import { describe, expect, it } from 'vitest';
+import { functionIds } from '../../infra/functions.ts';
+import {
+  environmentOf,
+  functionProperties,
+  only,
+  readable,
+  resources,
+  synthesizedMachine,
+  template,
+} from './template.ts';
+
+describe('the stack', () => {
+  it('names nothing for good, so that it can be deployed twice into an account', () => {
+    const named = resources().flatMap(({ id, Type, Properties }) =>
+      Object.entries(Properties)
+        .filter(([key, value]) => /(?<!Metric)Name$|^Family$/.test(key) && typeof value === 'string')
+        .map(([key, value]) => `${Type} ${id}: ${key} = ${value}`),
+    );
+    // An inline policy's name and a stage's live inside their role and API.
+    expect(
+      named.filter((line) => !/AWS::IAM::Policy .* PolicyName|AWS::ApiGatewayV2::Stage .* StageName/.test(line)),
+    ).toEqual([]);
+  });
+
+  it('can be created: no resource waits for itself', () => {
+    const needs = new Map(
+      resources().map(({ id, ...resource }) => [
+        id,
+        [...references(resource)].filter((other) => other in template.Resources),
+      ]),
+    );
+    const done = new Set<string>();
+    const visit = (id: string, path: string[]): void => {
+      if (path.includes(id)) throw new Error(`circular: ${[...path, id].join(' → ')}`);
+      if (done.has(id)) return;
+      for (const other of needs.get(id) ?? []) visit(other, [...path, id]);
+      done.add(id);
+    };
+    for (const id of needs.keys()) visit(id, []);
+    expect(done.size).toBe(resources().length);
+  });
+
+  it('has no function, and no resource, that CDK brought along by itself', () => {
+    expect(
+      resources('AWS::Lambda::Function')
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(functionIds.map((id) => `${id}Function`).sort());
+    expect(
+      resources().filter(({ Type }) => Type.startsWith('Custom::') || Type === 'AWS::CloudFormation::CustomResource'),
+    ).toEqual([]);
+  });
+
+  it('tells the operator where everything is', () => {
+    expect(Object.keys(template.Outputs).sort()).toEqual([
+      'ApiUrl',
+      'BootstrapFunctionName',
+      'BucketName',
+      'StateMachineArn',
+      'TableName',
+    ]);
+  });
+
+  it('runs every function on Node 24 and arm64, with a log of its own that ends', () => {
+    const logs = resources('AWS::Lambda::Function').map(({ id, Properties }) => {
+      expect(Properties, id).toMatchObject({
+        Runtime: 'nodejs24.x',
+        Architectures: ['arm64'],
+        Handler: 'index.handler',
+        LoggingConfig: { LogFormat: 'JSON', LogGroup: { Ref: expect.any(String) } },
+      });
+      expect(Properties.TracingConfig, id).toBeUndefined();
+      return (Properties.LoggingConfig as { LogGroup: { Ref: string } }).LogGroup.Ref;
+    });
+    expect(new Set(logs).size).toBe(functionIds.length);
+    for (const { id, Properties } of resources('AWS::Logs::LogGroup')) expect(Properties.RetentionInDays, id).toBe(30);
+  });
+
+  it('answers before API Gateway gives up', () => {
+    for (const id of ['Api', 'Logs', 'Runner']) expect(functionProperties(id).Timeout).toBeLessThan(30);
+  });
+});
+
+describe('storage', () => {
+  it('keeps table, bucket and key when the stack goes', () => {
+    for (const type of ['AWS::DynamoDB::Table', 'AWS::S3::Bucket', 'AWS::KMS::Key'])
+      expect(only(type), type).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
+    expect(only('AWS::DynamoDB::Table').Properties).toMatchObject({ DeletionProtectionEnabled: true });
+  });
+
+  it('has the table that functions/store/table.ts expects', () => {
+    expect(only('AWS::DynamoDB::Table').Properties).toMatchObject({
+      KeySchema: [
+        { AttributeName: 'pk', KeyType: 'HASH' },
+        { AttributeName: 'sk', KeyType: 'RANGE' },
+      ],
+      GlobalSecondaryIndexes: [
+        {
+          IndexName: 'due',
+          KeySchema: [
+            { AttributeName: 'dueShard', KeyType: 'HASH' },
+            { AttributeName: 'dueAt', KeyType: 'RANGE' },
+          ],
+          Projection: { ProjectionType: 'KEYS_ONLY' },
+        },
+      ],
+      BillingMode: 'PAY_PER_REQUEST',
+      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
+      SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
+    });
+  });
+
+  it('has a bucket that is private, versioned, encrypted and reports uploads', () => {
+    expect(only('AWS::S3::Bucket').Properties).toMatchObject({
+      VersioningConfiguration: { Status: 'Enabled' },
+      BucketEncryption: {
+        ServerSideEncryptionConfiguration: [
+          { BucketKeyEnabled: true, ServerSideEncryptionByDefault: { SSEAlgorithm: 'aws:kms' } },
+        ],
+      },
+      PublicAccessBlockConfiguration: {
+        BlockPublicAcls: true,
+        BlockPublicPolicy: true,
+        IgnorePublicAcls: true,
+        RestrictPublicBuckets: true,
+      },
+      NotificationConfiguration: { EventBridgeConfiguration: { EventBridgeEnabled: true } },
+    });
+    const [deny] = (only('AWS::S3::BucketPolicy').Properties.PolicyDocument as { Statement: object[] }).Statement;
+    expect(deny).toMatchObject({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } });
+    expect(only('AWS::KMS::Key').Properties).toMatchObject({ EnableKeyRotation: true });
+  });
+});
+
+describe('the HTTP API', () => {
+  it('routes', () => {
+    const integrations = new Map(
+      resources('AWS::ApiGatewayV2::Integration').map(({ id, Properties }) => {
+        expect(Properties).toMatchObject({ PayloadFormatVersion: '2.0', IntegrationType: 'AWS_PROXY' });
+        return [id, readable(Properties.IntegrationUri)];
+      }),
+    );
+    const routes = resources('AWS::ApiGatewayV2::Route').map(({ Properties }) => [
+      Properties.RouteKey,
+      integrations.get(readable(Properties.Target).replace('integrations/', '')),
+    ]);
+    expect(Object.fromEntries(routes)).toEqual({
+      'ANY /api/v2/{proxy+}': 'ApiFunction',
+      'GET /.well-known/{proxy+}': 'ApiFunction',
+      'ANY /oauth/{proxy+}': 'ApiFunction',
+      'GET /logs/{proxy+}': 'LogsFunction',
+      'GET /': 'WebFunction',
+      'GET /app': 'WebFunction',
+      'GET /app/{proxy+}': 'WebFunction',
+      'ANY /runner/v1/{proxy+}': 'RunnerFunction',
+    });
+  });
+
+  it('never turns logs or runners away before the public API', () => {
+    const stage = only('AWS::ApiGatewayV2::Stage').Properties as {
+      DefaultRouteSettings: { ThrottlingRateLimit: number; ThrottlingBurstLimit: number };
+      RouteSettings: Record<string, { ThrottlingRateLimit: number; ThrottlingBurstLimit: number }>;
+    };
+    const { DefaultRouteSettings: all, RouteSettings: own } = stage;
+    expect(Object.keys(own).sort()).toEqual(['ANY /runner/v1/{proxy+}', 'GET /logs/{proxy+}']);
+    for (const limit of Object.values(own)) {
+      expect(limit.ThrottlingRateLimit).toBeGreaterThan(all.ThrottlingRateLimit);
+      expect(limit.ThrottlingBurstLimit).toBeGreaterThan(all.ThrottlingBurstLimit);
+    }
+  });
+
+  it('keeps the capabilities in log paths out of its access log', () => {
+    const { Format } = only('AWS::ApiGatewayV2::Stage').Properties.AccessLogSettings as { Format: string };
+    expect(Format).toContain('$context.routeKey');
+    expect(Format).not.toMatch(/\$context\.path|rawPath|proxy/);
+  });
+
+  it('tells its URL to those who start runners', () => {
+    for (const id of ['PlanQueued', 'ApplyQueued', 'RunnerStopped', 'Sweep'])
+      expect(readable(environmentOf(id).PUBLIC_URL), id).toMatch(/\.ApiEndpoint$/);
+  });
+});
+
+describe('the state machine', () => {
+  it('is valid Amazon States Language as it is synthesized', () => {
+    const { isValid, errorsText } = aslValidator(synthesizedMachine(), { checkPaths: true, checkArn: true });
+    expect(errorsText('\n')).toBe('');
+    expect(isValid).toBe(true);
+  });
+
+  it('logs what happens in executions, but none of their data', () => {
+    expect(only('AWS::StepFunctions::StateMachine').Properties.LoggingConfiguration).toMatchObject({
+      Level: 'ALL',
+      IncludeExecutionData: false,
+    });
+  });
+});
+
+describe('runners', () => {
+  const definition = only('AWS::ECS::TaskDefinition').Properties as {
+    ContainerDefinitions: Record<string, unknown>[];
+  } & Record<string, unknown>;
+
+  it('are Fargate containers that cannot write but to their volume, and get time to stop', () => {
+    expect(definition).toMatchObject({
+      RequiresCompatibilities: ['FARGATE'],
+      RuntimePlatform: { CpuArchitecture: 'ARM64' },
+      Cpu: '1024',
+      Memory: '2048',
+    });
+    expect(definition.ContainerDefinitions).toHaveLength(1);
+    const [container] = definition.ContainerDefinitions;
+    expect(container).toMatchObject({
+      Name: readable(environmentOf('PlanQueued').CONTAINER_NAME),
+      ReadonlyRootFilesystem: true,
+      MountPoints: [{ ContainerPath: '/tmp', ReadOnly: false }],
+      StopTimeout: 120,
+      LinuxParameters: { Capabilities: { Drop: ['ALL'] }, InitProcessEnabled: true },
+    });
+    expect(container).not.toHaveProperty('Environment');
+    expect(container).not.toHaveProperty('Secrets');
+  });
+
+  it('let nobody in', () => {
+    expect(only('AWS::EC2::SecurityGroup').Properties).not.toHaveProperty('SecurityGroupIngress');
+    expect(resources('AWS::EC2::SecurityGroupIngress')).toEqual([]);
+  });
+
+  it('cost nothing while nothing runs', () => {
+    expect(resources('AWS::EC2::NatGateway')).toEqual([]);
+    expect(resources('AWS::ECS::Service')).toEqual([]);
+  });
+});
+
+describe('events', () => {
+  const rules = resources('AWS::Events::Rule').map(({ Properties }) => {
+    const [target, ...more] = Properties.Targets as { Arn: unknown; DeadLetterConfig?: object }[];
+    expect(more).toEqual([]);
+    return { ...Properties, to: readable(target?.Arn), lossless: Boolean(target?.DeadLetterConfig) } as {
+      to: string;
+      lossless: boolean;
+      EventPattern?: { detail: Record<string, unknown> };
+      ScheduleExpression?: string;
+    };
+  });
+  const rule = (to: string) => rules.find((candidate) => candidate.to === `${to}Function`);
+
+  it('reach their functions', () => {
+    expect(rules).toHaveLength(5);
+    expect(rule('ExecutionStopped')?.EventPattern).toMatchObject({
+      source: ['aws.states'],
+      'detail-type': ['Step Functions Execution Status Change'],
+      detail: { status: ['FAILED', 'ABORTED', 'TIMED_OUT'] },
+    });
+    expect(readable(rule('ExecutionStopped')?.EventPattern?.detail.stateMachineArn)).toBe('machine');
+    expect(rule('RunApplied')?.EventPattern).toMatchObject({ detail: { status: ['SUCCEEDED'] } });
+    expect(rule('RunnerStopped')?.EventPattern).toMatchObject({
+      source: ['aws.ecs'],
+      'detail-type': ['ECS Task State Change'],
+      detail: { lastStatus: ['STOPPED'] },
+    });
+    expect(readable(rule('RunnerStopped')?.EventPattern?.detail.clusterArn)).toBe('cluster');
+    expect(rule('ConfigurationUploaded')?.EventPattern).toMatchObject({
+      source: ['aws.s3'],
+      'detail-type': ['Object Created'],
+      detail: { object: { key: [{ prefix: 'configurations/' }] } },
+    });
+    expect(rule('Sweep')?.ScheduleExpression).toBe('rate(1 minute)');
+  });
+
+  it('are kept when they cannot be delivered or handled', () => {
+    for (const to of ['ExecutionStopped', 'RunApplied', 'RunnerStopped', 'ConfigurationUploaded']) {
+      expect(rule(to)?.lossless, to).toBe(true);
+      const retries = resources('AWS::Lambda::EventInvokeConfig').find(
+        ({ Properties }) => readable(Properties.FunctionName) === `${to}Function`,
+      );
+      const kept = retries?.Properties.DestinationConfig as { OnFailure: { Destination: unknown } } | undefined;
+      expect(readable(kept?.OnFailure.Destination), to).toBe('lost-events');
+    }
+  });
+});
+
+describe('operations', () => {
+  it('alarm on what people must know', () => {
+    expect(
+      resources('AWS::CloudWatch::Alarm')
+        .map(({ id }) => id.replace(/^Operations|[0-9A-F]{8}$/g, ''))
+        .sort(),
+    ).toEqual(['ExecutionsFailed', 'FunctionErrors', 'FunctionThrottles', 'LostEvents', 'SweepRepairs']);
+    for (const { id, Properties } of resources('AWS::CloudWatch::Alarm'))
+      expect(Properties, id).toMatchObject({ TreatMissingData: 'notBreaching', AlarmDescription: expect.anything() });
+  });
+
+  it('put up a dashboard that CloudWatch can read', () => {
+    const { widgets } = JSON.parse(readable(only('AWS::CloudWatch::Dashboard').Properties.DashboardBody)) as {
+      widgets: { properties: { title: string } }[];
+    };
+    expect(widgets.map(({ properties }) => properties.title)).toContain('Runs by how they ended');
+    expect(widgets.length).toBeGreaterThan(6);
+  });
+});
+
+/** Logical ids in `Ref`, `Fn::GetAtt`, `Fn::Sub` and `DependsOn`. */
+function* references(value: unknown): Generator<string> {
+  if (Array.isArray(value)) for (const item of value) yield* references(item);
+  else if (value && typeof value === 'object') {
+    for (const [key, inner] of Object.entries(value)) {
+      if (key === 'Ref') yield inner as string;
+      else if (key === 'Fn::GetAtt') yield (inner as string[])[0] as string;
+      else if (key === 'Fn::Sub') yield* [...String(inner).matchAll(/\$\{(\w+)/g)].map(([, id]) => id as string);
+      else if (key === 'DependsOn') yield* [inner].flat() as string[];
+      else yield* references(inner);
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it } from 'vitest';
+import { bundle } from '../../infra/bundle.ts';
+import { functionIds } from '../../infra/functions.ts';
+import { synthesize, type Template } from '../../infra/synth.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const scratch = await mkdtemp(join(tmpdir(), 'stepform-synth-'));
+afterAll(() => rm(scratch, { recursive: true, force: true }));
+
+describe('synthesis', () => {
+  it('needs neither network nor Docker, and the command line sees what the local platform sees', async () => {
+    const outdir = join(scratch, 'cdk.out');
+    await promisify(execFile)(
+      process.execPath,
+      ['node_modules/aws-cdk/bin/cdk', 'synth', '--quiet', '--output', outdir],
+      {
+        cwd: root,
+        env: {
+          // Just Node: no Docker on the path, no credentials, and every connection is refused.
+          PATH: dirname(process.execPath),
+          HOME: scratch,
+          NODE_OPTIONS: `--require=${join(root, 'test/infra/no-network.cjs')}`,
+          CI: 'true',
+        },
+      },
+    );
+    const template = JSON.parse(await readFile(join(outdir, 'Stepform.template.json'), 'utf8')) as Template;
+    // The command line adds metadata: where the assets lie.
+    const bare = ({ Resources, Outputs }: Template) => ({
+      Outputs,
+      Resources: Object.fromEntries(Object.entries(Resources).map(([id, { Metadata, ...resource }]) => [id, resource])),
+    });
+    expect(bare(template)).toEqual(bare((await synthesize()).template));
+
+    const report = JSON.parse(await readFile(join(outdir, 'validation-report.json'), 'utf8'));
+    expect(report.pluginReports, 'what CloudFormation would refuse or warn of').toEqual([]);
+  }, 120_000);
+
+  it('makes nothing again while nothing has changed', async () => {
+    const outdir = join(scratch, 'again');
+    const first = await synthesize({ outdir });
+    expect(first.cached).toBe(false);
+    const second = await synthesize({ outdir });
+    expect(second).toMatchObject({ cached: true, template: first.template, bundles: first.bundles });
+    const other = await synthesize({ outdir, context: { holdSeconds: 7 } });
+    expect(other.cached).toBe(false);
+    expect(JSON.stringify(other.template)).toContain('"HOLD_SECONDS":"7"');
+    console.log(`stack ${first.took} ms, cached ${second.took} ms`);
+  }, 60_000);
+});
+
+describe('bundles', () => {
+  const limits = { wanted: 300_000, allowed: 600_000 };
+
+  it('are small', async () => {
+    const { bundles } = await synthesize();
+    const sizes = functionIds.map((id) => [id, bundles.functions[id].bytes] as const).sort(([, a], [, b]) => b - a);
+    console.log(
+      sizes
+        .map(([id, bytes]) => `${id} ${Math.round(bytes / 1000)} KB${bytes > limits.wanted ? ' (wanted: 300)' : ''}`)
+        .join('\n'),
+    );
+    for (const [id, bytes] of sizes) expect(bytes, id).toBeLessThan(limits.allowed);
+  });
+
+  it.each(functionIds)('%s exports a handler', async (id) => {
+    const { bundles } = await synthesize();
+    const loaded = createRequire(import.meta.url)(bundles.functions[id].file) as { handler: unknown };
+    expect(loaded.handler).toBeTypeOf('function');
+  });
+
+  it('are the same from the same sources', async () => {
+    const [one, two] = await Promise.all(['one', 'two'].map((name) => bundle(root, join(scratch, name))));
+    for (const id of functionIds) {
+      const [a, b] = await Promise.all([one, two].map((made) => readFile(made!.functions[id].file)));
+      expect(a?.equals(b as Buffer), id).toBe(true);
+    }
+  }, 60_000);
+});

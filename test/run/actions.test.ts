@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { allowedActions } from '../../functions/run/actions.ts';
+import type { Run } from '../../functions/run/run.ts';
+import { runStatuses } from '../../functions/run/status.ts';
+import { newRun } from '../support/run.ts';
+
+const now = '2026-01-01T12:00:00.000Z';
+const actions = (change: Partial<Run>): string[] =>
+  Object.entries(allowedActions(newRun(change), now)).flatMap(([name, allowed]) => (allowed ? [name] : []));
+
+describe('allowed actions', () => {
+  /** Lifecycle rule 5, a row a status; a status that is not named allows nothing. */
+  const whileIn: Record<string, string[]> = {
+    pending: ['is-discardable', 'is-cancelable'],
+    fetching: ['is-cancelable'],
+    fetching_completed: ['is-cancelable'],
+    pre_plan_running: ['is-cancelable'],
+    pre_plan_completed: ['is-cancelable'],
+    plan_queued: ['is-cancelable'],
+    planning: ['is-cancelable'],
+    post_plan_running: ['is-cancelable'],
+    cost_estimating: ['is-cancelable'],
+    policy_checking: ['is-cancelable'],
+    policy_override: ['is-discardable'],
+    post_plan_awaiting_decision: ['is-discardable'],
+    planned_and_saved: ['is-discardable'],
+    confirmed: ['is-cancelable'],
+    pre_apply_running: ['is-cancelable'],
+    pre_apply_completed: ['is-cancelable'],
+    apply_queued: ['is-cancelable'],
+    applying: ['is-cancelable'],
+    post_apply_running: ['is-cancelable'],
+  };
+  it.each(runStatuses)('while %s', (status) => {
+    expect(actions({ status })).toEqual(whileIn[status] ?? []);
+  });
+
+  it('a run that waits for a person can be confirmed or discarded, whatever step it rests in', () => {
+    for (const status of ['planned', 'cost_estimated', 'policy_checked', 'post_plan_completed'] as const) {
+      expect(actions({ status, confirmable: true })).toEqual(['is-confirmable', 'is-discardable']);
+      expect(actions({ status, confirmable: false })).toEqual([]);
+    }
+  });
+
+  it('a decision closes the other ways at once', () => {
+    const by = { by: 'user-1', at: now };
+    expect(actions({ status: 'planned', confirmable: false, decision: { action: 'discard', ...by } })).toEqual([]);
+    expect(actions({ status: 'confirmed', decision: { action: 'apply', ...by } })).toEqual(['is-cancelable']);
+  });
+
+  it('a canceled run can be force-canceled once its cool-off has passed', () => {
+    const cancel = (forceAvailableAt: string) => ({ by: 'user-1', at: now, forceAvailableAt });
+    expect(actions({ status: 'applying', cancel: cancel('2026-01-01T12:00:00.001Z') })).toEqual([]);
+    expect(actions({ status: 'applying', cancel: cancel(now) })).toEqual(['is-force-cancelable']);
+    expect(actions({ status: 'canceled', cancel: cancel(now) })).toEqual([]);
+  });
+});

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { displayStatus } from '../../functions/run/display.ts';
+import { isFinal, type RunStatus, runStatuses } from '../../functions/run/status.ts';
+
+const display = (status: RunStatus, confirmable = false, statusTimestamps: Record<string, string> = {}) =>
+  displayStatus({ status, confirmable, statusTimestamps });
+
+describe('how a status reads', () => {
+  it('has a name and a tone for every status', () => {
+    for (const status of runStatuses) expect(display(status).name, status).toMatch(/^[A-Z]/);
+  });
+
+  it.each(['planned', 'cost_estimated', 'policy_checked', 'post_plan_completed'] as const)(
+    'calls a confirmable run that rests in %s Needs Confirmation',
+    (status) => {
+      expect(display(status, true)).toEqual({ name: 'Needs Confirmation', tone: 'attention' });
+      expect(display(status).name).not.toBe('Needs Confirmation');
+    },
+  );
+
+  it('lets a saved plan keep its name, and says that it waits for a person', () => {
+    expect(display('planned_and_saved', true)).toEqual({ name: 'Planned and Saved', tone: 'attention' });
+  });
+
+  it('tells in which of plan and apply a run errored', () => {
+    const at = '2026-01-01T00:00:00.000Z';
+    expect(display('errored', false, { 'planning-at': at }).name).toBe('Plan Errored');
+    expect(display('errored', false, { 'planning-at': at, 'apply-queued-at': at }).name).toBe('Apply Errored');
+  });
+
+  it('never shows a final run as if it went on', () => {
+    for (const status of runStatuses.filter(isFinal)) {
+      expect(['good', 'bad', 'neutral'], status).toContain(display(status).tone);
+    }
+  });
+});

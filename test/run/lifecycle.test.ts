@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { afterPlan, type Ending, endReason, finalPhases, resume } from '../../functions/run/lifecycle.ts';
+import type { Phase, Run } from '../../functions/run/run.ts';
+import { newRun } from '../support/run.ts';
+
+const finished = (hasChanges: boolean) => ({ outcome: 'finished' as const, hasChanges });
+const phase = (change: Partial<Phase>): Phase => ({ status: 'pending', statusTimestamps: {}, ...change });
+const cancel = { by: 'user-1', at: '', forceAvailableAt: '' };
+
+describe('after a plan', () => {
+  it.each([
+    ['a person is asked', {}, true, 'confirm'],
+    ['auto-apply goes on', { autoApply: true }, true, 'apply'],
+    ['nothing to do is the end', { autoApply: true }, false, 'finish'],
+    ['an allowed empty apply goes on by itself', { allowEmptyApply: true }, false, 'apply'],
+    ['plan-only never goes on', { planOnly: true, autoApply: true, allowEmptyApply: true }, true, 'finish'],
+    ['a saved plan waits, auto-apply or not', { savePlan: true, autoApply: true }, true, 'save'],
+    ['a saved plan without changes is the end', { savePlan: true, allowEmptyApply: true }, false, 'finish'],
+  ])('%s', (_, options, hasChanges, next) => {
+    expect(afterPlan(newRun(options as Partial<Run>), finished(hasChanges as boolean))).toBe(next);
+  });
+});
+
+describe('a waiting execution', () => {
+  const waiting = (state: string, change: Partial<Run> = {}) =>
+    resume(newRun({ wait: { state, token: 't' }, ...change }));
+
+  it('is told nothing while there is nothing to tell, in no state', () => {
+    expect(resume(newRun())).toBeUndefined();
+    for (const state of [
+      'Pending',
+      'PlanQueued',
+      'Planning',
+      'NeedsConfirmation',
+      'PlannedAndSaved',
+      'Confirmed',
+      'ApplyQueued',
+      'Applying',
+    ]) {
+      expect(waiting(state), state).toBeUndefined();
+    }
+  });
+
+  it('leaves Pending when its turn has come, or at once when it takes no turn', () => {
+    expect(waiting('Pending', { current: true })).toEqual({ output: {} });
+    expect(waiting('Pending', { planOnly: true })).toEqual({ output: {} });
+    expect(waiting('Pending', { current: true, cancel })).toMatchObject({ error: 'Canceled' });
+  });
+
+  it('hears of an answer to another state nothing', () => {
+    expect(waiting('Planning', { decision: { action: 'apply', by: 'user-1', at: '' } })).toBeUndefined();
+    expect(waiting('NeedsConfirmation', { plan: phase({ report: finished(true) }) })).toBeUndefined();
+  });
+
+  it('lets a claimed apply that is to be canceled first begin, so that it ends by its own report', () => {
+    expect(waiting('ApplyQueued', { cancel })).toMatchObject({ error: 'Canceled' });
+    expect(waiting('ApplyQueued', { cancel, apply: phase({ claimNonce: 'n' }) })).toEqual({ output: {} });
+  });
+
+  it('takes an apply that finished although it was to be canceled for what it is', () => {
+    expect(waiting('Applying', { cancel, apply: phase({ report: { outcome: 'finished' } }) })).toEqual({ output: {} });
+    expect(waiting('Planning', { cancel, plan: phase({ report: finished(true) }) })).toMatchObject({
+      error: 'Canceled',
+    });
+  });
+});
+
+describe('the end of a run', () => {
+  it.each<[Ending, Partial<Run>, { plan: string; apply: string }]>([
+    ['Canceled', {}, { plan: 'unreachable', apply: 'unreachable' }],
+    ['Canceled', { plan: phase({ status: 'running' }) }, { plan: 'canceled', apply: 'unreachable' }],
+    ['PlanErrored', { plan: phase({ status: 'running' }) }, { plan: 'errored', apply: 'unreachable' }],
+    [
+      'PlannedAndFinished',
+      { plan: phase({ status: 'running', report: finished(false) }) },
+      { plan: 'finished', apply: 'unreachable' },
+    ],
+    [
+      'ApplyErrored',
+      { plan: phase({ status: 'finished' }), apply: phase({ status: 'queued' }) },
+      { plan: 'finished', apply: 'errored' },
+    ],
+    ['Discarded', { plan: phase({ status: 'finished' }) }, { plan: 'finished', apply: 'unreachable' }],
+  ])('as %s settles plan and apply: %j', (ending, run, expected) => {
+    expect(finalPhases(newRun(run), ending)).toEqual(expected);
+  });
+
+  it.each<[string, string, RegExp]>([
+    ['TerraformFailed', 'no such variable', /^no such variable$/],
+    ['States.HeartbeatTimeout', '', /stopped answering.*state is unchanged/i],
+    ['States.Timeout', '', /took longer than its time limit/],
+    ['ExecutionStopped', 'Its execution was stopped by an operator.', /stopped by an operator.*unchanged/],
+    ['Lambda.Unknown', '', /Lambda\.Unknown.*Queue a new run/],
+  ])('says in plain words what %s was', (error, Cause, words) => {
+    expect(
+      endReason(newRun({ status: 'planning', plan: phase({ status: 'running' }) }), 'PlanErrored', {
+        Error: error,
+        Cause,
+      }),
+    ).toMatch(words);
+  });
+
+  it('says of an apply that was cut off what is known of the state', () => {
+    const run = newRun({
+      status: 'applying',
+      plan: phase({ status: 'finished' }),
+      apply: phase({ status: 'running' }),
+    });
+    expect(endReason(run, 'ApplyErrored', { Error: 'States.HeartbeatTimeout' })).toMatch(/during the apply.*recorded/);
+  });
+});

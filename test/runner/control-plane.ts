@@ -1,0 +1,258 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type {
+  Artifact,
+  Beat,
+  ClaimRequest,
+  Job,
+  NextAnswer,
+  PhaseName,
+  PhaseReport,
+  StateVersionRequest,
+  UploadsRequest,
+} from '../../functions/runner/protocol.ts';
+
+/**
+ * The control plane's side of functions/runner/protocol.ts, in memory and strict: what the protocol does not allow is
+ * answered with an error and kept in `violations`, which every test expects to be empty.
+ */
+
+export interface StoredState extends StateVersionRequest {
+  id: string;
+  completed: boolean;
+  content?: Buffer;
+}
+
+interface PhaseRecord {
+  job: Job;
+  nonce?: string;
+  dead?: boolean;
+  log: Buffer;
+  logCalls: { offset: number; length: number; at: number }[];
+  heartbeats: number;
+  uploaded: Set<Artifact>;
+  report?: PhaseReport;
+  reports: number;
+}
+
+/** What to do to a request instead of answering it as usual. */
+export type Fault = 'refuse' | 'lose-answer' | 'fail' | undefined;
+
+export class ControlPlane {
+  readonly objects = new Map<string, Buffer>();
+  readonly states: StoredState[] = [];
+  readonly violations: string[] = [];
+  readonly calls: string[] = [];
+  signal: Beat['signal'] = 'continue';
+  /** What a runner that stands by is told. */
+  next: NextAnswer = { action: 'wait', afterMs: 0 };
+  hold = false;
+  /** Asked for every request, with its path (`/runner/v1/log`, `/objects/…`). */
+  fault: (path: string, method: string) => Fault = () => undefined;
+  /** Breaks the next download of more bytes off after so many. */
+  cutAfter: number | undefined;
+  readonly #phases = new Map<string, PhaseRecord>();
+  readonly #claims = new Map<string, PhaseRecord>();
+  readonly #server: Server;
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  static async start(): Promise<ControlPlane> {
+    const server = createServer();
+    const plane = new ControlPlane(server);
+    server.on('request', (request, response) => {
+      plane.#serve(request, response).catch((error: unknown) => {
+        plane.violations.push(String(error));
+        response.destroy();
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return plane;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Like a presigned URL: the signature in the query, no other credentials. */
+  presigned(key: string): string {
+    return `${this.url}/objects/${key}?X-Amz-Signature=${signature(key)}`;
+  }
+
+  /** Puts a job up for whoever has the claim. */
+  offer(job: Job): { claim: string; record: PhaseRecord } {
+    const record = this.#record(job);
+    const claim = `claim-${randomUUID()}`;
+    this.#claims.set(claim, record);
+    return { claim, record };
+  }
+
+  /** A job for `next`. */
+  handOver(job: Job): PhaseRecord {
+    const record = this.#record(job);
+    this.next = { action: 'apply', job };
+    return record;
+  }
+
+  /** The control plane no longer knows any token. */
+  disown(): void {
+    for (const record of this.#phases.values()) record.dead = true;
+  }
+
+  current(): StoredState | undefined {
+    return this.states.filter(({ completed }) => completed).at(-1);
+  }
+
+  #record(job: Job): PhaseRecord {
+    const record: PhaseRecord = {
+      job,
+      log: Buffer.alloc(0),
+      logCalls: [],
+      heartbeats: 0,
+      uploaded: new Set(),
+      reports: 0,
+    };
+    this.#phases.set(job.token, record);
+    return record;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', this.url);
+    const { method = '' } = request;
+    this.calls.push(`${method} ${url.pathname}`);
+    const fault = this.fault(url.pathname, method);
+    if (fault === 'refuse') {
+      request.destroy();
+      return;
+    }
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks);
+    if (fault === 'fail') return this.#answer(response, 503, { error: 'try again' });
+    const [status, answer] = url.pathname.startsWith('/objects/')
+      ? this.#object(method, url, request, body)
+      : this.#call(url, request, body);
+    if (fault === 'lose-answer') response.destroy();
+    else this.#answer(response, status, answer);
+  }
+
+  #answer(response: ServerResponse, status: number, answer: unknown): void {
+    if (status >= 400 && status !== 401 && status !== 410 && status !== 503) {
+      this.violations.push(`${status} ${JSON.stringify(answer)}`);
+    }
+    if (Buffer.isBuffer(answer) && this.cutAfter !== undefined && answer.length > this.cutAfter) {
+      response.writeHead(status, { 'content-length': answer.length });
+      response.write(answer.subarray(0, this.cutAfter), () => response.destroy());
+      this.cutAfter = undefined;
+      return;
+    }
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(Buffer.isBuffer(answer) ? answer : JSON.stringify(answer));
+  }
+
+  #object(method: string, url: URL, request: IncomingMessage, body: Buffer): [number, unknown] {
+    const key = url.pathname.slice('/objects/'.length);
+    if (request.headers.authorization) return [400, 'only one auth mechanism allowed'];
+    if (url.searchParams.get('X-Amz-Signature') !== signature(key)) return [403, 'wrong signature'];
+    if (method === 'PUT') {
+      if (request.headers['content-length'] === undefined) return [411, 'no content-length'];
+      this.objects.set(key, body);
+      return [200, ''];
+    }
+    const found = this.objects.get(key);
+    return found ? [200, found] : [404, 'NoSuchKey'];
+  }
+
+  #call(url: URL, request: IncomingMessage, body: Buffer): [number, unknown] {
+    const call = url.pathname.replace('/runner/v1/', '');
+    if (request.method !== 'POST') return [405, 'POST only'];
+    if (call === 'claim') return this.#claim(JSON.parse(body.toString()) as ClaimRequest);
+    const record = this.#phases.get(request.headers.authorization?.replace('Bearer ', '') ?? '');
+    if (!record) return [401, 'no valid token'];
+    if (record.dead) return [410, 'dead token'];
+    const beat: Beat = { signal: this.signal };
+    const completed = /^state-versions\/(.+)\/complete$/.exec(call)?.[1];
+    if (completed) return this.#complete(completed);
+    switch (call) {
+      case 'log':
+        return this.#log(record, Number(url.searchParams.get('offset')), body, beat);
+      case 'heartbeat':
+        record.heartbeats++;
+        return [200, beat];
+      case 'uploads':
+        return this.#uploads(record, JSON.parse(body.toString()) as UploadsRequest);
+      case 'state-versions':
+        return this.#stateVersion(record, JSON.parse(body.toString()) as StateVersionRequest);
+      case 'report':
+        record.report = JSON.parse(body.toString()) as PhaseReport;
+        record.reports++;
+        return [200, { next: this.hold && record.report.hasChanges ? 'hold' : 'exit' }];
+      case 'next':
+        return [200, this.next];
+      default:
+        return [404, `no call ${call}`];
+    }
+  }
+
+  #claim({ claim, nonce }: ClaimRequest): [number, unknown] {
+    const record = this.#claims.get(claim);
+    if (!record || (record.nonce !== undefined && record.nonce !== nonce)) return [410, 'void claim'];
+    record.nonce = nonce;
+    return [200, record.job];
+  }
+
+  #log(record: PhaseRecord, offset: number, body: Buffer, beat: Beat): [number, unknown] {
+    if (body.length > 65_536) return [413, 'too long a piece'];
+    record.logCalls.push({ offset, length: body.length, at: Date.now() });
+    if (offset === record.log.length) record.log = Buffer.concat([record.log, body]);
+    // The same piece again is fine, anything else is not.
+    else if (!record.log.subarray(offset, offset + body.length).equals(body)) return [422, `log at ${offset}`];
+    return [200, beat];
+  }
+
+  #uploads({ job }: PhaseRecord, { artifacts }: UploadsRequest): [number, unknown] {
+    return [
+      200,
+      { urls: Object.fromEntries(artifacts.map((one) => [one, this.presigned(`${job.runId}/${job.phase}/${one}`)])) },
+    ];
+  }
+
+  #stateVersion({ job }: PhaseRecord, wanted: StateVersionRequest): [number, unknown] {
+    if (job.phase !== 'apply') return [409, 'a plan does not change state'];
+    const last = this.states.at(-1);
+    const same = this.states.find(({ serial, md5 }) => serial === wanted.serial && md5 === wanted.md5);
+    if (same) {
+      same.intermediate &&= wanted.intermediate;
+      return [200, { id: same.id, uploadUrl: same.completed ? null : this.presigned(same.id) }];
+    }
+    if (last && wanted.serial <= last.serial) return [409, `serial ${wanted.serial} after ${last.serial}`];
+    if (last && wanted.lineage !== last.lineage) return [409, 'another lineage'];
+    const id = `sv-${this.states.length + 1}`;
+    this.states.push({ ...wanted, id, completed: false });
+    return [200, { id, uploadUrl: this.presigned(id) }];
+  }
+
+  #complete(id: string): [number, unknown] {
+    const state = this.states.find((one) => one.id === id);
+    const content = this.objects.get(id);
+    if (!state || !content) return [409, 'not uploaded'];
+    if (createHash('md5').update(content).digest('hex') !== state.md5) return [422, 'another content'];
+    Object.assign(state, { completed: true, content });
+    return [200, {}];
+  }
+}
+
+const signature = (key: string): string => createHash('sha256').update(`secret ${key}`).digest('hex').slice(0, 16);
+
+export type { PhaseName, PhaseRecord };

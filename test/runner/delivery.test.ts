@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import type { Fault } from './control-plane.ts';
+import { archive, Bench, jobFor, textOf } from './support.ts';
+import { until } from './until.ts';
+
+const bench = Bench.use();
+
+const chatty = `
+resource "terraform_data" "a" {
+  count = 5
+  provisioner "local-exec" {
+    command = "for i in 1 2 3 4 5 6; do echo line $i; sleep 0.05; done"
+  }
+}
+`;
+
+describe('a bad connection', () => {
+  it.each(['refuse', 'lose-answer', 'fail'] as const)('costs nothing but time: %s', async (fault) => {
+    const configuration = await archive({ 'main.tf': chatty });
+    let n = 0;
+    const seen = new Set<string>();
+    // Every call's first attempt, and every third of all.
+    bench.plane.fault = (path): Fault => {
+      const first = !seen.has(path);
+      seen.add(path);
+      return first || ++n % 3 === 0 ? fault : undefined;
+    };
+    const applied = await bench.planAndApply(configuration);
+    expect(applied.report).toMatchObject({ outcome: 'finished', resourceAdditions: 5, artifacts: ['log'] });
+    expect(applied.log.match(/line 6/g)).toHaveLength(5);
+    expect(bench.artifact('apply', 'log')?.equals(applied.record.log)).toBe(true);
+    expect(JSON.parse(bench.plane.current()?.content?.toString() ?? '').resources[0].instances).toHaveLength(5);
+    expect(applied.code).toBe(0);
+  });
+
+  it('never holds Terraform up', async () => {
+    const { plane } = bench;
+    const configuration = await archive({ 'main.tf': chatty });
+    await bench.run(jobFor(plane, configuration));
+    let down = false;
+    plane.fault = (path) => (down && !path.endsWith('/claim') ? 'fail' : undefined);
+    const { claim, record } = plane.offer(bench.applyJob(configuration));
+    const runner = bench.start(claim);
+    await until('the apply has begun', () => textOf(record).includes('Creating...'));
+    down = true;
+    const before = record.log.length;
+    // Longer than the apply takes: about 0.3 s.
+    const calls = plane.calls.length;
+    await until('the runner keeps trying', () => plane.calls.length > calls + 8);
+    expect(record.log.length).toBe(before);
+    down = false;
+    expect(await runner.ended).toBe(0);
+    expect(record.report).toMatchObject({ outcome: 'finished', resourceAdditions: 5 });
+    expect(textOf(record)).toContain('Apply complete!');
+  });
+
+  it('that cuts a download off starts it again', async () => {
+    const { plane } = bench;
+    const { randomBytes } = await import('node:crypto');
+    const configuration = await archive({ 'main.tf': chatty, 'blob.bin': randomBytes(900_000).toString('hex') });
+    plane.cutAfter = 300_000;
+    const { report } = await bench.run(jobFor(plane, configuration));
+    expect(report).toMatchObject({ outcome: 'finished', resourceAdditions: 5 });
+    expect(plane.calls.filter((call) => call.endsWith('/objects/configuration'))).toHaveLength(2);
+  });
+});
+
+describe('sensitive values', () => {
+  it('of the workspace do not get into the log, though the configuration does not hide them', async () => {
+    const configuration = await archive({
+      'main.tf': `
+variable "password" {}
+variable "accounts" { type = map(string) }
+resource "terraform_data" "a" {
+  input = [var.password, var.accounts]
+  provisioner "local-exec" {
+    command = "printf 'x%sy%s' '\${var.password}' \\"$TOKEN\\""
+  }
+}
+output "p" { value = var.password }
+`,
+    });
+    const variables = [
+      { key: 'password', value: 'correct <horse> & "battery"', sensitive: true },
+      { key: 'accounts', value: '{ root = "t0ps3cret" }', hcl: true, sensitive: true },
+      { key: 'TOKEN', value: 'env-token-value', category: 'env' as const, sensitive: true },
+    ];
+    for (const structuredOutput of [false, true]) {
+      const options = { variables, structuredOutput };
+      const plan = await bench.run(jobFor(bench.plane, configuration, options));
+      const apply = await bench.run(bench.applyJob(configuration, options));
+      expect(apply.report).toMatchObject({ outcome: 'finished' });
+      // In JSON a plan’s values are not in the log at all.
+      expect(plan.log.includes('(sensitive value)')).toBe(!structuredOutput);
+      expect(apply.log).toContain('(sensitive value)');
+      for (const log of [plan.log, apply.log]) {
+        expect(log).not.toMatch(/horse|battery|t0ps3cret|env-token-value/);
+      }
+      bench.plane.states.length = 0;
+    }
+    // The plan itself is for those who may read state.
+    expect(bench.artifact('plan', 'plan-json')?.toString()).toContain('t0ps3cret');
+  });
+});
+
+it('an apply’s output can be read while it runs', async () => {
+  const configuration = await archive({
+    'main.tf':
+      'resource "terraform_data" "a" {\n  provisioner "local-exec" {\n    command = "date +%s%N; sleep 0.4; date +%s%N; sleep 0.4; date +%s%N"\n  }\n}',
+  });
+  const applied = await bench.planAndApply(configuration);
+  const { log, logCalls } = applied.record;
+  const delays = [...log.toString('latin1').matchAll(/(\d{19})/g)].map((match) => {
+    const piece = logCalls.find(({ offset, length }) => match.index >= offset && match.index < offset + length);
+    return (piece?.at ?? Number.NaN) - Number(match[1]) / 1e6;
+  });
+  expect(delays).toHaveLength(3);
+  expect(Math.max(...delays)).toBeLessThan(300);
+});

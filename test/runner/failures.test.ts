@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import { archive, Bench, jobFor, type Options } from './support.ts';
+
+const bench = Bench.use();
+
+const plan = async (entries: Parameters<typeof archive>[0], options: Options = {}) =>
+  bench.run(jobFor(bench.plane, await archive(entries), options));
+
+const resource = 'resource "terraform_data" "a" {}';
+
+/** Every failed phase has a framed log that says why, a report, and leaves nothing behind. */
+const expectFailure = ({ record, code, report, log }: Awaited<ReturnType<typeof plan>>, message: RegExp): void => {
+  expect(report).toMatchObject({ outcome: 'errored', message: expect.stringMatching(message) });
+  expect(log).toMatch(/^Terraform( v1\.11\.4)?\non \w+\nInitializing plugins and modules\.\.\.\n/);
+  expect(log).toMatch(/Error: /);
+  expect([record.log[0], record.log.at(-1)]).toEqual([0x02, 0x03]);
+  expect(bench.artifact(record.job.phase, 'log')?.equals(record.log)).toBe(true);
+  expect(code).toBe(0);
+  expect(bench.leftovers()).toEqual([]);
+};
+
+describe('a plan fails', () => {
+  it('at a syntax error, which the report names', async () => {
+    const failed = await plan({ 'main.tf': 'resource "terraform_data" "a" {\n  input = \n}' });
+    expectFailure(failed, /^Invalid expression \(main\.tf line 2\)/);
+    expect(failed.report?.hasChanges).toBeUndefined();
+    expect(failed.report?.artifacts).toEqual(['log']);
+  });
+
+  it('at an error of Terraform’s own, in JSON as well', async () => {
+    const failed = await plan(
+      { 'main.tf': 'variable "n" {\n  type = number\n}\n' },
+      { structuredOutput: true, variables: [{ key: 'n', value: 'many' }] },
+    );
+    expect(failed.report?.message).toMatch(/^Invalid value for input variable/);
+    expect(failed.log).toContain('"type":"diagnostic"');
+  });
+
+  it('at HCL that is not valid, by the name of the variable', async () => {
+    const failed = await plan(
+      { 'main.tf': 'variable "subnets" {}\nvariable "ok" {}' },
+      {
+        variables: [
+          { key: 'subnets', value: '["a", ', hcl: true },
+          { key: 'ok', value: 'x' },
+        ],
+      },
+    );
+    expectFailure(failed, /\(variables\/subnets\.tfvars line \d\)/);
+  });
+
+  it.each([
+    [
+      'a variable’s name',
+      { variables: [{ key: '../x', value: '1' }] },
+      /^"\.\.\/x" is no name for a Terraform variable/,
+    ],
+    [
+      'an environment variable',
+      { variables: [{ key: 'A=B', value: '1', category: 'env' as const }] },
+      /environment variable "A=B"/,
+    ],
+    [
+      'TFE_PARALLELISM',
+      { variables: [{ key: 'TFE_PARALLELISM', value: 'lots', category: 'env' as const }] },
+      /TFE_PARALLELISM is "lots"/,
+    ],
+    ['the working directory', { workingDirectory: 'prod' }, /no directory "prod": correct the workspace's/],
+    ['a working directory outside', { workingDirectory: '../..' }, /no directory "\.\.\/\.\."/],
+    ['the version', { terraform: { version: 'new' } }, /Terraform version is not valid: "new"/],
+  ])('at %s', async (_, options, message) => {
+    expectFailure(await plan({ 'main.tf': resource }, options), message);
+  });
+
+  it('without a fitting binary and network, soon and plainly', async () => {
+    const job = jobFor(bench.plane, await archive({ 'main.tf': resource }), { terraform: { version: '1.2.9' } });
+    const started = Date.now();
+    const failed = await bench.run(job, { STEPFORM_TERRAFORM_RELEASES: 'http://127.0.0.1:9/terraform' });
+    expect(failed.report?.message).toMatch(
+      /^No Terraform of version 1\.2\.9: the one on the runner's PATH is 1\.11\.4/,
+    );
+    expect(failed.log).toMatch(/^Terraform v1\.2\.9\n/);
+    expect(Date.now() - started).toBeLessThan(15_000);
+  });
+
+  it('at another backend, before Terraform is asked', async () => {
+    const failed = await plan({ 'main.tf': `terraform {\n  backend "s3" {\n    bucket = "b"\n  }\n}\n${resource}` });
+    expectFailure(failed, /^The configuration declares backend "s3" \(main\.tf line 2\), but this platform keeps/);
+    expect(failed.log).not.toContain('Initializing the backend');
+  });
+});
+
+describe('an archive', () => {
+  it.each([
+    ['not gzip', () => Buffer.from('no'), /is not gzip/],
+    ['empty', () => Buffer.alloc(0), /is empty/],
+    ['without files', () => archive({}), /has no files: upload one with at least one \.tf file/],
+    ['that escapes', () => archive({ '../x.tf': 'x' }), /"\.\.\/x\.tf", which escapes/],
+    ['with a bad link', () => archive({ x: { type: 'symlink', linkname: '/etc' } }), /link "x" to "\/etc"/],
+    ['that is a bomb', () => archive({ x: Buffer.alloc(60_000_000) }), /unpacks to more than 50 MiB/],
+  ])('%s is refused', async (_, make, message) => {
+    expectFailure(await bench.run(jobFor(bench.plane, await make())), message);
+  });
+
+  it('that is missing is said to be', async () => {
+    const job = jobFor(bench.plane, await archive({ 'main.tf': resource }));
+    bench.plane.objects.delete('configuration');
+    const { record, report } = await bench.run(job);
+    expect(report?.message).toMatch(/^The configuration is not in storage: upload it again/);
+    expect(record.log.at(-1)).toBe(0x03);
+    // The double counts a 404 as a violation; here it is the case.
+    expect(bench.plane.violations.splice(0)).toEqual(['404 "NoSuchKey"']);
+  });
+});
+
+describe('an apply fails', () => {
+  const half = `
+resource "terraform_data" "ok" {}
+resource "terraform_data" "bad" {
+  input = terraform_data.ok.id
+  provisioner "local-exec" {
+    command = "exit 3"
+  }
+}
+`;
+  it('part-way, and what is there is kept', async () => {
+    const failed = await bench.planAndApply(await archive({ 'main.tf': half }));
+    expectFailure(failed, /^local-exec provisioner error \(main\.tf line 5\)/);
+    expect(failed.report).toMatchObject({ resourceAdditions: 1 });
+    const stored = bench.plane.current();
+    expect(stored).toMatchObject({ id: failed.report?.stateVersionId, intermediate: false });
+    const { resources } = JSON.parse(stored?.content?.toString() ?? '');
+    expect(
+      resources.map((one: { name: string; instances: { status?: string }[] }) => [one.name, one.instances[0]?.status]),
+    ).toEqual([
+      ['bad', 'tainted'],
+      ['ok', undefined],
+    ]);
+  });
+
+  it('without the version of Terraform that made the plan', async () => {
+    const { plane } = bench;
+    const job = bench.applyJob(await archive({ 'main.tf': resource }), { terraform: { version: '~> 1.0' } });
+    const plan = await archive({ 'plan.tfplan': 'x', 'terraform-version': '1.0.99' });
+    plane.objects.set('run-1234567890abcdef/plan/plan', plan);
+    const failed = await bench.run(job, { STEPFORM_TERRAFORM_RELEASES: 'http://127.0.0.1:9/terraform' });
+    expect(failed.report?.message).toMatch(/^No Terraform of version 1\.0\.99: /);
+  });
+
+  it('without its plan', async () => {
+    const job = jobFor(bench.plane, await archive({ 'main.tf': resource }), { phase: 'apply' });
+    expectFailure(await bench.run(job), /^There is no plan to apply: start a new run/);
+    expect(bench.plane.states).toEqual([]);
+  });
+
+  it('to store its state: it says so, and the runner keeps it', async () => {
+    const configuration = await archive({ 'main.tf': resource });
+    await bench.run(jobFor(bench.plane, configuration));
+    // Somebody else's state stands in the way: refused, and no use trying again.
+    bench.plane.states.push({
+      id: 'sv-x',
+      serial: 99,
+      lineage: 'x',
+      md5: '',
+      size: 0,
+      intermediate: false,
+      completed: false,
+    });
+    const failed = await bench.run(bench.applyJob(configuration));
+    expect(failed.report).toMatchObject({
+      outcome: 'errored',
+      message: expect.stringMatching(
+        /^The state of this apply \(serial 1\) could not be stored: .*409.*kept by the runner at .*\/run-1234567890abcdef\.tfstate/,
+      ),
+    });
+    expect(failed.log).toContain('could not be stored');
+    const { readFileSync } = await import('node:fs');
+    const kept = readFileSync(`${bench.directory}/cache/unsaved-states/run-1234567890abcdef.tfstate`, 'utf8');
+    expect(JSON.parse(kept).resources).toHaveLength(1);
+    expect(bench.plane.violations.splice(0)).toEqual([expect.stringContaining('serial 1 after 99')]);
+  });
+});

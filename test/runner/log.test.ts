@@ -1,0 +1,128 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PhaseLog } from '../../functions/runner/log.ts';
+import { Mask } from '../../functions/runner/mask.ts';
+import type { Beat } from '../../functions/runner/protocol.ts';
+import { until } from './until.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'log-test-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+interface Sent {
+  offset: number;
+  bytes: Buffer;
+  at: number;
+}
+
+const open = (options: { limitBytes?: number; secrets?: string[]; answer?: () => Promise<Beat> } = {}) => {
+  const sent: Sent[] = [];
+  const beats: Beat[] = [];
+  const log = new PhaseLog(join(directory, 'log'), {
+    limitBytes: options.limitBytes ?? 10_000_000,
+    mask: new Mask(options.secrets ?? []),
+    send: (offset, bytes) => {
+      sent.push({ offset, bytes: Buffer.from(bytes), at: Date.now() });
+      return options.answer?.() ?? Promise.resolve({ signal: 'continue' });
+    },
+    heed: (beat) => beats.push(beat),
+  });
+  return { log, sent, beats, whole: () => Buffer.concat(sent.map(({ bytes }) => bytes)) };
+};
+
+describe('a log', () => {
+  it('is sent in order, framed, byte by byte, and kept as it was sent', async () => {
+    const { log, sent, whole } = open();
+    const bytes = Buffer.from([0xc3, 0xa9, 0x00, 0xff, 0x0a, 0xe2, 0x82]);
+    log.write(bytes);
+    await until('the first piece', () => sent.length);
+    log.write(Buffer.from([0xac]));
+    await log.close();
+    expect([...whole()]).toEqual([0x02, ...bytes, 0xac, 0x03]);
+    expect(readFileSync(log.path).equals(whole())).toBe(true);
+    expect(log.size).toBe(whole().length);
+    let offset = 0;
+    for (const piece of sent) {
+      expect(piece.offset).toBe(offset);
+      offset += piece.bytes.length;
+    }
+  });
+
+  it('sends at once what comes first, and soon what follows', async () => {
+    const { log, sent } = open();
+    const times: number[] = [];
+    for (let i = 0; i < 5; i++) {
+      const written = Date.now();
+      log.write(Buffer.from(`line ${i}\n`));
+      await until('it is sent', () => sent.at(-1)?.bytes.includes(`line ${i}`));
+      times.push((sent.at(-1)?.at ?? 0) - written);
+    }
+    await log.close();
+    expect(times[0]).toBeLessThan(50);
+    expect(Math.max(...times)).toBeLessThan(150);
+  });
+
+  it('gathers what comes fast into few pieces of at most 64 KiB', async () => {
+    const { log, sent, whole } = open();
+    const line = Buffer.from(`${'x'.repeat(99)}\n`);
+    for (let i = 0; i < 3000; i++) log.write(line);
+    await log.close();
+    expect(whole().length).toBe(300_002);
+    expect(sent.length).toBeLessThanOrEqual(7);
+    expect(Math.max(...sent.map(({ bytes }) => bytes.length))).toBe(65_536);
+  });
+
+  it('waits for each answer, and passes it on', async () => {
+    let under = 0;
+    let most = 0;
+    const { log, beats } = open({
+      answer: async () => {
+        most = Math.max(most, ++under);
+        await new Promise((resolve) => setImmediate(resolve));
+        under--;
+        return { signal: 'interrupt' };
+      },
+    });
+    for (let i = 0; i < 20; i++) log.write(Buffer.alloc(30_000, 'y'));
+    await log.close();
+    expect(most).toBe(1);
+    expect(beats[0]).toEqual({ signal: 'interrupt' });
+  });
+
+  it('is cut at its limit, says so, and stays framed', async () => {
+    const { log, whole } = open({ limitBytes: 1000 });
+    for (let i = 0; i < 50; i++) log.write(Buffer.from(`${'z'.repeat(99)}\n`));
+    log.note('not seen either');
+    await log.close();
+    expect(whole().length).toBe(1000);
+    expect(whole().at(-1)).toBe(0x03);
+    expect(whole().subarray(0, -1).toString()).toMatch(
+      /z\n\n\(This log has reached its limit .* Terraform goes on\.\)\n$/,
+    );
+  });
+
+  it('hides sensitive values across pieces, also in what it says itself', async () => {
+    const { log, whole } = open({ secrets: ['hunter2!'] });
+    log.write(Buffer.from('a hunt'));
+    log.write(Buffer.from('er2! b'));
+    log.error('it was hunter2!');
+    log.write(Buffer.from('c hunter'));
+    await log.close();
+    const text = whole().toString();
+    expect(text).toContain('a (sensitive value) b');
+    expect(text).toContain('it was (sensitive value)');
+    expect(text).toContain('c hunter\u0003');
+    expect(text).not.toContain('hunter2');
+  });
+
+  it('is closed and whole on disk even if nobody takes it', async () => {
+    const { log } = open({ answer: () => Promise.reject(new Error('no such call')) });
+    log.write(Buffer.from('kept'));
+    await log.close();
+    expect(readFileSync(log.path, 'latin1')).toBe('\u0002kept\u0003');
+  });
+});

@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Mask, secretsOf } from '../../functions/runner/mask.ts';
+
+const through = (secrets: string[], chunks: (string | Buffer)[]): string => {
+  const mask = new Mask(secrets);
+  const out = chunks.map((chunk) => mask.push(Buffer.from(chunk as string)));
+  return Buffer.concat([...out, mask.end()]).toString('utf8');
+};
+
+const variable = (value: string, hcl = false) => ({
+  key: 'x',
+  value,
+  category: 'terraform' as const,
+  hcl,
+  sensitive: true,
+});
+
+describe('a sensitive value', () => {
+  it.each([
+    [['password'], ['my pass', 'word!'], 'my (sensitive value)!'],
+    [['password'], ['p', 'a', 's', 's', 'w', 'o', 'r', 'd'], '(sensitive value)'],
+    [['password'], ['pass', 'age'], 'passage'],
+    [['abcd', 'abcdef'], ['xabcd', 'ef', 'y'], 'x(sensitive value)y'],
+    [['abcd', 'cdef'], ['abcdef'], '(sensitive value)'],
+    [['aaaa'], ['aa', 'aaaa', 'b'], '(sensitive value)b'],
+    [['abcabd'], ['abcabcabd'], 'abc(sensitive value)'],
+    [
+      ['schlüssel'],
+      [Buffer.from('schlüssel').subarray(0, 5), Buffer.from('schlüssel').subarray(5)],
+      '(sensitive value)',
+    ],
+  ])('%j in %j', (secrets, chunks, expected) => {
+    expect(through(secrets, chunks)).toBe(expected);
+  });
+
+  it('is hidden in the forms Terraform prints it in', () => {
+    const secrets = secretsOf([variable('two "lines"\n  of secret'), variable('{ password = "hunter2!" }', true)]);
+    const log = through(secrets, [
+      'a = <<-EOT\n    two "lines"\n      of secret\n  b = "two \\"lines\\"\\n  of secret" c = "hunter2!"',
+    ]);
+    expect(log).not.toMatch(/lines|of secret|hunter/);
+  });
+
+  it('is not one that would tear holes into every log', () => {
+    const secrets = secretsOf([variable('true'), variable('abc'), variable('')]);
+    expect(through(secrets, ['true abc'])).toBe('true abc');
+  });
+
+  it('is not one that is not sensitive', () => {
+    expect(secretsOf([{ ...variable('visible'), sensitive: false }])).toEqual([]);
+  });
+
+  it('is hidden wherever the output is cut, and nothing else changes', () => {
+    const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 60 });
+    const secret = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 4, maxLength: 7 });
+    fc.assert(
+      fc.property(
+        letters,
+        fc.array(secret, { minLength: 1, maxLength: 3 }),
+        fc.array(fc.nat(60)),
+        (text, secrets, cuts) => {
+          const at = [...new Set(cuts)].sort((a, b) => a - b);
+          const chunks = [...at, text.length].map((end, i) => text.slice(at[i - 1] ?? 0, end));
+          const whole = new Mask(secrets).text(text);
+          expect(through(secrets, chunks)).toBe(whole);
+          for (const one of secrets)
+            expect(whole.split('(sensitive value)').some((rest) => rest.includes(one))).toBe(false);
+          if (!secrets.some((one) => text.includes(one))) expect(whole).toBe(text);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { OutputReader } from '../../functions/runner/output.ts';
+
+const read = (text: string, size = 7): OutputReader => {
+  const reader = new OutputReader();
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += size) reader.push(bytes.subarray(at, at + size));
+  return reader;
+};
+
+const esc = '\u001B';
+/** As terraform 1.11.4 wrote it. */
+const box = `${esc}[31m╷${esc}[0m${esc}[0m
+${esc}[31m│${esc}[0m ${esc}[0m${esc}[1m${esc}[31mError: ${esc}[0m${esc}[0m${esc}[1mMissing expression${esc}[0m
+${esc}[31m│${esc}[0m ${esc}[0m
+${esc}[31m│${esc}[0m ${esc}[0m${esc}[0m  on ../variables/foo.tfvars line 2:
+${esc}[31m│${esc}[0m ${esc}[0m   2: ${esc}[4m${esc}[0m${esc}[0m
+${esc}[31m╵${esc}[0m${esc}[0m
+`;
+
+describe('the failure', () => {
+  it('is the first errors with their places, in text', () => {
+    expect(read(box).failure).toBe('Missing expression (variables/foo.tfvars line 2).');
+    expect(read(`${box}${box}│ Error: Another\n│ Error: Third\n│ Error: Fourth\n`).failure).toBe(
+      'Missing expression (variables/foo.tfvars line 2); Another; Third.',
+    );
+  });
+  it('is the same in JSON', () => {
+    const diagnostic = (severity: string, summary: string, range?: object) =>
+      `${JSON.stringify({ '@level': 'error', type: 'diagnostic', diagnostic: { severity, summary, range } })}\n`;
+    const text =
+      diagnostic('warning', 'Mind the gap') +
+      diagnostic('error', 'Missing expression', { filename: '../variables/foo.tfvars', start: { line: 2 } }) +
+      diagnostic('error', 'No place');
+    expect(read(text).failure).toBe('Missing expression (variables/foo.tfvars line 2); No place.');
+  });
+  it('is none without an error, whatever a program prints', () => {
+    expect(
+      read('terraform_data.a (local-exec): Error: not ours\nWarning: x\n{"@level" broken\n').failure,
+    ).toBeUndefined();
+  });
+});
+
+describe('what was applied', () => {
+  it.each([
+    ['Apply complete! Resources: 2 added, 1 changed, 3 destroyed.', [2, 1, 3, 0]],
+    ['Apply complete! Resources: 4 imported, 2 added, 0 changed, 0 destroyed.', [2, 0, 0, 4]],
+    ['Destroy complete! Resources: 5 destroyed.', [0, 0, 5, 0]],
+  ])('is Terraform’s own summary: %s', (line, [added, changed, destroyed, imported]) => {
+    expect(read(`${esc}[0m${esc}[1m${esc}[32m\n${line}\n${esc}[0m`).applied).toEqual({
+      resourceAdditions: added,
+      resourceChanges: changed,
+      resourceDestructions: destroyed,
+      resourceImports: imported,
+    });
+  });
+  it('is what was done so far when it was broken off', () => {
+    const text = `${esc}[0m${esc}[1mterraform_data.a: Creation complete after 0s [id=1]${esc}[0m
+${esc}[0m${esc}[1mmodule.x["a: b"].terraform_data.b[0]: Creation complete after 1m2s [id=2]${esc}[0m
+terraform_data.c: Destruction complete after 0s
+terraform_data.d: Modifications complete after 0s [id=4]
+terraform_data.e: Import complete [id=5]
+terraform_data.f (local-exec): x: Creation complete after 0s
+  + terraform_data.g: Creation complete in a dream
+`;
+    expect(read(text).applied).toEqual({
+      resourceAdditions: 2,
+      resourceChanges: 1,
+      resourceDestructions: 1,
+      resourceImports: 1,
+    });
+  });
+  it('is read from JSON as well', () => {
+    const lines = [
+      { type: 'change_summary', changes: { add: 9, change: 9, remove: 9, operation: 'plan' } },
+      { type: 'apply_complete', hook: { action: 'create' } },
+      { type: 'apply_complete', hook: { action: 'delete' } },
+    ].map((line) => `${JSON.stringify({ '@level': 'info', ...line })}\n`);
+    expect(read(lines.join('')).applied).toMatchObject({ resourceAdditions: 1, resourceDestructions: 1 });
+    const last = { '@level': 'info', type: 'change_summary', changes: { add: 3, import: 1, operation: 'apply' } };
+    expect(read(`${lines.join('')}${JSON.stringify(last)}\n`).applied).toMatchObject({
+      resourceAdditions: 3,
+      resourceImports: 1,
+    });
+  });
+});

@@ -1,0 +1,229 @@
+import { gunzipSync } from 'node:zlib';
+import { extract } from 'tar-stream';
+import { describe, expect, it } from 'vitest';
+import { archive, Bench, jobFor, textOf } from './support.ts';
+import { until } from './until.ts';
+
+const bench = Bench.use();
+
+const small = `
+variable "who" { type = string }
+resource "terraform_data" "a" { input = var.who }
+resource "terraform_data" "b" { input = terraform_data.a.output }
+output "greeting" { value = "hello \${var.who}" }
+output "place" { value = terraform.workspace }
+`;
+const variables = [{ key: 'who', value: 'world' }];
+const head = /^Terraform v1\.11\.4\non linux_\w+\nInitializing plugins and modules\.\.\.\n/;
+
+const stateOf = () => JSON.parse(bench.plane.current()?.content?.toString() ?? 'null');
+
+describe('a plan that is applied', () => {
+  it('goes on in the same directory when the runner is asked to', async () => {
+    const { plane } = bench;
+    const configuration = await archive({ 'main.tf': small });
+    plane.hold = true;
+    const { claim, record: plan } = plane.offer(jobFor(plane, configuration, { variables, holdSeconds: 20 }));
+    const runner = bench.start(claim);
+    await until('the plan is reported', () => plan.report);
+    await until('the runner stands by', () => plane.calls.filter((call) => call.endsWith('/next')).length > 1);
+
+    const apply = plane.handOver({ ...jobFor(plane, configuration, { variables }), phase: 'apply' });
+    expect(await runner.ended).toBe(0);
+
+    expect(plan.report).toMatchObject({
+      outcome: 'finished',
+      hasChanges: true,
+      resourceAdditions: 2,
+      resourceChanges: 0,
+      resourceDestructions: 0,
+      resourceImports: 0,
+      generatedConfiguration: false,
+    });
+    expect(plan.report?.artifacts?.toSorted()).toEqual(['log', 'plan', 'plan-json', 'plan-json-redacted']);
+    expect(plan.report?.timings).toMatchObject({ init: expect.any(Number), plan: expect.any(Number) });
+    expect(textOf(plan)).toMatch(head);
+    expect(bench.artifact('plan', 'log')?.equals(plan.log)).toBe(true);
+    expect(apply.report).toMatchObject({ outcome: 'finished', resourceAdditions: 2, artifacts: ['log'] });
+    expect(textOf(apply)).toMatch(head);
+    expect(textOf(apply)).toMatch(
+      /modules\.\.\.\nterraform_data\.a: Creating[\s\S]+Apply complete! Resources: 2 added/,
+    );
+    expect(stateOf().outputs.greeting.value).toBe('hello world');
+    expect(stateOf().outputs.place.value).toBe('network');
+    expect(apply.report?.stateVersionId).toBe(plane.current()?.id);
+    expect(plane.current()?.intermediate).toBe(false);
+    expect(bench.leftovers()).toEqual([]);
+  });
+
+  it('goes on in another runner, with state, lock file and working directory', async () => {
+    const { plane } = bench;
+    const configuration = await archive({
+      'live/eu/main.tf': `${small}\nmodule "m" {\n  source = "../../modules/m"\n}`,
+      'modules/m/m.tf': 'resource "terraform_data" "inner" {}',
+    });
+    const options = { variables, workingDirectory: 'live/eu/' };
+    const first = await bench.planAndApply(configuration, options);
+    expect(first.report).toMatchObject({ outcome: 'finished', resourceAdditions: 3 });
+    expect(first.log).toMatch(head);
+    const { serial } = stateOf();
+
+    const state = plane.current()?.content?.toString();
+    const changed = { ...options, state, variables: [{ key: 'who', value: 'moon' }] };
+    const second = await bench.planAndApply(configuration, changed);
+    expect(second.report).toMatchObject({ resourceAdditions: 0, resourceChanges: 2, resourceDestructions: 0 });
+    expect(stateOf().serial).toBeGreaterThan(serial);
+    expect(stateOf().outputs.greeting.value).toBe('hello moon');
+  });
+
+  it('may destroy, with an empty configuration as the command line sends it', async () => {
+    const { plane } = bench;
+    await bench.planAndApply(await archive({ 'main.tf': small }), { variables });
+    const state = plane.current()?.content?.toString();
+    const destroyed = await bench.planAndApply(await archive({}), { state, operation: { isDestroy: true } });
+    expect(destroyed.report).toMatchObject({ outcome: 'finished', resourceDestructions: 2 });
+    expect(stateOf().resources).toEqual([]);
+  });
+
+  it('gives ephemeral variables to the apply again', async () => {
+    const configuration = await archive({
+      'main.tf': 'variable "e" {\n  type = string\n  ephemeral = true\n}\nresource "terraform_data" "a" {}',
+    });
+    const applied = await bench.planAndApply(configuration, {
+      variables: [
+        { key: 'e', value: 'short-lived', sensitive: true },
+        { key: 'undeclared', value: 'x' },
+      ],
+    });
+    expect(applied.report).toMatchObject({ outcome: 'finished', resourceAdditions: 1 });
+    expect(applied.log).not.toContain('undeclared');
+  });
+});
+
+describe('a plan', () => {
+  it('without changes has none, and is not waited with', async () => {
+    const configuration = await archive({ 'main.tf': small });
+    await bench.planAndApply(configuration, { variables });
+    bench.plane.hold = true;
+    const state = bench.plane.current()?.content?.toString();
+    const { report, code } = await bench.run(jobFor(bench.plane, configuration, { variables, state }));
+    expect(report).toMatchObject({ outcome: 'finished', hasChanges: false, resourceAdditions: 0 });
+    expect(code).toBe(0);
+    expect(bench.plane.calls).not.toContain('POST /runner/v1/next');
+  });
+
+  it('of outputs only is a change', async () => {
+    const { report } = await bench.run(jobFor(bench.plane, await archive({ 'x.tf': 'output "x" { value = 1 }' })));
+    expect(report).toMatchObject({ hasChanges: true, resourceAdditions: 0 });
+  });
+
+  it('follows the run’s options', async () => {
+    const { plane } = bench;
+    const configuration = await archive({ 'main.tf': small });
+    await bench.planAndApply(configuration, { variables });
+    const state = plane.current()?.content?.toString();
+    const plan = async (operation: object, change = variables) =>
+      (await bench.run(jobFor(plane, configuration, { variables: change, state, operation }))).report;
+    expect(await plan({ replaceAddrs: ['terraform_data.b'] })).toMatchObject({
+      resourceAdditions: 1,
+      resourceDestructions: 1,
+    });
+    const other = [{ key: 'who', value: 'mars' }];
+    expect(await plan({ targetAddrs: ['terraform_data.a'] }, other)).toMatchObject({ resourceChanges: 1 });
+    expect(await plan({ refreshOnly: true }, other)).toMatchObject({ resourceChanges: 0 });
+    expect(await plan({ isDestroy: true, refresh: false })).toMatchObject({ resourceDestructions: 2 });
+  });
+
+  it('has colours, and JSON lines with the redacted plan where those are asked for', async () => {
+    const { plane } = bench;
+    const configuration = await archive({
+      'main.tf': `${small}\nvariable "p" {\n  sensitive = true\n}\nresource "terraform_data" "s" { input = var.p }`,
+    });
+    const job = jobFor(plane, configuration, {
+      variables: [...variables, { key: 'p', value: 'hunter2!', sensitive: true }],
+    });
+    const text = await bench.run(job);
+    expect(text.record.log.toString()).toContain('\u001B[32m+\u001B[0m create');
+
+    const json = await bench.run({ ...job, token: `${job.token}x`, structuredOutput: true });
+    expect(json.log).toMatch(head);
+    expect(json.log).toContain('"type":"planned_change"');
+    expect(json.report?.artifacts).toContain('plan-json-redacted');
+    const redacted = bench.artifact('plan', 'plan-json-redacted')?.toString() ?? '';
+    expect(redacted).not.toContain('hunter2!');
+    expect(JSON.parse(redacted)).toMatchObject({
+      plan_format_version: '1.2',
+      resource_changes: [
+        { address: 'terraform_data.a' },
+        {},
+        { change: { after: { input: '(sensitive value, changed)' } } },
+      ],
+      provider_schemas: { 'terraform.io/builtin/terraform': { resource_schemas: { terraform_data: { version: 0 } } } },
+    });
+    expect(bench.artifact('plan', 'plan-json')?.toString()).toContain('hunter2!');
+  });
+
+  it('is stored with what another runner needs', async () => {
+    await bench.run(jobFor(bench.plane, await archive({ 'main.tf': small }), { variables }));
+    const names: string[] = [];
+    const tar = extract();
+    tar.end(gunzipSync(bench.artifact('plan', 'plan') as Buffer));
+    for await (const entry of tar) {
+      names.push(entry.header.name);
+      entry.resume();
+    }
+    expect(names).toEqual(['plan.tfplan', 'terraform-version']);
+  });
+
+  it('generates configuration for imports where that is allowed', async () => {
+    const configuration = await archive({ 'main.tf': 'import {\n  to = terraform_data.x\n  id = "some-id"\n}' });
+    const operation = { allowConfigGeneration: true };
+    const { report } = await bench.run(jobFor(bench.plane, configuration, { operation }));
+    expect(report).toMatchObject({ outcome: 'finished', resourceImports: 1, generatedConfiguration: true });
+    expect(bench.artifact('plan', 'generated-configuration')?.toString()).toContain('resource "terraform_data" "x"');
+  });
+});
+
+it('a state in the archive is left alone, and that is said', async () => {
+  const configuration = await archive({
+    'main.tf': small,
+    'terraform.tfstate': JSON.stringify({
+      version: 4,
+      terraform_version: '1.11.4',
+      serial: 7,
+      lineage: 'theirs',
+      outputs: { o: { value: 1, type: 'number' } },
+      resources: [],
+    }),
+    'terraform.tfstate.d/other/terraform.tfstate': '{}',
+  });
+  const applied = await bench.planAndApply(configuration, { variables });
+  expect(applied.report).toMatchObject({ outcome: 'finished', resourceAdditions: 2 });
+  expect(applied.log).toContain('It is not used: this platform keeps the state itself.');
+  expect(stateOf().lineage).not.toBe('theirs');
+});
+
+it('a debugging run has Terraform’s trace in its log', async () => {
+  const configuration = await archive({ 'main.tf': small });
+  const traced = await bench.run(jobFor(bench.plane, configuration, { variables, operation: { debug: true } }));
+  expect(traced.report?.outcome).toBe('finished');
+  expect(traced.log).toContain('[TRACE]');
+  const quiet = await bench.run(jobFor(bench.plane, configuration, { variables }));
+  expect(quiet.log).not.toMatch(/\[(TRACE|DEBUG)\]/);
+});
+
+describe('a cloud block or backend "remote"', () => {
+  it.each([
+    'cloud {\n    organization = "acme"\n    workspaces {\n      name = "x"\n    }\n  }',
+    'backend "remote" {\n    hostname = "example.com"\n    organization = "a"\n    workspaces { \n name = "x" \n }\n  }',
+  ])('is replaced: %s', async (block) => {
+    const configuration = await archive({
+      'main.tf': `terraform {\n  ${block}\n}\n${small}`,
+      '.terraform/terraform.tfstate': '{"version":3,"backend":{"type":"s3","config":{},"hash":1}}',
+      '.terraform/environment': 'another',
+    });
+    const applied = await bench.planAndApply(configuration, { variables });
+    expect(applied.report).toMatchObject({ outcome: 'finished', resourceAdditions: 2 });
+    expect(stateOf().outputs.greeting.value).toBe('hello world');
+  });
+});

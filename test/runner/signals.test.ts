@@ -1,0 +1,228 @@
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { archive, Bench, jobFor, textOf } from './support.ts';
+import { until } from './until.ts';
+
+const bench = Bench.use();
+
+/** First one that is done at once, then one that takes for ever and can be found in the process list. */
+const long = (mark: string, command = `echo begun; exec sleep 600.${mark}`) => `
+resource "terraform_data" "done" {}
+resource "terraform_data" "long" {
+  input = terraform_data.done.id
+  provisioner "local-exec" {
+    command = "${command}"
+  }
+}
+`;
+const marker = () => String(Math.floor(Math.random() * 1e9)).padStart(9, '0');
+
+/** Command lines of all processes. */
+const processes = (): string[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        return [readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ')];
+      } catch {
+        return [];
+      }
+    });
+const running = (mark: string) => processes().some((line) => line.includes(`sleep 600.${mark}`));
+
+/** An apply in the middle of its second resource. */
+const applying = async (mark: string, configuration: Buffer, environment = {}) => {
+  const { plane } = bench;
+  await bench.run(jobFor(plane, configuration));
+  const { claim, record } = plane.offer({ ...bench.applyJob(configuration), heartbeatSeconds: 0.2 });
+  const runner = bench.start(claim, environment);
+  await until('the long command runs', () => running(mark));
+  return { plane, record, runner };
+};
+
+const resources = (content: Buffer | undefined) =>
+  JSON.parse(content?.toString() ?? '{}').resources?.map(({ name }: { name: string }) => name);
+
+describe('an apply under way', () => {
+  it('stores intermediate states, and is interrupted the way Ctrl-C does', async () => {
+    const mark = marker();
+    const { plane, record, runner } = await applying(mark, await archive({ 'main.tf': long(mark) }));
+    await until('an intermediate state', () => plane.current());
+    expect(plane.current()).toMatchObject({ intermediate: true });
+    expect(resources(plane.current()?.content)).toContain('done');
+    expect(record.heartbeats).toBeGreaterThan(0);
+
+    plane.signal = 'interrupt';
+    expect(await runner.ended).toBe(0);
+    expect(record.report).toMatchObject({
+      outcome: 'canceled',
+      message: 'Terraform was interrupted before it finished.',
+      resourceAdditions: 1,
+      stateVersionId: plane.current()?.id,
+    });
+    expect(textOf(record)).toMatch(/Interrupt received[\s\S]+the run was canceled/);
+    expect(plane.current()).toMatchObject({ intermediate: false });
+    expect(resources(plane.current()?.content)).toEqual(['done', 'long']);
+    expect(running(mark)).toBe(false);
+  });
+
+  it('is killed with everything it started, and its state still stored', async () => {
+    const mark = marker();
+    // Deaf to interrupts, and away from the shell that started it.
+    const deaf = long(mark, `(trap '' INT TERM HUP; sleep 600.${mark}) & wait`);
+    const { plane, record, runner } = await applying(mark, await archive({ 'main.tf': deaf }));
+    plane.signal = 'kill';
+    expect(await runner.ended).toBe(0);
+    expect(record.report).toMatchObject({ outcome: 'canceled', message: 'Terraform was killed before it finished.' });
+    expect(resources(plane.current()?.content)).toContain('done');
+    expect(running(mark)).toBe(false);
+    expect(record.log.at(-1)).toBe(0x03);
+  });
+
+  it('ends at once and in silence when the token is dead', async () => {
+    const mark = marker();
+    const { plane, record, runner } = await applying(mark, await archive({ 'main.tf': long(mark) }));
+    plane.disown();
+    expect(await runner.ended).toBe(0);
+    expect(running(mark)).toBe(false);
+    expect(record.report).toBeUndefined();
+    expect(runner.said()).toContain('the control plane has ended this apply');
+    // What nobody takes any more is kept.
+    const kept = `${bench.directory}/cache/unsaved-states/run-1234567890abcdef.tfstate`;
+    expect(resources(readFileSync(kept))).toContain('done');
+    expect(bench.leftovers()).toEqual([]);
+  });
+
+  it('is interrupted when the host stops the runner, which says so', async () => {
+    const mark = marker();
+    const { plane, record, runner } = await applying(mark, await archive({ 'main.tf': long(mark) }));
+    runner.process.kill('SIGTERM');
+    expect(await runner.ended).toBe(0);
+    expect(record.report).toMatchObject({
+      outcome: 'errored',
+      message: 'The runner was stopped before Terraform had finished.',
+    });
+    expect(resources(plane.current()?.content)).toEqual(['done', 'long']);
+    expect(running(mark)).toBe(false);
+  });
+
+  it('does not survive the runner, however that ends', async () => {
+    const mark = marker();
+    const { runner } = await applying(mark, await archive({ 'main.tf': long(mark) }));
+    runner.process.kill('SIGKILL');
+    await runner.ended;
+    await until('nothing is left', () => !running(mark));
+  });
+});
+
+describe('a runner', () => {
+  it('that stands by ends when it is told to, when its time is up, and when it is stopped', async () => {
+    const { plane } = bench;
+    const configuration = await archive({ 'main.tf': 'resource "terraform_data" "a" {}' });
+    plane.hold = true;
+    const standBy = async (holdSeconds: number) => {
+      plane.calls.length = 0;
+      const { claim, record } = plane.offer(jobFor(plane, configuration, { holdSeconds }));
+      const runner = bench.start(claim);
+      await until('it stands by', () => plane.calls.includes('POST /runner/v1/next'));
+      return { runner, record };
+    };
+    const timeUp = await standBy(0.3);
+    expect(await timeUp.runner.ended).toBe(0);
+
+    const stopped = await standBy(60);
+    stopped.runner.process.kill('SIGTERM');
+    expect(await stopped.runner.ended).toBe(0);
+
+    const told = await standBy(60);
+    plane.next = { action: 'exit' };
+    expect(await told.runner.ended).toBe(0);
+    expect(told.record.reports).toBe(1);
+  });
+
+  it('whose plan is interrupted reports it as canceled', async () => {
+    const { plane } = bench;
+    plane.signal = 'interrupt';
+    const { report, code } = await bench.run(
+      jobFor(plane, await archive({ 'main.tf': 'resource "terraform_data" "a" {}' })),
+    );
+    expect(report).toMatchObject({ outcome: 'canceled' });
+    expect(code).toBe(0);
+    expect(bench.artifact('plan', 'plan')).toBeUndefined();
+  });
+
+  it('whose claim is void does nothing', async () => {
+    const runner = bench.start('claim-unknown');
+    expect(await runner.ended).toBe(0);
+    expect(bench.plane.calls).toEqual(['POST /runner/v1/claim']);
+  });
+});
+
+describe('Terraform sees', () => {
+  it('its own environment, and neither the runner’s secrets nor its token', async () => {
+    const mark = marker();
+    const configuration = await archive({ 'main.tf': long(mark, `env; exec sleep 600.${mark}`) });
+    const { plane } = bench;
+    const variables = [
+      { key: 'MY_REGION', value: 'eu-central-1', category: 'env' as const },
+      { key: 'TF_DATA_DIR', value: '/tmp/elsewhere', category: 'env' as const },
+      { key: 'TF_WORKSPACE', value: 'elsewhere', category: 'env' as const },
+      { key: 'STEPFORM_URL', value: 'http://elsewhere', category: 'env' as const },
+      { key: 'TFE_PARALLELISM', value: '3', category: 'env' as const },
+      { key: 'secret', value: 'value-not-for-argv' },
+    ];
+    await bench.run(jobFor(plane, configuration, { variables }));
+    const job = { ...bench.applyJob(configuration, { variables }), heartbeatSeconds: 0.2 };
+    const { claim, record } = plane.offer(job);
+    const runner = bench.start(claim, {
+      AWS_SECRET_ACCESS_KEY: 'host-credential',
+      HTTPS_PROXY: 'http://proxy.example',
+    });
+    await until('the long command runs', () => running(mark));
+
+    const terraform = readdirSync('/proc').filter((pid) => {
+      try {
+        return (
+          /^\d+$/.test(pid) &&
+          readlinkSync(`/proc/${pid}/exe`).endsWith('/terraform') &&
+          readFileSync(`/proc/${pid}/environ`, 'latin1').includes(bench.directory)
+        );
+      } catch {
+        return false;
+      }
+    });
+    expect(terraform).toHaveLength(1);
+    const environment = readFileSync(`/proc/${terraform[0]}/environ`, 'latin1').split('\0').filter(Boolean);
+    const commandLine = readFileSync(`/proc/${terraform[0]}/cmdline`, 'latin1');
+    for (const secret of [
+      job.token,
+      claim,
+      'host-credential',
+      'not-for-terraform',
+      'value-not-for-argv',
+      'elsewhere',
+    ]) {
+      expect(environment.join('\n')).not.toContain(secret);
+      expect(processes().filter((line) => line.includes(secret))).toEqual([]);
+      expect(textOf(record)).not.toContain(secret);
+      expect(runner.said()).not.toContain(secret);
+    }
+    expect(commandLine).toContain('-parallelism=3');
+    expect(environment).toEqual(
+      expect.arrayContaining([
+        'MY_REGION=eu-central-1',
+        'TF_IN_AUTOMATION=1',
+        'TF_INPUT=0',
+        'CHECKPOINT_DISABLE=1',
+        'TFC_WORKSPACE_NAME=network',
+        'TFE_RUN_ID=run-1234567890abcdef',
+        'HTTPS_PROXY=http://proxy.example',
+      ]),
+    );
+    const home = environment.find((one) => one.startsWith('HOME='))?.slice(5) as string;
+    expect(home.startsWith(bench.directory)).toBe(true);
+    expect(existsSync(home)).toBe(true);
+    plane.signal = 'kill';
+    expect(await runner.ended).toBe(0);
+  });
+});

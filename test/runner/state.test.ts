@@ -1,0 +1,104 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Client } from '../../functions/runner/client.ts';
+import { Control } from '../../functions/runner/control.ts';
+import { StateKeeper } from '../../functions/runner/state.ts';
+import { ControlPlane } from './control-plane.ts';
+import { jobFor } from './support.ts';
+import { until } from './until.ts';
+
+let directory: string;
+let file: string;
+let plane: ControlPlane;
+let keeper: StateKeeper;
+const kept = () => join(directory, 'kept', 'run.tfstate');
+
+const state = (serial: number, resources: string[] = []): string =>
+  JSON.stringify({ version: 4, serial, lineage: 'l', outputs: {}, resources }, undefined, 2);
+const serials = () => plane.states.map(({ serial, intermediate }) => `${serial}${intermediate ? ' intermediate' : ''}`);
+const posts = () => plane.calls.filter((call) => call === 'POST /runner/v1/state-versions').length;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'state-test-'));
+  mkdirSync(join(directory, 'state'));
+  file = join(directory, 'state', 'terraform.tfstate');
+  plane = await ControlPlane.start();
+  const job = jobFor(plane, Buffer.alloc(0), { phase: 'apply' });
+  plane.offer(job);
+  const control = new Control();
+  const client = new Client(plane.url, job.token, control.over, () => control.end());
+  keeper = new StateKeeper(file, client, control, kept());
+});
+afterEach(async () => {
+  await plane.stop();
+  rmSync(directory, { recursive: true, force: true });
+  expect(plane.violations).toEqual([]);
+});
+
+describe('the state of an apply', () => {
+  it('is stored when it has changed, and not otherwise', async () => {
+    writeFileSync(file, state(3));
+    await keeper.watch();
+    expect(await keeper.finish()).toEqual({ problem: undefined });
+    expect(posts()).toBe(0);
+  });
+
+  it('is none when Terraform has made none', async () => {
+    await keeper.watch();
+    expect(await keeper.finish()).toEqual({ problem: undefined });
+  });
+
+  it('is stored in between, seldom, and once more at the end', async () => {
+    await keeper.watch();
+    for (let serial = 1; serial <= 20; serial++) writeFileSync(file, state(serial, ['a']));
+    await until('a snapshot', () => plane.current());
+    expect(serials()).toEqual(['20 intermediate']);
+    writeFileSync(file, state(21, ['a', 'b']));
+    expect(await keeper.finish()).toMatchObject({ stateVersionId: 'sv-2' });
+    expect(serials()).toEqual(['20 intermediate', '21']);
+    expect(plane.states.every(({ completed }) => completed)).toBe(true);
+  });
+
+  it('is not stored twice when the last snapshot was the end', async () => {
+    await keeper.watch();
+    writeFileSync(file, state(1, ['a']));
+    await until('a snapshot', () => plane.current());
+    expect(await keeper.finish()).toMatchObject({ stateVersionId: 'sv-1' });
+    expect(serials()).toEqual(['1']);
+    expect(plane.calls.filter((call) => call.startsWith('PUT'))).toHaveLength(1);
+  });
+
+  it('is the last whole one when Terraform was killed while it wrote, which is said', async () => {
+    writeFileSync(file, state(1));
+    await keeper.watch();
+    writeFileSync(file, state(2, ['a']));
+    await until('a snapshot', () => plane.current());
+    writeFileSync(file, state(3, ['a', 'b']).slice(0, 60));
+    const { stateVersionId, problem } = await keeper.finish();
+    expect(stateVersionId).toBe('sv-1');
+    expect(problem).toMatch(/^Terraform was ended while it wrote its state/);
+    expect(JSON.parse(plane.current()?.content?.toString() ?? '')).toMatchObject({ serial: 2 });
+  });
+
+  it('is told apart from a snapshot with the same serial', async () => {
+    writeFileSync(file, state(5));
+    await keeper.watch();
+    writeFileSync(file, state(6, ['a']));
+    await until('a snapshot', () => plane.current());
+    // Terraform does not count up when it is back where it began.
+    writeFileSync(file, state(5));
+    await keeper.finish();
+    expect(serials()).toEqual(['6 intermediate', '7']);
+    expect(JSON.parse(plane.current()?.content?.toString() ?? '')).toMatchObject({ serial: 7, resources: [] });
+  });
+
+  it('is kept by the runner when nobody takes it', async () => {
+    await keeper.watch();
+    writeFileSync(file, state(1, ['a']));
+    plane.disown();
+    await expect(keeper.finish()).rejects.toThrow('410');
+    expect(readFileSync(kept(), 'utf8')).toBe(state(1, ['a']));
+  });
+});

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import * as bucket from '../../functions/store/bucket.ts';
+import { type Storage, startStorage } from '../support/storage.ts';
+
+let storage: Storage;
+beforeAll(async () => {
+  storage = await startStorage();
+});
+afterAll(() => storage.close());
+
+const text = (buffer: Buffer | number | undefined) => (Buffer.isBuffer(buffer) ? buffer.toString() : buffer);
+
+it('keeps what was put, byte for byte', async () => {
+  const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, i) => (i * 7) % 256));
+  await bucket.putObject('runs/run-1/plan/log', bytes);
+  expect((await bucket.getObject('runs/run-1/plan/log'))?.equals(bytes)).toBe(true);
+  expect(await bucket.objectSize('runs/run-1/plan/log')).toBe(70_000);
+});
+
+it('answers undefined for an object that is not there', async () => {
+  expect(await bucket.getObject('runs/none')).toBeUndefined();
+  expect(await bucket.getObject('runs/none', { from: 0, length: 2 })).toBeUndefined();
+  expect(await bucket.getObjectUpTo('runs/none', 10)).toBeUndefined();
+  expect(await bucket.peekObject('runs/none', 2)).toBeUndefined();
+  expect(await bucket.objectSize('runs/none')).toBeUndefined();
+});
+
+it('reads parts, and nothing behind the end', async () => {
+  await bucket.putObject('runs/parts', '0123456789');
+  expect(text(await bucket.getObject('runs/parts', { from: 3, length: 4 }))).toBe('3456');
+  expect(text(await bucket.getObject('runs/parts', { from: 8, length: 100 }))).toBe('89');
+  expect(text(await bucket.getObject('runs/parts', { from: 10, length: 100 }))).toBe('');
+});
+
+it('tells size and first bytes in one request', async () => {
+  await bucket.putObject('configurations/a', 'abcdef');
+  await bucket.putObject('configurations/empty', '');
+  storage.calls.length = 0;
+  expect(await bucket.peekObject('configurations/a', 2)).toEqual({ size: 6, head: Buffer.from('ab') });
+  expect(storage.calls).toHaveLength(1);
+  expect(await bucket.peekObject('configurations/empty', 2)).toEqual({ size: 0, head: Buffer.alloc(0) });
+});
+
+it('does not read an object that is too large, but tells its size', async () => {
+  await bucket.putObject('states/large', 'x'.repeat(1000));
+  expect(await bucket.getObjectUpTo('states/large', 999)).toBe(1000);
+  expect(text(await bucket.getObjectUpTo('states/large', 1000))).toHaveLength(1000);
+});
+
+it('makes URLs that work without credentials, for one method only', async () => {
+  const key = 'states/ws-1/sv-1.tfstate';
+  const put = await bucket.presignPut(key, 60);
+  expect((await fetch(put, { method: 'PUT', body: 'content' })).status).toBe(200);
+  const get = await bucket.presignGet(key, 60);
+  expect(await (await fetch(get)).text()).toBe('content');
+  expect((await fetch(get, { method: 'PUT', body: 'other' })).status).toBe(403);
+  expect((await fetch(get.replace('sv-1', 'sv-2'))).status).toBe(403);
+  expect(await (await fetch(get)).text()).toBe('content');
+});
+
+it('can bind an upload to its length', async () => {
+  const put = await bucket.presignPut('states/bound', 60, { contentLength: 4 });
+  expect((await fetch(put, { method: 'PUT', body: 'too long' })).status).toBe(403);
+  expect((await fetch(put, { method: 'PUT', body: 'four' })).status).toBe(200);
+});
+
+it('asks again when S3 is busy, and says what it was doing when that does not help', async () => {
+  await bucket.putObject('runs/busy', 'here');
+  storage.busy(2);
+  expect(text(await bucket.getObject('runs/busy'))).toBe('here');
+  storage.busy(100);
+  await expect(bucket.getObject('runs/busy')).rejects.toThrow(/reading runs\/busy: HTTP 503/);
+  storage.busy(0);
+});
+
+it('addresses the bucket by its host name on AWS', async () => {
+  const endpoint = process.env.AWS_ENDPOINT_URL_S3;
+  delete process.env.AWS_ENDPOINT_URL_S3;
+  try {
+    const url = new URL(await bucket.presignGet('states/a b.json', 60));
+    expect(url.origin).toBe('https://stepform-test.s3.us-east-1.amazonaws.com');
+    expect(url.pathname).toBe('/states/a%20b.json');
+    expect(url.searchParams.get('X-Amz-Expires')).toBe('60');
+  } finally {
+    process.env.AWS_ENDPOINT_URL_S3 = endpoint;
+  }
+});

@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { open, seal } from '../../functions/store/secrets.ts';
+import { type Storage, startStorage } from '../support/storage.ts';
+
+let storage: Storage;
+beforeAll(async () => {
+  storage = await startStorage();
+});
+afterAll(() => storage.close());
+
+const context = { workspace: 'ws-1', variable: 'var-1' };
+
+it('opens what it sealed, for the same record', () =>
+  fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 200 }), async (value) => {
+      expect(await open(await seal(value, context), context)).toBe(value);
+    }),
+    { numRuns: 20 },
+  ));
+
+it('hides the value, and seals it differently each time', async () => {
+  const one = Buffer.from(await seal('hunter2 hunter2', context));
+  const two = Buffer.from(await seal('hunter2 hunter2', context));
+  expect(one.includes('hunter2')).toBe(false);
+  expect(one.equals(two)).toBe(false);
+});
+
+it('takes values larger than KMS does', async () => {
+  const value = 'x'.repeat(256 * 1024);
+  expect(await open(await seal(value, context), context)).toBe(value);
+});
+
+it('does not open for another record', async () => {
+  const sealed = await seal('value', context);
+  await expect(open(sealed, { ...context, variable: 'var-2' })).rejects.toThrow('InvalidCiphertext');
+});
+
+it('does not open what was altered, wherever', async () => {
+  const sealed = await seal('value', context);
+  for (const at of [0, 10, sealed.length - 20, sealed.length - 1]) {
+    const altered = Uint8Array.from(sealed);
+    altered[at] = (altered[at] as number) ^ 1;
+    await expect(open(altered, context)).rejects.toThrow();
+  }
+});

@@ -1,0 +1,120 @@
+/** The public API's handler, called as API Gateway calls it, on dynalite and the local S3 and KMS. */
+import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import { record } from '../conformance/record.ts';
+import { type Aws, startAws } from './aws.ts';
+import { type Storage, startStorage } from './storage.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: documents are looked into at any depth
+type Json = any;
+
+export interface Answered {
+  status: number;
+  headers: Record<string, string>;
+  /** The parsed body; undefined when there is none. */
+  body: Json;
+}
+
+export interface Sent {
+  token?: string | null;
+  /** Sent as JSON, or as it is when a string. */
+  body?: unknown;
+  headers?: Record<string, string>;
+  base64?: boolean;
+}
+
+export interface Api {
+  aws: Aws;
+  storage: Storage;
+  /** Owner of the organization `acme`. */
+  token: string;
+  userId: string;
+  call(method: string, path: string, sent?: Sent): Promise<Answered>;
+  get(path: string, sent?: Sent): Promise<Answered>;
+  post(path: string, attributes?: object, relationships?: object, sent?: Sent): Promise<Answered>;
+  patch(path: string, attributes?: object, relationships?: object): Promise<Answered>;
+  /** Creates a workspace and returns its document. */
+  workspace(attributes?: object): Promise<Json>;
+  /** A configuration version that was uploaded. */
+  configuration(workspaceId: string, attributes?: object, content?: Uint8Array): Promise<Json>;
+  close(): Promise<void>;
+}
+
+export const gzipHead = Buffer.from([0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0, 3]);
+
+export const eventOf = (method: string, url: string, sent: Sent = {}): APIGatewayProxyEventV2 => {
+  const [path = '/', query = ''] = url.split('?');
+  const { token, body, headers = {}, base64 = false } = sent;
+  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+  const rawPath = decodeURIComponent(path);
+  return {
+    version: '2.0',
+    routeKey: '$default',
+    rawPath,
+    rawQueryString: query,
+    queryStringParameters: Object.fromEntries(new URLSearchParams(query)),
+    headers: {
+      host: 'api.example.test',
+      'x-forwarded-proto': 'https',
+      ...(token ? { authorization: `Bearer ${token}` } : {}),
+      ...headers,
+    },
+    requestContext: { domainName: 'api.example.test', http: { method, path: rawPath } },
+    body: text && base64 ? Buffer.from(text).toString('base64') : text,
+    isBase64Encoded: base64,
+  } as unknown as APIGatewayProxyEventV2;
+};
+
+let names = 0;
+/** A name nothing else in this file has. */
+export const uniqueName = (prefix: string): string => `${prefix}-${++names}`;
+
+export const startApi = async (): Promise<Api> => {
+  const aws = await startAws();
+  const storage = await startStorage();
+  const { handler } = await import('../../functions/api/handler.ts');
+  const { handler: bootstrap } = await import('../../functions/events/bootstrap.ts');
+  const { putObject } = await import('../../functions/store/bucket.ts');
+  const { token, userId } = await bootstrap({ organization: 'acme', email: 'owner@acme.test', username: 'owner' });
+
+  const call: Api['call'] = async (method, path, sent = {}) => {
+    const url = path.startsWith('/') ? path : `/api/v2/${path}`;
+    const event = eventOf(method, url, { ...sent, token: sent.token === undefined ? token : sent.token });
+    const { statusCode, headers, body } = (await handler(event, {} as Context)) as {
+      statusCode: number;
+      headers: Record<string, string>;
+      body?: string;
+    };
+    record({ method, url, status: statusCode, contentType: headers['content-type'] ?? '', body });
+    return { status: statusCode, headers, body: body ? JSON.parse(body) : undefined };
+  };
+  const send =
+    (method: string) =>
+    (path: string, attributes?: object, relationships?: object, sent: Sent = {}) =>
+      call(method, path, { ...sent, body: { data: { attributes, relationships } } });
+  const api: Api = {
+    aws,
+    storage,
+    token,
+    userId,
+    call,
+    get: (path, sent) => call('GET', path, sent),
+    post: send('POST'),
+    patch: send('PATCH'),
+    workspace: async (attributes = {}) => {
+      const answer = await api.post('organizations/acme/workspaces', { name: uniqueName('ws'), ...attributes });
+      if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+      return answer.body.data;
+    },
+    configuration: async (workspaceId, attributes = { 'auto-queue-runs': false }, content = gzipHead) => {
+      const created = await api.post(`workspaces/${workspaceId}/configuration-versions`, attributes);
+      const { id } = created.body.data;
+      await putObject(`configurations/${id}.tar.gz`, Buffer.from(content));
+      return (await api.get(`configuration-versions/${id}`)).body.data;
+    },
+    close: async () => {
+      await aws.close();
+      await storage.close();
+    },
+  };
+  return api;
+};

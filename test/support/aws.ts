@@ -1,0 +1,131 @@
+/**
+ * DynamoDB (dynalite, in memory, the table as the product has it) and a Step Functions that only takes notes, behind
+ * one endpoint at which a test can let any call fail: before it took effect, or after, with its answer lost.
+ */
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import dynalite from 'dynalite';
+
+export interface SentTask {
+  action: 'SendTaskSuccess' | 'SendTaskFailure' | 'SendTaskHeartbeat' | 'StartExecution' | string;
+  input: Record<string, string>;
+}
+
+export interface Aws {
+  /** Calls to Step Functions in order. */
+  sent: SentTask[];
+  /** Calls to DynamoDB since the start. */
+  calls: number;
+  /** Items that DynamoDB handed out since the start. */
+  itemsRead: number;
+  /** Fails the n-th call from now on (1 = the next), once. */
+  failCall(n: number, when: 'before' | 'after'): void;
+  /** Holds every call until it resolves, so that a test can choose the order in which calls happen. */
+  gate?: () => Promise<void>;
+  close(): Promise<void>;
+}
+
+const listen = (server: Server): Promise<number> =>
+  new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)));
+
+const itemsIn = (text: string): number => {
+  const { Item, Items = [], Responses = {} } = JSON.parse(text || '{}');
+  const batches = Object.values(Responses).flat();
+  return (Item ? 1 : 0) + Items.length + batches.length;
+};
+
+export const startAws = async (): Promise<Aws> => {
+  const database = dynalite({ createTableMs: 0 }) as Server;
+  const databasePort = await listen(database);
+  let fault: { n: number; when: 'before' | 'after' } | undefined;
+  const aws: Aws = {
+    sent: [],
+    calls: 0,
+    itemsRead: 0,
+    failCall: (n, when) => {
+      fault = { n, when };
+    },
+    close: async () => {
+      for (const each of [server, database]) {
+        each.closeAllConnections();
+        await new Promise((resolve) => each.close(resolve));
+      }
+    },
+  };
+  const server = createServer((incoming, outgoing) => {
+    const parts: Buffer[] = [];
+    incoming.on('data', (part: Buffer) => parts.push(part));
+    incoming.on('end', async () => {
+      await aws.gate?.();
+      const body = Buffer.concat(parts);
+      const [service = '', action = ''] = String(incoming.headers['x-amz-target']).split('.');
+      aws.calls++;
+      const fails = fault && --fault.n === 0 ? fault.when : undefined;
+      if (fails) fault = undefined;
+      if (fails === 'before') return incoming.socket.destroy();
+      if (service.startsWith('AWSStepFunctions')) {
+        aws.sent.push({ action, input: JSON.parse(body.toString()) });
+        if (fails === 'after') return incoming.socket.destroy();
+        outgoing.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' });
+        return outgoing.end('{}');
+      }
+      const forwarded = request(
+        {
+          port: databasePort,
+          host: '127.0.0.1',
+          method: incoming.method,
+          path: incoming.url,
+          headers: incoming.headers,
+        },
+        (answer) => {
+          if (fails === 'after') return incoming.socket.destroy();
+          const said: Buffer[] = [];
+          answer.on('data', (part: Buffer) => said.push(part));
+          answer.on('end', () => {
+            const text = Buffer.concat(said);
+            if (action !== 'UpdateItem') aws.itemsRead += itemsIn(text.toString());
+            outgoing.writeHead(answer.statusCode ?? 500, answer.headers).end(text);
+          });
+        },
+      );
+      forwarded.end(body);
+    });
+  });
+  const port = await listen(server);
+  Object.assign(process.env, {
+    AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_MAX_ATTEMPTS: '1',
+    TABLE_NAME: 'stepform-test',
+    BUCKET_NAME: 'stepform-test',
+    STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:000000000000:stateMachine:runs',
+  });
+  await new DynamoDBClient({ endpoint: `http://127.0.0.1:${databasePort}` }).send(
+    new CreateTableCommand({
+      TableName: 'stepform-test',
+      BillingMode: 'PAY_PER_REQUEST',
+      AttributeDefinitions: ['pk', 'sk', 'dueShard', 'dueAt'].map((AttributeName) => ({
+        AttributeName,
+        AttributeType: 'S',
+      })),
+      KeySchema: [
+        { AttributeName: 'pk', KeyType: 'HASH' },
+        { AttributeName: 'sk', KeyType: 'RANGE' },
+      ],
+      GlobalSecondaryIndexes: [
+        {
+          IndexName: 'due',
+          KeySchema: [
+            { AttributeName: 'dueShard', KeyType: 'HASH' },
+            { AttributeName: 'dueAt', KeyType: 'RANGE' },
+          ],
+          Projection: { ProjectionType: 'KEYS_ONLY' },
+        },
+      ],
+    }),
+  );
+  return aws;
+};

@@ -1,0 +1,2 @@
+declare module 'dynalite';
+declare module 'asl-validator';

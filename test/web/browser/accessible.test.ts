@@ -1,0 +1,107 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { newName, newWorkspace, resources, startRun, untilConfirmable, untilFinal } from '../../e2e/support/world.ts';
+import { client, newPage, organization, runPath, visit } from './support/reader.ts';
+
+/** Every view by axe's rules for WCAG 2.2 AA, light and dark, wide and narrow. */
+
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Violation {
+  id: string;
+  nodes: { target: string[]; failureSummary: string }[];
+}
+
+const violations = async (page: Page): Promise<string[]> => {
+  await page.evaluate(axe);
+  const found = await page.evaluate(async () => {
+    const { axe: run } = window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
+    return (await run.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }))
+      .violations;
+  });
+  return found.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`),
+  );
+};
+
+/** Address and a text that says that the view is complete. */
+const views: Record<string, { path: string; ready: string; open?: string }> = {};
+
+beforeAll(async () => {
+  const workspace = await newWorkspace({ description: 'To be read by everybody' });
+  const { name } = workspace.attributes;
+  await client.setVariable(workspace.id, { key: 'unused', value: 'x', sensitive: true });
+  const files = { 'main.tf': `${resources(['a', 'b'])}\noutput "a" { value = "x" }` };
+  const applied = await startRun(workspace, files, { 'auto-apply': true, message: 'Applied already' });
+  expect((await untilFinal(applied)).attributes).toMatchObject({ status: 'applied', 'end-reason': null });
+  const failed = await startRun(workspace, { 'main.tf': 'resource "terraform_data" "a" {' }, { message: 'Fails' });
+  await untilFinal(failed);
+  const waiting = await untilConfirmable(
+    await startRun(workspace, { 'main.tf': resources(['b', 'c']) }, { message: 'Waits' }),
+  );
+  const pending = await client.createRun(workspace.id, { message: 'In line' });
+  const [state] = await client.list(
+    `/state-versions?filter[organization][name]=${organization}&filter[workspace][name]=${name}`,
+  );
+  const set = await client.create(`/organizations/${organization}/varsets`, 'varsets', {
+    name: newName('set'),
+    description: 'For everybody',
+  });
+  const shared = { key: 'shared-variable', value: 'x', category: 'env' };
+  await client.create(`/varsets/${set.id}/relationships/vars`, 'vars', shared);
+  const at = `/app/${organization}/workspaces/${name}`;
+  Object.assign(views, {
+    workspaces: { path: `/app/${organization}/workspaces`, ready: name },
+    'new workspace': { path: `/app/${organization}/workspaces`, ready: name, open: 'New workspace' },
+    queue: { path: `/app/${organization}/runs`, ready: '1 of 1 in line' },
+    'variable sets': { path: `/app/${organization}/variable-sets`, ready: 'For everybody' },
+    'variable set': { path: `/app/${organization}/variable-sets/${set.id}`, ready: 'shared-variable' },
+    overview: { path: at, ready: 'Current run' },
+    'new run': { path: at, ready: 'Current run', open: 'Start new run' },
+    runs: { path: `${at}/runs`, ready: 'Applied already' },
+    states: { path: `${at}/states`, ready: 'Serial' },
+    state: { path: `${at}/states/${state?.id}`, ready: 'terraform_data.a' },
+    variables: { path: `${at}/variables`, ready: 'unused' },
+    'new variable': { path: `${at}/variables`, ready: 'unused', open: 'Add variable' },
+    settings: { path: `${at}/settings`, ready: 'Delete this workspace' },
+    'run that applied': { path: runPath(name, applied.id), ready: 'What differs from the state before' },
+    'run that failed': { path: runPath(name, failed.id), ready: 'Terraform v' },
+    'run that waits': { path: runPath(name, waiting.id), ready: 'terraform_data.c' },
+    'run in line': { path: runPath(name, pending.id), ready: 'Waits for Waits' },
+    tokens: { path: '/app/settings/tokens', ready: 'Created by the operator' },
+    'new organization': { path: '/app/organizations/new', ready: 'It cannot be changed later' },
+    nothing: { path: '/app/a/b/c/d/e', ready: 'There is nothing at this address' },
+  });
+});
+
+const looks = [
+  { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
+  { colorScheme: 'dark', viewport: { width: 390, height: 844 } },
+] as const;
+
+describe.each(looks)('$colorScheme at $viewport.width pixels', (look) => {
+  it('every view is for everybody, and none is wider than the screen', async () => {
+    const page = await visit('/', look);
+    const wrong: string[] = [];
+    for (const [name, { path, ready, open }] of Object.entries(views)) {
+      await page.goto(path);
+      await page.getByText(ready).first().waitFor();
+      if (open) await page.getByRole('button', { name: open }).click();
+      wrong.push(...(await violations(page)).map((violation) => `${name}: ${violation}`));
+      const over = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+      if (over > 0) wrong.push(`${name}: ${over} pixels wider than the screen`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('so is the way in', async () => {
+    const page = await newPage(look);
+    await page.goto('/');
+    await page.getByLabel('API token').waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+});

@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import {
+  newWorkspace,
+  resources,
+  startRun,
+  untilConfirmable,
+  untilFinal,
+  untilStatus,
+} from '../../e2e/support/world.ts';
+import { newMember, operate } from './support/operator.ts';
+import { client, organization, platform, runPath, seesStatus, visit } from './support/reader.ts';
+
+/** What people may do is offered, and nothing else; what they do happens. */
+
+const waiting = async (files: Record<string, string> = { 'main.tf': resources(['a']) }) => {
+  const workspace = await newWorkspace();
+  const run = await untilConfirmable(await startRun(workspace, files, { message: 'Change something' }));
+  return { workspace, run, path: runPath(workspace.attributes.name, run.id) };
+};
+
+describe('a run that waits for a person', () => {
+  it('is discarded, and says by whom and why', async () => {
+    const { run, path } = await waiting();
+    const page = await visit(path);
+    await page.getByLabel('Comment', { exact: true }).fill('Not today');
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await seesStatus(page, 'Discarded');
+    await page.getByText('Not today').waitFor();
+    expect((await client.run(run.id)).attributes.status).toBe('discarded');
+    expect(await page.getByLabel('Actions').count()).toBe(0);
+  });
+
+  it('is confirmed from the keyboard alone', async () => {
+    const { path } = await waiting();
+    const page = await visit(path);
+    await page.getByRole('button', { name: 'Confirm & Apply' }).waitFor();
+    await page.getByLabel('Comment', { exact: true }).focus();
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Confirm & Apply');
+    await page.keyboard.press('Enter');
+    await seesStatus(page, 'Applied');
+  });
+
+  it('asks again before it destroys', async () => {
+    const workspace = await newWorkspace();
+    const first = await startRun(workspace, { 'main.tf': resources(['a', 'b']) }, { 'auto-apply': true });
+    await untilFinal(first);
+    const run = await untilConfirmable(await client.createRun(workspace.id, { 'is-destroy': true }));
+    const page = await visit(runPath(workspace.attributes.name, run.id));
+    await page.getByRole('button', { name: 'Confirm & Apply' }).click();
+    await page.getByRole('dialog').getByText('This destroys 2 of the resources').waitFor();
+    await page.keyboard.press('Escape');
+    expect((await client.run(run.id)).attributes.status).toBe('planned');
+    await page.getByRole('button', { name: 'Confirm & Apply' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Confirm & Apply' }).click();
+    await seesStatus(page, 'Applied');
+  });
+
+  it('answers clearly when somebody else was faster', async () => {
+    const { run, path } = await waiting();
+    const page = await visit(path);
+    const confirm = page.getByRole('button', { name: 'Confirm & Apply' });
+    await confirm.waitFor();
+    // The page does not learn of it before the click.
+    await page.route('**/api/v2/runs/run-*include=*', () => {});
+    await client.act(run.id, 'discard');
+    await confirm.click();
+    await page.getByText('Somebody was faster, or the run has moved on.').waitFor();
+    await page.unroute('**/api/v2/runs/run-*include=*');
+  });
+
+  it('is another reader’s decision seen within a second', async () => {
+    const { run, path } = await waiting();
+    const page = await visit(path);
+    await seesStatus(page, 'Needs Confirmation');
+    await client.act(run.id, 'discard');
+    await untilFinal(run);
+    const began = Date.now();
+    await seesStatus(page, 'Discarded');
+    // One period, and a busy machine.
+    expect(Date.now() - began).toBeLessThan(1_500);
+  });
+});
+
+describe('a run at work', () => {
+  it('is canceled', async () => {
+    const workspace = await newWorkspace({ 'auto-apply': true });
+    const run = await startRun(workspace, { 'main.tf': resources(['a'], 30) });
+    await untilStatus(run, 'applying');
+    const page = await visit(runPath(workspace.attributes.name, run.id));
+    await page.getByRole('button', { name: 'Cancel Run' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Terraform stops as it does on Ctrl-C').waitFor();
+    await dialog.getByLabel('Comment').fill('Wrong account');
+    await dialog.getByRole('button', { name: 'Cancel Run' }).click();
+    await page
+      .getByText('Cancel requested')
+      .or(page.locator('.status', { hasText: 'Canceled' }))
+      .first()
+      .waitFor();
+    await seesStatus(page, 'Canceled');
+    await page.getByText('Wrong account').waitFor();
+  });
+
+  it('that waits behind another says so, and can be put first', async () => {
+    const { workspace, run } = await waiting();
+    const next = await client.createRun(workspace.id, { message: 'In a hurry' });
+    const page = await visit(runPath(workspace.attributes.name, next.id));
+    await page.getByText('Waits for Change something: Needs Confirmation').waitFor();
+    await page.getByRole('button', { name: 'Run this now' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Run this now' }).click();
+    await seesStatus(page, 'Needs Confirmation');
+    expect((await client.run(run.id)).attributes.status).toBe('discarded');
+  });
+});
+
+describe('a workspace', () => {
+  it('is locked with a reason, holds runs back, and is unlocked', async () => {
+    const { attributes, id } = await newWorkspace();
+    const page = await visit(`/app/${organization}/workspaces/${attributes.name}`);
+    await page.getByRole('button', { name: 'Lock', exact: true }).click();
+    await page.getByLabel('Reason').fill('Moving house');
+    await page.getByRole('button', { name: 'Lock workspace' }).click();
+    await page.getByText('“Moving house”').waitFor();
+    expect((await client.get(`/workspaces/${id}`)).attributes.locked).toBe(true);
+    await page.getByRole('button', { name: 'Unlock' }).click();
+    await page.getByText('“Moving house”').waitFor({ state: 'detached' });
+    expect((await client.get(`/workspaces/${id}`)).attributes.locked).toBe(false);
+  });
+
+  it('is renamed, tagged and deleted', async () => {
+    const { attributes } = await newWorkspace();
+    const page = await visit(`/app/${organization}/workspaces/${attributes.name}/settings`);
+    const renamed = `${attributes.name}-renamed`;
+    await page.getByLabel('Name', { exact: true }).fill(renamed);
+    await page.getByLabel('Tags').fill('net prod');
+    await page.getByRole('button', { name: 'Save settings' }).click();
+    await page.getByRole('heading', { name: renamed }).waitFor();
+    await page.getByRole('button', { name: 'Delete workspace' }).click();
+    await page.getByLabel(`Type ${renamed} to confirm`).fill(renamed);
+    await page.getByRole('button', { name: 'Delete for good' }).click();
+    await page.getByRole('heading', { name: 'Workspaces' }).waitFor();
+    expect(await page.getByText(renamed).count()).toBe(0);
+  });
+});
+
+describe('who may only read', () => {
+  it('sees everything and no button that would be refused', async () => {
+    const { workspace, path } = await waiting();
+    operate(platform);
+    const page = await visit(path, { token: await newMember(organization, 'read') });
+    await page.getByText('Waits for somebody who may apply runs here').waitFor();
+    for (const name of ['Confirm & Apply', 'Discard', 'Cancel Run', 'Comment']) {
+      expect(await page.getByRole('button', { name }).count(), name).toBe(0);
+    }
+    await page.goto(path.replace(/\/runs.*/, ''));
+    await page.getByRole('heading', { name: workspace.attributes.name }).waitFor();
+    for (const name of ['Start new run', 'Lock', 'Delete workspace']) {
+      expect(await page.getByRole('button', { name, exact: true }).count(), name).toBe(0);
+    }
+    await page.getByRole('link', { name: 'Variables' }).click();
+    await page.getByText('There are none').waitFor();
+    expect(await page.getByRole('button', { name: 'Add variable' }).count()).toBe(0);
+  });
+});

@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import { newWorkspace, startRun, untilConfirmable } from '../../e2e/support/world.ts';
+import { client, organization, runPath, visit } from './support/reader.ts';
+
+/** Whatever people and configurations write stays text. */
+
+const evil = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
+
+it('shows script in names, messages, values, plans and logs as text', async () => {
+  const workspace = await newWorkspace({ description: evil });
+  await client.setVariable(workspace.id, { key: 'given', value: evil, description: evil });
+  const run = await startRun(
+    workspace,
+    {
+      'main.tf': `variable "given" {}
+resource "terraform_data" "a" {
+  for_each = { ${JSON.stringify(evil)} = 1 }
+  input    = { ${JSON.stringify(evil)} = var.given }
+}
+output "given" { value = var.given }
+check "loud" {
+  assert {
+    condition     = terraform_data.a != null && false
+    error_message = <<-EOT
+      ${evil} \u001b]8;;javascript:alert(1)\u0007link\u001b]8;;\u0007
+    EOT
+  }
+}
+`,
+    },
+    { message: evil },
+  );
+  await untilConfirmable(run);
+  const path = runPath(workspace.attributes.name, run.id);
+  const page = await visit(path);
+  await page.getByRole('heading', { name: evil }).waitFor();
+  await page.getByText('terraform_data.a').first().waitFor();
+  await page.getByRole('button', { name: 'Output', exact: true }).click();
+  await page.getByLabel('Lines of the plan').getByText('onerror').first().waitFor();
+  await page.getByLabel('Comment', { exact: true }).fill(evil);
+  await page.getByRole('button', { name: 'Confirm & Apply' }).click();
+  await page.getByText('Copy').last().waitFor();
+  await page.locator('blockquote', { hasText: 'onerror' }).waitFor();
+  for (const place of [
+    `/app/${organization}/workspaces`,
+    `/app/${organization}/runs`,
+    `/app/${organization}/workspaces/${workspace.attributes.name}`,
+    `/app/${organization}/workspaces/${workspace.attributes.name}/variables`,
+    `/app/${organization}/workspaces/${workspace.attributes.name}/runs`,
+  ]) {
+    await page.goto(place);
+    await page.getByText('onerror').first().waitFor();
+  }
+  expect(await page.evaluate(() => (window as unknown as { hacked?: number }).hacked)).toBeUndefined();
+  expect(await page.locator('img, script:not([src])').count()).toBe(0);
+});
+
+it('does not let an address make the page say or do anything', async () => {
+  const page = await visit(`/app/${organization}/workspaces/${encodeURIComponent(evil)}`);
+  await page.getByText('There is no such workspace').waitFor();
+  await page.goto(`/app/${organization}/nowhere/to/be/found`);
+  await page.getByRole('heading', { name: 'There is nothing at this address' }).waitFor();
+  expect(await page.evaluate(() => (window as unknown as { hacked?: number }).hacked)).toBeUndefined();
+});

@@ -1,0 +1,93 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { newName } from '../../e2e/support/world.ts';
+import { platform, seesStatus, visit } from './support/reader.ts';
+
+/** From nothing to Applied by clicks alone, with real terraform. */
+
+let folder: string;
+beforeAll(async () => {
+  folder = join(await mkdtemp(join(tmpdir(), 'stepform-folder-')), 'network');
+  const { mkdir } = await import('node:fs/promises');
+  await mkdir(folder);
+  await writeFile(
+    join(folder, 'main.tf'),
+    `variable "region" {}
+resource "terraform_data" "network" {
+  input = var.region
+  provisioner "local-exec" {
+    command = "for i in 1 2 3 4 5 6; do echo step $i; sleep 0.25; done"
+  }
+}
+output "region" { value = terraform_data.network.output }
+output "key" {
+  value     = "very-secret"
+  sensitive = true
+}
+`,
+  );
+  await writeFile(join(folder, 'terraform.tfstate'), 'never to be uploaded');
+});
+afterAll(() => rm(join(folder, '..'), { recursive: true, force: true }));
+
+it('leads a newcomer from an empty organization to outputs', async () => {
+  const organization = newName('org');
+  const page = await visit('/app/organizations/new');
+  await page.getByLabel('Name').fill(organization);
+  await page.getByLabel('E-mail').fill('owner@localhost');
+  await page.getByRole('button', { name: 'Create organization' }).click();
+
+  // Empty, it teaches the next step; the host is the one that terraform can talk to.
+  const block = page.getByLabel('cloud block');
+  await block.getByText(`organization = "${organization}"`).waitFor();
+  expect(await block.innerText()).toContain(`hostname     = "${new URL(platform.httpsUrl ?? platform.url).host}"`);
+
+  await page.getByRole('button', { name: 'New workspace' }).click();
+  await page.getByLabel('Name').fill('network');
+  await page.getByRole('button', { name: 'Create workspace' }).click();
+  await page.getByRole('heading', { name: 'Nothing has run here yet' }).waitFor();
+
+  await page.getByRole('link', { name: 'Variables' }).click();
+  await page.getByRole('button', { name: 'Add variable' }).click();
+  await page.getByLabel('Name').fill('region');
+  await page.getByRole('textbox', { name: 'Value' }).fill('eu-central-1');
+  await page.getByRole('dialog').getByRole('button', { name: 'Add variable' }).click();
+  await page.getByRole('cell', { name: 'eu-central-1' }).waitFor();
+
+  await page.getByRole('button', { name: 'Start new run' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('This workspace has none yet').waitFor();
+  expect(await dialog.getByRole('button', { name: 'Start run' }).isDisabled()).toBe(true);
+  await dialog.getByLabel('Folder with the configuration').setInputFiles(folder);
+  await dialog.getByText('Uploads main.tf').or(dialog.getByText('Uploads network')).waitFor();
+  await dialog.getByLabel('Message').fill('First rollout');
+  await dialog.getByRole('button', { name: 'Start run' }).click();
+
+  await page.getByRole('heading', { name: 'First rollout' }).waitFor();
+  await seesStatus(page, 'Needs Confirmation');
+  // The plan by resource, open because it waits for a person.
+  await page.getByText('terraform_data.network').first().waitFor();
+  await page.getByRole('cell', { name: '"eu-central-1"' }).first().waitFor();
+  await page.getByLabel('Comment', { exact: true }).fill('Looks good to me');
+  await page.getByRole('button', { name: 'Confirm & Apply' }).click();
+
+  // Live: a line is there while the apply goes on.
+  await page.getByLabel('Lines of the apply').getByText('step 2').waitFor();
+  await seesStatus(page, 'Applying');
+  await seesStatus(page, 'Applied');
+  await page.getByText('Looks good to me').waitFor();
+  expect(await page.getByRole('button', { name: 'Confirm & Apply' }).count()).toBe(0);
+
+  const outputs = page.getByRole('table').filter({ hasText: 'region' });
+  await outputs.getByText('eu-central-1').waitFor();
+  expect(await outputs.innerText()).not.toContain('very-secret');
+  await outputs.getByRole('button', { name: 'Show key' }).click();
+  await outputs.getByText('very-secret').waitFor();
+
+  await page.getByRole('link', { name: 'What differs from the state before' }).click();
+  await page.getByText('terraform_data.network').waitFor();
+  await page.getByLabel('You are here').getByRole('link', { name: organization }).click();
+  await page.getByRole('link', { name: /network.*1 resource.*Applied/s }).waitFor();
+});

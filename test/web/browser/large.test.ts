@@ -1,0 +1,81 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { newName, newWorkspace, resources, startRun, untilConfirmable } from '../../e2e/support/world.ts';
+import { longestFrame, waitAfter } from './support/measure.ts';
+import { enlarge, operate } from './support/operator.ts';
+import { client, platform, runPath, visit } from './support/reader.ts';
+
+/** Large things stay quick. The bounds are generous, for machines that do ten other things; the bench has the figures. */
+
+const lines = 100_000;
+let path: string;
+
+beforeAll(async () => {
+  operate(platform);
+  const workspace = await newWorkspace();
+  const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }));
+  await enlarge(run.id, { lines, resources: 2_000 });
+  path = runPath(workspace.attributes.name, run.id);
+});
+
+describe('a log of 100,000 lines', () => {
+  it('is read, searched and scrolled without freezing, a screenful of it on the page', async () => {
+    const page = await visit(path);
+    const shown = await waitAfter(
+      page,
+      () => page.getByRole('button', { name: 'Output', exact: true }).click(),
+      () => /100,000 lines/.test(document.querySelector('.log-bar')?.textContent ?? ''),
+    );
+    expect(shown).toBeLessThan(15_000);
+    expect(await page.locator('.log .line').count()).toBeLessThan(200);
+
+    const search = page.getByLabel('Search the output of the plan');
+    await search.fill('line 99999 of');
+    await search.press('Enter');
+    await page.locator('.line.aimed', { hasText: 'line 99999 of a long log' }).waitFor();
+    expect(await page.locator('.log mark').count()).toBe(1);
+
+    expect(await longestFrame(page, '.log')).toBeLessThan(2_000);
+    await page.locator('.log').getByText('line 100000 of').waitFor();
+  });
+
+  it('can be linked to by the line', async () => {
+    const page = await visit(`${path}#plan-54321`);
+    await page.locator('.line.aimed', { hasText: 'line 54321 of' }).waitFor();
+    await page.getByLabel('Line 54320').click();
+    expect(new URL(page.url()).hash).toBe('#plan-54320');
+  });
+});
+
+describe('a plan of 2,000 resources', () => {
+  it('is shown, filtered and opened without freezing', async () => {
+    const page = await visit(path);
+    await page.getByRole('button', { name: 'Replace 400' }).waitFor();
+    const filtered = await waitAfter(
+      page,
+      () => page.getByLabel('Search resources').fill('zone-1234'),
+      () => document.querySelectorAll('.resource').length === 0 || document.querySelectorAll('.resource').length === 1,
+    );
+    expect(filtered).toBeLessThan(3_000);
+    await page.getByLabel('Search resources').fill('zone-1233');
+    await page.getByText('aws_subnet.private["zone-1233"]').click();
+    await page.getByRole('cell', { name: '"platform"' }).waitFor();
+  });
+});
+
+describe('workspaces of more than a page', () => {
+  it('are all listed, searched and filtered', async () => {
+    const home = newName('many');
+    await client.create('/organizations', 'organizations', { name: home, email: 'many@localhost' });
+    const names = Array.from({ length: 230 }, (_, i) => `service-${i}-${i % 3 ? 'staging' : 'production'}`);
+    for (let i = 0; i < names.length; i += 10) {
+      await Promise.all(names.slice(i, i + 10).map((name) => client.createWorkspace(home, name)));
+    }
+    const page = await visit(`/app/${home}/workspaces`);
+    await page.getByRole('button', { name: 'Idle 230' }).waitFor();
+    await page.getByLabel('Search by name').fill('service-9 production');
+    // 9, 90, 93, 96 and 99.
+    await page.waitForFunction(() => document.querySelectorAll('main .list li').length === 5);
+    await page.getByLabel('Search by name').fill('no such thing');
+    await page.getByText('No workspace fits.').waitFor();
+  });
+});

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { newWorkspace, resources, startRun, untilConfirmable } from '../../e2e/support/world.ts';
+import { countRequests, noteDelays, speaking } from './support/measure.ts';
+import { newPage, runPath, seesStatus, signIn, visit } from './support/reader.ts';
+
+/** What happens shows soon, and the platform is not asked more often than that needs. */
+
+describe('an apply', () => {
+  it('is seen as it speaks, with one request at a time', async () => {
+    const workspace = await newWorkspace({ 'auto-apply': true });
+    const page = await visit('/');
+    const run = await startRun(workspace, { 'main.tf': speaking });
+    await page.goto(runPath(workspace.attributes.name, run.id));
+    const delays = await noteDelays(page);
+    await page.getByLabel('Lines of the apply').getByText('said').first().waitFor();
+    const counted = countRequests(page);
+    const began = Date.now();
+    await seesStatus(page, 'Applied');
+    const minutes = (Date.now() - began) / 60_000;
+    const noted = (await delays()).sort((a, b) => a - b);
+    expect(noted.length).toBeGreaterThanOrEqual(18);
+    // The bench has the figure; this is for machines that do ten other things.
+    expect(noted[Math.floor(noted.length / 2)]).toBeLessThan(3_000);
+    expect((counted.api + counted.logs) / minutes).toBeLessThan(240);
+    // The next one is sent when the last one was answered; what an opened part needs at once comes on top.
+    expect(counted.most).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('a page that is left open', () => {
+  const waits = async () => {
+    const workspace = await newWorkspace();
+    const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }));
+    const page = await newPage();
+    await page.clock.install();
+    await page.goto(runPath(workspace.attributes.name, run.id));
+    await signIn(page);
+    await page.getByText('terraform_data.a').first().waitFor();
+    return page;
+  };
+
+  it('asks seldom while it is hidden, and at once when it is seen again', async () => {
+    const page = await waits();
+    await page.evaluate(() => {
+      Object.defineProperty(document, 'hidden', { value: true, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    });
+    // What was planned before still comes.
+    await page.clock.runFor(5_000);
+    const counted = countRequests(page);
+    for (let minute = 0; minute < 5; minute++) await page.clock.runFor(60_000);
+    expect(counted.api + counted.logs).toBeLessThanOrEqual(5 * 4);
+    const next = page.waitForRequest(/include=plan/);
+    await page.evaluate(() => {
+      Object.defineProperty(document, 'hidden', { value: false, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    });
+    await page.clock.runFor(100);
+    await next;
+  });
+
+  it('asks for nothing once the run is over', async () => {
+    const page = await waits();
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await page.clock.runFor(5_000);
+    await seesStatus(page, 'Discarded');
+    await page.clock.runFor(20_000);
+    const counted = countRequests(page);
+    for (let minute = 0; minute < 5; minute++) await page.clock.runFor(60_000);
+    expect(counted.api + counted.logs).toBe(0);
+  });
+});

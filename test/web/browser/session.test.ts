@@ -1,0 +1,113 @@
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newWorkspace, resources, startRun, untilConfirmable, untilFinal } from '../../e2e/support/world.ts';
+import { client, newPage, organization, platform, runPath, seesStatus, signIn, visit } from './support/reader.ts';
+
+describe('a token', () => {
+  it('stays in the tab: not in addresses, lasting storage or cookies, and goes to this origin only', async () => {
+    const page = await newPage();
+    const sent: { url: string; authorization?: string }[] = [];
+    page.on('request', (one) => sent.push({ url: one.url(), authorization: one.headers().authorization }));
+    await page.goto('/');
+    await signIn(page);
+    const workspace = await newWorkspace();
+    const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }));
+    await page.goto(runPath(workspace.attributes.name, run.id));
+    await page.getByText('terraform_data.a').first().waitFor();
+    const kept = await page.evaluate(() => ({ local: JSON.stringify(localStorage), cookies: document.cookie }));
+    expect(JSON.stringify(kept)).not.toContain(platform.token);
+    expect(await page.context().storageState()).toMatchObject({ cookies: [] });
+    expect(sent.filter(({ url }) => url.includes(platform.token))).toEqual([]);
+    const own = new URL(platform.url).origin;
+    const strangers = sent.filter(({ url }) => new URL(url).origin !== own);
+    // The plan comes from the bucket, by a presigned URL and without the token.
+    expect(strangers.map(({ url }) => new URL(url).origin)).toEqual([new URL(platform.awsEndpointUrl ?? '').origin]);
+    expect(strangers.map(({ authorization }) => authorization)).toEqual([undefined]);
+  });
+
+  it('that is wrong is refused in words, and the address kept', async () => {
+    const path = `/app/${organization}/workspaces`;
+    const page = await newPage();
+    await page.goto(path);
+    await page.getByLabel('API token').fill('sfu_wrong');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').getByText('does not know this token').waitFor();
+    await signIn(page);
+    await page.getByRole('heading', { name: 'Workspaces' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe(path);
+  });
+
+  it('that was revoked ends the session, and a reload keeps one', async () => {
+    const page = await visit('/app/settings/tokens');
+    await page.getByRole('button', { name: 'New token' }).click();
+    await page.getByLabel('Description').fill('for a moment');
+    await page.getByRole('button', { name: 'Make token' }).click();
+    const secret = await page.getByLabel('new token').innerText();
+    const other = await visit(`/app/${organization}/workspaces`, { token: secret.trim() });
+    await other.reload();
+    await other.getByRole('heading', { name: 'Workspaces' }).waitFor();
+    await page.getByRole('button', { name: 'Revoke for a moment' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await other.getByText('Your token is no longer valid').waitFor();
+    expect(await other.evaluate(() => sessionStorage.length)).toBe(0);
+  });
+});
+
+describe('addresses', () => {
+  it('that the command line prints lead to the run', async () => {
+    const workspace = await newWorkspace();
+    const run = await untilConfirmable(
+      await startRun(workspace, { 'main.tf': resources(['a']) }, { message: 'From CI' }),
+    );
+    const page = await visit(`/app/${organization}/${workspace.attributes.name}/runs/${run.id}`);
+    await page.getByRole('heading', { name: 'From CI' }).waitFor();
+    await page.goBack().catch(() => {});
+  });
+
+  it('of login lead to a new token', async () => {
+    const page = await visit('/app/settings/tokens?source=terraform-login');
+    await page.getByText('terraform login waits for a token').waitFor();
+  });
+});
+
+/** A proxy that shows the platform under a path of its own, and cuts that off. */
+const prefix = '/tools/stepform';
+let proxy: Server;
+beforeAll(async () => {
+  const { hostname, port } = new URL(platform.url);
+  proxy = createServer((incoming, outgoing) => {
+    if (!incoming.url?.startsWith(`${prefix}/`)) return outgoing.writeHead(404).end();
+    const path = incoming.url.slice(prefix.length);
+    const { method, headers } = incoming;
+    const onward = request({ hostname, port, path, method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    incoming.pipe(onward);
+    onward.on('error', () => outgoing.destroy());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+});
+afterAll(() => {
+  proxy.closeAllConnections();
+  proxy.close();
+});
+
+it('works under a path prefix, logs and links included', async () => {
+  const workspace = await newWorkspace({ 'auto-apply': true });
+  const run = await startRun(workspace, { 'main.tf': resources(['a']) });
+  await untilFinal(run);
+  const page = await newPage({ baseURL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` });
+  await page.goto(`${prefix}${runPath(workspace.attributes.name, run.id)}`);
+  await signIn(page);
+  await seesStatus(page, 'Applied');
+  await page.getByRole('heading', { name: 'Apply', exact: true }).click();
+  await page.getByLabel('Lines of the apply').getByText('Apply complete!').waitFor();
+  await page.getByLabel('You are here').getByRole('link', { name: workspace.attributes.name }).click();
+  await page.getByRole('heading', { name: workspace.attributes.name }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(
+    `${prefix}/app/${organization}/workspaces/${workspace.attributes.name}/runs`,
+  );
+  expect((await client.run(run.id)).attributes.status).toBe('applied');
+});

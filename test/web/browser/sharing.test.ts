@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import { newName, newWorkspace, resources, startRun, untilFinal } from '../../e2e/support/world.ts';
+import { client, organization, runPath, visit } from './support/reader.ts';
+
+/** What workspaces share: variables, and the end of each other's applies. */
+
+it('a set gives its variables to a workspace, where an own one overrides them', async () => {
+  const { attributes, id } = await newWorkspace();
+  await client.setVariable(id, { key: 'region', value: 'of-the-workspace' });
+  const name = newName('set');
+  const page = await visit(`/app/${organization}/variable-sets`);
+  await page.getByRole('button', { name: 'New variable set' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill(name);
+  await page.getByRole('button', { name: 'Create variable set' }).click();
+  await page.getByRole('heading', { name }).waitFor();
+  for (const [key, value] of [
+    ['region', 'of-the-set'],
+    ['account', '123456789012'],
+  ] as const) {
+    await page.getByRole('button', { name: 'Add variable' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill(key);
+    await dialog.getByRole('textbox', { name: 'Value' }).fill(value);
+    await dialog.getByRole('button', { name: 'Add variable' }).click();
+    await page.getByRole('cell', { name: value }).waitFor();
+  }
+  await page.getByLabel('Apply to a workspace').selectOption({ label: attributes.name });
+  await page.getByRole('link', { name: attributes.name }).click();
+  await page.getByRole('row', { name: /account.*123456789012.*from/s }).waitFor();
+  const rows = await page.getByRole('row', { name: 'region' }).allInnerTexts();
+  expect(rows.map((row) => [/of-the-\w+/.exec(row)?.[0], row.includes('overridden')])).toEqual([
+    ['of-the-workspace', false],
+    ['of-the-set', true],
+  ]);
+});
+
+it('an apply in one workspace queues a run in another, which says so', async () => {
+  const source = await newWorkspace({ 'auto-apply': true });
+  const target = await newWorkspace({ 'auto-apply': true });
+  await untilFinal(await startRun(target, { 'main.tf': resources(['b']) }));
+  const page = await visit(`/app/${organization}/workspaces/${target.attributes.name}/settings`);
+  await page.getByLabel('Run after applies in another workspace').selectOption({ label: source.attributes.name });
+  await page.getByRole('button', { name: `No longer after ${source.attributes.name}` }).waitFor();
+  const run = await untilFinal(await startRun(source, { 'main.tf': resources(['a']) }, { message: 'First link' }));
+  await page.getByLabel('Workspace').getByRole('link', { name: 'Runs' }).click();
+  await page
+    .getByRole('link', { name: new RegExp(source.attributes.name) })
+    .first()
+    .click();
+  await page.getByRole('link', { name: `apply in ${source.attributes.name}` }).click();
+  await page.getByRole('heading', { name: 'First link' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(runPath(source.attributes.name, run.id));
+});

@@ -1,0 +1,55 @@
+import type { Local } from '../../../e2e/support/platform.ts';
+
+/** What only whoever operates the platform can do, past the API: straight into its table and bucket on this machine. */
+
+export const operate = ({ awsEndpointUrl, bucketName, tableName }: Partial<Local>): void => {
+  Object.assign(process.env, {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'operator',
+    AWS_SECRET_ACCESS_KEY: 'operator',
+    AWS_ENDPOINT_URL: awsEndpointUrl,
+    TABLE_NAME: tableName,
+    BUCKET_NAME: bucketName,
+  });
+};
+
+/** As long as the API has no teams. @returns the token of a new member with that role */
+export const newMember = async (organization: string, role: 'read' | 'plan' | 'write'): Promise<string> => {
+  const { createUser } = await import('../../../../functions/store/users.ts');
+  const { addMember } = await import('../../../../functions/store/organizations.ts');
+  const { createToken } = await import('../../../../functions/store/tokens.ts');
+  const user = await createUser({ username: `${role}er`, email: `${role}er@localhost` });
+  await addMember(organization, user.id, ['member', role]);
+  return (await createToken(user.id, 'test')).secret;
+};
+
+const put = async (runId: string, artifact: string, content: Buffer): Promise<void> => {
+  const { putObject } = await import('../../../../functions/store/bucket.ts');
+  const { objects } = await import('../../../../functions/store/keys.ts');
+  await putObject(objects.artifact(runId, 'plan', artifact), new Uint8Array(content));
+};
+
+/** Gives a run the log and the plan of something large: terraform would take minutes to say as much. */
+export const enlarge = async (
+  runId: string,
+  { lines, resources }: { lines: number; resources: number },
+): Promise<void> => {
+  const text = Array.from(
+    { length: lines },
+    (_, i) => `\u001b[1mterraform_data.x (local-exec):\u001b[0m line ${i + 1} of a \u001b[32mlong\u001b[0m log`,
+  );
+  await put(runId, 'log', Buffer.concat([Buffer.of(2), Buffer.from(text.join('\n')), Buffer.of(3)]));
+  const actions = [['create'], ['update'], ['delete'], ['delete', 'create'], ['no-op']];
+  const changes = Array.from({ length: resources }, (_, i) => ({
+    address: `module.network[${i % 40}].aws_subnet.private["zone-${i}"]`,
+    mode: 'managed',
+    type: 'aws_subnet',
+    name: 'private',
+    change: {
+      actions: actions[i % actions.length],
+      before: { cidr_block: `10.${i % 250}.0.0/16`, tags: { Name: `subnet-${i}`, team: 'network' }, ports: [80, 443] },
+      after: { cidr_block: `10.${i % 250}.0.0/17`, tags: { Name: `subnet-${i}`, team: 'platform' }, ports: [443] },
+    },
+  }));
+  await put(runId, 'plan-json-redacted', Buffer.from(JSON.stringify({ resource_changes: changes })));
+};

@@ -1,0 +1,69 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { client, organization, platform } from '../../../e2e/support/world.ts';
+import { launchBrowser } from './browser.ts';
+
+/** A person in front of the page. Whatever the browser complains about, the policy's refusals too, fails the test. */
+
+export { client, organization, platform };
+
+let browser: Browser;
+const complaints: string[] = [];
+const open: Page[] = [];
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser?.close());
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((page) => page.context().close()));
+  expect(complaints.splice(0)).toEqual([]);
+});
+
+/** Answers that a test provokes are said in the console too; anything else there is a complaint. */
+const provoked = /^Failed to load resource: the server responded with a status of (401|404|409|422)/;
+
+export const newPage = async (options: BrowserContextOptions = {}): Promise<Page> => {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 900 },
+    locale: 'en-GB',
+    baseURL: platform.url,
+    ...options,
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  page.on('console', (message) => {
+    const text = message.text();
+    if (['error', 'warning'].includes(message.type()) && !provoked.test(text)) complaints.push(text);
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  open.push(page);
+  return page;
+};
+
+/** Opens the page at a path, signs in, and is where the path leads. */
+export const visit = async (path: string, options: BrowserContextOptions & { token?: string } = {}): Promise<Page> => {
+  const { token = platform.token, ...rest } = options;
+  const page = await newPage(rest);
+  await page.goto(path);
+  await signIn(page, token);
+  return page;
+};
+
+export const signIn = async (page: Page, token = platform.token): Promise<void> => {
+  await page.getByLabel('API token').fill(token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+};
+
+export const runPath = (workspace: string, run: string): string =>
+  `/app/${organization}/workspaces/${workspace}/runs/${run}`;
+
+/** The run's status as the page shows it. */
+export const statusOf = (page: Page) => page.locator('main .status').first();
+
+export const seesStatus = (page: Page, name: string): Promise<void> =>
+  page
+    .locator('main .status', { hasText: new RegExp(`^${name}$`) })
+    .first()
+    .waitFor();

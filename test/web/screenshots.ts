@@ -1,0 +1,140 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { packFiles, packFolder } from '../../functions/cli/archive.ts';
+import { Client, isFinalRun, type Resource } from '../../functions/cli/client.ts';
+import { PlatformProcess } from '../e2e/support/platform.ts';
+import { launchBrowser } from './browser/support/browser.ts';
+
+/**
+ * `node test/web/screenshots.ts [folder]`: pictures of the main views, for the README, of a platform of their own with
+ * real runs in it. They are made again whenever the page changes.
+ */
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const folder = process.argv[2] ?? join(root, 'test/web/screenshots');
+
+const example = (changes: [string, string][] = []): Promise<Record<string, string>> =>
+  import('node:fs/promises').then(async ({ readFile }) => {
+    const text = await readFile(join(root, 'infra/local/demo/example/main.tf'), 'utf8');
+    return { 'main.tf': changes.reduce((changed, [from, to]) => changed.replace(from, to), text) };
+  });
+
+const waits = (run: Resource): boolean => run.attributes.actions['is-confirmable'] || isFinalRun(run);
+
+interface Scene {
+  organization: string;
+  deciding: string;
+  running: string;
+  failed: string;
+}
+
+/** A small company's platform on an ordinary day. */
+const furnish = async (client: Client, organization: string): Promise<Scene> => {
+  const workspace = async (name: string, description: string, tags: string[]) => {
+    const made = await client.create(
+      `/organizations/${organization}/workspaces`,
+      'workspaces',
+      { name, description },
+      {
+        tags: { data: tags.map((tag) => ({ type: 'tags', attributes: { name: tag } })) },
+      },
+    );
+    const secret = { key: 'database_password', value: 'correct horse', sensitive: true };
+    const variable = await client.setVariable(made.id, secret);
+    if (tags.includes('production')) await client.setVariable(made.id, { key: 'environment', value: 'production' });
+    return { made, variable };
+  };
+  const run = async ({ made }: { made: Resource }, message: string, archive: Uint8Array, options: object = {}) => {
+    const version = await client.upload(made.id, archive);
+    return client.createRun(made.id, { message, ...options }, version.id);
+  };
+  const pack = async (changes: [string, string][] = []) => packFiles(await example(changes));
+  const finish = async (started: Resource) => client.waitForRun(started.id, isFinalRun);
+
+  const network = await workspace('network-production', 'VPC, subnets and what connects them', ['aws', 'production']);
+  const billing = await workspace('billing-staging', 'Invoices and payments', ['aws', 'staging']);
+  const shop = await workspace('shop-production', 'The shop and its database', ['aws', 'production']);
+  const search = await workspace('search-staging', 'Indexes and crawlers', ['gcp', 'staging']);
+  await workspace('sandbox-mira', 'To try things out', ['sandbox']);
+  await finish(await run(network, 'Three subnets for production', await pack(), { 'auto-apply': true }));
+  await finish(await run(shop, 'First rollout', await pack(), { 'auto-apply': true }));
+  await client.call('PATCH', `/workspaces/${shop.made.id}/vars/${shop.variable.id}`, {
+    data: { type: 'vars', attributes: { value: 'battery staple' } },
+  });
+  const failed = await run(billing, 'Move to subnet d', await packFolder(join(root, 'infra/local/demo/broken')));
+  await finish(failed);
+  const deciding = await run(
+    shop,
+    'Rotate the password, move to zone d, five replicas',
+    await pack([
+      ['a = 0, b = 1, c = 2', 'a = 0, c = 2, d = 3'],
+      ['replicas = 3', 'replicas = 5'],
+    ]),
+  );
+  await client.waitForRun(deciding.id, waits);
+  await client.createRun(shop.made.id, { message: 'Nightly refresh', 'refresh-only': true });
+  const slow: [string, string] = ['sleep 0.3', 'sleep 4'];
+  const running = await run(search, 'Add the crawler for documents', await pack([slow]), { 'auto-apply': true });
+  await client.waitForRun(running.id, ({ attributes }) => attributes.status === 'applying');
+  const at = (name: string, id: string) => `/app/${organization}/workspaces/${name}/runs/${id}`;
+  return {
+    organization,
+    deciding: at('shop-production', deciding.id),
+    running: at('search-staging', running.id),
+    failed: at('billing-staging', failed.id),
+  };
+};
+
+const take = async (page: Page, name: string): Promise<void> => {
+  await page.evaluate(() => document.fonts.ready);
+  await page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' });
+  console.log(join(folder, `${name}.png`));
+};
+
+const platform = await PlatformProcess.start();
+const browser = await launchBrowser();
+try {
+  await mkdir(folder, { recursive: true });
+  const { url, token } = platform.local;
+  const client = new Client(url, token);
+  const organization = 'acme';
+  await client.create('/organizations', 'organizations', { name: organization, email: 'ops@acme.example' });
+  const scene = await furnish(client, organization);
+  const visit = async (colorScheme: 'light' | 'dark', width = 1280, height = 800) => {
+    const page = await browser.newPage({ baseURL: url, viewport: { width, height }, colorScheme, locale: 'en-GB' });
+    await page.goto('/');
+    await page.getByLabel('API token').fill(token);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    return page;
+  };
+  const light = await visit('light');
+  await light.goto(scene.running);
+  await light.getByLabel('Lines of the apply').getByText('preparing storage').first().waitFor();
+  await take(light, 'run-applying');
+  await light.goto(`/app/${organization}/workspaces`);
+  await light.getByText('sandbox-mira').waitFor();
+  await take(light, 'workspaces');
+  await light.goto(`/app/${organization}/runs`);
+  await light.getByText('1 of 1 in line').waitFor();
+  await take(light, 'runs');
+  await light.goto(scene.deciding);
+  await light.getByText('terraform_data.service').waitFor();
+  await take(light, 'run-needs-confirmation');
+  await light.goto(scene.failed);
+  await light.getByLabel('Lines of the plan').getByText('Error').first().waitFor();
+  await take(light, 'run-errored');
+  const dark = await visit('dark');
+  await dark.goto(scene.deciding);
+  await dark.getByText('terraform_data.service').waitFor();
+  await take(dark, 'run-needs-confirmation-dark');
+  const phone = await visit('light', 390, 844);
+  await phone.goto(scene.deciding);
+  await phone.getByText('terraform_data.service').waitFor();
+  await take(phone, 'run-phone');
+} finally {
+  await browser.close();
+  await platform.remove();
+}
