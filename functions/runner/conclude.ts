@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { InterruptedError, messageOf, PhaseError, TerraformError, TokenDeadError } from './errors.ts';
 import type { Phase } from './phase.ts';
 import type { PhaseReport, ReportAnswer } from './protocol.ts';
@@ -12,6 +13,12 @@ export interface Conclusion<T> {
 }
 
 const longestMessage = 1000;
+
+/**
+ * Terraform's own client asks for a plan's log every half second, and shows nothing of a run that has errored by the
+ * time it has read it all: an apply that fails at once is reported this long after it began.
+ */
+const shortestFailedApplyMs = 2000;
 
 type Verdict = Pick<PhaseReport, 'outcome' | 'message'> & { defect?: unknown };
 
@@ -65,6 +72,7 @@ const beating = ({ client, control, job }: Phase): { end(): Promise<void> } => {
 export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise<Conclusion<T>> => {
   const { control, log, client, job, facts } = phase;
   const heart = beating(phase);
+  const begun = Date.now();
   let result: T | undefined;
   let verdict: Verdict;
   try {
@@ -80,7 +88,8 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise
   }
   const { outcome, defect } = verdict;
   const message = [phase.stateProblem, verdict.message].filter(Boolean).join(' ');
-  await Promise.all([log.close(), storeLog(phase)]);
+  const shown = job.phase === 'apply' && outcome === 'errored' ? begun + shortestFailedApplyMs - Date.now() : 0;
+  await Promise.all([log.close(), storeLog(phase), sleep(Math.max(0, shown))]);
   // Not beside the report: a beat that comes in after it finds the token dead.
   await heart.end();
   const report: PhaseReport = {

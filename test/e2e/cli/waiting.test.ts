@@ -107,7 +107,8 @@ describe.concurrent('Ctrl-C', () => {
     const command = here.start('apply');
     await command.until('Enter a value:');
     command.interrupt();
-    expect((await command.ended).code).toBe(1);
+    // Whether terraform calls this a failure depends on which of two of its goroutines hears of it first.
+    await command.ended;
     const run = await runIn(command.text);
     expect(run.attributes.actions['is-confirmable']).toBe(true);
     await client.act(run.id, 'apply');
