@@ -53,7 +53,7 @@ it.each([
   ['what is missing', [{ type: 'things' }], 'things.id: is missing'],
   ['what nobody described', thing({ colour: 'red' }), 'things.attributes.colour: is not described'],
   ['a secret', thing({ secret: 'x' }), 'things.attributes.secret: is for writing only'],
-  ['a value among free names', thing({ labels: { a: 1 } }), 'things.attributes.labels.*: is number, not string'],
+  ['a value among free names', thing({ labels: { a: 1 } }), 'things.attributes.labels.*: is integer, not string'],
   [
     'a part of another schema',
     thing({}, { parent: { data: { id: 't-2', type: 'other' } } }),
