@@ -1,0 +1,128 @@
+/**
+ * What policies say of a run, and what follows from it. Pure. Sets of kind `opa` are evaluated at post-plan as policy
+ * evaluations (advisory, mandatory); sets of kind `sentinel` make up the policy check (advisory, soft-, hard-mandatory).
+ */
+
+export const policyKinds = ['opa', 'sentinel'] as const;
+export type PolicyKind = (typeof policyKinds)[number];
+
+/** The levels a policy of each kind may have; the first is what it has when nothing is said (HCP API: policies). */
+export const enforcementLevels = {
+  opa: ['advisory', 'mandatory'],
+  sentinel: ['advisory', 'soft-mandatory', 'hard-mandatory'],
+} as const satisfies Record<PolicyKind, readonly string[]>;
+export type EnforcementLevel = (typeof enforcementLevels)[PolicyKind][number];
+
+/** What one policy said. `output` is what it returned: messages for people, or objects with them. */
+export interface PolicyOutcome {
+  policyName: string;
+  description: string;
+  /** What was asked of OPA; absent of Sentinel. */
+  query?: string;
+  enforcementLevel: EnforcementLevel;
+  status: 'passed' | 'failed' | 'errored';
+  output: unknown[];
+  /** Why it could not be judged, when `status` is errored: it counts as failed then. */
+  error?: string;
+}
+
+export interface PolicySetOutcome {
+  policySetId: string;
+  policySetName: string;
+  policySetDescription: string;
+  kind: PolicyKind;
+  overridable: boolean;
+  /** Version of the engine, e.g. `1.19.0`; empty when there was none. */
+  policyToolVersion: string;
+  outcomes: PolicyOutcome[];
+  /** Why none of its policies could be judged: the set counts as failed then. */
+  error?: string;
+  warnings: string[];
+}
+
+export type EvaluationVerdict = 'passed' | 'overridable' | 'failed';
+export type CheckVerdict = 'passed' | 'soft_failed' | 'hard_failed';
+
+/** `reason`: which policies failed, for people; absent when all passed. */
+export interface Judged<V> {
+  verdict: V;
+  reason?: string;
+}
+
+/** HCP API: policy evaluations, policy set outcomes. */
+export interface ResultCount {
+  'advisory-failed': number;
+  'mandatory-failed': number;
+  passed: number;
+  errored: number;
+}
+
+const bad = ({ status }: PolicyOutcome): boolean => status !== 'passed';
+const blocking = (outcome: PolicyOutcome): boolean => bad(outcome) && outcome.enforcementLevel !== 'advisory';
+
+export const resultCount = (sets: PolicySetOutcome[]): ResultCount => {
+  const all = sets.flatMap(({ outcomes }) => outcomes);
+  const failed = all.filter(({ status }) => status === 'failed');
+  const advisory = failed.filter(({ enforcementLevel }) => enforcementLevel === 'advisory').length;
+  return {
+    'advisory-failed': advisory,
+    'mandatory-failed': failed.length - advisory,
+    passed: all.filter(({ status }) => status === 'passed').length,
+    errored: all.filter(({ status }) => status === 'errored').length + sets.filter(({ error }) => error).length,
+  };
+};
+
+const mostNamed = 5;
+
+/** `policy "no-public-buckets" of set "network"`, the first few. */
+const reasonFor = (sets: PolicySetOutcome[]): string => {
+  const lines = sets.flatMap((set) =>
+    set.error
+      ? [`Policy set "${set.policySetName}" could not be evaluated: ${set.error}`]
+      : set.outcomes
+          .filter(blocking)
+          .map(({ policyName, status, error }) =>
+            status === 'errored'
+              ? `Policy "${policyName}" of set "${set.policySetName}" could not be evaluated: ${error ?? 'no reason given'}`
+              : `Policy "${policyName}" of set "${set.policySetName}" failed.`,
+          ),
+  );
+  const more = lines.length - mostNamed;
+  return [...lines.slice(0, mostNamed), ...(more > 0 ? [`And ${more} more.`] : [])].join(' ');
+};
+
+const isBlocking = (set: PolicySetOutcome): boolean => set.error !== undefined || set.outcomes.some(blocking);
+
+/** Advisory failures never count; one set that cannot be overridden is enough to fail. */
+export const judgeEvaluation = (sets: PolicySetOutcome[]): Judged<EvaluationVerdict> => {
+  const failing = sets.filter(isBlocking);
+  if (failing.length === 0) return { verdict: 'passed' };
+  const verdict = failing.every(({ overridable }) => overridable) ? 'overridable' : 'failed';
+  return { verdict, reason: reasonFor(failing) };
+};
+
+/** HCP API: policy checks, `result`. */
+export interface CheckCount {
+  passed: number;
+  'advisory-failed': number;
+  'soft-failed': number;
+  'hard-failed': number;
+}
+
+/** What errored counts at its level; a set of which nothing could be judged, as hard. */
+export const checkCount = (sets: PolicySetOutcome[]): CheckCount => {
+  const all = sets.flatMap(({ outcomes }) => outcomes);
+  const at = (level: EnforcementLevel) => all.filter((one) => bad(one) && one.enforcementLevel === level).length;
+  return {
+    passed: all.filter((one) => !bad(one)).length,
+    'advisory-failed': at('advisory'),
+    'soft-failed': at('soft-mandatory'),
+    'hard-failed': at('hard-mandatory') + sets.filter(({ error }) => error).length,
+  };
+};
+
+export const judgeCheck = (sets: PolicySetOutcome[]): Judged<CheckVerdict> => {
+  const count = checkCount(sets);
+  const verdict = count['hard-failed'] ? 'hard_failed' : count['soft-failed'] ? 'soft_failed' : 'passed';
+  return verdict === 'passed' ? { verdict } : { verdict, reason: reasonFor(sets.filter(isBlocking)) };
+};
