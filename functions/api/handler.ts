@@ -3,6 +3,7 @@ import httpRouter from '@middy/http-router';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { type Answer, json } from './answer.ts';
 import { ApiError, notFound } from './errors.ts';
+import { featureNotProvided } from './not-provided.ts';
 import { readRequest } from './request.ts';
 import type { Route } from './route.ts';
 import { routes } from './routes/index.ts';
@@ -32,7 +33,9 @@ const dispatch =
 const router = httpRouter<APIGatewayProxyEventV2, Answer>({
   routes: routes.map((route) => ({ method: route.method, path: route.path, handler: dispatch(route) })),
   notFoundResponse: ({ method, path }) => {
-    throw notFound(`There is no ${method} ${path} in this API.`);
+    const feature = featureNotProvided(path);
+    const missing = `There is no ${method} ${path} in this API`;
+    throw notFound(feature ? `${missing}: ${feature}, not provided by this platform.` : `${missing}.`);
   },
 });
 

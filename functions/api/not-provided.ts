@@ -1,0 +1,98 @@
+/**
+ * What HCP Terraform has and this platform does not: by feature, the paths it is asked for by, below `/api/v2` and with
+ * whatever follows them. `*` is any one id or name. Only looked at for what is no route; a test holds it against those.
+ */
+const features: Record<string, string[]> = {
+  agents: [
+    'agent-pools',
+    'agents',
+    'organizations/*/agent-pools',
+    'organizations/*/metrics-tokens',
+    'cidr-range-lists',
+    'cidr-ranges',
+    'organizations/*/cidr-range-lists',
+  ],
+  'the private registry': [
+    'registry-modules',
+    'registry-providers',
+    'no-code-modules',
+    'organizations/*/registry-modules',
+    'organizations/*/registry-providers',
+    'organizations/*/no-code-modules',
+    'organizations/*/tests',
+    'organizations/*/relationships/module-producers',
+    'organizations/*/relationships/provider-producers',
+  ],
+  'version control connections': [
+    'oauth-clients',
+    'oauth-tokens',
+    'github-app',
+    'github-app-installations',
+    'users/*/github-app-oauth-tokens',
+    'organizations/*/oauth-clients',
+    'organizations/*/oauth-tokens',
+    'organizations/*/github-app-installations',
+    'organizations/*/vcs',
+    'organizations/*/vcs-events',
+    'configuration-versions/*/ingress-attributes',
+  ],
+  'SSH keys': ['ssh-keys', 'organizations/*/ssh-keys', 'workspaces/*/relationships/ssh-key'],
+  stacks: ['stacks', 'organizations/*/stacks', 'varsets/*/relationships/stacks'],
+  'health assessments': [
+    'assessments',
+    'assessment-results',
+    'workspaces/*/actions/assess',
+    'workspaces/*/current-assessment-result',
+  ],
+  'change requests': ['change-requests', 'workspaces/*/change-requests'],
+  'notification configurations': [
+    'notification-configurations',
+    'workspaces/*/notification-configurations',
+    'projects/*/notification-configurations',
+    'teams/*/notification-configurations',
+    'email-recipient-statuses',
+  ],
+  'provider sets': [
+    'provider-sets',
+    'organizations/*/provider-sets',
+    'projects/*/provider-sets',
+    'workspaces/*/provider-sets',
+  ],
+  'data retention policies': [
+    'organizations/*/relationships/data-retention-policy',
+    'workspaces/*/relationships/data-retention-policy',
+  ],
+  'recovering what was deleted': ['recoverable-items', 'organizations/*/recoverable-items'],
+  'moving workspaces between organizations': ['workspace-transfers'],
+  'plan exports': ['plan-exports'],
+  'keys of your own (HYOK)': [
+    'hyok-configurations',
+    'hyok-customer-key-versions',
+    'hyok-encrypted-data-keys',
+    'oidc-configurations',
+    'organizations/*/hyok-configurations',
+    'organizations/*/oidc-configurations',
+  ],
+  'subscriptions and invoices': [
+    'feature-sets',
+    'subscriptions',
+    'organizations/*/feature-sets',
+    'organizations/*/subscription',
+    'organizations/*/invoices',
+  ],
+  'the explorer': ['organizations/*/explorer'],
+  'reserved tag keys': ['reserved-tag-keys', 'organizations/*/reserved-tag-keys'],
+  passwords: ['account/password'],
+  'HCP organizations': ['account/hcp-organizations'],
+  'site administration': ['admin'],
+};
+
+const fits = (pattern: string, segments: string[]): boolean =>
+  pattern.split('/').every((part, i) => (part === '*' ? Boolean(segments[i]) : part === segments[i]));
+
+/** The feature that a path of the API belongs to, if this platform does not have it. */
+export const featureNotProvided = (path: string): string | undefined => {
+  const [, below] = /^\/api\/v2\/(.+)$/.exec(path) ?? [];
+  const segments = below?.split('/');
+  return segments && Object.keys(features).find((name) => features[name]?.some((pattern) => fits(pattern, segments)));
+};

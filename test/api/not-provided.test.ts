@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { featureNotProvided } from '../../functions/api/not-provided.ts';
+import { type Api, startApi } from '../support/api.ts';
+
+/** What HCP Terraform has and this platform has not. */
+
+let api: Api;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.close());
+
+it.each([
+  ['GET', 'organizations/acme/agent-pools', 'agents'],
+  ['GET', 'agents/agent-x', 'agents'],
+  ['POST', 'organizations/acme/registry-modules', 'the private registry'],
+  ['GET', 'organizations/acme/registry-modules/private/acme/vpc/aws', 'the private registry'],
+  ['POST', 'oauth-clients', 'version control connections'],
+  ['GET', 'configuration-versions/cv-x/ingress-attributes', 'version control connections'],
+  ['PATCH', 'workspaces/ws-x/relationships/ssh-key', 'SSH keys'],
+  ['POST', 'workspaces/ws-x/actions/assess', 'health assessments'],
+  ['GET', 'workspaces/ws-x/relationships/data-retention-policy', 'data retention policies'],
+  ['POST', 'plan-exports', 'plan exports'],
+  ['GET', 'organizations/acme/invoices/next', 'subscriptions and invoices'],
+])('%s %s is 404 that names the feature', async (method, path, feature) => {
+  const { status, body } = await api.call(method, path);
+  expect(status).toBe(404);
+  expect(body.errors).toEqual([
+    {
+      status: '404',
+      title: 'not found',
+      detail: `There is no ${method} /api/v2/${path} in this API: ${feature}, not provided by this platform.`,
+    },
+  ]);
+});
+
+it('says nothing of the kind of a path that HCP Terraform has not either, nor of an id that is unknown', async () => {
+  for (const path of ['nothing', 'agent-poolsx', 'workspaces/agents', 'workspaces/ws-unknown', 'runs/x/plan-exports']) {
+    const { status, body } = await api.get(path);
+    expect([path, status]).toEqual([path, 404]);
+    expect(body.errors[0].detail).not.toContain('not provided');
+  }
+});
+
+it('is said of nothing that there is a route for', async () => {
+  const { routes } = await import('../../functions/api/routes/index.ts');
+  const shadowed = routes.filter(({ path }) => featureNotProvided(path.replaceAll(/\{\w+\}/g, 'x')));
+  expect(shadowed.map(({ path }) => path)).toEqual([]);
+});
+
+describe('an organization is entitled', () => {
+  /** What can be had only where there is a route for it. */
+  const needs: Record<string, string> = {
+    agents: '/agent-pools/',
+    'audit-logging': '/organization/audit-trail',
+    'cost-estimation': '/cost-estimates/',
+    operations: '/runs',
+    'policy-enforcement': '/policy-sets/',
+    'private-module-registry': '/registry-modules/',
+    'private-vcs': '/oauth-clients/',
+    'run-tasks': '/tasks/',
+    sentinel: '/policy-checks/',
+    'state-storage': '/state-versions/',
+    teams: '/teams/',
+    'vcs-integrations': '/oauth-clients/',
+  };
+  const never = ['private-run-tasks', 'self-serve-billing', 'sso', 'waypoint-actions', 'waypoint-templates-and-addons'];
+
+  it('to nothing that is not there', async () => {
+    const { routes } = await import('../../functions/api/routes/index.ts');
+    const { attributes } = (await api.get('organizations/acme/entitlement-set')).body.data;
+    for (const name of never) expect([name, attributes[name]]).toEqual([name, false]);
+    for (const [name, path] of Object.entries(needs)) {
+      const there = routes.some((route) => route.path.startsWith(`/api/v2${path}`));
+      expect([name, attributes[name] && !there]).toEqual([name, false]);
+    }
+  });
+});
