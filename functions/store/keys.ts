@@ -11,6 +11,8 @@
  * | | `OPEN#<created at>#<id>` | → run id; only while it is not over |
  * | | `VARSET#<project id, if it owns it>#<name>` | → variable set id; the uniqueness of names |
  * | | `GLOBALVARSET#<id>` | → variable set id; those applied to every workspace |
+ * | | `TASKNAME#<name>` | → run task id; the uniqueness of names |
+ * | | `GLOBALTASK#<id>` | → run task id; those of every workspace |
  * | `PROJECT#<id>` | `PROJECT` | project |
  * | | `VARSET#<id>` | → variable set that may be applied to it |
  * | `USER#<id>` | `USER` | user |
@@ -24,6 +26,7 @@
  * | | `VARSET#<id>` | → variable set that may be applied to it |
  * | | `RUN#<number>` | → run id; every run, for lists |
  * | | `QUEUE#<number>` | → run id; only while it is queued or current |
+ * | | `WSTASK#<id>` | workspace run task: a task's stages and enforcement level here |
  * | | `CONSUMER#<workspace id>` | → workspace whose runs may read the state |
  * | | `TRIGGERIN#<workspace id>` | → run trigger that may queue runs here; one for each source |
  * | | `TRIGGEROUT#<workspace id>` | → run trigger that an apply here may set off |
@@ -32,6 +35,9 @@
  * | `RUN#<id>` | `RUN` | run with its plan and apply |
  * | | `EVENT#<rest of its id>` | run event; its id goes on with the time |
  * | | `COMMENT#<number>` | comment |
+ * | | `TASKRESULT#<rest of its id>` | task result; its id goes on with its stage |
+ * | `TASK#<id>` | `TASK` | run task |
+ * | | `WSTASK#<workspace id>` | → workspace that has it |
  * | `VARSET#<id>` | `VARSET` | variable set, with what it is applied to |
  * | | `VAR#<id>`, `VARKEY#…` | its variables, as a workspace's |
  * | `RT#<id>` | `RT` | run trigger |
@@ -105,6 +111,12 @@ export const keys = {
   run: (id: string): Key => ({ pk: `RUN#${id}`, sk: 'RUN' }),
   runEvent: (id: string, rest: string): Key => ({ pk: `RUN#${id}`, sk: `EVENT#${rest}` }),
   runComment: (id: string, n: number): Key => ({ pk: `RUN#${id}`, sk: `COMMENT#${padded(n)}` }),
+  taskResult: (runId: string, rest: string): Key => ({ pk: `RUN#${runId}`, sk: `TASKRESULT#${rest}` }),
+  task: (id: string): Key => ({ pk: `TASK#${id}`, sk: 'TASK' }),
+  taskName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `TASKNAME#${name}` }),
+  globalTask: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `GLOBALTASK#${id}` }),
+  taskWorkspace: (id: string, workspaceId: string): Key => ({ pk: `TASK#${id}`, sk: `WSTASK#${workspaceId}` }),
+  workspaceTask: (workspaceId: string, id: string): Key => ({ pk: `WS#${workspaceId}`, sk: `WSTASK#${id}` }),
   configurationVersion: (id: string): Key => ({ pk: `CV#${id}`, sk: 'CV' }),
   workspaceConfigurationVersion: (workspaceId: string, createdAt: string, id: string): Key => ({
     pk: `WS#${workspaceId}`,

@@ -1,0 +1,115 @@
+/**
+ * Run tasks of a stage: what they add up to, and how stage and results are shown. A stage has no record of its own: it is
+ * what the run says it passed, so that it changes in the same write as the run's status, on which clients depend. Pure.
+ */
+import type { Run, Timestamp } from './run.ts';
+import { isFinal, type RunStatus } from './status.ts';
+
+/** API `stage` of a task stage, in their order. */
+export const taskStages = ['pre_plan', 'post_plan', 'pre_apply', 'post_apply'] as const;
+export type TaskStage = (typeof taskStages)[number];
+
+export const enforcementLevels = ['advisory', 'mandatory'] as const;
+export type EnforcementLevel = (typeof enforcementLevels)[number];
+
+/** What a run task may say of its result (seeds/002: callback). */
+export const reportedStatuses = ['running', 'passed', 'failed'] as const;
+export type ReportedStatus = (typeof reportedStatuses)[number];
+
+export type TaskResultStatus = 'pending' | ReportedStatus | 'errored' | 'canceled' | 'unreachable';
+export type TaskStageStatus = TaskResultStatus | 'awaiting_override';
+
+/** Nothing more is expected of it. */
+export const isResultFinal = (status: TaskResultStatus): boolean => status !== 'pending' && status !== 'running';
+
+/** Which tasks a run has is fixed when it is created. */
+export interface FrozenTaskStage {
+  id: string;
+  taskResultIds: string[];
+}
+export type FrozenTaskStages = Partial<Record<TaskStage, FrozenTaskStage>>;
+
+/** Levels of an outcome's tags; all but `none` are shown with a color and an icon. */
+export const tagLevels = ['none', 'info', 'warning', 'error'] as const;
+export type TagLevel = (typeof tagLevels)[number];
+
+export interface ResultFacts {
+  status: TaskResultStatus;
+  stage: TaskStage;
+  taskName: string;
+  enforcementLevel: EnforcementLevel;
+}
+
+export interface StageVerdict {
+  verdict: 'passed' | 'failed';
+  /** Why it failed, or what to be warned of although it passed; one sentence for people. */
+  message?: string;
+}
+
+const named = (results: ResultFacts[]): string => results.map(({ taskName }) => `"${taskName}"`).join(', ');
+
+/**
+ * What the final results of one stage add up to: the most restrictive wins (lifecycle rule 4). A result that is not
+ * `passed` has failed, whatever the reason. Tasks after an apply can only warn.
+ */
+export const stageVerdict = (results: ResultFacts[]): StageVerdict => {
+  const failed = results.filter(({ status }) => status !== 'passed');
+  const binding = failed.filter(
+    ({ stage, enforcementLevel }) => stage !== 'post_apply' && enforcementLevel === 'mandatory',
+  );
+  if (binding.length > 0) {
+    const [one, are] = binding.length === 1 ? ['run task', 'is'] : ['run tasks', 'are'];
+    return {
+      verdict: 'failed',
+      message: `the run failed because the ${one} ${named(binding)} ${are} required to succeed`,
+    };
+  }
+  if (failed.length === 0) return { verdict: 'passed' };
+  const tasks = failed.length === 1 ? 'the run task' : 'the run tasks';
+  return { verdict: 'passed', message: `${tasks} ${named(failed)} did not succeed, which does not stop the run` };
+};
+
+/** What of a run its task stages are read from. */
+export interface StageFacts extends Pick<Run, 'id' | 'status' | 'statusTimestamps'> {
+  checks?: { tasks?: FrozenTaskStages; policyEvaluation?: true };
+  verdicts?: Partial<Record<TaskStage, 'passed' | 'failed'>> & { policyEvaluation?: string };
+}
+
+const stamp = (run: StageFacts, stage: TaskStage, what: 'running' | 'completed'): Timestamp | undefined =>
+  run.statusTimestamps[`${stage.replace('_', '-')}-${what}-at`];
+
+/** How a begun stage of a run that is over ended. */
+const endOf = (status: RunStatus, failed: boolean): TaskStageStatus => {
+  if (failed) return 'failed';
+  return status === 'errored' ? 'errored' : 'canceled';
+};
+
+export const taskStageStatus = (run: StageFacts, stage: TaskStage): TaskStageStatus => {
+  const { status, verdicts = {} } = run;
+  if (stage === 'post_plan' && status === 'post_plan_awaiting_decision') return 'awaiting_override';
+  if (stamp(run, stage, 'completed')) return 'passed';
+  const begun = stamp(run, stage, 'running') !== undefined;
+  if (!isFinal(status)) return begun ? 'running' : 'pending';
+  if (!begun) return 'unreachable';
+  const policies = stage === 'post_plan' ? verdicts.policyEvaluation : undefined;
+  return endOf(status, verdicts[stage] === 'failed' || policies === 'failed' || policies === 'overridable');
+};
+
+/** When the stage got its status; absent while it is pending. */
+export const taskStageTimestamps = (run: StageFacts, stage: TaskStage): Record<string, Timestamp> => {
+  const status = taskStageStatus(run, stage);
+  const running = stamp(run, stage, 'running');
+  const ended = stamp(run, stage, 'completed') ?? Object.values(run.statusTimestamps).sort().at(-1);
+  const over = status !== 'pending' && status !== 'running' && status !== 'awaiting_override';
+  return {
+    ...(running ? { 'running-at': running } : {}),
+    ...(over && ended ? { [`${status}-at`]: ended } : {}),
+  };
+};
+
+/** A result that nobody waits for any more is shown as what became of its stage. */
+export const shownResultStatus = (result: Pick<ResultFacts, 'status' | 'stage'>, run: StageFacts): TaskResultStatus => {
+  if (isResultFinal(result.status) || !isFinal(run.status)) return result.status;
+  if (!stamp(run, result.stage, 'running')) return 'unreachable';
+  return run.status === 'errored' ? 'errored' : 'canceled';
+};
