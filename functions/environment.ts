@@ -47,6 +47,10 @@ export const environment = {
   get publicUrl() {
     return required('PUBLIC_URL');
   },
+  /** Ranges of inside addresses that people's URLs may lead to, beside the internet. */
+  get outboundAllowedCidrs() {
+    return (process.env.OUTBOUND_ALLOWED_CIDRS ?? '').split(',').filter(Boolean);
+  },
   get clusterArn() {
     return required('CLUSTER_ARN');
   },

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { readCidr } from '../functions/outbound/addresses.ts';
 
 /**
  * What an operator may choose, in the `context` of cdk.json or as `cdk deploy -c name=value`. Durations are seconds
@@ -62,6 +63,19 @@ const schema = v.object({
       v.check((days) => retentions.includes(days), `must be one of ${retentions.join(', ')}`),
     ),
     30,
+  ),
+  /**
+   * Ranges of addresses that URLs of run tasks may lead to although they are not of the internet, e.g. 10.1.0.0/16; none
+   * by default.
+   */
+  outboundAllowedCidrs: v.optional(
+    v.pipe(
+      texts,
+      v.check(
+        (ranges) => ranges.every((range) => readCidr(range) !== undefined),
+        'must be ranges of addresses, e.g. 10.1.0.0/16',
+      ),
+    ),
   ),
   /** What `cdk destroy` does with table, bucket, key and logs. With `destroy` the bucket must be emptied first. */
   removalPolicy: v.optional(v.picklist(['retain', 'destroy'], 'must be retain or destroy'), 'retain'),

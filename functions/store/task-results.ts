@@ -1,8 +1,10 @@
 import type { Timestamp } from '../run/run.ts';
 import { timestampKey } from '../run/status.ts';
-import type { EnforcementLevel, TaskResultStatus, TaskStage } from '../run/task-stages.ts';
+import { type EnforcementLevel, isResultFinal, type TaskResultStatus, type TaskStage } from '../run/task-stages.ts';
+import { hashSecret, newSecret } from './id.ts';
 import { type Key, keys } from './keys.ts';
 import { get, update } from './table.ts';
+import { endTaskWait } from './task-tokens.ts';
 
 /** What became of one task in one stage of one run. */
 export interface TaskResult {
@@ -23,6 +25,8 @@ export interface TaskResult {
   url?: string;
   /** Task token of the execution that waits for it; never leaves the control plane. */
   token?: string;
+  /** Since when it waits. */
+  waitingSince?: Timestamp;
   /** SHA-256 of the access tokens its requests were sent with: one for each time the state was entered. */
   accessTokenHashes?: Set<string>;
   /** From then on its access tokens are worth nothing. */
@@ -81,3 +85,81 @@ export const changeTaskResult = (
     values: { ':pending': 'pending', ':running': 'running' },
   });
 };
+
+/** How long a run waits for a result, and for a word of it, in seconds (api.md §5.4); as in infra/lifecycle.ts. */
+export const resultSeconds = 3600;
+export const silenceSeconds = 600;
+
+/** A callback may be under way when its time is over. */
+const graceSeconds = 300;
+
+const prefix = 'sft_';
+const tokenForm = /^sft_([A-Za-z0-9]{25})\.[A-Za-z0-9_-]{43}$/;
+
+/** The result that an access token says it is of; undefined when it is no access token. */
+export const resultIdIn = (accessToken: string): string | undefined => {
+  const [, characters] = tokenForm.exec(accessToken) ?? [];
+  return characters && `taskrs-${characters}`;
+};
+
+/** Begins every such token, so that scanners for leaked secrets can know it. */
+export const isAccessToken = (secret: string): boolean => secret.startsWith(prefix);
+
+/** The result that the token opens; undefined when it is unknown or has expired. 1 read. */
+export const findResultOfAccessToken = async (accessToken: string): Promise<TaskResult | undefined> => {
+  const id = resultIdIn(accessToken);
+  const result = id ? await getTaskResult(id) : undefined;
+  // A digest is looked up, not compared by content that could be guessed piece by piece.
+  if (!result?.accessTokenHashes?.has(hashSecret(accessToken))) return undefined;
+  return (result.accessExpiresAt ?? '') > now() ? result : undefined;
+};
+
+/**
+ * Keeps the token of the execution that begins to wait, and makes an access token for the task's request. Waiting again
+ * is a repeat: earlier access tokens stay good, since a task may have them. Undefined when there is no such result.
+ */
+export const awaitResult = async (
+  id: string,
+  token: string,
+): Promise<{ result: TaskResult; accessToken: string } | undefined> => {
+  const key = keyOf(id);
+  const accessToken = `${prefix}${id.replace(/^taskrs-/, '')}.${newSecret()}`;
+  const result =
+    key &&
+    (await update<TaskResult>(key, {
+      set: {
+        token,
+        waitingSince: now(),
+        accessExpiresAt: new Date(Date.now() + (resultSeconds + graceSeconds) * 1000).toISOString(),
+      },
+      add: { accessTokenHashes: new Set([hashSecret(accessToken)]) },
+      condition: 'attribute_exists(pk)',
+    }));
+  return result && { result, accessToken };
+};
+
+/** The task has answered the request; unless it has said more already, it is at work. */
+export const acknowledgeResult = async (result: TaskResult): Promise<void> => {
+  const key = keyOf(result.id) as Key;
+  const at = now();
+  await update(key, { set: { acknowledgedAt: at }, condition: 'attribute_exists(pk)' });
+  await update(key, {
+    set: { status: 'running', updatedAt: at, 'statusTimestamps.running-at': at },
+    condition: 'status = :pending',
+    values: { ':pending': 'pending' },
+  });
+};
+
+/** Tells the waiting execution that a final result is there. May be repeated at will. */
+export const deliverResult = async ({ status, token }: TaskResult): Promise<void> => {
+  if (token && isResultFinal(status)) await endTaskWait(token);
+};
+
+/** It could not be got: says why, and ends the wait. A result that is final meanwhile stays as it is. */
+export const failResult = async (result: TaskResult, message: string): Promise<void> => {
+  const changed = await changeTaskResult(result, 'errored', { message: message.slice(0, maxMessage) });
+  await deliverResult(changed ?? result);
+};
+
+/** Characters of a result's message (api.md §5.3). */
+export const maxMessage = 1000;

@@ -1,0 +1,99 @@
+import { lookup } from 'node:dns/promises';
+import { BlockList, isIP } from 'node:net';
+import { environment } from '../environment.ts';
+import { OutboundError } from './errors.ts';
+
+/**
+ * Which addresses people's URLs may lead to: those of the internet, and ranges that the operator allows. Everything an
+ * address could mean inside (this function, its host, metadata services, private networks) is refused, and so is
+ * whatever is not known to be outside.
+ */
+
+/** IANA: special-purpose address registries. Link-local has the metadata services, the shared range is carriers' NAT. */
+const reserved4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/3',
+];
+/** Global unicast; all else of IPv6 is local, mapped from IPv4, multicast, or not given out. */
+const global6 = '2000::/3';
+/** Protocol assignments with Teredo, benchmarks and documentation; 6to4, which has an IPv4 address in it. */
+const reserved6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
+
+const cidr = /^([0-9A-Fa-f.:]+)\/(\d{1,3})$/;
+
+/** `10.0.0.0/8` → its parts; undefined when it is no range. */
+export const readCidr = (text: string): { address: string; prefix: number; family: 'ipv4' | 'ipv6' } | undefined => {
+  const [, address = '', digits] = cidr.exec(text) ?? [];
+  const version = isIP(address);
+  const prefix = Number(digits);
+  if (version === 0 || prefix > (version === 4 ? 32 : 128)) return undefined;
+  return { address, prefix, family: version === 4 ? 'ipv4' : 'ipv6' };
+};
+
+const listOf = (ranges: readonly string[]): BlockList => {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const read = readCidr(range);
+    if (!read) throw new Error(`${range} is no range of addresses`);
+    list.addSubnet(read.address, read.prefix, read.family);
+  }
+  return list;
+};
+
+const inside4 = listOf(reserved4);
+const outside6 = listOf([global6]);
+const inside6 = listOf(reserved6);
+
+/** Whether requests may be sent there. `allowed`: ranges the operator trusts. */
+export const isAllowed = (address: string, allowed: readonly string[] = environment.outboundAllowedCidrs): boolean => {
+  const version = isIP(address);
+  if (version === 0) return false;
+  const family = version === 4 ? 'ipv4' : 'ipv6';
+  if (listOf(allowed).check(address, family)) return true;
+  if (version === 4) return !inside4.check(address, family);
+  return outside6.check(address, family) && !inside6.check(address, family);
+};
+
+/** A host of a URL, as `URL.hostname` has it; IPv6 addresses come in brackets there. */
+const addressIn = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
+
+export interface Address {
+  address: string;
+  family: number;
+}
+
+/**
+ * Where a host is, as far as it may be called.
+ * @throws {OutboundError} when it is nowhere, or only where nothing may be called
+ */
+export const allowedAddresses = async (hostname: string): Promise<Address[]> => {
+  const literal = addressIn(hostname);
+  const family = isIP(literal);
+  const all: Address[] = family ? [{ address: literal, family }] : await resolve(hostname);
+  const may = all.filter(({ address }) => isAllowed(address));
+  if (may.length > 0) return may;
+  throw new OutboundError(
+    'forbidden',
+    `${hostname} is at a loopback, private, link-local or otherwise reserved address, which is not called unless the operator of this platform allows it (setting outboundAllowedCidrs)`,
+  );
+};
+
+const resolve = async (hostname: string): Promise<Address[]> => {
+  try {
+    return await lookup(hostname, { all: true });
+  } catch {
+    throw new OutboundError('unreachable', `${hostname} is not known to the domain name system`);
+  }
+};

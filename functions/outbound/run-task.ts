@@ -1,0 +1,36 @@
+import { createHmac } from 'node:crypto';
+import type { TaskPayload } from '../run/task-payload.ts';
+import { OutboundError } from './errors.ts';
+import { type OutboundLimits, send } from './send.ts';
+
+/** Lower-case hex HMAC-SHA512 of the exact bytes sent; empty without a key (seeds/002: request headers). */
+const signatureOf = (body: Buffer, hmacKey: string | undefined): string =>
+  hmacKey ? createHmac('sha512', hmacKey).update(body).digest('hex') : '';
+
+export interface TaskRequest {
+  url: string;
+  hmacKey: string | undefined;
+  payload: TaskPayload;
+  /** Of this platform, for the task to know who calls. */
+  baseUrl: string;
+}
+
+/** One request to a run task: undefined when it answered 200, which is all it has to say; else why not, for people. */
+export const askTask = async (
+  { url, hmacKey, payload, baseUrl }: TaskRequest,
+  limits: Partial<OutboundLimits> = {},
+): Promise<{ reason: string; final: boolean } | undefined> => {
+  const body = Buffer.from(JSON.stringify(payload));
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': `TFC/1.0 (+${baseUrl}; TFC)`,
+    'x-tfc-task-signature': signatureOf(body, hmacKey),
+  };
+  try {
+    const { status } = await send({ method: 'POST', url, headers, body }, limits);
+    return status === 200 ? undefined : { reason: `it answered ${status} where 200 is expected`, final: false };
+  } catch (error) {
+    if (error instanceof OutboundError) return { reason: error.message, final: error.failure === 'forbidden' };
+    throw error;
+  }
+};

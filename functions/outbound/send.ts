@@ -1,0 +1,172 @@
+import http from 'node:http';
+import https from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { type Address, allowedAddresses } from './addresses.ts';
+import { OutboundError } from './errors.ts';
+
+/**
+ * Requests to URLs that people have given: run tasks, notifications, version control. Each goes to an address that was
+ * looked up and checked just before, and to no other: a name that answers differently the next time cannot lead
+ * inside (DNS rebinding), and neither can a redirect.
+ */
+
+export interface OutboundRequest {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  url: string;
+  headers: Record<string, string>;
+  body?: string | Uint8Array;
+}
+
+export interface OutboundLimits {
+  /** Milliseconds until a connection must stand, and until the whole answer must be there. */
+  connectMs: number;
+  totalMs: number;
+  /** Bytes of an answer's body that are read; the connection is closed on more. */
+  maxBytes: number;
+}
+
+export interface OutboundAnswer {
+  status: number;
+  headers: http.IncomingHttpHeaders;
+  /** At most `maxBytes` of it, and what had come in time. */
+  body: Buffer;
+}
+
+export const defaultLimits: OutboundLimits = { connectMs: 5_000, totalMs: 10_000, maxBytes: 65_536 };
+
+const maxRedirects = 3;
+/** Those that have the request repeated as it is; after any other a POST would become a GET, which says nothing. */
+const repeating = [307, 308];
+
+/**
+ * What of a URL can be told without looking anything up.
+ * @throws {OutboundError}
+ */
+export const readUrl = (text: string, base?: URL): URL => {
+  if (!URL.canParse(text, base)) throw new OutboundError('forbidden', 'it is not a URL');
+  const url = new URL(text, base);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new OutboundError('forbidden', 'only http and https URLs are called');
+  }
+  if (url.username || url.password) throw new OutboundError('forbidden', 'a URL must not have a user name or password');
+  return url;
+};
+
+/**
+ * Sends a request and follows redirects that repeat it. Any status is an answer.
+ * @throws {OutboundError}
+ */
+export const send = async (request: OutboundRequest, limits: Partial<OutboundLimits> = {}): Promise<OutboundAnswer> => {
+  const { connectMs, totalMs, maxBytes } = { ...defaultLimits, ...limits };
+  const deadline = Date.now() + totalMs;
+  let url = readUrl(request.url);
+  for (let redirects = 0; ; redirects++) {
+    const addresses = await inTime(allowedAddresses(url.hostname), deadline);
+    const answer = await exchange(url, request, addresses, { deadline, connectMs, maxBytes });
+    const { location } = answer.headers;
+    if (!repeating.includes(answer.status) || !location) return answer;
+    if (redirects === maxRedirects)
+      throw new OutboundError('unreachable', `it redirects more than ${maxRedirects} times`);
+    const next = readUrl(location, url);
+    if (url.protocol === 'https:' && next.protocol === 'http:') {
+      throw new OutboundError(
+        'forbidden',
+        'it redirects from https to http, where the request could be read on its way',
+      );
+    }
+    url = next;
+  }
+};
+
+const late = (): OutboundError => new OutboundError('timeout', 'it did not answer in time');
+
+/** Looking a name up cannot be called off; waiting for it can. */
+const inTime = async <T>(work: Promise<T>, deadline: number): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined;
+  const end = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), Math.max(0, deadline - Date.now()));
+  });
+  try {
+    return await Promise.race([work, end]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+/** Answers with what was checked, whatever is asked. */
+const pinned =
+  (addresses: Address[]): LookupFunction =>
+  (_hostname, options, found) => {
+    const [first] = addresses as [Address];
+    if (options.all) found(null, addresses);
+    else found(null, first.address, first.family);
+  };
+
+interface Bounds {
+  deadline: number;
+  connectMs: number;
+  maxBytes: number;
+}
+
+const exchange = (
+  url: URL,
+  { method, headers, body }: OutboundRequest,
+  addresses: Address[],
+  { deadline, connectMs, maxBytes }: Bounds,
+): Promise<OutboundAnswer> =>
+  new Promise((resolve, reject) => {
+    const secure = url.protocol === 'https:';
+    const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+    // A connection of its own: one that is kept could be to an address that is not allowed any more.
+    const options = { method, headers: { ...headers, ...length }, agent: false, lookup: pinned(addresses) };
+    const outgoing = (secure ? https : http).request(url, options);
+    let heard = (): void => reject(late());
+    const total = setTimeout(() => heard(), Math.max(0, deadline - Date.now()));
+    const connect = setTimeout(() => heard(), Math.min(connectMs, Math.max(0, deadline - Date.now())));
+    const end = (settle: () => void): void => {
+      clearTimeout(total);
+      clearTimeout(connect);
+      settle();
+      outgoing.destroy();
+    };
+    heard = () => end(() => reject(late()));
+    outgoing.on('socket', (socket) => socket.once(secure ? 'secureConnect' : 'connect', () => clearTimeout(connect)));
+    outgoing.on('error', (error) => end(() => reject(new OutboundError('unreachable', reasonOf(error)))));
+    outgoing.on('response', (incoming) => {
+      const parts: Buffer[] = [];
+      let bytes = 0;
+      const answer = () =>
+        end(() =>
+          resolve({
+            status: incoming.statusCode ?? 0,
+            headers: incoming.headers,
+            body: Buffer.concat(parts).subarray(0, maxBytes),
+          }),
+        );
+      // Status and headers are the answer; a body that does not end is no reason to do without them.
+      heard = answer;
+      incoming.on('data', (part: Buffer) => {
+        parts.push(part);
+        bytes += part.length;
+        if (bytes >= maxBytes) answer();
+      });
+      incoming.on('end', answer);
+      incoming.on('error', answer);
+    });
+    outgoing.end(body);
+  });
+
+const reasons: Record<string, string> = {
+  ECONNREFUSED: 'nothing accepts connections there',
+  ECONNRESET: 'the connection was closed before an answer came',
+  EPROTO: 'it does not speak TLS',
+  HPE_INVALID_CONSTANT: 'it does not speak HTTP',
+  HPE_HEADER_OVERFLOW: 'its answer has too large headers',
+};
+
+/** In plain words; names of errors of TLS and connections say enough by themselves, and nothing about this side. */
+const reasonOf = (error: NodeJS.ErrnoException): string => {
+  const code = error.code ?? error.name;
+  if (code.startsWith('ERR_SSL')) return 'it does not speak TLS, or not as it should';
+  return reasons[code] ?? `the connection failed (${code})`;
+};

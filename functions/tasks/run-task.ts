@@ -1,0 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { environment } from '../environment.ts';
+import { askTask } from '../outbound/run-task.ts';
+import type { Run } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import { taskPayload } from '../run/task-payload.ts';
+import { isResultFinal } from '../run/task-stages.ts';
+import { getConfigurationVersion } from '../store/configuration-versions.ts';
+import { getRun } from '../store/runs.ts';
+import {
+  acknowledgeResult,
+  awaitResult,
+  deliverResult,
+  failResult,
+  getTaskResult,
+  type TaskResult,
+} from '../store/task-results.ts';
+import { cancelTaskWait } from '../store/task-tokens.ts';
+import { getTask, openHmacKey } from '../store/tasks.ts';
+import { getUser } from '../store/users.ts';
+import type { WaitingTask } from './waiting.ts';
+
+export interface RunTaskInput extends WaitingTask {
+  taskResultId: string;
+}
+
+/** How often a task is asked that does not answer 200, and how long it is left alone before the first time again. */
+interface Patience {
+  tries: number;
+  pauseMs: number;
+}
+
+/** Within the two minutes the function has, even when each try takes as long as it may. */
+const usual: Patience = { tries: 6, pauseMs: 1_000 };
+
+const isOver = (run: Run | undefined): boolean => !run || run.cancel !== undefined || isFinal(run.status);
+
+const payloadOf = async (run: Run, result: TaskResult, accessToken: string) => {
+  const [version, user] = await Promise.all([
+    getConfigurationVersion(run.configurationVersionId),
+    getUser(run.createdBy),
+  ]);
+  return taskPayload({
+    run,
+    result,
+    accessToken,
+    createdBy: user?.username ?? run.createdBy,
+    hasConfiguration: version?.status === 'uploaded',
+    baseUrl: environment.publicUrl,
+  });
+};
+
+/** Nobody waits for the answer any more: the task has called back already, or the run was canceled. */
+const isMoot = async ({ id, runId }: TaskResult): Promise<boolean> => {
+  const [result, run] = await Promise.all([getTaskResult(id), getRun(runId)]);
+  return !result || isResultFinal(result.status) || isOver(run);
+};
+
+const ask = async (run: Run, result: TaskResult, accessToken: string, { tries, pauseMs }: Patience): Promise<void> => {
+  const task = await getTask(result.taskId);
+  if (!task) return failResult(result, 'The run task was deleted before the run came to it.');
+  const [payload, hmacKey] = await Promise.all([payloadOf(run, result, accessToken), openHmacKey(task)]);
+  const { publicUrl: baseUrl } = environment;
+  for (let n = 1; ; n++) {
+    const failure = await askTask({ url: task.url, hmacKey, payload, baseUrl });
+    if (!failure) return acknowledgeResult(result);
+    if (failure.final) return failResult(result, `The run task was not called: ${failure.reason}.`);
+    if (n === tries) return failResult(result, `The run task was called ${n} times in vain: ${failure.reason}.`);
+    await delay(pauseMs * 2 ** (n - 1));
+    if (await isMoot(result)) return;
+  }
+};
+
+/** Waits for a run task's verdict: keeps the token, and asks the task until it has heard. */
+export const runTask = async ({ runId, taskResultId, token }: RunTaskInput, patience = usual): Promise<void> => {
+  const awaited = await awaitResult(taskResultId, token);
+  if (!awaited) throw new Error(`run ${runId} has no task result ${taskResultId}`);
+  const { result, accessToken } = awaited;
+  if (isResultFinal(result.status)) return deliverResult(result);
+  // A cancel that came before the token was there could not tell it.
+  const run = await getRun(runId);
+  if (!run || isOver(run)) {
+    await cancelTaskWait(token, `run ${runId} was canceled`);
+    return;
+  }
+  if (!result.acknowledgedAt) await ask(run, result, accessToken, patience);
+};
+
+export const handler = (input: RunTaskInput): Promise<void> => runTask(input);
