@@ -69,6 +69,17 @@ export const functions = {
     description: 'State Applying: waits for terraform apply',
     timeoutSeconds: 30,
   },
+  RunTask: {
+    entry: 'functions/tasks/run-task.ts',
+    description: 'State RunTask: asks a run task and waits for its result',
+    // A task that does not answer is asked again for about a minute and a half.
+    timeoutSeconds: 150,
+  },
+  TaskUnanswered: {
+    entry: 'functions/tasks/task-unanswered.ts',
+    description: 'State TaskUnanswered: records why there is no result',
+    timeoutSeconds: 30,
+  },
   Complete: {
     entry: 'functions/tasks/complete.ts',
     description: 'The one finisher: final status, lock released, next run started',

@@ -18,7 +18,7 @@ export const statement = ({ actions, resources, conditions }: Permission): iam.P
   new iam.PolicyStatement({ actions, resources, conditions });
 
 type Verb = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem';
-type Prefix = 'configurations' | 'inputs' | 'runs' | 'states';
+type Prefix = 'configurations' | 'inputs' | 'outcomes' | 'runs' | 'states';
 
 /** The vocabulary permissions are written in. */
 const grants = ({ table, bucket, key }: Storage, runners: Runners) => {
@@ -128,11 +128,11 @@ export const permissions = (
       may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
       may.key('GenerateDataKey', 'Decrypt'),
       // What runs were given is theirs alone to read.
-      may.readObjects('configurations', 'runs', 'states'),
-      may.writeObjects('configurations', 'inputs', 'states'),
+      may.readObjects('configurations', 'outcomes', 'runs', 'states'),
+      may.writeObjects('configurations', 'inputs', 'outcomes', 'states'),
       may.seeMissingObjects(),
       start,
-      answering(machine.arn),
+      answering(machine.arn, 'Heartbeat'),
     ],
     Logs: [may.table('GetItem', 'Query'), may.key('Decrypt'), may.readObjects('runs'), may.seeMissingObjects()],
     Runner: [
@@ -151,6 +151,8 @@ export const permissions = (
       may.onTasks('StopTask'),
       answering(machine.arn),
     ],
+    RunTask: [may.table('GetItem', 'UpdateItem'), may.key('Decrypt'), answering(machine.arn)],
+    TaskUnanswered: [may.table('GetItem', 'UpdateItem'), may.tableKey()],
     ConfigurationUploaded: createRuns,
     RunApplied: createRuns,
     Sweep: [

@@ -67,9 +67,12 @@ export class Platform extends Stack {
       name: lifecycle.machine.stateMachineName,
     });
     const forApi = { ...table, ...bucket, ...key, ...machine };
+    const outbound = { OUTBOUND_ALLOWED_CIDRS: settings.outboundAllowedCidrs?.join(',') ?? '' };
     const functions: Record<FunctionId, PlatformFunction> = {
       ...states,
-      Api: build('Api', forApi, may.Api),
+      Api: build('Api', { ...forApi, ...outbound }, may.Api),
+      RunTask: build('RunTask', { ...table, ...outbound, PUBLIC_URL: api.url }, may.RunTask),
+      TaskUnanswered: build('TaskUnanswered', table, may.TaskUnanswered),
       Web: build('Web', bucket, may.Web),
       Logs: build('Logs', { ...table, ...bucket }, may.Logs),
       Runner: build(

@@ -135,6 +135,8 @@ export const objects = {
   configuration: (configurationVersionId: string) => `configurations/${configurationVersionId}.tar.gz`,
   inputs: (runId: string) => `inputs/${runId}.json`,
   artifact: (runId: string, phase: string, artifact: string) => `runs/${runId}/${phase}/${artifact}`,
+  outcomes: (runId: string, taskResultId: string, version: string) =>
+    `outcomes/${runId}/${taskResultId}/${version}.json`,
   state: (workspaceId: string, stateVersionId: string) => `states/${workspaceId}/${stateVersionId}.tfstate`,
   jsonState: (workspaceId: string, stateVersionId: string) => `states/${workspaceId}/${stateVersionId}.json`,
   outputs: (workspaceId: string, stateVersionId: string) => `states/${workspaceId}/${stateVersionId}.outputs.json`,

@@ -75,7 +75,8 @@ export const assemble = async (site: Site): Promise<Parts> => {
   const permissions = new Permissions(stack);
   const functions = stack
     .all<FunctionProperties>('AWS::Lambda::Function')
-    .filter(({ id }) => application.bundleOf(id) !== undefined);
+    .filter(({ id }) => application.bundleOf(id) !== undefined)
+    .map(mayCallLoopback);
   const callers = new Callers(keptSecret(folder.at('credentials.key')), functions, permissions);
   const lambda = new Lambda({
     functions,
@@ -114,6 +115,15 @@ export const assemble = async (site: Site): Promise<Parts> => {
   const accesses = new Accesses(stack, home, kms, roles);
   const cors = new Cors(stack);
   return { accesses, api, callers, cors, dynamodb, ecs, events, kms, lambda, machine, routes, s3, states };
+};
+
+/** Run tasks of people who try things out are on this machine. On AWS, loopback is inside the function. */
+const mayCallLoopback = (resource: Resource<FunctionProperties>): Resource<FunctionProperties> => {
+  const { Variables = {} } = resource.properties.Environment ?? {};
+  if (Variables.OUTBOUND_ALLOWED_CIDRS === undefined) return resource;
+  const ranges = ['127.0.0.0/8', '::1/128', Variables.OUTBOUND_ALLOWED_CIDRS].filter(Boolean).join(',');
+  const Environment = { Variables: { ...Variables, OUTBOUND_ALLOWED_CIDRS: ranges } };
+  return { ...resource, properties: { ...resource.properties, Environment } };
 };
 
 /** AWS would refuse these invocations only when they happen. */

@@ -38,6 +38,7 @@ and let Terraform know this machine's certificate and token:
 
   export SSL_CERT_FILE=${caFile} TF_CLI_CONFIG_FILE=${cliConfigFile}
 
+Run tasks may be on this machine too: URLs to loopback are called here, and refused on AWS.
 Ctrl-C stops it; unfinished runs go on with the next start.`;
 };
 
