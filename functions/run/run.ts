@@ -1,3 +1,4 @@
+import type { CostEstimate } from './cost-estimate.ts';
 import type { PhaseStatus, RunStatus } from './status.ts';
 
 /** Time as UTC ISO 8601 with milliseconds and `Z`. */
@@ -43,6 +44,8 @@ export interface Run extends RunOptions {
   cancel?: { by: string; at: Timestamp; forceAvailableAt: Timestamp; forced?: boolean };
   plan: Phase;
   apply: Phase;
+  /** Absent when the organization had no cost estimates as the run was created. */
+  costEstimate?: CostEstimate;
   /** How many comments were made on it. */
   commentCount?: number;
   /** Why the run ended as it did, for people. */

@@ -12,10 +12,11 @@ export const derivedId = (prefix: string, origin: string): string => {
   return `${prefix}-${Array.from(hash.subarray(0, 16), (byte) => alphabet[byte % alphabet.length]).join('')}`;
 };
 
-/** Plan and apply ids share their run's characters, so that finding the run costs nothing. */
+/** Ids of a run's parts share its characters, so that finding the run costs nothing. */
 export const planId = (runId: string): string => runId.replace(/^run-/, 'plan-');
 export const applyId = (runId: string): string => runId.replace(/^run-/, 'apply-');
-export const runIdOf = (planOrApplyId: string): string => planOrApplyId.replace(/^(plan|apply)-/, 'run-');
+export const costEstimateId = (runId: string): string => runId.replace(/^run-/, 'ce-');
+export const runIdOf = (partId: string): string => partId.replace(/^(plan|apply|ce)-/, 'run-');
 
 /** 256 bits, URL-safe. */
 export const newSecret = (): string => randomBytes(32).toString('base64url');

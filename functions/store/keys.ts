@@ -137,6 +137,7 @@ export const objects = {
   artifact: (runId: string, phase: string, artifact: string) => `runs/${runId}/${phase}/${artifact}`,
   outcomes: (runId: string, taskResultId: string, version: string) =>
     `outcomes/${runId}/${taskResultId}/${version}.json`,
+  costEstimate: (runId: string) => `runs/${runId}/cost-estimate.json`,
   state: (workspaceId: string, stateVersionId: string) => `states/${workspaceId}/${stateVersionId}.tfstate`,
   jsonState: (workspaceId: string, stateVersionId: string) => `states/${workspaceId}/${stateVersionId}.json`,
   outputs: (workspaceId: string, stateVersionId: string) => `states/${workspaceId}/${stateVersionId}.outputs.json`,

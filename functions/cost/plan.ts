@@ -1,0 +1,181 @@
+/**
+ * Reads what an estimate needs of a plan in JSON (`terraform show -json`, format 1.x) without parsing the rest: a large
+ * plan is mostly prior state, and parsed as a whole would take five times its size in memory.
+ */
+
+/** The plan is not what it should be; the message is for people. */
+export class PlanJsonError extends Error {
+  override name = 'PlanJsonError';
+}
+
+export type Json = Record<string, unknown>;
+
+/** One entry of `resource_changes` that manages something. */
+export interface PlannedResource {
+  address: string;
+  moduleAddress: string;
+  type: string;
+  name: string;
+  index?: string | number;
+  providerName: string;
+  /** What it is now; absent when it does not exist yet. */
+  before?: Json;
+  /** What it is to be; absent when it will be gone. Values known after apply only are missing or null. */
+  after?: Json;
+  /** `true` in place of what is known after apply only. */
+  afterUnknown: Json;
+}
+
+export interface Plan {
+  resources: PlannedResource[];
+  /** As in the plan; for regions of providers and for what resources refer to. */
+  configuration: Json;
+  /** Values of the root module's variables. */
+  variables: Map<string, unknown>;
+}
+
+/** Parsed at once, and about as large as the configuration's files. */
+const maxConfigurationBytes = 16 * 1024 * 1024;
+
+const quote = 0x22;
+const backslash = 0x5c;
+const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+const opens = (byte: number | undefined): boolean => byte === 0x7b || byte === 0x5b;
+const closes = (byte: number | undefined): boolean => byte === 0x7d || byte === 0x5d;
+
+const cut = (): PlanJsonError => new PlanJsonError('The plan in JSON is cut off or is not JSON.');
+
+const afterSpace = (bytes: Buffer, from: number): number => {
+  let at = from;
+  while (isSpace(bytes[at])) at++;
+  return at;
+};
+
+const afterString = (bytes: Buffer, from: number): number => {
+  for (let end = bytes.indexOf(quote, from + 1); end >= 0; end = bytes.indexOf(quote, end + 1)) {
+    let slashes = 0;
+    while (bytes[end - 1 - slashes] === backslash) slashes++;
+    if (slashes % 2 === 0) return end + 1;
+  }
+  throw cut();
+};
+
+/** Where the value ends that begins at `from`. Only brackets and strings are looked at; JSON.parse judges the rest. */
+const afterValue = (bytes: Buffer, from: number): number => {
+  if (bytes[from] === quote) return afterString(bytes, from);
+  let depth = 0;
+  for (let at = from; at < bytes.length; ) {
+    const byte = bytes[at];
+    if (byte === quote) {
+      at = afterString(bytes, at);
+      continue;
+    }
+    if (opens(byte)) depth++;
+    else if (depth === 0 && (byte === 0x2c || closes(byte) || isSpace(byte))) return at;
+    else if (closes(byte) && --depth === 0) return at + 1;
+    at++;
+  }
+  throw cut();
+};
+
+const parse = (bytes: Buffer, from: number, to: number): unknown => {
+  try {
+    return JSON.parse(bytes.toString('utf8', from, to));
+  } catch {
+    throw cut();
+  }
+};
+
+/** The items of an array or the members of an object, as the ranges of their values. */
+function* itemsOf(bytes: Buffer, start: number): Generator<{ key: string; from: number; to: number }> {
+  const isObject = bytes[start] === 0x7b;
+  for (let at = afterSpace(bytes, start + 1); !closes(bytes[at]); ) {
+    let key = '';
+    if (isObject) {
+      if (bytes[at] !== quote) throw cut();
+      const end = afterString(bytes, at);
+      key = String(parse(bytes, at, end));
+      at = afterSpace(bytes, end);
+      if (bytes[at] !== 0x3a) throw cut();
+      at = afterSpace(bytes, at + 1);
+    }
+    const to = afterValue(bytes, at);
+    yield { key, from: at, to };
+    at = afterSpace(bytes, to);
+    if (bytes[at] === 0x2c) at = afterSpace(bytes, at + 1);
+    else if (!closes(bytes[at])) throw cut();
+  }
+}
+
+export const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+const planned = (entry: unknown): PlannedResource | undefined => {
+  if (!isObject(entry) || !isObject(entry.change))
+    throw new PlanJsonError('A resource change of the plan has no change.');
+  if (entry.mode === 'data') return undefined;
+  const { change, index } = entry;
+  return {
+    address: text(entry.address),
+    moduleAddress: text(entry.module_address),
+    type: text(entry.type),
+    name: text(entry.name),
+    index: typeof index === 'string' || typeof index === 'number' ? index : undefined,
+    providerName: text(entry.provider_name),
+    before: isObject(change.before) ? change.before : undefined,
+    after: isObject(change.after) ? change.after : undefined,
+    afterUnknown: isObject(change.after_unknown) ? change.after_unknown : {},
+  };
+};
+
+const variablesOf = (value: unknown): Map<string, unknown> =>
+  new Map(
+    Object.entries(isObject(value) ? value : {}).map(([name, one]) => [name, isObject(one) ? one.value : undefined]),
+  );
+
+/**
+ * Takes time and memory in proportion to the resource changes and the configuration.
+ * @param keeps whether the values of a resource of this type matter; those of others are dropped at once
+ * @throws {PlanJsonError}
+ */
+export const readPlan = (bytes: Buffer, keeps: (type: string) => boolean = () => true): Plan => {
+  const start = afterSpace(bytes, 0);
+  if (bytes[start] !== 0x7b) throw new PlanJsonError('The plan is not a JSON object.');
+  const plan: Plan = { resources: [], configuration: {}, variables: new Map() };
+  for (const { key, from, to } of itemsOf(bytes, start)) {
+    if (key === 'format_version') {
+      const version = parse(bytes, from, to);
+      if (!/^1\./.test(text(version))) {
+        throw new PlanJsonError(
+          `The plan is in format ${JSON.stringify(version)}; estimates are made from format 1.x.`,
+        );
+      }
+    } else if (key === 'variables') {
+      plan.variables = variablesOf(parse(bytes, from, to));
+    } else if (key === 'configuration') {
+      if (to - from > maxConfigurationBytes) {
+        throw new PlanJsonError(
+          'The configuration in the plan is larger than 16 MiB, which is the limit of an estimate.',
+        );
+      }
+      const configuration = parse(bytes, from, to);
+      if (isObject(configuration)) plan.configuration = configuration;
+    } else if (key === 'resource_changes' && bytes[from] === 0x5b) {
+      for (const item of itemsOf(bytes, from)) {
+        const resource = planned(parse(bytes, item.from, item.to));
+        if (!resource) continue;
+        plan.resources.push(keeps(resource.type) ? resource : bare(resource));
+      }
+    }
+  }
+  return plan;
+};
+
+const bare = ({ before, after, ...resource }: PlannedResource): PlannedResource => ({
+  ...resource,
+  before: before && {},
+  after: after && {},
+  afterUnknown: {},
+});

@@ -1,0 +1,53 @@
+import type { Price } from '../bill.ts';
+import { type Decimal, decimal, times } from '../decimal.ts';
+import list from './aws.json' with { type: 'json' };
+
+/**
+ * The prices in the package: AWS list prices in USD, of a few regions, to be refreshed now and then. Where AWS prices
+ * the sizes of a family in proportion, the file has the family's price for `large` and its sizes.
+ */
+
+/** Date of the list, `2025-06`. */
+export const asOf: string = list.asOf;
+
+/** AWS's own normalization factors, by which sizes of a family differ in price. */
+const factors: Record<string, string> = {
+  nano: '0.0625',
+  micro: '0.125',
+  small: '0.25',
+  medium: '0.5',
+  large: '1',
+  xlarge: '2',
+};
+
+const factorOf = (size: string): Decimal | undefined => {
+  const known = factors[size];
+  if (known) return decimal(known);
+  const times = /^(\d{1,2})xlarge$/.exec(size)?.[1];
+  return times ? decimal(times) * 2n : undefined;
+};
+
+type Group = (typeof list.groups)[number];
+const groups = new Map<string, Group>(list.groups.flatMap((group) => group.regions.map((region) => [region, group])));
+const families: Record<string, string | undefined> = list.families;
+
+const own = (table: object, key: string): string | undefined =>
+  Object.hasOwn(table, key) ? (table as Record<string, string>)[key] : undefined;
+
+const inProportion = (prices: object, type: string): Decimal | undefined => {
+  const [family = '', size = ''] = type.split('.');
+  const large = own(prices, family);
+  const sizes = own(families, family)?.split(' ');
+  const factor = sizes?.includes(size) ? factorOf(size) : undefined;
+  return large && factor ? times(decimal(large), factor) : undefined;
+};
+
+/** Undefined for what the file lacks: it is never guessed. */
+export const filePrice = ({ region, item }: Price): Decimal | undefined => {
+  const group = groups.get(region);
+  if (!group) return undefined;
+  const exact = own(group.prices, item);
+  if (exact) return decimal(exact);
+  const [kind, type = ''] = item.split('/');
+  return kind === 'ec2' ? inProportion(group.ec2, type) : undefined;
+};

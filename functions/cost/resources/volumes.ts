@@ -1,0 +1,43 @@
+import { type Bill, UnpricedError, type Values } from '../bill.ts';
+
+/** EBS: gp3 has so much in the price of its size (EBS pricing). */
+const gp3 = { iops: 3_000, throughput: 125 };
+/** The price of io2 falls in steps from here on. */
+const io2FirstStep = 32_000;
+
+const types = ['gp2', 'gp3', 'io1', 'io2', 'st1', 'sc1', 'standard'];
+
+/** A volume by `<prefix>type`, size in GiB, IOPS, and throughput in MiB/s. @throws {UnpricedError} */
+export const billVolume = (bill: Bill, type: string, values: Values, size: number): void => {
+  if (!types.includes(type)) throw new UnpricedError(`there is no price for volumes of type ${type.slice(0, 40)}`);
+  bill.monthly(`ebs/${type}`, size);
+  const iops = values.number('iops') ?? 0;
+  if (type === 'gp3') {
+    bill.monthly('ebs/gp3-iops', Math.max(0, iops - gp3.iops));
+    bill.monthly('ebs/gp3-throughput', Math.max(0, (values.number('throughput') ?? 0) - gp3.throughput));
+  }
+  if (type === 'io1' || type === 'io2') {
+    if (type === 'io2' && iops > io2FirstStep) {
+      throw new UnpricedError(`there is no price for io2 volumes with more than ${io2FirstStep} IOPS`);
+    }
+    bill.monthly(`ebs/${type}-iops`, iops);
+  }
+  if (type === 'standard') bill.assume('no I/O requests');
+};
+
+/** What the common Linux images bring along. */
+export const imageVolume = { type: 'gp3', size: 8 };
+
+/** The root volume of a machine: as the block says, else as its image has it. */
+export const billRootVolume = (bill: Bill, block: Values | undefined): void => {
+  const size = block?.number('volume_size');
+  const type = block?.text('volume_type') ?? imageVolume.type;
+  if (size === undefined) bill.assume(`a root volume of ${imageVolume.size} GiB`);
+  if (block) billVolume(bill, type, block, size ?? imageVolume.size);
+  else bill.monthly(`ebs/${type}`, imageVolume.size);
+};
+
+/** Further volumes of a machine. Those made from a snapshot have its size, which no plan tells. */
+export const billBlockDevice = (bill: Bill, block: Values): void => {
+  billVolume(bill, block.text('volume_type') ?? 'gp2', block, block.needNumber('volume_size'));
+};

@@ -1,0 +1,90 @@
+import type { Run, RunOptions, Timestamp } from './run.ts';
+import { isFinal } from './status.ts';
+
+/** What a plan would cost (HCP API: cost-estimates). Part of its run, as plan and apply are; it never fails a run. */
+
+export const costEstimateStatuses = [
+  'pending',
+  'queued',
+  'finished',
+  'errored',
+  'canceled',
+  'unreachable',
+  'skipped_due_to_targeting',
+] as const;
+export type CostEstimateStatus = (typeof costEstimateStatuses)[number];
+
+/** Where a price came from: AWS's Price List API, or the dated file in the package. */
+export type PriceSource = 'price-list-api' | 'price-file';
+
+/** The record on the run, about 1 KB whatever the plan; each resource's part is an object in the bucket. */
+export interface CostEstimate {
+  status: CostEstimateStatus;
+  statusTimestamps: Record<string, Timestamp>;
+  /** Why it errored, for people. */
+  errorMessage?: string;
+  /** Only of a finished one, like all that follows. */
+  resourcesCount?: number;
+  matchedResourcesCount?: number;
+  unmatchedResourcesCount?: number;
+  /** USD as decimal strings, e.g. `25.488`, `-3.1`, `0.0`. Delta is exactly proposed less prior. */
+  priorMonthlyCost?: string;
+  proposedMonthlyCost?: string;
+  deltaMonthlyCost?: string;
+  priceSources?: PriceSource[];
+  /** Date of the price file, `2025-06`; absent when no price came from it. */
+  pricesAsOf?: string;
+}
+
+/** What a run whose organization has cost estimates begins with. With `-target` there is none to be made. */
+export const newCostEstimate = ({ targetAddrs }: Pick<RunOptions, 'targetAddrs'>, at: Timestamp): CostEstimate =>
+  targetAddrs?.length
+    ? { status: 'skipped_due_to_targeting', statusTimestamps: { 'skipped-due-to-targeting-at': at } }
+    : { status: 'pending', statusTimestamps: { 'pending-at': at } };
+
+/** True while the stage is still to be run: the machine enters CostEstimating for such a run only. */
+export const awaitsCostEstimate = ({ costEstimate }: Pick<Run, 'costEstimate'>): boolean =>
+  costEstimate?.status === 'pending';
+
+type Facts = Pick<Run, 'costEstimate' | 'status' | 'statusTimestamps'>;
+
+/**
+ * The estimate as the run's status makes it: queued while the stage runs, and over with a run that ended before it, so
+ * that nobody who waits for it waits for ever (api.md §2.3). Undefined for a run without one.
+ */
+export const shownCostEstimate = ({ costEstimate, status, statusTimestamps }: Facts): CostEstimate | undefined => {
+  if (costEstimate?.status !== 'pending') return costEstimate;
+  const entered = statusTimestamps['cost-estimating-at'];
+  const stamps = { ...costEstimate.statusTimestamps, ...(entered ? { 'queued-at': entered } : {}) };
+  if (!isFinal(status)) {
+    return { ...costEstimate, status: status === 'cost_estimating' ? 'queued' : 'pending', statusTimestamps: stamps };
+  }
+  const canceledAt = statusTimestamps['canceled-at'];
+  return status === 'canceled' && canceledAt
+    ? { ...costEstimate, status: 'canceled', statusTimestamps: { ...stamps, 'canceled-at': canceledAt } }
+    : { ...costEstimate, status: 'unreachable', statusTimestamps: stamps };
+};
+
+/** Months in USD, as decimal strings. */
+export type CostInput = {
+  prior_monthly_cost: string;
+  proposed_monthly_cost: string;
+  delta_monthly_cost: string;
+};
+
+/**
+ * What policies see of it (Sentinel import tfrun: `cost_estimate`); undefined unless it is finished: a policy must not
+ * take "not known" for "costs nothing".
+ */
+export const costInput = (estimate: CostEstimate | undefined): CostInput | undefined => {
+  if (estimate?.status !== 'finished') return undefined;
+  const { priorMonthlyCost, proposedMonthlyCost, deltaMonthlyCost } = estimate;
+  if (priorMonthlyCost === undefined || proposedMonthlyCost === undefined || deltaMonthlyCost === undefined) {
+    return undefined;
+  }
+  return {
+    prior_monthly_cost: priorMonthlyCost,
+    proposed_monthly_cost: proposedMonthlyCost,
+    delta_monthly_cost: deltaMonthlyCost,
+  };
+};

@@ -1,0 +1,91 @@
+import { format } from '../cost/decimal.ts';
+import { type Details, detailsOf } from '../cost/details.ts';
+import { billsOf, type Estimate, estimate, priced, pricesIn } from '../cost/estimate.ts';
+import { PlanJsonError, readPlan } from '../cost/plan.ts';
+import { asOf } from '../cost/prices/file.ts';
+import { quotesFor } from '../cost/prices/index.ts';
+import { environment } from '../environment.ts';
+import { awaitsCostEstimate, type CostEstimate } from '../run/cost-estimate.ts';
+import type { Run } from '../run/run.ts';
+import { getObject, getObjectUpTo, putObject } from './bucket.ts';
+import { objects } from './keys.ts';
+import { getRun, updateRun } from './runs.ts';
+
+/**
+ * Cost estimates. The record is on the run (run/cost-estimate.ts), the cost of each resource an object beside the
+ * plan's, written before it.
+ */
+
+/** It is read into memory; more would not fit a function of 512 MB. */
+const maxPlanBytes = 128 * 1024 * 1024;
+const mebibytes = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)} MiB`;
+
+type Outcome = Pick<CostEstimate, 'status'> & Partial<CostEstimate>;
+
+const errored = (errorMessage: string): Outcome => ({ status: 'errored', errorMessage });
+
+const summary = ({ matched, unmatched, prior, proposed }: Estimate): Outcome => {
+  const sources = new Set(matched.flatMap((one) => one.sources));
+  return {
+    status: 'finished',
+    resourcesCount: matched.length + unmatched.length,
+    matchedResourcesCount: matched.length,
+    unmatchedResourcesCount: unmatched.length,
+    priorMonthlyCost: format(prior),
+    proposedMonthlyCost: format(proposed),
+    deltaMonthlyCost: format(proposed - prior),
+    priceSources: [...sources].sort(),
+    pricesAsOf: sources.has('price-file') ? asOf : undefined,
+  };
+};
+
+const estimatePlan = async ({ id, plan }: Run): Promise<Outcome> => {
+  if (!plan.report?.artifacts?.includes('plan-json')) {
+    return errored('The plan left nothing to estimate: it is not there in JSON.');
+  }
+  const json = await getObjectUpTo(objects.artifact(id, 'plan', 'plan-json'), maxPlanBytes);
+  if (json === undefined) return errored('The plan in JSON is no longer there.');
+  if (typeof json === 'number') {
+    return errored(
+      `The plan has ${mebibytes(json)} in JSON; estimates are made of plans of up to ${mebibytes(maxPlanBytes)}.`,
+    );
+  }
+  try {
+    const bills = billsOf(readPlan(json, priced), environment.region);
+    const made = estimate(bills, await quotesFor(pricesIn(bills)));
+    await putObject(objects.costEstimate(id), JSON.stringify(detailsOf(made)), 'application/json');
+    return summary(made);
+  } catch (error) {
+    if (error instanceof PlanJsonError) return errored(error.message);
+    throw error;
+  }
+};
+
+/**
+ * Estimates what a run's plan costs and keeps it; called again, it answers what is kept. An estimate never fails a run:
+ * whatever is wrong with the plan is in the record, with status `errored`. Takes up to 15 s when the Price List API is
+ * slow, and about 2.5 times the size of the plan in memory.
+ * @returns the record; as it is when the run has ended meanwhile or awaits none
+ * @throws what table and bucket throw
+ */
+export const estimateCosts = async (run: Run): Promise<CostEstimate | undefined> => {
+  if (!awaitsCostEstimate(run)) return run.costEstimate;
+  const outcome = await estimatePlan(run);
+  const at = new Date().toISOString();
+  const changed = await updateRun(run.id, {
+    set: Object.fromEntries([
+      ...Object.entries(outcome).map(([name, value]) => [`costEstimate.${name}`, value]),
+      [`costEstimate.statusTimestamps.${outcome.status}-at`, at],
+    ]),
+    condition: 'costEstimate.status = :pending',
+    values: { ':pending': 'pending' },
+  });
+  return (changed ?? (await getRun(run.id)))?.costEstimate;
+};
+
+/** The cost of each resource; undefined unless the estimate is finished. */
+export const costDetails = async ({ id, costEstimate }: Run): Promise<Details | undefined> => {
+  if (costEstimate?.status !== 'finished') return undefined;
+  const object = await getObject(objects.costEstimate(id));
+  return object && (JSON.parse(object.toString('utf8')) as Details);
+};
