@@ -1,9 +1,10 @@
 import * as v from 'valibot';
+import { getRun } from '../store/runs.ts';
 import { InvalidStateError, md5Of, parseState } from '../store/state-content.ts';
 import type { Workspace } from '../store/workspaces.ts';
 import { unprocessable } from './errors.ts';
 import type { ApiRequest } from './request.ts';
-import { readData, setting, text } from './validation.ts';
+import { readData, setting, text, toOne } from './validation.ts';
 
 /** What creating a state version may say (api.md §3.4). */
 
@@ -50,12 +51,16 @@ const lineageOf = (content: Buffer): string => {
 };
 
 /** @throws {ApiError} 400 or 422 */
-export const readNewState = (request: ApiRequest, workspace: Workspace) => {
-  const given = readData(request, attributes);
+export const readNewState = async (request: ApiRequest, workspace: Workspace) => {
+  const given = readData(request, attributes, { run: v.optional(toOne('runs')) });
   const { serial, md5, force, state } = given.attributes;
   const content = state ? decodeState(state, md5) : undefined;
   const lineage = given.attributes.lineage || (content ? lineageOf(content) : workspace.state?.lineage);
   if (!lineage) throw unprocessable(pointer('lineage'), 'lineage: is missing');
   const json = given.attributes['json-state'];
-  return { serial, md5, lineage, force: force ?? false, content, json: json ? decodeJson(json) : undefined };
+  // Terraform says this of itself wherever TFE_RUN_ID is set, which a run of another workspace may have done.
+  const runId = given.relationships.run?.data?.id;
+  const run = runId ? await getRun(runId) : undefined;
+  const ofRunId = run?.workspaceId === workspace.id ? run.id : undefined;
+  return { serial, md5, lineage, force: force ?? false, content, json: json ? decodeJson(json) : undefined, ofRunId };
 };

@@ -3,13 +3,13 @@ import * as v from 'valibot';
 import { environment } from '../environment.ts';
 import { artifacts } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
-import type { Job, NextAnswer, ReportAnswer, UploadsAnswer } from '../runner/protocol.ts';
+import type { Job, NextAnswer, ReportAnswer, StateVersionAnswer, UploadsAnswer } from '../runner/protocol.ts';
 import { presignPut } from '../store/bucket.ts';
 import { deliver } from '../store/execution.ts';
 import { objects } from '../store/keys.ts';
 import { appendLog, maxPieceBytes } from '../store/logs.ts';
 import { type Claimed, claimHeldApply, claimPhase, extendHold, reportPhase } from '../store/phases.ts';
-import { completeStateVersion, createStateVersion, StateNotKeptError } from '../store/state-versions.ts';
+import { completeStateVersion, createStateVersion, StateNotKeptError, uploadUrls } from '../store/state-versions.ts';
 import { getWorkspace } from '../store/workspaces.ts';
 import { authenticate, beat, type Caller, ProtocolError } from './caller.ts';
 import { buildJob } from './job.ts';
@@ -100,14 +100,21 @@ const uploads = async ({ run, phase }: Caller, event: Event): Promise<UploadsAns
   return { urls: Object.fromEntries(urls) };
 };
 
-const stateVersion = async ({ run, phase }: Caller, event: Event) => {
+const stateVersion = async ({ run, phase }: Caller, event: Event): Promise<StateVersionAnswer> => {
   const wanted = parse(bodies.stateVersion, event);
   if (phase !== 'apply') throw new ProtocolError(409, 'a plan does not change state');
   const workspace = await getWorkspace(run.workspaceId);
   if (!workspace) throw new ProtocolError(410, 'the workspace is gone');
-  const created = await createStateVersion({ workspace, runId: run.id, force: false, ...wanted });
+  const created = await createStateVersion({
+    workspace,
+    runId: run.id,
+    userId: run.createdBy,
+    force: false,
+    ...wanted,
+  });
   if ('conflict' in created) throw new ProtocolError(409, created.conflict);
-  return { id: created.stateVersion.id, uploadUrl: created.uploadUrl };
+  const { stateVersion, uploadUrl } = created;
+  return { id: stateVersion.id, uploadUrl, jsonUploadUrl: (await uploadUrls(stateVersion)).json };
 };
 
 const report = async ({ run, phase }: Caller, event: Event): Promise<ReportAnswer> => {

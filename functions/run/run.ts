@@ -118,5 +118,12 @@ export interface PhaseReport {
  * What a runner may upload for its phase. `plan` is a gzip tar of the plan file and the dependency lock file,
  * enough for another runner to apply it.
  */
-export const artifacts = ['plan', 'plan-json', 'plan-json-redacted', 'log', 'generated-configuration'] as const;
+export const artifacts = [
+  'plan',
+  'plan-json',
+  'plan-json-redacted',
+  'provider-schemas',
+  'log',
+  'generated-configuration',
+] as const;
 export type Artifact = (typeof artifacts)[number];

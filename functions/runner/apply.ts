@@ -28,16 +28,23 @@ export const apply = async (phase: Phase, handedOver?: Prepared): Promise<void> 
   try {
     ({ code } = await phase.terraform(prepared, ['apply', ...flags], 'apply', [0]));
   } finally {
-    await keepState(phase, state);
+    await keepState(phase, prepared, state);
   }
   if (code !== 0) throw new TerraformError(phase.output.failure ?? `terraform apply ended with ${code}.`);
   if (phase.stateProblem) throw new TerraformError('Terraform itself succeeded.');
 };
 
 /** However Terraform has ended. */
-const keepState = async (phase: Phase, state: StateKeeper): Promise<void> => {
-  const { stateVersionId, problem } = await phase.timings.measure('state', () => state.finish());
+const keepState = async (phase: Phase, prepared: Prepared, state: StateKeeper): Promise<void> => {
+  const { stateVersionId, jsonUploadUrl, problem } = await phase.timings.measure('state', () => state.finish());
   Object.assign(phase.facts, phase.output.applied, { stateVersionId });
   phase.stateProblem = problem;
   if (problem) phase.log.error(problem);
+  if (!jsonUploadUrl) return;
+  const { state: file, stateJson } = phase.files;
+  phase.afterwards.add(
+    'the state as JSON',
+    () => jsonUploadUrl,
+    () => phase.terraformAfterwards(prepared, ['show', '-json', '-no-color', file], stateJson),
+  );
 };

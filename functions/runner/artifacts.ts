@@ -41,6 +41,16 @@ export class Artifacts {
     }
   }
 
+  /**
+   * Where to put an artifact that was expected, when the token is dead already.
+   * @throws {Error} when no address was given
+   */
+  async addressOf(artifact: Artifact): Promise<string> {
+    const url = (await this.#urls)?.[artifact];
+    if (!url) throw new Error('the control plane gave no address for it');
+    return url;
+  }
+
   async #fresh(artifact: Artifact): Promise<string> {
     const url = (await this.#ask([artifact]))[artifact];
     if (!url) throw new Error('the control plane gave no address for it');

@@ -1,5 +1,6 @@
 import { mkdir, realpath, rm, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative } from 'node:path';
+import { Afterwards } from './afterwards.ts';
 import { Artifacts } from './artifacts.ts';
 import type { Binary } from './binary/find.ts';
 import { platform } from './binary/platform.ts';
@@ -37,6 +38,7 @@ export class Phase {
   readonly log: PhaseLog;
   readonly output = new OutputReader();
   readonly timings = new Timings();
+  readonly afterwards = new Afterwards();
   /** Facts for the report that hold however the phase ends. */
   readonly facts: Partial<PhaseReport> = {};
   /** For people: why an apply's newest state is not stored. */
@@ -114,14 +116,31 @@ export class Phase {
    * @throws {PhaseError} when it fails
    */
   async terraformTo(prepared: Prepared, args: string[], file: string, step: string): Promise<void> {
-    const command = this.#command(prepared, args);
-    delete command.environment.TF_LOG;
-    const ended = await this.timings.measure(step, () => run({ ...command, output: { file } }, this.control));
+    const ended = await this.timings.measure(step, () => this.#quietly(prepared, args, file, this.control));
     this.#judge(ended, step, [0]);
     if (ended.code !== 0) {
       this.log.error(`terraform ${args[0]} failed\n\n${ended.errors}`);
       throw new PhaseError(`The plan could not be read (terraform ${args[0]} ended with ${ended.code}).`);
     }
+  }
+
+  /**
+   * The same when the phase is over.
+   * @returns the file
+   * @throws {Error} when it fails, with what Terraform said of it
+   */
+  async terraformAfterwards(prepared: Prepared, args: string[], file: string): Promise<string> {
+    // What was asked of the phase is done; a run that was canceled has a state too.
+    const control = this.control.cause === 'stopped' ? this.control : new Control();
+    const { code, errors } = await this.#quietly(prepared, args, file, control);
+    if (code !== 0) throw new Error(`terraform ${args[0]} ended with ${code}: ${this.masked(errors)}`);
+    return file;
+  }
+
+  #quietly(prepared: Prepared, args: string[], file: string, control: Control): Promise<Ended> {
+    const command = this.#command(prepared, args);
+    delete command.environment.TF_LOG;
+    return run({ ...command, output: { file } }, control);
   }
 
   /** Flags of plan and apply. */

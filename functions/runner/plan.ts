@@ -12,6 +12,8 @@ import { writeVariables } from './terraform/variables.ts';
 
 const noSchemas: SchemasJson = { format_version: '1.0' };
 
+const schemaCommand = ['providers', 'schema', '-json'];
+
 /** Exit codes of `terraform plan -detailed-exitcode`. */
 const noChanges = 0;
 const changes = 2;
@@ -79,16 +81,21 @@ const storeGenerated = async ({ files, artifacts, log }: Phase): Promise<boolean
 /** Stores the plan as file and as JSON, each as soon as it is there. */
 const store = async (phase: Phase, prepared: Prepared): Promise<PlanJson> => {
   const { job, files, artifacts, timings } = phase;
-  const wanted: Artifact[] = ['plan', 'plan-json', 'plan-json-redacted', 'log'];
+  const wanted: Artifact[] = ['plan', 'plan-json', 'plan-json-redacted', 'provider-schemas', 'log'];
   artifacts.expect(wanted);
   const planUpload = storePlan(phase, prepared);
   const shown = phase.terraformTo(prepared, ['show', '-json', '-no-color', files.plan], files.planJson, 'show');
   const schemas = job.structuredOutput
-    ? phase.terraformTo(prepared, ['providers', 'schema', '-json'], files.schemas, 'schemas')
+    ? phase.terraformTo(prepared, schemaCommand, files.schemas, 'schemas')
     : undefined;
   const all = await Promise.allSettled([planUpload, shown, schemas]);
   const failed = all.find((one) => one.status === 'rejected');
   if (failed) throw failed.reason;
+  phase.afterwards.add(
+    'the schemas of the providers',
+    () => artifacts.addressOf('provider-schemas'),
+    async () => (schemas ? files.schemas : phase.terraformAfterwards(prepared, schemaCommand, files.schemas)),
+  );
   return timings.measure('upload', async () => {
     const upload = fileBody(files.planJson).then((body) => artifacts.put('plan-json', body));
     upload.catch(() => {});

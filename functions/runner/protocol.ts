@@ -103,6 +103,8 @@ export interface StateVersionAnswer {
   id: string;
   /** Presigned PUT; null when this content is already stored. */
   uploadUrl: string | null;
+  /** Presigned PUT for the same state as JSON; may come late, when the token is dead already, or never. */
+  jsonUploadUrl: string;
 }
 
 export interface ReportAnswer {

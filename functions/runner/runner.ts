@@ -13,6 +13,8 @@ const firstPauseMs = 30;
 const longestPauseMs = 2000;
 const pauseGrowth = 1.5;
 const longestAskMs = 10_000;
+/** Who asks so seldom waits for a person, and has time for something else. */
+const idlePauseMs = 500;
 
 /**
  * One runner's life: a claim, its phase, and, when it stands by after a plan and is asked to, the apply.
@@ -62,21 +64,15 @@ export class Runner {
     this.#files = new JobDirectory(job.workspace.name);
     const phase = this.#begin(new Phase(job, this.#settings, this.#files));
     phase.timings.ms.start = Math.round(process.uptime() * 1000);
-    if (job.phase === 'apply') return exitCode((await conclude(phase, () => apply(phase))).defect);
+    if (job.phase === 'apply') return applied({ conclude, apply }, phase);
     const planned = await conclude(phase, () => plan(phase));
     const prepared = planned.result;
-    if (!prepared || planned.next !== 'hold') return exitCode(planned.defect);
-    const next = await this.#standBy(phase);
-    return next ? await this.#applyHere({ Phase, conclude, apply }, next, prepared) : 0;
-  }
-
-  async #applyHere(
-    { Phase, conclude, apply }: Pick<Modules, 'Phase' | 'conclude' | 'apply'>,
-    job: Job,
-    prepared: Prepared,
-  ): Promise<number> {
-    const phase = this.#begin(new Phase(job, this.#settings, this.#files as JobDirectory));
-    return exitCode((await conclude(phase, () => apply(phase, prepared))).defect);
+    const next = prepared && planned.next === 'hold' ? await this.#standBy(phase) : undefined;
+    const code = next
+      ? await applied({ conclude, apply }, this.#begin(new Phase(next, this.#settings, this.#files)), prepared)
+      : exitCode(planned.defect);
+    await phase.afterwards.run();
+    return code;
   }
 
   #begin(phase: Phase): Phase {
@@ -86,7 +82,7 @@ export class Runner {
   }
 
   /** Asks until there is something to apply, nothing ever will be, or the time is up. */
-  async #standBy({ client, job }: Phase): Promise<Job | undefined> {
+  async #standBy({ client, job, afterwards }: Phase): Promise<Job | undefined> {
     const { signal } = this.#stopped;
     const end = Date.now() + job.holdSeconds * 1000;
     let pause = firstPauseMs;
@@ -101,10 +97,21 @@ export class Runner {
       if (answer.action === 'exit' || left <= 0) return undefined;
       await sleep(Math.min(left, Math.max(pause, answer.afterMs)), undefined, { signal }).catch(() => {});
       pause = Math.min(longestPauseMs, pause * pauseGrowth);
+      if (pause > idlePauseMs && !signal.aborted) void afterwards.run();
     }
     return undefined;
   }
 }
+
+const applied = async (
+  { conclude, apply }: Pick<Modules, 'conclude' | 'apply'>,
+  phase: Phase,
+  prepared?: Prepared,
+): Promise<number> => {
+  const { defect } = await conclude(phase, () => apply(phase, prepared));
+  await phase.afterwards.run();
+  return exitCode(defect);
+};
 
 const exitCode = (defect: unknown): number => (defect === undefined ? 0 : 1);
 

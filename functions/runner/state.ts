@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Client } from './client.ts';
 import type { Control } from './control.ts';
 import { messageOf } from './errors.ts';
+import type { StateVersionAnswer } from './protocol.ts';
 import { upload } from './transfer.ts';
 
 /**
@@ -45,6 +46,8 @@ export const readSnapshot = async (path: string): Promise<Snapshot | undefined> 
 
 export interface StateOutcome {
   stateVersionId?: string;
+  /** Where the same state may be put as JSON. */
+  jsonUploadUrl?: string;
   /** For people: why the newest state is not stored, and where it is. */
   problem?: string;
 }
@@ -106,7 +109,8 @@ export class StateKeeper {
     const newest = last ?? this.#whole;
     if (!newest || (newest.md5 === this.#before && newest.md5 === this.#stored?.fileMd5)) return { problem: torn };
     try {
-      return { stateVersionId: await this.#upload(newest, false), problem: torn };
+      const { id, jsonUploadUrl } = await this.#upload(newest, false);
+      return { stateVersionId: id, jsonUploadUrl, problem: torn };
     } catch (error) {
       const place = await this.keep(newest).catch((failure: unknown) => `nowhere: ${messageOf(failure)}`);
       if (this.#control.over.aborted) throw error;
@@ -151,17 +155,17 @@ export class StateKeeper {
     }
   }
 
-  async #upload(found: Snapshot, intermediate: boolean): Promise<string> {
+  async #upload(found: Snapshot, intermediate: boolean): Promise<StateVersionAnswer> {
     const { content, serial, lineage, md5 } = this.#numbered(found);
     const patience = this.#control.patience(intermediate ? intermediateMs : undefined);
-    const { id, uploadUrl } = await this.#client.createStateVersion(
+    const version = await this.#client.createStateVersion(
       { serial, lineage, md5, size: content.length, intermediate },
       patience,
     );
-    if (uploadUrl) await upload(uploadUrl, content, patience);
-    await this.#client.completeStateVersion(id, patience);
+    if (version.uploadUrl) await upload(version.uploadUrl, content, patience);
+    await this.#client.completeStateVersion(version.id, patience);
     this.#stored = { serial, fileMd5: found.md5 };
-    return id;
+    return version;
   }
 
   /**

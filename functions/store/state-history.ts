@@ -1,6 +1,6 @@
 import { putObject } from './bucket.ts';
 import { type Key, keys, objects } from './keys.ts';
-import type { StateVersion } from './state-versions.ts';
+import { getStateVersion, type StateVersion } from './state-versions.ts';
 import { batchGet, query, update } from './table.ts';
 import type { Workspace } from './workspaces.ts';
 
@@ -61,6 +61,18 @@ export const findStateVersions = async (
   return { items: found.slice((page - 1) * size, page * size), total: found.length };
 };
 
+/** What replaces a state has a higher serial, except by force; others between the two were not kept. */
+const lookAhead = 10;
+
+/** Id of the version that became current after it; looked for among the next few. At most 11 reads. */
+export const nextStateVersion = async ({ id, workspaceId, serial }: StateVersion): Promise<string | undefined> => {
+  const { pk, sk } = keys.workspaceStateVersion(workspaceId, serial, '');
+  const pointers = await query<Pointer>({ pk, from: sk, to: 'SV#~', limit: lookAhead });
+  const after = await versionsOf(pointers.filter(({ stateVersionId }) => stateVersionId !== id));
+  return after.find(({ previousId, status }) => previousId === id && status !== 'pending' && status !== 'discarded')
+    ?.id;
+};
+
 const now = (): string => new Date().toISOString();
 
 /** Undefined when it is not in a status from which that can be done. */
@@ -87,4 +99,17 @@ export const purgeState = async (version: StateVersion): Promise<StateVersion | 
   for (const key of [objects.state, objects.jsonState, objects.outputs]) await putObject(key(workspaceId, id), '');
   await update(keys.stateVersion(id), { remove: ['summary'], condition: 'attribute_exists(pk)' });
   return purged ?? version;
+};
+
+/** How long an upload is waited for before the workspace may be unlocked without it. */
+const awaitUploadSeconds = 60;
+
+export const isAwaited = ({ status, createdAt }: StateVersion): boolean =>
+  status === 'pending' && Date.now() - Date.parse(createdAt) < awaitUploadSeconds * 1000;
+
+/** The version with the highest serial, if it was not settled yet. */
+export const latestPending = async (workspaceId: string): Promise<StateVersion | undefined> => {
+  const [last] = await newest(workspaceId, 1);
+  const version = last && (await getStateVersion(last.stateVersionId));
+  return version?.status === 'pending' ? version : undefined;
 };

@@ -1,6 +1,7 @@
 import { getObject, putObject } from './bucket.ts';
 import { objects } from './keys.ts';
 import { md5Of } from './state-content.ts';
+import { copyJson } from './state-json.ts';
 import { createStateVersion, finalizeStateVersion, type StateVersion } from './state-versions.ts';
 import type { Workspace } from './workspaces.ts';
 
@@ -31,7 +32,10 @@ export const duplicateState = async (
     rollbackOf: source.id,
   });
   if ('conflict' in result) return result;
-  if (result.uploadUrl) await putObject(objects.state(workspace.id, result.stateVersion.id), bytes);
+  if (result.uploadUrl) {
+    await copyJson(source, result.stateVersion.id);
+    await putObject(objects.state(workspace.id, result.stateVersion.id), bytes);
+  }
   const stateVersion = await finalizeStateVersion(result.stateVersion);
   return stateVersion.refusal ? { conflict: stateVersion.refusal } : { stateVersion };
 };

@@ -1,5 +1,5 @@
 import { isSameState, stateConflict } from '../run/state.ts';
-import { getObject, getObjectUpTo, objectSize, presignPut, putObject } from './bucket.ts';
+import { getObject, getObjectUpTo, presignPut, putObject } from './bucket.ts';
 import { newId } from './id.ts';
 import { type Key, keys, objects } from './keys.ts';
 import { discardStalePlans } from './saved-plans.ts';
@@ -23,17 +23,22 @@ export interface StateVersion {
   /** A snapshot taken while Terraform still applied. */
   intermediate: boolean;
   createdAt: string;
-  /** Who writes it: the run, or the user who holds the workspace's lock. */
+  /** The run that writes it, if one does. */
   runId?: string;
+  /** Who holds the workspace's lock, or made the run that does. */
   userId?: string;
   /** Set when serial and lineage are not to be checked: the version it replaces, null for none. */
   replaces?: string | null;
   rollbackOf?: string;
+  /** Of the version that was current when this one was announced. */
+  previousId?: string;
+  /** The run that a user's client says this state comes from. */
+  ofRunId?: string;
   /** Bytes. */
   size?: number;
   terraformVersion?: string | null;
   outputCount?: number;
-  /** Whether a JSON rendering was uploaded beside it. */
+  /** It is known as JSON too (store/state-json.ts). */
   hasJson?: boolean;
   /**
    * Resources, modules and providers as JSON text (their names are Terraform's, not ours), while that is small; always in
@@ -56,6 +61,7 @@ export interface NewStateVersion {
   force: boolean;
   intermediate: boolean;
   rollbackOf?: string;
+  ofRunId?: string;
 }
 
 export const maxStateBytes = 64 * 1024 * 1024;
@@ -118,6 +124,7 @@ export const createStateVersion = async (
     workspaceId: workspace.id,
     status: 'pending',
     createdAt: new Date().toISOString(),
+    previousId: workspace.state?.id,
     ...(force ? { replaces: workspace.state?.id ?? null } : {}),
   };
   if (!repeat) {
@@ -192,8 +199,6 @@ export const finalizeStateVersion = async (version: StateVersion): Promise<State
     const summary = JSON.stringify({ resources, modules, providers });
     const all: StateSummary = { outputs, instances, resources, modules, providers };
     await putObject(objects.outputs(workspaceId, id), JSON.stringify(all), 'application/json');
-    // Runs never upload one; the command line has by the time it asks for the version.
-    const hasJson = !version.runId && (await objectSize(objects.jsonState(workspaceId, id))) !== undefined;
     const refusal = await becomeCurrent(version, content.managed);
     if (refusal) throw new InvalidStateError(refusal);
     return settle(version, {
@@ -201,7 +206,6 @@ export const finalizeStateVersion = async (version: StateVersion): Promise<State
       size: typeof bytes === 'number' ? bytes : bytes.length,
       terraformVersion: content.terraformVersion,
       outputCount: outputs.length,
-      hasJson,
       ...(summary.length <= inlineSummaryBytes ? { summary } : {}),
     });
   } catch (error) {
@@ -241,18 +245,4 @@ export const completeStateVersion = async (id: string, { runId }: { runId?: stri
 export const readSummary = async ({ workspaceId, id }: StateVersion): Promise<StateSummary | undefined> => {
   const object = await getObject(objects.outputs(workspaceId, id));
   return object && (JSON.parse(object.toString('utf8')) as StateSummary);
-};
-
-/** How long an upload is waited for before the workspace may be unlocked without it. */
-const awaitUploadSeconds = 60;
-
-export const isAwaited = ({ status, createdAt }: StateVersion): boolean =>
-  status === 'pending' && Date.now() - Date.parse(createdAt) < awaitUploadSeconds * 1000;
-
-/** The version with the highest serial, if it was not settled yet. */
-export const latestPending = async (workspaceId: string): Promise<StateVersion | undefined> => {
-  const { pk } = keys.workspace(workspaceId);
-  const [newest] = await query<Pointer>({ pk, prefix: 'SV#', reverse: true, limit: 1 });
-  const version = newest && (await getStateVersion(newest.stateVersionId));
-  return version?.status === 'pending' ? version : undefined;
 };

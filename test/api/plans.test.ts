@@ -63,6 +63,32 @@ describe('plans and applies', () => {
     expect((await api.get(path)).status).toBe(404);
   });
 
+  it('give the schemas of the providers when they are there: 204 before, 404 when they never came', async () => {
+    const { putObject } = await import('../../functions/store/bucket.ts');
+    const other = await fresh();
+    const paths = [`plans/plan-${suffix(other)}/json-schema`, `runs/${other.id}/plan/json-schema`];
+    for (const path of paths) expect((await api.get(path)).status).toBe(204);
+    const finished = (at: string) =>
+      store.updateRun(other.id, { set: { 'plan.status': 'finished', 'plan.statusTimestamps.finished-at': at } });
+    await finished(new Date().toISOString());
+    for (const path of paths) expect((await api.get(path)).status).toBe(204);
+    await finished('2026-01-01T00:00:00.000Z');
+    for (const path of paths) expect((await api.get(path)).status).toBe(404);
+    await putObject(`runs/${other.id}/plan/provider-schemas`, '{"format_version":"1.0"}');
+    for (const path of paths) {
+      const answer = await api.get(path);
+      expect(answer.status).toBe(307);
+      expect(await (await fetch(answer.headers.location as string)).json()).toEqual({ format_version: '1.0' });
+    }
+    expect((await api.get(`plans/plan-${suffix(other)}`)).body.data.links['json-schema']).toBe(`/api/v2/${paths[0]}`);
+  });
+
+  it('have no errored state', async () => {
+    const { status, body } = await api.get(`applies/apply-${suffix(run)}/errored-state`);
+    expect([status, body.errors[0].detail]).toEqual([404, expect.stringContaining(run.id)]);
+    expect((await api.get('applies/apply-unknown/errored-state')).status).toBe(404);
+  });
+
   it('show the unredacted plan to admins only', async () => {
     const { createUser } = await import('../../functions/store/users.ts');
     const { createToken } = await import('../../functions/store/tokens.ts');

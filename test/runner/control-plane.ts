@@ -234,13 +234,14 @@ export class ControlPlane {
     const same = this.states.find(({ serial, md5 }) => serial === wanted.serial && md5 === wanted.md5);
     if (same) {
       same.intermediate &&= wanted.intermediate;
-      return [200, { id: same.id, uploadUrl: same.completed ? null : this.presigned(same.id) }];
+      const uploadUrl = same.completed ? null : this.presigned(same.id);
+      return [200, { id: same.id, uploadUrl, jsonUploadUrl: this.presigned(`${same.id}.json`) }];
     }
     if (last && wanted.serial <= last.serial) return [409, `serial ${wanted.serial} after ${last.serial}`];
     if (last && wanted.lineage !== last.lineage) return [409, 'another lineage'];
     const id = `sv-${this.states.length + 1}`;
     this.states.push({ ...wanted, id, completed: false });
-    return [200, { id, uploadUrl: this.presigned(id) }];
+    return [200, { id, uploadUrl: this.presigned(id), jsonUploadUrl: this.presigned(`${id}.json`) }];
   }
 
   #complete(id: string): [number, unknown] {

@@ -16,6 +16,9 @@ output "place" { value = terraform.workspace }
 const variables = [{ key: 'who', value: 'world' }];
 const head = /^Terraform v1\.11\.4\non linux_\w+\nInitializing plugins and modules\.\.\.\n/;
 
+/** What was stored for the state that is current, when nobody waited any more. */
+const stateJson = () => JSON.parse(bench.plane.objects.get(`${bench.plane.current()?.id}.json`)?.toString() ?? 'null');
+
 const stateOf = () => JSON.parse(bench.plane.current()?.content?.toString() ?? 'null');
 
 describe('a plan that is applied', () => {
@@ -53,6 +56,10 @@ describe('a plan that is applied', () => {
     expect(stateOf().outputs.place.value).toBe('network');
     expect(apply.report?.stateVersionId).toBe(plane.current()?.id);
     expect(plane.current()?.intermediate).toBe(false);
+    expect(JSON.parse(bench.artifact('plan', 'provider-schemas')?.toString() ?? '')).toMatchObject({
+      provider_schemas: { 'terraform.io/builtin/terraform': { resource_schemas: { terraform_data: {} } } },
+    });
+    expect(stateJson().values.outputs.greeting).toMatchObject({ value: 'hello world', sensitive: false });
     expect(bench.leftovers()).toEqual([]);
   });
 
@@ -74,6 +81,7 @@ describe('a plan that is applied', () => {
     expect(second.report).toMatchObject({ resourceAdditions: 0, resourceChanges: 2, resourceDestructions: 0 });
     expect(stateOf().serial).toBeGreaterThan(serial);
     expect(stateOf().outputs.greeting.value).toBe('hello moon');
+    expect(stateJson().values.root_module.child_modules[0].resources[0].address).toBe('module.m.terraform_data.inner');
   });
 
   it('may destroy, with an empty configuration as the command line sends it', async () => {

@@ -63,6 +63,8 @@ describe('an apply under way', () => {
     expect(textOf(record)).toMatch(/Interrupt received[\s\S]+the run was canceled/);
     expect(plane.current()).toMatchObject({ intermediate: false });
     expect(resources(plane.current()?.content)).toEqual(['done', 'long']);
+    const json = JSON.parse(plane.objects.get(`${plane.current()?.id}.json`)?.toString() ?? '{}');
+    expect(resources(Buffer.from(JSON.stringify(json.values?.root_module ?? {})))).toEqual(['done', 'long']);
     expect(running(mark)).toBe(false);
   });
 

@@ -117,6 +117,7 @@ export const planDocument = (run: Run, baseUrl: string): Resource => {
       self: `/api/v2/plans/${id}`,
       'json-output': `/api/v2/plans/${id}/json-output`,
       'json-output-redacted': `/api/v2/plans/${id}/json-output-redacted`,
+      'json-schema': `/api/v2/plans/${id}/json-schema`,
     },
   };
 };

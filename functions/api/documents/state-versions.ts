@@ -25,10 +25,12 @@ export interface StateVersionLinks {
   /** Presigned; while the content is awaited. */
   upload?: { state: string; json: string };
   summary?: Resources;
+  /** Only where one version is told of. */
+  nextId?: string | null;
 }
 
 export const stateVersionDocument = (version: StateVersion, links: StateVersionLinks): Resource => {
-  const { baseUrl, roles, upload, summary = inlineSummary(version) } = links;
+  const { baseUrl, roles, upload, summary = inlineSummary(version), nextId } = links;
   const path = `/api/v2/state-versions/${version.id}`;
   const final = version.status === 'finalized';
   return {
@@ -64,9 +66,11 @@ export const stateVersionDocument = (version: StateVersion, links: StateVersionL
     },
     relationships: {
       workspace: one('workspaces', version.workspaceId),
-      run: one('runs', version.runId),
+      run: one('runs', version.runId ?? version.ofRunId),
       'created-by': one('users', version.userId),
       'rollback-state-version': one('state-versions', version.rollbackOf),
+      'previous-state-version': one('state-versions', version.previousId),
+      ...(nextId === undefined ? {} : { 'next-state-version': one('state-versions', nextId) }),
       outputs: many(
         'state-version-outputs',
         Array.from({ length: final ? (version.outputCount ?? 0) : 0 }, (_, index) => outputId(version.id, index)),

@@ -1,6 +1,6 @@
 import type { Artifact, Run } from '../../run/run.ts';
 import { isPhaseFinal } from '../../run/status.ts';
-import { presignGet } from '../../store/bucket.ts';
+import { objectSize, presignGet } from '../../store/bucket.ts';
 import { objects } from '../../store/keys.ts';
 import { type Answer, noContent, ok, redirect } from '../answer.ts';
 import { applyDocument, planDocument } from '../documents/runs.ts';
@@ -27,6 +27,24 @@ const jsonOutputRedacted = async ({ subject }: Context<Run>): Promise<Answer> =>
   throw unavailable(`The plan of run ${subject.id} is not there yet.`);
 };
 
+/** They come when the plan is over, if they come. */
+const awaitSchemasMs = 15 * 60_000;
+
+/** Of all providers in the configuration; a runner makes it after everything that is waited for. */
+const jsonSchema = async ({ subject }: Context<Run>): Promise<Answer> => {
+  const { id, plan } = subject;
+  if (!isPhaseFinal(plan.status)) return noContent();
+  if (await objectSize(objects.artifact(id, 'plan', 'provider-schemas'))) return link(subject, 'provider-schemas');
+  const finished = plan.statusTimestamps['finished-at'];
+  if (finished && Date.now() - Date.parse(finished) < awaitSchemasMs) return noContent();
+  throw notFound(`The plan of run ${id} ended without the schemas of its providers: it is ${plan.status}.`);
+};
+
+/** There is none: what an apply made of the state is the workspace's state, in all cases known so far. */
+const erroredState = async ({ subject }: Context<Run>): Promise<Answer> => {
+  throw notFound(`The apply of run ${subject.id} left no state that could not be stored.`);
+};
+
 const readPlan = async ({ request, subject }: Context<Run>): Promise<Answer> =>
   ok(planDocument(subject, request.baseUrl));
 
@@ -37,9 +55,12 @@ export const planRoutes: Route[] = [
   route('GET', '/plans/{plan}', 'run:read', plan, readPlan),
   route('GET', '/plans/{plan}/json-output', 'plan:read-json', plan, jsonOutput),
   route('GET', '/plans/{plan}/json-output-redacted', 'run:read', plan, jsonOutputRedacted),
+  route('GET', '/plans/{plan}/json-schema', 'run:read', plan, jsonSchema),
   route('GET', '/runs/{run}/plan', 'run:read', run, readPlan),
+  route('GET', '/runs/{run}/plan/json-schema', 'run:read', run, jsonSchema),
   route('GET', '/runs/{run}/plan/json-output', 'plan:read-json', run, jsonOutput),
   route('GET', '/runs/{run}/plan/json-output-redacted', 'run:read', run, jsonOutputRedacted),
   route('GET', '/applies/{apply}', 'run:read', apply, readApply),
+  route('GET', '/applies/{apply}/errored-state', 'state:read', apply, erroredState),
   route('GET', '/runs/{run}/apply', 'run:read', run, readApply),
 ];

@@ -4,10 +4,12 @@ import { objects } from '../../store/keys.ts';
 import {
   findStateVersions,
   listStateVersions,
+  nextStateVersion,
   purgeState,
   restoreState,
   softDeleteState,
 } from '../../store/state-history.ts';
+import { withJson } from '../../store/state-json.ts';
 import { duplicateState } from '../../store/state-rollback.ts';
 import {
   createStateVersion,
@@ -19,22 +21,20 @@ import {
 } from '../../store/state-versions.ts';
 import { findWorkspace, getWorkspace, type Workspace } from '../../store/workspaces.ts';
 import { type Answer, created, noContent, ok, type Resource, redirect } from '../answer.ts';
-import { outputDocument, stateVersionDocument } from '../documents/state-versions.ts';
+import { stateVersionDocument } from '../documents/state-versions.ts';
 import { badRequest, conflict, notFound, unprocessable } from '../errors.ts';
 import { sharedStateVersion, sharedWorkspace, stateVersion, workspace } from '../finders.ts';
-import { includes } from '../include.ts';
 import { list, pageOf } from '../pagination.ts';
-import { can } from '../permissions.ts';
-import { type Context, type Finder, type Route, route } from '../route.ts';
+import { type Context, type Finder, type Route, route, type Subject } from '../route.ts';
 import { readNewState } from '../state-input.ts';
 import { check, toOne } from '../validation.ts';
+import { relatedTo } from './state-version-includes.ts';
 
-const knownIncludes = ['outputs', 'run', 'created_by', 'run.created_by', 'run.configuration_version'] as const;
 const downloadSeconds = 60;
 
 const create = async (context: Context<Workspace>): Promise<Answer> => {
   const { request, subject, principal } = context;
-  const { content, json, ...given } = readNewState(request, subject);
+  const { content, json, ...given } = await readNewState(request, subject);
   const result = await createStateVersion({
     ...given,
     workspace: subject,
@@ -53,22 +53,27 @@ const create = async (context: Context<Workspace>): Promise<Answer> => {
 };
 
 const documentOf = async (
-  { request: { baseUrl }, roles }: Pick<Context<Workspace>, 'request' | 'roles'>,
+  { request: { baseUrl }, roles }: Context<Subject>,
   version: StateVersion,
 ): Promise<Resource> => {
+  const links = { baseUrl, roles };
   if (version.status === 'pending')
-    return stateVersionDocument(version, { baseUrl, roles, upload: await uploadUrls(version) });
+    return stateVersionDocument(version, { ...links, upload: await uploadUrls(version), nextId: null });
   const large = version.status === 'finalized' && !version.summary;
-  return stateVersionDocument(version, { baseUrl, roles, summary: large ? await readSummary(version) : undefined });
+  const [complete, summary, nextId = null] = await Promise.all([
+    withJson(version),
+    large ? readSummary(version) : undefined,
+    nextStateVersion(version),
+  ]);
+  return stateVersionDocument(complete, { ...links, summary, nextId });
 };
 
 /** The upload may just have come; S3 tells nobody. */
-const show = async ({ request, roles }: Pick<Context<Workspace>, 'request' | 'roles'>, found: StateVersion) => {
-  const include = includes(request, knownIncludes);
+const show = async (context: Context<Subject>, found: StateVersion): Promise<Answer> => {
+  const related = relatedTo(context);
   const version = await finalizeStateVersion(found);
-  const outputs = include.has('outputs') && can(roles, 'state:read-outputs') ? await readSummary(version) : undefined;
-  const included = outputs?.outputs.map((output, index) => outputDocument(version.id, output, index));
-  return ok(await documentOf({ request, roles }, version), include.size ? (included ?? []) : undefined);
+  const [document, included] = await Promise.all([documentOf(context, version), related([version])]);
+  return ok(document, included);
 };
 
 /** @throws {ApiError} 404 for a workspace without state: clients take that for "none yet" */
@@ -91,15 +96,17 @@ const workspaceOfFilters: Finder<Workspace> = {
   },
 };
 
-const listOfWorkspace = async ({ request, subject, roles }: Context<Workspace>): Promise<Answer> => {
+const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => {
+  const { request, subject, roles } = context;
   const page = pageOf(request);
-  includes(request, knownIncludes);
+  const related = relatedTo(context);
   const status = request.query.get('filter[status]') ?? undefined;
   const { items, total } = status
     ? await findStateVersions(subject.id, status, page)
     : await listStateVersions(subject, page);
-  const data = items.map((version) => stateVersionDocument(version, { baseUrl: request.baseUrl, roles }));
-  return list(request, page, total, data);
+  const [versions, included] = await Promise.all([Promise.all(items.map(withJson)), related(items)]);
+  const data = versions.map((version) => stateVersionDocument(version, { baseUrl: request.baseUrl, roles }));
+  return list(request, page, total, data, included);
 };
 
 const download = async (version: StateVersion, key: string): Promise<Answer> => {
@@ -169,8 +176,12 @@ export const stateVersionRoutes: Route[] = [
     stateVersion,
     manage('deleted for good', purgeState),
   ),
-  route('GET', `${base}/json-download`, 'state:read', sharedStateVersion, ({ subject }) => {
-    if (!subject.hasJson) throw notFound(`State version ${subject.id} was uploaded without its JSON form.`);
+  route('GET', `${base}/json-download`, 'state:read', sharedStateVersion, async ({ subject }) => {
+    if (!(await withJson(subject)).hasJson) {
+      throw notFound(
+        `State version ${subject.id} is not known as JSON: whoever wrote it did not say it so, or not yet.`,
+      );
+    }
     return download(subject, objects.jsonState(subject.workspaceId, subject.id));
   }),
 ];

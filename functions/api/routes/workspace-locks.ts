@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { finalizeStateVersion, isAwaited, latestPending } from '../../store/state-versions.ts';
+import { isAwaited, latestPending } from '../../store/state-history.ts';
+import { finalizeStateVersion } from '../../store/state-versions.ts';
 import { getUser } from '../../store/users.ts';
 import { getWorkspace, lockWorkspace, unlockWorkspace, type Workspace } from '../../store/workspaces.ts';
 import { type Answer, ok } from '../answer.ts';

@@ -16,6 +16,7 @@ export class JobDirectory {
   readonly state: string;
   readonly plan = join(this.root, 'plan.tfplan');
   readonly planJson = join(this.root, 'plan.json');
+  readonly stateJson = join(this.root, 'state.json');
   readonly schemas = join(this.root, 'schemas.json');
   readonly generated = join(this.root, 'generated.tf');
 
