@@ -134,6 +134,8 @@ export const statusChange = (
     const status = to[phase];
     if (!status || status === run[phase].status) continue;
     set[`${phase}.status`] = status;
+    // What never came about has no time.
+    if (status === 'unreachable') continue;
     set[`${phase}.statusTimestamps.${status === 'running' ? 'started-at' : timestampKey(status)}`] = at;
   }
   return set;

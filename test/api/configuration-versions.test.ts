@@ -74,6 +74,16 @@ describe('a configuration version', () => {
     expect(Buffer.from(content).equals(gzipHead)).toBe(true);
   });
 
+  it('is found by a run that has it', async () => {
+    const workspace = await api.workspace();
+    const made = await api.configuration(workspace.id);
+    const run = await api.post('runs', {}, { workspace: { data: { type: 'workspaces', id: workspace.id } } });
+    const path = `runs/${run.body.data.id}/configuration-version`;
+    expect((await api.get(path)).body.data.id).toBe(made.id);
+    const download = await api.get(`${path}/download`);
+    expect([download.status, download.headers.location]).toEqual([302, expect.stringContaining(made.id)]);
+  });
+
   it('can be archived, not while it is awaited', async () => {
     const { id } = await api.workspace();
     const pending = await create(id);

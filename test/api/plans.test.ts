@@ -33,6 +33,7 @@ describe('plans and applies', () => {
     expect(apply).toMatchObject({ type: 'applies', attributes: { status: 'pending' } });
     expect(apply.attributes['log-read-url']).toBe(`https://api.example.test/logs/${run.id}/apply/${run.logSecret}`);
     expect((await api.get(`runs/${run.id}/plan`)).body.data).toEqual(plan);
+    expect((await api.get(`runs/${run.id}/apply`)).body.data).toEqual(apply);
   });
 
   it('have ids of their own kind', async () => {
@@ -56,11 +57,13 @@ describe('plans and applies', () => {
 
   it('give the redacted plan, 503 before it is there, 404 when it never will be', async () => {
     const path = `plans/plan-${suffix(run)}/json-output-redacted`;
-    expect((await api.get(path)).status).toBe(503);
+    const ofRun = `runs/${run.id}/plan/json-output-redacted`;
+    const answered = async () => [(await api.get(path)).status, (await api.get(ofRun)).status];
+    expect(await answered()).toEqual([503, 503]);
     await store.updateRun(run.id, { set: { 'plan.report': report(['plan-json-redacted']) } });
-    expect((await api.get(path)).status).toBe(307);
+    expect(await answered()).toEqual([307, 307]);
     await store.updateRun(run.id, { set: { 'plan.report': report([]), 'plan.status': 'errored' } });
-    expect((await api.get(path)).status).toBe(404);
+    expect(await answered()).toEqual([404, 404]);
   });
 
   it('give the schemas of the providers when they are there: 204 before, 404 when they never came', async () => {

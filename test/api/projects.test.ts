@@ -34,7 +34,11 @@ describe('tags of a project', () => {
   it('are added, replaced and listed', async () => {
     const { id } = await newProject({}, { 'tag-bindings': tags(['team', 'net']) });
     const path = `projects/${id}/relationships/tag-bindings`;
-    const listed = async () => pairs((await api.get(`projects/${id}/tag-bindings`)).body.data);
+    const listed = async () => {
+      const { data } = (await api.get(`projects/${id}/tag-bindings`)).body;
+      expect((await api.get(path)).body.data).toEqual(data);
+      return pairs(data);
+    };
     expect(await listed()).toEqual([['team', 'net']]);
     expect((await api.call('POST', path, { body: tags(['tier', '1']) })).status).toBe(204);
     expect(await listed()).toEqual([
@@ -103,6 +107,7 @@ describe('execution modes', () => {
     expect(await mode((await newWorkspace(project, {}, name)).id)).toEqual(['local', false]);
     expect(await mode((await newWorkspace(own.id, {}, name)).id)).toEqual(['remote', false]);
 
+    expect((await api.get(`projects/${own.id}`)).body.data.attributes['default-execution-mode']).toBe('remote');
     const back = await api.patch(`projects/${own.id}`, { 'setting-overwrites': { 'default-execution-mode': false } });
     expect(back.body.data.attributes).toMatchObject({
       'default-execution-mode': 'local',
@@ -151,6 +156,7 @@ describe('settings that this platform has nothing for', () => {
     expect((await api.patch(path, attributes)).status).toBe(422);
     const harmless = { 'collaborator-auth-policy': 'password', 'assessments-enforced': false };
     expect((await api.patch(path, harmless)).status).toBe(200);
+    expect((await api.call('PUT', path, { body: { data: { attributes: harmless } } })).status).toBe(200);
   });
 });
 

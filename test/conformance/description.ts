@@ -24,7 +24,8 @@ export interface Findings {
 const base = '/api/v2';
 const mediaType = 'application/vnd.api+json';
 
-const patternOf = (template: string): RegExp =>
+/** `/runs/{run_id}` → whatever is a path of that kind */
+export const patternOf = (template: string): RegExp =>
   new RegExp(`^${template.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&').replaceAll(/\{[^}]+\}/g, '[^/]+')}$`);
 
 export class Description {
@@ -76,17 +77,16 @@ export class Description {
     const { schemas } = this.#document.components;
     const response = status >= 400 ? responses.default : responses[status];
     if (!response) tell(name, `answers ${status}, which is not described`);
-    if (!response || !text) return;
-    if (contentType !== mediaType) tell(name, `has content type ${contentType}`);
+    if (!response) return;
     const schema = response.content?.[mediaType]?.schema;
-    if (!schema) {
-      tell(name, `has a body with ${status}`);
-      return;
-    }
+    if (!schema !== !text) tell(name, `has ${text ? 'a' : 'no'} body with ${status}`);
+    if (!schema || !text) return;
+    if (contentType !== mediaType) tell(name, `has content type ${contentType}`);
     const { included = [], ...rest } = JSON.parse(text) as { included?: { type: string }[] };
     differences(rest, schema, schemas, name, tell);
     for (const resource of included) {
       if (schemas[resource.type]) differences(resource, reference(resource.type), schemas, '', tell);
+      else tell(`included ${resource.type}`, 'is not described');
     }
   }
 }

@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Description, type Findings } from './description.ts';
+import { routes } from '../../functions/api/routes/index.ts';
+import { Description } from './description.ts';
 import { known } from './known.ts';
 import type { Recorded } from './record.ts';
+import { report, unanswered } from './report.ts';
 
 /**
  * Holds every JSON answer that the tests of the API and the end-to-end tests get against the vendor's own description of
@@ -32,34 +34,11 @@ const collect = (): number => {
   return status ?? 1;
 };
 
-function* recorded(): Generator<Recorded> {
-  for (const line of readFileSync(recording, 'utf8').split('\n')) if (line) yield JSON.parse(line) as Recorded;
-}
-
-/** `*` stands for anything. */
-const fits = (pattern: string, difference: string): boolean => {
-  const parts = pattern.split('*').map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`).test(difference);
-};
-
-const explanationOf = (difference: string): string | undefined =>
-  known.find(([pattern]) => fits(pattern, difference))?.[1];
-
-const report = ({ differences, checked, operations }: Findings): number => {
-  console.log(`${checked} answers of ${operations.size} described operations\n`);
-  const all = [...differences].sort(([a], [b]) => (a < b ? -1 : 1));
-  const explained = all.filter(([difference]) => explanationOf(difference));
-  for (const [difference] of explained) console.log(`${difference}\n    ${explanationOf(difference)}`);
-  const open = all.filter(([difference]) => !explanationOf(difference));
-  if (open.length === 0) {
-    console.log(`\n${explained.length} differences, each explained`);
-    return 0;
-  }
-  console.log('\nnot explained (test/conformance/known.ts):');
-  for (const [difference, { example, times }] of open)
-    console.log(`${difference}\n    ${times} times, as in ${example}`);
-  return 1;
-};
+const recorded = (): Recorded[] =>
+  readFileSync(recording, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Recorded);
 
 const main = (): number => {
   if (!existsSync(file)) {
@@ -67,7 +46,16 @@ const main = (): number => {
     return 0;
   }
   const failed = words.includes('recorded') ? 0 : collect();
-  return report(new Description(file).check(recorded())) || failed;
+  const answers = recorded();
+  const ours = routes.filter(({ path }) => path.startsWith('/api/v2/'));
+  const seen = {
+    findings: new Description(file).check(answers),
+    unanswered: unanswered(ours, answers),
+    whole: filters.length === 0 && failed === 0,
+  };
+  const { lines, ok } = report(seen, known);
+  console.log(lines.join('\n'));
+  return failed || (ok ? 0 : 1);
 };
 
 process.exitCode = main();

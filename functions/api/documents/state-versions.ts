@@ -40,8 +40,6 @@ export const stateVersionDocument = (version: StateVersion, links: StateVersionL
       'created-at': version.createdAt,
       status: version.status,
       serial: version.serial,
-      lineage: version.lineage,
-      md5: version.md5,
       size: version.size ?? null,
       intermediate: version.intermediate,
       'state-version': final ? 4 : null,

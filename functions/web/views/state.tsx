@@ -123,18 +123,6 @@ const Version = ({ version, workspace, versions, organization }: Known & { organ
                 : ['By', <Person key="by" id={related(version, 'created-by')} />],
               ['Terraform', attributes['terraform-version'] ?? '–'],
               ['Size', attributes.size === null ? '–' : bytes(attributes.size)],
-              [
-                'Lineage',
-                <code key="lineage" class="wraps">
-                  {attributes.lineage}
-                </code>,
-              ],
-              [
-                'MD5',
-                <code key="md5" class="wraps">
-                  {attributes.md5}
-                </code>,
-              ],
               ['ID', <code key="id">{version.id}</code>],
             ]}
           />
