@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 import { type FunctionId, functionIds, functions } from './functions.ts';
 import { pagePlugin } from './page.ts';
+import { sdkPlugin } from './sdk.ts';
 
 /** Bundle of one function. */
 export interface Bundle {
@@ -59,8 +60,7 @@ const bundleFunctions = async (root: string, outdir: string): Promise<void> => {
     entryPoints: functionIds.map((id) => ({ in: functions[id].entry, out: `${id}/index` })),
     outdir,
     format: 'cjs',
-    alias: { '@aws-sdk/credential-provider-node': './infra/credentials.ts' },
-    plugins: [pagePlugin(root)],
+    plugins: [sdkPlugin(root), pagePlugin(root)],
   });
   // Without it the checkout's package.json, which says ES modules, would count for whoever loads a bundle here.
   await writeFile(join(outdir, 'package.json'), '{"type":"commonjs"}\n');

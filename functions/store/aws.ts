@@ -148,10 +148,16 @@ const errorIn = (text: string): { name: string; message: string } | undefined =>
   }
 };
 
-/** `amazonaws.com` or what the region's partition uses instead. */
-export const dnsSuffix = (region: string): string => {
-  if (region.startsWith('cn-')) return 'amazonaws.com.cn';
-  if (region.startsWith('us-iso-')) return 'c2s.ic.gov';
-  if (region.startsWith('us-isob-')) return 'sc2s.sgov.gov';
-  return 'amazonaws.com';
+/** Of the partitions that have one of their own, by the beginning of their regions' names. */
+const dnsSuffixes: Record<string, string> = {
+  'cn-': 'amazonaws.com.cn',
+  'us-iso-': 'c2s.ic.gov',
+  'us-isob-': 'sc2s.sgov.gov',
+  'us-isof-': 'csp.hci.ic.gov',
+  'eu-isoe-': 'cloud.adc-e.uk',
+  'eusc-': 'amazonaws.eu',
 };
+
+/** `amazonaws.com` or what the region's partition uses instead. */
+export const dnsSuffix = (region: string): string =>
+  Object.entries(dnsSuffixes).find(([prefix]) => region.startsWith(prefix))?.[1] ?? 'amazonaws.com';

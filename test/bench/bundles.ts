@@ -19,7 +19,7 @@ export const bundles: Section = {
         const script = `const t = performance.now(); require(${JSON.stringify(file)}); console.log(performance.now() - t)`;
         took.push(Number((await run(process.execPath, ['-e', script])).stdout));
       }
-      yield { name: `${name} import`, value: round(median(took)), unit: 'ms', atMost: 150 };
+      yield { name: `${name} import`, value: round(median(took)), unit: 'ms', atMost: 75 };
     }
   },
 };

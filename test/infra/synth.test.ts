@@ -56,7 +56,7 @@ describe('synthesis', () => {
 });
 
 describe('bundles', () => {
-  const limits = { wanted: 300_000, allowed: 600_000 };
+  const limits = { wanted: 300_000, allowed: 350_000 };
 
   it('are small', async () => {
     const { bundles } = await synthesize();

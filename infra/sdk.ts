@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { OnLoadResult, Plugin } from 'esbuild';
+
+/**
+ * Leaves out of the bundles what the AWS SDK brings along and a Lambda function never uses: 90 of its 240 KB, which
+ * each cold start would read and compile (decisions/0005). Files are known by their paths; one that is not found any
+ * more after an update of the SDK fails the build, so that what is left out never comes back unseen.
+ */
+const standIns: Record<string, string> = {
+  '@aws-sdk/credential-provider-node/dist-es/index.js': 'credentials.ts',
+  '@aws-sdk/core/dist-es/submodules/client/util-endpoints/lib/aws/partitions.js': 'partitions.ts',
+  '@aws-sdk/middleware-endpoint-discovery/dist-es/index.js': 'endpoint-discovery.ts',
+  '@smithy/core/dist-es/submodules/checksum/sha256/Sha256Node.js': 'sha256.ts',
+  '@smithy/core/dist-es/submodules/config/config-resolver/regionConfig/getInstanceMetadataRegion.js':
+    'instance-metadata.ts',
+  '@smithy/core/dist-es/submodules/config/shared-ini-file-loader/loadSharedConfigFiles.js': 'shared-config.ts',
+  '@smithy/core/dist-es/submodules/event-streams/index.js': 'event-streams.ts',
+};
+
+/** The way it is done unless `AWS_RETRY_MODE` asks for the adaptive one, whose rate limiter is left out. */
+const standardRetries = `export { StandardRetryStrategy as AdaptiveRetryStrategy } from "./StandardRetryStrategy";`;
+
+/**
+ * Errors keep their names and messages without a class for each: `error.name` is what the code looks at. They are all of
+ * the service's base class then. Schemas of operations that nobody calls are dropped once the bundler may believe that
+ * making them does nothing else.
+ */
+const onlyUsedSchemas = (schemas: string): string =>
+  schemas
+    .replaceAll(/^n0_registry\.registerError\(.*$/gm, '')
+    .replaceAll(/^(export )?(var \w+\$?|const \w+\$?) = (\[[\s\S]*?\]);$/gm, '$1$2 = /* @__PURE__ */ (() => $3)();');
+
+const read = (path: string): Promise<string> => readFile(path, 'utf8');
+
+const edits: [path: RegExp, edit: (path: string) => Promise<string> | string][] = [
+  [/\/client-(\w+)\/package\.json$/, async (path) => JSON.stringify({ version: JSON.parse(await read(path)).version })],
+  [/\/client-(\w+)\/dist-es\/schemas\/schemas_0\.js$/, async (path) => onlyUsedSchemas(await read(path))],
+  [/\/util-retry\/AdaptiveRetryStrategy\.js$/, () => standardRetries],
+];
+
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+
+export const sdkPlugin = (root: string): Plugin => ({
+  name: 'aws-sdk',
+  setup: (build) => {
+    const at = (file: string) => join(root, 'infra/sdk', file);
+    const seen = new Set<string>();
+    const load = (contents: string, path: string): OnLoadResult => ({
+      contents,
+      loader: path.endsWith('.json') ? 'json' : 'js',
+    });
+    for (const [path, file] of Object.entries(standIns)) {
+      build.onLoad({ filter: new RegExp(`/node_modules/${escaped(path)}$`) }, (args) => {
+        seen.add(path);
+        return load(`export * from ${JSON.stringify(at(file))};`, args.path);
+      });
+    }
+    build.onLoad({ filter: /\/@aws-sdk\/client-(\w+)\/dist-es\/endpoint\/endpointResolver\.js$/ }, ({ path }) => {
+      const client = /client-(\w+)/.exec(path)?.[1];
+      seen.add('endpoints');
+      return load(`export { ${client} as defaultEndpointResolver } from ${JSON.stringify(at('endpoints.ts'))};`, path);
+    });
+    for (const [filter, edit] of edits) {
+      build.onLoad({ filter }, async ({ path }) => {
+        seen.add(filter.source);
+        return load(await edit(path), path);
+      });
+    }
+    build.onEnd((result) => {
+      const wanted = [...Object.keys(standIns), 'endpoints', ...edits.map(([filter]) => filter.source)];
+      const gone = wanted.filter((path) => !seen.has(path));
+      if (result.errors.length === 0 && gone.length > 0) {
+        throw new Error(`infra/sdk.ts: the AWS SDK has no such files any more: ${gone.join(', ')}`);
+      }
+    });
+  },
+});

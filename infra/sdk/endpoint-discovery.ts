@@ -1,0 +1,8 @@
+/** DynamoDB has no operation that needs it; its cache brings two packages along. */
+export const NODE_ENDPOINT_DISCOVERY_CONFIG_OPTIONS = {
+  environmentVariableSelector: () => false,
+  configFileSelector: () => undefined,
+  default: false,
+};
+export const resolveEndpointDiscoveryConfig = (config: object): object =>
+  Object.assign(config, { endpointDiscoveryEnabled: async () => false, isClientEndpointDiscoveryEnabled: false });

@@ -1,0 +1,2 @@
+/** Lambda tells the region in the environment. */
+export const getInstanceMetadataRegion = async () => undefined;

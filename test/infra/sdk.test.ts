@@ -1,0 +1,148 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { ECSClient } from '@aws-sdk/client-ecs';
+import { SFNClient } from '@aws-sdk/client-sfn';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dynamodb, ecs, sfn } from '../../infra/sdk/endpoints.ts';
+import { Sha256Node } from '../../infra/sdk/sha256.ts';
+import { sdkPlugin } from '../../infra/sdk.ts';
+import { type Aws, startAws } from '../support/aws.ts';
+
+const load = createRequire(import.meta.url);
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+const folder = mkdtempSync(join(tmpdir(), 'sdk-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+let bundles = 0;
+
+/** A module of the product, bundled as in a function. */
+const bundled = async <T>(entry: string): Promise<T> => {
+  const file = join(folder, `${++bundles}.cjs`);
+  await build({
+    absWorkingDir: root,
+    entryPoints: [entry],
+    bundle: true,
+    platform: 'node',
+    mainFields: ['module', 'main'],
+    format: 'cjs',
+    outfile: file,
+    plugins: [sdkPlugin(root)],
+  });
+  return load(file) as T;
+};
+
+describe('endpoints', () => {
+  const regions = ['us-east-1', 'eu-central-1', 'cn-north-1', 'us-gov-west-1', 'us-iso-east-1', 'us-isob-east-1'];
+  const newer = ['us-isof-south-1', 'eu-isoe-west-1', 'eusc-de-east-1', 'mx-central-1'];
+
+  it.each([
+    ['DynamoDB', dynamodb, DynamoDBClient],
+    ['Step Functions', sfn, SFNClient],
+    ['ECS', ecs, ECSClient],
+  ] as const)('of %s are where the SDK finds them', (_, endpoint, Client) => {
+    const { endpointProvider } = new Client({ region: 'us-east-1' }).config as unknown as {
+      endpointProvider: typeof dynamodb;
+    };
+    for (const Region of [...regions, ...newer]) {
+      const parameters = { Region, UseFIPS: false, UseDualStack: false };
+      expect(String(endpoint(parameters).url), Region).toBe(String(endpointProvider(parameters).url));
+    }
+    const own = { Region: 'us-east-1', Endpoint: 'http://127.0.0.1:4566' };
+    expect(String(endpoint(own).url)).toBe(String(endpointProvider(own).url));
+    const validated = { Region: 'us-east-1', UseFIPS: true, UseDualStack: false };
+    expect(String(endpoint(validated).url)).toBe(String(endpointProvider(validated).url));
+  });
+
+  it('that are left out are refused by name', () => {
+    expect(() => dynamodb({ Region: 'us-east-1', UseDualStack: true })).toThrow('dual-stack');
+  });
+});
+
+it('hashes as the SDK does', async () => {
+  const { sha256: Theirs } = new DynamoDBClient({ region: 'us-east-1' }).config;
+  for (const secret of [undefined, 'secret', new Uint8Array([1, 2, 3]), new Uint8Array([1, 2, 3]).buffer]) {
+    const [a, b] = [new Sha256Node(secret), new Theirs(secret)];
+    for (const hash of [a, b]) for (const part of ['é', new Uint8Array([0, 255])]) hash.update(part);
+    expect(await a.digest()).toEqual(await b.digest());
+  }
+});
+
+describe('the table in a bundle', () => {
+  let aws: Aws;
+  let table: typeof import('../../functions/store/table.ts');
+  beforeAll(async () => {
+    aws = await startAws();
+    table = await bundled('functions/store/table.ts');
+  });
+  afterAll(() => aws.close());
+
+  it('reads what it wrote, of every type', async () => {
+    const item = { pk: 'a', sk: 'b', n: 1.5, s: 'é', l: [1, null, true], m: { x: '' }, set: new Set(['1', '2']) };
+    expect(await table.create(item)).toBe(true);
+    expect(await table.get({ pk: 'a', sk: 'b' })).toEqual(item);
+    expect(await table.query({ pk: 'a', prefix: 'b' })).toEqual([item]);
+    expect(await table.batchGet([{ pk: 'a', sk: 'b' }])).toEqual([item]);
+  });
+
+  it('knows a failed condition by its name', async () => {
+    expect(await table.create({ pk: 'a', sk: 'b' })).toBe(false);
+    expect(await table.update({ pk: 'a', sk: 'b' }, { set: { n: 2 }, condition: 'n = :n', values: { ':n': 9 } })).toBe(
+      undefined,
+    );
+  });
+
+  it('passes on what DynamoDB says of any other mistake', async () => {
+    const failing = table.get({ pk: '', sk: 'b' });
+    await expect(failing).rejects.toMatchObject({
+      name: 'ValidationException',
+      message: expect.stringContaining('empty'),
+    });
+  });
+
+  it('tries again when it is throttled', async () => {
+    const answers = [400, 500, 200];
+    const asked: (string | undefined)[] = [];
+    const server = createServer((request, response) => {
+      asked.push(request.headers.authorization);
+      request.resume();
+      const status = answers.shift() ?? 200;
+      const error = {
+        __type: 'com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException',
+        message: 'no',
+      };
+      response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' });
+      response.end(JSON.stringify(status === 200 ? { Item: { pk: { S: 'a' } } } : error));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { AWS_ENDPOINT_URL, AWS_MAX_ATTEMPTS } = process.env;
+    process.env.AWS_ENDPOINT_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    process.env.AWS_MAX_ATTEMPTS = '3';
+    try {
+      const fresh: typeof table = await bundled('functions/store/table.ts');
+      expect(await fresh.get({ pk: 'a', sk: 'b' })).toEqual({ pk: 'a' });
+    } finally {
+      Object.assign(process.env, { AWS_ENDPOINT_URL, AWS_MAX_ATTEMPTS });
+      server.close();
+    }
+    expect(asked).toHaveLength(3);
+    expect(asked[0]).toMatch(/^AWS4-HMAC-SHA256 Credential=test\//);
+  });
+});
+
+it('fails the build when the SDK has moved what is left out', async () => {
+  const nothing = build({
+    stdin: { contents: 'export {}' },
+    bundle: true,
+    write: false,
+    logLevel: 'silent',
+    plugins: [sdkPlugin(root)],
+  });
+  await expect(nothing).rejects.toThrow('has no such files any more');
+});
