@@ -169,7 +169,9 @@ const buildFunctions = () =>
     target: 'node24',
     format: 'cjs',
     mainFields: ['module', 'main'],
-    alias: { '@aws-sdk/credential-provider-node': resolve(import.meta.dirname, '../../../../infra/sdk/credentials.ts') },
+    alias: {
+      '@aws-sdk/credential-provider-node': resolve(import.meta.dirname, '../../../../infra/sdk/credentials.ts'),
+    },
     logLevel: 'silent',
   });
 
