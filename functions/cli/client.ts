@@ -17,6 +17,8 @@ export interface Document<D = Resource> {
   meta?: { pagination?: { 'total-count': number; 'next-page': number | null } };
 }
 
+export type RunAction = 'apply' | 'discard' | 'cancel' | 'force-cancel' | 'force-execute';
+
 export class ApiError extends Error {
   override name = 'ApiError';
   readonly status: number;
@@ -124,7 +126,7 @@ export class Client {
     return this.get(`/runs/${id}`);
   }
 
-  async act(runId: string, action: 'apply' | 'discard' | 'cancel' | 'force-cancel', comment?: string): Promise<void> {
+  async act(runId: string, action: RunAction, comment?: string): Promise<void> {
     await this.call('POST', `/runs/${runId}/actions/${action}`, comment ? { comment } : {});
   }
 

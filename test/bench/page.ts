@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { packFiles } from '../../functions/cli/archive.ts';
 import { Client } from '../../functions/cli/client.ts';
 import { buildPage } from '../../infra/page.ts';
+import { operate } from '../e2e/support/operator.ts';
 import type { Local } from '../e2e/support/platform.ts';
 import { launchBrowser } from '../web/browser/support/browser.ts';
 import {
@@ -12,7 +13,7 @@ import {
   speaking,
   waitAfter,
 } from '../web/browser/support/measure.ts';
-import { enlarge, operate } from '../web/browser/support/operator.ts';
+import { enlarge } from '../web/browser/support/operator.ts';
 import { type Figure, median, round, type Section } from './figures.ts';
 
 const workspaces = 1_000;

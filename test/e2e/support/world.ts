@@ -40,6 +40,25 @@ export const readLog = async (run: Resource, phase: 'plan' | 'apply'): Promise<s
   return text;
 };
 
+/** JSON that a path of the API leads to over a redirect; undefined while there is none. */
+// biome-ignore lint/suspicious/noExplicitAny: documents of Terraform's, looked into at any depth
+export const download = async (path: string): Promise<any> => {
+  const headers = { authorization: `Bearer ${platform.token}` };
+  const response = await fetch(path.startsWith('http') ? path : `${platform.url}/api/v2${path}`, { headers });
+  if (response.status === 204) return undefined;
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return response.json();
+};
+
+/** The plan as Terraform tells it. */
+export const planJson = (run: Resource) => download(`/runs/${run.id}/plan/json-output`);
+
+/** Addresses of what is in the workspace's state. */
+export const inState = async (workspace: Resource): Promise<string[]> => {
+  const { attributes } = await client.get(`/workspaces/${workspace.id}/current-state-version`);
+  return attributes.resources.map(({ type, name }: { type: string; name: string }) => `${type}.${name}`).sort();
+};
+
 /** What the platform said of how the run ended. */
 export const reasonOf = (run: Resource): string => String(run.attributes['end-reason'] ?? '');
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { operate } from '../../e2e/support/operator.ts';
 import {
   newWorkspace,
   resources,
@@ -7,7 +8,7 @@ import {
   untilFinal,
   untilStatus,
 } from '../../e2e/support/world.ts';
-import { newMember, operate } from './support/operator.ts';
+import { newMember } from './support/operator.ts';
 import { client, organization, platform, runPath, seesStatus, visit } from './support/reader.ts';
 
 /** What people may do is offered, and nothing else; what they do happens. */

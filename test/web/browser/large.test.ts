@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { operate } from '../../e2e/support/operator.ts';
 import { newName, newWorkspace, resources, startRun, untilConfirmable } from '../../e2e/support/world.ts';
 import { longestFrame, waitAfter } from './support/measure.ts';
-import { enlarge, operate } from './support/operator.ts';
+import { enlarge } from './support/operator.ts';
 import { client, platform, runPath, visit } from './support/reader.ts';
 
 /** Large things stay quick. The bounds are generous, for machines that do ten other things; the bench has the figures. */

@@ -1,17 +1,4 @@
-import type { Local } from '../../../e2e/support/platform.ts';
-
-/** What only whoever operates the platform can do, past the API: straight into its table and bucket on this machine. */
-
-export const operate = ({ awsEndpointUrl, bucketName, tableName }: Partial<Local>): void => {
-  Object.assign(process.env, {
-    AWS_REGION: 'us-east-1',
-    AWS_ACCESS_KEY_ID: 'operator',
-    AWS_SECRET_ACCESS_KEY: 'operator',
-    AWS_ENDPOINT_URL: awsEndpointUrl,
-    TABLE_NAME: tableName,
-    BUCKET_NAME: bucketName,
-  });
-};
+/** What whoever operates the platform gives a run or an organization, so that the page has it to show. */
 
 /** As long as the API has no teams. @returns the token of a new member with that role */
 export const newMember = async (organization: string, role: 'read' | 'plan' | 'write'): Promise<string> => {

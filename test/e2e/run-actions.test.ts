@@ -1,0 +1,101 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { packFiles } from '../../functions/cli/archive.ts';
+import { endCoolOff, operate } from './support/operator.ts';
+import {
+  client,
+  inState,
+  newWorkspace,
+  platform,
+  resources,
+  startRun,
+  untilConfirmable,
+  untilFinal,
+  untilStatus,
+} from './support/world.ts';
+
+/** Actions by force, with the answers of a platform at work. */
+
+beforeAll(() => {
+  if (platform.awsEndpointUrl) operate(platform);
+});
+
+/** Something for terraform plan to chew on. */
+const slowPlan = {
+  'main.tf': 'output "n" { value = length(flatten([for a in range(900) : [for b in range(900) : a * b]])) }',
+};
+const refused = (status: number, detail: RegExp) => ({
+  status,
+  errors: [expect.objectContaining({ detail: expect.stringMatching(detail) })],
+});
+
+describe.concurrent('a run', () => {
+  it('that is pending goes before others by force, and discards the one that waits for a person', async () => {
+    const workspace = await newWorkspace();
+    const version = await client.upload(workspace.id, await packFiles({ 'main.tf': resources(['a']) }));
+    const create = () => client.createRun(workspace.id, {}, version.id);
+    const front = await untilConfirmable(await create());
+    const [second, third] = [await create(), await create()];
+    await expect(client.act(front.id, 'force-execute')).rejects.toMatchObject(refused(403, /is planned/));
+
+    await client.act(third.id, 'force-execute', 'urgent');
+    expect((await untilFinal(front)).attributes.status).toBe('discarded');
+    const next = await untilConfirmable(third);
+    expect(next.attributes.actions['is-confirmable']).toBe(true);
+    expect((await client.run(second.id)).attributes.status).toBe('pending');
+    const comments = await client.list(`/runs/${third.id}/comments`);
+    expect(comments.map(({ attributes }) => attributes.body)).toEqual(['urgent']);
+
+    await client.act(third.id, 'apply');
+    expect((await untilFinal(third)).attributes.status).toBe('applied');
+    expect((await untilFinal(second)).attributes.status).toBe('planned_and_finished');
+  });
+
+  it('goes before nobody where nobody is, or at work', async () => {
+    const workspace = await newWorkspace();
+    const front = await startRun(workspace, slowPlan);
+    const behind = await startRun(workspace, slowPlan);
+    await untilStatus(front, 'planning');
+    await expect(client.act(behind.id, 'force-execute')).rejects.toMatchObject(refused(409, /does not wait/));
+    expect((await client.run(behind.id)).attributes.status).toBe('pending');
+    await Promise.all([client.act(behind.id, 'cancel'), client.act(front.id, 'cancel')]);
+    await Promise.all([untilFinal(behind), untilFinal(front)]);
+
+    await client.call('POST', `/workspaces/${workspace.id}/actions/lock`, { reason: 'maintenance' });
+    const alone = await client.createRun(workspace.id);
+    await expect(client.act(alone.id, 'force-execute')).rejects.toMatchObject(
+      refused(403, /does not wait for another/),
+    );
+    await client.act(alone.id, 'discard');
+    expect((await untilFinal(alone)).attributes.status).toBe('discarded');
+  });
+
+  it('that does not stop when it is canceled is stopped by force, and what it had done is kept', async () => {
+    const workspace = await newWorkspace({ 'auto-apply': true });
+    const deaf = `${resources(['quick'])}
+resource "terraform_data" "deaf" {
+  depends_on = [terraform_data.quick]
+  provisioner "local-exec" {
+    command = "(trap '' INT TERM HUP; sleep 120) & wait"
+  }
+}`;
+    const run = await startRun(workspace, { 'main.tf': deaf });
+    const behind = await startRun(workspace, { 'main.tf': resources(['quick']) });
+    await untilStatus(run, 'applying');
+    await expect(client.act(run.id, 'force-cancel')).rejects.toMatchObject(refused(409, /is applying/));
+    await expect.poll(() => inState(workspace).catch(() => []), { timeout: 60_000 }).toContain('terraform_data.quick');
+    await client.act(run.id, 'cancel');
+    const canceling = await client.run(run.id);
+    expect(canceling.attributes).toMatchObject({ status: 'applying', actions: { 'is-force-cancelable': false } });
+    await expect(client.act(run.id, 'force-cancel')).rejects.toMatchObject(refused(409, /cannot be force-canceled/));
+
+    if (platform.awsEndpointUrl) await endCoolOff(run.id);
+    await client.waitForRun(run.id, ({ attributes }) => attributes.actions['is-force-cancelable']);
+    await client.act(run.id, 'force-cancel', 'enough');
+    const canceled = await untilFinal(run);
+    expect(canceled.attributes.status).toBe('canceled');
+    expect(canceled.attributes['status-timestamps']['force-canceled-at']).toMatch(/Z$/);
+    expect((await client.phase(canceled, 'apply')).attributes.status).toBe('canceled');
+    expect(await inState(workspace)).toContain('terraform_data.quick');
+    expect((await untilFinal(behind)).attributes.status).toMatch(/^(applied|planned_and_finished)$/);
+  });
+});

@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest';
+import { packFiles } from '../../functions/cli/archive.ts';
+import { until } from '../../functions/cli/client.ts';
+import {
+  client,
+  download,
+  inState,
+  newWorkspace,
+  planJson,
+  type Resource,
+  readLog,
+  resources,
+  startRun,
+  untilConfirmable,
+  untilFinal,
+  untilStatus,
+} from './support/world.ts';
+
+/** Every option of creating a run that Terraform has to hear of, with the real one. */
+
+const ab = { 'main.tf': resources(['a', 'b']) };
+const addresses = ['terraform_data.a', 'terraform_data.b'];
+
+/** A workspace in which that was applied. */
+const applied = async (files: Record<string, string> = ab): Promise<Resource> => {
+  const workspace = await newWorkspace();
+  const run = await untilFinal(await startRun(workspace, files, { 'auto-apply': true }));
+  expect(run.attributes.status).toBe('applied');
+  return workspace;
+};
+const plan = (run: Resource) => client.phase(run, 'plan');
+const actionsOf = async (run: Resource) =>
+  Object.fromEntries(
+    (await planJson(run)).resource_changes.map((one: { address: string; change: { actions: string[] } }) => [
+      one.address,
+      one.change.actions.join(' '),
+    ]),
+  );
+
+describe.concurrent('a run created with', () => {
+  it('is-destroy destroys everything, and says before what', async () => {
+    const workspace = await applied();
+    const run = await untilConfirmable(await client.createRun(workspace.id, { 'is-destroy': true }));
+    expect(run.attributes).toMatchObject({ status: 'planned', 'is-destroy': true, 'has-changes': true });
+    expect(await actionsOf(run)).toEqual({ 'terraform_data.a': 'delete', 'terraform_data.b': 'delete' });
+    await client.act(run.id, 'apply');
+    expect((await untilFinal(run)).attributes.status).toBe('applied');
+    expect(await inState(workspace)).toEqual([]);
+  });
+
+  it('refresh: false does not look at what exists; others do', async () => {
+    const workspace = await applied();
+    const options = { 'plan-only': true };
+    const [quick, usual] = await Promise.all([
+      client.createRun(workspace.id, { ...options, refresh: false }).then(untilFinal),
+      client.createRun(workspace.id, options).then(untilFinal),
+    ]);
+    expect([quick, usual].map(({ attributes }) => attributes.status)).toEqual(Array(2).fill('planned_and_finished'));
+    expect(await readLog(quick, 'plan')).not.toContain('Refreshing state');
+    expect(await readLog(usual, 'plan')).toContain('Refreshing state');
+  });
+
+  it('refresh-only changes the state and nothing else', async () => {
+    const workspace = await applied();
+    const more = { 'main.tf': `${resources(['a', 'b', 'c'])}\noutput "a" { value = terraform_data.a.output }` };
+    const run = await untilConfirmable(await startRun(workspace, more, { 'refresh-only': true }));
+    expect(run.attributes).toMatchObject({ status: 'planned', 'refresh-only': true });
+    await client.act(run.id, 'apply');
+    expect((await untilFinal(run)).attributes.status).toBe('applied');
+    expect(await inState(workspace)).toEqual(addresses);
+    const outputs = await client.list(`/workspaces/${workspace.id}/current-state-version-outputs`);
+    expect(outputs.map(({ attributes }) => [attributes.name, attributes.value])).toEqual([['a', 'a']]);
+  });
+
+  it('plan-only or save-plan applies nothing by itself, whatever the workspace says', async () => {
+    const workspace = await newWorkspace({ 'auto-apply': true });
+    const only = await untilFinal(await startRun(workspace, ab, { 'plan-only': true, 'auto-apply': true }));
+    expect(only.attributes).toMatchObject({ status: 'planned_and_finished', 'auto-apply': false, 'has-changes': true });
+    const saved = await untilStatus(
+      await client.createRun(workspace.id, { 'save-plan': true, 'auto-apply': true }),
+      'planned_and_saved',
+    );
+    expect(saved.attributes).toMatchObject({ status: 'planned_and_saved', 'auto-apply': false });
+    await expect(inState(workspace)).rejects.toMatchObject({ status: 404 });
+    await client.act(saved.id, 'apply');
+    expect((await untilFinal(saved)).attributes.status).toBe('applied');
+    expect(await inState(workspace)).toEqual(addresses);
+  });
+
+  it('allow-empty-apply applies a plan without changes by itself', async () => {
+    const workspace = await applied();
+    const run = await untilFinal(await client.createRun(workspace.id, { 'allow-empty-apply': true }));
+    expect(run.attributes).toMatchObject({ status: 'applied', 'has-changes': false });
+    expect(await readLog(run, 'apply')).toContain('Resources: 0 added, 0 changed, 0 destroyed');
+  });
+
+  it('auto-apply: false waits for a person where the workspace would not', async () => {
+    const workspace = await newWorkspace({ 'auto-apply': true });
+    const run = await untilConfirmable(await startRun(workspace, ab, { 'auto-apply': false }));
+    expect(run.attributes).toMatchObject({ status: 'planned', actions: { 'is-confirmable': true } });
+    await client.act(run.id, 'discard');
+    expect((await untilFinal(run)).attributes.status).toBe('discarded');
+  });
+
+  it('target-addrs plans and applies those only', async () => {
+    const workspace = await newWorkspace();
+    const options = { 'target-addrs': ['terraform_data.b'], 'auto-apply': true };
+    const run = await untilFinal(await startRun(workspace, ab, options));
+    expect(run.attributes).toMatchObject({ status: 'applied', 'target-addrs': ['terraform_data.b'] });
+    expect(await inState(workspace)).toEqual(['terraform_data.b']);
+  });
+
+  it('replace-addrs makes those anew', async () => {
+    const workspace = await applied();
+    const run = await untilConfirmable(await client.createRun(workspace.id, { 'replace-addrs': ['terraform_data.a'] }));
+    expect(await actionsOf(run)).toEqual({ 'terraform_data.a': 'delete create', 'terraform_data.b': 'no-op' });
+    expect((await plan(run)).attributes).toMatchObject({ 'resource-additions': 1, 'resource-destructions': 1 });
+    await client.act(run.id, 'discard');
+  });
+
+  it('variables takes their values as expressions, before those of the workspace', async () => {
+    const workspace = await newWorkspace({ 'auto-apply': true });
+    await client.setVariable(workspace.id, { key: 'word', value: 'of the workspace' });
+    const files = { 'main.tf': 'variable "word" {}\nvariable "list" {}\noutput "o" { value = [var.word, var.list] }' };
+    const variables = [
+      { key: 'word', value: '"of the run"' },
+      { key: 'list', value: '[1, 2 + 3]' },
+    ];
+    const run = await untilFinal(await startRun(workspace, files, { variables }));
+    expect(run.attributes).toMatchObject({ status: 'applied', variables });
+    const [output] = await client.list(`/workspaces/${workspace.id}/current-state-version-outputs`);
+    expect(output?.attributes.value).toEqual(['of the run', [1, 5]]);
+  });
+
+  it('terraform-version plans with it, in a workspace that has another', async () => {
+    const workspace = await newWorkspace({ 'terraform-version': '1.0.11' });
+    const own = await untilFinal(await startRun(workspace, ab, { 'plan-only': true, 'terraform-version': '1.11.4' }));
+    expect(own.attributes).toMatchObject({ status: 'planned_and_finished', 'terraform-version': '1.11.4' });
+    expect(await readLog(own, 'plan')).toContain('Terraform v1.11.4');
+    await expect(client.createRun(workspace.id, { 'terraform-version': '1.11.4' })).rejects.toMatchObject({
+      status: 422,
+    });
+  });
+
+  it('debugging-mode has Terraform tell what it does', async () => {
+    const workspace = await newWorkspace();
+    const loud = await untilFinal(await startRun(workspace, ab, { 'plan-only': true, 'debugging-mode': true }));
+    expect(loud.attributes.status).toBe('planned_and_finished');
+    expect(await readLog(loud, 'plan')).toContain('[TRACE]');
+  });
+
+  it('allow-config-generation writes what is missing for an import', async () => {
+    const files = { 'main.tf': 'import {\n  to = terraform_data.old\n  id = "found"\n}\n' };
+    const workspace = await newWorkspace();
+    const refused = await untilFinal(await startRun(workspace, files, { 'plan-only': true }));
+    expect(refused.attributes.status).toBe('errored');
+    const run = await untilFinal(
+      await client.createRun(workspace.id, { 'plan-only': true, 'allow-config-generation': true }),
+    );
+    expect(run.attributes.status).toBe('planned_and_finished');
+    expect((await plan(run)).attributes).toMatchObject({ 'generated-configuration': true, 'resource-imports': 1 });
+    const [change] = (await planJson(run)).resource_changes;
+    expect(change.change.generated_config).toContain('resource "terraform_data" "old"');
+  });
+
+  it('a configuration-version takes that one; without, the newest', async () => {
+    const workspace = await newWorkspace();
+    const upload = async (name: string, more = {}) =>
+      client.upload(workspace.id, await packFiles({ 'main.tf': resources([name]) }), more);
+    const [old, recent] = [await upload('old'), await upload('recent')];
+    const speculative = await upload('tried', { speculative: true });
+    const planned = async (versionId?: string) => {
+      const run = await untilFinal(await client.createRun(workspace.id, { 'plan-only': true }, versionId));
+      return [run.relationships?.['configuration-version']?.data, Object.keys(await actionsOf(run))];
+    };
+    const runs = await Promise.all([planned(old.id), planned(), planned(speculative.id)]);
+    expect(runs).toEqual([
+      [{ type: 'configuration-versions', id: old.id }, ['terraform_data.old']],
+      [{ type: 'configuration-versions', id: recent.id }, ['terraform_data.recent']],
+      [{ type: 'configuration-versions', id: speculative.id }, ['terraform_data.tried']],
+    ]);
+    const { attributes } = await client.createRun(workspace.id, {}, speculative.id);
+    expect(attributes['plan-only']).toBe(true);
+  });
+});
+
+it('a run leaves its state as JSON, and its plan the schemas of the providers', async () => {
+  const workspace = await applied();
+  const state = await until(
+    () => client.get(`/workspaces/${workspace.id}/current-state-version`),
+    ({ attributes }) => attributes['hosted-json-state-download-url'] !== null,
+    60_000,
+  );
+  const json = await download(state.attributes['hosted-json-state-download-url']);
+  const found = json.values.root_module.resources.map(({ address }: { address: string }) => address);
+  expect(found).toEqual(addresses);
+  const run = state.relationships?.run?.data as { id: string };
+  const schemas = await until(
+    () => download(`/runs/${run.id}/plan/json-schema`),
+    (answer) => answer !== undefined,
+    60_000,
+  );
+  const [provider] = Object.values<{ resource_schemas: object }>(schemas.provider_schemas);
+  expect(Object.keys(provider?.resource_schemas ?? {})).toContain('terraform_data');
+});
