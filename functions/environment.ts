@@ -7,7 +7,7 @@ const required = (name: string): string => {
 };
 
 /** Services that are called without the AWS SDK; it reads the same variables for the others. */
-type PlainService = 'S3' | 'KMS';
+type PlainService = 'S3' | 'KMS' | 'PRICING';
 
 /** Getters, so that a function without, say, a bucket never trips over its absence. */
 export const environment = {

@@ -13,24 +13,21 @@ const names = ['id', 'arn', 'arn_without_revision', 'name', 'family'];
 const identifiers = ['id', 'name'];
 
 const place = (moduleAddress: string, rest: string): string => `${moduleAddress} ${rest}`;
+const indexed = (where: string, index: string | number | undefined): string => `${where} ${JSON.stringify(index)}`;
 
 const valuesOf = (resource: PlannedResource, side: Side): Values | undefined => {
   const values = resource[side];
   return values && new Values(values, side === 'after' ? resource.afterUnknown : {});
 };
 
-/** Reference in an expression, at any depth: `["aws_launch_template.web.id", "aws_launch_template.web"]`. */
-const references = (expression: unknown): string[] => {
-  const found: string[] = [];
+/** The name after `<type>.` in an expression, at any depth: `["aws_launch_template.web.id", …]` → `web`. */
+const nameReferredTo = (expression: unknown, type: string): string | undefined => {
   const open = [expression];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (Array.isArray(next)) open.push(...next);
-    else if (isObject(next)) {
-      if (Array.isArray(next.references)) found.push(...next.references.filter((one) => typeof one === 'string'));
-      open.push(...Object.values(next).filter((one) => typeof one === 'object' && one !== null));
-    }
+    if (typeof next === 'string' && next.startsWith(`${type}.`)) return next.slice(type.length + 1).split(/[.[]/, 1)[0];
+    if (typeof next === 'object' && next !== null) for (const inner of Object.values(next)) open.push(inner);
   }
-  return found;
+  return undefined;
 };
 
 export const relationFinder = (
@@ -39,7 +36,9 @@ export const relationFinder = (
   types: ReadonlySet<string>,
 ): ((resource: PlannedResource, side: Side) => Related) => {
   const byName = new Map<string, PlannedResource>();
-  const byPlace = new Map<string, PlannedResource[]>();
+  /** By module instance and name; undefined where several have it, which `byIndex` tells apart. */
+  const byPlace = new Map<string, PlannedResource | undefined>();
+  const byIndex = new Map<string, PlannedResource>();
   for (const resource of plan.resources) {
     if (!types.has(resource.type)) continue;
     for (const side of ['before', 'after'] as const) {
@@ -49,9 +48,8 @@ export const relationFinder = (
       }
     }
     const where = place(resource.moduleAddress, `${resource.type}.${resource.name}`);
-    const others = byPlace.get(where);
-    if (others) others.push(resource);
-    else byPlace.set(where, [resource]);
+    byPlace.set(where, byPlace.has(where) ? undefined : resource);
+    byIndex.set(indexed(where, resource.index), resource);
   }
 
   const named = (side: Side, type: string, value: unknown): PlannedResource | undefined => {
@@ -60,14 +58,16 @@ export const relationFinder = (
     return byName.get(`${side} ${type} ${value}`) ?? byName.get(`${side} ${type} ${value.replace(/:\d+$/, '')}`);
   };
 
+  /** Names found in an expression: all instances of a resource share it. */
+  const known = new Map<unknown, string | undefined>();
   const configuredFor = (resource: PlannedResource, attribute: string, type: string): PlannedResource | undefined => {
     const expressions = configured.get(configurationAddress(resource))?.expressions;
-    const reference = references(isObject(expressions) ? expressions[attribute] : undefined).find((one) =>
-      one.startsWith(`${type}.`),
-    );
-    const name = reference?.slice(type.length + 1).split(/[.[]/, 1)[0];
-    const candidates = byPlace.get(place(resource.moduleAddress, `${type}.${name}`)) ?? [];
-    return candidates.length === 1 ? candidates[0] : candidates.find(({ index }) => index === resource.index);
+    const expression = isObject(expressions) ? expressions[attribute] : undefined;
+    if (!known.has(expression)) known.set(expression, nameReferredTo(expression, type));
+    const name = known.get(expression);
+    if (name === undefined) return undefined;
+    const where = place(resource.moduleAddress, `${type}.${name}`);
+    return byPlace.get(where) ?? byIndex.get(indexed(where, resource.index));
   };
 
   return (resource, side) => (attribute, type) => {

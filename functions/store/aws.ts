@@ -13,12 +13,22 @@ import { environment } from '../environment.ts';
 const signingKeys = new Map<string, ArrayBuffer>();
 /** Without a limit on idle time: a Lambda is asked again after seconds, and a dead connection is repeated. */
 const agents = { http: new http.Agent({ keepAlive: true }), https: new https.Agent({ keepAlive: true }) };
-const timeoutMs = 20_000;
+const defaultTimeoutMs = 20_000;
 
 export interface Call {
   method: string;
   headers?: Record<string, string>;
   body?: Uint8Array<ArrayBuffer> | string;
+}
+
+export interface Sending {
+  /** Larger bodies are not read. */
+  maxBytes?: number;
+  /** Whose name is in the signature; missing: the function's own. */
+  region?: string;
+  timeoutMs?: number;
+  /** How often it is tried at most. */
+  tries?: number;
 }
 
 export interface Reply {
@@ -32,7 +42,7 @@ const signer = (
   service: string,
   url: string,
   call: Call,
-  options: { signQuery?: boolean; allHeaders?: boolean } = {},
+  options: { signQuery?: boolean; allHeaders?: boolean; region?: string } = {},
 ) =>
   new AwsV4Signer({
     ...environment.credentials,
@@ -45,7 +55,11 @@ const signer = (
   });
 
 /** One try. Node's own client: the first `fetch` of a process takes 50 ms longer. */
-const attempt = (url: string, call: Call, maxBytes: number): Promise<Reply> =>
+const attempt = (
+  url: string,
+  call: Call,
+  { maxBytes = Infinity, timeoutMs = defaultTimeoutMs }: Sending,
+): Promise<Reply> =>
   new Promise((resolve, reject) => {
     const plain = url.startsWith('http:');
     const { method, body } = call;
@@ -75,12 +89,13 @@ const pause = (tries: number): Promise<void> => delay(Math.random() * 50 * 2 ** 
  * One request, repeated after a connection error, 429 or 5xx (Lambda thaws with dead connections, S3 asks to slow
  * down). The last reply is returned whatever its status.
  */
-export const send = async (service: string, url: string, call: Call, maxBytes = Infinity): Promise<Reply> => {
+export const send = async (service: string, url: string, call: Call, sending: Sending = {}): Promise<Reply> => {
+  const { tries: most = environment.maxAttempts, region = environment.region } = sending;
   for (let tries = 1; ; tries++) {
-    const last = tries >= environment.maxAttempts;
-    const { headers } = await signer(service, url, call).sign();
+    const last = tries >= most;
+    const { headers } = await signer(service, url, call, { region }).sign();
     try {
-      const reply = await attempt(url, { ...call, headers: Object.fromEntries(headers) }, maxBytes);
+      const reply = await attempt(url, { ...call, headers: Object.fromEntries(headers) }, sending);
       if (last || (reply.status < 500 && reply.status !== 429)) return reply;
     } catch (error) {
       if (last) throw error;
@@ -114,28 +129,60 @@ export class AwsCallError extends Error {
 
 const tryAgain = /Throttl/;
 
+/** A service that speaks JSON over POST. */
+interface JsonService {
+  /** As in signatures, e.g. `kms`. */
+  name: string;
+  /** Before the operation in `x-amz-target`. */
+  target: string;
+  url: string;
+}
+
 /**
- * Calls an operation of KMS, e.g. `Decrypt`. Input and output are as in its API reference.
+ * Calls an operation; input and output are as in the service's API reference. Throttled calls are repeated.
  * @throws {AwsCallError} what it answered
+ * @throws what the connection does
  */
-export const callKms = async <T>(operation: string, input: unknown): Promise<T> => {
-  const { region } = environment;
-  const url = environment.endpoint('KMS') ?? `https://kms.${region}.${dnsSuffix(region)}`;
+const callJson = async <T>(
+  { name: service, target, url }: JsonService,
+  operation: string,
+  input: unknown,
+  sending: Sending = {},
+): Promise<T> => {
   const call: Call = {
     method: 'POST',
-    headers: { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': `TrentService.${operation}` },
+    headers: { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': `${target}.${operation}` },
     body: JSON.stringify(input),
   };
+  const most = sending.tries ?? environment.maxAttempts;
   for (let tries = 1; ; tries++) {
-    const { status, body } = await send('kms', `${url}/`, call);
+    const { status, body } = await send(service, `${url}/`, call, sending);
     const text = body.toString('utf8');
     if (status === 200) return JSON.parse(text || '{}') as T;
     const { name, message } = errorIn(text) ?? { name: `Http${status}`, message: text.slice(0, 500) };
-    if (!tryAgain.test(name) || tries >= environment.maxAttempts) {
-      throw new AwsCallError(name, `KMS ${operation}: ${name}: ${message}`);
+    if (!tryAgain.test(name) || tries >= most) {
+      throw new AwsCallError(name, `${service} ${operation}: ${name}: ${message}`);
     }
     await pause(tries);
   }
+};
+
+/** Calls an operation of KMS, e.g. `Decrypt`. @throws {AwsCallError} */
+export const callKms = <T>(operation: string, input: unknown): Promise<T> => {
+  const { region } = environment;
+  const url = environment.endpoint('KMS') ?? `https://kms.${region}.${dnsSuffix(region)}`;
+  return callJson({ name: 'kms', target: 'TrentService', url }, operation, input);
+};
+
+/** The Price List API is in few regions, and has the prices of all of them (AWS Billing: Price List endpoints). */
+const priceListRegion = 'us-east-1';
+
+/** Calls an operation of the Price List API, e.g. `GetProducts`, once. @throws {AwsCallError} */
+export const callPriceList = <T>(operation: string, input: unknown, timeoutMs: number): Promise<T> => {
+  const region = priceListRegion;
+  const url = environment.endpoint('PRICING') ?? `https://api.pricing.${region}.${dnsSuffix(region)}`;
+  const sending = { region, timeoutMs, tries: 1, maxBytes: 4 * 1024 * 1024 };
+  return callJson({ name: 'pricing', target: 'AWSPriceListService', url }, operation, input, sending);
 };
 
 const errorIn = (text: string): { name: string; message: string } | undefined => {

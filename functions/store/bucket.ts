@@ -30,7 +30,7 @@ const objectUrl = (key: string): string => {
 };
 
 const request = (key: string, call: Call, maxBytes?: number): Promise<Reply> =>
-  send('s3', objectUrl(key), call, maxBytes);
+  send('s3', objectUrl(key), call, { maxBytes });
 
 const isOk = ({ status }: Reply): boolean => status >= 200 && status < 300;
 

@@ -23,13 +23,12 @@ const factors: Record<string, string> = {
 const factorOf = (size: string): Decimal | undefined => {
   const known = factors[size];
   if (known) return decimal(known);
-  const times = /^(\d{1,2})xlarge$/.exec(size)?.[1];
-  return times ? decimal(times) * 2n : undefined;
+  const many = /^(\d{1,2})xlarge$/.exec(size)?.[1];
+  return many ? decimal(many) * 2n : undefined;
 };
 
 type Group = (typeof list.groups)[number];
 const groups = new Map<string, Group>(list.groups.flatMap((group) => group.regions.map((region) => [region, group])));
-const families: Record<string, string | undefined> = list.families;
 
 const own = (table: object, key: string): string | undefined =>
   Object.hasOwn(table, key) ? (table as Record<string, string>)[key] : undefined;
@@ -37,17 +36,20 @@ const own = (table: object, key: string): string | undefined =>
 const inProportion = (prices: object, type: string): Decimal | undefined => {
   const [family = '', size = ''] = type.split('.');
   const large = own(prices, family);
-  const sizes = own(families, family)?.split(' ');
+  const sizes = own(list.families, family)?.split(' ');
   const factor = sizes?.includes(size) ? factorOf(size) : undefined;
   return large && factor ? times(decimal(large), factor) : undefined;
 };
 
+/** Some prices are the same in every region, except those of other partitions (GovCloud, China). */
+const commercial = /^(af|ap|ca|eu|il|me|mx|sa|us)-(?!gov|iso)/;
+
 /** Undefined for what the file lacks: it is never guessed. */
 export const filePrice = ({ region, item }: Price): Decimal | undefined => {
   const group = groups.get(region);
-  if (!group) return undefined;
-  const exact = own(group.prices, item);
+  const exact =
+    (group && own(group.prices, item)) ?? (commercial.test(region) ? own(list.everywhere, item) : undefined);
   if (exact) return decimal(exact);
   const [kind, type = ''] = item.split('/');
-  return kind === 'ec2' ? inProportion(group.ec2, type) : undefined;
+  return group && kind === 'ec2' ? inProportion(group.ec2, type) : undefined;
 };

@@ -1,12 +1,13 @@
 import type { Price } from '../bill.ts';
 import { keyOf, type Quote } from '../estimate.ts';
 import { filePrice } from './file.ts';
+import { askPriceList } from './price-list-api.ts';
 
-/** What the file in the package says of these prices. */
+/** What AWS asks for these now, where it tells us; else what the file in the package says. */
 export const quotesFor = async (prices: readonly Price[]): Promise<Map<string, Quote>> => {
-  const quotes = new Map<string, Quote>();
+  const quotes = await askPriceList(prices);
   for (const price of prices) {
-    const usd = filePrice(price);
+    const usd = quotes.has(keyOf(price)) ? undefined : filePrice(price);
     if (usd !== undefined) quotes.set(keyOf(price), { usd, source: 'price-file' });
   }
   return quotes;

@@ -5,7 +5,7 @@ import type { Pricer } from './index.ts';
 
 const noUsage = 'no backups beyond the free ones, no I/O requests, no data transfer';
 
-/** Two of everything, at these engines' list prices exactly. */
+/** A second availability zone doubles the list prices of these, to within their rounding. */
 const doubledByMultiAz = ['mysql', 'mariadb', 'postgres'];
 
 /** From this size on gp3 is striped over four volumes, which are in the price. */

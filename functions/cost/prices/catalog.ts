@@ -1,0 +1,104 @@
+/**
+ * What each kind of item is called in AWS's price lists (AWS Price List API: GetProducts). Usage types begin with a code
+ * for the region, so they are matched by their ends.
+ */
+
+export interface Product {
+  service: string;
+  /** Attribute → value; the region comes on top. */
+  filters: Record<string, string>;
+  /** Of the products found, those with such a usage type. */
+  usage: RegExp;
+  /** The list's unit is this many of ours. */
+  per?: number;
+}
+
+const engines: Record<string, string> = {
+  mysql: 'MySQL',
+  mariadb: 'MariaDB',
+  postgres: 'PostgreSQL',
+  'aurora-mysql': 'Aurora MySQL',
+  'aurora-postgresql': 'Aurora PostgreSQL',
+};
+const cacheEngines: Record<string, string> = { redis: 'Redis', memcached: 'Memcached', valkey: 'Valkey' };
+const singleAz = { deploymentOption: 'Single-AZ' };
+const anyEngine = { ...singleAz, databaseEngine: 'Any' };
+
+const machine = (instanceType: string, tenancy: string, usage: RegExp): Product => ({
+  service: 'AmazonEC2',
+  filters: { instanceType, tenancy, operatingSystem: 'Linux', preInstalledSw: 'NA', capacitystatus: 'Used' },
+  usage,
+});
+
+const one = (service: string, productFamily: string, usage: RegExp, more: Record<string, string> = {}): Product => ({
+  service,
+  filters: { productFamily, ...more },
+  usage,
+});
+
+const ebs: Record<string, Product> = {
+  'gp3-iops': one('AmazonEC2', 'System Operation', /EBS:VolumeP-IOPS\.gp3$/, { volumeApiName: 'gp3' }),
+  'io1-iops': one('AmazonEC2', 'System Operation', /EBS:VolumeP-IOPS\.piops$/, { volumeApiName: 'io1' }),
+  'io2-iops': one('AmazonEC2', 'System Operation', /EBS:VolumeP-IOPS\.io2$/, { volumeApiName: 'io2' }),
+  'gp3-throughput': {
+    ...one('AmazonEC2', 'Provisioned Throughput', /EBS:VolumeP-Throughput\.gp3$/, { volumeApiName: 'gp3' }),
+    per: 1024,
+  },
+};
+
+const rdsStorage: Record<string, Product> = {
+  gp2: one('AmazonRDS', 'Database Storage', /RDS:GP2-Storage$/, { ...anyEngine, volumeType: 'General Purpose' }),
+  gp3: one('AmazonRDS', 'Database Storage', /RDS:GP3-Storage$/, { ...anyEngine, volumeType: 'General Purpose-GP3' }),
+  io1: one('AmazonRDS', 'Database Storage', /RDS:PIOPS-Storage$/, { ...anyEngine, volumeType: 'Provisioned IOPS' }),
+};
+
+const fargate = (usage: RegExp): Product => one('AmazonECS', 'Compute', usage);
+const lambda = (group: string, usage: RegExp): Product => one('AWSLambda', 'Serverless', usage, { group });
+
+const fixed: Record<string, Product> = {
+  'lb/application': one('AWSELB', 'Load Balancer-Application', /(^|-)LoadBalancerUsage$/),
+  'lb/network': one('AWSELB', 'Load Balancer-Network', /(^|-)LoadBalancerUsage$/),
+  'lb/gateway': one('AWSELB', 'Load Balancer-Gateway', /(^|-)LoadBalancerUsage$/),
+  'lb/classic': one('AWSELB', 'Load Balancer', /(^|-)LoadBalancerUsage$/),
+  'nat/gateway': one('AmazonEC2', 'NAT Gateway', /(^|-)NatGateway-Hours$/),
+  'vpc-endpoint/interface': one('AmazonVPC', 'VpcEndpoint', /(^|-)VpcEndpoint-Hours$/),
+  'eks/cluster': one('AmazonEKS', 'Compute', /AmazonEKS-Hours:perCluster$/),
+  'fargate/vcpu': fargate(/(^|-)Fargate-vCPU-Hours:perCPU$/),
+  'fargate/gb': fargate(/(^|-)Fargate-GB-Hours$/),
+  'fargate/vcpu-arm': fargate(/(^|-)Fargate-ARM-vCPU-Hours:perCPU$/),
+  'fargate/gb-arm': fargate(/(^|-)Fargate-ARM-GB-Hours$/),
+  'lambda/requests': lambda('AWS-Lambda-Requests', /(^|-)Request$/),
+  'lambda/gb-second': lambda('AWS-Lambda-Duration', /(^|-)Lambda-GB-Second$/),
+  'lambda/gb-second-arm': lambda('AWS-Lambda-Duration-ARM', /(^|-)Lambda-GB-Second-ARM$/),
+  's3/standard': one('AmazonS3', 'Storage', /(^|-)TimedStorage-ByteHrs$/, { volumeType: 'Standard' }),
+};
+
+const own = <T>(table: Record<string, T>, key: string): T | undefined =>
+  Object.hasOwn(table, key) ? table[key] : undefined;
+
+/** Undefined for what is asked of the price file only. */
+export const productOf = (item: string): Product | undefined => {
+  const [kind, what = '', more = ''] = item.split('/');
+  switch (kind) {
+    case 'ec2':
+      return machine(what, 'Shared', /(^|-)BoxUsage:/);
+    case 'ec2-dedicated':
+      return machine(what, 'Dedicated', /(^|-)DedicatedUsage:/);
+    case 'ebs':
+      return own(ebs, what) ?? one('AmazonEC2', 'Storage', /EBS:VolumeUsage/, { volumeApiName: what });
+    case 'rds': {
+      const databaseEngine = own(engines, what);
+      const filters = { ...singleAz, instanceType: more, databaseEngine: databaseEngine ?? '' };
+      return databaseEngine ? one('AmazonRDS', 'Database Instance', /(^|-)InstanceUsage:/, filters) : undefined;
+    }
+    case 'rds-storage':
+      return own(rdsStorage, what);
+    case 'elasticache': {
+      const cacheEngine = own(cacheEngines, what);
+      const filters = { instanceType: more, cacheEngine: cacheEngine ?? '' };
+      return cacheEngine ? one('AmazonElastiCache', 'Cache Instance', /(^|-)NodeUsage:/, filters) : undefined;
+    }
+    default:
+      return own(fixed, item);
+  }
+};

@@ -1,0 +1,123 @@
+import { callPriceList } from '../../store/aws.ts';
+import type { Price } from '../bill.ts';
+import { type Decimal, decimal, dividedBy } from '../decimal.ts';
+import { keyOf, type Quote } from '../estimate.ts';
+import { isObject } from '../plan.ts';
+import { type Product, productOf } from './catalog.ts';
+
+/**
+ * Prices as AWS tells them now (AWS Price List API). It is asked only so much: an estimate is worth a few seconds, and
+ * whatever it does not answer is in the price file or unmatched. An account, region or platform that has no such API
+ * says so at the first call, and is left alone for a while.
+ */
+
+const limits = { calls: 60, atOnce: 8, callMs: 3_000, totalMs: 10_000, waitMs: 15 * 60_000, keepMs: 12 * 3600_000 };
+const maxKept = 5_000;
+
+interface Kept {
+  /** Undefined: AWS sells no such thing there, or several by that name. */
+  usd: Decimal | undefined;
+  until: number;
+}
+
+/** For the life of the process. */
+const kept = new Map<string, Kept>();
+let closedUntil = 0;
+
+const input = ({ service, filters }: Product, region: string) => ({
+  ServiceCode: service,
+  FormatVersion: 'aws_v1',
+  MaxResults: 100,
+  Filters: Object.entries({ ...filters, regionCode: region }).map(([Field, Value]) => ({
+    Type: 'TERM_MATCH',
+    Field,
+    Value,
+  })),
+});
+
+const values = (object: unknown): unknown[] => (isObject(object) ? Object.values(object) : []);
+
+/** On-demand prices of a product in USD, of its first tier. */
+const pricesOf = (product: Record<string, unknown>): string[] => {
+  const terms = isObject(product.terms) ? product.terms.OnDemand : undefined;
+  return values(terms).flatMap((term) =>
+    values(isObject(term) ? term.priceDimensions : undefined).flatMap((dimension) => {
+      if (!isObject(dimension) || !isObject(dimension.pricePerUnit)) return [];
+      const { beginRange = '0', pricePerUnit } = dimension;
+      return beginRange === '0' && typeof pricePerUnit.USD === 'string' ? [pricePerUnit.USD] : [];
+    }),
+  );
+};
+
+const usageOf = (product: Record<string, unknown>): string => {
+  const { attributes } = isObject(product.product) ? product.product : {};
+  return isObject(attributes) ? String(attributes.usagetype ?? '') : '';
+};
+
+/** The price that the list gives; undefined unless it is exactly one. */
+export const readPriceList = (list: unknown, { usage, per = 1 }: Product): Decimal | undefined => {
+  const found = new Set<Decimal>();
+  for (const entry of Array.isArray(list) ? list : []) {
+    const product: unknown = typeof entry === 'string' ? JSON.parse(entry) : entry;
+    if (!isObject(product) || !usage.test(usageOf(product))) continue;
+    for (const price of pricesOf(product)) found.add(decimal(price));
+  }
+  found.delete(0n);
+  const [usd] = found;
+  return found.size === 1 && usd !== undefined ? dividedBy(usd, BigInt(per)) : undefined;
+};
+
+const ask = async (product: Product, region: string, timeoutMs: number): Promise<Decimal | undefined> => {
+  const answer = await callPriceList<{ PriceList?: unknown }>('GetProducts', input(product, region), timeoutMs);
+  return readPriceList(answer.PriceList, product);
+};
+
+const keep = (key: string, usd: Decimal | undefined): void => {
+  if (kept.size >= maxKept) kept.clear();
+  kept.set(key, { usd, until: Date.now() + limits.keepMs });
+};
+
+interface Question {
+  key: string;
+  product: Product;
+  region: string;
+}
+
+/** Those of the prices that the API tells in time, which may be none. Never throws; takes 13 s at most. */
+export const askPriceList = async (prices: readonly Price[]): Promise<Map<string, Quote>> => {
+  const began = Date.now();
+  const open: Question[] = [];
+  for (const price of prices) {
+    const key = keyOf(price);
+    const product = productOf(price.item);
+    const known = kept.get(key);
+    if (product && !(known && known.until > began)) open.push({ key, product, region: price.region });
+  }
+  open.splice(limits.calls);
+  const tell = async ({ key, product, region }: Question): Promise<boolean> => {
+    try {
+      keep(key, await ask(product, region, limits.callMs));
+      return true;
+    } catch {
+      closedUntil = Date.now() + limits.waitMs;
+      return false;
+    }
+  };
+  const worker = async (): Promise<void> => {
+    for (let next = open.shift(); next; next = open.shift()) {
+      const now = Date.now();
+      if (now < closedUntil || now - began > limits.totalMs || !(await tell(next))) return;
+    }
+  };
+  // The first call alone tells whether there is anybody to ask.
+  const first = began < closedUntil ? undefined : open.shift();
+  if (first && (await tell(first))) await Promise.all(Array.from({ length: limits.atOnce }, worker));
+  const quotes = new Map<string, Quote>();
+  for (const price of prices) {
+    const known = kept.get(keyOf(price));
+    if (known?.usd !== undefined && known.until > began) {
+      quotes.set(keyOf(price), { usd: known.usd, source: 'price-list-api' });
+    }
+  }
+  return quotes;
+};
