@@ -2,7 +2,7 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as logs from 'aws-cdk-lib/aws-logs';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { endings } from '../functions/run/lifecycle.ts';
+import { endings } from '../functions/run/states.ts';
 import { functionIds } from './functions.ts';
 import type { OperationsProps } from './operations.ts';
 

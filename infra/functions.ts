@@ -34,6 +34,16 @@ export const functions = {
     description: 'State Pending: waits for the turn in the queue',
     timeoutSeconds: 30,
   },
+  Fetching: {
+    entry: 'functions/tasks/fetching.ts',
+    description: 'State Fetching: waits for the configuration',
+    timeoutSeconds: 30,
+  },
+  TaskStageDone: {
+    entry: 'functions/tasks/task-stage-done.ts',
+    description: 'States …TasksDone: whether a stage of run tasks has passed',
+    timeoutSeconds: 30,
+  },
   PlanQueued: {
     entry: 'functions/tasks/plan-queued.ts',
     description: 'State PlanQueued: starts a runner for the plan',
@@ -42,6 +52,31 @@ export const functions = {
   Planning: {
     entry: 'functions/tasks/planning.ts',
     description: 'State Planning: waits for terraform plan',
+    timeoutSeconds: 30,
+  },
+  PolicyEvaluating: {
+    entry: 'functions/tasks/policy-evaluating.ts',
+    description: 'State PolicyEvaluating: OPA evaluates policy sets',
+    timeoutSeconds: 120,
+  },
+  PostPlanAwaitingDecision: {
+    entry: 'functions/tasks/post-plan-awaiting-decision.ts',
+    description: 'State PostPlanAwaitingDecision: waits for a person to override',
+    timeoutSeconds: 30,
+  },
+  CostEstimating: {
+    entry: 'functions/tasks/cost-estimating.ts',
+    description: 'State CostEstimating: what the plan costs',
+    timeoutSeconds: 60,
+  },
+  PolicyChecking: {
+    entry: 'functions/tasks/policy-checking.ts',
+    description: 'State PolicyChecking: checks policy sets with three levels',
+    timeoutSeconds: 120,
+  },
+  PolicyOverride: {
+    entry: 'functions/tasks/policy-override.ts',
+    description: 'State PolicyOverride: waits for a person to override',
     timeoutSeconds: 30,
   },
   NeedsConfirmation: {

@@ -3,12 +3,26 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { meantErrors } from '../functions/run/lifecycle.ts';
+import { type Arns, builders, days, detour, inTime, missedHeartbeat, outcomes } from './states.ts';
 
-/** Functions behind the machine's states, named like the state; `Complete` is the one finisher. */
+/**
+ * Functions behind the machine's states, named like the state; `RunTask` and `TaskUnanswered` are the states of a
+ * stage's tasks, `TaskStageDone` is behind every `…TasksDone`, `Complete` is the one finisher.
+ */
 export const lifecycleFunctions = [
   'Pending',
+  'Fetching',
+  'RunTask',
+  'TaskUnanswered',
+  'TaskStageDone',
   'PlanQueued',
   'Planning',
+  'PolicyEvaluating',
+  'PostPlanAwaitingDecision',
+  'CostEstimating',
+  'PolicyChecking',
+  'PolicyOverride',
   'NeedsConfirmation',
   'PlannedAndSaved',
   'Confirmed',
@@ -18,16 +32,20 @@ export const lifecycleFunctions = [
 ] as const;
 export type LifecycleFunction = (typeof lifecycleFunctions)[number];
 
-const days = 24 * 3600;
-
-/** Errors a waiting state is ended with on purpose, or that trying again cannot mend: never retried. */
-const meant = [
+/** Where a finished plan may go: to a check, to a person, to the apply, or to an end. Each is the state of that name. */
+const afterPlan = [
+  'PlannedAndFinished',
+  'ApplyQueued',
+  'PostPlanTasks',
+  'PolicyEvaluating',
+  'PostPlanAwaitingDecision',
+  'CostEstimating',
+  'PolicyChecking',
+  'PolicyOverride',
+  'PlannedAndSaved',
+  'PolicySoftFailed',
+  'PlanErrored',
   'Canceled',
-  'Discarded',
-  'TerraformFailed',
-  'RunNotInStateError',
-  'States.Timeout',
-  'States.HeartbeatTimeout',
 ];
 
 /**
@@ -35,97 +53,24 @@ const meant = [
  * token to a Lambda function that keeps it with the run; every way out leads to exactly one ending, each of which is the
  * one finisher with another status.
  *
- * Input: `{runId, workspaceId, planTimeoutSeconds, applyTimeoutSeconds}`. Only ids and facts for Choices ever pass.
+ * What is not configured costs nothing: PlanQueued, ApplyQueued and Applied send a run that has something to do first on
+ * a detour, by an error of that name, and are entered again after it; PlanDone leads to one check after the other
+ * (decisions/0007).
  *
- * Stages to come have their place: Fetching and PrePlanTasks after Pending; PostPlanTasks, CostEstimating and
- * PolicyChecking after PlanDone's verdict `confirm` or `apply`; PreApplyTasks before ApplyQueued; PostApplyTasks after
- * Applying.
+ * Input: `{runId, workspaceId, planTimeoutSeconds, applyTimeoutSeconds, taskResults?: {[stage]: ids}}`. Only ids and
+ * facts for Choices ever pass.
  */
-export const definition = (arn: Record<LifecycleFunction, string>) => {
-  const failing = (ending: 'PlanErrored' | 'ApplyErrored', more: object[] = []) => [
-    { ErrorEquals: ['Canceled'], ResultPath: '$.error', Next: 'Canceled' },
-    { ErrorEquals: ['Discarded'], ResultPath: '$.error', Next: 'Discarded' },
-    ...more,
-    { ErrorEquals: ['States.ALL'], ResultPath: '$.error', Next: ending },
-  ];
+export const definition = (arn: Arns) => {
+  const { waiting, checking, tasks, ending } = builders(arn, meantErrors);
 
-  // What is caught says States.Timeout for both; where it is put tells a missed heartbeat from a time limit.
-  const missedHeartbeat = (ending: 'PlanErrored' | 'ApplyErrored') => [
-    { ErrorEquals: ['States.HeartbeatTimeout'], ResultPath: '$.missedHeartbeat', Next: ending },
-  ];
-
-  const waiting = (
-    name: Exclude<LifecycleFunction, 'Complete'>,
-    settings: {
-      comment: string;
-      next: string;
-      errored: 'PlanErrored' | 'ApplyErrored';
-      timeout: object;
-      result?: string;
-      catch?: object[];
-    },
-  ) => ({
-    Type: 'Task',
-    Comment: settings.comment,
-    Resource: 'arn:aws:states:::lambda:invoke.waitForTaskToken',
-    Parameters: {
-      FunctionName: arn[name],
-      Payload: { 'runId.$': '$.runId', 'token.$': '$$.Task.Token' },
-    },
-    ...settings.timeout,
-    ResultPath: settings.result ?? null,
-    Retry: [
-      { ErrorEquals: meant, MaxAttempts: 0 },
-      // No Fargate capacity: the run stays queued until there is some.
-      {
-        ErrorEquals: ['CapacityUnavailableError'],
-        IntervalSeconds: 5,
-        BackoffRate: 1.5,
-        MaxDelaySeconds: 120,
-        MaxAttempts: 60,
-      },
-      {
-        ErrorEquals: ['States.ALL'],
-        IntervalSeconds: 1,
-        BackoffRate: 2,
-        MaxDelaySeconds: 30,
-        MaxAttempts: 6,
-        JitterStrategy: 'FULL',
-      },
-    ],
-    Catch: failing(settings.errored, settings.catch),
-    Next: settings.next,
-  });
-
-  const ending = (comment: string) => ({
-    Type: 'Task',
-    Comment: comment,
-    Resource: 'arn:aws:states:::lambda:invoke',
-    Parameters: {
-      FunctionName: arn.Complete,
-      Payload: { 'ending.$': '$$.State.Name', 'run.$': '$' },
-    },
-    ResultPath: null,
-    Retry: [
-      // The queue moves only when the process is known to be gone; a container gets up to 120 s to stop.
-      {
-        ErrorEquals: ['RunnerStillStoppingError'],
-        IntervalSeconds: 1,
-        BackoffRate: 1.3,
-        MaxDelaySeconds: 10,
-        MaxAttempts: 60,
-      },
-      {
-        ErrorEquals: ['States.ALL'],
-        IntervalSeconds: 1,
-        BackoffRate: 2,
-        MaxDelaySeconds: 60,
-        MaxAttempts: 12,
-        JitterStrategy: 'FULL',
-      },
-    ],
-    End: true,
-  });
+  const tasksDone = (stage: string, next: string, result: string | null) =>
+    checking('TaskStageDone', {
+      comment: 'Decides whether the stage has passed: no mandatory task failed',
+      payload: { stage },
+      next,
+      errored: 'PlanErrored',
+      result,
+    });
 
   return {
     Comment: 'The life of a Terraform run',
@@ -138,11 +83,24 @@ export const definition = (arn: Record<LifecycleFunction, string>) => {
         errored: 'PlanErrored',
         timeout: { TimeoutSeconds: 90 * days },
       }),
+      Fetching: waiting('Fetching', {
+        comment: 'Waits for the configuration to be uploaded',
+        next: 'PlanQueued',
+        errored: 'PlanErrored',
+        timeout: { TimeoutSeconds: 3600 },
+      }),
+      PrePlanTasks: tasks('pre_plan', {
+        comment: 'Run tasks before the plan, all at once',
+        next: 'PrePlanTasksDone',
+        catch: outcomes('PlanErrored'),
+      }),
+      PrePlanTasksDone: tasksDone('pre_plan', 'PlanQueued', null),
       PlanQueued: waiting('PlanQueued', {
-        comment: 'Starts a runner and waits until it claims the plan',
+        comment: 'Starts a runner and waits until it claims the plan; what comes first is done first',
         next: 'Planning',
         errored: 'PlanErrored',
         timeout: { TimeoutSeconds: 3600 },
+        catch: [detour('Fetching'), detour('PrePlanTasks')],
       }),
       Planning: waiting('Planning', {
         comment: 'Waits for terraform plan; the runner beats',
@@ -150,31 +108,73 @@ export const definition = (arn: Record<LifecycleFunction, string>) => {
         errored: 'PlanErrored',
         timeout: { TimeoutSecondsPath: '$.planTimeoutSeconds', HeartbeatSeconds: 60 },
         result: '$.plan',
-        catch: missedHeartbeat('PlanErrored'),
+        catch: [missedHeartbeat('PlanErrored')],
       }),
       PlanDone: {
         Type: 'Choice',
-        Comment: 'Nothing to do, apply by itself, or ask a person',
-        Choices: [
-          { Variable: '$.plan.next', StringEquals: 'finish', Next: 'PlannedAndFinished' },
-          { Variable: '$.plan.next', StringEquals: 'apply', Next: 'ApplyQueued' },
-          { Variable: '$.plan.next', StringEquals: 'save', Next: 'PlannedAndSaved' },
-        ],
+        Comment: 'To the next check; from the last one to the apply, to a person, or to the end',
+        Choices: afterPlan.map((state) => ({ Variable: '$.plan.next', StringEquals: state, Next: state })),
         Default: 'NeedsConfirmation',
       },
+      PostPlanTasks: tasks('post_plan', {
+        comment: 'Run tasks after the plan, all at once',
+        next: 'PostPlanTasksDone',
+        catch: outcomes('PlanErrored'),
+      }),
+      PostPlanTasksDone: tasksDone('post_plan', 'PlanDone', '$.plan'),
+      PolicyEvaluating: checking('PolicyEvaluating', {
+        comment: 'OPA evaluates the policy sets of the workspace',
+        next: 'PlanDone',
+        errored: 'PlanErrored',
+      }),
+      PostPlanAwaitingDecision: waiting('PostPlanAwaitingDecision', {
+        comment: 'Mandatory policies failed: waits for a person to override them or to discard',
+        next: 'PlanDone',
+        errored: 'PlanErrored',
+        timeout: { TimeoutSeconds: 60 * days },
+        result: '$.plan',
+        catch: [inTime('Discarded')],
+      }),
+      CostEstimating: {
+        ...checking('CostEstimating', {
+          comment: 'Estimates what the plan costs; never fails a run',
+          next: 'PlanDone',
+          errored: 'PlanErrored',
+        }),
+        Catch: [{ ErrorEquals: ['States.ALL'], ResultPath: '$.costError', Next: 'CostEstimateErrored' }],
+      },
+      CostEstimateErrored: checking('CostEstimating', {
+        comment: 'There is no estimate, and the run says so',
+        payload: { 'error.$': '$.costError' },
+        next: 'PlanDone',
+        errored: 'PlanErrored',
+      }),
+      PolicyChecking: checking('PolicyChecking', {
+        comment: 'Checks the policy sets with three levels: advisory, soft- and hard-mandatory',
+        next: 'PlanDone',
+        errored: 'PlanErrored',
+      }),
+      PolicyOverride: waiting('PolicyOverride', {
+        comment: 'Soft-mandatory policies failed: waits for a person to override them or to discard',
+        next: 'PlanDone',
+        errored: 'PlanErrored',
+        timeout: { TimeoutSeconds: 60 * days },
+        result: '$.plan',
+        catch: [inTime('Discarded')],
+      }),
       NeedsConfirmation: waiting('NeedsConfirmation', {
         comment: 'Waits for a person to confirm or discard',
         next: 'ApplyQueued',
         errored: 'PlanErrored',
         timeout: { TimeoutSeconds: 60 * days },
-        catch: [{ ErrorEquals: ['States.Timeout'], ResultPath: '$.error', Next: 'Discarded' }],
+        catch: [inTime('Discarded')],
       }),
       PlannedAndSaved: waiting('PlannedAndSaved', {
         comment: 'Keeps the plan until a person confirms or discards it; the queue goes on',
         next: 'Confirmed',
         errored: 'PlanErrored',
         timeout: { TimeoutSeconds: 30 * days },
-        catch: [{ ErrorEquals: ['States.Timeout'], ResultPath: '$.error', Next: 'Discarded' }],
+        catch: [inTime('Discarded')],
       }),
       Confirmed: waiting('Confirmed', {
         comment: 'Waits for its turn at the end of the workspace’s queue',
@@ -182,21 +182,45 @@ export const definition = (arn: Record<LifecycleFunction, string>) => {
         errored: 'PlanErrored',
         timeout: { TimeoutSeconds: 90 * days },
       }),
+      PreApplyTasks: tasks('pre_apply', {
+        comment: 'Run tasks before the apply, all at once',
+        next: 'PreApplyTasksDone',
+        catch: outcomes('PlanErrored'),
+      }),
+      PreApplyTasksDone: tasksDone('pre_apply', 'ApplyQueued', null),
       ApplyQueued: waiting('ApplyQueued', {
-        comment: 'Hands the apply to the runner that made the plan, or starts one, and waits until it is claimed',
+        comment:
+          'Hands the apply to the runner that made the plan, or starts one, and waits until it is claimed; what comes first is done first',
         next: 'Applying',
         errored: 'ApplyErrored',
         timeout: { TimeoutSeconds: 3600 },
+        catch: [
+          detour('PreApplyTasks'),
+          { ErrorEquals: ['TaskStageFailed'], ResultPath: '$.error', Next: 'PlanErrored' },
+        ],
       }),
       Applying: waiting('Applying', {
         comment: 'Waits for terraform apply; the runner beats',
         next: 'Applied',
         errored: 'ApplyErrored',
         timeout: { TimeoutSecondsPath: '$.applyTimeoutSeconds', HeartbeatSeconds: 60 },
-        catch: missedHeartbeat('ApplyErrored'),
+        catch: [missedHeartbeat('ApplyErrored')],
       }),
-      Applied: ending('Finishes the run as applied, starts the next'),
+      // Whatever happens here, the apply has been made.
+      PostApplyTasks: tasks('post_apply', {
+        comment: 'Run tasks after the apply, all at once; their failure only warns',
+        next: 'PostApplyTasksDone',
+        catch: [{ ErrorEquals: ['States.ALL'], ResultPath: '$.postApply', Next: 'PostApplyTasksDone' }],
+      }),
+      PostApplyTasksDone: {
+        ...tasksDone('post_apply', 'Applied', '$.postApply'),
+        Catch: [{ ErrorEquals: ['States.ALL'], ResultPath: '$.postApply', Next: 'Applied' }],
+      },
+      Applied: ending('Finishes the run as applied, starts the next; post-apply tasks are run first', [
+        detour('PostApplyTasks'),
+      ]),
       PlannedAndFinished: ending('Finishes the run with nothing to apply, starts the next'),
+      PolicySoftFailed: ending('Finishes a plan-only run whose soft-mandatory policies failed'),
       PlanErrored: ending('Finishes the run as errored before its apply, starts the next'),
       ApplyErrored: ending('Finishes the run as errored in its apply, starts the next'),
       Discarded: ending('Finishes the run as discarded, starts the next'),
@@ -215,10 +239,7 @@ export class Lifecycle extends Construct {
 
   constructor(scope: Construct, id: string, { functions }: LifecycleProps) {
     super(scope, id);
-    const arns = Object.fromEntries(lifecycleFunctions.map((name) => [name, functions[name].functionArn])) as Record<
-      LifecycleFunction,
-      string
-    >;
+    const arns = Object.fromEntries(lifecycleFunctions.map((name) => [name, functions[name].functionArn])) as Arns;
     this.machine = new sfn.StateMachine(this, 'Runs', {
       definitionBody: sfn.DefinitionBody.fromString(Stack.of(this).toJsonString(definition(arns))),
       stateMachineType: sfn.StateMachineType.STANDARD,

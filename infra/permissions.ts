@@ -84,10 +84,27 @@ export const lifecyclePermissions = (storage: Storage, runners: Runners): Record
   const enter = [may.table('GetItem', 'UpdateItem'), may.tableKey()];
   // A container whose run ended while it was started is stopped at once.
   const launch = [...enter, ...may.launch(), may.onTasks('StopTask')];
+  // What it read and what it found lies with the run.
+  const judge = [
+    may.table('GetItem', 'Query', 'PutItem', 'UpdateItem'),
+    may.key('Decrypt', 'GenerateDataKey'),
+    may.readObjects('runs'),
+    may.writeObjects('runs'),
+    may.seeMissingObjects(),
+  ];
   return {
     Pending: [may.table('GetItem', 'Query', 'UpdateItem', 'DeleteItem'), may.tableKey()],
     PlanQueued: launch,
+    Fetching: [...enter, may.readObjects('configurations'), may.seeMissingObjects()],
+    RunTask: [may.table('GetItem', 'UpdateItem'), may.key('Decrypt')],
+    TaskUnanswered: [may.table('GetItem', 'UpdateItem'), may.tableKey()],
+    TaskStageDone: [may.table('GetItem', 'Query', 'UpdateItem'), may.tableKey()],
     Planning: enter,
+    PolicyEvaluating: judge,
+    PostPlanAwaitingDecision: enter,
+    CostEstimating: judge,
+    PolicyChecking: judge,
+    PolicyOverride: enter,
     NeedsConfirmation: enter,
     // A plan that is stale already is discarded, which the run's timeline says.
     PlannedAndSaved: [may.table('GetItem', 'PutItem', 'UpdateItem'), may.tableKey()],
@@ -145,14 +162,12 @@ export const permissions = (
     ],
     ExecutionStopped: [...finish(storage, runners), answering(machine.arn)],
     RunnerStopped: [
-      may.table('GetItem', 'UpdateItem'),
+      may.table('GetItem', 'Query', 'UpdateItem'),
       may.tableKey(),
       ...may.launch(),
       may.onTasks('StopTask'),
       answering(machine.arn),
     ],
-    RunTask: [may.table('GetItem', 'UpdateItem'), may.key('Decrypt'), answering(machine.arn)],
-    TaskUnanswered: [may.table('GetItem', 'UpdateItem'), may.tableKey()],
     ConfigurationUploaded: createRuns,
     RunApplied: createRuns,
     Sweep: [

@@ -38,11 +38,21 @@ export class Platform extends Stack {
     const key = { KEY_ARN: storage.key.keyArn };
     const cluster = { CLUSTER_ARN: runners.clusterArn };
     const launch = runners.launchEnvironment(api.url);
+    const outbound = { OUTBOUND_ALLOWED_CIDRS: settings.outboundAllowedCidrs?.join(',') ?? '' };
 
     const behindStates: Record<LifecycleFunction, Variables> = {
       Pending: table,
+      Fetching: { ...table, ...bucket },
+      RunTask: { ...table, ...outbound, PUBLIC_URL: api.url },
+      TaskUnanswered: table,
+      TaskStageDone: table,
       PlanQueued: { ...table, ...launch },
       Planning: table,
+      PolicyEvaluating: { ...table, ...bucket, ...key },
+      PostPlanAwaitingDecision: table,
+      CostEstimating: { ...table, ...bucket, ...key },
+      PolicyChecking: { ...table, ...bucket, ...key },
+      PolicyOverride: table,
       NeedsConfirmation: table,
       PlannedAndSaved: table,
       Confirmed: table,
@@ -67,12 +77,9 @@ export class Platform extends Stack {
       name: lifecycle.machine.stateMachineName,
     });
     const forApi = { ...table, ...bucket, ...key, ...machine };
-    const outbound = { OUTBOUND_ALLOWED_CIDRS: settings.outboundAllowedCidrs?.join(',') ?? '' };
     const functions: Record<FunctionId, PlatformFunction> = {
       ...states,
       Api: build('Api', { ...forApi, ...outbound }, may.Api),
-      RunTask: build('RunTask', { ...table, ...outbound, PUBLIC_URL: api.url }, may.RunTask),
-      TaskUnanswered: build('TaskUnanswered', table, may.TaskUnanswered),
       Web: build('Web', bucket, may.Web),
       Logs: build('Logs', { ...table, ...bucket }, may.Logs),
       Runner: build(

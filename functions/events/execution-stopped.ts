@@ -1,4 +1,4 @@
-import type { Ending } from '../run/lifecycle.ts';
+import type { Ending } from '../run/states.ts';
 import { due, notDue } from '../store/due.ts';
 import { finishRun } from '../store/finish.ts';
 import { keys } from '../store/keys.ts';

@@ -1,4 +1,4 @@
-import { stateNote } from '../run/lifecycle.ts';
+import { stateNote } from '../run/ending.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { deliver } from '../store/execution.ts';

@@ -1,126 +1,64 @@
 /**
- * The lifecycle as pure decisions. The state machine decides when, this decides what: what entering a state means for
- * the run, what resumes a waiting execution, and how a run ends. No clock, no AWS.
+ * The lifecycle as pure decisions. The state machine decides when, this decides what: what a finished plan leads to,
+ * and what resumes a waiting execution. No clock, no AWS. What entering a state means is in states.ts.
  */
-import type { PhaseName, PhaseReport, Run, RunOptions } from './run.ts';
-import type { FinalStatus, PhaseStatus, RunStatus } from './status.ts';
-
-/** States of the machine in which an execution waits, by task token. Named like the state. */
-export const waitingStates = [
-  'Pending',
-  'PlanQueued',
-  'Planning',
-  'NeedsConfirmation',
-  'PlannedAndSaved',
-  'Confirmed',
-  'ApplyQueued',
-  'Applying',
-] as const;
-export type WaitingState = (typeof waitingStates)[number];
-
-/** States that end a run, each the one finisher with another status. */
-export const endings = {
-  Applied: 'applied',
-  PlannedAndFinished: 'planned_and_finished',
-  PlanErrored: 'errored',
-  ApplyErrored: 'errored',
-  Discarded: 'discarded',
-  Canceled: 'canceled',
-} as const satisfies Record<string, FinalStatus>;
-export type Ending = keyof typeof endings;
-
-/** Plan-only and unconfirmed saved-plan runs pass the queue and the lock by. */
-export const takesQueue = (run: Pick<RunOptions, 'planOnly' | 'savePlan'>): boolean => !run.planOnly && !run.savePlan;
-
-export interface Entry {
-  /** Statuses from which the state may be entered; being in `status` already makes the entry a harmless repeat. */
-  from: readonly RunStatus[];
-  status: RunStatus;
-  confirmable: boolean;
-  plan?: PhaseStatus;
-  apply?: PhaseStatus;
-  /** Statuses passed on the way which the timeline shall show too. */
-  passed: readonly RunStatus[];
-  /** Seconds until the sweep should look, if nothing has happened by then. */
-  lookAfterSeconds: number;
-}
-
-const hours = 3600;
-
-/** Plan results become visible with the status that follows, in one write, never before (api: runs). */
-export const entries: Record<WaitingState, Entry> = {
-  Pending: { from: ['pending'], status: 'pending', confirmable: false, passed: [], lookAfterSeconds: 6 * hours },
-  PlanQueued: {
-    from: ['pending'],
-    status: 'plan_queued',
-    confirmable: false,
-    plan: 'queued',
-    passed: [],
-    lookAfterSeconds: 1 * hours,
-  },
-  Planning: {
-    from: ['plan_queued'],
-    status: 'planning',
-    confirmable: false,
-    plan: 'running',
-    passed: [],
-    lookAfterSeconds: 6 * hours,
-  },
-  NeedsConfirmation: {
-    from: ['planning'],
-    status: 'planned',
-    confirmable: true,
-    plan: 'finished',
-    passed: [],
-    lookAfterSeconds: 6 * hours,
-  },
-  PlannedAndSaved: {
-    from: ['planning'],
-    status: 'planned_and_saved',
-    confirmable: true,
-    plan: 'finished',
-    passed: ['planned'],
-    lookAfterSeconds: 1 * hours,
-  },
-  // A confirmed saved plan waits for its turn, which may take as long as people do.
-  Confirmed: {
-    from: ['confirmed'],
-    status: 'confirmed',
-    confirmable: false,
-    passed: [],
-    lookAfterSeconds: 6 * hours,
-  },
-  ApplyQueued: {
-    from: ['planning', 'confirmed'],
-    status: 'apply_queued',
-    confirmable: false,
-    plan: 'finished',
-    apply: 'queued',
-    passed: ['planned'],
-    lookAfterSeconds: 60,
-  },
-  Applying: {
-    from: ['apply_queued'],
-    status: 'applying',
-    confirmable: false,
-    apply: 'running',
-    passed: [],
-    lookAfterSeconds: 6 * hours,
-  },
-};
+import { detourBefore, nextCheck, overridableNow } from './checks.ts';
+import type { PhaseName, Run } from './run.ts';
+import { type Ending, type RunState, takesQueue } from './states.ts';
 
 /** What an execution that waits is told: facts for a Choice, or a named error for a Catch. */
 export type Resume = { output: Record<string, unknown> } | { error: ResumeError; cause: string };
-export type ResumeError = 'Canceled' | 'Discarded' | 'TerraformFailed';
 
-export type AfterPlan = 'confirm' | 'save' | 'apply' | 'finish';
+/** Ways out of a waiting state that are meant: an ending, or something that has to be done first. */
+export const meantErrors = [
+  'Canceled',
+  'Discarded',
+  'TerraformFailed',
+  'ConfigurationFailed',
+  'TaskStageFailed',
+  'Fetching',
+  'PrePlanTasks',
+  'PreApplyTasks',
+  'PostApplyTasks',
+] as const;
+export type ResumeError = (typeof meantErrors)[number];
 
-export const afterPlan = (run: RunOptions, report: PhaseReport): AfterPlan => {
-  if (run.planOnly) return 'finish';
+/** States that a finished plan, or a check of it, may lead to. */
+export type Next = Extract<
+  RunState | Ending,
+  | 'PostPlanTasks'
+  | 'PolicyEvaluating'
+  | 'PostPlanAwaitingDecision'
+  | 'CostEstimating'
+  | 'PolicyChecking'
+  | 'PolicyOverride'
+  | 'PlanErrored'
+  | 'PolicySoftFailed'
+  | 'Canceled'
+  | 'PlannedAndFinished'
+  | 'PlannedAndSaved'
+  | 'ApplyQueued'
+  | 'NeedsConfirmation'
+>;
+
+/** Where a run goes whose plan has finished: to its next check, and from the last one on to people or to the apply. */
+export const nextStep = (run: Run): Next => {
+  if (run.cancel) return 'Canceled';
+  const check = nextCheck(run);
+  if (check) return check;
+  if (run.planOnly) return 'PlannedAndFinished';
   // Lifecycle rule 3: an allowed empty apply always applies by itself.
-  if (!report.hasChanges) return run.allowEmptyApply && !run.savePlan ? 'apply' : 'finish';
-  if (run.savePlan) return 'save';
-  return run.autoApply ? 'apply' : 'confirm';
+  if (!run.plan.report?.hasChanges) {
+    return run.allowEmptyApply && !run.savePlan ? 'ApplyQueued' : 'PlannedAndFinished';
+  }
+  if (run.savePlan) return 'PlannedAndSaved';
+  return run.autoApply ? 'ApplyQueued' : 'NeedsConfirmation';
+};
+
+/** Whether something may be applied once all checks have passed, so that it pays to keep the runner. */
+export const mayApply = (run: Run): boolean => {
+  if (run.cancel || run.planOnly || run.plan.report?.outcome !== 'finished') return false;
+  return !!run.plan.report.hasChanges || (run.allowEmptyApply && !run.savePlan);
 };
 
 const canceled = (run: Run): Resume => ({ error: 'Canceled', cause: `canceled by ${run.cancel?.by ?? 'the runner'}` });
@@ -137,7 +75,23 @@ const afterPhase = (run: Run, phase: PhaseName): Resume | undefined => {
   if (report.outcome === 'errored') {
     return { error: 'TerraformFailed', cause: report.message ?? `terraform ${phase} failed` };
   }
-  return { output: phase === 'plan' ? { next: afterPlan(run, report) } : {} };
+  return { output: phase === 'plan' ? { next: nextStep(run) } : {} };
+};
+
+/** Why a state is left as soon as it is entered, with nothing done: something comes first, or has failed. */
+export const turnedAway = (state: RunState, run: Run): Resume | undefined => {
+  if (state !== 'PlanQueued' && state !== 'ApplyQueued') return undefined;
+  const { verdicts = {}, failure = '' } = run;
+  if (verdicts[state === 'PlanQueued' ? 'pre_plan' : 'pre_apply'] === 'failed') {
+    return { error: 'TaskStageFailed', cause: failure };
+  }
+  const detour = detourBefore(state, run);
+  if (!detour) return undefined;
+  if (run.cancel) return canceled(run);
+  return {
+    error: detour,
+    cause: detour === 'Fetching' ? 'the configuration has not been uploaded yet' : 'run tasks come first',
+  };
 };
 
 /**
@@ -145,17 +99,35 @@ const afterPhase = (run: Run, phase: PhaseName): Resume | undefined => {
  * asks this of the changed item, so the order in which token and answer arrive does not matter.
  */
 export const resume = (run: Run): Resume | undefined => {
-  switch (run.wait?.state as WaitingState | undefined) {
+  const state = run.wait?.state as RunState | undefined;
+  const away = state && turnedAway(state, run);
+  if (away) return away;
+  switch (state) {
     case 'Pending':
       if (run.cancel) return canceled(run);
       if (run.decision?.action === 'discard') return discarded(run);
       return run.current || !takesQueue(run) ? { output: {} } : undefined;
+    case 'Fetching':
+      if (run.cancel) return canceled(run);
+      if (run.verdicts?.fetching === 'failed') return { error: 'ConfigurationFailed', cause: run.failure ?? '' };
+      return run.verdicts?.fetching ? { output: {} } : undefined;
+    case 'PrePlanTasks':
+    case 'PostPlanTasks':
+    case 'PreApplyTasks':
+    case 'PostApplyTasks':
+      return run.cancel ? canceled(run) : undefined;
     case 'PlanQueued':
       if (run.cancel) return canceled(run);
       if (run.plan.report) return afterPhase(run, 'plan');
       return run.plan.claimNonce ? { output: {} } : undefined;
     case 'Planning':
       return afterPhase(run, 'plan');
+    case 'PostPlanAwaitingDecision':
+    case 'PolicyOverride': {
+      if (run.decision?.action === 'discard') return discarded(run);
+      const asked = overridableNow(run.status);
+      return asked && run.overrides?.[asked] ? { output: { next: nextStep(run) } } : undefined;
+    }
     case 'NeedsConfirmation':
     case 'PlannedAndSaved':
       if (run.decision) return run.decision.action === 'discard' ? discarded(run) : { output: {} };
@@ -174,52 +146,3 @@ export const resume = (run: Run): Resume | undefined => {
       return undefined;
   }
 };
-
-/** What Step Functions caught, e.g. `{Error: 'States.HeartbeatTimeout', Cause: ''}`. */
-export interface CaughtError {
-  Error: string;
-  Cause?: string;
-}
-
-/** Why a run ended so, in plain words; undefined when its status says it all. */
-export const endReason = (run: Run, ending: Ending, error: CaughtError | undefined): string | undefined => {
-  const doing = run.apply.status === 'pending' ? 'plan' : 'apply';
-  if (ending === 'Discarded' && run.decision?.reason) return run.decision.reason;
-  if (ending === 'Discarded' && error?.Error === 'States.Timeout') return 'Nobody confirmed the plan in time.';
-  if (endings[ending] !== 'errored' || !error) return undefined;
-  switch (error.Error) {
-    case 'TerraformFailed':
-      return error.Cause;
-    case 'States.HeartbeatTimeout':
-      return `The runner stopped answering during the ${doing}, so it was taken out of service. ${stateNote(run)}`;
-    case 'States.Timeout':
-      return run.status === 'plan_queued' || run.status === 'apply_queued'
-        ? `No runner could be started for the ${doing} in time. Queue a new run.`
-        : `The ${doing} took longer than its time limit and was stopped. ${stateNote(run)}`;
-    case 'ExecutionStopped':
-      return `${error.Cause} ${stateNote(run)}`;
-    default:
-      return `The platform could not carry the run on (${error.Error}). Queue a new run; if it happens again, tell the operator of this platform. ${stateNote(run)}`;
-  }
-};
-
-export const stateNote = (run: Run): string =>
-  run.apply.status === 'running' || run.apply.status === 'errored'
-    ? 'Everything Terraform had recorded and the runner had uploaded by then is in the workspace’s state; check the last changes before you apply again.'
-    : 'The state is unchanged.';
-
-/** Statuses of plan and apply once the run is over. */
-export const finalPhases = (run: Run, ending: Ending): { plan: PhaseStatus; apply: PhaseStatus } => {
-  const settle = (phase: PhaseName): PhaseStatus => {
-    const { status, report } = run[phase];
-    if (report && status !== 'pending') return report.outcome;
-    if (status === 'pending') return 'unreachable';
-    if (status === 'queued' || status === 'running') return endings[ending] === 'canceled' ? 'canceled' : 'errored';
-    return status;
-  };
-  return { plan: settle('plan'), apply: settle('apply') };
-};
-
-/** Statuses the timeline shows between the last one written and the end. */
-export const passedAtEnd = (run: Run, ending: Ending): RunStatus[] =>
-  run.status === 'planning' && ending === 'PlannedAndFinished' ? ['planned'] : [];

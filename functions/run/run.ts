@@ -1,3 +1,4 @@
+import type { Checks, Overrides, Verdicts } from './checks.ts';
 import type { CostEstimate } from './cost-estimate.ts';
 import type { PhaseStatus, RunStatus } from './status.ts';
 
@@ -32,8 +33,11 @@ export interface Run extends RunOptions {
   logSecret: string;
   /** Bucket key of the frozen variables, absent if there are none. */
   inputsKey?: string;
-  /** What the execution waits for. The task token never leaves the control plane. */
-  wait?: { state: string; token: string };
+  /**
+   * What the execution waits for. The task token never leaves the control plane. Without one, the tokens are those of
+   * the task results of the stage.
+   */
+  wait?: { state: string; token?: string };
   /** It holds its workspace: set when its turn in the queue came. */
   current?: boolean;
   /** Sort key of its place in the queue when that is not the one of its number: confirmed late, or sent to the front. */
@@ -46,6 +50,13 @@ export interface Run extends RunOptions {
   apply: Phase;
   /** Absent when the organization had no cost estimates as the run was created. */
   costEstimate?: CostEstimate;
+  /** What it passes beside plan, confirmation and apply; fixed when it was created. Absent: nothing. */
+  checks?: Checks;
+  /** How each of its checks went; there once it has checks. */
+  verdicts?: Verdicts;
+  overrides?: Overrides;
+  /** Which check failed it, and why, for people. */
+  failure?: string;
   /** How many comments were made on it. */
   commentCount?: number;
   /** Why the run ended as it did, for people. */

@@ -30,6 +30,8 @@ export interface ConfigurationVersion {
   statusTimestamps: Record<string, string>;
   /** Id of the run that the upload, or the command line that made this, creates: however often it is asked for. */
   runId: string;
+  /** Runs that were created before the upload came. */
+  awaitedBy?: Set<string>;
   /** For people, when `status` is errored. */
   errorMessage?: string;
   /** Bytes of the archive once it is there. */

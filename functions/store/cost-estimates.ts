@@ -70,7 +70,13 @@ const estimatePlan = async ({ id, plan }: Run): Promise<Outcome> => {
  */
 export const estimateCosts = async (run: Run): Promise<CostEstimate | undefined> => {
   if (!awaitsCostEstimate(run)) return run.costEstimate;
-  const outcome = await estimatePlan(run);
+  return keep(run, await estimatePlan(run));
+};
+
+/** Ends an estimate that the platform could not make, with the reason. May be repeated. */
+export const giveUpCosts = (run: Run, reason: string): Promise<CostEstimate | undefined> => keep(run, errored(reason));
+
+const keep = async (run: Run, outcome: Outcome): Promise<CostEstimate | undefined> => {
   const at = new Date().toISOString();
   const changed = await updateRun(run.id, {
     set: Object.fromEntries([

@@ -7,14 +7,20 @@ import {
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn';
 import { environment } from '../environment.ts';
-import { resume } from '../run/lifecycle.ts';
+import { type Resume, resume } from '../run/lifecycle.ts';
 import type { Run } from '../run/run.ts';
+import { openTaskTokens } from './task-stages.ts';
 
 const client = new SFNClient({});
 
 /** The token was answered before, or its execution is gone: nothing is left to resume. */
 const isOver = (error: unknown): boolean =>
   ['TaskTimedOut', 'TaskDoesNotExist', 'InvalidToken'].includes((error as Error).name);
+
+/** What the machine's Map states go over, by stage. */
+const taskResultsOf = ({ checks }: Run): Record<string, string[]> | undefined =>
+  checks?.tasks &&
+  Object.fromEntries(Object.entries(checks.tasks).map(([stage, { taskResultIds }]) => [stage, taskResultIds]));
 
 /** Names of executions are run ids, so starting twice is harmless (Step Functions: StartExecution is idempotent). */
 export const startExecution = async (
@@ -31,6 +37,7 @@ export const startExecution = async (
           workspaceId: run.workspaceId,
           planTimeoutSeconds: limits.planSeconds,
           applyTimeoutSeconds: limits.applySeconds,
+          taskResults: taskResultsOf(run),
         }),
       }),
     );
@@ -43,7 +50,12 @@ export const startExecution = async (
 export const deliver = async (run: Run): Promise<boolean> => {
   const answer = resume(run);
   if (!answer || !run.wait) return false;
-  const taskToken = run.wait.token;
+  const tokens = run.wait.token ? [run.wait.token] : await openTaskTokens(run);
+  await Promise.all(tokens.map((taskToken) => tell(taskToken, answer)));
+  return tokens.length > 0;
+};
+
+const tell = async (taskToken: string, answer: Resume): Promise<void> => {
   try {
     if ('output' in answer) {
       await client.send(new SendTaskSuccessCommand({ taskToken, output: JSON.stringify(answer.output) }));
@@ -55,12 +67,11 @@ export const deliver = async (run: Run): Promise<boolean> => {
   } catch (error) {
     if (!isOver(error)) throw error;
   }
-  return true;
 };
 
 /** False when the execution no longer waits. */
 export const heartbeat = async (run: Run): Promise<boolean> => {
-  if (!run.wait) return false;
+  if (!run.wait?.token) return false;
   try {
     await client.send(new SendTaskHeartbeatCommand({ taskToken: run.wait.token }));
     return true;

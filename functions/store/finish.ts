@@ -1,5 +1,7 @@
-import { type CaughtError, type Ending, endings, endReason, finalPhases, passedAtEnd } from '../run/lifecycle.ts';
+import { completed } from '../run/checks.ts';
+import { type CaughtError, endReason, finalPhases } from '../run/ending.ts';
 import type { PhaseName, Run } from '../run/run.ts';
+import { type Ending, endings } from '../run/states.ts';
 import { isFinal } from '../run/status.ts';
 import { due, notDue } from './due.ts';
 import { isRunnerGone, stopRunner } from './launcher.ts';
@@ -54,7 +56,7 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
   if (run.savePlan) await leaveSavedPlans(run, { applied: ending === 'Applied' });
   await updateRun(run.id, {
     set: {
-      ...statusChange({ status: endings[ending], ...phases, passed: passedAtEnd(latest, ending) }, latest, at),
+      ...statusChange({ status: endings[ending], ...phases, passed: completed(latest) }, latest, at),
       confirmable: false,
       endReason: reason,
       ...(follows ? due(run.id, new Date(Date.now() + 60_000).toISOString()) : {}),

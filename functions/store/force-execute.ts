@@ -1,9 +1,10 @@
 import { allowedActions } from '../run/actions.ts';
-import { takesQueue } from '../run/lifecycle.ts';
 import type { Run } from '../run/run.ts';
+import { takesQueue } from '../run/states.ts';
 import { goFirst } from './queue.ts';
+import { discardRun } from './run-actions.ts';
 import { recordRunEvent } from './run-events.ts';
-import { discardRun, getRun } from './runs.ts';
+import { getRun } from './runs.ts';
 import { getWorkspace } from './workspaces.ts';
 
 export type ForceExecuteResult = 'accepted' | 'not pending' | 'not behind a run' | 'not discardable';

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { afterPlan } from '../run/lifecycle.ts';
+import { mayApply } from '../run/lifecycle.ts';
 import type { PhaseName, PhaseReport, Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { due } from './due.ts';
@@ -86,12 +86,7 @@ export const reportPhase = async (
   report: PhaseReport,
   holdSeconds: number,
 ): Promise<boolean> => {
-  const holds =
-    phase === 'plan' &&
-    holdSeconds > 0 &&
-    !run.cancel &&
-    report.outcome === 'finished' &&
-    afterPlan(run, report) !== 'finish';
+  const holds = phase === 'plan' && holdSeconds > 0 && mayApply({ ...run, plan: { ...run.plan, report } });
   const reported = await updateRun(run.id, {
     set: {
       [`${phase}.report`]: report,

@@ -1,10 +1,9 @@
-import { forceCancelCoolOffSeconds } from '../run/actions.ts';
-import { type Entry, entries, resume, takesQueue, type WaitingState } from '../run/lifecycle.ts';
 import { operationOf } from '../run/operation.ts';
 import type { Run, RunOptions } from '../run/run.ts';
+import { takesQueue } from '../run/states.ts';
 import { finalStatuses, type PhaseStatus, type RunStatus, timestampKey } from '../run/status.ts';
 import { type Due, due, notDue } from './due.ts';
-import { deliver, startExecution } from './execution.ts';
+import { startExecution } from './execution.ts';
 import { newId, newSecret } from './id.ts';
 import { type Key, keys } from './keys.ts';
 import { recordRunEvent } from './run-events.ts';
@@ -141,116 +140,4 @@ export const statusChange = (
   return set;
 };
 
-/**
- * Enters a waiting state of the machine: status, timeline and token in one write; then, if the answer came before the
- * token, delivers it. Entering again with a new token is a repeat. A run that is final meanwhile lets the machine go on
- * to its end.
- */
-export const enterState = async (
-  runId: string,
-  state: WaitingState,
-  token: string,
-  extra: (run: Run) => Record<string, unknown> = () => ({}),
-): Promise<Run> => {
-  const before = await getRun(runId);
-  if (!before) throw new Error(`run ${runId} does not exist`);
-  const entry: Entry = entries[state];
-  const repeat = before.status === entry.status;
-  const run = await updateRun(runId, {
-    set: {
-      ...(repeat ? {} : statusChange(entry, before, now())),
-      confirmable: entry.confirmable && !before.decision,
-      wait: { state, token },
-      ...due(runId, later(entry.lookAfterSeconds)),
-      ...extra(before),
-    },
-    condition: '#status = :expected',
-    values: { ':expected': before.status },
-  });
-  if (!run || !(repeat || entry.from.includes(before.status))) {
-    const current = run ?? (await getRun(runId));
-    throw new RunNotInStateError(runId, state, current?.status ?? 'unknown');
-  }
-  await deliver(run);
-  return run;
-};
-
-/** The machine is ahead of or behind the run, e.g. a redrive of a run that has ended: caught, and finished. */
-export class RunNotInStateError extends Error {
-  override name = 'RunNotInStateError';
-  constructor(runId: string, state: string, status: string) {
-    super(`run ${runId} is ${status} and cannot enter ${state}`);
-  }
-}
-
-export type ActionResult = 'accepted' | 'conflict';
-
-const act = async (
-  run: Run,
-  action: string,
-  userId: string,
-  comment: string | undefined,
-  change: Change,
-): Promise<ActionResult> => {
-  const changed = await updateRun(run.id, { ...change, set: { ...change.set, ...due(run.id, later(30)) } });
-  if (!changed) return 'conflict';
-  await recordRunEvent(run, action, userId, comment);
-  await deliver(changed);
-  return 'accepted';
-};
-
-/** Confirms. The same user may repeat it (clients retry POSTs); `conflict` when the run does not wait for it. */
-export const applyRun = async (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
-  const at = now();
-  const result = await act(run, 'confirmed', userId, comment, {
-    set: {
-      ...statusChange({ status: 'confirmed', passed: [] }, run, at),
-      confirmable: false,
-      decision: { action: 'apply', by: userId, at },
-    },
-    condition: 'confirmable = :true AND attribute_not_exists(decision) AND attribute_not_exists(cancel)',
-    values: { ':true': true },
-  });
-  if (result === 'accepted') return result;
-  const current = await getRun(run.id);
-  if (current?.decision?.action !== 'apply' || current.decision.by !== userId) return 'conflict';
-  // The first try may have died between its write and this.
-  await deliver(current);
-  return 'accepted';
-};
-
-export const discardRun = (run: Run, userId: string, comment?: string): Promise<ActionResult> =>
-  act(run, 'discarded', userId, comment, {
-    set: { confirmable: false, decision: { action: 'discard', by: userId, at: now() } },
-    condition:
-      '(confirmable = :true OR #status = :pending) AND attribute_not_exists(decision) AND attribute_not_exists(cancel)',
-    values: { ':true': true, ':pending': 'pending' },
-  });
-
-/** Asks a running run to stop; the runner hears of it with its next beat. */
-export const cancelRun = (run: Run, userId: string, comment?: string): Promise<ActionResult> =>
-  act(run, 'canceled', userId, comment, {
-    set: { cancel: { by: userId, at: now(), forceAvailableAt: later(forceCancelCoolOffSeconds) } },
-    condition:
-      'confirmable = :false AND attribute_not_exists(cancel) AND (attribute_not_exists(decision) OR decision.#action = :apply)',
-    names: { '#action': 'action' },
-    values: { ':false': false, ':apply': 'apply' },
-  });
-
-/** Ends a canceled run that does not stop, without waiting for its runner to answer. */
-export const forceCancelRun = async (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
-  const phase = run.apply.status === 'pending' ? 'plan' : 'apply';
-  return act(run, 'force_canceled', userId, comment, {
-    set: {
-      'cancel.forced': true,
-      [`${phase}.report`]: { outcome: 'canceled', message: 'Force-canceled.' },
-      'statusTimestamps.force-canceled-at': now(),
-    },
-    condition: 'cancel.forceAvailableAt <= :now',
-    values: { ':now': now() },
-  });
-};
-
-/** True when nothing waits to be told to the execution. */
-export const isSettled = (run: Run): boolean => !resume(run);
 export { due, notDue };

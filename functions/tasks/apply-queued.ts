@@ -1,11 +1,11 @@
 import { launchRunner } from '../store/launcher.ts';
-import { enterState } from '../store/runs.ts';
+import { enterState } from '../store/run-states.ts';
 import type { WaitingTask } from './waiting.ts';
 
 /** A runner standing by must have at least so long left to be offered the apply. */
 const marginMs = 3_000;
 
-/** Offers the apply to the runner that stands by since the plan; without one, starts a runner. */
+/** Offers the apply to the runner that stands by since the plan; without one, starts a runner. Or says what comes first. */
 export const handler = async ({ runId, token }: WaitingTask): Promise<void> => {
   const now = new Date();
   const run = await enterState(runId, 'ApplyQueued', token, ({ plan }) =>
@@ -13,5 +13,5 @@ export const handler = async ({ runId, token }: WaitingTask): Promise<void> => {
       ? { 'apply.offeredAt': now.toISOString() }
       : {},
   );
-  if (!run.apply.offeredAt) await launchRunner(run, 'apply');
+  if (run.status === 'apply_queued' && !run.apply.offeredAt) await launchRunner(run, 'apply');
 };

@@ -1,10 +1,10 @@
 import { needsRunner, newClaim, startRunner } from '../store/launcher.ts';
-import { enterState } from '../store/runs.ts';
+import { enterState } from '../store/run-states.ts';
 import type { WaitingTask } from './waiting.ts';
 
-/** Starts a runner and waits until it claims the plan. */
+/** Starts a runner and waits until it claims the plan; or says what comes first. */
 export const handler = async ({ runId, token }: WaitingTask): Promise<void> => {
   const { secret, set } = newClaim('plan');
   const run = await enterState(runId, 'PlanQueued', token, (before) => (needsRunner(before, 'plan') ? set : {}));
-  if (needsRunner(run, 'plan')) await startRunner(run, 'plan', secret);
+  if (run.status === 'plan_queued' && needsRunner(run, 'plan')) await startRunner(run, 'plan', secret);
 };

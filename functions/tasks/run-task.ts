@@ -2,10 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { environment } from '../environment.ts';
 import { askTask } from '../outbound/run-task.ts';
 import type { Run } from '../run/run.ts';
+import { type TaskState, taskStates } from '../run/states.ts';
 import { isFinal } from '../run/status.ts';
 import { taskPayload } from '../run/task-payload.ts';
-import { isResultFinal } from '../run/task-stages.ts';
+import { isResultFinal, type TaskStage } from '../run/task-stages.ts';
 import { getConfigurationVersion } from '../store/configuration-versions.ts';
+import { enterCheck } from '../store/run-states.ts';
 import { getRun } from '../store/runs.ts';
 import {
   acknowledgeResult,
@@ -71,15 +73,20 @@ const ask = async (run: Run, result: TaskResult, accessToken: string, { tries, p
   }
 };
 
+const stateOf = Object.fromEntries(Object.entries(taskStates).map(([state, stage]) => [stage, state])) as Record<
+  TaskStage,
+  TaskState
+>;
+
 /** Waits for a run task's verdict: keeps the token, and asks the task until it has heard. */
 export const runTask = async ({ runId, taskResultId, token }: RunTaskInput, patience = usual): Promise<void> => {
   const awaited = await awaitResult(taskResultId, token);
   if (!awaited) throw new Error(`run ${runId} has no task result ${taskResultId}`);
   const { result, accessToken } = awaited;
   if (isResultFinal(result.status)) return deliverResult(result);
+  const run = await enterCheck(runId, stateOf[result.stage]);
   // A cancel that came before the token was there could not tell it.
-  const run = await getRun(runId);
-  if (!run || isOver(run)) {
+  if (isOver(run)) {
     await cancelTaskWait(token, `run ${runId} was canceled`);
     return;
   }

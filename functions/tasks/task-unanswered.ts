@@ -1,4 +1,4 @@
-import type { CaughtError } from '../run/lifecycle.ts';
+import type { CaughtError } from '../run/ending.ts';
 import {
   changeTaskResult,
   getTaskResult,

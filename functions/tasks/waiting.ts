@@ -4,3 +4,8 @@ export interface WaitingTask {
   /** Step Functions task token; kept with the run, told to nobody. */
   token: string;
 }
+
+/** What the machine gives the function of a state that does its work itself. */
+export interface CheckTask {
+  runId: string;
+}

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { endings } from '../../functions/run/lifecycle.ts';
+import type { Run } from '../../functions/run/run.ts';
+import { endings, waitingStates } from '../../functions/run/states.ts';
 import type { RunStatus } from '../../functions/run/status.ts';
 import { isFinal, isPhaseFinal } from '../../functions/run/status.ts';
 import { explore, type Machine, type Path } from '../support/explorer.ts';
@@ -8,26 +9,75 @@ import { synthesizedMachine } from './template.ts';
 
 const machine = synthesizedMachine() as Machine;
 
-const starts = {
-  'plan and apply': newRun(),
-  'auto-apply': newRun({ autoApply: true }),
-  'plan-only': newRun({ planOnly: true }),
-  destroy: newRun({ isDestroy: true }),
-  'refresh-only': newRun({ refreshOnly: true }),
-  'empty apply': newRun({ allowEmptyApply: true }),
-  'saved plan': newRun({ savePlan: true, autoApply: true }),
+const kinds = {
+  'plan and apply': {},
+  'auto-apply': { autoApply: true },
+  'plan-only': { planOnly: true },
+  destroy: { isDestroy: true },
+  'refresh-only': { refreshOnly: true },
+  'empty apply': { allowEmptyApply: true },
+  'saved plan': { savePlan: true, autoApply: true },
+} satisfies Record<string, Partial<Run>>;
+
+const stage = (digit: number) => ({ id: `ts-${digit}`, taskResultIds: [`taskrs-${digit}`] });
+const tasks = { pre_plan: stage(1), post_plan: stage(2), pre_apply: stage(3), post_apply: stage(4) };
+const estimate: Partial<Run> = { costEstimate: { status: 'pending', statusTimestamps: {} } };
+const configured: Record<string, Partial<Run>> = {
+  '': {},
+  ', fetching': { checks: { fetching: true } },
+  ', tasks': { checks: { tasks } },
+  ', policies': { checks: { policyEvaluation: true, policyCheck: true } },
+  ', OPA': { checks: { policyEvaluation: true } },
+  ', policy check': { checks: { policyCheck: true } },
+  ', pre-apply tasks': { checks: { tasks: { pre_apply: tasks.pre_apply } } },
+  ', cost': estimate,
+  ', cost and pre-apply tasks': { checks: { tasks: { pre_apply: tasks.pre_apply } }, ...estimate },
+  ', everything': { checks: { fetching: true, tasks, policyEvaluation: true, policyCheck: true }, ...estimate },
 };
 
-/** The documented transitions of a run's status, for the stages that exist. */
-const allowed: Partial<Record<RunStatus, RunStatus[]>> = {
-  pending: ['plan_queued', 'discarded', 'canceled', 'errored'],
+const starts = Object.fromEntries(
+  Object.entries(kinds).flatMap(([kind, options]) =>
+    Object.entries(configured).map(([what, more]) => [`${kind}${what}`, newRun({ ...options, ...more })]),
+  ),
+);
+
+/** A finished plan, or any check of it, may be what a person is asked about, and what goes on to the apply. */
+const onwards: RunStatus[] = [
+  'planned_and_finished',
+  'planned_and_saved',
+  'confirmed',
+  'pre_apply_running',
+  'apply_queued',
+  'discarded',
+  'canceled',
+  'errored',
+];
+/** The documented transitions of a run's status (lifecycle: states). What is completed is stamped with what follows. */
+const documented: Partial<Record<RunStatus, RunStatus[]>> = {
+  pending: ['fetching', 'pre_plan_running', 'plan_queued', 'discarded', 'canceled', 'errored'],
+  fetching: ['fetching_completed', 'canceled', 'errored'],
+  fetching_completed: ['pre_plan_running', 'plan_queued'],
+  pre_plan_running: ['pre_plan_completed', 'canceled', 'errored'],
+  pre_plan_completed: ['plan_queued'],
   plan_queued: ['planning', 'canceled', 'errored'],
   planning: ['planned', 'canceled', 'errored'],
+  planned: ['post_plan_running', 'cost_estimating', 'policy_checking', ...onwards],
+  post_plan_running: ['post_plan_completed', 'post_plan_awaiting_decision', 'canceled', 'errored'],
+  post_plan_awaiting_decision: ['post_plan_completed', 'discarded', 'errored'],
+  post_plan_completed: ['cost_estimating', 'policy_checking', ...onwards],
+  cost_estimating: ['cost_estimated', 'errored'],
+  cost_estimated: ['policy_checking', ...onwards],
+  policy_checking: ['policy_checked', 'policy_override', 'policy_soft_failed', 'errored'],
+  policy_override: ['policy_checked', 'discarded', 'errored'],
+  policy_checked: onwards,
   planned_and_saved: ['confirmed', 'discarded', 'errored'],
-  planned: ['planned_and_finished', 'planned_and_saved', 'confirmed', 'apply_queued', 'discarded', 'errored'],
-  confirmed: ['apply_queued', 'canceled', 'errored'],
+  confirmed: ['pre_apply_running', 'apply_queued', 'canceled', 'errored'],
+  pre_apply_running: ['pre_apply_completed', 'canceled', 'errored'],
+  pre_apply_completed: ['apply_queued'],
   apply_queued: ['applying', 'canceled', 'errored'],
-  applying: ['applied', 'canceled', 'errored'],
+  applying: ['post_apply_running', 'applied', 'canceled', 'errored'],
+  post_apply_running: ['post_apply_completed', 'applied'],
+  post_apply_completed: ['applied'],
 };
 
 const paths: Path[] = Object.entries(starts).flatMap(([name, run]) => explore(machine, name, run));
@@ -45,43 +95,92 @@ describe('the run state machine', () => {
 
   it('finishes every run exactly once, in a final status, with plan and apply settled', () => {
     for (const path of paths) {
-      const finishers = path.states.filter((state) => state in endings);
-      expect(finishers, describePath(path)).toEqual([path.ending]);
+      expect(path.finished, describePath(path)).toBe(1);
       expect(isFinal(path.run.status), describePath(path)).toBe(true);
       expect(isPhaseFinal(path.run.plan.status) && isPhaseFinal(path.run.apply.status), describePath(path)).toBe(true);
     }
   });
 
-  it('passes only through documented status transitions', () => {
+  it('passes only through documented status transitions, and through each of them', () => {
+    const seen = new Map<string, Set<RunStatus>>();
     for (const path of paths) {
       path.statuses.slice(1).forEach((to, i) => {
         const from = path.statuses[i] as RunStatus;
-        expect(allowed[from], `${describePath(path)}: ${path.statuses.join(' → ')}`).toContain(to);
+        if (!documented[from]?.includes(to)) {
+          throw new Error(`${from} → ${to}; ${describePath(path)}: ${path.statuses.join(' → ')}`);
+        }
+        seen.set(from, (seen.get(from) ?? new Set()).add(to));
       });
     }
+    const sorted = (ways: Iterable<[string, Iterable<RunStatus>]>) =>
+      Object.fromEntries([...ways].map(([from, to]) => [from, [...to].sort()]));
+    expect(sorted(seen)).toEqual(sorted(Object.entries(documented)));
+    const count = [...seen.values()].reduce((sum, ways) => sum + ways.size, 0);
+    console.log(`${count} ways out of ${seen.size} statuses, each on some path`);
   });
 
   it('never applies a plan-only run, and never an apply nobody allowed', () => {
     for (const path of paths) {
       const applies = path.states.includes('Applying');
-      if (path.start === 'plan-only') expect(applies, describePath(path)).toBe(false);
-      if (applies && path.start !== 'auto-apply' && path.start !== 'empty apply') {
-        const asked = path.start === 'saved plan' ? 'PlannedAndSaved' : 'NeedsConfirmation';
+      if (path.start.startsWith('plan-only')) expect(applies, describePath(path)).toBe(false);
+      if (applies && !path.start.startsWith('auto-apply') && !path.start.startsWith('empty apply')) {
+        const asked = path.start.startsWith('saved plan') ? 'PlannedAndSaved' : 'NeedsConfirmation';
         expect(path.happenings, describePath(path)).toContain(`${asked}: confirmed`);
       }
     }
   });
 
-  it('takes 8 state transitions for a confirmed run and 7 for an auto-applied one', () => {
-    const shortest = (start: string) =>
-      paths.find((path) => path.start === start && path.ending === 'Applied')?.states.length;
+  it('never plans or applies what a mandatory task, a policy or a fetch has refused', () => {
+    for (const { happenings, states, start } of paths) {
+      const refused = (what: string) => happenings.some((one) => one.endsWith(what));
+      const says = `${start}: ${happenings.join(' → ')}`;
+      if (refused('PrePlanTasksDone: failed') || refused('what is no archive')) {
+        expect(states, says).not.toContain('Planning');
+      }
+      const stopped = ['PostPlanTasksDone: failed', 'PolicyEvaluating: failed', 'hard-mandatory failed'];
+      if ([...stopped, 'PreApplyTasksDone: failed'].some(refused)) expect(states, says).not.toContain('Applying');
+      for (const [failed, asked] of [
+        ['PolicyEvaluating: failed, may be overridden', 'PostPlanAwaitingDecision'],
+        ['PolicyChecking: soft-mandatory failed', 'PolicyOverride'],
+      ] as const) {
+        if (refused(failed) && states.includes('Applying')) expect(happenings, says).toContain(`${asked}: overridden`);
+      }
+    }
+  });
+
+  it('takes 8 state transitions for a confirmed run, 7 for an auto-applied one, and few more for each stage', () => {
+    const shortest = (start: string, way: (path: Path) => boolean = () => true) =>
+      Math.min(
+        ...paths
+          .filter((path) => path.start === start && path.ending === 'Applied' && way(path))
+          .map(({ states }) => states.length),
+      );
     expect(shortest('plan and apply')).toBe(8);
-    expect(shortest('auto-apply')).toBe(7);
+    const plain = shortest('auto-apply');
+    expect(plain).toBe(7);
+    expect(shortest('auto-apply, fetching') - plain).toBeLessThanOrEqual(4);
+    expect(shortest('auto-apply, cost') - plain).toBeLessThanOrEqual(4);
+    expect(shortest('auto-apply, policies') - plain).toBeLessThanOrEqual(2 * 4);
+    expect(shortest('auto-apply, tasks') - plain).toBeLessThanOrEqual(4 * 4);
+    const overridden = ({ happenings }: Path) => happenings.filter((one) => one.endsWith(': overridden')).length === 2;
+    expect(shortest('auto-apply, policies', overridden) - plain).toBeLessThanOrEqual(2 * 4);
+  });
+
+  it('runs all tasks of a stage at once, each with its own clock, by one transition', () => {
+    const maps = Object.values(machine.States).filter(({ Type }) => Type === 'Map');
+    expect(maps).toHaveLength(4);
+    for (const map of maps) {
+      expect(map).not.toHaveProperty('MaxConcurrency');
+      expect(map.ItemProcessor).toMatchObject({
+        StartAt: 'RunTask',
+        States: { RunTask: { HeartbeatSeconds: 600, TimeoutSeconds: 3600, End: true } },
+      });
+    }
   });
 
   it('bounds every wait and expects a beat wherever a runner is at work', () => {
     const waits = Object.entries(machine.States).filter(([, { Resource }]) => Resource?.endsWith('waitForTaskToken'));
-    expect(waits).toHaveLength(8);
+    expect(waits).toHaveLength(waitingStates.length);
     for (const [name, state] of waits) {
       expect('TimeoutSeconds' in state || 'TimeoutSecondsPath' in state, name).toBe(true);
     }

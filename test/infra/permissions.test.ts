@@ -26,6 +26,15 @@ const launch = [
 ];
 
 const enter = [...table('GetItem', 'UpdateItem'), ...tableKey, ...answers()];
+const judge = [
+  ...table('GetItem', 'Query', 'PutItem', 'UpdateItem'),
+  'kms:Decrypt key',
+  'kms:GenerateDataKey key',
+  ...objects('GetObject', 'runs'),
+  ...objects('PutObject', 'runs'),
+  's3:ListBucket bucket',
+  ...answers(),
+];
 const launcher = [...enter, ...launch, ...tasks('StopTask')];
 const finisher = [
   ...table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
@@ -67,17 +76,24 @@ const expected: Record<FunctionId, string[]> = {
   ],
   Pending: [...enter, ...table('Query', 'DeleteItem')],
   PlanQueued: launcher,
+  Fetching: [...enter, ...objects('GetObject', 'configurations'), 's3:ListBucket bucket'],
   Planning: enter,
+  PolicyEvaluating: judge,
+  PostPlanAwaitingDecision: enter,
+  CostEstimating: judge,
+  PolicyChecking: judge,
+  PolicyOverride: enter,
   NeedsConfirmation: enter,
   PlannedAndSaved: [...enter, ...table('PutItem')],
   Confirmed: [...enter, ...table('Query', 'PutItem', 'DeleteItem')],
   ApplyQueued: launcher,
   Applying: enter,
   RunTask: [...table('GetItem', 'UpdateItem'), 'kms:Decrypt key', ...answers()],
-  TaskUnanswered: [...table('GetItem', 'UpdateItem'), ...tableKey],
+  TaskUnanswered: [...table('GetItem', 'UpdateItem'), ...tableKey, ...answers()],
+  TaskStageDone: [...enter, ...table('Query')],
   Complete: finisher,
   ExecutionStopped: [...finisher, ...keepsLostEvents],
-  RunnerStopped: [...launcher, ...keepsLostEvents],
+  RunnerStopped: [...launcher, ...table('Query'), ...keepsLostEvents],
   ConfigurationUploaded: [...createsRuns, ...keepsLostEvents],
   RunApplied: [...createsRuns, ...keepsLostEvents],
   Sweep: [

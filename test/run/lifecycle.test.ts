@@ -1,23 +1,33 @@
 import { describe, expect, it } from 'vitest';
-import { afterPlan, type Ending, endReason, finalPhases, resume } from '../../functions/run/lifecycle.ts';
+import { endReason, finalPhases } from '../../functions/run/ending.ts';
+import { mayApply, nextStep, resume } from '../../functions/run/lifecycle.ts';
 import type { Phase, Run } from '../../functions/run/run.ts';
+import type { Ending } from '../../functions/run/states.ts';
 import { newRun } from '../support/run.ts';
 
 const finished = (hasChanges: boolean) => ({ outcome: 'finished' as const, hasChanges });
 const phase = (change: Partial<Phase>): Phase => ({ status: 'pending', statusTimestamps: {}, ...change });
 const cancel = { by: 'user-1', at: '', forceAvailableAt: '' };
 
-describe('after a plan', () => {
+describe('a finished plan', () => {
   it.each([
-    ['a person is asked', {}, true, 'confirm'],
-    ['auto-apply goes on', { autoApply: true }, true, 'apply'],
-    ['nothing to do is the end', { autoApply: true }, false, 'finish'],
-    ['an allowed empty apply goes on by itself', { allowEmptyApply: true }, false, 'apply'],
-    ['plan-only never goes on', { planOnly: true, autoApply: true, allowEmptyApply: true }, true, 'finish'],
-    ['a saved plan waits, auto-apply or not', { savePlan: true, autoApply: true }, true, 'save'],
-    ['a saved plan without changes is the end', { savePlan: true, allowEmptyApply: true }, false, 'finish'],
+    ['asks a person', {}, true, 'NeedsConfirmation'],
+    ['is applied by itself with auto-apply', { autoApply: true }, true, 'ApplyQueued'],
+    ['ends the run when there is nothing to do', { autoApply: true }, false, 'PlannedAndFinished'],
+    ['is applied by itself when an empty apply is allowed', { allowEmptyApply: true }, false, 'ApplyQueued'],
+    [
+      'that is plan-only never goes on',
+      { planOnly: true, autoApply: true, allowEmptyApply: true },
+      true,
+      'PlannedAndFinished',
+    ],
+    ['is saved, auto-apply or not', { savePlan: true, autoApply: true }, true, 'PlannedAndSaved'],
+    ['is not saved without changes', { savePlan: true, allowEmptyApply: true }, false, 'PlannedAndFinished'],
+    ['of a canceled run goes nowhere', { cancel, autoApply: true }, true, 'Canceled'],
   ])('%s', (_, options, hasChanges, next) => {
-    expect(afterPlan(newRun(options as Partial<Run>), finished(hasChanges as boolean))).toBe(next);
+    const run = newRun({ ...(options as Partial<Run>), plan: phase({ report: finished(hasChanges) }) });
+    expect(nextStep(run)).toBe(next);
+    expect(mayApply(run)).toBe(next !== 'PlannedAndFinished' && next !== 'Canceled');
   });
 });
 

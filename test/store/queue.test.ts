@@ -11,6 +11,7 @@ let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
 const load = async () => ({
   ...(await import('../../functions/store/runs.ts')),
+  ...(await import('../../functions/store/run-actions.ts')),
   ...(await import('../../functions/store/queue.ts')),
   ...(await import('../../functions/store/finish.ts')),
   ...(await import('../../functions/store/table.ts')),

@@ -6,6 +6,7 @@ import * as configurations from '../../functions/store/configuration-versions.ts
 import { finishRun } from '../../functions/store/finish.ts';
 import { newId } from '../../functions/store/id.ts';
 import { keys, objects } from '../../functions/store/keys.ts';
+import * as actions from '../../functions/store/run-actions.ts';
 import * as runs from '../../functions/store/runs.ts';
 import * as saved from '../../functions/store/saved-plans.ts';
 import { createStateVersion, finalizeStateVersion, getStateVersion } from '../../functions/store/state-versions.ts';
@@ -89,7 +90,7 @@ it('a saved plan is discarded when the state changes, and says why', async () =>
   expect((await read(workspace.id)).savedPlans).toBeUndefined();
   await finishRun(run.id, 'Discarded', { Error: 'Discarded' });
   expect((await readRun(run)).endReason).toContain('state has changed');
-  expect(await runs.applyRun(discarded, 'user-1')).toBe('conflict');
+  expect(await actions.applyRun(discarded, 'user-1')).toBe('conflict');
 });
 
 it('one that was confirmed and waits for its turn is discarded too, one whose turn has come is not', async () => {
@@ -97,7 +98,7 @@ it('one that was confirmed and waits for its turn is discarded too, one whose tu
   const [waiting, current] = [await planned(workspace), await planned(workspace)];
   for (const run of [waiting, current]) {
     await save(run);
-    await runs.applyRun(await readRun(run), 'user-1');
+    await actions.applyRun(await readRun(run), 'user-1');
   }
   await runs.updateRun(current.id, { set: { current: true } });
   await changeState(workspace.id);

@@ -1,33 +1,41 @@
 /**
- * Walks every path of the state machine. At each waiting state it lets happen whatever may happen to a run there, asks
- * `run/` what the execution is told, and follows the machine's own Catch, Choice and Next. A construct it does not
- * know is an error, so nothing is passed over.
+ * Walks every path of the state machine. At each state it lets happen whatever may happen to a run there, asks `run/`
+ * what the execution is told, and follows the machine's own Catch, Choice and Next. A construct it does not know is an
+ * error, so nothing is passed over.
  */
+import { completed, detourBefore } from '../../functions/run/checks.ts';
+import { type CaughtError, finalPhases } from '../../functions/run/ending.ts';
+import { nextStep, resume, turnedAway } from '../../functions/run/lifecycle.ts';
+import type { Run } from '../../functions/run/run.ts';
 import {
-  type AfterPlan,
-  type CaughtError,
+  type CheckState,
+  checkStates,
   type Ending,
   endings,
-  entries,
-  finalPhases,
-  passedAtEnd,
-  resume,
+  entryOf,
+  type RunState,
+  type TaskState,
+  taskStates,
   type WaitingState,
   waitingStates,
-} from '../../functions/run/lifecycle.ts';
-import type { Run } from '../../functions/run/run.ts';
+} from '../../functions/run/states.ts';
 import { isFinal, type RunStatus } from '../../functions/run/status.ts';
+import type { TaskStage } from '../../functions/run/task-stages.ts';
+import { whenTasksAreDone, whileChecking, whileTasksRun, whileWaiting } from './happenings.ts';
 
 interface State {
   Type: string;
   Resource?: string;
+  Parameters?: { Payload: Record<string, unknown> };
+  ItemsPath?: string;
+  ItemProcessor?: { StartAt: string; States: Record<string, object> };
   Next?: string;
   End?: boolean;
   Default?: string;
   ResultPath?: string | null;
   HeartbeatSeconds?: number;
   Choices?: { Variable: string; StringEquals: string; Next: string }[];
-  Catch?: { ErrorEquals: string[]; Next: string; ResultPath: string }[];
+  Catch?: { ErrorEquals: string[]; Next: string; ResultPath: string | null }[];
 }
 export interface Machine {
   StartAt: string;
@@ -36,77 +44,38 @@ export interface Machine {
 
 export interface Path {
   start: string;
-  /** What happened at each waiting state, e.g. `Planning: report finished`. */
+  /** What happened at each state, e.g. `Planning: report finished`. */
   happenings: string[];
   states: string[];
   statuses: RunStatus[];
+  /** How often the finisher gave the run its end. */
+  finished: number;
   ending: Ending;
   run: Run;
 }
 
-/** What may happen to a run that waits in a state. Undefined: an error of the platform or of time, not of the run. */
-const happenings: Record<WaitingState, Record<string, (run: Run) => Run>> = {
-  Pending: {
-    'its turn': (run) => ({ ...run, current: true }),
-    canceled: (run) => cancel(run),
-    discarded: (run) => discard(run),
-  },
-  PlanQueued: {
-    claimed: (run) => ({ ...run, plan: { ...run.plan, claimNonce: 'n' } }),
-    canceled: (run) => cancel(run),
-    'runner died before its claim': (run) => report(run, 'plan', { outcome: 'errored' }),
-  },
-  Planning: {
-    'changes to apply': (run) => report(run, 'plan', { outcome: 'finished', hasChanges: true }),
-    'no changes': (run) => report(run, 'plan', { outcome: 'finished', hasChanges: false }),
-    errored: (run) => report(run, 'plan', { outcome: 'errored', message: 'no such variable' }),
-    canceled: (run) => report(cancel(run), 'plan', { outcome: 'canceled' }),
-    'finished while canceled': (run) => report(cancel(run), 'plan', { outcome: 'finished', hasChanges: true }),
-  },
-  NeedsConfirmation: {
-    confirmed: (run) => confirm(run),
-    discarded: (run) => discard(run),
-  },
-  PlannedAndSaved: {
-    confirmed: (run) => confirm(run),
-    discarded: (run) => discard(run),
-  },
-  Confirmed: {
-    'its turn': (run) => ({ ...run, current: true }),
-    canceled: (run) => cancel(run),
-  },
-  ApplyQueued: {
-    claimed: (run) => ({ ...run, apply: { ...run.apply, claimNonce: 'n' } }),
-    canceled: (run) => cancel(run),
-    'runner died before its claim': (run) => report(run, 'apply', { outcome: 'errored' }),
-  },
-  Applying: {
-    applied: (run) => report(run, 'apply', { outcome: 'finished' }),
-    errored: (run) => report(run, 'apply', { outcome: 'errored', message: 'out of addresses' }),
-    canceled: (run) => report(cancel(run), 'apply', { outcome: 'canceled' }),
-    'finished while canceled': (run) => report(cancel(run), 'apply', { outcome: 'finished' }),
-  },
-};
+type So = Pick<Path, 'happenings' | 'states' | 'statuses'>;
+type Told = { output?: { next: string } } | { error: CaughtError };
+/** What happened, the run after it, and what the machine hears. */
+type Way = [string, Run, Told];
+interface Data {
+  next?: string;
+  postApply?: boolean;
+}
 
-const cancel = (run: Run): Run => ({ ...run, cancel: { by: 'user-1', at: '', forceAvailableAt: '' } });
-const confirm = (run: Run): Run => ({
-  ...run,
-  status: 'confirmed',
-  confirmable: false,
-  decision: { action: 'apply', by: 'user-1', at: '' },
-});
-const discard = (run: Run): Run => ({
-  ...run,
-  confirmable: false,
-  decision: { action: 'discard', by: 'user-1', at: '' },
-});
-const report = (run: Run, phase: 'plan' | 'apply', said: NonNullable<Run['plan']['report']>): Run => ({
-  ...run,
-  [phase]: { ...run[phase], report: said },
-});
+/** More than any way through all detours and checks needs. */
+const mostVisits = 8;
 
-const enter = (run: Run, state: WaitingState): Run => {
-  const entry = entries[state];
+const is =
+  <T extends string>(names: readonly T[]) =>
+  (name: string): name is T =>
+    (names as readonly string[]).includes(name);
+const isWaiting = is<WaitingState>(waitingStates);
+const isCheck = is<CheckState>(checkStates);
+const isEnding = (name: string): name is Ending => name in endings;
+
+const enter = (run: Run, state: RunState): Run => {
+  const entry = entryOf(state, run);
   if (run.status !== entry.status && !entry.from.includes(run.status)) {
     throw new Error(`the machine enters ${state} while the run is ${run.status}; run/ allows ${entry.from.join(', ')}`);
   }
@@ -120,85 +89,141 @@ const enter = (run: Run, state: WaitingState): Run => {
   };
 };
 
-type Told = { output: Record<string, unknown> } | { error: CaughtError };
+const failing = (run: Run, names: string[]): Way[] =>
+  names.map((name) => [name, run, { error: { Error: name, Cause: '' } }]);
 
-const ways = (state: State, name: WaitingState, run: Run): [string, Run, Told][] => {
-  const told = Object.entries(happenings[name]).flatMap(([what, happen]): [string, Run, Told][] => {
-    const after = happen(run);
-    const answer = resume(after);
-    if (!answer) throw new Error(`${name}: nobody resumes the execution after "${what}"`);
-    return [[what, after, 'output' in answer ? answer : { error: { Error: answer.error, Cause: answer.cause } }]];
-  });
-  const errors = ['States.Timeout', ...(state.HeartbeatSeconds ? ['States.HeartbeatTimeout'] : []), 'Lambda.Unknown'];
-  return [...told, ...errors.map((name): [string, Run, Told] => [name, run, { error: { Error: name, Cause: '' } }])];
+const heard = (name: string, what: string, run: Run): Told => {
+  const answer = resume(run);
+  if (!answer) throw new Error(`${name}: nobody resumes the execution after "${what}"`);
+  if ('error' in answer) return { error: { Error: answer.error, Cause: answer.cause } };
+  return { output: answer.output as { next: string } };
 };
 
-const isWaiting = (name: string): name is WaitingState => (waitingStates as readonly string[]).includes(name);
+/** Every way out of a state, with the run as it is entered. */
+const waysOut = (state: State, name: string, before: Run): { entered: Run; ways: Way[] } => {
+  if (isWaiting(name)) {
+    const away = turnedAway(name, before);
+    if (away && 'error' in away) {
+      const held = { ...before, wait: { state: name, token: 't' } };
+      return { entered: held, ways: [[away.error, held, heard(name, away.error, held)]] };
+    }
+    const entered = enter(before, name);
+    const told = Object.entries(whileWaiting[name]).map(([what, happen]): Way => {
+      const after = happen(entered);
+      return [what, after, heard(name, what, after)];
+    });
+    const beats = state.HeartbeatSeconds ? ['States.HeartbeatTimeout'] : [];
+    return { entered, ways: [...told, ...failing(entered, ['States.Timeout', ...beats, 'Lambda.Unknown'])] };
+  }
+  if (state.Type === 'Map') {
+    const stage = taskStates[name as TaskState];
+    if (state.ItemsPath !== `$.taskResults.${stage}`) throw new Error(`${name} goes over ${state.ItemsPath}`);
+    const entered = enter(before, name as TaskState);
+    const told = Object.entries(whileTasksRun).map(([what, happen]): Way => {
+      const after = happen(entered);
+      return [what, after, after.cancel ? heard(name, what, after) : {}];
+    });
+    return { entered, ways: [...told, ...failing(entered, ['Lambda.Unknown'])] };
+  }
+  const stage = state.Parameters?.Payload.stage as TaskStage | undefined;
+  const check = name === 'CostEstimateErrored' ? 'CostEstimating' : name;
+  const happenings = stage ? whenTasksAreDone(stage) : isCheck(check) ? whileChecking[check] : undefined;
+  if (!happenings) throw new Error(`${name} is no state that is known`);
+  const entered = isCheck(check) ? enter(before, check) : before;
+  const told = Object.entries(happenings)
+    .filter(([what]) => name !== 'CostEstimateErrored' || what === 'errored')
+    .map(([what, happen]): Way => {
+      const after = happen(entered);
+      return [what, after, { output: { next: nextStep(after) } }];
+    });
+  return { entered, ways: [...told, ...failing(entered, ['Lambda.Unknown'])] };
+};
 
 export const explore = (machine: Machine, start: string, first: Run): Path[] => {
   const paths: Path[] = [];
-  const walk = (
-    name: string,
-    run: Run,
-    data: { next?: AfterPlan; error?: CaughtError },
-    so: Omit<Path, 'ending' | 'run' | 'start'>,
-  ) => {
+
+  const end = (ending: Ending, run: Run, so: So) => {
+    const status = endings[ending];
+    const phases = finalPhases(run, ending);
+    const passed = completedBefore(run, so.statuses);
+    paths.push({
+      start,
+      ...so,
+      statuses: [...so.statuses, ...passed, status],
+      finished: so.states.filter((name) => name in endings).length - so.happenings.filter(isDetourOfEnd).length,
+      ending,
+      run: {
+        ...run,
+        status,
+        plan: { ...run.plan, status: phases.plan },
+        apply: { ...run.apply, status: phases.apply },
+      },
+    });
+  };
+
+  const follow = (state: State, name: string, [what, after, told]: Way, data: Data, so: So): void => {
+    const more = { ...so, happenings: [...so.happenings, `${name}: ${what}`] };
+    const keep = (path: string | null | undefined): Data => ({
+      next: path === '$.plan' && 'output' in told ? told.output?.next : data.next,
+      postApply: data.postApply || path === '$.postApply',
+    });
+    if (!('error' in told)) {
+      walk(state.Next as string, after, keep(state.ResultPath), more);
+      return;
+    }
+    const caught = state.Catch?.find(
+      ({ ErrorEquals }) => ErrorEquals.includes(told.error.Error) || ErrorEquals.includes('States.ALL'),
+    );
+    if (!caught) throw new Error(`${name}: nobody catches ${told.error.Error}`);
+    walk(caught.Next, after, keep(caught.ResultPath), more);
+  };
+
+  const walk = (name: string, run: Run, data: Data, so: So): void => {
     const state = machine.States[name];
     if (!state) throw new Error(`no state ${name}`);
     const here = { ...so, states: [...so.states, name] };
-    if (so.states.includes(name)) throw new Error(`the machine loops: ${here.states.join(' → ')}`);
+    if (so.states.filter((one) => one === name).length > mostVisits)
+      throw new Error(`loops: ${here.states.join(' → ')}`);
     if (state.Type === 'Choice') {
       const choice = state.Choices?.find(({ Variable, StringEquals }) => {
         if (Variable !== '$.plan.next') throw new Error(`${name}: unknown variable ${Variable}`);
         return data.next === StringEquals;
       });
-      return walk(choice?.Next ?? (state.Default as string), run, data, here);
-    }
-    if (state.Type !== 'Task') throw new Error(`${name}: unknown type ${state.Type}`);
-    if (!isWaiting(name)) {
-      if (!(name in endings) || !state.End) throw new Error(`${name} is neither a waiting state nor an ending`);
-      const ending = name as Ending;
-      const status = endings[ending];
-      paths.push({
-        start,
-        ...here,
-        statuses: [...here.statuses, ...passedAtEnd(run, ending), status],
-        ending,
-        run: {
-          ...run,
-          status,
-          plan: { ...run.plan, status: finalPhases(run, ending).plan },
-          apply: { ...run.apply, status: finalPhases(run, ending).apply },
-        },
-      });
+      // Only what is expected may be the default.
+      const to = choice?.Next ?? (state.Default as string);
+      if (to !== data.next) throw new Error(`${name} leads to ${to}, not to ${data.next}`);
+      walk(to, run, data, here);
       return;
     }
-    const entered = enter(run, name);
-    const passed = entries[name].passed.filter((status) => !here.statuses.includes(status));
-    const statuses = [...here.statuses, ...(run.status === entered.status ? [] : [...passed, entered.status])];
-    for (const [what, after, told] of ways(state, name, entered)) {
-      const more = {
+    if (state.Type !== 'Task' && state.Type !== 'Map') throw new Error(`${name}: unknown type ${state.Type}`);
+    if (isEnding(name)) {
+      if (!state.End) throw new Error(`${name} does not end`);
+      const detour = name === 'Applied' && !data.postApply ? detourBefore('Applied', run) : undefined;
+      if (detour) follow(state, name, [detour, run, { error: { Error: detour } }], data, here);
+      else end(name, run, here);
+      return;
+    }
+    const { entered, ways } = waysOut(state, name, run);
+    const statuses =
+      run.status === entered.status
+        ? here.statuses
+        : [...here.statuses, ...completedBefore(run, here.statuses, entered.status), entered.status];
+    for (const way of ways) {
+      const [, after] = way;
+      follow(state, name, way, data, {
         ...here,
         statuses: after.status === entered.status ? statuses : [...statuses, after.status],
-        happenings: [...here.happenings, `${name}: ${what}`],
-      };
-      if ('output' in told) {
-        walk(
-          state.Next as string,
-          after,
-          { ...data, ...(state.ResultPath ? (told.output as { next: AfterPlan }) : {}) },
-          more,
-        );
-        continue;
-      }
-      const caught = state.Catch?.find(
-        ({ ErrorEquals }) => ErrorEquals.includes(told.error.Error) || ErrorEquals.includes('States.ALL'),
-      );
-      if (!caught) throw new Error(`${name}: nobody catches ${told.error.Error}`);
-      walk(caught.Next, after, { ...data, error: told.error }, more);
+      });
     }
   };
+
   if (isFinal(first.status)) throw new Error('a run begins unfinished');
   walk(machine.StartAt, first, {}, { happenings: [], states: [], statuses: [first.status] });
   return paths;
 };
+
+const isDetourOfEnd = (happening: string): boolean => happening === 'Applied: PostApplyTasks';
+
+/** What is stamped on the way into a status. */
+const completedBefore = (run: Run, seen: RunStatus[], status?: RunStatus): RunStatus[] =>
+  completed(run).filter((one) => one !== status && !seen.includes(one));

@@ -1,6 +1,6 @@
 import type { Run } from '../../run/run.ts';
 import { type ForceExecuteResult, forceExecuteRun } from '../../store/force-execute.ts';
-import { type ActionResult, applyRun, cancelRun, discardRun, forceCancelRun } from '../../store/runs.ts';
+import { type ActionResult, applyRun, cancelRun, discardRun, forceCancelRun } from '../../store/run-actions.ts';
 import { discardStale, isStale } from '../../store/saved-plans.ts';
 import { getWorkspace } from '../../store/workspaces.ts';
 import { type Answer, accepted } from '../answer.ts';

@@ -1,0 +1,106 @@
+/**
+ * What may stand between a configuration and its apply: fetching, run tasks, policies, cost estimates. Which of them a
+ * run has is fixed when it is created; one that is not configured leaves no trace (lifecycle: order of stages). Pure.
+ */
+import { awaitsCostEstimate } from './cost-estimate.ts';
+import type { Run, Timestamp } from './run.ts';
+import type { RunStatus } from './status.ts';
+import type { FrozenTaskStages, TaskStage } from './task-stages.ts';
+
+/** What a run passes beside plan, confirmation and apply; the cost estimate is on the run itself. */
+export interface Checks {
+  /** Its configuration version was not uploaded yet. */
+  fetching?: true;
+  /** Run tasks that were enabled when it was created. */
+  tasks?: FrozenTaskStages;
+  /** Some policy set is evaluated by OPA at post-plan. */
+  policyEvaluation?: true;
+  /** Some policy set is evaluated in the policy check. */
+  policyCheck?: true;
+}
+
+/** How each went, once it is over. */
+export interface Verdicts extends Partial<Record<TaskStage, 'passed' | 'failed'>> {
+  fetching?: 'passed' | 'failed';
+  /** `overridable`: mandatory policies failed, and every set they are in may be overridden. */
+  policyEvaluation?: 'passed' | 'overridable' | 'failed';
+  policyCheck?: 'passed' | 'soft_failed' | 'hard_failed';
+}
+
+/** Failed policies that somebody let pass. */
+export type Overridable = 'policyEvaluation' | 'policyCheck';
+export type Overrides = Partial<Record<Overridable, { by: string; at: Timestamp; comment?: string }>>;
+
+type Facts = Pick<Run, 'checks' | 'verdicts' | 'overrides' | 'costEstimate'>;
+
+/** What has to be done before a state may do its work. */
+export type Detour = 'Fetching' | 'PrePlanTasks' | 'PreApplyTasks' | 'PostApplyTasks';
+
+/** Which detour comes before a state; the state is entered again after it. */
+export const detourBefore = (
+  state: 'PlanQueued' | 'ApplyQueued' | 'Applied',
+  { checks = {}, verdicts = {} }: Facts,
+): Detour | undefined => {
+  const open = (stage: TaskStage) => checks.tasks?.[stage] && !verdicts[stage];
+  if (state === 'ApplyQueued') return open('pre_apply') ? 'PreApplyTasks' : undefined;
+  if (state === 'Applied') return open('post_apply') ? 'PostApplyTasks' : undefined;
+  if (checks.fetching && !verdicts.fetching) return 'Fetching';
+  return open('pre_plan') ? 'PrePlanTasks' : undefined;
+};
+
+/** What a finished plan has to pass yet, or why it cannot; undefined when every check has been passed. */
+export const nextCheck = (run: Facts & Pick<Run, 'planOnly'>) => {
+  const { checks = {}, verdicts = {}, overrides = {}, planOnly } = run;
+  if (checks.tasks?.post_plan && !verdicts.post_plan) return 'PostPlanTasks';
+  if (verdicts.post_plan === 'failed') return 'PlanErrored';
+  if (checks.policyEvaluation && !verdicts.policyEvaluation) return 'PolicyEvaluating';
+  if (verdicts.policyEvaluation === 'failed') return 'PlanErrored';
+  if (verdicts.policyEvaluation === 'overridable' && !overrides.policyEvaluation) {
+    // Nobody is asked to let a plan pass that will not be applied.
+    return planOnly ? 'PlanErrored' : 'PostPlanAwaitingDecision';
+  }
+  if (awaitsCostEstimate(run)) return 'CostEstimating';
+  if (checks.policyCheck && !verdicts.policyCheck) return 'PolicyChecking';
+  if (verdicts.policyCheck === 'hard_failed') return 'PlanErrored';
+  if (verdicts.policyCheck === 'soft_failed' && !overrides.policyCheck) {
+    return planOnly ? 'PolicySoftFailed' : 'PolicyOverride';
+  }
+  return undefined;
+};
+
+/** Whether the post-plan stage, of tasks and OPA policies, is over and passed. */
+const postPlanPassed = ({ checks = {}, verdicts = {}, overrides = {} }: Facts): boolean => {
+  if (!checks.tasks?.post_plan && !checks.policyEvaluation) return false;
+  if (checks.tasks?.post_plan && verdicts.post_plan !== 'passed') return false;
+  return !checks.policyEvaluation || verdicts.policyEvaluation === 'passed' || overrides.policyEvaluation !== undefined;
+};
+
+/** An estimate that errored is over like any other: it never fails a run. */
+const isCostEstimated = ({ costEstimate }: Facts): boolean =>
+  costEstimate?.status === 'finished' || costEstimate?.status === 'errored';
+
+/** Statuses that tell of something completed, in their order: the timeline stamps each with the write that follows. */
+export const completed = (run: Facts & Pick<Run, 'plan'>): RunStatus[] => {
+  const { verdicts = {}, overrides = {} } = run;
+  const all: [RunStatus, boolean][] = [
+    ['fetching_completed', verdicts.fetching === 'passed'],
+    ['pre_plan_completed', verdicts.pre_plan === 'passed'],
+    ['planned', run.plan.report?.outcome === 'finished'],
+    ['post_plan_completed', postPlanPassed(run)],
+    ['cost_estimated', isCostEstimated(run)],
+    ['policy_checked', verdicts.policyCheck === 'passed' || overrides.policyCheck !== undefined],
+    ['pre_apply_completed', verdicts.pre_apply === 'passed'],
+    ['post_apply_completed', verdicts.post_apply !== undefined],
+  ];
+  return all.filter(([, is]) => is).map(([status]) => status);
+};
+
+/** The status in which a plan waits for a person: that of the last step that ran (lifecycle: confirm). */
+export const restingStatus = (run: Facts & Pick<Run, 'plan'>): RunStatus =>
+  completed(run).findLast((status) => status !== 'pre_apply_completed') ?? 'planned';
+
+/** What may be overridden now, by whoever manages policy overrides. */
+export const overridableNow = (status: RunStatus): Overridable | undefined => {
+  if (status === 'post_plan_awaiting_decision') return 'policyEvaluation';
+  return status === 'policy_override' ? 'policyCheck' : undefined;
+};

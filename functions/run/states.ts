@@ -1,0 +1,160 @@
+import { completed, restingStatus } from './checks.ts';
+import type { Run, RunOptions } from './run.ts';
+import type { FinalStatus, PhaseStatus, RunStatus } from './status.ts';
+import type { TaskStage } from './task-stages.ts';
+
+/** The states of the machine, and what entering each means for the run. Pure. */
+
+/** States in which an execution waits, by a task token kept with the run. Named like the state. */
+export const waitingStates = [
+  'Pending',
+  'Fetching',
+  'PlanQueued',
+  'Planning',
+  'PostPlanAwaitingDecision',
+  'PolicyOverride',
+  'NeedsConfirmation',
+  'PlannedAndSaved',
+  'Confirmed',
+  'ApplyQueued',
+  'Applying',
+] as const;
+export type WaitingState = (typeof waitingStates)[number];
+
+/** States that run a stage's tasks side by side; each task waits by a token kept with its result. */
+export const taskStates = {
+  PrePlanTasks: 'pre_plan',
+  PostPlanTasks: 'post_plan',
+  PreApplyTasks: 'pre_apply',
+  PostApplyTasks: 'post_apply',
+} as const satisfies Record<string, TaskStage>;
+export type TaskState = keyof typeof taskStates;
+
+/** States whose function does the work itself. */
+export const checkStates = ['PolicyEvaluating', 'CostEstimating', 'PolicyChecking'] as const;
+export type CheckState = (typeof checkStates)[number];
+
+/** States that end a run, each the one finisher with another status. */
+export const endings = {
+  Applied: 'applied',
+  PlannedAndFinished: 'planned_and_finished',
+  PlanErrored: 'errored',
+  PolicySoftFailed: 'policy_soft_failed',
+  ApplyErrored: 'errored',
+  Discarded: 'discarded',
+  Canceled: 'canceled',
+} as const satisfies Record<string, FinalStatus>;
+export type Ending = keyof typeof endings;
+
+/** Plan-only and unconfirmed saved-plan runs pass the queue and the lock by. */
+export const takesQueue = (run: Pick<RunOptions, 'planOnly' | 'savePlan'>): boolean => !run.planOnly && !run.savePlan;
+
+export type RunState = WaitingState | TaskState | CheckState;
+
+export interface Entry {
+  /** Statuses from which the state may be entered; being in `status` already makes the entry a harmless repeat. */
+  from: readonly RunStatus[];
+  status: RunStatus;
+  confirmable: boolean;
+  plan?: PhaseStatus;
+  apply?: PhaseStatus;
+  /** Statuses completed on the way, which the timeline shall show too. */
+  passed: readonly RunStatus[];
+  /** Seconds until the sweep should look, if nothing has happened by then. */
+  lookAfterSeconds: number;
+}
+
+const minutes = 60;
+const hours = 3600;
+
+const beforePlan = ['pending', 'fetching', 'pre_plan_running'] as const satisfies RunStatus[];
+/** A finished plan is in one of these until it waits for a person, or goes on. */
+const checking = [
+  'planning',
+  'post_plan_running',
+  'post_plan_awaiting_decision',
+  'cost_estimating',
+  'policy_checking',
+  'policy_override',
+] as const satisfies RunStatus[];
+
+type Settings = Omit<Entry, 'passed' | 'confirmable' | 'status'> & {
+  status: RunStatus | ((run: Run) => RunStatus);
+  confirmable?: true;
+};
+
+/** Plan results become visible with the status that follows, in one write, never before (api: runs). */
+const settings: Record<RunState, Settings> = {
+  Pending: { from: ['pending'], status: 'pending', lookAfterSeconds: 6 * hours },
+  Fetching: { from: ['pending'], status: 'fetching', lookAfterSeconds: 1 * minutes },
+  PrePlanTasks: { from: ['pending', 'fetching'], status: 'pre_plan_running', lookAfterSeconds: 1 * hours },
+  PlanQueued: { from: beforePlan, status: 'plan_queued', plan: 'queued', lookAfterSeconds: 1 * hours },
+  Planning: { from: ['plan_queued'], status: 'planning', plan: 'running', lookAfterSeconds: 6 * hours },
+  PostPlanTasks: { from: ['planning'], status: 'post_plan_running', plan: 'finished', lookAfterSeconds: 1 * hours },
+  PolicyEvaluating: {
+    from: ['planning', 'post_plan_running'],
+    status: 'post_plan_running',
+    plan: 'finished',
+    lookAfterSeconds: 10 * minutes,
+  },
+  PostPlanAwaitingDecision: {
+    from: ['post_plan_running'],
+    status: 'post_plan_awaiting_decision',
+    lookAfterSeconds: 6 * hours,
+  },
+  CostEstimating: {
+    from: ['planning', 'post_plan_running', 'post_plan_awaiting_decision'],
+    status: 'cost_estimating',
+    plan: 'finished',
+    lookAfterSeconds: 10 * minutes,
+  },
+  PolicyChecking: {
+    from: ['planning', 'post_plan_running', 'post_plan_awaiting_decision', 'cost_estimating'],
+    status: 'policy_checking',
+    plan: 'finished',
+    lookAfterSeconds: 10 * minutes,
+  },
+  PolicyOverride: { from: ['policy_checking'], status: 'policy_override', lookAfterSeconds: 6 * hours },
+  NeedsConfirmation: {
+    from: checking,
+    status: restingStatus,
+    confirmable: true,
+    plan: 'finished',
+    lookAfterSeconds: 6 * hours,
+  },
+  PlannedAndSaved: {
+    from: checking,
+    status: 'planned_and_saved',
+    confirmable: true,
+    plan: 'finished',
+    lookAfterSeconds: 1 * hours,
+  },
+  // A confirmed saved plan waits for its turn, which may take as long as people do.
+  Confirmed: { from: ['confirmed'], status: 'confirmed', lookAfterSeconds: 6 * hours },
+  PreApplyTasks: {
+    from: [...checking, 'confirmed'],
+    status: 'pre_apply_running',
+    plan: 'finished',
+    lookAfterSeconds: 1 * hours,
+  },
+  ApplyQueued: {
+    from: [...checking, 'confirmed', 'pre_apply_running'],
+    status: 'apply_queued',
+    plan: 'finished',
+    apply: 'queued',
+    lookAfterSeconds: 1 * minutes,
+  },
+  Applying: { from: ['apply_queued'], status: 'applying', apply: 'running', lookAfterSeconds: 6 * hours },
+  PostApplyTasks: {
+    from: ['applying'],
+    status: 'post_apply_running',
+    apply: 'finished',
+    lookAfterSeconds: 1 * hours,
+  },
+};
+
+export const entryOf = (state: RunState, run: Run): Entry => {
+  const { status, confirmable = false, ...rest } = settings[state];
+  const entered = typeof status === 'function' ? status(run) : status;
+  return { ...rest, confirmable, status: entered, passed: completed(run).filter((one) => one !== entered) };
+};

@@ -1,0 +1,102 @@
+import { forceCancelCoolOffSeconds } from '../run/actions.ts';
+import { overridableNow } from '../run/checks.ts';
+import type { Run } from '../run/run.ts';
+import { due } from './due.ts';
+import { deliver } from './execution.ts';
+import { recordRunEvent } from './run-events.ts';
+import { getRun, statusChange, updateRun } from './runs.ts';
+import type { Change } from './table.ts';
+
+/** What people do to a run (lifecycle rule 5). Each may be repeated. */
+
+const now = (): string => new Date().toISOString();
+const later = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
+
+export type ActionResult = 'accepted' | 'conflict';
+
+const act = async (
+  run: Run,
+  action: string,
+  userId: string,
+  comment: string | undefined,
+  change: Change,
+): Promise<ActionResult> => {
+  const changed = await updateRun(run.id, { ...change, set: { ...change.set, ...due(run.id, later(30)) } });
+  if (!changed) return 'conflict';
+  await recordRunEvent(run, action, userId, comment);
+  await deliver(changed);
+  return 'accepted';
+};
+
+/** Confirms. The same user may repeat it (clients retry POSTs); `conflict` when the run does not wait for it. */
+export const applyRun = async (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
+  const at = now();
+  const result = await act(run, 'confirmed', userId, comment, {
+    set: {
+      ...statusChange({ status: 'confirmed', passed: [] }, run, at),
+      confirmable: false,
+      decision: { action: 'apply', by: userId, at },
+    },
+    condition: 'confirmable = :true AND attribute_not_exists(decision) AND attribute_not_exists(cancel)',
+    values: { ':true': true },
+  });
+  if (result === 'accepted') return result;
+  const current = await getRun(run.id);
+  if (current?.decision?.action !== 'apply' || current.decision.by !== userId) return 'conflict';
+  // The first try may have died between its write and this.
+  await deliver(current);
+  return 'accepted';
+};
+
+export const discardRun = (run: Run, userId: string, comment?: string): Promise<ActionResult> =>
+  act(run, 'discarded', userId, comment, {
+    set: { confirmable: false, decision: { action: 'discard', by: userId, at: now() } },
+    condition:
+      '(confirmable = :true OR #status IN (:pending, :override, :decision)) AND attribute_not_exists(decision) AND attribute_not_exists(cancel)',
+    values: {
+      ':true': true,
+      ':pending': 'pending',
+      ':override': 'policy_override',
+      ':decision': 'post_plan_awaiting_decision',
+    },
+  });
+
+/** Asks a running run to stop; the runner hears of it with its next beat. */
+export const cancelRun = (run: Run, userId: string, comment?: string): Promise<ActionResult> =>
+  act(run, 'canceled', userId, comment, {
+    set: { cancel: { by: userId, at: now(), forceAvailableAt: later(forceCancelCoolOffSeconds) } },
+    condition:
+      'confirmable = :false AND attribute_not_exists(cancel) AND (attribute_not_exists(decision) OR decision.#action = :apply)',
+    names: { '#action': 'action' },
+    values: { ':false': false, ':apply': 'apply' },
+  });
+
+/** Ends a canceled run that does not stop, without waiting for its runner to answer. */
+export const forceCancelRun = async (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
+  const phase = run.apply.status === 'pending' ? 'plan' : 'apply';
+  return act(run, 'force_canceled', userId, comment, {
+    set: {
+      'cancel.forced': true,
+      [`${phase}.report`]: { outcome: 'canceled', message: 'Force-canceled.' },
+      'statusTimestamps.force-canceled-at': now(),
+    },
+    condition: 'cancel.forceAvailableAt <= :now',
+    values: { ':now': now() },
+  });
+};
+
+/** Lets failed policies pass, with who did it and why. The same user may repeat it. */
+export const overrideRun = async (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
+  const which = overridableNow(run.status);
+  if (!which) return 'conflict';
+  const result = await act(run, 'policy_overridden', userId, comment, {
+    set: { [`overrides.${which}`]: { by: userId, at: now(), comment } },
+    condition: `#status = :status AND attribute_not_exists(overrides.${which}) AND attribute_not_exists(decision) AND attribute_not_exists(cancel)`,
+    values: { ':status': run.status },
+  });
+  if (result === 'accepted') return result;
+  const current = await getRun(run.id);
+  if (current?.overrides?.[which]?.by !== userId) return 'conflict';
+  await deliver(current);
+  return 'accepted';
+};

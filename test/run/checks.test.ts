@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { completed, nextCheck, restingStatus } from '../../functions/run/checks.ts';
+import { endReason } from '../../functions/run/ending.ts';
+import { resume, turnedAway } from '../../functions/run/lifecycle.ts';
+import type { Run } from '../../functions/run/run.ts';
+import { newRun } from '../support/run.ts';
+
+const stage = { id: 'ts-1', taskResultIds: ['taskrs-1'] };
+const by = { by: 'user-1', at: '' };
+const planned: Partial<Run> = {
+  plan: { status: 'finished', statusTimestamps: {}, report: { outcome: 'finished', hasChanges: true } },
+};
+const pending = { status: 'pending', statusTimestamps: {} } as const;
+const everything: Partial<Run> = {
+  ...planned,
+  checks: { tasks: { post_plan: stage }, policyEvaluation: true, policyCheck: true },
+  costEstimate: pending,
+};
+
+describe('the checks of a finished plan', () => {
+  it.each<[string, Partial<Run>, string | undefined]>([
+    ['none at all', planned, undefined],
+    ['run tasks come first', everything, 'PostPlanTasks'],
+    ['then OPA', { ...everything, verdicts: { post_plan: 'passed' } }, 'PolicyEvaluating'],
+    [
+      'then the estimate',
+      { ...everything, verdicts: { post_plan: 'passed', policyEvaluation: 'passed' } },
+      'CostEstimating',
+    ],
+    [
+      'then the policy check, an estimate that errored or not',
+      {
+        ...everything,
+        verdicts: { post_plan: 'passed', policyEvaluation: 'passed' },
+        costEstimate: { status: 'errored', statusTimestamps: {} },
+      },
+      'PolicyChecking',
+    ],
+    ['a mandatory task fails the run', { ...everything, verdicts: { post_plan: 'failed' } }, 'PlanErrored'],
+    [
+      'so does a policy',
+      { ...planned, checks: { policyEvaluation: true }, verdicts: { policyEvaluation: 'failed' } },
+      'PlanErrored',
+    ],
+    [
+      'a policy that may be overridden asks',
+      { ...planned, checks: { policyEvaluation: true }, verdicts: { policyEvaluation: 'overridable' } },
+      'PostPlanAwaitingDecision',
+    ],
+    [
+      'nobody is asked about a plan that will not be applied',
+      { ...planned, planOnly: true, checks: { policyEvaluation: true }, verdicts: { policyEvaluation: 'overridable' } },
+      'PlanErrored',
+    ],
+    [
+      'a soft-mandatory failure asks',
+      { ...planned, checks: { policyCheck: true }, verdicts: { policyCheck: 'soft_failed' } },
+      'PolicyOverride',
+    ],
+    [
+      'an override of one is none of the other',
+      {
+        ...planned,
+        checks: { policyEvaluation: true, policyCheck: true },
+        verdicts: { policyEvaluation: 'overridable', policyCheck: 'soft_failed' },
+        overrides: { policyEvaluation: by },
+      },
+      'PolicyOverride',
+    ],
+    [
+      'an overridden one goes on',
+      {
+        ...planned,
+        checks: { policyCheck: true },
+        verdicts: { policyCheck: 'soft_failed' },
+        overrides: { policyCheck: by },
+      },
+      undefined,
+    ],
+    [
+      'a plan-only run soft-fails',
+      { ...planned, planOnly: true, checks: { policyCheck: true }, verdicts: { policyCheck: 'soft_failed' } },
+      'PolicySoftFailed',
+    ],
+    [
+      'a hard-mandatory failure is the end',
+      { ...planned, checks: { policyCheck: true }, verdicts: { policyCheck: 'hard_failed' } },
+      'PlanErrored',
+    ],
+  ])('%s', (_, run, next) => {
+    expect(nextCheck(newRun(run))).toBe(next);
+  });
+});
+
+describe('a plan that waits for a person', () => {
+  it.each<[Partial<Run>, string]>([
+    [planned, 'planned'],
+    [{ ...planned, checks: { tasks: { post_plan: stage } }, verdicts: { post_plan: 'passed' } }, 'post_plan_completed'],
+    [{ ...planned, costEstimate: { status: 'errored', statusTimestamps: {} } }, 'cost_estimated'],
+    [
+      {
+        ...planned,
+        checks: { policyCheck: true },
+        verdicts: { policyCheck: 'soft_failed' },
+        overrides: { policyCheck: by },
+      },
+      'policy_checked',
+    ],
+  ])('rests in the status of the last step that ran: %#', (run, status) => {
+    expect(restingStatus(newRun(run))).toBe(status);
+  });
+
+  it('has not completed its post-plan stage while one part of it is open', () => {
+    const run = newRun({
+      ...planned,
+      checks: { tasks: { post_plan: stage }, policyEvaluation: true },
+      verdicts: { post_plan: 'passed', policyEvaluation: 'overridable' },
+    });
+    expect(completed(run)).toEqual(['planned']);
+    expect(completed({ ...run, overrides: { policyEvaluation: by } })).toEqual(['planned', 'post_plan_completed']);
+  });
+});
+
+describe('a state with something to do first', () => {
+  const run = newRun({ checks: { fetching: true, tasks: { pre_plan: stage, pre_apply: stage } } });
+
+  it('is left by the name of what comes first, one after the other', () => {
+    expect(turnedAway('PlanQueued', run)).toMatchObject({ error: 'Fetching' });
+    expect(turnedAway('PlanQueued', { ...run, verdicts: { fetching: 'passed' } })).toMatchObject({
+      error: 'PrePlanTasks',
+    });
+    expect(turnedAway('PlanQueued', { ...run, verdicts: { fetching: 'passed', pre_plan: 'passed' } })).toBeUndefined();
+    expect(turnedAway('ApplyQueued', run)).toMatchObject({ error: 'PreApplyTasks' });
+    expect(turnedAway('Planning', run)).toBeUndefined();
+  });
+
+  it('is left for good when that has failed, with the reason', () => {
+    const failed: Run = { ...run, verdicts: { fetching: 'passed', pre_plan: 'failed' }, failure: 'The task said no.' };
+    expect(turnedAway('PlanQueued', failed)).toEqual({ error: 'TaskStageFailed', cause: 'The task said no.' });
+    expect(endReason(failed, 'PlanErrored', { Error: 'TaskStageFailed', Cause: 'The task said no.' })).toBe(
+      'The task said no.',
+    );
+  });
+
+  it('is not left for a detour once the run is canceled', () => {
+    const cancel = { by: 'user-1', at: '', forceAvailableAt: '' };
+    expect(resume({ ...run, wait: { state: 'PlanQueued', token: 't' }, cancel })).toMatchObject({ error: 'Canceled' });
+  });
+});

@@ -1,0 +1,102 @@
+import type { PhaseReport, Run } from '../../functions/run/run.ts';
+import type { CheckState, WaitingState } from '../../functions/run/states.ts';
+import type { TaskStage } from '../../functions/run/task-stages.ts';
+
+/** What may happen to a run, state by state; what the machine makes of it is explored (explorer.ts). */
+
+type Happening = (run: Run) => Run;
+
+const cancel: Happening = (run) => ({ ...run, cancel: { by: 'user-1', at: '', forceAvailableAt: '' } });
+const discard: Happening = (run) => ({
+  ...run,
+  confirmable: false,
+  decision: { action: 'discard', by: 'user-1', at: '' },
+});
+const confirm: Happening = (run) => ({
+  ...run,
+  status: 'confirmed',
+  confirmable: false,
+  decision: { action: 'apply', by: 'user-1', at: '' },
+});
+const report = (phase: 'plan' | 'apply', said: PhaseReport): Happening => {
+  return (run) => ({ ...run, [phase]: { ...run[phase], report: said } });
+};
+const claim = (phase: 'plan' | 'apply'): Happening => {
+  return (run) => ({ ...run, [phase]: { ...run[phase], claimNonce: 'n' } });
+};
+const verdict = (said: NonNullable<Run['verdicts']>, failure?: string): Happening => {
+  return (run) => ({ ...run, verdicts: { ...run.verdicts, ...said }, ...(failure ? { failure } : {}) });
+};
+const estimated = (status: 'finished' | 'errored'): Happening => {
+  return (run) => ({ ...run, costEstimate: { status, statusTimestamps: {} } });
+};
+const override = (which: 'policyEvaluation' | 'policyCheck'): Happening => {
+  return (run) => ({ ...run, overrides: { ...run.overrides, [which]: { by: 'user-1', at: '' } } });
+};
+
+/** In a state that waits. What nobody says is an error of the platform or of time, not of the run. */
+export const whileWaiting: Record<WaitingState, Record<string, Happening>> = {
+  Pending: { 'its turn': (run) => ({ ...run, current: true }), canceled: cancel, discarded: discard },
+  Fetching: {
+    uploaded: verdict({ fetching: 'passed' }),
+    'uploaded what is no archive': verdict({ fetching: 'failed' }, 'not a gzip file'),
+    canceled: cancel,
+  },
+  PlanQueued: {
+    claimed: claim('plan'),
+    canceled: cancel,
+    'runner died before its claim': report('plan', { outcome: 'errored' }),
+  },
+  Planning: {
+    'changes to apply': report('plan', { outcome: 'finished', hasChanges: true }),
+    'no changes': report('plan', { outcome: 'finished', hasChanges: false }),
+    errored: report('plan', { outcome: 'errored', message: 'no such variable' }),
+    canceled: (run) => report('plan', { outcome: 'canceled' })(cancel(run)),
+    'finished while canceled': (run) => report('plan', { outcome: 'finished', hasChanges: true })(cancel(run)),
+  },
+  PostPlanAwaitingDecision: { overridden: override('policyEvaluation'), discarded: discard },
+  PolicyOverride: { overridden: override('policyCheck'), discarded: discard },
+  NeedsConfirmation: { confirmed: confirm, discarded: discard },
+  PlannedAndSaved: { confirmed: confirm, discarded: discard },
+  Confirmed: { 'its turn': (run) => ({ ...run, current: true }), canceled: cancel },
+  ApplyQueued: {
+    claimed: claim('apply'),
+    canceled: cancel,
+    'runner died before its claim': report('apply', { outcome: 'errored' }),
+  },
+  Applying: {
+    applied: report('apply', { outcome: 'finished' }),
+    errored: report('apply', { outcome: 'errored', message: 'out of addresses' }),
+    canceled: (run) => report('apply', { outcome: 'canceled' })(cancel(run)),
+    'finished while canceled': (run) => report('apply', { outcome: 'finished' })(cancel(run)),
+  },
+};
+
+export const whileTasksRun: Record<string, Happening> = { 'all answered': (run) => run, canceled: cancel };
+
+export const whenTasksAreDone = (stage: TaskStage): Record<string, Happening> => ({
+  passed: verdict({ [stage]: 'passed' }),
+  // Tasks after an apply only warn (lifecycle rule 4).
+  ...(stage === 'post_apply' ? {} : { failed: verdict({ [stage]: 'failed' }, 'a mandatory task failed') }),
+  'passed while canceled': (run) => verdict({ [stage]: 'passed' })(cancel(run)),
+});
+
+export const whileChecking: Record<CheckState, Record<string, Happening>> = {
+  PolicyEvaluating: {
+    passed: verdict({ policyEvaluation: 'passed' }),
+    'failed, may be overridden': verdict({ policyEvaluation: 'overridable' }, 'no public buckets'),
+    failed: verdict({ policyEvaluation: 'failed' }, 'no public buckets'),
+    'passed while canceled': (run) => verdict({ policyEvaluation: 'passed' })(cancel(run)),
+  },
+  CostEstimating: {
+    finished: estimated('finished'),
+    errored: estimated('errored'),
+    'finished while canceled': (run) => estimated('finished')(cancel(run)),
+  },
+  PolicyChecking: {
+    passed: verdict({ policyCheck: 'passed' }),
+    'soft-mandatory failed': verdict({ policyCheck: 'soft_failed' }, 'too expensive'),
+    'hard-mandatory failed': verdict({ policyCheck: 'hard_failed' }, 'no public buckets'),
+    'passed while canceled': (run) => verdict({ policyCheck: 'passed' })(cancel(run)),
+  },
+};
