@@ -168,7 +168,7 @@ export const permissions = (
       may.onTasks('StopTask'),
       answering(machine.arn),
     ],
-    ConfigurationUploaded: createRuns,
+    ConfigurationUploaded: [...createRuns, answering(machine.arn)],
     RunApplied: createRuns,
     Sweep: [
       ...finish(storage, runners),

@@ -1,5 +1,7 @@
 import type { Run, RunOptions } from '../run/run.ts';
 import { type ConfigurationVersion, checkUpload } from '../store/configuration-versions.ts';
+import { configurationSettled } from '../store/fetching.ts';
+import { freezeChecks } from '../store/freeze-checks.ts';
 import { newId } from '../store/id.ts';
 import { freezeVariables } from '../store/inputs.ts';
 import { getMembership, type Role } from '../store/organizations.ts';
@@ -50,7 +52,7 @@ const repeated = async (id: string): Promise<Run | undefined> => {
 };
 
 /**
- * Freezes the variables, then creates and starts the run. Auto-apply needs a creator who may apply (lifecycle rule 3).
+ * Freezes variables and checks, then creates and starts the run. Auto-apply needs a creator who may apply (lifecycle rule 3).
  * The run emits JSON lines only for the one client that renders them (api.md §2.12).
  */
 export const queueRun = async (wanted: RunRequest): Promise<Run> => {
@@ -59,6 +61,10 @@ export const queueRun = async (wanted: RunRequest): Promise<Run> => {
   if (existing) return existing;
   const id = wanted.id ?? newId('run');
   const planOnly = options.planOnly || version.speculative;
+  const [inputsKey, checks] = await Promise.all([
+    freezeVariables(workspace, id, options.variables),
+    freezeChecks(workspace, { id, planOnly, fetching: version.status === 'pending' }),
+  ]);
   const automatic = trigger
     ? workspace.autoApplyRunTrigger
     : (wanted.autoApply ?? workspace.autoApply) && can(roles, 'run:apply');
@@ -73,7 +79,8 @@ export const queueRun = async (wanted: RunRequest): Promise<Run> => {
     source,
     structuredOutput: source === 'terraform+cloud' && workspace.structuredRunOutputEnabled,
     terraformVersion: wanted.terraformVersion ?? workspace.terraformVersion,
-    inputsKey: await freezeVariables(workspace, id, options.variables),
+    inputsKey,
+    checks,
   });
 };
 
@@ -97,6 +104,11 @@ export const queueUploaded = async (version: ConfigurationVersion): Promise<Run 
 /** Sees to an upload as soon as somebody asks; S3 tells of it too (events/configuration-uploaded.ts). */
 export const acceptUpload = async (version: ConfigurationVersion): Promise<ConfigurationVersion> => {
   const checked = await checkUpload(version);
-  if (checked.status !== version.status) await queueUploaded(checked);
+  if (checked.status !== version.status) await uploadSettled(checked);
   return checked;
+};
+
+/** The run that the upload was to start starts, and those that waited for it go on. May be repeated. */
+export const uploadSettled = async (version: ConfigurationVersion): Promise<void> => {
+  await Promise.all([queueUploaded(version), configurationSettled(version)]);
 };

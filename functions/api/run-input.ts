@@ -4,6 +4,7 @@ import {
   type ConfigurationVersion,
   getConfigurationVersion,
   latestConfigurationVersion,
+  mayStillCome,
 } from '../store/configuration-versions.ts';
 import { getWorkspace, type Workspace } from '../store/workspaces.ts';
 import { unprocessable } from './errors.ts';
@@ -121,8 +122,10 @@ const findVersion = async (workspace: Workspace, id: string | undefined): Promis
   if (version?.workspaceId !== workspace.id) {
     throw unprocessable(versionPointer, `configuration-version: workspace ${workspace.name} has none with id ${id}`);
   }
-  const { status, errorMessage = '' } = await acceptUpload(version);
-  if (status === 'uploaded') return version;
+  const checked = await acceptUpload(version);
+  const { status, errorMessage = '' } = checked;
+  // The run fetches what is still on its way.
+  if (status === 'uploaded' || (status === 'pending' && mayStillCome(checked))) return checked;
   throw unprocessable(
     versionPointer,
     `configuration-version: ${id} is ${status}, not uploaded. ${errorMessage}`.trim(),

@@ -1,5 +1,5 @@
 import type { EventBridgeEvent } from 'aws-lambda';
-import { queueUploaded } from '../api/queue-run.ts';
+import { uploadSettled } from '../api/queue-run.ts';
 import { checkUpload, getConfigurationVersion } from '../store/configuration-versions.ts';
 
 type ObjectCreated = EventBridgeEvent<'Object Created', { object: { key: string } }>;
@@ -10,5 +10,5 @@ const form = /^configurations\/(cv-[A-Za-z0-9]+)\.tar\.gz$/;
 export const handler = async (event: ObjectCreated): Promise<void> => {
   const id = form.exec(event.detail.object.key)?.[1];
   const version = id && (await getConfigurationVersion(id));
-  if (version) await queueUploaded(await checkUpload(version));
+  if (version) await uploadSettled(await checkUpload(version));
 };

@@ -5,6 +5,7 @@ import type { Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { due, dueShard, dueShards, notDue } from '../store/due.ts';
 import { deliver } from '../store/execution.ts';
+import { awaitConfiguration } from '../store/fetching.ts';
 import { RunnerStillStoppingError } from '../store/finish.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { leaveQueue, startNext } from '../store/queue.ts';
@@ -91,6 +92,8 @@ const nudge = async (run: Run): Promise<string | undefined> => {
     return 'offer withdrawn';
   }
   if (run.wait?.state === 'Pending') await startNext(run.workspaceId);
+  // S3 tells of an upload, as a rule.
+  if (run.wait?.state === 'Fetching') await awaitConfiguration(run);
   return undefined;
 };
 

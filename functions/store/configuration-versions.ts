@@ -168,7 +168,8 @@ export const listConfigurationVersions = async (
   return { items: await versionsOf(pointers.slice(from)), total };
 };
 
-const mayStillCome = ({ createdAt }: ConfigurationVersion): boolean =>
+/** Its upload URL is still good. */
+export const mayStillCome = ({ createdAt }: ConfigurationVersion): boolean =>
   Date.now() - Date.parse(createdAt) < uploadSeconds * 1000;
 
 /** The newest that a run without a configuration version of its own takes; among the last 100. */

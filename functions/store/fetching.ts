@@ -15,7 +15,7 @@ import { update } from './table.ts';
 export const awaitConfiguration = async (run: Run): Promise<void> => {
   const waiting = await update<ConfigurationVersion>(keys.configurationVersion(run.configurationVersionId), {
     add: { awaitedBy: new Set([run.id]) },
-    condition: '#status = :pending',
+    condition: 'status = :pending',
     values: { ':pending': 'pending' },
   });
   const version = waiting ? await checkUpload(waiting) : await getConfigurationVersion(run.configurationVersionId);

@@ -30,6 +30,7 @@ export interface NewRun extends RunOptions {
   terraformVersion: string;
   inputsKey?: string;
   trigger?: Run['trigger'];
+  checks?: Run['checks'];
 }
 
 /**
@@ -59,6 +60,7 @@ export const createRun = async (workspaceId: string, options: NewRun): Promise<R
     logSecret: newSecret(),
     plan: { status: 'pending', statusTimestamps: {} },
     apply: { status: 'pending', statusTimestamps: {} },
+    ...(given.checks ? { verdicts: {}, overrides: {} } : {}),
   };
   if (!(await create({ ...keys.run(id), ...run, ...due(id, later(60)) }))) {
     // Asked for twice at the same time: the other one has the number.

@@ -94,7 +94,7 @@ const expected: Record<FunctionId, string[]> = {
   Complete: finisher,
   ExecutionStopped: [...finisher, ...keepsLostEvents],
   RunnerStopped: [...launcher, ...table('Query'), ...keepsLostEvents],
-  ConfigurationUploaded: [...createsRuns, ...keepsLostEvents],
+  ConfigurationUploaded: [...createsRuns, ...answers(), ...keepsLostEvents],
   RunApplied: [...createsRuns, ...keepsLostEvents],
   Sweep: [
     ...finisher,

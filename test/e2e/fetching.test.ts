@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import { packFiles } from '../../functions/cli/archive.ts';
+import {
+  client,
+  newWorkspace,
+  type Resource,
+  reasonOf,
+  resources,
+  untilConfirmable,
+  untilFinal,
+  untilStatus,
+} from './support/world.ts';
+
+const upload = async (version: Resource, body: Uint8Array<ArrayBuffer>) => {
+  const { status } = await fetch(version.attributes['upload-url'], { method: 'PUT', body });
+  expect(status).toBe(200);
+};
+
+const announce = async () => {
+  const workspace = await newWorkspace();
+  const version = await client.create(`/workspaces/${workspace.id}/configuration-versions`, 'configuration-versions', {
+    'auto-queue-runs': false,
+  });
+  const run = await client.createRun(workspace.id, {}, version.id);
+  await untilStatus(run, 'fetching');
+  return { workspace, version, run };
+};
+
+it('a run waits for a configuration that is still to be uploaded, and holds its place in the queue', async () => {
+  const { workspace, version, run } = await announce();
+  const { id: second } = await client.createRun(workspace.id, {}, version.id);
+  expect((await client.run(second)).attributes.status).toBe('pending');
+  await upload(version, new Uint8Array(await packFiles({ 'main.tf': resources(['a']) })));
+  const planned = await untilConfirmable(run);
+  expect(planned.attributes.status).toBe('planned');
+  const at = planned.attributes['status-timestamps'];
+  expect(at['fetching-at'] < at['fetching-completed-at']).toBe(true);
+  expect(at['fetching-completed-at'] <= at['plan-queued-at']).toBe(true);
+});
+
+it('a run whose configuration turns out to be none fails before its plan, and says why', async () => {
+  const { version, run } = await announce();
+  await upload(version, new TextEncoder().encode('no archive at all'));
+  const ended = await untilFinal(run);
+  expect(ended.attributes.status).toBe('errored');
+  expect(reasonOf(ended)).toMatch(/not a gzip file/);
+  expect(ended.attributes['status-timestamps']).not.toHaveProperty('planning-at');
+});
+
+it('a run that waits for its configuration can be canceled', async () => {
+  const { run } = await announce();
+  await client.act(run.id, 'cancel');
+  expect((await untilFinal(run)).attributes.status).toBe('canceled');
+});
