@@ -89,7 +89,7 @@ export const definition = (arn: Arns) => {
         errored: 'PlanErrored',
         timeout: { TimeoutSeconds: 3600 },
       }),
-      PrePlanTasks: tasks('pre_plan', {
+      PrePlanTasks: tasks('pre_plan', 'PrePlanTask', {
         comment: 'Run tasks before the plan, all at once',
         next: 'PrePlanTasksDone',
         catch: outcomes('PlanErrored'),
@@ -116,7 +116,7 @@ export const definition = (arn: Arns) => {
         Choices: afterPlan.map((state) => ({ Variable: '$.plan.next', StringEquals: state, Next: state })),
         Default: 'NeedsConfirmation',
       },
-      PostPlanTasks: tasks('post_plan', {
+      PostPlanTasks: tasks('post_plan', 'PostPlanTask', {
         comment: 'Run tasks after the plan, all at once',
         next: 'PostPlanTasksDone',
         catch: outcomes('PlanErrored'),
@@ -182,7 +182,7 @@ export const definition = (arn: Arns) => {
         errored: 'PlanErrored',
         timeout: { TimeoutSeconds: 90 * days },
       }),
-      PreApplyTasks: tasks('pre_apply', {
+      PreApplyTasks: tasks('pre_apply', 'PreApplyTask', {
         comment: 'Run tasks before the apply, all at once',
         next: 'PreApplyTasksDone',
         catch: outcomes('PlanErrored'),
@@ -207,7 +207,7 @@ export const definition = (arn: Arns) => {
         catch: [missedHeartbeat('ApplyErrored')],
       }),
       // Whatever happens here, the apply has been made.
-      PostApplyTasks: tasks('post_apply', {
+      PostApplyTasks: tasks('post_apply', 'PostApplyTask', {
         comment: 'Run tasks after the apply, all at once; their failure only warns',
         next: 'PostApplyTasksDone',
         catch: [{ ErrorEquals: ['States.ALL'], ResultPath: '$.postApply', Next: 'PostApplyTasksDone' }],

@@ -112,7 +112,7 @@ export const builders = (arn: Arns, meant: readonly string[]) => {
     Next: next,
   });
 
-  /** All tasks of a stage at once; each waits for its verdict. */
+  /** All tasks of a stage at once, each in a state of that name: it waits for its verdict. */
   const tasks = (
     stage: string,
     { comment, next, catch: catchers }: Omit<Common, 'errored'> & { catch: Catcher[] },
@@ -123,9 +123,9 @@ export const builders = (arn: Arns, meant: readonly string[]) => {
     ItemSelector: { 'runId.$': '$.runId', 'taskResultId.$': '$$.Map.Item.Value' },
     ItemProcessor: {
       ProcessorConfig: { Mode: 'INLINE' },
-      StartAt: 'RunTask',
+      StartAt: name,
       States: {
-        RunTask: {
+        [name]: {
           Type: 'Task',
           Comment: 'Calls the run task and waits for its verdict; each word of progress is a beat',
           Resource: 'arn:aws:states:::lambda:invoke.waitForTaskToken',
@@ -142,12 +142,12 @@ export const builders = (arn: Arns, meant: readonly string[]) => {
           ResultPath: null,
           Retry: [never(unretried), again],
           Catch: [
-            { ErrorEquals: ['Canceled'], Next: 'TaskCanceled' },
-            { ErrorEquals: ['States.ALL'], ResultPath: '$.error', Next: 'TaskUnanswered' },
+            { ErrorEquals: ['Canceled'], Next: `${name}Canceled` },
+            { ErrorEquals: ['States.ALL'], ResultPath: '$.error', Next: `${name}Unanswered` },
           ],
           End: true,
         },
-        TaskUnanswered: {
+        [`${name}Unanswered`]: {
           Type: 'Task',
           Comment: 'The task could not be called, or did not answer in time: its result is errored',
           Resource: 'arn:aws:states:::lambda:invoke',
@@ -159,7 +159,7 @@ export const builders = (arn: Arns, meant: readonly string[]) => {
           Retry: [again],
           End: true,
         },
-        TaskCanceled: {
+        [`${name}Canceled`]: {
           Type: 'Fail',
           Comment: 'The run was canceled',
           Error: 'Canceled',
