@@ -115,6 +115,7 @@ export const builders = (arn: Arns, meant: readonly string[]) => {
   /** All tasks of a stage at once, each in a state of that name: it waits for its verdict. */
   const tasks = (
     stage: string,
+    name: string,
     { comment, next, catch: catchers }: Omit<Common, 'errored'> & { catch: Catcher[] },
   ) => ({
     Type: 'Map',
