@@ -30,6 +30,8 @@ const workingDirectory = v.pipe(
 
 const patterns = v.pipe(v.array(text(500)), v.maxLength(100, 'may have at most 100 entries'));
 
+const notHere = (why: string) => v.optional(v.null(`cannot be set: this platform ${why}`));
+
 const settings = {
   description: setting(text(1000)),
   'execution-mode': setting(v.picklist(['remote', 'local'])),
@@ -52,6 +54,10 @@ const settings = {
   'source-name': setting(text(250)),
   'source-url': setting(text(1000)),
   'vcs-repo': v.optional(v.null('cannot be set: this platform has no version control connection yet')),
+  'auto-destroy-at': notHere('does not destroy by itself'),
+  'auto-destroy-activity-duration': notHere('does not destroy by itself'),
+  'agent-pool-id': notHere('has no agents'),
+  'hyok-enabled': setting(v.literal(false, 'cannot be true: this platform has no keys of your own (HYOK)')),
 };
 
 const maxTags = 50;

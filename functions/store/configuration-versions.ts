@@ -2,7 +2,7 @@ import { peekObject, putObject } from './bucket.ts';
 import { newId } from './id.ts';
 import { type Key, keys, objects } from './keys.ts';
 import { batchGet, create, get, query, update } from './table.ts';
-import { countOne, type Workspace } from './workspaces.ts';
+import { countOne, takeConfiguration, type Workspace } from './workspaces.ts';
 
 /** Sources the API knows (api.md §4.6); a run made from it says the same. */
 export type Source = 'tfe-api' | 'tfe-ui' | 'terraform' | 'terraform+cloud' | 'tfe-configuration-version';
@@ -72,6 +72,9 @@ export const createConfigurationVersion = async (given: NewConfigurationVersion)
 export const getConfigurationVersion = (id: string): Promise<ConfigurationVersion | undefined> =>
   get<ConfigurationVersion>(keys.configurationVersion(id));
 
+const becomeCurrent = ({ id, workspaceId, createdAt }: ConfigurationVersion): Promise<void> =>
+  takeConfiguration(workspaceId, id, createdAt);
+
 const gzipMagic = Buffer.from([0x1f, 0x8b]);
 
 const faultOf = ({ size, head }: { size: number; head: Buffer }): string | undefined => {
@@ -95,6 +98,8 @@ export const checkUpload = async (version: ConfigurationVersion): Promise<Config
   if (!object) return version;
   const fault = faultOf(object);
   const status = fault ? 'errored' : 'uploaded';
+  // First the workspace's: what is uploaded is not looked at again.
+  if (!fault && !version.speculative && !version.provisional) await becomeCurrent(version);
   const at = new Date().toISOString();
   const updated = await update<ConfigurationVersion>(keys.configurationVersion(version.id), {
     set: {
@@ -140,10 +145,12 @@ export const purgeConfiguration = async (id: string): Promise<ConfigurationVersi
 
 /** The saved plan made with it was applied: a provisional one is the workspace's from now on. May be repeated. */
 export const adoptConfigurationVersion = async (id: string): Promise<void> => {
+  const version = await getConfigurationVersion(id);
+  if (!version?.provisional) return;
+  await becomeCurrent(version);
   await update(keys.configurationVersion(id), {
     set: { adoptedAt: new Date().toISOString() },
-    condition: 'provisional = :true AND attribute_not_exists(adoptedAt)',
-    values: { ':true': true },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(adoptedAt)',
   });
 };
 

@@ -82,6 +82,8 @@ export interface Workspace extends WorkspaceSettings {
   latestRunId?: string;
   /** The current state version, with what a new one is checked against. */
   state?: { id: string; serial: number; lineage: string; md5: string; at: string; resources: number };
+  /** The newest configuration version for a run that names none, and when that was created. */
+  configuration?: { id: string; at: string };
   /** Runs whose saved plans may still be applied. */
   savedPlans?: Set<string>;
   /** It is being deleted: for everybody else it is gone. */
@@ -172,6 +174,15 @@ export const countOne = async (
   counter: 'stateVersionCount' | 'configurationVersionCount',
 ): Promise<void> => {
   await update(keys.workspace(workspaceId), { add: { [counter]: 1 }, condition: 'attribute_exists(pk)' });
+};
+
+/** A configuration has come; one that was created later stays. May be repeated. */
+export const takeConfiguration = async (workspaceId: string, id: string, at: string): Promise<void> => {
+  await update(keys.workspace(workspaceId), {
+    set: { configuration: { id, at } },
+    condition: 'attribute_exists(pk) AND (attribute_not_exists(configuration) OR configuration.at < :at)',
+    values: { ':at': at },
+  });
 };
 
 /** The run that is current or next in the queue. */

@@ -72,6 +72,9 @@ export const workspaceDocument = (
     'source-url': workspace.sourceUrl,
     'source-module-id': null,
     'no-code-upgrade-available': false,
+    'effective-state-version-retention-desc': null,
+    'effective-run-data-retention-desc': null,
+    'hyok-enabled': false,
     'tag-names': workspace.tags.map(({ key }) => key),
     permissions: workspacePermissions(roles),
     actions: { 'is-destroyable': workspace.allowDestroyPlan },
@@ -80,13 +83,13 @@ export const workspaceDocument = (
     organization: one('organizations', workspace.organization),
     project: one('projects', workspace.projectId),
     'current-run': one('runs', runId),
-    'latest-run': one('runs', runId),
+    'latest-run': one('runs', workspace.latestRunId),
     'locked-by': lockedBy(workspace),
     'current-state-version': one('state-versions', workspace.state?.id),
-    'current-configuration-version': { data: null },
+    'current-configuration-version': one('configuration-versions', workspace.configuration?.id),
+    'current-assessment-result': { data: null },
     'agent-pool': { data: null },
     'ssh-key': { data: null },
-    readme: { data: null },
     vars: { links: { related: `/api/v2/workspaces/${workspace.id}/vars` } },
     'remote-state-consumers': {
       links: { related: `/api/v2/workspaces/${workspace.id}/relationships/remote-state-consumers` },
@@ -96,6 +99,13 @@ export const workspaceDocument = (
     self: `/api/v2/organizations/${workspace.organization}/workspaces/${workspace.name}`,
     'self-html': `/app/${workspace.organization}/workspaces/${workspace.name}`,
   },
+});
+
+/** HCP API: workspaces, include=readme. It has the id of its configuration. */
+export const readmeDocument = (configurationVersionId: string, markdown: string): Resource => ({
+  id: configurationVersionId.replace(/^cv-/, 'readme-'),
+  type: 'workspace-readme',
+  attributes: { 'raw-markdown': markdown },
 });
 
 interface Tagged {

@@ -1,56 +1,74 @@
+import type { Run } from '../../run/run.ts';
+import { getConfigurationVersion } from '../../store/configuration-versions.ts';
 import { getOrganization } from '../../store/organizations.ts';
 import { getProject } from '../../store/projects.ts';
-import { getRun } from '../../store/runs.ts';
+import { readReadme } from '../../store/readme.ts';
+import { getRuns } from '../../store/run-lists.ts';
 import { getStateVersion, readSummary } from '../../store/state-versions.ts';
 import { getUser } from '../../store/users.ts';
+import { listVariables } from '../../store/variables.ts';
 import type { Workspace } from '../../store/workspaces.ts';
-import { many, type Relationship, type Resource } from '../answer.ts';
+import { many, one, type Relationship, type Resource } from '../answer.ts';
+import { configurationVersionDocument } from '../documents/configuration-versions.ts';
 import { organizationDocument, projectDocument } from '../documents/organizations.ts';
-import { planDocument, runDocument } from '../documents/runs.ts';
+import { applyDocument, planDocument, runDocument } from '../documents/runs.ts';
 import { outputId, stateVersionDocument } from '../documents/state-versions.ts';
 import { userDocument } from '../documents/users.ts';
-import { effectiveTagDocuments } from '../documents/workspaces.ts';
+import { variableDocument } from '../documents/variables.ts';
+import { effectiveTagDocuments, readmeDocument } from '../documents/workspaces.ts';
 import { includes } from '../include.ts';
 import { can, type Permission } from '../permissions.ts';
-import type { Context } from '../route.ts';
+import type { Context, Subject } from '../route.ts';
 
-/** What can come along with a workspace. */
-
-export const workspaceIncludes = [
-  'organization',
-  'project',
-  'current_run',
-  'current_run.plan',
-  'current_run.configuration_version',
-  'current_run.configuration_version.ingress_attributes',
-  'current_configuration_version',
-  'current_configuration_version.ingress_attributes',
-  'current_state_version',
-  'effective_tag_bindings',
-  'locked_by',
-  'outputs',
-  'readme',
-] as const;
-
-type Include = (typeof workspaceIncludes)[number];
-
-/** Each only for who may read it by itself. */
-const needs: Partial<Record<Include, Permission>> = {
+/** What can come along with a workspace, and who may read it by itself. */
+const needs = {
   organization: 'organization:read',
   project: 'project:read',
   current_run: 'run:read',
   'current_run.plan': 'run:read',
+  'current_run.apply': 'run:read',
+  'current_run.configuration_version': 'configuration:read',
+  latest_run: 'run:read',
+  'latest_run.plan': 'run:read',
+  'latest_run.apply': 'run:read',
+  'latest_run.configuration_version': 'configuration:read',
+  current_configuration_version: 'configuration:read',
   current_state_version: 'state:read',
-  outputs: 'state:read-outputs',
-  locked_by: 'workspace:read',
   effective_tag_bindings: 'workspace:read',
-};
+  locked_by: 'workspace:read',
+  outputs: 'state:read-outputs',
+  readme: 'configuration:read',
+  vars: 'variable:read',
+} as const satisfies Record<string, Permission>;
+
+type Include = keyof typeof needs;
+
+/** Nothing of the kind exists here. */
+const never = [
+  'agent_pool',
+  'current_assessment_result',
+  'current_configuration_version.ingress_attributes',
+  'current_run.configuration_version.ingress_attributes',
+  'latest_run.configuration_version.ingress_attributes',
+  'no_code_module_version',
+  'ssh_key',
+] as const;
+
+const known = [...(Object.keys(needs) as Include[]), ...never];
+
+/** A workspace, and the run that it shows as its current one. */
+export interface Shown {
+  workspace: Workspace;
+  runId: string | undefined;
+}
 
 export interface Related {
   included: Resource[];
-  /** Those that the workspace's document has only with what they lead to. */
-  relationships: Record<string, Relationship>;
+  /** By workspace: relationships that its document has only with what they lead to. */
+  relationships: Map<string, Record<string, Relationship>>;
 }
+
+type Has = (name: Include) => boolean;
 
 const outputsOf = async ({ id, state }: Workspace): Promise<Resource[]> => {
   const version = state && (await getStateVersion(state.id));
@@ -64,41 +82,122 @@ const outputsOf = async ({ id, state }: Workspace): Promise<Resource[]> => {
   );
 };
 
+const readmeOf = async ({ configuration, workingDirectory }: Workspace): Promise<Resource | undefined> => {
+  const version = configuration && (await getConfigurationVersion(configuration.id));
+  const markdown = version && (await readReadme(version, workingDirectory));
+  return markdown === undefined ? undefined : readmeDocument(version?.id ?? '', markdown);
+};
+
+/** Current and latest runs, which are often the same ones, each with what belongs to it. */
+const runsOf = async (shown: Shown[], has: Has) => {
+  const parts = ['plan', 'apply', 'configuration_version'] as const;
+  const wants = (run: 'current_run' | 'latest_run') => has(run) || parts.some((part) => has(`${run}.${part}`));
+  const current = distinct(shown.map(({ runId }) => runId));
+  const latest = distinct(shown.map(({ workspace }) => workspace.latestRunId));
+  const runs = await getRuns(
+    distinct([...(wants('current_run') ? current : []), ...(wants('latest_run') ? latest : [])]),
+  );
+  const having = (part: (typeof parts)[number]): Run[] =>
+    runs.filter(
+      ({ id }) =>
+        (has(`current_run.${part}`) && current.includes(id)) || (has(`latest_run.${part}`) && latest.includes(id)),
+    );
+  return { runs, having };
+};
+
+const distinct = (ids: (string | undefined)[]): string[] => [...new Set(ids)].filter((id) => id !== undefined);
+
+const all = async <T>(ids: (string | undefined)[], read: (id: string) => Promise<T | undefined>): Promise<T[]> =>
+  (await Promise.all(distinct(ids).map(read))).filter((one) => one !== undefined);
+
 /** Undefined when nothing is asked for. @throws {ApiError} 400 */
-export const relatedToWorkspace = async (
-  { request, subject, roles, principal }: Context<Workspace>,
-  runId: string | undefined,
+export const relatedToWorkspaces = async (
+  { request, roles, principal }: Context<Subject>,
+  shown: Shown[],
 ): Promise<Related | undefined> => {
-  const asked = includes(request, workspaceIncludes);
+  const asked = includes(request, known);
   if (asked.size === 0) return undefined;
-  const has = (name: Include) => asked.has(name) && can(roles, needs[name] ?? 'workspace:read');
-  const wants = async <T>(wanted: boolean, read: () => Promise<T | undefined>) => (wanted ? read() : undefined);
-  const { lock, state } = subject;
-  const [home, project, run, user, version, outputs] = await Promise.all([
-    wants(has('organization'), () => getOrganization(subject.organization)),
-    wants(has('project') || has('effective_tag_bindings'), () => getProject(subject.projectId)),
-    wants(has('current_run') || has('current_run.plan'), async () => runId && getRun(runId)),
-    wants(has('locked_by'), async () => (lock?.kind === 'user' ? getUser(lock.userId) : undefined)),
-    wants(has('current_state_version'), async () => state && getStateVersion(state.id)),
-    wants(has('outputs'), () => outputsOf(subject)),
+  const has: Has = (name) => asked.has(name) && can(roles, needs[name]);
+  const workspaces = shown.map(({ workspace }) => workspace);
+  const ids = (wanted: boolean, of: (workspace: Workspace) => string | undefined) => (wanted ? workspaces.map(of) : []);
+  const each = async <T>(name: Include, read: (workspace: Workspace) => Promise<T>): Promise<T[]> =>
+    has(name) ? Promise.all(workspaces.map(read)) : [];
+  const [homes, projects, { runs, having }, users, versions, outputs, readmes, variables] = await Promise.all([
+    all(
+      ids(has('organization'), ({ organization }) => organization),
+      getOrganization,
+    ),
+    all(
+      ids(has('project') || has('effective_tag_bindings'), ({ projectId }) => projectId),
+      getProject,
+    ),
+    runsOf(shown, has),
+    all(
+      ids(has('locked_by'), ({ lock }) => (lock?.kind === 'user' ? lock.userId : undefined)),
+      getUser,
+    ),
+    all(
+      ids(has('current_state_version'), ({ state }) => state?.id),
+      getStateVersion,
+    ),
+    each('outputs', outputsOf),
+    each('readme', readmeOf),
+    each('vars', ({ id }) => listVariables(id)),
   ]);
-  const tags = has('effective_tag_bindings') ? effectiveTagDocuments(subject, project) : undefined;
-  const resources = [
-    home && organizationDocument(home, roles),
-    has('project') && project && projectDocument(project, roles),
-    run && runDocument(run, { roles, userId: principal.userId }),
-    run && has('current_run.plan') && planDocument(run, request.baseUrl),
-    user && userDocument(user),
-    version && stateVersionDocument(version, { baseUrl: request.baseUrl, roles }),
-    ...(outputs ?? []),
-    ...(tags ?? []),
-  ];
-  const ids = (of: Resource[]) => of.map(({ id }) => id);
+  const configurations = await all(
+    [
+      ...ids(has('current_configuration_version'), ({ configuration }) => configuration?.id),
+      ...having('configuration_version').map((run) => run.configurationVersionId),
+    ],
+    getConfigurationVersion,
+  );
+  const tags = await each('effective_tag_bindings', async (workspace) =>
+    effectiveTagDocuments(
+      workspace,
+      projects.find(({ id }) => id === workspace.projectId),
+    ),
+  );
+  const vars = variables.map((some) => some.map((variable) => variableDocument(variable)));
+  const { baseUrl } = request;
   return {
-    included: resources.filter((resource) => typeof resource === 'object'),
-    relationships: {
-      ...(outputs ? { outputs: many('workspace-outputs', ids(outputs)) } : {}),
-      ...(tags ? { 'effective-tag-bindings': many('effective-tag-bindings', ids(tags)) } : {}),
-    },
+    included: [
+      ...homes.map((home) => organizationDocument(home, roles)),
+      ...(has('project') ? projects.map((project) => projectDocument(project, roles)) : []),
+      ...runs.map((run) => runDocument(run, { roles, userId: principal.userId })),
+      ...having('plan').map((run) => planDocument(run, baseUrl)),
+      ...having('apply').map((run) => applyDocument(run, baseUrl)),
+      ...configurations.map((version) => configurationVersionDocument(version)),
+      ...users.map((user) => userDocument(user)),
+      ...versions.map((version) => stateVersionDocument(version, { baseUrl, roles })),
+      ...[...outputs, ...tags, ...vars].flat(),
+      ...readmes.filter((readme) => readme !== undefined),
+    ],
+    relationships: new Map(
+      workspaces.map(({ id }, i) => [
+        id,
+        {
+          ...toMany('outputs', 'workspace-outputs', outputs[i]),
+          ...toMany('effective-tag-bindings', 'effective-tag-bindings', tags[i]),
+          ...toMany('vars', 'vars', vars[i]),
+          ...(asked.has('readme') ? { readme: one('workspace-readme', readmes[i]?.id) } : {}),
+        },
+      ]),
+    ),
   };
 };
+
+/** The workspace's document with the relationships that lead to what came along. */
+export const withRelated = (document: Resource, related: Related | undefined): Resource => ({
+  ...document,
+  relationships: { ...document.relationships, ...related?.relationships.get(document.id) },
+});
+
+const toMany = (name: string, type: string, of: Resource[] | undefined): Record<string, Relationship> =>
+  of
+    ? {
+        [name]: many(
+          type,
+          of.map(({ id }) => id),
+        ),
+      }
+    : {};

@@ -1,20 +1,17 @@
 import type { Run } from '../../run/run.ts';
-import { getProject, listProjects } from '../../store/projects.ts';
+import { listProjects } from '../../store/projects.ts';
 import { getRuns } from '../../store/run-lists.ts';
 import { listNames, type NameEntry } from '../../store/workspace-names.ts';
 import { getWorkspaces, type Workspace } from '../../store/workspaces.ts';
-import type { Answer, Resource } from '../answer.ts';
-import { organizationDocument, projectDocument } from '../documents/organizations.ts';
-import { planDocument, runDocument } from '../documents/runs.ts';
+import type { Answer } from '../answer.ts';
 import { currentRunId, workspaceDocument } from '../documents/workspaces.ts';
 import { badRequest } from '../errors.ts';
 import type { InOrganization } from '../finders.ts';
-import { includes } from '../include.ts';
 import { list, pageOf, slice } from '../pagination.ts';
 import { can } from '../permissions.ts';
 import type { ApiRequest } from '../request.ts';
 import type { Context } from '../route.ts';
-import { workspaceIncludes } from './workspace-includes.ts';
+import { relatedToWorkspaces, withRelated } from './workspace-includes.ts';
 
 type Entry = NameEntry & { name: string };
 type Test = (entry: Entry) => boolean;
@@ -136,23 +133,11 @@ const select = async (request: ApiRequest, organization: string) => {
 };
 
 export const listWorkspaces = async (context: Context<InOrganization>): Promise<Answer> => {
-  const { request, subject, roles, principal } = context;
-  const include = includes(request, workspaceIncludes);
+  const { request, subject, roles } = context;
   if (!can(roles, 'workspace:read')) return list(request, pageOf(request), 0, []);
   const { page, total, workspaces } = await select(request, subject.organization);
-  const included: Resource[] = [];
-  if (include.has('organization')) included.push(organizationDocument(subject.record, roles));
-  if (include.has('project')) {
-    const ids = [...new Set(workspaces.map(({ projectId }) => projectId))];
-    const projects = await Promise.all(ids.map(getProject));
-    included.push(...projects.filter((project) => project !== undefined).map((one) => projectDocument(one, roles)));
-  }
-  if (include.has('current_run') || include.has('current_run.plan')) {
-    for (const run of (await runsOf(workspaces)).values()) {
-      included.push(runDocument(run, { roles, userId: principal.userId }));
-      if (include.has('current_run.plan')) included.push(planDocument(run, request.baseUrl));
-    }
-  }
-  const data = workspaces.map((workspace) => workspaceDocument(workspace, roles));
-  return list(request, page, total, data, include.size ? included : undefined);
+  const shown = workspaces.map((workspace) => ({ workspace, runId: currentRunId(workspace) }));
+  const related = await relatedToWorkspaces(context, shown);
+  const data = workspaces.map((workspace) => withRelated(workspaceDocument(workspace, roles), related));
+  return list(request, page, total, data, related?.included);
 };

@@ -20,7 +20,7 @@ import {
 import { can } from '../permissions.ts';
 import { type Context, type Method, type Route, route } from '../route.ts';
 import { readNewWorkspace, readWorkspaceChange } from '../workspace-input.ts';
-import { relatedToWorkspace } from './workspace-includes.ts';
+import { relatedToWorkspaces, withRelated } from './workspace-includes.ts';
 import { listWorkspaces } from './workspace-list.ts';
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
@@ -38,12 +38,8 @@ const shownRunId = async (subject: Workspace): Promise<string | undefined> =>
 const read = async (context: Context<Workspace>): Promise<Answer> => {
   const { subject, roles } = context;
   const runId = await shownRunId(subject);
-  const document = workspaceDocument(subject, roles, runId);
-  const related = await relatedToWorkspace(context, runId);
-  return ok(
-    { ...document, relationships: { ...document.relationships, ...related?.relationships } },
-    related?.included,
-  );
+  const related = await relatedToWorkspaces(context, [{ workspace: subject, runId }]);
+  return ok(withRelated(workspaceDocument(subject, roles, runId), related), related?.included);
 };
 
 const update = async ({ request, subject, roles }: Context<Workspace>): Promise<Answer> => {
