@@ -49,6 +49,13 @@ export const json = (statusCode: number, body: unknown, contentType = mediaType)
   body: JSON.stringify(body),
 });
 
+/** What clients print as it is. */
+export const plainText = (text: string): Answer => ({
+  statusCode: 200,
+  headers: { ...standardHeaders, 'content-type': 'text/plain; charset=utf-8' },
+  body: text,
+});
+
 const without = (statusCode: number, headers: Record<string, string> = {}): Answer => ({
   statusCode,
   headers: { ...standardHeaders, ...headers },

@@ -1,6 +1,6 @@
 import type { Run } from '../run/run.ts';
 import { type ConfigurationVersion, getConfigurationVersion } from '../store/configuration-versions.ts';
-import { applyId, planId, runIdOf } from '../store/id.ts';
+import { applyId, costEstimateId, planId, runIdOf } from '../store/id.ts';
 import { getOrganization, type Organization } from '../store/organizations.ts';
 import { getProject, type Project } from '../store/projects.ts';
 import { runOfComment, runOfEvent } from '../store/run-events.ts';
@@ -80,7 +80,7 @@ export const run: Finder<Run> = {
   find: (request) => getRun(param(request, 'run')),
 };
 
-/** Plans and applies are parts of their run. */
+/** Plans, applies and cost estimates are parts of their run. */
 const part = (what: string, idOf: (runId: string) => string): Finder<Run> => ({
   what,
   find: async (request) => {
@@ -92,6 +92,15 @@ const part = (what: string, idOf: (runId: string) => string): Finder<Run> => ({
 
 export const plan = part('plan', planId);
 export const apply = part('apply', applyId);
+/** The run that has the estimate. */
+export const costEstimate: Finder<Run> = {
+  what: 'cost estimate',
+  find: async (request) => {
+    const id = param(request, 'estimate');
+    const found = costEstimateId(runIdOf(id)) === id ? await getRun(runIdOf(id)) : undefined;
+    return found?.costEstimate && found;
+  },
+};
 
 /** The run that something said of it belongs to. */
 const about = (what: string, parameter: string, runIdIn: (id: string) => string | undefined): Finder<Run> => ({

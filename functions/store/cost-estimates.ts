@@ -1,5 +1,5 @@
 import { format } from '../cost/decimal.ts';
-import { type Details, detailsOf } from '../cost/details.ts';
+import { detailsOf } from '../cost/details.ts';
 import { billsOf, type Estimate, estimate, priced, pricesIn } from '../cost/estimate.ts';
 import { PlanJsonError, readPlan } from '../cost/plan.ts';
 import { asOf } from '../cost/prices/file.ts';
@@ -7,14 +7,12 @@ import { quotesFor } from '../cost/prices/index.ts';
 import { environment } from '../environment.ts';
 import { awaitsCostEstimate, type CostEstimate } from '../run/cost-estimate.ts';
 import type { Run } from '../run/run.ts';
-import { getObject, getObjectUpTo, putObject } from './bucket.ts';
+import { getObjectUpTo } from './bucket.ts';
+import { putCostDetails } from './cost-details.ts';
 import { objects } from './keys.ts';
 import { getRun, updateRun } from './runs.ts';
 
-/**
- * Cost estimates. The record is on the run (run/cost-estimate.ts), the cost of each resource an object beside the
- * plan's, written before it.
- */
+/** Cost estimates: the record on the run (run/cost-estimate.ts), and before it the object with each resource. */
 
 /** It is read into memory; more would not fit a function of 512 MB. */
 const maxPlanBytes = 128 * 1024 * 1024;
@@ -53,7 +51,7 @@ const estimatePlan = async ({ id, plan }: Run): Promise<Outcome> => {
   try {
     const bills = billsOf(readPlan(json, priced), environment.region);
     const made = estimate(bills, await quotesFor(pricesIn(bills)));
-    await putObject(objects.costEstimate(id), JSON.stringify(detailsOf(made)), 'application/json');
+    await putCostDetails(id, detailsOf(made));
     return summary(made);
   } catch (error) {
     if (error instanceof PlanJsonError) return errored(error.message);
@@ -87,11 +85,4 @@ const keep = async (run: Run, outcome: Outcome): Promise<CostEstimate | undefine
     values: { ':pending': 'pending' },
   });
   return (changed ?? (await getRun(run.id)))?.costEstimate;
-};
-
-/** The cost of each resource; undefined unless the estimate is finished. */
-export const costDetails = async ({ id, costEstimate }: Run): Promise<Details | undefined> => {
-  if (costEstimate?.status !== 'finished') return undefined;
-  const object = await getObject(objects.costEstimate(id));
-  return object && (JSON.parse(object.toString('utf8')) as Details);
 };

@@ -24,6 +24,7 @@ export const known: readonly Known[] = [
   ['GET /runs/{run_id}/configuration-version/download: answers 302, which is not described', 'as above'],
   ['POST *: has no body with 202', 'the documentation says none; the description wants the word null'],
   ['included workspace-outputs: is not described', 'in the documentation: what include=outputs gives'],
+  ['GET /cost-estimates/{}/output: is not described', 'read by go-tfe'],
 
   // The JSON:API way, which the description follows in some places and leaves out in others.
   ['*.links: is not described', 'JSON:API: a resource and a relationship may link to itself and to related ones'],
@@ -53,5 +54,7 @@ export const known: readonly Known[] = [
   ['runs.attributes.end-reason: is not described', 'ours: why a run ended as it did, in plain words'],
   ['plans.attributes.error-message: is not described', 'ours: what went wrong, in a sentence'],
   ['applies.attributes.error-message: is not described', 'ours: what went wrong, in a sentence'],
+  ['cost-estimates.attributes.price-sources: is not described', 'ours: where the prices are from'],
+  ['cost-estimates.attributes.prices-as-of: is not described', 'ours: how old the prices of the file are'],
   ['state-versions.attributes.error-message: is not described', 'ours: why a state was discarded'],
 ];

@@ -70,6 +70,10 @@ export const startAws = async (): Promise<Aws> => {
         outgoing.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' });
         return outgoing.end('{}');
       }
+      if (!service.startsWith('DynamoDB_')) {
+        outgoing.writeHead(400, { 'content-type': 'application/x-amz-json-1.1' });
+        return outgoing.end('{"__type":"UnknownOperationException"}');
+      }
       const forwarded = request(
         {
           port: databasePort,

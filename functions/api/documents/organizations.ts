@@ -51,7 +51,7 @@ export const entitlementsDocument = (organization: Organization): Resource => ({
     agents: false,
     'audit-logging': false,
     'configuration-designer': false,
-    'cost-estimation': false,
+    'cost-estimation': true,
     'global-run-tasks': false,
     operations: true,
     'policy-enforcement': false,

@@ -1,7 +1,7 @@
 import { allowedActions } from '../../run/actions.ts';
 import type { Phase, PhaseName, Run } from '../../run/run.ts';
 import { isPhaseFinal } from '../../run/status.ts';
-import { applyId, planId } from '../../store/id.ts';
+import { applyId, costEstimateId, planId } from '../../store/id.ts';
 import type { Role } from '../../store/organizations.ts';
 import type { RunComment, RunEvent } from '../../store/run-events.ts';
 import { many, one, type Resource } from '../answer.ts';
@@ -62,7 +62,7 @@ export const runDocument = (run: Run, { roles, userId }: Viewer, now = new Date(
     'canceled-by': one('users', run.cancel?.by),
     'triggering-source': one('workspaces', run.trigger?.workspaceId),
     'triggering-run': one('runs', run.trigger?.runId),
-    'cost-estimate': { data: null },
+    'cost-estimate': one('cost-estimates', run.costEstimate && costEstimateId(run.id)),
     'policy-checks': many('policy-checks', []),
     'task-stages': many('task-stages', []),
     comments: { links: { related: `/api/v2/runs/${run.id}/comments` } },

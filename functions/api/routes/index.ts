@@ -1,6 +1,7 @@
 import type { Route } from '../route.ts';
 import { accountRoutes } from './account.ts';
 import { configurationVersionRoutes } from './configuration-versions.ts';
+import { costEstimateRoutes } from './cost-estimates.ts';
 import { discoveryRoutes, generalRoutes } from './general.ts';
 import { loginRoutes } from './login.ts';
 import { organizationRoutes } from './organizations.ts';
@@ -46,6 +47,7 @@ export const routes: Route[] = [
     ...runEventRoutes,
     ...runTriggerRoutes,
     ...planRoutes,
+    ...costEstimateRoutes,
     ...stateVersionRoutes,
     ...stateOutputRoutes,
   ].map((route): Route => ({ ...route, path: `${prefix}${route.path}` })),

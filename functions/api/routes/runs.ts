@@ -6,6 +6,7 @@ import { getUser } from '../../store/users.ts';
 import { getWorkspace, type Workspace } from '../../store/workspaces.ts';
 import { type Answer, created, ok, type Resource } from '../answer.ts';
 import { configurationVersionDocument } from '../documents/configuration-versions.ts';
+import { costEstimateDocument } from '../documents/cost-estimates.ts';
 import { capacityDocument } from '../documents/organizations.ts';
 import { applyDocument, planDocument, runDocument } from '../documents/runs.ts';
 import { userDocument } from '../documents/users.ts';
@@ -62,6 +63,7 @@ const related = async (context: Context<Subject>, runs: Run[]): Promise<Resource
   return [
     ...(include.has('plan') ? runs.map((one) => planDocument(one, request.baseUrl)) : []),
     ...(include.has('apply') ? runs.map((one) => applyDocument(one, request.baseUrl)) : []),
+    ...(include.has('cost_estimate') ? runs.flatMap((one) => costEstimateDocument(one) ?? []) : []),
     ...workspaces.map((one) => workspaceDocument(one, roles)),
     ...versions.map((one) => configurationVersionDocument(one)),
     ...users.map(userDocument),
