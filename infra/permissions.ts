@@ -146,7 +146,7 @@ export const permissions = (
       may.key('GenerateDataKey', 'Decrypt'),
       // What runs were given is theirs alone to read.
       may.readObjects('configurations', 'outcomes', 'runs', 'states'),
-      may.writeObjects('configurations', 'inputs', 'outcomes', 'states'),
+      may.writeObjects('configurations', 'inputs', 'outcomes', 'runs', 'states'),
       may.seeMissingObjects(),
       start,
       answering(machine.arn, 'Heartbeat'),

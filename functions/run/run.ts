@@ -104,6 +104,8 @@ export interface Phase {
   basis?: string;
   /** The apply was offered to the runner that made the plan. */
   offeredAt?: Timestamp;
+  /** Log and artifacts are out of reach, or gone for good (HCP API: plans, backing data). */
+  content?: 'soft_deleted' | 'permanently_deleted';
   /** What the runner reported; shown only once `status` is final. */
   report?: PhaseReport;
 }

@@ -33,6 +33,12 @@ export const appendLog = async (runId: string, phase: PhaseName, offset: number,
 
 /** Up to `limit` bytes from `offset`; empty when there is nothing new. */
 export const readLog = async (run: Run, phase: PhaseName, offset: number, limit: number): Promise<Buffer> => {
+  if (run[phase].content) {
+    return Buffer.from(`${String.fromCharCode(STX)}This log is deleted.\n${String.fromCharCode(ETX)}`).subarray(
+      offset,
+      offset + limit,
+    );
+  }
   if (isPhaseFinal(run[phase].status) && run[phase].report?.artifacts?.includes('log')) {
     return (
       (await getObject(objects.artifact(run.id, phase, 'log'), { from: offset, length: limit })) ?? Buffer.alloc(0)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { getObject } from '../../functions/store/bucket.ts';
-import { type Api, startApi } from '../support/api.ts';
+import type { Run } from '../../functions/run/run.ts';
+import { getObject, putObject } from '../../functions/store/bucket.ts';
+import { type Api, eventOf, startApi } from '../support/api.ts';
 import { on, runHelpers } from '../support/runs.ts';
 import { stateFile } from '../support/state.ts';
 
@@ -102,5 +103,57 @@ describe('the content of a configuration version', () => {
     expect((await act(path, 'permanently_delete_backing_data')).status).toBe(200);
     expect((await getObject(`configurations/${old}.tar.gz`))?.length).toBe(0);
     expect((await act(path, 'archive')).status).toBe(409);
+  });
+});
+
+describe.each(['plan', 'apply'] as const)('the content of the %s of a run', (phase) => {
+  const artifact = phase === 'plan' ? 'plan-json' : 'log';
+  const base = (id: string) => `${phase === 'plan' ? 'plans' : 'applies'}/${phase}-${id.slice('run-'.length)}`;
+  const log = async ({ id, logSecret }: Run) => {
+    const { handler } = await import('../../functions/api/logs.ts');
+    const { body } = await handler(eventOf('GET', `/logs/${id}/${phase}/${logSecret}`) as never);
+    return Buffer.from(body ?? '', 'base64').toString('utf8');
+  };
+  const over = async (): Promise<Run> => {
+    const { id } = await help.create((await help.ready()).id);
+    for (const name of new Set(['log', artifact])) await putObject(`runs/${id}/${phase}/${name}`, '\u0002secret\u0003');
+    const report = { outcome: 'finished', artifacts: ['log', artifact] };
+    await help.bring(id, { [`${phase}.report`]: report, [`${phase}.status`]: 'finished' });
+    return (await help.bring(id, { status: 'applied' })) as Run;
+  };
+
+  it('is out of reach when deleted, and back when restored', async () => {
+    const run = await over();
+    const path = base(run.id);
+    expect(await log(run)).toContain('secret');
+    expect((await act(path, 'restore-backing-data')).status).toBe(409);
+    expect((await act(path, 'soft-delete-backing-data')).status).toBe(204);
+    expect(await log(run)).toBe('\u0002This log is deleted.\n\u0003');
+    if (phase === 'plan') {
+      for (const end of ['json-output', 'json-output-redacted', 'json-schema']) {
+        expect((await api.get(`${path}/${end}`)).status).toBe(404);
+      }
+    }
+    expect((await act(path, 'soft-delete-backing-data')).status).toBe(409);
+    expect((await api.get(path)).body.data.attributes.status).toBe('finished');
+    expect((await act(path, 'restore-backing-data')).status).toBe(204);
+    expect(await log(run)).toContain('secret');
+  });
+
+  it('is emptied only after it was deleted, and does not come back', async () => {
+    const run = await over();
+    const path = base(run.id);
+    expect((await act(path, 'permanently-delete-backing-data')).status).toBe(409);
+    await act(path, 'soft-delete-backing-data');
+    for (const _ of [1, 2]) expect((await act(path, 'permanently-delete-backing-data')).status).toBe(204);
+    const refused = await act(path, 'restore-backing-data');
+    expect([refused.status, refused.body.errors[0].detail]).toEqual([409, expect.stringContaining('deleted for good')]);
+    for (const name of ['log', artifact]) expect((await getObject(`runs/${run.id}/${phase}/${name}`))?.length).toBe(0);
+  });
+
+  it('is kept while the run is not over', async () => {
+    const { id } = await help.create((await help.ready()).id);
+    const { status, body } = await act(base(id), 'soft-delete-backing-data');
+    expect([status, body.errors[0].detail]).toEqual([409, expect.stringContaining('is pending')]);
   });
 });

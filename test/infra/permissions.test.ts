@@ -59,7 +59,7 @@ const expected: Record<FunctionId, string[]> = {
     'kms:GenerateDataKey key',
     'kms:Decrypt key',
     ...objects('GetObject', 'configurations', 'outcomes', 'runs', 'states'),
-    ...objects('PutObject', 'configurations', 'inputs', 'outcomes', 'states'),
+    ...objects('PutObject', 'configurations', 'inputs', 'outcomes', 'runs', 'states'),
     's3:ListBucket bucket',
     ...start,
     ...answers('Heartbeat'),

@@ -5,6 +5,7 @@ import { costEstimateRoutes } from './cost-estimates.ts';
 import { discoveryRoutes, generalRoutes } from './general.ts';
 import { loginRoutes } from './login.ts';
 import { organizationRoutes } from './organizations.ts';
+import { phaseContentRoutes } from './phase-content.ts';
 import { planRoutes } from './plans.ts';
 import { projectTagRoutes } from './project-tags.ts';
 import { projectRoutes } from './projects.ts';
@@ -48,6 +49,7 @@ export const routes: Route[] = [
     ...runTriggerRoutes,
     ...planRoutes,
     ...costEstimateRoutes,
+    ...phaseContentRoutes,
     ...stateVersionRoutes,
     ...stateOutputRoutes,
   ].map((route): Route => ({ ...route, path: `${prefix}${route.path}` })),

@@ -14,6 +14,14 @@ const linkSeconds = 60;
 const link = async ({ id }: Run, artifact: Artifact): Promise<Answer> =>
   redirect(307, await presignGet(objects.artifact(id, 'plan', artifact), linkSeconds));
 
+const kept =
+  (handle: (context: Context<Run>) => Promise<Answer>) =>
+  (context: Context<Run>): Promise<Answer> => {
+    const { id, plan } = context.subject;
+    if (plan.content) throw notFound(`The content of the plan of run ${id} is deleted.`);
+    return handle(context);
+  };
+
 /** 204 until there is one. */
 const jsonOutput = async ({ subject }: Context<Run>): Promise<Answer> =>
   subject.plan.report?.artifacts?.includes('plan-json') ? link(subject, 'plan-json') : noContent();
@@ -53,13 +61,13 @@ const readApply = async ({ request, subject }: Context<Run>): Promise<Answer> =>
 
 export const planRoutes: Route[] = [
   route('GET', '/plans/{plan}', 'run:read', plan, readPlan),
-  route('GET', '/plans/{plan}/json-output', 'plan:read-json', plan, jsonOutput),
-  route('GET', '/plans/{plan}/json-output-redacted', 'run:read', plan, jsonOutputRedacted),
-  route('GET', '/plans/{plan}/json-schema', 'run:read', plan, jsonSchema),
+  route('GET', '/plans/{plan}/json-output', 'plan:read-json', plan, kept(jsonOutput)),
+  route('GET', '/plans/{plan}/json-output-redacted', 'run:read', plan, kept(jsonOutputRedacted)),
+  route('GET', '/plans/{plan}/json-schema', 'run:read', plan, kept(jsonSchema)),
   route('GET', '/runs/{run}/plan', 'run:read', run, readPlan),
-  route('GET', '/runs/{run}/plan/json-schema', 'run:read', run, jsonSchema),
-  route('GET', '/runs/{run}/plan/json-output', 'plan:read-json', run, jsonOutput),
-  route('GET', '/runs/{run}/plan/json-output-redacted', 'run:read', run, jsonOutputRedacted),
+  route('GET', '/runs/{run}/plan/json-schema', 'run:read', run, kept(jsonSchema)),
+  route('GET', '/runs/{run}/plan/json-output', 'plan:read-json', run, kept(jsonOutput)),
+  route('GET', '/runs/{run}/plan/json-output-redacted', 'run:read', run, kept(jsonOutputRedacted)),
   route('GET', '/applies/{apply}', 'run:read', apply, readApply),
   route('GET', '/applies/{apply}/errored-state', 'state:read', apply, erroredState),
   route('GET', '/runs/{run}/apply', 'run:read', run, readApply),
