@@ -1,7 +1,11 @@
 import type { Run } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import { isResultFinal } from '../run/task-stages.ts';
 import { getMembership, type Role } from '../store/organizations.ts';
+import { getRun } from '../store/runs.ts';
 import { sharesState } from '../store/state-sharing.ts';
 import { findRunOfStateToken, isStateToken } from '../store/state-tokens.ts';
+import { findResultOfAccessToken, isAccessToken, type TaskResult } from '../store/task-results.ts';
 import { findToken } from '../store/tokens.ts';
 import type { Workspace } from '../store/workspaces.ts';
 import { notFound, unauthorized } from './errors.ts';
@@ -34,6 +38,9 @@ export const authenticate = async (request: ApiRequest): Promise<Principal> => {
   if (isStateToken(secret) && (await findRunOfStateToken(secret))) {
     throw notFound('The token of a run reads state that is shared with it, and nothing else.');
   }
+  if (isAccessToken(secret) && (await findResultOfAccessToken(secret))) {
+    throw notFound('The token of a run task reads the configuration and the plan of its run, and nothing else.');
+  }
   const token = await findToken(secret);
   if (!token) throw unauthorized();
   return {
@@ -61,3 +68,29 @@ export const rolesOfRun = async (run: Run, shared: Shared | undefined): Promise<
   if (shared?.organization !== run.organization) return [];
   return !shared.workspace || (await sharesState(shared.workspace, run)) ? ['run'] : [];
 };
+
+/** True for a token that a run task was sent: good for the few routes that say so (route.ts: ofTask). */
+export const isOfTask = (request: ApiRequest): boolean => isAccessToken(secretOf(request));
+
+/**
+ * The task result whose task calls, and its run.
+ * @throws {ApiError} 401
+ */
+export const authenticateTask = async (request: ApiRequest): Promise<{ result: TaskResult; run: Run }> => {
+  const result = await findResultOfAccessToken(secretOf(request));
+  const run = result && (await getRun(result.runId));
+  if (!result || !run) throw unauthorized();
+  return { result, run };
+};
+
+/**
+ * As {@link authenticateTask}, while the run waits for the result: then there is nothing left for the task to look at.
+ * @throws {ApiError} 401
+ */
+export const authenticateOpenTask = async (request: ApiRequest): Promise<{ run: Run; principal: Principal }> => {
+  const { result, run } = await authenticateTask(request);
+  if (isResultFinal(result.status) || isFinal(run.status)) throw unauthorized();
+  return { run, principal: { userId: run.createdBy, tokenId: result.id, rolesIn: async () => [] } };
+};
+
+export const rolesOfTask = (isItsRun: boolean | undefined): readonly Role[] => (isItsRun ? ['task'] : []);

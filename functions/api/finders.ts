@@ -7,6 +7,7 @@ import { runOfComment, runOfEvent } from '../store/run-events.ts';
 import { getRunTrigger, type RunTrigger } from '../store/run-triggers.ts';
 import { getRun } from '../store/runs.ts';
 import { getStateVersion, type StateVersion } from '../store/state-versions.ts';
+import { getTask, type Task } from '../store/tasks.ts';
 import { getVariableSet, type VariableSet } from '../store/variable-sets.ts';
 import { findWorkspace, getWorkspace, type Workspace } from '../store/workspaces.ts';
 import { readOutputId } from './documents/state-versions.ts';
@@ -70,9 +71,20 @@ export const runTrigger: Finder<RunTrigger> = {
   find: (request) => getRunTrigger(param(request, 'trigger')),
 };
 
+export const task: Finder<Task> = {
+  what: 'run task',
+  find: (request) => getTask(param(request, 'task')),
+};
+
 export const configurationVersion: Finder<ConfigurationVersion> = {
   what: 'configuration version',
   find: (request) => getConfigurationVersion(param(request, 'version')),
+};
+
+/** A run task may look at the configuration of the run that asks it. */
+export const taskConfigurationVersion: Finder<ConfigurationVersion> = {
+  ...configurationVersion,
+  ofTask: ({ id }, asking) => asking.configurationVersionId === id,
 };
 
 export const run: Finder<Run> = {
@@ -91,6 +103,8 @@ const part = (what: string, idOf: (runId: string) => string): Finder<Run> => ({
 });
 
 export const plan = part('plan', planId);
+/** A run task may look at the plan of the run that asks it. */
+export const taskPlan: Finder<Run> = { ...plan, ofTask: ({ id }, asking) => asking.id === id };
 export const apply = part('apply', applyId);
 /** The run that has the estimate. */
 export const costEstimate: Finder<Run> = {

@@ -42,3 +42,5 @@ export const tagValue = v.pipe(
   v.maxLength(256, 'a tag value has at most 256 characters'),
   v.regex(/^[\p{L}\p{N}_.:/=+@ -]*$/u, 'a tag value has letters, digits, spaces and _ . : / = + - @'),
 );
+
+export const taskName = plain('a run task', 1, 90);

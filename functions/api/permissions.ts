@@ -10,6 +10,7 @@ const read = [
   'configuration:read',
   'variable:read',
   'varset:read',
+  'task:read',
   'state:read',
   'state:read-outputs',
 ] as const;
@@ -20,6 +21,7 @@ const admin = [
   'workspace:update',
   'workspace:delete',
   'workspace:tag',
+  'workspace:manage-tasks',
   'workspace:force-unlock',
   'run:force',
   'run:override-policy',
@@ -29,6 +31,8 @@ const admin = [
 const member = ['organization:read', 'organization:read-entitlements', 'project:read'] as const;
 /** Of state that is shared with a run; only routes that say so let a run in at all. */
 const run = ['organization:read-entitlements', 'workspace:read', 'state:read', 'state:read-outputs'] as const;
+/** Of a run that asks a run task: what it is to look at. */
+const task = ['workspace:read', 'configuration:read', 'plan:read-json'] as const;
 const owner = [
   ...member,
   ...admin,
@@ -40,18 +44,19 @@ const owner = [
   'workspace:create',
   'workspace:force-delete',
   'varset:write',
+  'task:write',
 ] as const;
 
 export type Permission = (typeof owner)[number];
 
-const table: Record<Role, readonly Permission[]> = { owner, member, admin, write, plan, read, run };
+const table: Record<Role, readonly Permission[]> = { owner, member, admin, write, plan, read, run, task };
 
 export const can = (roles: readonly Role[], permission: Permission): boolean =>
   roles.some((role) => table[role].includes(permission));
 
 /** Seeing a thing at all: without it, it does not exist for the caller. */
 export const seeing = (permission: Permission): Permission =>
-  /^(organization|project|varset):/.test(permission) ? 'organization:read' : 'workspace:read';
+  /^(organization|project|varset|task):/.test(permission) ? 'organization:read' : 'workspace:read';
 
 type Permissions = Record<`can-${string}`, boolean>;
 
@@ -68,8 +73,8 @@ export const organizationPermissions = (roles: readonly Role[]): Permissions => 
     'can-manage-users': false,
     'can-manage-subscription': false,
     'can-manage-sso': false,
-    'can-manage-run-tasks': false,
-    'can-read-run-tasks': false,
+    'can-manage-run-tasks': can(roles, 'task:write'),
+    'can-read-run-tasks': can(roles, 'task:read'),
     'can-manage-tags': can(roles, 'workspace:tag'),
     'can-manage-varsets': can(roles, 'varset:write'),
     'can-read-varsets': can(roles, 'varset:read'),
@@ -115,7 +120,7 @@ export const workspacePermissions = (roles: readonly Role[]): Permissions => ({
   'can-unlock': can(roles, 'workspace:lock'),
   'can-force-unlock': can(roles, 'workspace:force-unlock'),
   'can-manage-tags': can(roles, 'workspace:tag'),
-  'can-manage-run-tasks': false,
+  'can-manage-run-tasks': can(roles, 'workspace:manage-tasks'),
   'can-manage-assessments': false,
   'can-read-assessment-results': false,
   'can-manage-ephemeral-workspaces': false,

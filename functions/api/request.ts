@@ -21,6 +21,8 @@ export interface ApiRequest {
    * @throws {ApiError} 400
    */
   form(): URLSearchParams;
+  /** Size of the body as text. */
+  bytes: number;
   /** `https://host[:port]` as the client wrote it. */
   baseUrl: string;
 }
@@ -50,6 +52,9 @@ const textOf = ({ body, isBase64Encoded }: APIGatewayProxyEventV2): string => {
   }
 };
 
+const sizeOf = ({ body, isBase64Encoded }: APIGatewayProxyEventV2): number =>
+  Buffer.byteLength(body ?? '', isBase64Encoded ? 'base64' : 'utf8');
+
 const parse = (text: string): unknown => {
   if (text.trim() === '') return undefined;
   try {
@@ -69,6 +74,7 @@ export const readRequest = (event: APIGatewayProxyEventV2): ApiRequest => {
     query: new URLSearchParams(event.rawQueryString),
     header,
     json: () => parse(textOf(event)),
+    bytes: sizeOf(event),
     form: () => new URLSearchParams(textOf(event)),
     baseUrl: `${header('x-forwarded-proto') ?? 'https'}://${header('host') ?? requestContext.domainName}`,
   };

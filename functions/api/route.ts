@@ -1,6 +1,17 @@
+import type { Run } from '../run/run.ts';
 import type { Role } from '../store/organizations.ts';
 import type { Answer } from './answer.ts';
-import { authenticate, authenticateRun, isOfRun, type Principal, rolesOfRun, type Shared } from './auth.ts';
+import {
+  authenticate,
+  authenticateOpenTask,
+  authenticateRun,
+  isOfRun,
+  isOfTask,
+  type Principal,
+  rolesOfRun,
+  rolesOfTask,
+  type Shared,
+} from './auth.ts';
 import { forbidden, notFound } from './errors.ts';
 import { can, type Permission, seeing } from './permissions.ts';
 import type { ApiRequest } from './request.ts';
@@ -19,6 +30,8 @@ export interface Finder<S extends Subject> {
   find(request: ApiRequest): Promise<S | undefined>;
   /** What of it Terraform in a run may be shown. Without this, a route does not know of runs' tokens. */
   shared?(subject: S): Promise<Shared | undefined>;
+  /** Whether a run task that the run asks may look at it. Without this, a route does not know of their tokens. */
+  ofTask?(subject: S, asking: Run): boolean;
 }
 
 export interface Call {
@@ -55,7 +68,7 @@ export const route = <S extends Subject>(
   method: Method,
   path: `/${string}`,
   permission: Permission,
-  { what, find, shared }: Finder<S>,
+  { what, find, shared, ofTask }: Finder<S>,
   handle: (context: Context<S>) => Promise<Answer>,
 ): Route => ({
   method,
@@ -66,12 +79,15 @@ export const route = <S extends Subject>(
     // Whatever it throws is for callers with a valid token only.
     finding.catch(() => {});
     const caller = shared && isOfRun(request) ? await authenticateRun(request) : undefined;
-    const principal = caller?.principal ?? (await authenticate(request));
+    const task = ofTask && isOfTask(request) ? await authenticateOpenTask(request) : undefined;
+    const principal = caller?.principal ?? task?.principal ?? (await authenticate(request));
     const subject = await finding;
     if (!subject) throw missing(what);
     const roles = caller
       ? await rolesOfRun(caller.run, await shared?.(subject))
-      : await principal.rolesIn(subject.organization);
+      : task
+        ? rolesOfTask(ofTask?.(subject, task.run))
+        : await principal.rolesIn(subject.organization);
     allow(roles, permission, what);
     return handle({ request, principal, subject, roles });
   },

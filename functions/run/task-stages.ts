@@ -75,6 +75,10 @@ export interface StageFacts extends Pick<Run, 'id' | 'status' | 'statusTimestamp
   verdicts?: Partial<Record<TaskStage, 'passed' | 'failed'>> & { policyEvaluation?: string };
 }
 
+/** Those the run was created with. OPA policies are evaluated in the post-plan stage, which is there for them alone too. */
+export const stagesOf = ({ checks }: Pick<StageFacts, 'checks'>): TaskStage[] =>
+  taskStages.filter((stage) => checks?.tasks?.[stage] || (stage === 'post_plan' && checks?.policyEvaluation));
+
 const stamp = (run: StageFacts, stage: TaskStage, what: 'running' | 'completed'): Timestamp | undefined =>
   run.statusTimestamps[`${stage.replace('_', '-')}-${what}-at`];
 

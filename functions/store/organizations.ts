@@ -2,13 +2,14 @@ import { newId } from './id.ts';
 import { type Key, keys } from './keys.ts';
 import { addProject } from './projects.ts';
 import { batchGet, create, get, put, query, queryAll, remove, update } from './table.ts';
+import { deleteTask, listTasks } from './tasks.ts';
 import { deleteVariableSet, getVariableSets, listVariableSetNames } from './variable-sets.ts';
 
 /**
  * What a membership or a team gives somebody; what each may do is api/permissions.ts. `run` is what Terraform in a run is
- * where state is shared with it; no membership has it.
+ * where state is shared with it, `task` a run task where it looks at the run that asks it; no membership has these.
  */
-export type Role = 'owner' | 'member' | 'admin' | 'write' | 'plan' | 'read' | 'run';
+export type Role = 'owner' | 'member' | 'admin' | 'write' | 'plan' | 'read' | 'run' | 'task';
 
 export interface OrganizationSettings {
   email: string;
@@ -132,6 +133,7 @@ export const deleteOrganization = async (name: string): Promise<void> => {
   }
   const sets = await listVariableSetNames(name);
   for (const set of await getVariableSets(sets.map(({ id }) => id))) await deleteVariableSet(set);
+  for (const task of await listTasks(name)) await deleteTask(task);
   const members = await queryAll<{ sk: string; userId: string }>({ pk, prefix: 'MEMBER#' });
   await remove(keys.organization(name));
   for (const { sk, userId } of members) {

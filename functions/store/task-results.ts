@@ -66,7 +66,10 @@ export const getTaskResult = async (id: string): Promise<TaskResult | undefined>
 
 export type ResultChange = Pick<Partial<TaskResult>, 'message' | 'url' | 'outcomesKey' | 'outcomeCount'>;
 
-/** One conditional write of a result that is not final; undefined when it is. `status` is stamped once. */
+/**
+ * One conditional write of a result as it was read; undefined when it is final meanwhile, or has other outcomes. A
+ * canceled one may still be noted as unreachable. `status` is stamped once.
+ */
 export const changeTaskResult = (
   result: TaskResult,
   status: TaskResultStatus,
@@ -81,8 +84,13 @@ export const changeTaskResult = (
       updatedAt: at,
       ...(result.statusTimestamps[stamp] ? {} : { [`statusTimestamps.${stamp}`]: at }),
     },
-    condition: 'status IN (:pending, :running)',
-    values: { ':pending': 'pending', ':running': 'running' },
+    condition: `status IN (:pending, :running, :was) AND ${result.outcomesKey ? 'outcomesKey = :seen' : 'attribute_not_exists(outcomesKey)'}`,
+    values: {
+      ':pending': 'pending',
+      ':running': 'running',
+      ':was': result.status === 'canceled' ? 'canceled' : 'pending',
+      ...(result.outcomesKey ? { ':seen': result.outcomesKey } : {}),
+    },
   });
 };
 
@@ -155,10 +163,20 @@ export const deliverResult = async ({ status, token }: TaskResult): Promise<void
   if (token && isResultFinal(status)) await endTaskWait(token);
 };
 
-/** It could not be got: says why, and ends the wait. A result that is final meanwhile stays as it is. */
-export const failResult = async (result: TaskResult, message: string): Promise<void> => {
-  const changed = await changeTaskResult(result, 'errored', { message: message.slice(0, maxMessage) });
-  await deliverResult(changed ?? result);
+/**
+ * Ends a result for want of what its task has to say; one that is final stays as it is. Undefined when there is none.
+ */
+export const settleResult = async (
+  id: string,
+  status: 'errored' | 'canceled',
+  message?: string,
+): Promise<TaskResult | undefined> => {
+  for (;;) {
+    const result = await getTaskResult(id);
+    if (!result || isResultFinal(result.status)) return result;
+    const changed = await changeTaskResult(result, status, { message: message?.slice(0, maxMessage) });
+    if (changed) return changed;
+  }
 };
 
 /** Characters of a result's message (api.md §5.3). */

@@ -1,6 +1,6 @@
 import type { EnforcementLevel, TaskStage } from '../run/task-stages.ts';
 import { derivedId } from './id.ts';
-import { type Key, keys } from './keys.ts';
+import { keys } from './keys.ts';
 import { create, get, put, query, queryAll, remove, update } from './table.ts';
 
 /** A run task as a workspace has it. */
@@ -79,14 +79,7 @@ export const deleteWorkspaceTask = async ({ workspaceId, taskId, id }: Workspace
   await remove(keys.taskWorkspace(taskId, workspaceId));
 };
 
-/** A workspace that is deleted, and a task, leave nothing behind. */
+/** A workspace that is deleted leaves its tasks. */
 export const deleteWorkspaceTasksOf = async (workspaceId: string): Promise<void> => {
   for (const one of await listWorkspaceTasks(workspaceId)) await deleteWorkspaceTask(one);
-};
-
-/** For a task whose organization is deleted: its workspaces are gone already. */
-export const forgetTaskWorkspaces = async (taskId: string): Promise<void> => {
-  for (const { pk, sk } of await queryAll<Key>({ pk: keys.task(taskId).pk, prefix: 'WSTASK#' })) {
-    await remove({ pk, sk });
-  }
 };

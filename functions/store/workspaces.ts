@@ -5,6 +5,7 @@ import { deleteRunTriggersOf } from './run-triggers.ts';
 import { batchGet, type Change, create, get, query, queryAll, remove, update } from './table.ts';
 import { leaveVariableSets } from './variable-sets.ts';
 import { claimName, indexName, nameEntry, releaseName, type Tag } from './workspace-names.ts';
+import { deleteWorkspaceTasksOf } from './workspace-tasks.ts';
 
 /** What users set (HCP API: workspaces). */
 export interface WorkspaceSettings {
@@ -207,6 +208,7 @@ export const deleteWorkspace = async (workspace: Workspace): Promise<boolean> =>
   await releaseName(workspace.organization, workspace.name, workspace.id);
   await leaveVariableSets('workspaceIds', workspace.id);
   await deleteRunTriggersOf(workspace.id);
+  await deleteWorkspaceTasksOf(workspace.id);
   const { pk } = keys.workspace(workspace.id);
   const rest = await Promise.all(['VAR', 'CONSUMER#'].map((prefix) => queryAll<Key>({ pk, prefix })));
   await Promise.all(rest.flat().map(({ sk }) => remove({ pk, sk })));

@@ -13,8 +13,8 @@ import {
   acknowledgeResult,
   awaitResult,
   deliverResult,
-  failResult,
   getTaskResult,
+  settleResult,
   type TaskResult,
 } from '../store/task-results.ts';
 import { cancelTaskWait } from '../store/task-tokens.ts';
@@ -33,7 +33,7 @@ interface Patience {
 }
 
 /** Within the two minutes the function has, even when each try takes as long as it may. */
-const usual: Patience = { tries: 6, pauseMs: 1_000 };
+export const usualPatience: Patience = { tries: 6, pauseMs: 1_000 };
 
 const isOver = (run: Run | undefined): boolean => !run || run.cancel !== undefined || isFinal(run.status);
 
@@ -52,22 +52,29 @@ const payloadOf = async (run: Run, result: TaskResult, accessToken: string) => {
   });
 };
 
-/** Nobody waits for the answer any more: the task has called back already, or the run was canceled. */
+/** The task was heard already, or nobody cares any more. */
 const isMoot = async ({ id, runId }: TaskResult): Promise<boolean> => {
   const [result, run] = await Promise.all([getTaskResult(id), getRun(runId)]);
-  return !result || isResultFinal(result.status) || isOver(run);
+  return result?.status !== 'pending' || isOver(run);
+};
+
+/** It cannot be asked: the result says why, and the wait ends at once. */
+const giveUp = async ({ id }: TaskResult, reason: string): Promise<void> => {
+  const result = await settleResult(id, 'errored', reason);
+  if (result) await deliverResult(result);
 };
 
 const ask = async (run: Run, result: TaskResult, accessToken: string, { tries, pauseMs }: Patience): Promise<void> => {
   const task = await getTask(result.taskId);
-  if (!task) return failResult(result, 'The run task was deleted before the run came to it.');
+  if (!task) return giveUp(result, 'The run task was deleted before the run came to it.');
   const [payload, hmacKey] = await Promise.all([payloadOf(run, result, accessToken), openHmacKey(task)]);
   const { publicUrl: baseUrl } = environment;
   for (let n = 1; ; n++) {
     const failure = await askTask({ url: task.url, hmacKey, payload, baseUrl });
     if (!failure) return acknowledgeResult(result);
-    if (failure.final) return failResult(result, `The run task was not called: ${failure.reason}.`);
-    if (n === tries) return failResult(result, `The run task was called ${n} times in vain: ${failure.reason}.`);
+    if (await isMoot(result)) return;
+    if (failure.final) return giveUp(result, `The run task was not called: ${failure.reason}.`);
+    if (n === tries) return giveUp(result, `The run task was called ${n} times in vain: ${failure.reason}.`);
     await delay(pauseMs * 2 ** (n - 1));
     if (await isMoot(result)) return;
   }
@@ -79,17 +86,20 @@ const stateOf = Object.fromEntries(Object.entries(taskStates).map(([state, stage
 >;
 
 /** Waits for a run task's verdict: keeps the token, and asks the task until it has heard. */
-export const runTask = async ({ runId, taskResultId, token }: RunTaskInput, patience = usual): Promise<void> => {
+export const runTask = async (
+  { runId, taskResultId, token }: RunTaskInput,
+  patience = usualPatience,
+): Promise<void> => {
   const awaited = await awaitResult(taskResultId, token);
   if (!awaited) throw new Error(`run ${runId} has no task result ${taskResultId}`);
   const { result, accessToken } = awaited;
-  if (isResultFinal(result.status)) return deliverResult(result);
-  const run = await enterCheck(runId, stateOf[result.stage]);
   // A cancel that came before the token was there could not tell it.
+  const run = await enterCheck(runId, stateOf[result.stage]);
   if (isOver(run)) {
     await cancelTaskWait(token, `run ${runId} was canceled`);
     return;
   }
+  if (isResultFinal(result.status)) return deliverResult(result);
   if (!result.acknowledgedAt) await ask(run, result, accessToken, patience);
 };
 

@@ -1,11 +1,5 @@
 import type { CaughtError } from '../run/ending.ts';
-import {
-  changeTaskResult,
-  getTaskResult,
-  resultSeconds,
-  silenceSeconds,
-  type TaskResult,
-} from '../store/task-results.ts';
+import { getTaskResult, resultSeconds, settleResult, silenceSeconds, type TaskResult } from '../store/task-results.ts';
 
 export interface TaskUnansweredInput {
   runId: string;
@@ -17,7 +11,8 @@ export interface TaskUnansweredInput {
 /** A beat that was missed and a time limit have the same name there; how long it waited makes the difference. */
 const timedOut = ({ waitingSince }: TaskResult): string => {
   const waited = Date.now() - Date.parse(waitingSince ?? '');
-  return waited >= resultSeconds * 1000
+  // Both clocks begin a moment apart.
+  return waited >= (resultSeconds - 60) * 1000
     ? `The run task timed out: it did not finish within ${resultSeconds / 60} minutes.`
     : `The run task timed out: nothing was heard of it for ${silenceSeconds / 60} minutes.`;
 };
@@ -31,6 +26,6 @@ const messageOf = (result: TaskResult, { Error: name }: CaughtError): string =>
 export const handler = async ({ taskResultId, error }: TaskUnansweredInput): Promise<void> => {
   const result = await getTaskResult(taskResultId);
   if (!result) return;
-  if (error.Error === 'Canceled') await changeTaskResult(result, 'canceled');
-  else await changeTaskResult(result, 'errored', { message: messageOf(result, error) });
+  if (error.Error === 'Canceled') await settleResult(taskResultId, 'canceled');
+  else await settleResult(taskResultId, 'errored', messageOf(result, error));
 };

@@ -1,12 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Role } from '../../functions/store/organizations.ts';
+import type { TaskResult } from '../../functions/store/task-results.ts';
 import { type Answered, type Api, startApi } from '../support/api.ts';
 import { stateFile } from '../support/state.ts';
+import { taskHelpers } from '../support/task-stages.ts';
 
 /** Rules that hold for every route: who may come in, and what is said about things that are not there. */
 
 let api: Api;
 let routes: typeof import('../../functions/api/routes/index.ts')['routes'];
+let help: Awaited<ReturnType<typeof taskHelpers>>;
+let keepOutcomes: typeof import('../../functions/store/task-outcomes.ts')['keepOutcomes'];
+let changeTaskResult: typeof import('../../functions/store/task-results.ts')['changeTaskResult'];
+let getTaskResult: typeof import('../../functions/store/task-results.ts')['getTaskResult'];
 let makeUser: (roles: Role[], organization?: string) => Promise<string>;
 
 beforeAll(async () => {
@@ -15,6 +21,9 @@ beforeAll(async () => {
   const { createUser } = await import('../../functions/store/users.ts');
   const { createToken } = await import('../../functions/store/tokens.ts');
   const { addMember } = await import('../../functions/store/organizations.ts');
+  help = await taskHelpers();
+  ({ keepOutcomes } = await import('../../functions/store/task-outcomes.ts'));
+  ({ changeTaskResult, getTaskResult } = await import('../../functions/store/task-results.ts'));
   makeUser = async (roles, organization = 'acme') => {
     const user = await createUser({ username: 'somebody', email: 'some@body.test' });
     if (roles.length) await addMember(organization, user.id, roles);
@@ -91,7 +100,17 @@ describe('what strangers see', () => {
     const { text, ...given } = stateFile({ outputs: { a: { value: 1, type: 'number' } } });
     const state = Buffer.from(text).toString('base64');
     const stateVersion = (await api.post(`workspaces/${other.id}/state-versions`, { ...given, state })).body.data;
+    const task = await help.task();
+    const stages = await help.stageOf(run.id, task.id);
+    const result = (await getTaskResult(stages.result)) as TaskResult;
+    const outcome = { outcomeId: 'o', description: 'd', body: 'b', url: null, tags: [] };
+    await changeTaskResult(result, 'running', (await keepOutcomes(result, [outcome])) as { outcomesKey: string });
+    const outcomes = (await api.get(`task-results/${result.id}/outcomes`)).body.data;
     return {
+      task: task.id,
+      wstask: (await api.get(`workspaces/${workspace.id}/tasks`)).body.data[0].id,
+      ...stages,
+      outcome: outcomes[0].id,
       organization: 'acme',
       name: workspace.attributes.name,
       workspace: workspace.id,

@@ -1,5 +1,7 @@
 import type { Organization, Role } from '../../store/organizations.ts';
 import type { Project } from '../../store/projects.ts';
+import { mostTasks } from '../../store/tasks.ts';
+import { mostWorkspaceTasks } from '../../store/workspace-tasks.ts';
 import { one, type Resource } from '../answer.ts';
 import { organizationPermissions, projectPermissions } from '../permissions.ts';
 
@@ -52,14 +54,17 @@ export const entitlementsDocument = (organization: Organization): Resource => ({
     'audit-logging': false,
     'configuration-designer': false,
     'cost-estimation': true,
-    'global-run-tasks': false,
+    'global-run-tasks': true,
     operations: true,
     'policy-enforcement': false,
     'private-module-registry': false,
     'private-policy-agents': false,
     'private-run-tasks': false,
     'private-vcs': false,
-    'run-tasks': false,
+    'run-tasks': true,
+    'run-task-limit': mostTasks,
+    'run-task-workspace-limit': mostWorkspaceTasks,
+    'run-task-mandatory-enforcement-limit': null,
     'self-serve-billing': false,
     sentinel: false,
     sso: false,

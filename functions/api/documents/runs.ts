@@ -1,9 +1,11 @@
 import { allowedActions } from '../../run/actions.ts';
 import type { Phase, PhaseName, Run } from '../../run/run.ts';
 import { isPhaseFinal } from '../../run/status.ts';
+import { stagesOf } from '../../run/task-stages.ts';
 import { applyId, costEstimateId, planId } from '../../store/id.ts';
 import type { Role } from '../../store/organizations.ts';
 import type { RunComment, RunEvent } from '../../store/run-events.ts';
+import { taskStageId } from '../../store/task-stages.ts';
 import { many, one, type Resource } from '../answer.ts';
 import { runPermissions } from '../permissions.ts';
 
@@ -64,7 +66,10 @@ export const runDocument = (run: Run, { roles, userId }: Viewer, now = new Date(
     'triggering-run': one('runs', run.trigger?.runId),
     'cost-estimate': one('cost-estimates', run.costEstimate && costEstimateId(run.id)),
     'policy-checks': many('policy-checks', []),
-    'task-stages': many('task-stages', []),
+    'task-stages': many(
+      'task-stages',
+      stagesOf(run).map((stage) => taskStageId(run.id, stage)),
+    ),
     comments: { links: { related: `/api/v2/runs/${run.id}/comments` } },
     'run-events': { links: { related: `/api/v2/runs/${run.id}/run-events` } },
   },

@@ -18,7 +18,7 @@ import type { Workspace } from '../../store/workspaces.ts';
 import { type Answer, accepted, created, done, ok, redirect } from '../answer.ts';
 import { configurationVersionDocument } from '../documents/configuration-versions.ts';
 import { conflict, notFound } from '../errors.ts';
-import { configurationVersion, run, workspace } from '../finders.ts';
+import { configurationVersion, run, taskConfigurationVersion, workspace } from '../finders.ts';
 import { includes } from '../include.ts';
 import { list, pageOf } from '../pagination.ts';
 import { acceptUpload } from '../queue-run.ts';
@@ -105,7 +105,7 @@ export const configurationVersionRoutes: Route[] = [
   route('POST', '/workspaces/{workspace}/configuration-versions', 'run:plan', workspace, create),
   route('GET', '/workspaces/{workspace}/configuration-versions', 'configuration:read', workspace, listOfWorkspace),
   route('GET', base, 'configuration:read', configurationVersion, read),
-  route('GET', `${base}/download`, 'configuration:read', configurationVersion, ({ subject }) => download(subject)),
+  route('GET', `${base}/download`, 'configuration:read', taskConfigurationVersion, ({ subject }) => download(subject)),
   route('POST', `${base}/actions/archive`, 'run:apply', configurationVersion, archive),
   route(
     'POST',

@@ -16,6 +16,9 @@ import { runTriggerRoutes } from './run-triggers.ts';
 import { runRoutes } from './runs.ts';
 import { stateOutputRoutes } from './state-outputs.ts';
 import { stateVersionRoutes } from './state-versions.ts';
+import { taskCallbackRoutes } from './task-callbacks.ts';
+import { taskStageRoutes } from './task-stages.ts';
+import { taskRoutes } from './tasks.ts';
 import { variableSetRoutes } from './variable-sets.ts';
 import { variableRoutes } from './variables.ts';
 import { workspaceLockRoutes } from './workspace-locks.ts';
@@ -47,6 +50,9 @@ export const routes: Route[] = [
     ...runActionRoutes,
     ...runEventRoutes,
     ...runTriggerRoutes,
+    ...taskRoutes,
+    ...taskStageRoutes,
+    ...taskCallbackRoutes,
     ...planRoutes,
     ...costEstimateRoutes,
     ...phaseContentRoutes,

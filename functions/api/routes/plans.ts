@@ -5,7 +5,7 @@ import { objects } from '../../store/keys.ts';
 import { type Answer, noContent, ok, redirect } from '../answer.ts';
 import { applyDocument, planDocument } from '../documents/runs.ts';
 import { notFound, unavailable } from '../errors.ts';
-import { apply, plan, run } from '../finders.ts';
+import { apply, plan, run, taskPlan } from '../finders.ts';
 import { type Context, type Route, route } from '../route.ts';
 
 /** Life of a link to a plan, in seconds (HCP API: plans). */
@@ -61,7 +61,7 @@ const readApply = async ({ request, subject }: Context<Run>): Promise<Answer> =>
 
 export const planRoutes: Route[] = [
   route('GET', '/plans/{plan}', 'run:read', plan, readPlan),
-  route('GET', '/plans/{plan}/json-output', 'plan:read-json', plan, kept(jsonOutput)),
+  route('GET', '/plans/{plan}/json-output', 'plan:read-json', taskPlan, kept(jsonOutput)),
   route('GET', '/plans/{plan}/json-output-redacted', 'run:read', plan, kept(jsonOutputRedacted)),
   route('GET', '/plans/{plan}/json-schema', 'run:read', plan, kept(jsonSchema)),
   route('GET', '/runs/{run}/plan', 'run:read', run, readPlan),

@@ -1,4 +1,5 @@
 import type { Run } from '../../run/run.ts';
+import { stagesOf } from '../../run/task-stages.ts';
 import { getConfigurationVersion } from '../../store/configuration-versions.ts';
 import { getOrganization } from '../../store/organizations.ts';
 import { findOrganizationRuns, findRuns, listAppliableRuns, listOpenRuns } from '../../store/run-lists.ts';
@@ -9,6 +10,7 @@ import { configurationVersionDocument } from '../documents/configuration-version
 import { costEstimateDocument } from '../documents/cost-estimates.ts';
 import { capacityDocument } from '../documents/organizations.ts';
 import { applyDocument, planDocument, runDocument } from '../documents/runs.ts';
+import { taskStageDocument } from '../documents/task-stages.ts';
 import { userDocument } from '../documents/users.ts';
 import { workspaceDocument } from '../documents/workspaces.ts';
 import { badRequest } from '../errors.ts';
@@ -67,6 +69,9 @@ const related = async (context: Context<Subject>, runs: Run[]): Promise<Resource
     ...workspaces.map((one) => workspaceDocument(one, roles)),
     ...versions.map((one) => configurationVersionDocument(one)),
     ...users.map(userDocument),
+    ...(include.has('task_stages')
+      ? runs.flatMap((one) => stagesOf(one).map((stage) => taskStageDocument(one, stage, context)))
+      : []),
   ];
 };
 

@@ -1,0 +1,18 @@
+import { isResultFinal, type ReportedStatus, type TaskResultStatus } from './task-stages.ts';
+
+/**
+ * What becomes of what a run task says (run tasks: callback). `record`: it counts. `repeat`: it was said before, and
+ * changes nothing. `unreachable`: the run was canceled or is over, so it is noted and resumes nothing. `conflict`: the
+ * result is final. Pure.
+ */
+export type CallbackDecision = 'record' | 'repeat' | 'unreachable' | 'conflict';
+
+export const decideCallback = (
+  status: TaskResultStatus,
+  said: ReportedStatus,
+  { runIsOver }: { runIsOver: boolean },
+): CallbackDecision => {
+  if (!isResultFinal(status)) return runIsOver ? 'unreachable' : 'record';
+  if (status === said || status === 'unreachable') return 'repeat';
+  return status === 'canceled' ? 'unreachable' : 'conflict';
+};

@@ -1,0 +1,146 @@
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { send } from '../../functions/outbound/send.ts';
+import { endless, hang, startTaskServer, status, type TaskServer } from '../support/task-server.ts';
+
+let server: TaskServer;
+/** On another port, to be redirected to. */
+let other: TaskServer;
+
+beforeAll(async () => {
+  process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
+  server = await startTaskServer();
+  other = await startTaskServer();
+});
+beforeEach(() => {
+  for (const each of [server, other]) {
+    each.answer = status(200);
+    each.requests.length = 0;
+  }
+  process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
+});
+afterAll(async () => {
+  delete process.env.OUTBOUND_ALLOWED_CIDRS;
+  await server.close();
+  await other.close();
+});
+
+const post = (url: string, limits = {}) =>
+  send(
+    { method: 'POST', url, headers: { 'x-a': 'b' }, body: '{"a":1}' },
+    { connectMs: 1_000, totalMs: 2_000, ...limits },
+  );
+
+const failure = (what: string, message: string) => ({ failure: what, message: expect.stringContaining(message) });
+
+describe('requests to people’s URLs', () => {
+  it('are sent as they are, and any status is an answer', async () => {
+    server.answer = (_, response) => response.writeHead(418, { 'x-c': 'd' }).end('tea');
+    const answer = await post(`${server.url}path?q=1`);
+    expect([answer.status, answer.headers['x-c'], answer.body.toString()]).toEqual([418, 'd', 'tea']);
+    expect(server.requests).toMatchObject([
+      { method: 'POST', path: '/path?q=1', headers: { 'x-a': 'b', 'content-length': '7' }, payload: { a: 1 } },
+    ]);
+  });
+
+  it.each(['ftp://127.0.0.1/', 'file:///etc/passwd', 'gopher://127.0.0.1/', 'data:text/plain,a', 'javascript:1'])(
+    'are http and https only: not %s',
+    async (url) => {
+      await expect(post(url)).rejects.toMatchObject(failure('forbidden', 'only http and https'));
+    },
+  );
+
+  it('have no user name and no password', async () => {
+    await expect(post(server.url.replace('//', '//me:secret@'))).rejects.toMatchObject(
+      failure('forbidden', 'user name'),
+    );
+    await expect(post('http://')).rejects.toMatchObject(failure('forbidden', 'not a URL'));
+  });
+
+  it('do not reach what the operator does not allow', async () => {
+    process.env.OUTBOUND_ALLOWED_CIDRS = '';
+    await expect(post(server.url)).rejects.toMatchObject(failure('forbidden', 'reserved address'));
+    await expect(post(server.url.replace('127.0.0.1', 'localhost'))).rejects.toMatchObject(
+      failure('forbidden', 'localhost'),
+    );
+    expect(server.requests).toEqual([]);
+  });
+
+  it('go to an address that was checked, whatever the name means a moment later', async () => {
+    // Both families are loopback, and only one is allowed: the other must not even be tried.
+    const answer = await post(server.url.replace('127.0.0.1', 'localhost'));
+    expect(answer.status).toBe(200);
+    expect(server.requests[0]?.headers.host).toMatch(/^localhost:/);
+  });
+
+  it('end when nobody answers', async () => {
+    server.answer = hang;
+    await expect(post(server.url, { totalMs: 100 })).rejects.toMatchObject(failure('timeout', 'in time'));
+  });
+
+  it('end when the connection does not stand in time', async () => {
+    // It accepts, and never says a word of TLS.
+    const deaf = createServer();
+    await new Promise<void>((resolve) => deaf.listen(0, '127.0.0.1', resolve));
+    const url = `https://127.0.0.1:${(deaf.address() as AddressInfo).port}/`;
+    await expect(post(url, { connectMs: 100 })).rejects.toMatchObject(failure('timeout', 'in time'));
+    deaf.close();
+  });
+
+  it('are not TLS by accident', async () => {
+    await expect(post(server.url.replace('http:', 'https:'))).rejects.toMatchObject(failure('unreachable', 'TLS'));
+  });
+
+  it('fail in words when nothing is there', async () => {
+    const gone = await startTaskServer();
+    await gone.close();
+    await expect(post(gone.url)).rejects.toMatchObject(failure('unreachable', 'nothing accepts connections'));
+  });
+
+  it('read no more of an answer than they have to', async () => {
+    server.answer = endless;
+    const answer = await post(server.url, { maxBytes: 1_000 });
+    expect([answer.status, answer.body.length]).toEqual([200, 1_000]);
+  });
+
+  it('wait for the rest of an answer no longer than they may', async () => {
+    server.answer = (_, response) => response.writeHead(200).write('begun');
+    const answer = await post(server.url, { totalMs: 150 });
+    expect([answer.status, answer.body.toString()]).toEqual([200, 'begun']);
+  });
+
+  it('take no headers without end', async () => {
+    server.answer = (_, response) => response.writeHead(200, { 'x-long': 'x'.repeat(100_000) }).end();
+    await expect(post(server.url)).rejects.toMatchObject(failure('unreachable', 'too large headers'));
+  });
+});
+
+describe('redirects', () => {
+  it('that repeat the request are followed, a few times', async () => {
+    server.answer = status(307, { location: other.url });
+    expect((await post(server.url)).status).toBe(200);
+    expect(other.requests).toMatchObject([{ method: 'POST', payload: { a: 1 } }]);
+    server.answer = status(308, { location: '/again' });
+    await expect(post(server.url)).rejects.toMatchObject(failure('unreachable', 'redirects more than'));
+    expect(server.requests).toHaveLength(5);
+  });
+
+  it.each([301, 302, 303])('that would make a GET of it are an answer like any other: %i', async (code) => {
+    server.answer = status(code, { location: other.url });
+    expect((await post(server.url)).status).toBe(code);
+    expect(other.requests).toEqual([]);
+  });
+
+  it.each([
+    'http://169.254.169.254/latest/meta-data/',
+    'http://[fd00:ec2::254]/',
+    'http://10.0.0.1/',
+    'http://[::ffff:a9fe:a9fe]/',
+    'http://2852039166/',
+    'file:///etc/passwd',
+  ])('do not lead inside: %s', async (location) => {
+    server.answer = status(307, { location });
+    await expect(post(server.url)).rejects.toMatchObject({ failure: 'forbidden' });
+  });
+});

@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { isFinal, runStatuses } from '../../functions/run/status.ts';
+import { decideCallback } from '../../functions/run/task-callback.ts';
+import {
+  isResultFinal,
+  type ResultFacts,
+  type StageFacts,
+  shownResultStatus,
+  stagesOf,
+  stageVerdict,
+  type TaskResultStatus,
+  taskStageStatus,
+  taskStageTimestamps,
+} from '../../functions/run/task-stages.ts';
+import { newRun } from '../support/run.ts';
+
+const result = (change: Partial<ResultFacts> = {}): ResultFacts => ({
+  status: 'passed',
+  stage: 'post_plan',
+  taskName: 'scan',
+  enforcementLevel: 'mandatory',
+  ...change,
+});
+
+const statuses: TaskResultStatus[] = ['pending', 'running', 'passed', 'failed', 'errored', 'canceled', 'unreachable'];
+
+describe('what the results of a stage add up to', () => {
+  it.each(statuses)('a mandatory task that is %s', (status) => {
+    const { verdict, message } = stageVerdict([result(), result({ status, taskName: 'cost' })]);
+    expect(verdict).toBe(status === 'passed' ? 'passed' : 'failed');
+    if (status !== 'passed') expect(message).toBe('the run failed because the run task "cost" is required to succeed');
+  });
+
+  it.each(statuses)('an advisory task that is %s never fails it, and leaves a warning', (status) => {
+    const { verdict, message } = stageVerdict([result(), result({ status, enforcementLevel: 'advisory' })]);
+    expect(verdict).toBe('passed');
+    expect(message).toEqual(status === 'passed' ? undefined : expect.stringContaining('"scan" did not succeed'));
+  });
+
+  it('the most restrictive wins, and every mandatory one that failed is named', () => {
+    const advisory = Array.from({ length: 20 }, () => result({ enforcementLevel: 'advisory' }));
+    const failed = ['a', 'b'].map((taskName) => result({ taskName, status: 'failed' }));
+    expect(stageVerdict([...advisory, ...failed]).message).toBe(
+      'the run failed because the run tasks "a", "b" are required to succeed',
+    );
+  });
+
+  it('tasks after the apply only warn', () => {
+    const { verdict, message } = stageVerdict([result({ stage: 'post_apply', status: 'failed' })]);
+    expect([verdict, message]).toEqual(['passed', expect.stringContaining('does not stop the run')]);
+  });
+
+  it('no results are no reason to fail', () => {
+    expect(stageVerdict([])).toEqual({ verdict: 'passed' });
+  });
+});
+
+const begun = { 'post-plan-running-at': '2026-01-01T00:00:01.000Z' };
+const over = { ...begun, 'post-plan-completed-at': '2026-01-01T00:00:02.000Z' };
+const run = (change: Partial<StageFacts>): StageFacts => ({
+  ...newRun(),
+  checks: { tasks: { post_plan: { id: 'ts-1', taskResultIds: [] } } },
+  ...change,
+});
+
+describe('how a stage is shown', () => {
+  it.each<[string, Partial<StageFacts>, string]>([
+    ['before the run has come to it', { status: 'planning' }, 'pending'],
+    ['while tasks are at work', { status: 'post_plan_running', statusTimestamps: begun }, 'running'],
+    [
+      'after its verdict, until the status that follows is written',
+      { status: 'post_plan_running', statusTimestamps: begun, verdicts: { post_plan: 'passed' } },
+      'running',
+    ],
+    ['with the status that follows', { status: 'post_plan_completed', statusTimestamps: over }, 'passed'],
+    ['later', { status: 'applied', statusTimestamps: over }, 'passed'],
+    [
+      'while a person is asked',
+      { status: 'post_plan_awaiting_decision', statusTimestamps: begun },
+      'awaiting_override',
+    ],
+    [
+      'when it failed the run',
+      { status: 'errored', statusTimestamps: begun, verdicts: { post_plan: 'failed' } },
+      'failed',
+    ],
+    [
+      'when its policies failed the run',
+      { status: 'errored', statusTimestamps: begun, verdicts: { post_plan: 'passed', policyEvaluation: 'failed' } },
+      'failed',
+    ],
+    ['when the run was stopped meanwhile', { status: 'errored', statusTimestamps: begun }, 'errored'],
+    ['when the run was canceled meanwhile', { status: 'canceled', statusTimestamps: begun }, 'canceled'],
+    ['when the run ended before it', { status: 'errored' }, 'unreachable'],
+    ['when the run was canceled before it', { status: 'canceled' }, 'unreachable'],
+  ])('%s', (_, change, expected) => {
+    expect(taskStageStatus(run(change), 'post_plan')).toBe(expected);
+  });
+
+  it('has no result that is open once the run is final', () => {
+    for (const status of runStatuses.filter(isFinal)) {
+      for (const statusTimestamps of [{}, begun, over]) {
+        for (const open of ['pending', 'running'] as const) {
+          const shown = shownResultStatus({ status: open, stage: 'post_plan' }, run({ status, statusTimestamps }));
+          expect([status, isResultFinal(shown)]).toEqual([status, true]);
+        }
+        const stage = taskStageStatus(run({ status, statusTimestamps }), 'post_plan');
+        expect(['pending', 'running', 'awaiting_override']).not.toContain(stage);
+      }
+    }
+  });
+
+  it('keeps what a task has said', () => {
+    const canceled = run({ status: 'canceled', statusTimestamps: begun });
+    expect(shownResultStatus({ status: 'failed', stage: 'post_plan' }, canceled)).toBe('failed');
+    expect(shownResultStatus({ status: 'unreachable', stage: 'post_plan' }, canceled)).toBe('unreachable');
+  });
+
+  it('tells when it got there', () => {
+    expect(taskStageTimestamps(run({ status: 'post_plan_completed', statusTimestamps: over }), 'post_plan')).toEqual({
+      'running-at': begun['post-plan-running-at'],
+      'passed-at': over['post-plan-completed-at'],
+    });
+    expect(taskStageTimestamps(run({ status: 'planning' }), 'post_plan')).toEqual({});
+  });
+
+  it('is there for tasks, and at post-plan for policies alone', () => {
+    expect(stagesOf(newRun() as StageFacts)).toEqual([]);
+    expect(stagesOf(run({}))).toEqual(['post_plan']);
+    expect(stagesOf({ checks: { policyEvaluation: true } })).toEqual(['post_plan']);
+  });
+});
+
+describe('what becomes of a callback', () => {
+  it.each<[TaskResultStatus, 'running' | 'passed' | 'failed', boolean, string]>([
+    ['pending', 'running', false, 'record'],
+    ['running', 'running', false, 'record'],
+    ['running', 'passed', false, 'record'],
+    ['pending', 'failed', false, 'record'],
+    ['running', 'passed', true, 'unreachable'],
+    ['pending', 'running', true, 'unreachable'],
+    ['canceled', 'passed', true, 'unreachable'],
+    ['unreachable', 'passed', true, 'repeat'],
+    ['passed', 'passed', false, 'repeat'],
+    ['failed', 'failed', true, 'repeat'],
+    ['passed', 'failed', false, 'conflict'],
+    ['failed', 'running', false, 'conflict'],
+    ['errored', 'passed', false, 'conflict'],
+    ['errored', 'running', true, 'conflict'],
+  ])('a result that is %s hears %s (run over: %s): %s', (status, said, runIsOver, expected) => {
+    expect(decideCallback(status, said, { runIsOver })).toBe(expected);
+  });
+});

@@ -1,0 +1,118 @@
+/** A run task for tests: takes requests, keeps them, and answers as the test wants. */
+import { createHmac } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TaskPayload } from '../../functions/run/task-payload.ts';
+import type { TaskStage } from '../../functions/run/task-stages.ts';
+
+export interface TaskRequest {
+  method: string;
+  path: string;
+  headers: IncomingMessage['headers'];
+  /** The bytes as they came. */
+  bytes: Buffer;
+  payload: TaskPayload;
+}
+
+type Answerer = (request: TaskRequest, response: ServerResponse) => unknown;
+
+export interface TaskServer {
+  url: string;
+  requests: TaskRequest[];
+  /** How it answers from now on; 200 to begin with. */
+  answer: Answerer;
+  /** Resolves with the n-th request (from 1), as soon as it is there. */
+  request(n: number): Promise<TaskRequest>;
+  close(): Promise<void>;
+}
+
+export const status =
+  (code: number, headers: Record<string, string> = {}): Answerer =>
+  (_, response) =>
+    response.writeHead(code, headers).end();
+
+/** Takes the request and never says anything. */
+export const hang: Answerer = () => {};
+
+/** A body without an end, as fast as it is taken. */
+export const endless: Answerer = (_, response) => {
+  response.writeHead(200, { 'content-length': String(1024 ** 3) });
+  const chunk = Buffer.alloc(65_536);
+  const more = (): void => {
+    while (!response.destroyed && response.write(chunk));
+    response.once('drain', more);
+  };
+  response.on('error', () => {});
+  more();
+};
+
+export const signatureOf = (bytes: Buffer, key: string): string =>
+  createHmac('sha512', key).update(bytes).digest('hex');
+
+export const startTaskServer = async (): Promise<TaskServer> => {
+  const waiting = new Map<number, (request: TaskRequest) => void>();
+  const server = createServer(async (incoming, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of incoming as AsyncIterable<Buffer>) parts.push(part);
+    const bytes = Buffer.concat(parts);
+    const request: TaskRequest = {
+      method: incoming.method ?? '',
+      path: incoming.url ?? '',
+      headers: incoming.headers,
+      bytes,
+      payload: bytes.length ? JSON.parse(bytes.toString()) : {},
+    };
+    task.requests.push(request);
+    waiting.get(task.requests.length)?.(request);
+    await task.answer(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const task: TaskServer = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    requests: [],
+    answer: status(200),
+    request: async (n) => {
+      const there = task.requests[n - 1];
+      if (there) return there;
+      return new Promise((resolve) => {
+        waiting.set(n, resolve);
+      });
+    },
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return task;
+};
+
+/** Every property of the vendor's two tables, by stage (seeds/002), in alphabetical order. */
+export const payloadKeys = (stage: TaskStage): string[] =>
+  [
+    'access_token',
+    'capabilities',
+    'capabilitites',
+    'configuration_version_download_url',
+    'configuration_version_id',
+    'is_speculative',
+    'organization_name',
+    'payload_version',
+    ...(stage === 'pre_plan' ? [] : ['plan_json_api_url']),
+    'run_app_url',
+    'run_created_at',
+    'run_created_by',
+    'run_id',
+    'run_message',
+    'stage',
+    'task_result_callback_url',
+    'task_result_enforcement_level',
+    'task_result_id',
+    'vcs_branch',
+    'vcs_commit_url',
+    'vcs_pull_request_url',
+    'vcs_repo_url',
+    'workspace_app_url',
+    'workspace_id',
+    'workspace_name',
+    'workspace_working_directory',
+  ].sort();

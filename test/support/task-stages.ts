@@ -1,0 +1,43 @@
+import type { TaskStage } from '../../functions/run/task-stages.ts';
+import type { TaskValues } from '../../functions/store/tasks.ts';
+
+/** Run tasks and what runs keep of them, made by the store itself. Start DynamoDB first. */
+export const taskHelpers = async () => {
+  const { createTask } = await import('../../functions/store/tasks.ts');
+  const { createWorkspaceTask } = await import('../../functions/store/workspace-tasks.ts');
+  const { freezeTaskStages } = await import('../../functions/store/task-stages.ts');
+  const { awaitResult } = await import('../../functions/store/task-results.ts');
+  const { getRun, updateRun } = await import('../../functions/store/runs.ts');
+  let made = 0;
+  const task = async (change: Partial<TaskValues> = {}, organization = 'acme') => {
+    const created = await createTask(organization, {
+      name: `made-${++made}-${Math.random().toString(36).slice(2, 8)}`,
+      url: 'https://task.test/',
+      description: null,
+      enabled: true,
+      global: { enabled: false, stages: [], enforcementLevel: 'advisory' },
+      ...change,
+    });
+    if (!created) throw new Error('name taken');
+    return created;
+  };
+  return {
+    task,
+    /** Gives a run that was created a task stage, as if its workspace had had the task before. */
+    stageOf: async (runId: string, taskId: string, stage: TaskStage = 'post_plan') => {
+      const run = await getRun(runId);
+      if (!run) throw new Error(`no run ${runId}`);
+      const { workspaceId, organization, planOnly } = run;
+      await createWorkspaceTask(workspaceId, taskId, { stages: [stage], enforcementLevel: 'mandatory' });
+      const { stages } = await freezeTaskStages({ runId, workspaceId, organization, planOnly });
+      await updateRun(runId, { set: { checks: { tasks: stages } } });
+      return { stage: stages[stage]?.id as string, result: stages[stage]?.taskResultIds[0] as string };
+    },
+    /** As when the machine has come to the task: a task token, and the access token it was sent. */
+    ask: async (resultId: string, token = `token of ${resultId}`) => {
+      const awaited = await awaitResult(resultId, token);
+      if (!awaited) throw new Error(`no result ${resultId}`);
+      return { token, accessToken: awaited.accessToken };
+    },
+  };
+};
