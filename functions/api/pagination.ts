@@ -24,6 +24,10 @@ export const pageOf = (request: ApiRequest): Page => ({
   size: Math.min(maxSize, positive(request, 'page[size]', defaultSize)),
 });
 
+/** What a filtered list can say of its total: how many it saw, and that there is another page where one is known of. */
+export const totalOf = ({ page, size }: Page, total: number, more: boolean): number =>
+  more ? Math.max(total, page * size + 1) : total;
+
 export const slice = <T>(items: T[], { page, size }: Page): T[] => items.slice((page - 1) * size, page * size);
 
 const link = ({ path, query }: ApiRequest, number: number, size: number): string => {

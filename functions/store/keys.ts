@@ -4,17 +4,19 @@
  * | pk | sk | item |
  * |---|---|---|
  * | `ORG#<name>` | `ORG` | organization |
- * | | `WSNAME#<workspace name>` | → workspace id; the uniqueness of names |
- * | | `PROJECT#<project name>` | → project id |
+ * | | `WSNAME#<case apart>#<workspace name>` | → workspace id; the uniqueness of names, and lists |
+ * | | `PROJECT#<case apart>#<project name>` | → project id |
  * | | `MEMBER#<user id>` | → user id; who belongs to it, for lists |
  * | | `RUN#<created at>#<id>` | → run id; the organization's runs, for lists |
  * | | `OPEN#<created at>#<id>` | → run id; only while it is not over |
- * | | `VARSET#<project id, if it owns it>#<name>` | → variable set id; the uniqueness of names |
+ * | | `VARSET#<case apart>#<project id, if it owns it>#<name>` | → variable set id; the uniqueness of names |
  * | | `GLOBALVARSET#<id>` | → variable set id; those applied to every workspace |
  * | | `TASKNAME#<name>` | → run task id; the uniqueness of names |
  * | | `GLOBALTASK#<id>` | → run task id; those of every workspace |
  * | `PROJECT#<id>` | `PROJECT` | project |
+ * | | `WSNAME#<case apart>#<workspace name>` | → workspace id, for lists |
  * | | `VARSET#<id>` | → variable set that may be applied to it |
+ * | | `OWNVARSET#<id>` | → variable set that it may own |
  * | `USER#<id>` | `USER` | user |
  * | | `ORG#<name>` | membership of the user in the organization |
  * | | `TOKEN#<id>` | → hash of the user's token |
@@ -53,14 +55,28 @@ export interface Key {
 /** Numbers in sort keys, so that text order is number order. */
 export const padded = (n: number): string => String(n).padStart(12, '0');
 
+/** A name so that lists are in the order people expect: `a`, `B`, `c`. Names that differ in case only stay apart. */
+const sortable = (name: string, owner?: string): string =>
+  [name.toLowerCase(), ...(owner === undefined ? [] : [owner]), name].join('#');
+
 /** Workspaces and variable sets have variables. */
 export const isVariableSet = (ownerId: string): boolean => ownerId.startsWith('varset-');
 const variableOwner = (ownerId: string): string => `${isVariableSet(ownerId) ? 'VARSET' : 'WS'}#${ownerId}`;
 
 export const keys = {
   organization: (name: string): Key => ({ pk: `ORG#${name}`, sk: 'ORG' }),
-  workspaceName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `WSNAME#${name}` }),
-  projectName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `PROJECT#${name}` }),
+  workspaceName: (organization: string, name: string): Key => ({
+    pk: `ORG#${organization}`,
+    sk: `WSNAME#${sortable(name)}`,
+  }),
+  projectWorkspace: (projectId: string, name: string): Key => ({
+    pk: `PROJECT#${projectId}`,
+    sk: `WSNAME#${sortable(name)}`,
+  }),
+  projectName: (organization: string, name: string): Key => ({
+    pk: `ORG#${organization}`,
+    sk: `PROJECT#${sortable(name)}`,
+  }),
   project: (id: string): Key => ({ pk: `PROJECT#${id}`, sk: 'PROJECT' }),
   user: (id: string): Key => ({ pk: `USER#${id}`, sk: 'USER' }),
   membership: (userId: string, organization: string): Key => ({ pk: `USER#${userId}`, sk: `ORG#${organization}` }),
@@ -85,13 +101,14 @@ export const keys = {
   variableSet: (id: string): Key => ({ pk: `VARSET#${id}`, sk: 'VARSET' }),
   variableSetName: (organization: string, projectId: string | undefined, name: string): Key => ({
     pk: `ORG#${organization}`,
-    sk: `VARSET#${projectId ?? ''}#${name}`,
+    sk: `VARSET#${sortable(name, projectId ?? '')}`,
   }),
   globalVariableSet: (organization: string, id: string): Key => ({
     pk: `ORG#${organization}`,
     sk: `GLOBALVARSET#${id}`,
   }),
   workspaceVariableSet: (workspaceId: string, id: string): Key => ({ pk: `WS#${workspaceId}`, sk: `VARSET#${id}` }),
+  ownVariableSet: (projectId: string, id: string): Key => ({ pk: `PROJECT#${projectId}`, sk: `OWNVARSET#${id}` }),
   projectVariableSet: (projectId: string, id: string): Key => ({ pk: `PROJECT#${projectId}`, sk: `VARSET#${id}` }),
   runNumber: (workspaceId: string, n: number): Key => ({ pk: `WS#${workspaceId}`, sk: `RUN#${padded(n)}` }),
   queued: (workspaceId: string, n: number): Key => ({ pk: `WS#${workspaceId}`, sk: `QUEUE#${padded(n)}` }),

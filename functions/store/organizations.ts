@@ -1,9 +1,11 @@
 import { newId } from './id.ts';
 import { type Key, keys } from './keys.ts';
-import { addProject } from './projects.ts';
+import type { NameCounts } from './name-index.ts';
+import { addProject, eachProject } from './projects.ts';
 import { batchGet, create, get, put, query, queryAll, remove, update } from './table.ts';
 import { deleteTask, listTasks } from './tasks.ts';
-import { deleteVariableSet, getVariableSets, listVariableSetNames } from './variable-sets.ts';
+import { eachVariableSet } from './variable-set-lists.ts';
+import { deleteVariableSet } from './variable-sets.ts';
 
 /**
  * What a membership or a team gives somebody; what each may do is api/permissions.ts. `run` is what Terraform in a run is
@@ -39,7 +41,7 @@ export const defaultOrganizationSettings: Omit<OrganizationSettings, 'email'> = 
   defaultExecutionMode: 'remote',
 };
 
-export interface Organization extends OrganizationSettings {
+export interface Organization extends OrganizationSettings, NameCounts {
   /** Its id in the API. It cannot be changed: every record names it. */
   name: string;
   /** `org-…`. */
@@ -126,13 +128,15 @@ export const hasWorkspaces = async (organization: string): Promise<boolean> =>
 /** Deletes an organization without workspaces: memberships and projects, then itself. May be repeated. */
 export const deleteOrganization = async (name: string): Promise<void> => {
   const { pk } = keys.organization(name);
-  const projects = await queryAll<{ sk: string; projectId: string }>({ pk, prefix: 'PROJECT#' });
-  for (const { sk, projectId } of projects) {
-    await remove(keys.project(projectId));
-    await remove({ pk, sk });
+  for await (const projects of eachProject(name)) {
+    for (const { id, name: projectName } of projects) {
+      await remove(keys.project(id));
+      await remove(keys.projectName(name, projectName));
+    }
   }
-  const sets = await listVariableSetNames(name);
-  for (const set of await getVariableSets(sets.map(({ id }) => id))) await deleteVariableSet(set);
+  for await (const sets of eachVariableSet(name)) {
+    for (const set of sets) await deleteVariableSet(set);
+  }
   for (const task of await listTasks(name)) await deleteTask(task);
   const members = await queryAll<{ sk: string; userId: string }>({ pk, prefix: 'MEMBER#' });
   await remove(keys.organization(name));

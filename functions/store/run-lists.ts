@@ -3,6 +3,7 @@ import type { Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { type Key, keys } from './keys.ts';
 import { listRuns } from './runs.ts';
+import { type Found, type Paging, scan } from './scan.ts';
 import { batchGet, query, queryAll } from './table.ts';
 import type { Workspace } from './workspaces.ts';
 
@@ -10,12 +11,6 @@ import type { Workspace } from './workspaces.ts';
  * Lists of runs, newest first. What never changes of a run stands in its pointers too, some 200 bytes each; the runs
  * themselves are read only where a filter is about what changes, or for the page that is answered.
  */
-
-interface Paging {
-  /** From 1. */
-  page: number;
-  size: number;
-}
 
 export interface RunPointer extends Key {
   runId: string;
@@ -36,18 +31,7 @@ export interface RunFilter {
   to?: string;
 }
 
-export interface RunPage {
-  items: Run[];
-  /** How many fit among those looked at, which are all of them unless `more`. */
-  total: number;
-  more: boolean;
-}
-
-/** How far back a list looks, in runs it has to read, and in pointers alone. */
-const mostRuns = 2000;
-const mostPointers = 20_000;
-const smallestPiece = 20;
-const largestPiece = 500;
+export type RunPage = Found<Run>;
 
 /** In the order of the ids; missing ones are left out. */
 export const getRuns = async (ids: string[]): Promise<Run[]> => {
@@ -58,39 +42,22 @@ export const getRuns = async (ids: string[]): Promise<Run[]> => {
   return found;
 };
 
-/** The next pointers, newest first, at most so many. */
-type Reader = (limit: number) => Promise<RunPointer[]>;
-
-const readerOf = (pk: string, prefix: string, { from = '', to = '~' }: { from?: string; to?: string } = {}): Reader => {
-  let before = `${prefix}${to}`;
-  return async (limit) => {
-    const range = { pk, from: `${prefix}${from}`, to: before, reverse: true, limit: limit + 1 };
-    // A range includes its end, which is where the last piece stopped.
-    const pointers = (await query<RunPointer>(range)).filter(({ sk }) => sk !== before).slice(0, limit);
-    before = pointers.at(-1)?.sk ?? before;
+const scanned = (
+  pk: string,
+  { mayFit, fits }: RunFilter,
+  paging: Paging,
+  { from = '', to = '~' }: { from?: string; to?: string } = {},
+): Promise<RunPage> => {
+  let after: string | undefined;
+  const read = async (limit: number): Promise<RunPointer[]> => {
+    const range = { pk, from: `RUN#${from}`, to: `RUN#${to}`, after, reverse: true, limit };
+    const pointers = await query<RunPointer>(range);
+    after = pointers.at(-1)?.sk ?? after;
     return pointers;
   };
-};
-
-/** Looks on, in growing pieces, until the page is full and one more is known of. */
-const scan = async (read: Reader, { mayFit, fits }: RunFilter, { page, size }: Paging): Promise<RunPage> => {
-  const wanted = page * size + 1;
-  const most = fits ? mostRuns : mostPointers;
-  const ids: string[] = [];
-  const runs: Run[] = [];
-  const count = () => (fits ? runs.length : ids.length);
-  let seen = 0;
-  for (let piece = Math.max(wanted, smallestPiece); count() < wanted && seen < most; piece *= 2) {
-    const pointers = await read(Math.min(piece, largestPiece, most - seen));
-    if (pointers.length === 0) break;
-    seen += pointers.length;
-    const some = pointers.filter(mayFit).map(({ runId }) => runId);
-    if (fits) runs.push(...(await getRuns(some)).filter(fits));
-    else ids.push(...some);
-  }
-  const from = (page - 1) * size;
-  const items = fits ? runs.slice(from, from + size) : await getRuns(ids.slice(from, from + size));
-  return { items, total: count(), more: count() > page * size };
+  const narrow = (pointers: RunPointer[]) => pointers.filter(mayFit);
+  const records = (pointers: RunPointer[]) => getRuns(pointers.map(({ runId }) => runId));
+  return scan({ read, narrow, records, fits }, paging);
 };
 
 const openPointers = (organization: string): Promise<RunPointer[]> =>
@@ -122,7 +89,7 @@ export const listAppliableRuns = async (workspace: Workspace, paging: Paging): P
 
 /** Runs of the workspace that fit. */
 export const findRuns = async (workspace: Workspace, filter: RunFilter, paging: Paging): Promise<RunPage> => {
-  if (!filter.open) return scan(readerOf(keys.workspace(workspace.id).pk, 'RUN#'), filter, paging);
+  if (!filter.open) return scanned(keys.workspace(workspace.id).pk, filter, paging);
   const pointers = await openPointers(workspace.organization);
   return pageOfOpen(
     pointers.filter(({ workspaceId }) => workspaceId === workspace.id),
@@ -139,4 +106,4 @@ export const findOrganizationRuns = async (
 ): Promise<RunPage> =>
   filter.open
     ? pageOfOpen(await openPointers(organization), filter, paging)
-    : scan(readerOf(keys.organization(organization).pk, 'RUN#', filter), filter, paging);
+    : scanned(keys.organization(organization).pk, filter, paging, filter);

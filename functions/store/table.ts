@@ -166,6 +166,8 @@ export interface Range {
   /** Inclusive; used instead of `prefix`. */
   from?: string;
   to?: string;
+  /** Only what comes after this sort key, in the direction it is read. */
+  after?: string;
   limit?: number;
   reverse?: boolean;
   /** Secondary index: its partition key is `<index>Shard`, its sort key `<index>At`; reads are eventually consistent. */
@@ -174,7 +176,8 @@ export interface Range {
 }
 
 /** One page, at most 1 MB: `limit` items or all that fit. */
-export const query = async <T>(range: Range): Promise<T[]> => (await page<T>(range)).items;
+export const query = async <T>(range: Range): Promise<T[]> =>
+  (await page<T>(range, range.after === undefined ? undefined : { pk: range.pk, sk: range.after })).items;
 
 /** Every item of the range, however many pages that takes. For lists whose length people decide on. */
 export const queryAll = async <T>(range: Range): Promise<T[]> => {

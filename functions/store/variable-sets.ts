@@ -1,7 +1,9 @@
 import { byPrecedence, rankOf, type VariableScope } from '../run/variable-precedence.ts';
 import { newId } from './id.ts';
 import { type Key, keys } from './keys.ts';
+import { countNames } from './name-index.ts';
 import { batchGet, create, get, put, queryAll, remove, update } from './table.ts';
+import type { VariableSetName } from './variable-set-lists.ts';
 import type { Workspace } from './workspaces.ts';
 
 /**
@@ -55,14 +57,12 @@ const nameKey = ({ organization, projectId, name }: Pick<VariableSet, 'organizat
 /** True when the set may bear the name: nobody does, or whoever claimed it died before the set was there. */
 const claimName = async (set: VariableSet): Promise<boolean> => {
   const key = nameKey(set);
-  if (await create({ ...key, variableSetId: set.id })) return true;
+  const entry: VariableSetName = { ...key, variableSetId: set.id, name: set.name, projectId: set.projectId };
+  if (await create({ ...entry })) return true;
   const holder = await get<{ variableSetId: string }>(key);
   if (!holder || holder.variableSetId === set.id) return holder !== undefined;
   if ((await getVariableSet(holder.variableSetId))?.name === set.name) return false;
-  return put(
-    { ...key, variableSetId: set.id },
-    { condition: 'variableSetId = :holder', values: { ':holder': holder.variableSetId } },
-  );
+  return put({ ...entry }, { condition: 'variableSetId = :holder', values: { ':holder': holder.variableSetId } });
 };
 
 const releaseName = (set: VariableSet): Promise<boolean> =>
@@ -75,7 +75,12 @@ export const createVariableSet = async (
   const at = now();
   const set: VariableSet = { ...given, id: newId('varset'), createdAt: at, updatedAt: at };
   if (!(await claimName(set))) return undefined;
-  if (set.global) await put({ ...keys.globalVariableSet(set.organization, set.id), variableSetId: set.id });
+  await countNames(set.organization, 'variableSet', 1);
+  const pointers = [
+    ...(set.global ? [keys.globalVariableSet(set.organization, set.id)] : []),
+    ...(set.projectId ? [keys.ownVariableSet(set.projectId, set.id)] : []),
+  ];
+  await Promise.all(pointers.map((pointer) => put({ ...pointer, variableSetId: set.id })));
   await create({ ...keys.variableSet(set.id), ...set });
   return set;
 };
@@ -97,7 +102,10 @@ export const updateVariableSet = async (
   });
   if (!next.global && set.global) await remove(pointer);
   if (next.global) await removePointers(set);
-  if (renamed) await releaseName(updated ? set : next);
+  if (renamed) {
+    await releaseName(updated ? set : next);
+    await countNames(set.organization, 'variableSet', 0);
+  }
   return updated;
 };
 
@@ -118,7 +126,9 @@ export const deleteVariableSet = async (set: VariableSet): Promise<void> => {
   await update(key, { set: { deletedAt: now() }, condition: 'attribute_exists(pk)' });
   await removePointers(set);
   await remove(keys.globalVariableSet(set.organization, set.id));
+  if (set.projectId) await remove(keys.ownVariableSet(set.projectId, set.id));
   await releaseName(set);
+  await countNames(set.organization, 'variableSet', -1);
   const rest = await queryAll<Key>({ pk: key.pk, prefix: 'VAR' });
   await inParts(
     rest.filter(({ sk }) => sk !== key.sk),
@@ -183,18 +193,6 @@ interface Pointer extends Key {
   variableSetId: string;
 }
 
-/** Names and ids of all sets of the organization, its own first, then by project; in the order of names. */
-export const listVariableSetNames = async (
-  organization: string,
-): Promise<{ id: string; name: string; projectId?: string }[]> => {
-  const { pk } = keys.organization(organization);
-  const pointers = await queryAll<Pointer>({ pk, prefix: 'VARSET#' });
-  return pointers.map(({ sk, variableSetId: id }) => {
-    const [, projectId, ...name] = sk.split('#');
-    return { id, projectId: projectId || undefined, name: name.join('#') };
-  });
-};
-
 /** Ids of the sets that a pointer beside the record names. */
 const named = async (pk: string, prefix: string): Promise<string[]> =>
   (await queryAll<Pointer>({ pk, prefix })).map(({ variableSetId }) => variableSetId);
@@ -207,6 +205,12 @@ export const listProjectVariableSets = async (organization: string, projectId: s
   ]);
   const sets = await getVariableSets([...new Set([...applied, ...global])]);
   return sets.filter((set) => set.global || set.projectIds?.has(projectId));
+};
+
+/** Sets that the project owns. */
+export const listOwnVariableSets = async (projectId: string): Promise<VariableSet[]> => {
+  const sets = await getVariableSets(await named(keys.project(projectId).pk, 'OWNVARSET#'));
+  return sets.filter((set) => set.projectId === projectId);
 };
 
 export interface EffectiveSet {

@@ -1,5 +1,6 @@
 import { type Key, keys } from './keys.ts';
-import { create, get, put, queryAll, remove } from './table.ts';
+import type { Names } from './name-index.ts';
+import { create, get, put, remove } from './table.ts';
 
 /** A plain tag has the value ''. Kept in lists, because objects have keys of their own (`constructor`). */
 export interface Tag {
@@ -10,7 +11,8 @@ export interface Tag {
 /**
  * Names of an organization's workspaces: what makes them unique, and the index that lists are made from. A name is
  * written before its workspace and removed after it, so a caller that dies in between leaves a name without a workspace
- * of that name; the next to want the name takes it over.
+ * of that name; the next to want the name takes it over. A second entry lies with the project, for its lists: written
+ * before the workspace goes there and removed after it has left, so one that was left behind says nothing.
  */
 export interface NameEntry {
   workspaceId: string;
@@ -18,40 +20,37 @@ export interface NameEntry {
   tags: Tag[];
 }
 
-/** `at`: when it was claimed. */
-type NameItem = NameEntry & Key & { at: string };
+export type NameItem = NameEntry & Key & { name: string; at: string };
 
 /** A rename is done well before that; see {@link claimName}. */
 const renameSeconds = 60;
 
-const item = (organization: string, name: string, entry: NameEntry): NameItem => ({
-  ...keys.workspaceName(organization, name),
+const item = (key: Key, name: string, entry: NameEntry): NameItem => ({
+  ...key,
   ...entry,
+  name,
   at: new Date().toISOString(),
 });
 
 export const nameEntry = (organization: string, name: string): Promise<NameEntry | undefined> =>
   get<NameItem>(keys.workspaceName(organization, name));
 
-/** All names of the organization, in the order of names. 1 read unit per 4 KB, about 25 names. */
-export const listNames = async (organization: string): Promise<(NameEntry & { name: string })[]> => {
-  const items = await queryAll<NameItem>({ pk: `ORG#${organization}`, prefix: 'WSNAME#', consistent: true });
-  return items.map(({ sk, workspaceId, projectId, tags }) => ({
-    name: sk.slice('WSNAME#'.length),
-    workspaceId,
-    projectId,
-    tags,
-  }));
-};
+const prefix = 'WSNAME#';
+
+export const namesOf = (organization: string): Names => ({ pk: keys.organization(organization).pk, prefix });
+
+/** Entries of workspaces that were in the project; which it is, their records say. */
+export const namesOfProject = (projectId: string): Names => ({ pk: keys.project(projectId).pk, prefix });
 
 /**
  * The id of the workspace that now may bear the name: the given one, or the one an earlier caller that died had in mind
  * (whoever creates that item first has the name). Undefined when the name is taken.
  */
 export const claimName = async (organization: string, name: string, entry: NameEntry): Promise<string | undefined> => {
-  const wanted = item(organization, name, entry);
+  const key = keys.workspaceName(organization, name);
+  const wanted = item(key, name, entry);
   if (await create({ ...wanted })) return entry.workspaceId;
-  const holder = await get<NameItem>(keys.workspaceName(organization, name));
+  const holder = await get<NameItem>(key);
   if (!holder) return claimName(organization, name, entry);
   if (holder.workspaceId === entry.workspaceId) return entry.workspaceId;
   const workspace = await get<{ name: string; deletedAt?: string }>(keys.workspace(holder.workspaceId));
@@ -65,20 +64,25 @@ export const claimName = async (organization: string, name: string, entry: NameE
   return taken ? entry.workspaceId : undefined;
 };
 
+const ofWorkspace = ({ workspaceId }: Pick<NameEntry, 'workspaceId'>) => ({
+  condition: 'workspaceId = :id',
+  values: { ':id': workspaceId },
+});
+
 /** Brings the index up to date with the workspace of that name. */
 export const indexName = async (organization: string, name: string, entry: NameEntry): Promise<void> => {
-  await put(
-    { ...item(organization, name, entry) },
-    {
-      condition: 'workspaceId = :id',
-      values: { ':id': entry.workspaceId },
-    },
-  );
+  await put({ ...item(keys.workspaceName(organization, name), name, entry) }, ofWorkspace(entry));
+};
+
+/** Makes the project's lists look at the workspace. */
+export const indexInProject = async (name: string, entry: NameEntry): Promise<void> => {
+  await put({ ...item(keys.projectWorkspace(entry.projectId, name), name, entry) });
 };
 
 export const releaseName = async (organization: string, name: string, workspaceId: string): Promise<void> => {
-  await remove(keys.workspaceName(organization, name), {
-    condition: 'workspaceId = :id',
-    values: { ':id': workspaceId },
-  });
+  await remove(keys.workspaceName(organization, name), ofWorkspace({ workspaceId }));
+};
+
+export const leaveProject = async (projectId: string, name: string, workspaceId: string): Promise<void> => {
+  await remove(keys.projectWorkspace(projectId, name), ofWorkspace({ workspaceId }));
 };

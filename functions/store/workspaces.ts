@@ -1,10 +1,20 @@
 import { newId } from './id.ts';
 import { type Key, keys } from './keys.ts';
+import { countNames } from './name-index.ts';
 import { startDue, startNext } from './queue.ts';
 import { deleteRunTriggersOf } from './run-triggers.ts';
 import { batchGet, type Change, create, get, query, queryAll, remove, update } from './table.ts';
 import { leaveVariableSets } from './variable-sets.ts';
-import { claimName, indexName, nameEntry, releaseName, type Tag } from './workspace-names.ts';
+import {
+  claimName,
+  indexInProject,
+  indexName,
+  leaveProject,
+  type NameEntry,
+  nameEntry,
+  releaseName,
+  type Tag,
+} from './workspace-names.ts';
 import { deleteWorkspaceTasksOf } from './workspace-tasks.ts';
 
 /** What users set (HCP API: workspaces). */
@@ -121,14 +131,15 @@ export const getWorkspaces = async (ids: string[]): Promise<Workspace[]> => {
   return found;
 };
 
-/** 2 writes; undefined when the name is taken. */
+/** 4 writes; undefined when the name is taken. */
 export const createWorkspace = async (given: NewWorkspace): Promise<Workspace | undefined> => {
-  const id = await claimName(given.organization, given.name, {
-    workspaceId: newId('ws'),
-    projectId: given.projectId,
-    tags: given.tags,
-  });
+  const { organization, name, projectId, tags } = given;
+  const id = await claimName(organization, name, { workspaceId: newId('ws'), projectId, tags });
   if (!id) return undefined;
+  await Promise.all([
+    indexInProject(name, { workspaceId: id, projectId, tags }),
+    countNames(organization, 'workspace', 1),
+  ]);
   const at = now();
   const workspace: Workspace = { ...given, id, createdAt: at, updatedAt: at, runCount: 0 };
   return (await create({ ...keys.workspace(id), ...workspace })) ? workspace : undefined;
@@ -138,6 +149,20 @@ export type WorkspaceChange = Partial<
   WorkspaceSettings & Pick<Workspace, 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode'>
 >;
 
+/** What lists know of it becomes what the record says. */
+const reindex = async (before: Workspace, after: Workspace): Promise<void> => {
+  const { id, organization, name, projectId, tags } = after;
+  const entry = { workspaceId: id, projectId, tags };
+  if (name !== before.name) {
+    await releaseName(organization, before.name, id);
+    await countNames(organization, 'workspace', 0);
+  } else {
+    await indexName(organization, name, entry);
+  }
+  if (name === before.name && projectId === before.projectId) await indexInProject(name, entry);
+  else await leaveProject(before.projectId, before.name, id);
+};
+
 /** Changes the workspace as it was read: whoever changed it in between wins. */
 export const updateWorkspace = async (
   workspace: Workspace,
@@ -145,8 +170,10 @@ export const updateWorkspace = async (
 ): Promise<Workspace | 'name taken' | 'changed meanwhile'> => {
   const next = { ...workspace, ...change };
   const renamed = next.name !== workspace.name;
-  const entry = { workspaceId: workspace.id, projectId: next.projectId, tags: next.tags };
+  const moved = renamed || next.projectId !== workspace.projectId;
+  const entry: NameEntry = { workspaceId: workspace.id, projectId: next.projectId, tags: next.tags };
   if (renamed && (await claimName(workspace.organization, next.name, entry)) !== workspace.id) return 'name taken';
+  if (moved) await indexInProject(next.name, entry);
   const updated = await update<Workspace>(keys.workspace(workspace.id), {
     set: { ...change, updatedAt: now() },
     condition: 'updatedAt = :seen AND attribute_not_exists(deletedAt)',
@@ -156,8 +183,7 @@ export const updateWorkspace = async (
     if (renamed) await releaseName(workspace.organization, next.name, workspace.id);
     return 'changed meanwhile';
   }
-  if (renamed) await releaseName(workspace.organization, workspace.name, workspace.id);
-  else if (change.projectId || change.tags) await indexName(workspace.organization, next.name, entry);
+  if (moved || change.tags) await reindex(workspace, updated);
   return updated;
 };
 
@@ -206,6 +232,8 @@ export const deleteWorkspace = async (workspace: Workspace): Promise<boolean> =>
   });
   if (!marked) return false;
   await releaseName(workspace.organization, workspace.name, workspace.id);
+  await countNames(workspace.organization, 'workspace', -1);
+  await leaveProject(workspace.projectId, workspace.name, workspace.id);
   await leaveVariableSets('workspaceIds', workspace.id);
   await deleteRunTriggersOf(workspace.id);
   await deleteWorkspaceTasksOf(workspace.id);

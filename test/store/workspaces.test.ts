@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { keys } from '../../functions/store/keys.ts';
+import { eachName, type Names } from '../../functions/store/name-index.ts';
 import * as table from '../../functions/store/table.ts';
-import { claimName, listNames } from '../../functions/store/workspace-names.ts';
+import { claimName, type NameItem, namesOf, namesOfProject } from '../../functions/store/workspace-names.ts';
 import * as store from '../../functions/store/workspaces.ts';
 import { uniqueName } from '../support/api.ts';
 import { type Aws, startAws } from '../support/aws.ts';
@@ -131,14 +132,22 @@ it('starts the first run of the queue when it is unlocked', async () => {
 
 it('lists the names of an organization in order, with what lists are filtered by', async () => {
   const organization = uniqueName('org');
-  for (const name of ['b', 'a', 'c']) {
+  for (const name of ['B', 'a', 'c']) {
     await store.createWorkspace({ ...given(name), organization, tags: [{ key: 'team', value: name }] });
   }
-  const workspace = (await store.findWorkspace(organization, 'b')) as store.Workspace;
+  const workspace = (await store.findWorkspace(organization, 'B')) as store.Workspace;
   await store.updateWorkspace(workspace, { tags: [{ key: 'team', value: 'changed' }], projectId: 'prj-2' });
-  expect(await listNames(organization)).toMatchObject([
+  const names = async (of: Names) => {
+    const all: NameItem[] = [];
+    for await (const some of eachName<NameItem>(of)) all.push(...some);
+    return all;
+  };
+  expect(await names(namesOf(organization))).toMatchObject([
     { name: 'a', tags: [{ key: 'team', value: 'a' }] },
-    { name: 'b', tags: [{ key: 'team', value: 'changed' }], projectId: 'prj-2' },
+    { name: 'B', tags: [{ key: 'team', value: 'changed' }], projectId: 'prj-2' },
     { name: 'c', tags: [{ key: 'team', value: 'c' }] },
+  ]);
+  expect(await names(namesOfProject('prj-2'))).toMatchObject([
+    { name: 'B', tags: [{ key: 'team', value: 'changed' }] },
   ]);
 });

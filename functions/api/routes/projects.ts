@@ -1,19 +1,33 @@
 import * as v from 'valibot';
 import { carryFromProject } from '../../store/execution-modes.ts';
 import { getOrganization } from '../../store/organizations.ts';
-import { createProject, deleteProject, listProjects, type Project, updateProject } from '../../store/projects.ts';
-import { listNames } from '../../store/workspace-names.ts';
+import {
+  createProject,
+  deleteProject,
+  findProjects,
+  listProjects,
+  type Project,
+  updateProject,
+} from '../../store/projects.ts';
+import { hasWorkspacesIn } from '../../store/workspace-lists.ts';
 import { getWorkspaces, updateWorkspace, type Workspace } from '../../store/workspaces.ts';
 import { type Answer, created, noContent, ok } from '../answer.ts';
 import { projectDocument } from '../documents/organizations.ts';
-import { conflict, unprocessable } from '../errors.ts';
+import { badRequest, conflict, unprocessable } from '../errors.ts';
 import { type InOrganization, organization, project } from '../finders.ts';
-import { list, pageOf, slice } from '../pagination.ts';
+import { list, pageOf, slice, totalOf } from '../pagination.ts';
 import { readNewProject, readProjectChange } from '../project-input.ts';
 import { type Context, type Route, route } from '../route.ts';
 import { check, identifier } from '../validation.ts';
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
+
+const mostNames = 100;
+
+const byName = (a: Project, b: Project): number => {
+  const [x, y] = [a.name.toLowerCase(), b.name.toLowerCase()];
+  return x < y ? -1 : x > y ? 1 : 0;
+};
 
 const listAll = async ({ request, subject, roles }: Context<InOrganization>): Promise<Answer> => {
   const page = pageOf(request);
@@ -22,12 +36,23 @@ const listAll = async ({ request, subject, roles }: Context<InOrganization>): Pr
     ?.split(',')
     .map((name) => name.trim());
   const search = (request.query.get('q') ?? '').toLowerCase();
-  const all = (await listProjects(subject.organization, names)).filter(({ name }) =>
-    name.toLowerCase().includes(search),
-  );
-  if (request.query.get('sort') === '-name') all.reverse();
-  const data = slice(all, page).map((one) => projectDocument(one, roles));
-  return list(request, page, all.length, data);
+  const descending = request.query.get('sort') === '-name';
+  const fits = (name: string) => name.toLowerCase().includes(search);
+  const answer = (projects: Project[], total: number) =>
+    list(
+      request,
+      page,
+      total,
+      projects.map((one) => projectDocument(one, roles)),
+    );
+  if (names) {
+    if (names.length > mostNames)
+      throw badRequest(`filter[names] may have at most ${mostNames} names.`, 'filter[names]');
+    const found = (await findProjects(subject.organization, names)).filter(({ name }) => fits(name)).sort(byName);
+    return answer(slice(descending ? found.reverse() : found, page), found.length);
+  }
+  const { items, total, more } = await listProjects(subject.record, page, { descending, ...(search ? { fits } : {}) });
+  return answer(items, totalOf(page, total, more));
 };
 
 const create = async ({ request, subject, roles }: Context<InOrganization>): Promise<Answer> => {
@@ -50,7 +75,7 @@ const remove = async ({ subject }: Context<Project>): Promise<Answer> => {
   if (home?.defaultProjectId === subject.id) {
     throw conflict(`Project ${subject.name} is the organization's default project and stays.`);
   }
-  if ((await listNames(subject.organization)).some(({ projectId }) => projectId === subject.id)) {
+  if (await hasWorkspacesIn(subject)) {
     throw conflict(`Project ${subject.name} still has workspaces. Move or delete them first.`);
   }
   await deleteProject(subject);

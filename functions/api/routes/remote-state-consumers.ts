@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { addConsumers, listConsumers, removeConsumers, replaceConsumers } from '../../store/state-sharing.ts';
-import { listNames } from '../../store/workspace-names.ts';
+import { findWorkspaces, type WorkspaceFilter } from '../../store/workspace-lists.ts';
 import { getWorkspaces, type Workspace } from '../../store/workspaces.ts';
 import { type Answer, noContent } from '../answer.ts';
 import { workspaceDocument } from '../documents/workspaces.ts';
 import { unprocessable } from '../errors.ts';
 import { workspace } from '../finders.ts';
-import { list, pageOf, slice } from '../pagination.ts';
+import { list, pageOf, slice, totalOf } from '../pagination.ts';
 import { type Context, type Route, route } from '../route.ts';
 import { check, identifier } from '../validation.ts';
 
@@ -34,19 +34,22 @@ const consumersIn = async (context: Context<Workspace>): Promise<string[]> => {
   return ids;
 };
 
-const listOfWorkspace = async ({ request, subject, roles }: Context<Workspace>): Promise<Answer> => {
+/** Every other workspace of the organization. */
+const listEveryone = async ({ request, subject, roles }: Context<Workspace>): Promise<Answer> => {
   const page = pageOf(request);
-  const everyone = subject.globalRemoteState && request.query.get('show_only_configured') !== 'true';
-  const ids = everyone
-    ? (await listNames(subject.organization)).map(({ workspaceId }) => workspaceId).filter((id) => id !== subject.id)
-    : await listConsumers(subject.id);
-  const found = await getWorkspaces(slice(ids, page));
-  return list(
-    request,
-    page,
-    ids.length,
-    found.map((one) => workspaceDocument(one, roles)),
-  );
+  const others: WorkspaceFilter = { mayFit: ({ name }) => name !== subject.name, byTags: false, descending: false };
+  const { items, total, more } = await findWorkspaces(subject.organization, others, page, { records: (all) => all });
+  const data = items.map((one) => workspaceDocument(one, roles));
+  return list(request, page, totalOf(page, total, more), data);
+};
+
+const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => {
+  const { request, subject, roles } = context;
+  if (subject.globalRemoteState && request.query.get('show_only_configured') !== 'true') return listEveryone(context);
+  const page = pageOf(request);
+  const ids = await listConsumers(subject.id);
+  const data = (await getWorkspaces(slice(ids, page))).map((one) => workspaceDocument(one, roles));
+  return list(request, page, ids.length, data);
 };
 
 const add = async (context: Context<Workspace>): Promise<Answer> => {

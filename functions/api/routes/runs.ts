@@ -16,7 +16,7 @@ import { workspaceDocument } from '../documents/workspaces.ts';
 import { badRequest } from '../errors.ts';
 import { type InOrganization, organization, run, workspace } from '../finders.ts';
 import { includes } from '../include.ts';
-import { list, listWithoutTotal, pageOf, wholeList } from '../pagination.ts';
+import { list, listWithoutTotal, pageOf, totalOf, wholeList } from '../pagination.ts';
 import { queueRun } from '../queue-run.ts';
 import { type Context, type Finder, type Route, route, type Subject } from '../route.ts';
 import { readRunFilter } from '../run-filter.ts';
@@ -88,14 +88,7 @@ const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => 
     ? await listAppliableRuns(subject, page)
     : await findRuns(subject, filter, page);
   const data = items.map((one) => runDocument(one, { roles, userId: principal.userId }));
-  // With a filter, no more is counted than that there is another page.
-  return list(
-    request,
-    page,
-    more ? Math.max(total, page.page * page.size + 1) : total,
-    data,
-    await related(context, items),
-  );
+  return list(request, page, totalOf(page, total, more), data, await related(context, items));
 };
 
 const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {

@@ -1,13 +1,14 @@
 import { getProjects, type Project } from '../../store/projects.ts';
+import type { Found } from '../../store/scan.ts';
+import { findVariableSets, listVariableSets, type VariableSetFilter } from '../../store/variable-set-lists.ts';
 import {
   applyVariableSet,
   createVariableSet,
   deleteVariableSet,
   effectiveVariableSets,
   getVariableSet,
-  getVariableSets,
+  listOwnVariableSets,
   listProjectVariableSets,
-  listVariableSetNames,
   mostOf,
   updateVariableSet,
   type VariableSet,
@@ -22,7 +23,7 @@ import { workspaceDocument } from '../documents/workspaces.ts';
 import { notFound, unprocessable } from '../errors.ts';
 import { type InOrganization, organization, project, variableSet, workspace } from '../finders.ts';
 import { includes } from '../include.ts';
-import { list, pageOf, slice } from '../pagination.ts';
+import { list, type Page, pageOf, slice, totalOf } from '../pagination.ts';
 import type { ApiRequest } from '../request.ts';
 import { type Context, type Route, route, type Subject } from '../route.ts';
 import {
@@ -130,40 +131,43 @@ const page = async (context: Context<Subject>, sets: VariableSet[]): Promise<Ans
   return list(context.request, wanted, total, data, await included(context, shown));
 };
 
-const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+const byName = (a: { name: string }, b: { name: string }): number => {
+  const [x, y] = [a.name.toLowerCase(), b.name.toLowerCase()];
+  return x < y ? -1 : x > y ? 1 : 0;
+};
 
-/** By the index of names alone, unless the filter asks for what only the sets know. */
+const found = async (
+  context: Context<Subject>,
+  wanted: Page,
+  { items, total, more }: Found<VariableSet>,
+): Promise<Answer> => {
+  const data = items.map((set) => variableSetDocument(set, context.roles));
+  return list(context.request, wanted, totalOf(wanted, total, more), data, await included(context, items));
+};
+
 const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
-  const { request, subject, roles } = context;
-  const owned = request.query.get('scope') === 'owned';
-  const names = (await listVariableSetNames(subject.organization))
-    .filter(({ projectId }) => !owned || !projectId)
-    .sort(byName);
-  const global = request.query.get('filter[global]');
-  const all = names.filter(searched(request)).map(({ id }) => id);
-  if (global !== null) {
-    const sets = await getVariableSets(all);
-    return page(
-      context,
-      sets.filter((set) => set.global === (global === 'true')),
-    );
-  }
+  const { request, subject } = context;
   const wanted = pageOf(request);
-  const sets = await getVariableSets(slice(all, wanted));
-  const data = sets.map((set) => variableSetDocument(set, roles));
-  return list(request, wanted, all.length, data, await included(context, sets));
+  const owned = request.query.get('scope') === 'owned';
+  const global = request.query.get('filter[global]');
+  const named = searched(request);
+  if (!owned && global === null && !request.query.get('q')) {
+    return found(context, wanted, await listVariableSets(subject.record, wanted));
+  }
+  const filter: VariableSetFilter = {
+    mayFit: (entry) => named(entry) && !(owned && entry.projectId),
+    ...(global === null ? {} : { fits: (set) => set.global === (global === 'true') }),
+  };
+  return found(context, wanted, await findVariableSets(subject.organization, filter, wanted));
 };
 
 const listOfProject = async (context: Context<Project>): Promise<Answer> => {
   const { subject, request } = context;
   const scope = request.query.get('scope') ?? 'applied';
-  const applied = await listProjectVariableSets(subject.organization, subject.id);
-  if (scope === 'applied') return page(context, applied.sort(byName));
-  const names = await listVariableSetNames(subject.organization);
-  const owned = await getVariableSets(names.filter(({ projectId }) => projectId === subject.id).map(({ id }) => id));
-  const shared = applied.filter(({ projectId }) => projectId === undefined);
-  const chosen = scope === 'owned' ? owned : scope === 'shared' ? shared : [...shared, ...owned];
-  return page(context, chosen.sort(byName));
+  const owned = scope === 'applied' || scope === 'shared' ? [] : await listOwnVariableSets(subject.id);
+  const applied = scope === 'owned' ? [] : await listProjectVariableSets(subject.organization, subject.id);
+  const shared = scope === 'applied' ? applied : applied.filter(({ projectId }) => projectId === undefined);
+  return page(context, [...shared, ...owned].sort(byName));
 };
 
 const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => {
@@ -173,12 +177,14 @@ const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => 
 
 /** Those that could still be applied to the workspace. */
 const listApplicable = async (context: Context<Workspace>): Promise<Answer> => {
-  const { subject } = context;
-  const names = await listVariableSetNames(subject.organization);
-  const candidates = names.filter(({ projectId }) => projectId === undefined || projectId === subject.projectId);
-  const sets = await getVariableSets(candidates.map(({ id }) => id));
-  const free = sets.filter((set) => !set.global && !set.workspaceIds?.has(subject.id));
-  return page(context, free.sort(byName));
+  const { request, subject } = context;
+  const wanted = pageOf(request);
+  const named = searched(request);
+  const filter: VariableSetFilter = {
+    mayFit: (entry) => named(entry) && (entry.projectId === undefined || entry.projectId === subject.projectId),
+    fits: (set) => !set.global && !set.workspaceIds?.has(subject.id),
+  };
+  return found(context, wanted, await findVariableSets(subject.organization, filter, wanted));
 };
 
 /** A set as a workspace has it: only if it reaches the workspace. */

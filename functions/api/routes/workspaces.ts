@@ -21,7 +21,7 @@ import { can } from '../permissions.ts';
 import { type Context, type Method, type Route, route } from '../route.ts';
 import { readNewWorkspace, readWorkspaceChange } from '../workspace-input.ts';
 import { relatedToWorkspaces, withRelated } from './workspace-includes.ts';
-import { listWorkspaces } from './workspace-list.ts';
+import { answerWorkspaces } from './workspace-list.ts';
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 
@@ -97,7 +97,7 @@ const both = (
 ];
 
 export const workspaceRoutes: Route[] = [
-  route('GET', '/organizations/{organization}/workspaces', 'organization:read', organization, listWorkspaces),
+  route('GET', '/organizations/{organization}/workspaces', 'organization:read', organization, answerWorkspaces),
   route('POST', '/organizations/{organization}/workspaces', 'workspace:create', organization, create),
   route('GET', '/workspaces/{workspace}', 'workspace:read', sharedWorkspace, read),
   route('GET', '/organizations/{organization}/workspaces/{name}', 'workspace:read', sharedWorkspaceByName, read),

@@ -1,0 +1,126 @@
+import { type Key, keys } from './keys.ts';
+import { type Found, type Paging, type Scan, scan } from './scan.ts';
+import { query, update } from './table.ts';
+
+/**
+ * Indexes of names: an organization's workspaces, projects and variable sets, and a project's workspaces. An entry's
+ * sort key goes on with the name, case apart, so that a list is read in the order of names and a page of it is about
+ * that many entries.
+ */
+export type Kind = 'workspace' | 'project' | 'variableSet';
+
+/** What an organization knows of its names: how many, how often that changed, and when it last did. */
+export type NameCounts = { [K in `${Kind}Count` | `${Kind}Changes`]?: number } & {
+  [K in `${Kind}ChangedAt`]?: string;
+};
+
+type Organization = NameCounts & { name: string };
+
+/**
+ * Counts names that came or went; 0 for one that was changed. Whoever dies before this leaves a wrong total, which the
+ * next to see the end of the list puts right ({@link countAgain}).
+ */
+export const countNames = async (organization: string, kind: Kind, more: 1 | 0 | -1): Promise<void> => {
+  await update(keys.organization(organization), {
+    add: { [`${kind}Count`]: more, [`${kind}Changes`]: 1 },
+    set: { [`${kind}ChangedAt`]: new Date().toISOString() },
+    condition: 'attribute_exists(pk)',
+  });
+};
+
+/** Longer than it takes to write an entry and count it. */
+const settledMs = 60_000;
+
+const countAgain = async (organization: Organization, kind: Kind, total: number): Promise<void> => {
+  const changedAt = organization[`${kind}ChangedAt`];
+  if (changedAt === undefined || Date.now() - Date.parse(changedAt) < settledMs) return;
+  await update(keys.organization(organization.name), {
+    set: { [`${kind}Count`]: total },
+    condition: `${kind}Changes = :changes`,
+    values: { ':changes': organization[`${kind}Changes`] },
+  });
+};
+
+/** Names that begin so, in a partition of the table. */
+export interface Names {
+  pk: string;
+  /** Beginning of the sort key. */
+  prefix: string;
+  descending?: boolean;
+}
+
+const reader = <E extends Key>({ pk, prefix, descending = false }: Names, start?: string) => {
+  let after = start;
+  return async (limit: number): Promise<E[]> => {
+    const entries = await query<E>({ pk, prefix, after, reverse: descending, limit });
+    after = entries.at(-1)?.sk ?? after;
+    return entries;
+  };
+};
+
+/** Those that fit. Reads on until the page is full (store/scan.ts). */
+export const findNames = <E extends Key, R>(
+  names: Names,
+  filter: Omit<Scan<E, R>, 'read'>,
+  paging: Paging,
+): Promise<Found<R>> => scan({ ...filter, read: reader<E>(names) }, paging);
+
+/**
+ * Sort keys after which pages begin, by list and page, as this instance saw them: whoever goes through a list page by
+ * page reads each entry once. Good until a name changes, and not for long, lest a change that was never counted hides
+ * one for ever.
+ */
+const bookmarks = new Map<string, { changes: number; at: number; starts: Map<number, string> }>();
+const mostBookmarks = 500;
+const bookmarkMs = 30_000;
+
+const bookmarksOf = ({ pk, prefix, descending }: Names, size: number, changes: number): Map<number, string> => {
+  const list = `${pk} ${prefix} ${descending ? '-' : ''}${size}`;
+  const known = bookmarks.get(list);
+  if (known?.changes === changes && Date.now() - known.at < bookmarkMs) return known.starts;
+  if (bookmarks.size >= mostBookmarks) bookmarks.clear();
+  const fresh = { changes, at: Date.now(), starts: new Map<number, string>() };
+  bookmarks.set(list, fresh);
+  return fresh.starts;
+};
+
+const largestPiece = 1000;
+
+/** A page of all names of the organization; its total is counted as names come and go. */
+export const pageOfNames = async <E extends Key>(
+  organization: Organization,
+  kind: Kind,
+  names: Names,
+  { page, size }: Paging,
+): Promise<Found<E>> => {
+  const starts = bookmarksOf(names, size, organization[`${kind}Changes`] ?? 0);
+  let at = page;
+  while (at > 1 && !starts.has(at)) at--;
+  const read = reader<E>(names, starts.get(at));
+  const entries: E[] = [];
+  const wanted = (page - at + 1) * size + 1;
+  let ended = false;
+  while (!ended && entries.length < wanted) {
+    const limit = Math.min(wanted - entries.length, largestPiece);
+    const next = await read(limit);
+    ended = next.length < limit;
+    entries.push(...next);
+  }
+  for (let n = 1; n * size < entries.length; n++) starts.set(at + n, entries[n * size - 1]?.sk as string);
+  const before = (at - 1) * size;
+  const counted = organization[`${kind}Count`] ?? 0;
+  const total = ended ? before + entries.length : Math.max(counted, before + entries.length);
+  if (ended && total !== counted) await countAgain(organization, kind, total);
+  const from = (page - at) * size;
+  return { items: entries.slice(from, from + size), total, more: !ended };
+};
+
+/** All that begin so, piece by piece. For what has to reach every one of them. */
+export async function* eachName<E extends Key>(names: Names): AsyncGenerator<E[]> {
+  const read = reader<E>(names);
+  for (let ended = false; !ended; ) {
+    const entries = await read(largestPiece);
+    ended = entries.length < largestPiece;
+    if (entries.length) yield entries;
+  }
+}

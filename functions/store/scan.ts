@@ -1,0 +1,55 @@
+/** Pages of lists that are read by pointers, which tell what a filter wants to know as far as it never changes. */
+export interface Paging {
+  /** From 1. */
+  page: number;
+  size: number;
+}
+
+export interface Found<R> {
+  items: R[];
+  /** How many fit among those looked at, which are all of them unless `more`. */
+  total: number;
+  more: boolean;
+}
+
+export interface Scan<P, R> {
+  /** The next pointers in the list's order, at most so many; fewer only where it ends. */
+  read(limit: number): Promise<P[]>;
+  /** Those that may fit, as far as pointers tell. */
+  narrow(pointers: P[]): P[] | Promise<P[]>;
+  /** Their records; those that are not there are left out. */
+  records(pointers: P[]): Promise<R[]>;
+  /** Missing: the pointer tells it all. */
+  fits?(record: R): boolean;
+}
+
+/** How far a list looks, in records it has to read, and in pointers alone. */
+const mostRecords = 2000;
+const mostPointers = 20_000;
+/** Pieces grow, so that neither a full page nor a rare match costs many reads. Pointers are some 200 bytes each. */
+const smallestPiece = { records: 20, pointers: 100 };
+const largestPiece = 500;
+
+/** Looks on until the page is full and one more is known of. */
+export const scan = async <P, R>({ read, narrow, records, fits }: Scan<P, R>, paging: Paging): Promise<Found<R>> => {
+  const { page, size } = paging;
+  const wanted = page * size + 1;
+  const most = fits ? mostRecords : mostPointers;
+  const pointers: P[] = [];
+  const found: R[] = [];
+  const count = () => (fits ? found.length : pointers.length);
+  let seen = 0;
+  let piece = Math.max(wanted, fits ? smallestPiece.records : smallestPiece.pointers);
+  for (let ended = false; !ended && count() < wanted && seen < most; piece *= 2) {
+    const limit = Math.min(piece, largestPiece, most - seen);
+    const next = await read(limit);
+    ended = next.length < limit;
+    seen += next.length;
+    const some = await narrow(next);
+    if (fits) found.push(...(await records(some)).filter(fits));
+    else pointers.push(...some);
+  }
+  const from = (page - 1) * size;
+  const items = fits ? found.slice(from, from + size) : await records(pointers.slice(from, from + size));
+  return { items, total: count(), more: count() > page * size };
+};
