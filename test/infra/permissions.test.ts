@@ -104,7 +104,7 @@ const expected: Record<FunctionId, string[]> = {
     'states:DescribeExecution arn:aws:states:region:account:execution:machine.Name:*',
   ],
   Web: [],
-  Bootstrap: [...table('GetItem', 'PutItem'), ...tableKey],
+  Bootstrap: [...table('GetItem', 'PutItem', 'UpdateItem'), ...tableKey],
 };
 
 describe('permissions', () => {
