@@ -14,7 +14,7 @@ import type { Job, PhaseReport } from './protocol.ts';
 import type { Settings } from './settings.ts';
 import { keepCredentials } from './terraform/credentials.ts';
 import { parallelism, terraformEnvironment } from './terraform/environment.ts';
-import { type Ended, run } from './terraform/process.ts';
+import { type Command, type Ended, run } from './terraform/process.ts';
 import { Timings } from './timings.ts';
 import type { RootModule } from './workspace/configuration.ts';
 import type { JobDirectory } from './workspace/job-directory.ts';
@@ -132,15 +132,21 @@ export class Phase {
   async terraformAfterwards(prepared: Prepared, args: string[], file: string): Promise<string> {
     // What was asked of the phase is done; a run that was canceled has a state too.
     const control = this.control.cause === 'stopped' ? this.control : new Control();
-    const { code, errors } = await this.#quietly(prepared, args, file, control);
+    const { code, errors } = await this.#quietly(prepared, args, file, control, { background: true });
     if (code !== 0) throw new Error(`terraform ${args[0]} ended with ${code}: ${this.masked(errors)}`);
     return file;
   }
 
-  #quietly(prepared: Prepared, args: string[], file: string, control: Control): Promise<Ended> {
+  #quietly(
+    prepared: Prepared,
+    args: string[],
+    file: string,
+    control: Control,
+    how: Pick<Command, 'background'> = {},
+  ): Promise<Ended> {
     const command = this.#command(prepared, args);
     delete command.environment.TF_LOG;
-    return run({ ...command, output: { file } }, control);
+    return run({ ...command, ...how, output: { file } }, control);
   }
 
   /** Flags of plan and apply. */

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import type { Control, Stoppable } from '../control.ts';
 import { InterruptedError, messageOf, PhaseError } from '../errors.ts';
 
@@ -11,6 +12,8 @@ export interface Command {
   environment: Record<string, string>;
   /** Standard output and error, in the order they were written; or a file for standard output alone. */
   output: ((bytes: Buffer) => void) | { file: string };
+  /** Nobody waits for it: whatever else there is to do goes first. */
+  background?: boolean;
 }
 
 export interface Ended {
@@ -83,6 +86,7 @@ export const run = async (command: Command, control: Control): Promise<Ended> =>
   } finally {
     if (file !== undefined) closeSync(file);
   }
+  if (command.background) yieldTo(child);
   child.stdin?.on('error', () => {});
   if (typeof output === 'function') child.stdout?.on('data', output);
   let errors = Buffer.alloc(0);
@@ -98,6 +102,14 @@ export const run = async (command: Command, control: Control): Promise<Ended> =>
   } finally {
     control.detach(group);
     groups.delete(group);
+  }
+};
+
+const yieldTo = ({ pid }: ChildProcess): void => {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
+  } catch {
+    // Gone already.
   }
 };
 
