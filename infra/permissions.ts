@@ -69,6 +69,13 @@ const grants = ({ table, bucket, key }: Storage, runners: Runners) => {
   };
 };
 
+/** What AWS charges is the same for everybody, so there are no resources to name (service authorization: Price List). */
+const prices: Permission = {
+  actions: ['pricing:GetProducts'],
+  resources: ['*'],
+  wildcard: 'The Price List API has no resources.',
+};
+
 /**
  * The service evaluates these against the machine that made the token, although the service authorization reference
  * names no resource type for them (aws-cdk: StateMachine.grantTaskResponse does the same).
@@ -102,7 +109,7 @@ export const lifecyclePermissions = (storage: Storage, runners: Runners): Record
     Planning: enter,
     PolicyEvaluating: judge,
     PostPlanAwaitingDecision: enter,
-    CostEstimating: judge,
+    CostEstimating: [...judge, prices],
     PolicyChecking: judge,
     PolicyOverride: enter,
     NeedsConfirmation: enter,

@@ -1,11 +1,12 @@
+import { newCostEstimate } from '../run/cost-estimate.ts';
 import type { Run, RunOptions } from '../run/run.ts';
 import { type ConfigurationVersion, checkUpload } from '../store/configuration-versions.ts';
 import { configurationSettled } from '../store/fetching.ts';
 import { freezeChecks } from '../store/freeze-checks.ts';
 import { newId } from '../store/id.ts';
 import { freezeVariables } from '../store/inputs.ts';
-import { getMembership, type Role } from '../store/organizations.ts';
-import { createRun, enqueue, getRun } from '../store/runs.ts';
+import { getMembership, getOrganization, type Role } from '../store/organizations.ts';
+import { createRun, enqueue, getRun, type NewRun } from '../store/runs.ts';
 import { getWorkspace, type Workspace } from '../store/workspaces.ts';
 import { can } from './permissions.ts';
 
@@ -61,14 +62,16 @@ export const queueRun = async (wanted: RunRequest): Promise<Run> => {
   if (existing) return existing;
   const id = wanted.id ?? newId('run');
   const planOnly = options.planOnly || version.speculative;
-  const [inputsKey, checks] = await Promise.all([
+  const [inputsKey, checks, organization] = await Promise.all([
     freezeVariables(workspace, id, options.variables),
     freezeChecks(workspace, { id, planOnly, fetching: version.status === 'pending' }),
+    getOrganization(workspace.organization),
   ]);
   const automatic = trigger
     ? workspace.autoApplyRunTrigger
     : (wanted.autoApply ?? workspace.autoApply) && can(roles, 'run:apply');
-  return createRun(workspace.id, {
+  const estimates = organization?.costEstimationEnabled;
+  const frozen: NewRun & Pick<Run, 'costEstimate'> = {
     ...options,
     planOnly,
     autoApply: automatic && !planOnly && !options.savePlan,
@@ -81,7 +84,9 @@ export const queueRun = async (wanted: RunRequest): Promise<Run> => {
     terraformVersion: wanted.terraformVersion ?? workspace.terraformVersion,
     inputsKey,
     checks,
-  });
+    costEstimate: estimates ? newCostEstimate(options, new Date().toISOString()) : undefined,
+  };
+  return createRun(workspace.id, frozen);
 };
 
 /** The run that an uploaded configuration is to start, if it was asked for when the configuration was announced. */

@@ -18,7 +18,7 @@ export interface PlannedResource {
   name: string;
   index?: string | number;
   providerName: string;
-  /** What it is now; absent when it does not exist yet. */
+  /** What it is now, without what cannot have a price; absent when it does not exist yet. */
   before?: Json;
   /** What it is to be; absent when it will be gone. Values known after apply only are missing or null. */
   after?: Json;
@@ -112,6 +112,18 @@ export const isObject = (value: unknown): value is Json =>
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
+/** Names and sizes are short, and blocks are lists: tags, scripts and policies are most of a resource, and no price. */
+const maxText = 300;
+const lean = (values: Json): Json => {
+  const kept: Json = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (isObject(value) || (typeof value === 'string' && value.length > maxText)) continue;
+    // Not by assignment, for which `__proto__` is no name like others.
+    Object.defineProperty(kept, name, { value, enumerable: true });
+  }
+  return kept;
+};
+
 const planned = (entry: unknown): PlannedResource | undefined => {
   if (!isObject(entry) || !isObject(entry.change))
     throw new PlanJsonError('A resource change of the plan has no change.');
@@ -124,9 +136,9 @@ const planned = (entry: unknown): PlannedResource | undefined => {
     name: text(entry.name),
     index: typeof index === 'string' || typeof index === 'number' ? index : undefined,
     providerName: text(entry.provider_name),
-    before: isObject(change.before) ? change.before : undefined,
-    after: isObject(change.after) ? change.after : undefined,
-    afterUnknown: isObject(change.after_unknown) ? change.after_unknown : {},
+    before: isObject(change.before) ? lean(change.before) : undefined,
+    after: isObject(change.after) ? lean(change.after) : undefined,
+    afterUnknown: isObject(change.after_unknown) ? lean(change.after_unknown) : {},
   };
 };
 

@@ -80,6 +80,26 @@ export const peekObject = async (key: string, bytes: number): Promise<{ size: nu
   return { size, head: head.subarray(0, bytes) };
 };
 
+const pieceBytes = 8 * 1024 * 1024;
+
+/**
+ * The whole object, read in pieces: one request for all of it would take twice its size in memory. If it has more than
+ * `maxBytes`, its size instead.
+ * @throws {BucketError}
+ */
+export const getLargeObject = async (key: string, maxBytes: number): Promise<Buffer | number | undefined> => {
+  const first = await peekObject(key, pieceBytes);
+  if (!first || first.size > maxBytes) return first?.size;
+  if (first.size <= first.head.length) return first.head;
+  const whole = Buffer.allocUnsafe(first.size);
+  for (let at = first.head.copy(whole); at < whole.length; ) {
+    const piece = await getObject(key, { from: at, length: pieceBytes });
+    if (!piece?.length) throw new BucketError(`reading ${key}: it became smaller while it was read`);
+    at += piece.copy(whole, at);
+  }
+  return whole;
+};
+
 /**
  * Size in bytes; undefined when there is no such object.
  * @throws {BucketError}

@@ -5,6 +5,16 @@ import { estimateOf, planOf } from './support.ts';
 
 const from = (json: unknown): Buffer => Buffer.from(typeof json === 'string' ? json : JSON.stringify(json));
 
+const isRecord = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+/** Without maps and long texts, which no price depends on. */
+const priceable = (values: object): object =>
+  Object.fromEntries(
+    Object.entries(JSON.parse(JSON.stringify(values))).filter(
+      ([, value]) => !isRecord(value) && !(typeof value === 'string' && value.length > 300),
+    ),
+  );
+
 describe('reading a plan', () => {
   it('finds the same as JSON.parse, wherever and however it is written', () => {
     const json = fc.jsonValue({ maxDepth: 3 });
@@ -20,9 +30,8 @@ describe('reading a plan', () => {
           configuration: { nested: other },
         };
         const read = readPlan(from(JSON.stringify(plan, null, space)));
-        const isRecord = typeof before === 'object' && before !== null && !Array.isArray(before);
         expect(read.resources[0]).toMatchObject({ address: 'a\\"b', type: 't' });
-        expect(read.resources[0]?.before).toEqual(isRecord ? JSON.parse(JSON.stringify(before)) : undefined);
+        expect(read.resources[0]?.before).toEqual(isRecord(before) ? priceable(before) : undefined);
         expect(read.variables.get('v')).toEqual(JSON.parse(JSON.stringify(before)));
         expect(read.configuration).toEqual(JSON.parse(JSON.stringify({ nested: other })));
       }),

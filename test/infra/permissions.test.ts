@@ -80,7 +80,7 @@ const expected: Record<FunctionId, string[]> = {
   Planning: enter,
   PolicyEvaluating: judge,
   PostPlanAwaitingDecision: enter,
-  CostEstimating: judge,
+  CostEstimating: [...judge, 'pricing:GetProducts *'],
   PolicyChecking: judge,
   PolicyOverride: enter,
   NeedsConfirmation: enter,

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import * as bucket from '../../functions/store/bucket.ts';
 import { type Storage, startStorage } from '../support/storage.ts';
@@ -45,6 +46,17 @@ it('does not read an object that is too large, but tells its size', async () => 
   await bucket.putObject('states/large', 'x'.repeat(1000));
   expect(await bucket.getObjectUpTo('states/large', 999)).toBe(1000);
   expect(text(await bucket.getObjectUpTo('states/large', 1000))).toHaveLength(1000);
+});
+
+it('reads a large object in pieces, the same whatever its size', async () => {
+  const content = randomBytes(17 * 1024 * 1024 + 3);
+  for (const size of [0, 5, 8 * 1024 * 1024, content.length]) {
+    await bucket.putObject('runs/large', Uint8Array.from(content.subarray(0, size)));
+    const read = (await bucket.getLargeObject('runs/large', size)) as Buffer;
+    expect([size, read.equals(content.subarray(0, size))]).toEqual([size, true]);
+    if (size) expect(await bucket.getLargeObject('runs/large', size - 1)).toBe(size);
+  }
+  expect(await bucket.getLargeObject('runs/none', 10)).toBeUndefined();
 });
 
 it('makes URLs that work without credentials, for one method only', async () => {
