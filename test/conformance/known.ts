@@ -24,6 +24,9 @@ export const known: readonly Known[] = [
   ['GET /runs/{run_id}/configuration-version/download: answers 302, which is not described', 'as above'],
   ['POST *: has no body with 202', 'the documentation says none; the description wants the word null'],
   ['included workspace-outputs: is not described', 'in the documentation: what include=outputs gives'],
+  ['included workspace-readme: is not described', 'read by go-tfe: what include=readme gives'],
+  ['GET /runs/{}/apply: is not described', 'beside the described way to the apply, as there is one to the plan'],
+  ['GET /runs/{}/plan/json-output-redacted: is not described', 'beside the described way by the plan’s own id'],
   ['GET /cost-estimates/{}/output: is not described', 'read by go-tfe'],
 
   // The JSON:API way, which the description follows in some places and leaves out in others.
