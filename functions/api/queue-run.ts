@@ -1,12 +1,11 @@
-import { newCostEstimate } from '../run/cost-estimate.ts';
 import type { Run, RunOptions } from '../run/run.ts';
 import { type ConfigurationVersion, checkUpload } from '../store/configuration-versions.ts';
 import { configurationSettled } from '../store/fetching.ts';
 import { freezeChecks } from '../store/freeze-checks.ts';
 import { newId } from '../store/id.ts';
 import { freezeVariables } from '../store/inputs.ts';
-import { getMembership, getOrganization, type Role } from '../store/organizations.ts';
-import { createRun, enqueue, getRun, type NewRun } from '../store/runs.ts';
+import { getMembership, type Role } from '../store/organizations.ts';
+import { createRun, enqueue, getRun } from '../store/runs.ts';
 import { getWorkspace, type Workspace } from '../store/workspaces.ts';
 import { can } from './permissions.ts';
 
@@ -62,16 +61,19 @@ export const queueRun = async (wanted: RunRequest): Promise<Run> => {
   if (existing) return existing;
   const id = wanted.id ?? newId('run');
   const planOnly = options.planOnly || version.speculative;
-  const [inputsKey, checks, organization] = await Promise.all([
+  const [inputsKey, checks] = await Promise.all([
     freezeVariables(workspace, id, options.variables),
-    freezeChecks(workspace, { id, planOnly, fetching: version.status === 'pending' }),
-    getOrganization(workspace.organization),
+    freezeChecks(workspace, {
+      id,
+      planOnly,
+      targetAddrs: options.targetAddrs,
+      fetching: version.status === 'pending',
+    }),
   ]);
   const automatic = trigger
     ? workspace.autoApplyRunTrigger
     : (wanted.autoApply ?? workspace.autoApply) && can(roles, 'run:apply');
-  const estimates = organization?.costEstimationEnabled;
-  const frozen: NewRun & Pick<Run, 'costEstimate'> = {
+  return createRun(workspace.id, {
     ...options,
     planOnly,
     autoApply: automatic && !planOnly && !options.savePlan,
@@ -83,10 +85,8 @@ export const queueRun = async (wanted: RunRequest): Promise<Run> => {
     structuredOutput: source === 'terraform+cloud' && workspace.structuredRunOutputEnabled,
     terraformVersion: wanted.terraformVersion ?? workspace.terraformVersion,
     inputsKey,
-    checks,
-    costEstimate: estimates ? newCostEstimate(options, new Date().toISOString()) : undefined,
-  };
-  return createRun(workspace.id, frozen);
+    ...checks,
+  });
 };
 
 /** The run that an uploaded configuration is to start, if it was asked for when the configuration was announced. */

@@ -31,6 +31,7 @@ export interface NewRun extends RunOptions {
   inputsKey?: string;
   trigger?: Run['trigger'];
   checks?: Run['checks'];
+  costEstimate?: Run['costEstimate'];
 }
 
 /**
