@@ -12,9 +12,18 @@ export interface SentTask {
   input: Record<string, string>;
 }
 
+export interface StartedContainer {
+  arn: string;
+  startedBy: string;
+  environment: Record<string, string>;
+  stopped?: boolean;
+}
+
 export interface Aws {
   /** Calls to Step Functions in order. */
   sent: SentTask[];
+  /** Containers that were started, in order. */
+  containers: StartedContainer[];
   /** Calls to DynamoDB since the start. */
   calls: number;
   /** Items that DynamoDB handed out since the start. */
@@ -35,12 +44,42 @@ const itemsIn = (text: string): number => {
   return (Item ? 1 : 0) + Items.length + batches.length;
 };
 
+interface EcsInput {
+  startedBy: string;
+  task: string;
+  tasks: string[];
+  overrides: { containerOverrides: { environment: { name: string; value: string }[] }[] };
+}
+
+/** An ECS in which every container starts at once, and is gone as soon as it is asked to stop. */
+const containers = ({ containers: all }: Aws, action: string, input: EcsInput): object => {
+  const describe = ({ arn, stopped }: StartedContainer) => ({
+    taskArn: arn,
+    lastStatus: stopped ? 'STOPPED' : 'RUNNING',
+  });
+  if (action === 'RunTask') {
+    const environment = input.overrides.containerOverrides.flatMap((one) => one.environment);
+    const started: StartedContainer = {
+      arn: `arn:aws:ecs:us-east-1:000000000000:task/c/${all.length + 1}`,
+      startedBy: input.startedBy,
+      environment: Object.fromEntries(environment.map(({ name, value }) => [name, value])),
+    };
+    all.push(started);
+    return { tasks: [describe(started)], failures: [] };
+  }
+  if (action === 'DescribeTasks') return { tasks: all.filter(({ arn }) => input.tasks.includes(arn)).map(describe) };
+  const one = all.find(({ arn }) => arn === input.task);
+  if (one) one.stopped = true;
+  return {};
+};
+
 export const startAws = async (): Promise<Aws> => {
   const database = dynalite({ createTableMs: 0 }) as Server;
   const databasePort = await listen(database);
   let fault: { n: number; when: 'before' | 'after' } | undefined;
   const aws: Aws = {
     sent: [],
+    containers: [],
     calls: 0,
     itemsRead: 0,
     failCall: (n, when) => {
@@ -69,6 +108,12 @@ export const startAws = async (): Promise<Aws> => {
         if (fails === 'after') return incoming.socket.destroy();
         outgoing.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' });
         return outgoing.end('{}');
+      }
+      if (service.startsWith('AmazonEC2ContainerService')) {
+        const said = containers(aws, action, JSON.parse(body.toString()));
+        if (fails === 'after') return incoming.socket.destroy();
+        outgoing.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' });
+        return outgoing.end(JSON.stringify(said));
       }
       if (!service.startsWith('DynamoDB_')) {
         outgoing.writeHead(400, { 'content-type': 'application/x-amz-json-1.1' });
@@ -105,6 +150,12 @@ export const startAws = async (): Promise<Aws> => {
     AWS_MAX_ATTEMPTS: '1',
     TABLE_NAME: 'stepform-test',
     BUCKET_NAME: 'stepform-test',
+    CLUSTER_ARN: 'arn:aws:ecs:us-east-1:000000000000:cluster/c',
+    TASK_DEFINITION_ARN: 'arn:aws:ecs:us-east-1:000000000000:task-definition/runner:1',
+    CONTAINER_NAME: 'runner',
+    SUBNETS: 'subnet-1',
+    SECURITY_GROUPS: 'sg-1',
+    PUBLIC_URL: 'http://127.0.0.1:1',
     STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:000000000000:stateMachine:runs',
   });
   await new DynamoDBClient({ endpoint: `http://127.0.0.1:${databasePort}` }).send(

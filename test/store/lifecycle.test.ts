@@ -1,0 +1,208 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Checks } from '../../functions/run/checks.ts';
+import type { Run } from '../../functions/run/run.ts';
+import { isFinal } from '../../functions/run/status.ts';
+import { type Aws, startAws } from '../support/aws.ts';
+import { LifecycleWorld } from '../support/lifecycle-world.ts';
+
+/**
+ * Whole lives of runs, with every stage, under random orders of what people, runners, run tasks and clocks do, each
+ * repeated at will and cut off at a random call to AWS, before or after it took effect.
+ */
+
+let aws: Aws;
+beforeAll(async () => {
+  aws = await startAws();
+});
+afterAll(() => aws.close());
+
+const kinds = fc.record({
+  planOnly: fc.boolean(),
+  savePlan: fc.boolean(),
+  autoApply: fc.boolean(),
+  allowEmptyApply: fc.boolean(),
+  policyEvaluation: fc.boolean(),
+  policyCheck: fc.boolean(),
+  costEstimate: fc.boolean(),
+});
+type Kind = typeof kinds extends fc.Arbitrary<infer K> ? K : never;
+
+const steps = fc.record({
+  do: fc.oneof(
+    { weight: 12, arbitrary: fc.constant('step' as const) },
+    { weight: 5, arbitrary: fc.constantFrom('runner' as const, 'task' as const) },
+    { weight: 3, arbitrary: fc.constantFrom('confirm' as const, 'override' as const) },
+    { weight: 1, arbitrary: fc.constantFrom('cancel' as const, 'discard' as const, 'force' as const) },
+    { weight: 1, arbitrary: fc.constantFrom('time out' as const, 'sweep' as const) },
+  ),
+  which: fc.nat(30),
+  /** How what happens turns out; 0 is the way on. */
+  how: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(8) }),
+  cut: fc.option(
+    fc.record({ after: fc.integer({ min: 1, max: 8 }), when: fc.constantFrom('before' as const, 'after' as const) }),
+    { freq: 4, nil: undefined },
+  ),
+});
+type Step = typeof steps extends fc.Arbitrary<infer S> ? S : never;
+
+let ids = 0;
+
+const createRun = async (world: LifecycleWorld, kind: Kind): Promise<void> => {
+  const { planOnly, savePlan, autoApply, allowEmptyApply, policyCheck, policyEvaluation, costEstimate } = kind;
+  const id = `run-${String(++ids).padStart(16, '0')}`;
+  const { organization, workspaceId, store } = world;
+  const { stages } = await store.freezeTaskStages({ runId: id, organization, workspaceId, planOnly });
+  const checks: Checks = {
+    ...(Object.keys(stages).length ? { tasks: stages } : {}),
+    ...(policyEvaluation ? { policyEvaluation } : {}),
+    ...(policyCheck ? { policyCheck } : {}),
+  };
+  await store.createRun(workspaceId, {
+    id,
+    configurationVersionId: 'cv-1',
+    createdBy: 'user-1',
+    source: 'tfe-api',
+    structuredOutput: false,
+    terraformVersion: 'latest',
+    message: '',
+    isDestroy: false,
+    refresh: true,
+    refreshOnly: false,
+    planOnly,
+    savePlan: savePlan && !planOnly,
+    autoApply: autoApply && !planOnly && !savePlan,
+    allowEmptyApply,
+    allowConfigGeneration: false,
+    debuggingMode: false,
+    targetAddrs: null,
+    replaceAddrs: null,
+    variables: [],
+    ...(Object.keys(checks).length ? { checks } : {}),
+    ...(costEstimate ? { costEstimate: { status: 'pending', statusTimestamps: {} } } : {}),
+  });
+  world.listen();
+};
+
+/** Does a step, with the runs as they were before it; whether it was cut off or not is nobody's concern but the sweep's. */
+const take = async (world: LifecycleWorld, runs: Run[], { do: what, which, how, cut }: Step): Promise<void> => {
+  const run = runs[which % Math.max(1, runs.length)];
+  const execution = run && world.executions.get(run.id);
+  if (!run || !execution) return;
+  const { store } = world;
+  world.verdict = how;
+  if (cut) aws.failCall(cut.after, cut.when);
+  try {
+    switch (what) {
+      case 'step':
+        return await execution.step(which);
+      case 'runner':
+        return await world.runner(run, (['finished', 'errored', 'canceled'] as const)[how] ?? 'finished', how !== 4);
+      case 'task':
+        return await world.callBack(run, which, how === 1 ? 'failed' : 'passed');
+      case 'time out':
+        return execution.timeOut(which, how % 2 === 1);
+      case 'sweep':
+        return isFinal(run.status) ? await store.leaveQueue(run) : await world.sweep(run);
+      case 'confirm':
+        return void (await store.applyRun(run, 'user-1'));
+      case 'override':
+        return void (await store.overrideRun(run, 'user-2', 'it is fine'));
+      case 'discard':
+        return void (await store.discardRun(run, 'user-1'));
+      case 'cancel':
+        return void (await store.cancelRun(run, 'user-1'));
+      case 'force':
+        return void (await store.forceCancelRun(run, 'user-1'));
+    }
+  } catch (error) {
+    // The caller hears of it, or the function is called again.
+    if (!cut) throw error;
+  } finally {
+    aws.failCall(0, 'before');
+    world.listen();
+  }
+};
+
+/** Everybody does what is expected of them until nothing is left to do. */
+const settle = async (world: LifecycleWorld): Promise<void> => {
+  for (let turn = 0; ; turn++) {
+    const open = [...world.executions.values()].filter(({ running }) => running);
+    const runs = await world.runs();
+    if (open.length === 0 && runs.every(({ status }) => isFinal(status))) return;
+    if (turn > 60) {
+      const where = open.map((one) => `${one.name}: ready ${one.ready}, waiting ${one.waiting}`);
+      throw new Error(`stuck: ${where.join('; ')}; ${runs.map(({ id, status }) => `${id} ${status}`)}`);
+    }
+    for (const run of runs) {
+      const which = runs.indexOf(run);
+      for (const what of ['sweep', 'step', 'override', 'runner', 'task', 'confirm'] as const) {
+        await take(world, await world.runs(), { do: what, which, how: 0, cut: undefined });
+      }
+    }
+  }
+};
+
+const applied = (run: Run): boolean => 'applying-at' in run.statusTimestamps;
+
+/** What no order of events may lead to. */
+const check = (run: Run): void => {
+  const says = JSON.stringify(run);
+  const { verdicts = {}, overrides = {}, checks = {} } = run;
+  if (!applied(run)) {
+    expect(run.status, says).not.toBe('applied');
+    return;
+  }
+  expect(run.planOnly, says).toBe(false);
+  expect(run.plan.report?.outcome, says).toBe('finished');
+  if (!run.autoApply && run.plan.report?.hasChanges) expect(run.decision?.action, says).toBe('apply');
+  if (checks.tasks?.pre_plan) expect(verdicts.pre_plan, says).toBe('passed');
+  if (checks.tasks?.post_plan) expect(verdicts.post_plan, says).toBe('passed');
+  if (checks.tasks?.pre_apply) expect(verdicts.pre_apply, says).toBe('passed');
+  if (checks.policyEvaluation && verdicts.policyEvaluation !== 'passed') {
+    expect(verdicts.policyEvaluation, says).toBe('overridable');
+    expect(overrides.policyEvaluation, says).toBeDefined();
+  }
+  if (checks.policyCheck && verdicts.policyCheck !== 'passed') {
+    expect(verdicts.policyCheck, says).toBe('soft_failed');
+    expect(overrides.policyCheck, says).toBeDefined();
+  }
+};
+
+it('ends every run, frees the workspace, and applies nothing that was not allowed, whatever happens', async () => {
+  const seen = new Map<string, number>();
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(kinds, { minLength: 1, maxLength: 3 }),
+      fc.nat(2),
+      fc.array(steps, { minLength: 10, maxLength: 80 }),
+      async (wanted, tasks, script) => {
+        const world = await LifecycleWorld.open(aws);
+        for (let i = 0; i < tasks; i++) await world.addTask(`task-${i}`, i === 0 ? 'mandatory' : 'advisory');
+        for (const kind of wanted) await createRun(world, kind);
+        const ended = new Map<string, string>();
+        let runs = await world.runs();
+        for (const step of script) {
+          await take(world, runs, step);
+          runs = await world.runs();
+          expect(runs.filter(({ current, status }) => current && !isFinal(status)).length).toBeLessThanOrEqual(1);
+          for (const run of runs) {
+            if (ended.has(run.id)) expect(run.status, `${run.id} had ended`).toBe(ended.get(run.id));
+            else if (isFinal(run.status)) ended.set(run.id, run.status);
+          }
+        }
+        await settle(world);
+        for (const run of await world.runs()) {
+          check(run);
+          seen.set(run.status, (seen.get(run.status) ?? 0) + 1);
+        }
+        expect(
+          await world.store.query({ pk: world.store.keys.workspace(world.workspaceId).pk, prefix: 'QUEUE#' }),
+        ).toEqual([]);
+        expect(await world.store.get(world.store.keys.workspace(world.workspaceId))).not.toHaveProperty('lock');
+      },
+    ),
+    { numRuns: Number(process.env.LIFECYCLE_RUNS ?? 8), endOnFailure: process.env.LIFECYCLE_SHRINK === undefined },
+  );
+  console.log(`runs by how they ended: ${JSON.stringify(Object.fromEntries(seen))}; ${aws.calls} calls to AWS`);
+}, 600_000);

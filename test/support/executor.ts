@@ -1,0 +1,206 @@
+/**
+ * Runs executions of the run machine state by state, with the functions behind the states given by the test: what
+ * happens next, what is repeated and what fails is the test's to choose. Follows Retry, Catch, Choice and Map as
+ * Amazon States Language says; a construct it does not know is an error.
+ */
+
+interface State {
+  Type: 'Task' | 'Choice' | 'Map' | 'Fail';
+  Resource?: string;
+  Parameters?: { FunctionName: string; Payload: Record<string, unknown> };
+  ItemsPath?: string;
+  ItemSelector?: Record<string, unknown>;
+  ItemProcessor?: Machine;
+  ResultSelector?: Record<string, string>;
+  ResultPath?: string | null;
+  Choices?: { Variable: string; StringEquals: string; Next: string }[];
+  Default?: string;
+  Retry?: { ErrorEquals: string[]; MaxAttempts: number }[];
+  Catch?: { ErrorEquals: string[]; ResultPath?: string | null; Next: string }[];
+  HeartbeatSeconds?: number;
+  Error?: string;
+  Next?: string;
+  End?: boolean;
+}
+export interface Machine {
+  StartAt: string;
+  States: Record<string, State>;
+}
+type Data = Record<string, unknown>;
+type Functions = (name: string, payload: Record<string, unknown>) => Promise<unknown>;
+
+interface Thread {
+  machine: Machine;
+  state: string;
+  data: Data;
+  /** There while a task waits for its token. */
+  token?: string;
+  attempts: number;
+  parent?: Thread;
+  children?: Thread[];
+}
+
+export class ExecutionError extends Error {}
+
+const errorName = (error: unknown): string => (error as Error).name || 'Error';
+const matches = (patterns: string[], name: string): boolean =>
+  patterns.includes(name) || patterns.includes('States.ALL');
+
+export class Execution {
+  readonly name: string;
+  readonly #functions: Functions;
+  #threads: Thread[];
+  #tokens = 0;
+  /** Names of all states entered, those of the tasks of a stage included. */
+  readonly entered: string[] = [];
+
+  constructor(name: string, machine: Machine, input: Data, functions: Functions) {
+    this.name = name;
+    this.#functions = functions;
+    this.#threads = [{ machine, state: '', data: input, attempts: 0 }];
+    this.#enter(this.#threads[0] as Thread, machine.StartAt);
+  }
+
+  get running(): boolean {
+    return this.#threads.length > 0;
+  }
+
+  /** States whose function is to be called, and states that wait. */
+  get ready(): string[] {
+    return this.#threads.filter(({ token, children }) => !token && !children).map(({ state }) => state);
+  }
+  get waiting(): string[] {
+    return this.#threads.filter(({ token }) => token).map(({ state }) => state);
+  }
+
+  /** Calls the function of a state that is to be worked on; `fail` makes the call fail after it, as a crash would. */
+  async step(index: number): Promise<void> {
+    const ready = this.#threads.filter(({ token, children }) => !token && !children);
+    const thread = ready[index % Math.max(1, ready.length)];
+    if (!thread) return;
+    const state = stateOf(thread);
+    const { FunctionName, Payload } = state.Parameters as { FunctionName: string; Payload: Record<string, unknown> };
+    const waits = state.Resource?.endsWith('waitForTaskToken');
+    // The answer may come while the function still runs.
+    const token = waits ? `${this.name}/${++this.#tokens}` : undefined;
+    thread.token = token;
+    try {
+      const Payload_ = this.#resolve(Payload, thread, token);
+      const result = await this.#functions(FunctionName, Payload_);
+      if (!waits) this.#succeed(thread, select(state.ResultSelector, { Payload: result }) ?? { Payload: result });
+    } catch (error) {
+      // Somebody has answered, or ended the thread, while the function failed.
+      if (!this.#threads.includes(thread) || (waits && thread.token !== token)) return;
+      this.#fail(thread, { Error: errorName(error), Cause: String(error) });
+    }
+  }
+
+  /** SendTaskSuccess and SendTaskFailure; a token that is over is nobody's. */
+  answer(token: string, said: { output: Data } | { error: { Error: string; Cause?: string } }): void {
+    const thread = this.#threads.find((one) => one.token === token);
+    if (!thread) return;
+    if ('output' in said) this.#succeed(thread, said.output);
+    else this.#fail(thread, said.error);
+  }
+
+  /** A waiting state runs into a time limit, or misses a beat. */
+  timeOut(index: number, missedBeat: boolean): void {
+    const waiting = this.#threads.filter(({ token }) => token);
+    const thread = waiting[index % Math.max(1, waiting.length)];
+    if (!thread) return;
+    const beats = missedBeat && stateOf(thread).HeartbeatSeconds !== undefined;
+    this.#fail(thread, { Error: beats ? 'States.HeartbeatTimeout' : 'States.Timeout' });
+  }
+
+  #enter(thread: Thread, name: string): void {
+    thread.state = name;
+    thread.token = undefined;
+    thread.attempts = 0;
+    this.entered.push(name);
+    const state = stateOf(thread);
+    if (state.Type === 'Choice') {
+      const choice = state.Choices?.find(({ Variable, StringEquals }) => at(thread.data, Variable) === StringEquals);
+      this.#enter(thread, choice?.Next ?? (state.Default as string));
+    } else if (state.Type === 'Fail') {
+      this.#fail(thread, { Error: state.Error as string });
+    } else if (state.Type === 'Map') {
+      const items = at(thread.data, state.ItemsPath as string) as unknown[];
+      thread.children = items.map((item): Thread => {
+        const data = this.#resolve(state.ItemSelector as Data, thread, undefined, item);
+        return { machine: state.ItemProcessor as Machine, state: '', data, attempts: 0, parent: thread };
+      });
+      this.#threads.push(...thread.children);
+      for (const child of [...thread.children]) this.#enter(child, child.machine.StartAt);
+    }
+  }
+
+  #succeed(thread: Thread, result: Data): void {
+    const state = stateOf(thread);
+    keep(thread, state.ResultPath, result);
+    if (state.Next) this.#enter(thread, state.Next);
+    else this.#end(thread);
+  }
+
+  #end(thread: Thread): void {
+    this.#threads = this.#threads.filter((one) => one !== thread);
+    const { parent } = thread;
+    if (!parent?.children?.every((child) => !this.#threads.includes(child))) return;
+    parent.children = undefined;
+    this.#succeed(parent, {});
+  }
+
+  #fail(thread: Thread, error: { Error: string; Cause?: string }): void {
+    const state = stateOf(thread);
+    thread.token = undefined;
+    const retry = state.Retry?.find(({ ErrorEquals }) => matches(ErrorEquals, error.Error));
+    if (retry && thread.attempts++ < retry.MaxAttempts) return;
+    const caught = state.Catch?.find(({ ErrorEquals }) => matches(ErrorEquals, error.Error));
+    if (caught) {
+      keep(thread, caught.ResultPath, error);
+      this.#enter(thread, caught.Next);
+      return;
+    }
+    const { parent } = thread;
+    if (!parent) throw new ExecutionError(`${this.name} failed in ${thread.state}: ${error.Error} ${error.Cause}`);
+    // One iteration that fails ends all others.
+    this.#threads = this.#threads.filter((one) => one.parent !== parent);
+    parent.children = undefined;
+    this.#fail(parent, error);
+  }
+
+  #resolve(template: Data, thread: Thread, token?: string, item?: unknown): Data {
+    const values: Record<string, unknown> = {
+      '$$.Task.Token': token,
+      '$$.State.Name': thread.state,
+      '$$.Map.Item.Value': item,
+    };
+    return Object.fromEntries(
+      Object.entries(template).map(([key, value]) => {
+        if (!key.endsWith('.$')) return [key, value];
+        const path = value as string;
+        return [key.slice(0, -2), path.startsWith('$$') ? values[path] : at(thread.data, path)];
+      }),
+    );
+  }
+}
+
+const stateOf = ({ machine, state }: Thread): State => {
+  const found = machine.States[state];
+  if (!found) throw new Error(`no state ${state}`);
+  return found;
+};
+
+const at = (data: unknown, path: string): unknown =>
+  path
+    .split('.')
+    .slice(1)
+    .reduce((value, key) => (value as Data | undefined)?.[key], data);
+
+const select = (selector: Record<string, string> | undefined, result: Data): Data | undefined =>
+  selector && Object.fromEntries(Object.entries(selector).map(([key, path]) => [key.slice(0, -2), at(result, path)]));
+
+/** ResultPath: nothing with null, all with `$` or without one, else a field. */
+const keep = (thread: Thread, path: string | null | undefined, result: Data): void => {
+  if (path === null) return;
+  thread.data = path === undefined || path === '$' ? result : { ...thread.data, [path.slice(2)]: result };
+};

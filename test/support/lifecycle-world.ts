@@ -1,0 +1,218 @@
+import type { Run } from '../../functions/run/run.ts';
+import { taskStages } from '../../functions/run/task-stages.ts';
+import type { CompleteTask } from '../../functions/tasks/complete.ts';
+import type { RunTaskInput } from '../../functions/tasks/run-task.ts';
+import type { TaskStageDone } from '../../functions/tasks/task-stage-done.ts';
+import type { TaskUnansweredInput } from '../../functions/tasks/task-unanswered.ts';
+import type { CheckTask, WaitingTask } from '../../functions/tasks/waiting.ts';
+import { definition, lifecycleFunctions } from '../../infra/lifecycle.ts';
+import type { Aws } from './aws.ts';
+import { Execution, type Machine } from './executor.ts';
+
+/**
+ * A workspace, its runs and their executions: the machine as it is synthesized, the functions behind its states, the
+ * store, and people, runners and run tasks that do what the test says. Policies and estimates are verdicts by chance.
+ */
+
+const machine = definition(
+  Object.fromEntries(lifecycleFunctions.map((name) => [name, name])) as Parameters<typeof definition>[0],
+) as unknown as Machine;
+
+const load = async () => ({
+  ...(await import('../../functions/store/runs.ts')),
+  ...(await import('../../functions/store/run-states.ts')),
+  ...(await import('../../functions/store/run-actions.ts')),
+  ...(await import('../../functions/store/queue.ts')),
+  ...(await import('../../functions/store/execution.ts')),
+  ...(await import('../../functions/store/phases.ts')),
+  ...(await import('../../functions/store/table.ts')),
+  ...(await import('../../functions/store/keys.ts')),
+  ...(await import('../../functions/store/task-results.ts')),
+  ...(await import('../../functions/store/task-stages.ts')),
+  ...(await import('../../functions/store/tasks.ts')),
+  ...(await import('../../functions/store/workspace-tasks.ts')),
+  ...(await import('../../functions/store/cost-estimates.ts')),
+});
+
+const handlers = async () => ({
+  Pending: (await import('../../functions/tasks/pending.ts')).handler,
+  PlanQueued: (await import('../../functions/tasks/plan-queued.ts')).handler,
+  Planning: (await import('../../functions/tasks/planning.ts')).handler,
+  PostPlanAwaitingDecision: (await import('../../functions/tasks/post-plan-awaiting-decision.ts')).handler,
+  PolicyOverride: (await import('../../functions/tasks/policy-override.ts')).handler,
+  NeedsConfirmation: (await import('../../functions/tasks/needs-confirmation.ts')).handler,
+  PlannedAndSaved: (await import('../../functions/tasks/planned-and-saved.ts')).handler,
+  Confirmed: (await import('../../functions/tasks/confirmed.ts')).handler,
+  ApplyQueued: (await import('../../functions/tasks/apply-queued.ts')).handler,
+  Applying: (await import('../../functions/tasks/applying.ts')).handler,
+  Complete: (await import('../../functions/tasks/complete.ts')).handler,
+  TaskStageDone: (await import('../../functions/tasks/task-stage-done.ts')).handler,
+  TaskUnanswered: (await import('../../functions/tasks/task-unanswered.ts')).handler,
+  runTask: (await import('../../functions/tasks/run-task.ts')).runTask,
+});
+
+export type Store = Awaited<ReturnType<typeof load>>;
+type Handlers = Awaited<ReturnType<typeof handlers>>;
+
+let workspaces = 0;
+
+export class LifecycleWorld {
+  readonly workspaceId = `ws-${String(++workspaces).padStart(16, '0')}`;
+  readonly organization = `org-${workspaces}`;
+  readonly executions = new Map<string, Execution>();
+  readonly aws: Aws;
+  readonly store: Store;
+  readonly #handlers: Handlers;
+  /** What the next policies and estimates say. */
+  verdict = 0;
+  #heard = 0;
+
+  static async open(aws: Aws): Promise<LifecycleWorld> {
+    const world = new LifecycleWorld(aws, await load(), await handlers());
+    const { store } = world;
+    await store.create({
+      ...store.keys.workspace(world.workspaceId),
+      id: world.workspaceId,
+      organization: world.organization,
+      name: 'w',
+      runCount: 0,
+    });
+    return world;
+  }
+
+  private constructor(aws: Aws, store: Store, handlers: Handlers) {
+    this.aws = aws;
+    this.store = store;
+    this.#handlers = handlers;
+    this.#heard = aws.sent.length;
+  }
+
+  /** A run task in every stage, at an address where nobody is; who answers is the test's to say. */
+  async addTask(name: string, enforcementLevel: 'advisory' | 'mandatory'): Promise<void> {
+    const task = await this.store.createTask(this.organization, {
+      name,
+      url: 'https://192.0.2.1/',
+      description: null,
+      enabled: true,
+      global: { enabled: true, stages: [...taskStages], enforcementLevel },
+    } as Parameters<Store['createTask']>[1]);
+    if (!task) throw new Error(`no task ${name}`);
+  }
+
+  run(id: string): Promise<Run | undefined> {
+    return this.store.getRun(id);
+  }
+
+  async runs(): Promise<Run[]> {
+    const all = await Promise.all([...this.executions.keys()].map((id) => this.run(id)));
+    return all.filter((run) => run !== undefined);
+  }
+
+  /** What has been sent to Step Functions since the last time. */
+  listen(): void {
+    const sent = this.aws.sent.slice(this.#heard);
+    this.#heard = this.aws.sent.length;
+    for (const { action, input } of sent) {
+      if (action === 'StartExecution' && !this.executions.has(input.name as string)) {
+        const data = JSON.parse(input.input as string);
+        this.executions.set(input.name as string, this.#execution(input.name as string, data));
+      }
+      const execution = this.executions.get(String(input.taskToken).split('/')[0] as string);
+      if (action === 'SendTaskSuccess') {
+        execution?.answer(input.taskToken as string, { output: JSON.parse(input.output as string) });
+      }
+      if (action === 'SendTaskFailure') {
+        execution?.answer(input.taskToken as string, { error: { Error: input.error as string, Cause: input.cause } });
+      }
+    }
+  }
+
+  #execution(name: string, data: Record<string, unknown>): Execution {
+    return new Execution(name, machine, data, async (state, payload) => {
+      const result = await this.#call(state, payload);
+      this.listen();
+      return result;
+    });
+  }
+
+  async #call(state: string, payload: unknown): Promise<unknown> {
+    const { store } = this;
+    switch (state) {
+      case 'RunTask': {
+        // Called once, in vain: whoever has nobody to call waits all the same.
+        const { runId, taskResultId, token } = payload as RunTaskInput;
+        const awaited = await store.awaitResult(taskResultId, token);
+        if (awaited) await store.acknowledgeResult(awaited.result);
+        return this.#handlers.runTask({ runId, taskResultId, token }, { tries: 1, pauseMs: 0 });
+      }
+      case 'PolicyEvaluating': {
+        const run = await store.enterCheck((payload as CheckTask).runId, 'PolicyEvaluating');
+        const said = (['passed', 'overridable', 'failed'] as const)[this.verdict % 3] ?? 'passed';
+        return store.leadingOn(await store.recordVerdict(run, 'policyEvaluation', said, 'policies failed'));
+      }
+      case 'PolicyChecking': {
+        const run = await store.enterCheck((payload as CheckTask).runId, 'PolicyChecking');
+        const said = (['passed', 'soft_failed', 'hard_failed'] as const)[this.verdict % 3] ?? 'passed';
+        return store.leadingOn(await store.recordVerdict(run, 'policyCheck', said, 'policies failed'));
+      }
+      case 'CostEstimating': {
+        const run = await store.enterCheck((payload as CheckTask).runId, 'CostEstimating');
+        await store.giveUpCosts(run, 'no prices');
+        return store.leadingOn((await store.getRun(run.id)) ?? run);
+      }
+      case 'TaskStageDone':
+        return this.#handlers.TaskStageDone(payload as TaskStageDone);
+      case 'TaskUnanswered':
+        return this.#handlers.TaskUnanswered(payload as TaskUnansweredInput);
+      case 'Complete':
+        return this.#handlers.Complete(payload as CompleteTask);
+      default:
+        return this.#handlers[state as 'Pending'](payload as WaitingTask);
+    }
+  }
+
+  /** What runners do: claim what they were started for, take what they are offered, report. */
+  async runner(run: Run, outcome: 'finished' | 'errored' | 'canceled', hasChanges: boolean): Promise<void> {
+    const { store } = this;
+    for (const phase of ['apply', 'plan'] as const) {
+      const { claimNonce, report, claimHash } = run[phase];
+      if (report) continue;
+      if (claimNonce) {
+        await store.reportPhase(run, phase, { outcome, hasChanges, message: 'said the runner' }, 60);
+        return;
+      }
+      const container = this.aws.containers.findLast(
+        ({ startedBy, environment }) =>
+          startedBy === run.id && environment.STEPFORM_CLAIM?.startsWith(`${run.id}.${phase}.`),
+      );
+      if (claimHash && container && !container.stopped) {
+        const claimed = await store.claimPhase(container.environment.STEPFORM_CLAIM as string, container.arn);
+        if (claimed) await store.deliver(claimed.run);
+        return;
+      }
+      if (phase === 'apply' && run.apply.offeredAt) {
+        const claimed = await store.claimHeldApply(run, 'the plan’s token');
+        if (claimed) await store.deliver(claimed.run);
+        return;
+      }
+    }
+  }
+
+  /** A run task says what it thinks; of the results that are waited for, one. */
+  async callBack(run: Run, which: number, status: 'passed' | 'failed'): Promise<void> {
+    const open = (await this.store.listTaskResults(run)).filter(({ token, status: now }) => token && now === 'running');
+    const result = open[which % Math.max(1, open.length)];
+    if (!result) return;
+    const changed = await this.store.changeTaskResult(result, status);
+    if (changed) await this.store.deliverResult(changed);
+  }
+
+  /** What the sweep does for a run and its workspace. */
+  async sweep(run: Run): Promise<void> {
+    const { store } = this;
+    if (!this.executions.has(run.id)) await store.enqueue(run);
+    for (const result of await store.listTaskResults(run)) await store.deliverResult(result);
+    await store.deliver(run);
+    await store.startNext(run.workspaceId);
+  }
+}
