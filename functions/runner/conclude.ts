@@ -15,10 +15,11 @@ export interface Conclusion<T> {
 const longestMessage = 1000;
 
 /**
- * Terraform's own client asks for a plan's log every half second, and shows nothing of a run that has errored by the
- * time it has read it all: an apply that fails at once is reported this long after it began.
+ * Terraform's own client looks for more of a plan's log every two seconds at worst, asks for five more things before it
+ * turns to the apply, and shows nothing of a run that has errored by then: an apply that fails at once is reported this
+ * long after it began.
  */
-const shortestFailedApplyMs = 2000;
+const shortestFailedApplyMs = 4000;
 
 type Verdict = Pick<PhaseReport, 'outcome' | 'message'> & { defect?: unknown };
 

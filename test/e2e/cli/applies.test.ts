@@ -60,10 +60,16 @@ describe('terraform apply', () => {
     expect(await here.succeed('refresh -var n=next')).toContain('No changes.');
   });
 
+  it('destroys only a target', async () => {
+    const text = await here.succeed('destroy -auto-approve -target=terraform_data.b');
+    expect(text).toContain('Resource targeting is in effect');
+    expect(await here.succeed('state list')).toBe('terraform_data.a\n');
+  });
+
   it('destroys after "yes"', async () => {
     const text = await here.succeed('destroy', ['yes']);
     expect(text).toContain('Do you really want to destroy all resources');
-    expect(text).toMatch(/(Apply|Destroy) complete! Resources: (0 added, 0 changed, )?2 destroyed\./);
+    expect(text).toMatch(/(Apply|Destroy) complete! Resources: (0 added, 0 changed, )?1 destroyed\./);
     expect((await client.get(`/workspaces/${workspace.id}`)).attributes['resource-count']).toBe(0);
   });
 });

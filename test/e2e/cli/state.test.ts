@@ -45,6 +45,10 @@ describe('terraform output', () => {
   });
 });
 
+it('terraform console evaluates with the state', async () => {
+  expect(await here.succeed('console', ['terraform_data.a.output'])).toBe('"x"\n');
+});
+
 it('terraform show renders the state', async () => {
   expect(await here.succeed('show')).toContain('# terraform_data.a:');
   const json = JSON.parse(await here.succeed('show -json'));
@@ -64,15 +68,23 @@ describe('terraform state', () => {
     });
   });
 
-  it('is refused when it is old, or another one', async () => {
+  it('is taken when it is newer, refused when it is old or another one', async () => {
     const now = await stateNow();
-    const push = (state: object) => {
-      here.write('pushed.tfstate', JSON.stringify({ ...now, ...state }));
-      return here.fail('state push pushed.tfstate');
-    };
-    expect(await push({ serial: now.serial - 1 })).toContain('cannot import state with serial');
-    expect(await push({ serial: now.serial + 1, lineage: 'another' })).toContain('lineage');
+    const write = (state: object) => here.write('pushed.tfstate', JSON.stringify({ ...now, ...state }));
+    write({ serial: now.serial - 1 });
+    expect(await here.fail('state push pushed.tfstate')).toContain('cannot import state with serial');
+    write({ serial: now.serial + 1, lineage: 'another' });
+    expect(await here.fail('state push pushed.tfstate')).toContain('lineage');
     expect(await stateNow()).toEqual(now);
+    write({ serial: now.serial + 1, outputs: { n: { value: 'pushed', type: 'string' } } });
+    await here.succeed('state push pushed.tfstate');
+    expect(await here.succeed('output')).toBe('n = "pushed"\n');
+    expect((await stateNow()).serial).toBeGreaterThan(now.serial);
+
+    // What is known of the outside is wrong now, which only a refresh finds.
+    expect(await here.succeed('plan -refresh-only')).toContain('~ n      = "pushed" -> "x"');
+    expect(await here.succeed('apply -refresh-only -auto-approve')).toContain('0 added, 0 changed, 0 destroyed');
+    expect(await here.succeed('output -raw n')).toBe('x');
   });
 });
 

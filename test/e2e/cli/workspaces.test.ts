@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cloud, example, Terraform, workspaceNamed } from '../support/terraform.ts';
+import { cloud, example, host, Terraform, workspaceNamed } from '../support/terraform.ts';
 import { client, newName, organization, resources } from '../support/world.ts';
 
 const at = (workspaces: string, configuration = example): Terraform =>
@@ -12,7 +12,7 @@ const listed = async (here: Terraform): Promise<string[]> =>
     .filter(Boolean)
     .sort();
 
-describe('terraform init, by name,', () => {
+describe.concurrent('terraform init, by name,', () => {
   it('makes the workspace, in a project that it makes too', async () => {
     const [name, project] = [newName('made'), newName('project')];
     const settings = `name    = "${name}"\n      project = "${project}"`;
@@ -38,17 +38,20 @@ describe('terraform init, by name,', () => {
     );
   });
 
-  it('takes the workspace from the environment', async () => {
+  it('takes everything from the environment', async () => {
     const name = newName('env');
     await client.createWorkspace(organization, name);
-    const block = cloud('').replace(/workspaces \{\s*\}/, '');
-    const here = new Terraform({ files: { 'cloud.tf': block, 'main.tf': example }, env: { TF_WORKSPACE: name } });
+    const here = new Terraform({
+      files: { 'cloud.tf': 'terraform {\n  cloud {}\n}\n', 'main.tf': example },
+      env: { TF_CLOUD_HOSTNAME: host, TF_CLOUD_ORGANIZATION: organization, TF_WORKSPACE: name },
+    });
     await here.succeed('init -input=false');
     expect(await here.succeed('workspace show')).toBe(`${name}\n`);
+    expect(await here.succeed('plan')).toContain('Plan: 2 to add');
   });
 });
 
-describe('terraform workspace, with tags,', () => {
+describe.concurrent('terraform workspace, with tags,', () => {
   it('makes, lists, selects and deletes', async () => {
     const tag = newName('tag');
     const [one, two, three] = [newName('one'), newName('two'), newName('three')];
@@ -93,7 +96,7 @@ describe('terraform workspace, with tags,', () => {
   });
 });
 
-describe('a workspace that runs locally', () => {
+describe.concurrent('a workspace that runs locally', () => {
   it('keeps the state of plans and applies on the own machine', async () => {
     const name = newName('local');
     await client.createWorkspace(organization, name, { 'execution-mode': 'local' });
@@ -109,20 +112,5 @@ describe('a workspace that runs locally', () => {
     expect(await here.fail('apply -auto-approve')).toContain('Error acquiring the state lock');
     await client.call('POST', `/workspaces/${id}/actions/unlock`);
     expect(await here.succeed('destroy -auto-approve')).toContain('2 destroyed');
-  });
-});
-
-describe('a state that was kept elsewhere', () => {
-  it('moves in when it was a file', async () => {
-    const name = newName('moved');
-    const here = new Terraform({ files: { 'main.tf': example } });
-    await here.succeed('init');
-    await here.succeed('apply -auto-approve');
-    here.write('cloud.tf', cloud(`name = "${name}"`));
-    const text = await here.succeed('init', ['yes']);
-    expect(text).toContain('Do you wish to proceed?');
-    expect(await here.succeed('state list')).toBe('terraform_data.a\nterraform_data.b\n');
-    expect(await here.succeed('plan')).toContain('No changes.');
-    expect((await workspaceNamed(name)).attributes).toMatchObject({ locked: false, 'resource-count': 2 });
   });
 });
