@@ -165,6 +165,8 @@ export async function* followLog(
   everyMs = 100,
 ): AsyncGenerator<string> {
   const decoder = new TextDecoder();
+  // What came between the last look and the end is still to be read.
+  let last = false;
   for (let offset = 0; ; ) {
     const response = await fetch(`${logReadUrl}?limit=65536&offset=${offset}`);
     const bytes = new Uint8Array(await response.arrayBuffer());
@@ -176,7 +178,8 @@ export async function* followLog(
       if (ended) return;
       continue;
     }
-    if (await over()) return;
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
+    if (last) return;
+    last = await over();
+    if (!last) await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }

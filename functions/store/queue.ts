@@ -66,6 +66,25 @@ const unlock = (workspaceId: string, runId: string): Promise<Workspace | undefin
     values: { ':runId': runId },
   });
 
+/**
+ * Puts a user's lock in place of that of a run which has ended and is about to give it back: whoever sees that a run is
+ * over can lock its workspace. Undefined when there is no such run.
+ */
+export const takeFromEnded = async (
+  workspaceId: string,
+  lock: NonNullable<Workspace['lock']>,
+): Promise<Workspace | undefined> => {
+  const held = (await get<Workspace>(keys.workspace(workspaceId)))?.lock;
+  const run = held?.kind === 'run' ? await getRun(held.runId) : undefined;
+  if (!run || !isFinal(run.status)) return undefined;
+  return update<Workspace>(keys.workspace(workspaceId), {
+    set: { lock, latestRunId: run.id },
+    condition: 'attribute_not_exists(deletedAt) AND #lock.runId = :runId',
+    names: { '#lock': 'lock' },
+    values: { ':runId': run.id },
+  });
+};
+
 /** Where a run stands in its workspace's queue. */
 const queueEntry = ({ workspaceId, number, queueKey }: Run): Key =>
   queueKey ? { pk: keys.workspace(workspaceId).pk, sk: queueKey } : keys.queued(workspaceId, number);

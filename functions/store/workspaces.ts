@@ -1,7 +1,7 @@
 import { newId } from './id.ts';
 import { type Key, keys } from './keys.ts';
 import { countNames } from './name-index.ts';
-import { startDue, startNext } from './queue.ts';
+import { startDue, startNext, takeFromEnded } from './queue.ts';
 import { deleteRunTriggersOf } from './run-triggers.ts';
 import { batchGet, type Change, create, get, query, queryAll, remove, update } from './table.ts';
 import { leaveVariableSets } from './variable-sets.ts';
@@ -245,12 +245,19 @@ export const deleteWorkspace = async (workspace: Workspace): Promise<boolean> =>
 };
 
 /** Undefined when it is locked already. */
-export const lockWorkspace = (workspaceId: string, userId: string, reason: string): Promise<Workspace | undefined> =>
-  update<Workspace>(keys.workspace(workspaceId), {
-    set: { lock: { kind: 'user', userId, reason, at: now() } },
+export const lockWorkspace = async (
+  workspaceId: string,
+  userId: string,
+  reason: string,
+): Promise<Workspace | undefined> => {
+  const lock = { kind: 'user' as const, userId, reason, at: now() };
+  const locked = await update<Workspace>(keys.workspace(workspaceId), {
+    set: { lock },
     condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt) AND attribute_not_exists(#lock)',
     names: { '#lock': 'lock' },
   });
+  return locked ?? takeFromEnded(workspaceId, lock);
+};
 
 /**
  * Takes a user's lock away and starts the queue: only the lock of `userId` if one is given, else any user's. Undefined

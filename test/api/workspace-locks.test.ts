@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Run } from '../../functions/run/run.ts';
 import { keys } from '../../functions/store/keys.ts';
 import { type Api, startApi } from '../support/api.ts';
+import { runHelpers } from '../support/runs.ts';
 import { stateFile } from '../support/state.ts';
 
 let api: Api;
@@ -57,6 +59,24 @@ describe('locks', () => {
       expect(refused.status).toBe(409);
       expect(refused.body.errors[0].detail).toContain('is locked by Run run-x');
     }
+  });
+
+  it('of runs that have ended are there for the taking, before the run has given them back', async () => {
+    const help = await runHelpers(api);
+    const { leaveQueue, startNext } = await import('../../functions/store/queue.ts');
+    const { id } = await help.ready();
+    const [ending, next] = [await help.create(id), await help.create(id)];
+    await startNext(id);
+    expect((await act(id, 'lock')).status).toBe(409);
+    await help.bring(ending.id, { status: 'applied' });
+    expect((await act(id, 'lock')).body.data).toMatchObject({
+      attributes: { locked: true },
+      relationships: { 'locked-by': { data: { id: api.userId } } },
+    });
+    await leaveQueue((await help.store.getRun(ending.id)) as Run);
+    expect((await help.store.getRun(next.id))?.current).toBeFalsy();
+    expect((await act(id, 'unlock')).status).toBe(200);
+    expect((await help.store.getRun(next.id))?.current).toBe(true);
   });
 
   it('are kept while an announced state has not come', async () => {

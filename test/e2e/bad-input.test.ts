@@ -12,6 +12,7 @@ import {
   resources,
   startRun,
   untilFinal,
+  untilUnlocked,
 } from './support/world.ts';
 
 /** A request as it is, for what no client would send. */
@@ -94,7 +95,7 @@ describe('a configuration archive', () => {
     const run = await untilFinal(await client.createRun(workspace.id, {}, version.id));
     expect(run.attributes.status).toBe('errored');
     expect(await readLog(run, 'plan')).toMatch(why);
-    expect((await client.get(`/workspaces/${workspace.id}`)).attributes.locked).toBe(false);
+    await untilUnlocked(workspace);
   });
 });
 

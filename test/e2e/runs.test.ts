@@ -8,6 +8,7 @@ import {
   untilConfirmable,
   untilFinal,
   untilStatus,
+  untilUnlocked,
 } from './support/world.ts';
 
 const statusesOf = (at: Record<string, string>) =>
@@ -62,7 +63,7 @@ output "word" {
     expect((await client.get(`/state-version-outputs/${byName.word?.id}`)).attributes.value).toBe('hidden-word');
     const state = await client.get(`/workspaces/${workspace.id}/current-state-version`);
     expect(state.attributes).toMatchObject({ status: 'finalized', serial: expect.any(Number) });
-    expect((await client.get(`/workspaces/${workspace.id}`)).attributes.locked).toBe(false);
+    await untilUnlocked(workspace);
   });
 
   it('with auto-apply needs nobody; without changes it is planned and finished', async () => {
@@ -108,7 +109,7 @@ output "word" {
     expect((await client.phase(run, 'plan')).attributes.status).toBe('errored');
     expect((await client.phase(run, 'apply')).attributes.status).toBe('unreachable');
     expect(await readLog(run, 'plan')).toContain('Reference to undeclared resource');
-    expect((await client.get(`/workspaces/${workspace.id}`)).attributes.locked).toBe(false);
+    await untilUnlocked(workspace);
   });
 
   it('whose apply fails part-way keeps what Terraform had done', async () => {
@@ -146,7 +147,7 @@ resource "terraform_data" "slow" {
     const canceled = await untilFinal(run);
     expect(canceled.attributes.status).toBe('canceled');
     expect((await client.phase(canceled, 'apply')).attributes.status).toBe('canceled');
-    expect((await client.get(`/workspaces/${workspace.id}`)).attributes.locked).toBe(false);
+    await untilUnlocked(workspace);
   });
 
   it('that is canceled while it plans ends at once', async () => {
@@ -174,7 +175,7 @@ resource "terraform_data" "slow" {
     const saved = await startRun(workspace, { 'main.tf': resources(['a']) }, { 'save-plan': true });
     const kept = await untilStatus(saved, 'planned_and_saved');
     expect(kept.attributes).toMatchObject({ status: 'planned_and_saved', actions: { 'is-confirmable': true } });
-    expect((await client.get(`/workspaces/${workspace.id}`)).attributes.locked).toBe(false);
+    await untilUnlocked(workspace);
 
     const other = await untilConfirmable(await client.createRun(workspace.id));
     await client.act(saved.id, 'apply');

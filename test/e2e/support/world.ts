@@ -1,6 +1,6 @@
 import { inject } from 'vitest';
 import { packFiles } from '../../../functions/cli/archive.ts';
-import { Client, followLog, isFinalRun, type Resource } from '../../../functions/cli/client.ts';
+import { Client, followLog, isFinalRun, type Resource, until } from '../../../functions/cli/client.ts';
 
 export type { Resource };
 
@@ -58,6 +58,14 @@ export const inState = async (workspace: Resource): Promise<string[]> => {
   const { attributes } = await client.get(`/workspaces/${workspace.id}/current-state-version`);
   return attributes.resources.map(({ type, name }: { type: string; name: string }) => `${type}.${name}`).sort();
 };
+
+/** A run that has ended gives its workspace back right after. */
+export const untilUnlocked = ({ id }: Resource): Promise<Resource> =>
+  until(
+    () => client.get(`/workspaces/${id}`),
+    ({ attributes }) => !attributes.locked,
+    30_000,
+  );
 
 /** What the platform said of how the run ended. */
 export const reasonOf = (run: Resource): string => String(run.attributes['end-reason'] ?? '');
