@@ -8,6 +8,7 @@ import { Shell } from '../parts/shell.tsx';
 import { Stages } from '../parts/stages.tsx';
 import { isOver, kindOf, paceOf, Status, sourceOf } from '../parts/status.tsx';
 import { call, get, related } from '../session.ts';
+import { CostEstimate } from './cost-estimate.tsx';
 import { Phase } from './phase.tsx';
 import { RunActions, wordsFor } from './run-actions.tsx';
 import { RunOutcome } from './run-outcome.tsx';
@@ -17,19 +18,27 @@ export interface RunParts {
   run: Resource;
   plan: Resource | undefined;
   apply: Resource | undefined;
+  costEstimate: Resource | undefined;
   workspace: Resource | undefined;
   /** The run that holds the workspace while this one waits for its turn. */
   front: Resource | undefined;
 }
 
 const load = async (id: string): Promise<RunParts> => {
-  const path = `/runs/${encodeURIComponent(id)}?include=plan,apply,workspace,created_by`;
+  const path = `/runs/${encodeURIComponent(id)}?include=plan,apply,cost_estimate,workspace,created_by`;
   const { data: run, included = [] } = await call('GET', path);
   knowPeople(included);
   const find = (type: string) => included.find((resource) => resource.type === type);
   const workspace = find('workspaces');
   const front = await frontOf(run, workspace);
-  return { run, plan: find('plans'), apply: find('applies'), workspace, front };
+  return {
+    run,
+    plan: find('plans'),
+    apply: find('applies'),
+    costEstimate: find('cost-estimates'),
+    workspace,
+    front,
+  };
 };
 
 const frontOf = async (run: Resource, workspace: Resource | undefined): Promise<Resource | undefined> => {
@@ -70,6 +79,7 @@ const Run = ({
   run,
   plan,
   apply,
+  costEstimate,
   workspace,
   front,
   organization,
@@ -123,6 +133,7 @@ const Run = ({
       <div class="sides">
         <div class="stack">
           <Phase name="plan" run={run} phase={plan} />
+          <CostEstimate estimate={costEstimate} />
           {!attributes['plan-only'] && <Phase name="apply" run={run} phase={apply} />}
           {isOver(run) && <RunOutcome apply={apply} workspace={workspace} organization={organization} />}
           {decides && actions}

@@ -40,3 +40,14 @@ export const enlarge = async (
   }));
   await put(runId, 'plan-json-redacted', Buffer.from(JSON.stringify({ resource_changes: changes })));
 };
+
+/** Gives a run a cost estimate of this plan: the platform's own configurations have no resources that cost anything. */
+export const estimate = async (runId: string, planJson: Buffer): Promise<void> => {
+  const { newCostEstimate } = await import('../../../../functions/run/cost-estimate.ts');
+  const { estimateCosts } = await import('../../../../functions/store/cost-estimates.ts');
+  const { updateRun } = await import('../../../../functions/store/runs.ts');
+  await put(runId, 'plan-json', planJson);
+  const costEstimate = newCostEstimate({ targetAddrs: null }, new Date().toISOString());
+  const run = await updateRun(runId, { set: { costEstimate } });
+  if (run) await estimateCosts(run);
+};
