@@ -1,3 +1,6 @@
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+
 /** The environment of every function, read in this file and nowhere else. A function has only what it needs. */
 
 const required = (name: string): string => {
@@ -74,5 +77,17 @@ export const environment = {
   },
   get heartbeatSeconds() {
     return Number(required('HEARTBEAT_SECONDS'));
+  },
+  /** Folders in which programs are looked for; on AWS those of layers are among them. */
+  get searchPath() {
+    return [...(process.env.PATH ?? '').split(delimiter), '/opt/bin'].filter(Boolean);
+  },
+  /** Where downloaded programs are kept; on AWS for the life of the function's instance. */
+  get cacheDirectory() {
+    return process.env.STEPFORM_CACHE || join(tmpdir(), 'stepform');
+  },
+  /** Where releases of OPA are found; a mirror has the same layout. Checksums are checked all the same. */
+  get opaReleases() {
+    return process.env.STEPFORM_OPA_RELEASES || 'https://github.com/open-policy-agent/opa/releases/download';
   },
 };

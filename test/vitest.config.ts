@@ -16,6 +16,7 @@ export default defineConfig({
           ...common,
           name: 'unit',
           include: ['test/**/*.test.ts'],
+          globalSetup: ['test/support/opa.ts'],
           exclude: ['test/e2e/**', 'test/web/browser/**'],
         },
       },

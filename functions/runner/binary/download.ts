@@ -1,11 +1,6 @@
-import { createHash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
 import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { RefusedError, TransportError } from '../errors.ts';
-import { open } from '../http.ts';
-import { retrying, within } from '../retry.ts';
+import { fetchFile, fetchSmall } from '../../binary/fetch.ts';
 import type { Settings } from '../settings.ts';
 import { hashicorpKey } from './hashicorp-key.ts';
 import { platform } from './platform.ts';
@@ -20,63 +15,16 @@ import { unzipFile } from './unzip.ts';
 export type Engine = 'terraform' | 'tofu';
 type Releases = Settings['releases'];
 
-/** Lists, checksums and signatures are small: whoever has not answered by then cannot be reached. */
-const smallMs = 10_000;
-/** For connection errors, which come back fast. */
-const againMs = 2000;
-const wholeMs = 300_000;
-const idleMs = 10_000;
-const mostRedirects = 5;
 /** Key id in the name of the signature file (hashicorp.com/trust/security). */
 const signatureSuffix = '72D7468F.sig';
-
-const answered = (url: string, status: number): void => {
-  if (status === 200) return;
-  if (status >= 500 || status === 429) throw new TransportError(`${url}: HTTP ${status}`);
-  throw new RefusedError(`${url}: HTTP ${status}`, status);
-};
-
-const redirected = (from: string, location: string | undefined): string => {
-  const to = new URL(location ?? '', from);
-  if (to.protocol !== new URL(from).protocol) throw new Error(`${from} redirects to another protocol`);
-  return to.href;
-};
-
-const get = async (url: string, signal: AbortSignal) => {
-  let address = url;
-  for (let n = 0; n <= mostRedirects; n++) {
-    const answer = await open(address, { method: 'GET', signal, idleMs });
-    const status = answer.statusCode ?? 0;
-    if (status < 300 || status >= 400) {
-      if (status !== 200) answer.resume();
-      answered(url, status);
-      return answer;
-    }
-    answer.resume();
-    address = redirected(address, answer.headers.location);
-  }
-  throw new Error(`${url}: too many redirects`);
-};
-
-const small = async (url: string, signal: AbortSignal): Promise<Buffer> => {
-  const bounded = AbortSignal.any([signal, AbortSignal.timeout(smallMs)]);
-  return retrying(
-    async () => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of await get(url, bounded)) chunks.push(chunk as Buffer);
-      return Buffer.concat(chunks);
-    },
-    within(againMs, bounded),
-  );
-};
 
 /** Every released version, in no order. */
 export const listVersions = async (engine: Engine, releases: Releases, signal: AbortSignal): Promise<string[]> => {
   if (engine === 'terraform') {
-    const index = JSON.parse((await small(`${releases.terraform}/index.json`, signal)).toString('utf8'));
+    const index = JSON.parse((await fetchSmall(`${releases.terraform}/index.json`, signal)).toString('utf8'));
     return Object.keys((index as { versions: Record<string, unknown> }).versions);
   }
-  const index = JSON.parse((await small(releases.tofuIndex, signal)).toString('utf8'));
+  const index = JSON.parse((await fetchSmall(releases.tofuIndex, signal)).toString('utf8'));
   return (index as { versions: { id: string }[] }).versions.map(({ id }) => id);
 };
 
@@ -93,8 +41,8 @@ const checksum = async (
   signal: AbortSignal,
 ): Promise<string> => {
   const [list, signature] = await Promise.all([
-    small(sums, signal),
-    engine === 'terraform' ? small(`${sums}.${signatureSuffix}`, signal) : undefined,
+    fetchSmall(sums, signal),
+    engine === 'terraform' ? fetchSmall(`${sums}.${signatureSuffix}`, signal) : undefined,
   ]);
   if (signature) {
     await verifySignature(list, signature, key).catch((error: Error) => {
@@ -144,22 +92,4 @@ export const downloadBinary = async (download: Download): Promise<string> => {
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
-};
-
-/** Returns the hex SHA-256 of what was written. */
-const fetchFile = async (url: string, file: string, signal: AbortSignal): Promise<string> => {
-  const bounded = AbortSignal.any([signal, AbortSignal.timeout(wholeMs)]);
-  const hash = createHash('sha256');
-  await pipeline(
-    await get(url, bounded),
-    async function* (source) {
-      for await (const chunk of source as AsyncIterable<Buffer>) {
-        hash.update(chunk);
-        yield chunk;
-      }
-    },
-    createWriteStream(file),
-    { signal: bounded },
-  );
-  return hash.digest('hex');
 };

@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseHcl } from '../../hcl.ts';
 import { PhaseError } from '../errors.ts';
-import { parseHcl } from './hcl.ts';
 
 /** What the runner must know of a root module before Terraform reads it. */
 export interface RootModule {

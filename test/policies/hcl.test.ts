@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseHcl } from '../../functions/runner/workspace/hcl.ts';
+import { parseHcl } from '../../functions/hcl.ts';
 
 /** Types and labels of all blocks, nested ones in brackets. */
 const outline = (text: string): string => {

@@ -1,11 +1,18 @@
 /**
  * As much of HCL's grammar as it takes to say which blocks and attributes a file has at which place, and not to be
- * fooled by comments, strings, heredocs and templates. Expressions stay text. A file with a syntax error yields what
- * comes before it: telling people about errors is Terraform's part (HCL native syntax specification).
+ * fooled by comments, strings, heredocs and templates. Expressions stay text. Of a file with a syntax error the rest is
+ * still read, and the line noted: of configurations Terraform tells people about errors (HCL native syntax specification).
  */
 export interface Body {
   attributes: Record<string, string>;
+  /** Line of each attribute's name, from 1. */
+  lines: Record<string, number>;
   blocks: Block[];
+}
+
+export interface File extends Body {
+  /** Lines at which neither an attribute nor a block begins, or at which a block begins that never ends. */
+  faults: number[];
 }
 
 export interface Block extends Body {
@@ -122,6 +129,10 @@ const skipSpace = (text: string, start: number): number => {
 interface Cursor {
   text: string;
   at: number;
+  faults: number[];
+  /** Line breaks before `counted`; places are asked for in rising order only. */
+  line: number;
+  counted: number;
 }
 
 /** Labels may be quoted or bare. Returns undefined when no block's `{` follows. */
@@ -142,35 +153,52 @@ const readLabels = (cursor: Cursor): string[] | undefined => {
   }
 };
 
-const lineOf = (text: string, at: number): number => text.slice(0, at).split('\n').length;
+const lineOf = (cursor: Cursor, at: number): number => {
+  for (; cursor.counted < at; cursor.counted++) if (cursor.text[cursor.counted] === '\n') cursor.line++;
+  return cursor.line;
+};
 
-const readBody = (cursor: Cursor, nested: boolean): Body => {
-  const body: Body = { attributes: {}, blocks: [] };
+/** `head`: line of the block that the body belongs to; absent for the file itself. */
+const readBody = (cursor: Cursor, head?: number): Body => {
+  const body: Body = { attributes: {}, lines: {}, blocks: [] };
   for (;;) {
     cursor.at = skipSpace(cursor.text, cursor.at);
     const { text, at } = cursor;
-    if (at >= text.length) return body;
-    if (text[at] === '}' && nested) {
+    if (at >= text.length) {
+      if (head !== undefined) cursor.faults.push(head);
+      return body;
+    }
+    if (text[at] === '}' && head !== undefined) {
       cursor.at++;
       return body;
     }
     const name = matchAt(identifier, text, at)?.[0];
     if (!name) {
       // No item begins so: leave the broken line.
+      cursor.faults.push(lineOf(cursor, at));
       cursor.at = Math.max(at + 1, skipExpression(text, at));
       continue;
     }
     cursor.at = at + name.length;
     const labels = readLabels(cursor);
     if (labels) {
-      body.blocks.push({ type: name, labels, line: lineOf(text, at), ...readBody(cursor, true) });
+      const line = lineOf(cursor, at);
+      body.blocks.push({ type: name, labels, line, ...readBody(cursor, line) });
     } else {
       const end = skipExpression(text, cursor.at);
       const [, value] = /^\s*=(?!=)([\s\S]*)$/.exec(text.slice(cursor.at, end)) ?? [];
-      if (value !== undefined) body.attributes[name] = value.trim();
+      if (value === undefined) cursor.faults.push(lineOf(cursor, at));
+      else {
+        body.attributes[name] = value.trim();
+        body.lines[name] = lineOf(cursor, at);
+      }
       cursor.at = end;
     }
   }
 };
 
-export const parseHcl = (text: string): Body => readBody({ text: text.replace(/^\uFEFF/, ''), at: 0 }, false);
+export const parseHcl = (text: string): File => {
+  const cursor: Cursor = { text: text.replace(/^\uFEFF/, ''), at: 0, faults: [], line: 1, counted: 0 };
+  const body = readBody(cursor);
+  return { ...body, faults: cursor.faults };
+};

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { RefusedError, TransportError } from '../runner/errors.ts';
+import { open } from '../runner/http.ts';
+import { retrying, within } from '../runner/retry.ts';
+
+/** Getting released programs over HTTP. Whether what came is what was wanted, the caller checks. */
+
+/** Lists, checksums and signatures are small: whoever has not answered by then cannot be reached. */
+const smallMs = 10_000;
+/** For connection errors, which come back fast. */
+const againMs = 2000;
+const wholeMs = 300_000;
+const idleMs = 10_000;
+const mostRedirects = 5;
+
+const answered = (url: string, status: number): void => {
+  if (status === 200) return;
+  if (status >= 500 || status === 429) throw new TransportError(`${url}: HTTP ${status}`);
+  throw new RefusedError(`${url}: HTTP ${status}`, status);
+};
+
+const redirected = (from: string, location: string | undefined): string => {
+  const to = new URL(location ?? '', from);
+  if (to.protocol !== new URL(from).protocol) throw new Error(`${from} redirects to another protocol`);
+  return to.href;
+};
+
+const get = async (url: string, signal: AbortSignal) => {
+  let address = url;
+  for (let n = 0; n <= mostRedirects; n++) {
+    const answer = await open(address, { method: 'GET', signal, idleMs });
+    const status = answer.statusCode ?? 0;
+    if (status < 300 || status >= 400) {
+      if (status !== 200) answer.resume();
+      answered(url, status);
+      return answer;
+    }
+    answer.resume();
+    address = redirected(address, answer.headers.location);
+  }
+  throw new Error(`${url}: too many redirects`);
+};
+
+/** @throws {TransportError | RefusedError} */
+export const fetchSmall = async (url: string, signal: AbortSignal): Promise<Buffer> => {
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(smallMs)]);
+  return retrying(
+    async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of await get(url, bounded)) chunks.push(chunk as Buffer);
+      return Buffer.concat(chunks);
+    },
+    within(againMs, bounded),
+  );
+};
+
+/**
+ * Returns the hex SHA-256 of what was written.
+ * @throws {TransportError | RefusedError}
+ */
+export const fetchFile = async (url: string, file: string, signal: AbortSignal): Promise<string> => {
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(wholeMs)]);
+  const hash = createHash('sha256');
+  await pipeline(
+    await get(url, bounded),
+    async function* (source) {
+      for await (const chunk of source as AsyncIterable<Buffer>) {
+        hash.update(chunk);
+        yield chunk;
+      }
+    },
+    createWriteStream(file),
+    { signal: bounded },
+  );
+  return hash.digest('hex');
+};

@@ -1,0 +1,95 @@
+import { posix } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { extract } from 'tar-stream';
+import type { SourceFile } from './engine.ts';
+import { PolicySetError } from './policy-blocks.ts';
+
+/** A policy set version as it is uploaded: a gzip tar. Nothing of it is written to disk; only its text files are taken. */
+
+export const archiveLimits = { packedBytes: 10 * 1024 * 1024, unpackedBytes: 50 * 1024 * 1024, files: 2000 };
+
+/** Text that an engine reads; tests of policies are their authors' own. */
+const taken = /(^|\/)(policies\.hcl|sentinel\.hcl|data\.(json|ya?ml))$|\.(rego|sentinel)$/;
+const tests = /_test\.rego$/;
+
+const inside = (name: string): string => {
+  if (name.startsWith('/') || name.includes('\0') || name.split(/[/\\]/).includes('..')) {
+    throw new PolicySetError(
+      `The archive has the entry "${name}", which leaves the policy set: pack the files by names inside it (tar -C).`,
+    );
+  }
+  return posix.normalize(name).replace(/\/$/, '');
+};
+
+const readable = (error: NodeJS.ErrnoException): Error => {
+  if (error instanceof PolicySetError) return error;
+  if (error.code === 'Z_DATA_ERROR' || error.code === 'Z_BUF_ERROR' || /tar header|end of data/i.test(error.message)) {
+    return new PolicySetError(
+      `The archive cannot be read (${error.message}): upload a gzip-compressed tar file (tar -czf).`,
+    );
+  }
+  return error;
+};
+
+const text = (path: string, content: Buffer): string => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(content);
+  } catch {
+    throw new PolicySetError(`${path} is not UTF-8 text: save it as UTF-8.`);
+  }
+};
+
+/**
+ * The files of a policy set by their paths below `root`, in the order of paths. Of two with one name the later counts.
+ * Links are passed over: what they stand for is not packed with them.
+ *
+ * @param root the set's `policies-path`; empty for the whole archive
+ * @throws {PolicySetError} with what to do
+ */
+export const readArchive = async (archive: Buffer, root: string): Promise<SourceFile[]> => {
+  const { unpackedBytes, files: mostFiles } = archiveLimits;
+  const files = new Map<string, string>();
+  const base = inside(root).replace(/^\.$/, '');
+  let entries = 0;
+  let unpacked = 0;
+  const bounded = async function* (source: AsyncIterable<Buffer>) {
+    for await (const part of source) {
+      unpacked += part.length;
+      if (unpacked > unpackedBytes) {
+        throw new PolicySetError(
+          `The archive unpacks to more than ${unpackedBytes / 1024 / 1024} MiB: pack policies only.`,
+        );
+      }
+      yield part;
+    }
+  };
+  const tar = extract();
+  const feeding = pipeline(Readable.from([archive]), createGunzip(), bounded, tar);
+  feeding.catch(() => {});
+  try {
+    for await (const entry of tar) {
+      if (++entries > mostFiles) {
+        throw new PolicySetError(`The archive has more than ${mostFiles} entries: pack policies only.`);
+      }
+      const path = inside(entry.header.name);
+      const local = base === '' ? path : path.startsWith(`${base}/`) ? path.slice(base.length + 1) : undefined;
+      if (entry.header.type === 'file' && local && taken.test(local) && !tests.test(local)) {
+        const parts: Buffer[] = [];
+        for await (const part of entry as unknown as AsyncIterable<Buffer>) parts.push(part);
+        files.set(local, text(path, Buffer.concat(parts)));
+      }
+      entry.resume();
+    }
+    await feeding;
+  } catch (error) {
+    tar.destroy();
+    const first = await feeding.then(
+      () => error,
+      (cause: unknown) => (error instanceof PolicySetError ? error : cause),
+    );
+    throw readable(first as NodeJS.ErrnoException);
+  }
+  return [...files].map(([path, content]) => ({ path, content })).sort((a, b) => (a.path < b.path ? -1 : 1));
+};

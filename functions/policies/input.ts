@@ -1,0 +1,71 @@
+import { open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Run } from '../run/run.ts';
+import { newId } from '../store/id.ts';
+import type { Workspace } from '../store/workspaces.ts';
+import type { InputFile } from './engine.ts';
+
+/**
+ * What policies are shown of a cost estimate, as `input.run.cost_estimate`: monthly costs in US dollars as decimal
+ * strings, e.g. `{prior_monthly_cost: '0.0', proposed_monthly_cost: '25.488', delta_monthly_cost: '25.488'}`.
+ */
+export type CostInput = Record<string, unknown>;
+
+export interface Surroundings {
+  workspace: Pick<Workspace, 'createdAt' | 'description' | 'executionMode' | 'autoApply' | 'workingDirectory' | 'tags'>;
+  project: { id: string; name: string };
+  /** Name of who created the run. */
+  createdBy: string;
+  /** Of the run's variables, never their values. */
+  variables: { key: string; category: string; sensitive: boolean }[];
+}
+
+/** `input.run` (HCP docs: OPA input). There is no version control system here, so its facts are empty. */
+export const runInput = (run: Run, around: Surroundings, cost?: CostInput): Record<string, unknown> => ({
+  id: run.id,
+  created_at: run.createdAt,
+  created_by: around.createdBy,
+  message: run.message,
+  commit_sha: '',
+  is_destroy: run.isDestroy,
+  refresh: run.refresh,
+  refresh_only: run.refreshOnly,
+  replace_addrs: run.replaceAddrs ?? [],
+  target_addrs: run.targetAddrs ?? [],
+  speculative: run.planOnly,
+  variables: Object.fromEntries(around.variables.map(({ key, category, sensitive }) => [key, { category, sensitive }])),
+  organization: { name: run.organization },
+  project: around.project,
+  workspace: {
+    id: run.workspaceId,
+    name: run.workspaceName,
+    created_at: around.workspace.createdAt,
+    description: around.workspace.description ?? '',
+    execution_mode: around.workspace.executionMode,
+    auto_apply: around.workspace.autoApply,
+    tags: around.workspace.tags.map(({ key, value }) => (value ? `${key}:${value}` : key)),
+    tag_bindings: around.workspace.tags.map(({ key, value }) => ({ key, value: value ?? '' })),
+    working_directory: around.workspace.workingDirectory ?? '',
+    vcs_repo: null,
+  },
+  ...(cost ? { cost_estimate: cost } : {}),
+});
+
+/**
+ * Writes `{plan, run}` to a file of its own, which `remove` takes away. The plan goes there as it is: one of 5,000
+ * resources is 10 MB of text, and ten times that when parsed.
+ */
+export const writeInput = async (
+  plan: Buffer,
+  run: Record<string, unknown>,
+): Promise<InputFile & { remove(): Promise<void> }> => {
+  const path = join(tmpdir(), `${newId('input')}.json`);
+  const file = await open(path, 'wx', 0o600);
+  try {
+    for (const part of ['{"plan":', plan, ',"run":', JSON.stringify(run), '}']) await file.writeFile(part);
+  } finally {
+    await file.close();
+  }
+  return { path, remove: () => rm(path, { force: true }) };
+};

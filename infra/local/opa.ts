@@ -1,0 +1,64 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { downloadOpa, keptOpa, opaAtHand, opaVersion } from '../../functions/policies/find-engine.ts';
+
+/** Programs that are fetched or built for this machine, for all checkouts and data folders. */
+export const machineCache = join(homedir(), '.cache', 'stepform');
+
+const run = promisify(execFile);
+const downloadMs = 60_000;
+const buildMs = 20 * 60_000;
+
+/** Go says so little while it works that only its last lines are of use. */
+const lastLines = (error: unknown): string => {
+  const { stderr = '', message = '' } = error as { stderr?: string; message?: string };
+  return (stderr || message).trim().split('\n').slice(-3).join(' ');
+};
+
+/** From source, by way of the Go module proxy, whose checksums Go verifies. 1 to 5 minutes. */
+const build = async (): Promise<string> => {
+  const scratch = await mkdtemp(join(tmpdir(), 'opa-'));
+  try {
+    await run('go', ['install', '-trimpath', '-ldflags=-s -w', `github.com/open-policy-agent/opa@v${opaVersion}`], {
+      env: { ...process.env, GOBIN: scratch, CGO_ENABLED: '0', GOFLAGS: '' },
+      timeout: buildMs,
+    });
+    const target = keptOpa();
+    await mkdir(dirname(target), { recursive: true });
+    // Beside the target first: a rename is atomic only within one file system.
+    const beside = `${target}.${process.pid}`;
+    await copyFile(join(scratch, 'opa'), beside);
+    await rename(beside, target);
+    return target;
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+};
+
+/**
+ * Path of an `opa` for this machine: one on the PATH, one kept from before, downloaded, or built with Go.
+ * @throws {Error} which says what was tried and what to do
+ */
+export const provideOpa = async (tell: (text: string) => void): Promise<string> => {
+  process.env.STEPFORM_CACHE ??= machineCache;
+  const atHand = await opaAtHand();
+  if (atHand) return atHand;
+  try {
+    return await downloadOpa(AbortSignal.timeout(downloadMs));
+  } catch (download) {
+    tell(`OPA ${opaVersion} cannot be downloaded (${(download as Error).message}); building it with Go …`);
+    try {
+      return await build();
+    } catch (error) {
+      throw new Error(
+        `There is no Open Policy Agent on this machine: no opa on the PATH, the download failed (${(download as Error).message}), ` +
+          `and so did building it with Go (${lastLines(error)}). Install opa ${opaVersion} or Go, or let this machine reach GitHub's releases.`,
+      );
+    }
+  }
+};
+
+if (import.meta.main) console.log(await provideOpa(console.error));
