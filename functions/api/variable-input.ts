@@ -28,7 +28,7 @@ const settings = {
   sensitive: setting(v.boolean()),
 };
 
-const forms: Record<Variable['category'], [RegExp, string]> = {
+const forms: Record<'terraform' | 'env', [RegExp, string]> = {
   terraform: [
     /^[\p{L}_][\p{L}\p{N}_-]*$/u,
     'a Terraform variable is named with letters, digits, "_" and "-", and does not begin with a digit',
@@ -42,6 +42,7 @@ const forms: Record<Variable['category'], [RegExp, string]> = {
 const at = '/data/attributes';
 
 const checkName = (given: Pick<Variable, 'key' | 'category'>, pointer: string): void => {
+  if (given.category === 'policy-set') return;
   const [form, message] = forms[given.category];
   if (!form.test(given.key)) throw unprocessable(`${pointer}/key`, `key: ${message}`);
 };

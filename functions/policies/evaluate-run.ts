@@ -1,21 +1,84 @@
-import type { CheckVerdict, EvaluationVerdict, Judged } from '../run/policies.ts';
+import type { CostInput } from '../run/cost-estimate.ts';
+import {
+  type CheckVerdict,
+  checkCount,
+  type EvaluationVerdict,
+  type Judged,
+  judgeCheck,
+  judgeEvaluation,
+  type PolicyKind,
+  type PolicySetOutcome,
+  resultCount,
+} from '../run/policies.ts';
 import type { Run } from '../run/run.ts';
+import { getObject } from '../store/bucket.ts';
+import { listInputs } from '../store/inputs.ts';
+import { objects } from '../store/keys.ts';
+import { getPolicyResult, type Judgement, keepPolicyResult } from '../store/policy-results.ts';
+import { getProject } from '../store/projects.ts';
+import { policySetsOfRun } from '../store/run-policies.ts';
+import { getUser } from '../store/users.ts';
+import { getWorkspace } from '../store/workspaces.ts';
+import type { Limits } from './engine.ts';
+import { evaluateSet } from './evaluate-set.ts';
+import { runInput, writeInput } from './input.ts';
 
-/**
- * What policies are shown of a cost estimate, as `input.run.cost_estimate`: monthly costs in US dollars as decimal
- * strings, e.g. `{prior_monthly_cost: '0.0', proposed_monthly_cost: '25.488', delta_monthly_cost: '25.488'}`.
- */
-export type CostInput = Record<string, unknown>;
+/** For one policy, and for one process. */
+const perPolicy = { seconds: 30, memoryMiB: 1024, outputBytes: 4 * 1024 * 1024 };
+/** For all policies of an evaluation; the function that runs it has a minute more. */
+export const evaluationSeconds = 240;
+
+const surroundings = async (run: Run) => {
+  const [workspace, user, variables] = await Promise.all([
+    getWorkspace(run.workspaceId),
+    getUser(run.createdBy),
+    listInputs(run),
+  ]);
+  const project = workspace && (await getProject(workspace.projectId));
+  return { workspace, project, createdBy: user?.username ?? run.createdBy, variables };
+};
+
+const outcomesOf = async (run: Run, kind: PolicyKind, cost: CostInput | undefined): Promise<PolicySetOutcome[]> => {
+  const sets = await policySetsOfRun(run.id, kind);
+  const [plan, around] = await Promise.all([
+    getObject(objects.artifact(run.id, 'plan', 'plan-json')),
+    surroundings(run),
+  ]);
+  if (!plan) throw new Error(`the plan of run ${run.id} is missing`);
+  const limits: Limits = { ...perPolicy, deadline: Date.now() + evaluationSeconds * 1000 };
+  const input = await writeInput(plan, runInput(run, around, cost));
+  try {
+    const outcomes: PolicySetOutcome[] = [];
+    for (const set of sets) outcomes.push(await evaluateSet(set, input, limits));
+    return outcomes;
+  } finally {
+    await input.remove();
+  }
+};
+
+const once = async <V extends string>(
+  run: Run,
+  [what, kind]: [Judgement, PolicyKind],
+  cost: CostInput | undefined,
+  judged: (sets: PolicySetOutcome[]) => Judged<V> & { count: Record<string, number> },
+): Promise<Judged<V>> => {
+  let kept = await getPolicyResult(run.id, what);
+  if (!kept) {
+    const started = Date.now();
+    const sets = await outcomesOf(run, kind, cost);
+    const at = new Date().toISOString();
+    kept = await keepPolicyResult(what, { runId: run.id, ...judged(sets), at, durationMs: Date.now() - started }, sets);
+  }
+  return { verdict: kept.verdict as V, ...(kept.reason === undefined ? {} : { reason: kept.reason }) };
+};
 
 /**
  * Evaluates the run's sets of kind `opa` and keeps what they said. May be repeated: the first result stands.
  * Never throws for what a policy does; throws when storage does not answer.
  */
-export const evaluatePolicies = async (_run: Run, _cost?: CostInput): Promise<Judged<EvaluationVerdict>> => {
-  throw new Error('policies are not evaluated yet');
-};
+export const evaluatePolicies = (run: Run, cost?: CostInput): Promise<Judged<EvaluationVerdict>> =>
+  once(run, ['evaluation', 'opa'], cost, (sets) => ({ ...judgeEvaluation(sets), count: { ...resultCount(sets) } }));
 
 /** The same for the run's sets of kind `sentinel`: its policy check. */
-export const checkPolicies = async (_run: Run, _cost?: CostInput): Promise<Judged<CheckVerdict>> => {
-  throw new Error('policies are not checked yet');
-};
+export const checkPolicies = (run: Run, cost?: CostInput): Promise<Judged<CheckVerdict>> =>
+  once(run, ['check', 'sentinel'], cost, (sets) => ({ ...judgeCheck(sets), count: { ...checkCount(sets) } }));

@@ -4,6 +4,7 @@ import { fetchFile } from '../binary/fetch.ts';
 import { environment } from '../environment.ts';
 import type { Engine } from './engine.ts';
 import { openOpa } from './opa.ts';
+import { openSentinel } from './sentinel.ts';
 
 /** The one that is downloaded, or built; any on the PATH goes before it. */
 export const opaVersion = '1.19.0';
@@ -86,7 +87,13 @@ export const opaAtHand = async (): Promise<string | undefined> => {
 };
 
 const downloadSeconds = 60;
-let opened: Promise<Engine> | undefined;
+const findSentinelOnce = async (): Promise<Engine> => {
+  const binary = await onPath('sentinel');
+  if (binary) return openSentinel(binary);
+  throw new EngineMissingError(
+    'There is no Sentinel here, which is not free to distribute: whoever operates this platform can provide its binary. Or write the policy in Rego, which this kind of policy set takes as well.',
+  );
+};
 
 const find = async (): Promise<Engine> => {
   const binary = await opaAtHand();
@@ -101,11 +108,18 @@ const find = async (): Promise<Engine> => {
   }
 };
 
-/** @throws {EngineMissingError} */
-export const findOpa = (): Promise<Engine> => {
-  opened ??= find().catch((error: unknown) => {
-    opened = undefined;
-    throw error;
-  });
-  return opened;
+/** Asked once; asked again after a failure. */
+const remembered = (open: () => Promise<Engine>): (() => Promise<Engine>) => {
+  let opened: Promise<Engine> | undefined;
+  return () => {
+    opened ??= open().catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    });
+    return opened;
+  };
 };
+
+/** Both throw {@link EngineMissingError}. */
+export const findOpa = remembered(find);
+export const findSentinel = remembered(findSentinelOnce);

@@ -1,28 +1,31 @@
 import { open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { CostInput } from '../run/cost-estimate.ts';
 import type { Run } from '../run/run.ts';
 import { newId } from '../store/id.ts';
 import type { Workspace } from '../store/workspaces.ts';
 import type { InputFile } from './engine.ts';
 
-/**
- * What policies are shown of a cost estimate, as `input.run.cost_estimate`: monthly costs in US dollars as decimal
- * strings, e.g. `{prior_monthly_cost: '0.0', proposed_monthly_cost: '25.488', delta_monthly_cost: '25.488'}`.
- */
-export type CostInput = Record<string, unknown>;
-
 export interface Surroundings {
-  workspace: Pick<Workspace, 'createdAt' | 'description' | 'executionMode' | 'autoApply' | 'workingDirectory' | 'tags'>;
-  project: { id: string; name: string };
+  /** Absent of a plan-only run whose workspace was deleted meanwhile. */
+  workspace?: Pick<
+    Workspace,
+    'createdAt' | 'description' | 'executionMode' | 'autoApply' | 'workingDirectory' | 'tags'
+  >;
+  project?: { id: string; name: string };
   /** Name of who created the run. */
   createdBy: string;
   /** Of the run's variables, never their values. */
   variables: { key: string; category: string; sensitive: boolean }[];
 }
 
-/** `input.run` (HCP docs: OPA input). There is no version control system here, so its facts are empty. */
-export const runInput = (run: Run, around: Surroundings, cost?: CostInput): Record<string, unknown> => ({
+/** `input.run`, with what is known of its cost as Sentinel's tfrun has it (HCP docs: OPA input). There is no version control system here, so its facts are empty. */
+export const runInput = (
+  run: Run,
+  { workspace, ...around }: Surroundings,
+  cost?: CostInput,
+): Record<string, unknown> => ({
   id: run.id,
   created_at: run.createdAt,
   created_by: around.createdBy,
@@ -36,17 +39,17 @@ export const runInput = (run: Run, around: Surroundings, cost?: CostInput): Reco
   speculative: run.planOnly,
   variables: Object.fromEntries(around.variables.map(({ key, category, sensitive }) => [key, { category, sensitive }])),
   organization: { name: run.organization },
-  project: around.project,
+  project: { id: around.project?.id ?? '', name: around.project?.name ?? '' },
   workspace: {
     id: run.workspaceId,
     name: run.workspaceName,
-    created_at: around.workspace.createdAt,
-    description: around.workspace.description ?? '',
-    execution_mode: around.workspace.executionMode,
-    auto_apply: around.workspace.autoApply,
-    tags: around.workspace.tags.map(({ key, value }) => (value ? `${key}:${value}` : key)),
-    tag_bindings: around.workspace.tags.map(({ key, value }) => ({ key, value: value ?? '' })),
-    working_directory: around.workspace.workingDirectory ?? '',
+    created_at: workspace?.createdAt ?? '',
+    description: workspace?.description ?? '',
+    execution_mode: workspace?.executionMode ?? 'remote',
+    auto_apply: workspace?.autoApply ?? false,
+    tags: (workspace?.tags ?? []).map(({ key, value }) => (value ? `${key}:${value}` : key)),
+    tag_bindings: (workspace?.tags ?? []).map(({ key, value }) => ({ key, value: value ?? '' })),
+    working_directory: workspace?.workingDirectory ?? '',
     vcs_repo: null,
   },
   ...(cost ? { cost_estimate: cost } : {}),

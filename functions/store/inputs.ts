@@ -14,7 +14,9 @@ import type { Workspace } from './workspaces.ts';
 type FrozenVariable = Omit<JobVariable, 'value'> & ({ value: string } | { sealed: string; context: SecretContext });
 
 const freeze = (variable: Variable): FrozenVariable => {
-  const { key, category, hcl, sensitive, value = '', sealed } = variable;
+  const { key, hcl, sensitive, value = '', sealed } = variable;
+  // Policy sets alone have parameters.
+  const category = variable.category as JobVariable['category'];
   const common = { key, category, hcl, sensitive };
   return sealed
     ? { ...common, sealed: Buffer.from(sealed).toString('base64'), context: contextOf(variable) }
@@ -66,12 +68,22 @@ export const freezeVariables = async (
   return objectKey;
 };
 
-/** The run's variables in the clear. 1 KMS request for each sensitive one. */
-export const openInputs = async (run: Pick<Run, 'id' | 'inputsKey'>): Promise<JobVariable[]> => {
+const readInputs = async (run: Pick<Run, 'id' | 'inputsKey'>): Promise<FrozenVariable[]> => {
   if (!run.inputsKey) return [];
   const object = await getObject(run.inputsKey);
   if (!object) throw new Error(`the variables of run ${run.id} are missing (${run.inputsKey})`);
-  const { variables } = JSON.parse(object.toString('utf8')) as { variables: FrozenVariable[] };
+  return (JSON.parse(object.toString('utf8')) as { variables: FrozenVariable[] }).variables;
+};
+
+/** What variables the run has, without their values. */
+export const listInputs = async (
+  run: Pick<Run, 'id' | 'inputsKey'>,
+): Promise<Pick<JobVariable, 'key' | 'category' | 'sensitive'>[]> =>
+  (await readInputs(run)).map(({ key, category, sensitive }) => ({ key, category, sensitive }));
+
+/** The run's variables in the clear. 1 KMS request for each sensitive one. */
+export const openInputs = async (run: Pick<Run, 'id' | 'inputsKey'>): Promise<JobVariable[]> => {
+  const variables = await readInputs(run);
   return Promise.all(
     variables.map(async (variable) => {
       const { key, category, hcl, sensitive } = variable;

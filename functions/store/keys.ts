@@ -13,6 +13,8 @@
  * | | `GLOBALVARSET#<id>` | → variable set id; those applied to every workspace |
  * | | `TASKNAME#<name>` | → run task id; the uniqueness of names |
  * | | `GLOBALTASK#<id>` | → run task id; those of every workspace |
+ * | | `POLICY#<name>`, `POLSET#<name>` | → policy or policy set id; the uniqueness of names |
+ * | | `POLICYSETS` | policy sets that may apply to all of its workspaces; beside a project or workspace, to those |
  * | `PROJECT#<id>` | `PROJECT` | project |
  * | | `WSNAME#<case apart>#<workspace name>` | → workspace id, for lists |
  * | | `VARSET#<id>` | → variable set that may be applied to it |
@@ -42,6 +44,12 @@
  * | | `WSTASK#<workspace id>` | → workspace that has it |
  * | `VARSET#<id>` | `VARSET` | variable set, with what it is applied to |
  * | | `VAR#<id>`, `VARKEY#…` | its variables, as a workspace's |
+ * | | `POLICIES#<evaluation or check>` | what its policies said |
+ * | `POLICY#<id>` | `POLICY` | policy |
+ * | `POLSET#<id>` | `POLSET` | policy set, with what it applies to |
+ * | | `VAR#<id>`, `VARKEY#…` | its parameters, as a workspace's variables |
+ * | | `VERSION#<created at>#<id>` | → policy set version id |
+ * | `POLSETVER#<id>` | `POLSETVER` | policy set version |
  * | `RT#<id>` | `RT` | run trigger |
  * | `CV#<id>` | `CV` | configuration version |
  * | `SV#<id>` | `SV` | state version |
@@ -59,9 +67,20 @@ export const padded = (n: number): string => String(n).padStart(12, '0');
 const sortable = (name: string, owner?: string): string =>
   [name.toLowerCase(), ...(owner === undefined ? [] : [owner]), name].join('#');
 
-/** Workspaces and variable sets have variables. */
+/** Workspaces and variable sets have variables; policy sets have parameters, which are the same. */
 export const isVariableSet = (ownerId: string): boolean => ownerId.startsWith('varset-');
-const variableOwner = (ownerId: string): string => `${isVariableSet(ownerId) ? 'VARSET' : 'WS'}#${ownerId}`;
+export const isPolicySet = (ownerId: string): boolean => ownerId.startsWith('polset-');
+const variableOwner = (ownerId: string): string =>
+  `${isVariableSet(ownerId) ? 'VARSET' : isPolicySet(ownerId) ? 'POLSET' : 'WS'}#${ownerId}`;
+
+/** What policy sets apply to. */
+export type PolicyScope = { organization: string } | { project: string } | { workspace: string };
+const scopeKey = (scope: PolicyScope): string =>
+  'organization' in scope
+    ? `ORG#${scope.organization}`
+    : 'project' in scope
+      ? `PROJECT#${scope.project}`
+      : `WS#${scope.workspace}`;
 
 export const keys = {
   organization: (name: string): Key => ({ pk: `ORG#${name}`, sk: 'ORG' }),
@@ -116,6 +135,17 @@ export const keys = {
     pk: `WS#${workspaceId}`,
     sk: `CONSUMER#${consumerId}`,
   }),
+  policy: (id: string): Key => ({ pk: `POLICY#${id}`, sk: 'POLICY' }),
+  policyName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `POLICY#${name}` }),
+  policySet: (id: string): Key => ({ pk: `POLSET#${id}`, sk: 'POLSET' }),
+  policySetName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `POLSET#${name}` }),
+  policySetsOf: (scope: PolicyScope): Key => ({ pk: scopeKey(scope), sk: 'POLICYSETS' }),
+  policySetVersion: (id: string): Key => ({ pk: `POLSETVER#${id}`, sk: 'POLSETVER' }),
+  versionOfPolicySet: (setId: string, createdAt: string, id: string): Key => ({
+    pk: `POLSET#${setId}`,
+    sk: `VERSION#${createdAt}#${id}`,
+  }),
+  policyResult: (runId: string, what: 'evaluation' | 'check'): Key => ({ pk: `RUN#${runId}`, sk: `POLICIES#${what}` }),
   runTrigger: (id: string): Key => ({ pk: `RT#${id}`, sk: 'RT' }),
   runTriggerIn: (workspaceId: string, sourceId: string): Key => ({
     pk: `WS#${workspaceId}`,
@@ -151,6 +181,11 @@ export const keys = {
 export const objects = {
   configuration: (configurationVersionId: string) => `configurations/${configurationVersionId}.tar.gz`,
   inputs: (runId: string) => `inputs/${runId}.json`,
+  runPolicies: (runId: string) => `inputs/${runId}.policies.json`,
+  policyResult: (runId: string, what: string, digest: string) => `runs/${runId}/policies/${what}-${digest}.json`,
+  policyContent: (policyId: string, digest: string) => `policies/${policyId}/${digest}`,
+  policyArchive: (policySetVersionId: string) => `policies/${policySetVersionId}.tar.gz`,
+  policyBundle: (policySetVersionId: string, digest: string) => `policies/${policySetVersionId}/${digest}.json`,
   artifact: (runId: string, phase: string, artifact: string) => `runs/${runId}/${phase}/${artifact}`,
   outcomes: (runId: string, taskResultId: string, version: string) =>
     `outcomes/${runId}/${taskResultId}/${version}.json`,

@@ -1,6 +1,7 @@
 import { newId } from './id.ts';
 import { type Key, keys } from './keys.ts';
 import { countNames, eachName, findNames, type NameCounts, type Names, pageOfNames } from './name-index.ts';
+import { leavePolicySets } from './policy-sets.ts';
 import type { Found, Paging } from './scan.ts';
 import { batchGet, create, get, remove, update } from './table.ts';
 import { deleteVariableSet, leaveVariableSets, listOwnVariableSets } from './variable-sets.ts';
@@ -113,6 +114,7 @@ export const updateProject = async (
 export const deleteProject = async (project: Project): Promise<void> => {
   await leaveVariableSets('projectIds', project.id);
   for (const set of await listOwnVariableSets(project.id)) await deleteVariableSet(set);
+  await leavePolicySets({ project: project.id });
   await remove(keys.projectName(project.organization, project.name));
   await countNames(project.organization, 'project', -1);
   await remove(keys.project(project.id));

@@ -1,16 +1,16 @@
 import { newId } from './id.ts';
-import { isVariableSet, keys } from './keys.ts';
+import { isPolicySet, isVariableSet, keys } from './keys.ts';
 import { type SecretContext, seal } from './secrets.ts';
 import { create, get, put, queryAll, remove, update } from './table.ts';
 import { addIds, removeIds } from './variable-sets.ts';
 
-/** A variable of a workspace or of a variable set. A sensitive value is sealed before it reaches the table, and read by runners only. */
+/** A variable of a workspace or of a variable set, or a parameter of a policy set. A sensitive value is sealed before it reaches the table, and read by runners only. */
 export interface Variable {
   id: string;
-  /** Workspace or variable set. */
+  /** Workspace, variable set or policy set. */
   ownerId: string;
   key: string;
-  category: 'terraform' | 'env';
+  category: 'terraform' | 'env' | 'policy-set';
   hcl: boolean;
   sensitive: boolean;
   description: string | null;
@@ -31,7 +31,7 @@ export const maxValueBytes = 256 * 1024;
 
 /** What a sealed value is bound to. */
 export const contextOf = ({ ownerId, id }: Pick<Variable, 'ownerId' | 'id'>): SecretContext => ({
-  [isVariableSet(ownerId) ? 'variable-set' : 'workspace']: ownerId,
+  [isVariableSet(ownerId) ? 'variable-set' : isPolicySet(ownerId) ? 'policy-set' : 'workspace']: ownerId,
   variable: id,
 });
 

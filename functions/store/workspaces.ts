@@ -1,6 +1,7 @@
 import { newId } from './id.ts';
 import { type Key, keys } from './keys.ts';
 import { countNames } from './name-index.ts';
+import { leavePolicySets } from './policy-sets.ts';
 import { startDue, startNext, takeFromEnded } from './queue.ts';
 import { deleteRunTriggersOf } from './run-triggers.ts';
 import { batchGet, type Change, create, get, query, queryAll, remove, update } from './table.ts';
@@ -235,6 +236,7 @@ export const deleteWorkspace = async (workspace: Workspace): Promise<boolean> =>
   await countNames(workspace.organization, 'workspace', -1);
   await leaveProject(workspace.projectId, workspace.name, workspace.id);
   await leaveVariableSets('workspaceIds', workspace.id);
+  await leavePolicySets({ workspace: workspace.id });
   await deleteRunTriggersOf(workspace.id);
   await deleteWorkspaceTasksOf(workspace.id);
   const { pk } = keys.workspace(workspace.id);
