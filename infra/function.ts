@@ -5,7 +5,7 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { acknowledgeWildcard } from './acknowledge.ts';
-import { type FunctionId, functions } from './functions.ts';
+import { type FunctionId, type FunctionSpec, functions } from './functions.ts';
 import { type Permission, statement } from './permissions.ts';
 import type { Settings } from './settings.ts';
 import { removalPolicy } from './storage.ts';
@@ -44,7 +44,7 @@ export class PlatformFunction extends Construct {
     for (const { wildcard, resources } of props.permissions) {
       if (wildcard) for (const resource of resources) acknowledgeWildcard(this.role, resource, wildcard);
     }
-    const { description, timeoutSeconds } = functions[id];
+    const { description, timeoutSeconds, memoryMiB = 512 }: FunctionSpec = functions[id];
     this.function = new lambda.Function(this, 'Function', {
       description,
       runtime: lambda.Runtime.NODEJS_24_X,
@@ -57,7 +57,7 @@ export class PlatformFunction extends Construct {
       // Start, end and report lines of each call would cost more than the calls; failures are still reported.
       systemLogLevelV2: lambda.SystemLogLevel.WARN,
       // Memory buys processor time: less of it makes starts slower for no saving.
-      memorySize: 512,
+      memorySize: memoryMiB,
       timeout: Duration.seconds(timeoutSeconds),
       environment: { NODE_OPTIONS: '--enable-source-maps', ...props.environment },
     });

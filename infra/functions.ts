@@ -5,6 +5,8 @@ export interface FunctionSpec {
   entry: string;
   description: string;
   timeoutSeconds: number;
+  /** 512 when nothing is said. */
+  memoryMiB?: number;
 }
 
 export const functions = {
@@ -57,7 +59,9 @@ export const functions = {
   PolicyEvaluating: {
     entry: 'functions/tasks/policy-evaluating.ts',
     description: 'State PolicyEvaluating: OPA evaluates policy sets',
-    timeoutSeconds: 120,
+    // OPA has 240 s and 1 GiB (functions/policies/evaluate-run.ts).
+    timeoutSeconds: 300,
+    memoryMiB: 2048,
   },
   PostPlanAwaitingDecision: {
     entry: 'functions/tasks/post-plan-awaiting-decision.ts',
@@ -72,7 +76,9 @@ export const functions = {
   PolicyChecking: {
     entry: 'functions/tasks/policy-checking.ts',
     description: 'State PolicyChecking: checks policy sets with three levels',
-    timeoutSeconds: 120,
+    // OPA has 240 s and 1 GiB (functions/policies/evaluate-run.ts).
+    timeoutSeconds: 300,
+    memoryMiB: 2048,
   },
   PolicyOverride: {
     entry: 'functions/tasks/policy-override.ts',

@@ -18,7 +18,7 @@ export const statement = ({ actions, resources, conditions }: Permission): iam.P
   new iam.PolicyStatement({ actions, resources, conditions });
 
 type Verb = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem';
-type Prefix = 'configurations' | 'inputs' | 'outcomes' | 'runs' | 'states';
+type Prefix = 'configurations' | 'inputs' | 'outcomes' | 'policies' | 'runs' | 'states';
 
 /** The vocabulary permissions are written in. */
 const grants = ({ table, bucket, key }: Storage, runners: Runners) => {
@@ -99,6 +99,13 @@ export const lifecyclePermissions = (storage: Storage, runners: Runners): Record
     may.writeObjects('runs'),
     may.seeMissingObjects(),
   ];
+  const judgePolicies = [
+    may.table('GetItem', 'PutItem', 'UpdateItem'),
+    may.key('Decrypt', 'GenerateDataKey'),
+    may.readObjects('inputs', 'policies', 'runs'),
+    may.writeObjects('runs'),
+    may.seeMissingObjects(),
+  ];
   return {
     Pending: [may.table('GetItem', 'Query', 'UpdateItem', 'DeleteItem'), may.tableKey()],
     PlanQueued: launch,
@@ -107,10 +114,10 @@ export const lifecyclePermissions = (storage: Storage, runners: Runners): Record
     TaskUnanswered: [may.table('GetItem', 'UpdateItem'), may.tableKey()],
     TaskStageDone: [may.table('GetItem', 'Query', 'UpdateItem'), may.tableKey()],
     Planning: enter,
-    PolicyEvaluating: judge,
+    PolicyEvaluating: judgePolicies,
     PostPlanAwaitingDecision: enter,
     CostEstimating: [...judge, prices],
-    PolicyChecking: judge,
+    PolicyChecking: judgePolicies,
     PolicyOverride: enter,
     NeedsConfirmation: enter,
     // A plan that is stale already is discarded, which the run's timeline says.
@@ -141,8 +148,9 @@ export const permissions = (
   const start: Permission = { actions: ['states:StartExecution'], resources: [machine.arn] };
   const beginRuns: Permission[] = [
     may.key('GenerateDataKey', 'Decrypt'),
-    may.readObjects('configurations'),
-    may.writeObjects('inputs'),
+    // What was uploaded to a policy set is read when a run is to pass it, if nobody looked before.
+    may.readObjects('configurations', 'policies'),
+    may.writeObjects('inputs', 'policies'),
     may.seeMissingObjects(),
     start,
   ];
@@ -152,8 +160,8 @@ export const permissions = (
       may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
       may.key('GenerateDataKey', 'Decrypt'),
       // What runs were given is theirs alone to read.
-      may.readObjects('configurations', 'outcomes', 'runs', 'states'),
-      may.writeObjects('configurations', 'inputs', 'outcomes', 'runs', 'states'),
+      may.readObjects('configurations', 'outcomes', 'policies', 'runs', 'states'),
+      may.writeObjects('configurations', 'inputs', 'outcomes', 'policies', 'runs', 'states'),
       may.seeMissingObjects(),
       start,
       answering(machine.arn, 'Heartbeat'),

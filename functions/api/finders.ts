@@ -2,6 +2,9 @@ import type { Run } from '../run/run.ts';
 import { type ConfigurationVersion, getConfigurationVersion } from '../store/configuration-versions.ts';
 import { applyId, costEstimateId, planId, runIdOf } from '../store/id.ts';
 import { getOrganization, type Organization } from '../store/organizations.ts';
+import { getPolicy, type Policy } from '../store/policies.ts';
+import { getPolicySetVersion, type PolicySetVersion } from '../store/policy-set-versions.ts';
+import { getPolicySet, type PolicySet } from '../store/policy-sets.ts';
 import { getProject, type Project } from '../store/projects.ts';
 import { runOfComment, runOfEvent } from '../store/run-events.ts';
 import { getRunTrigger, type RunTrigger } from '../store/run-triggers.ts';
@@ -64,6 +67,25 @@ export const sharedWorkspaceByName = withSharedState(workspaceByName);
 export const variableSet: Finder<VariableSet> = {
   what: 'variable set',
   find: (request) => getVariableSet(param(request, 'varset')),
+};
+
+export const policy: Finder<Policy> = {
+  what: 'policy',
+  find: (request) => getPolicy(param(request, 'policy')),
+};
+
+export const policySet: Finder<PolicySet> = {
+  what: 'policy set',
+  find: (request) => getPolicySet(param(request, 'policySet')),
+};
+
+/** Gone with its policy set. */
+export const policySetVersion: Finder<PolicySetVersion> = {
+  what: 'policy set version',
+  find: async (request) => {
+    const found = await getPolicySetVersion(param(request, 'policySetVersion'));
+    return found && (await getPolicySet(found.policySetId)) ? found : undefined;
+  },
 };
 
 export const runTrigger: Finder<RunTrigger> = {

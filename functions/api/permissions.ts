@@ -11,6 +11,7 @@ const read = [
   'variable:read',
   'varset:read',
   'task:read',
+  'policy:read',
   'state:read',
   'state:read-outputs',
 ] as const;
@@ -45,6 +46,7 @@ const owner = [
   'workspace:force-delete',
   'varset:write',
   'task:write',
+  'policy:write',
 ] as const;
 
 export type Permission = (typeof owner)[number];
@@ -56,7 +58,7 @@ export const can = (roles: readonly Role[], permission: Permission): boolean =>
 
 /** Seeing a thing at all: without it, it does not exist for the caller. */
 export const seeing = (permission: Permission): Permission =>
-  /^(organization|project|varset|task):/.test(permission) ? 'organization:read' : 'workspace:read';
+  /^(organization|project|varset|task|policy):/.test(permission) ? 'organization:read' : 'workspace:read';
 
 type Permissions = Record<`can-${string}`, boolean>;
 
@@ -81,7 +83,7 @@ export const organizationPermissions = (roles: readonly Role[]): Permissions => 
     'can-update-authentication-token': false,
     'can-update-api-token': false,
     'can-update-oauth': false,
-    'can-update-sentinel': false,
+    'can-update-sentinel': can(roles, 'policy:write'),
     'can-update-ssh-keys': false,
     'can-update-agent-pools': false,
     'can-traverse': can(roles, 'organization:read'),

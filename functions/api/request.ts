@@ -17,6 +17,11 @@ export interface ApiRequest {
    */
   json(): unknown;
   /**
+   * The body as it was sent, for what is not a document.
+   * @throws {ApiError} 400 when it is not UTF-8
+   */
+  text(): string;
+  /**
    * The body as the fields of an HTML form; none when there is no body.
    * @throws {ApiError} 400
    */
@@ -75,6 +80,7 @@ export const readRequest = (event: APIGatewayProxyEventV2): ApiRequest => {
     header,
     json: () => parse(textOf(event)),
     bytes: sizeOf(event),
+    text: () => textOf(event),
     form: () => new URLSearchParams(textOf(event)),
     baseUrl: `${header('x-forwarded-proto') ?? 'https'}://${header('host') ?? requestContext.domainName}`,
   };

@@ -1,4 +1,3 @@
-import type { CostInput } from '../run/cost-estimate.ts';
 import {
   type CheckVerdict,
   checkCount,
@@ -38,7 +37,7 @@ const surroundings = async (run: Run) => {
   return { workspace, project, createdBy: user?.username ?? run.createdBy, variables };
 };
 
-const outcomesOf = async (run: Run, kind: PolicyKind, cost: CostInput | undefined): Promise<PolicySetOutcome[]> => {
+const outcomesOf = async (run: Run, kind: PolicyKind): Promise<PolicySetOutcome[]> => {
   const sets = await policySetsOfRun(run.id, kind);
   const [plan, around] = await Promise.all([
     getObject(objects.artifact(run.id, 'plan', 'plan-json')),
@@ -46,7 +45,7 @@ const outcomesOf = async (run: Run, kind: PolicyKind, cost: CostInput | undefine
   ]);
   if (!plan) throw new Error(`the plan of run ${run.id} is missing`);
   const limits: Limits = { ...perPolicy, deadline: Date.now() + evaluationSeconds * 1000 };
-  const input = await writeInput(plan, runInput(run, around, cost));
+  const input = await writeInput(plan, runInput(run, around));
   try {
     const outcomes: PolicySetOutcome[] = [];
     for (const set of sets) outcomes.push(await evaluateSet(set, input, limits));
@@ -59,15 +58,14 @@ const outcomesOf = async (run: Run, kind: PolicyKind, cost: CostInput | undefine
 const once = async <V extends string>(
   run: Run,
   [what, kind]: [Judgement, PolicyKind],
-  cost: CostInput | undefined,
   judged: (sets: PolicySetOutcome[]) => Judged<V> & { count: Record<string, number> },
 ): Promise<Judged<V>> => {
   let kept = await getPolicyResult(run.id, what);
   if (!kept) {
     const started = Date.now();
-    const sets = await outcomesOf(run, kind, cost);
-    const at = new Date().toISOString();
-    kept = await keepPolicyResult(what, { runId: run.id, ...judged(sets), at, durationMs: Date.now() - started }, sets);
+    const sets = await outcomesOf(run, kind);
+    const result = { runId: run.id, ...judged(sets), setCount: sets.length, durationMs: Date.now() - started };
+    kept = await keepPolicyResult(what, { ...result, at: new Date().toISOString() }, sets);
   }
   return { verdict: kept.verdict as V, ...(kept.reason === undefined ? {} : { reason: kept.reason }) };
 };
@@ -76,9 +74,9 @@ const once = async <V extends string>(
  * Evaluates the run's sets of kind `opa` and keeps what they said. May be repeated: the first result stands.
  * Never throws for what a policy does; throws when storage does not answer.
  */
-export const evaluatePolicies = (run: Run, cost?: CostInput): Promise<Judged<EvaluationVerdict>> =>
-  once(run, ['evaluation', 'opa'], cost, (sets) => ({ ...judgeEvaluation(sets), count: { ...resultCount(sets) } }));
+export const evaluatePolicies = (run: Run): Promise<Judged<EvaluationVerdict>> =>
+  once(run, ['evaluation', 'opa'], (sets) => ({ ...judgeEvaluation(sets), count: { ...resultCount(sets) } }));
 
 /** The same for the run's sets of kind `sentinel`: its policy check. */
-export const checkPolicies = (run: Run, cost?: CostInput): Promise<Judged<CheckVerdict>> =>
-  once(run, ['check', 'sentinel'], cost, (sets) => ({ ...judgeCheck(sets), count: { ...checkCount(sets) } }));
+export const checkPolicies = (run: Run): Promise<Judged<CheckVerdict>> =>
+  once(run, ['check', 'sentinel'], (sets) => ({ ...judgeCheck(sets), count: { ...checkCount(sets) } }));

@@ -1,7 +1,7 @@
 import { open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CostInput } from '../run/cost-estimate.ts';
+import { costInput } from '../run/cost-estimate.ts';
 import type { Run } from '../run/run.ts';
 import { newId } from '../store/id.ts';
 import type { Workspace } from '../store/workspaces.ts';
@@ -52,7 +52,7 @@ export const runInput = (
     working_directory: workspace?.workingDirectory ?? '',
     vcs_repo: null,
   },
-  ...(cost ? { cost_estimate: cost } : {}),
+  cost_estimate: costInput(run.costEstimate) ?? null,
 });
 
 /**

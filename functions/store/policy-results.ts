@@ -19,6 +19,8 @@ export interface PolicyResult {
   reason?: string;
   /** By level (run/policies.ts: resultCount, checkCount). */
   count: Record<string, number>;
+  /** How many sets were judged. */
+  setCount: number;
   at: string;
   durationMs: number;
   detailsKey: string;

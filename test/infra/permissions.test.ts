@@ -26,6 +26,15 @@ const launch = [
 ];
 
 const enter = [...table('GetItem', 'UpdateItem'), ...tableKey, ...answers()];
+const judgePolicies = [
+  ...table('GetItem', 'PutItem', 'UpdateItem'),
+  'kms:Decrypt key',
+  'kms:GenerateDataKey key',
+  ...objects('GetObject', 'inputs', 'policies', 'runs'),
+  ...objects('PutObject', 'runs'),
+  's3:ListBucket bucket',
+  ...answers(),
+];
 const judge = [
   ...table('GetItem', 'Query', 'PutItem', 'UpdateItem'),
   'kms:Decrypt key',
@@ -46,8 +55,8 @@ const createsRuns = [
   ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
   'kms:GenerateDataKey key',
   'kms:Decrypt key',
-  ...objects('GetObject', 'configurations'),
-  ...objects('PutObject', 'inputs'),
+  ...objects('GetObject', 'configurations', 'policies'),
+  ...objects('PutObject', 'inputs', 'policies'),
   's3:ListBucket bucket',
   ...start,
 ];
@@ -58,8 +67,8 @@ const expected: Record<FunctionId, string[]> = {
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     'kms:GenerateDataKey key',
     'kms:Decrypt key',
-    ...objects('GetObject', 'configurations', 'outcomes', 'runs', 'states'),
-    ...objects('PutObject', 'configurations', 'inputs', 'outcomes', 'runs', 'states'),
+    ...objects('GetObject', 'configurations', 'outcomes', 'policies', 'runs', 'states'),
+    ...objects('PutObject', 'configurations', 'inputs', 'outcomes', 'policies', 'runs', 'states'),
     's3:ListBucket bucket',
     ...start,
     ...answers('Heartbeat'),
@@ -78,10 +87,10 @@ const expected: Record<FunctionId, string[]> = {
   PlanQueued: launcher,
   Fetching: [...enter, ...objects('GetObject', 'configurations'), 's3:ListBucket bucket'],
   Planning: enter,
-  PolicyEvaluating: judge,
+  PolicyEvaluating: judgePolicies,
   PostPlanAwaitingDecision: enter,
   CostEstimating: [...judge, 'pricing:GetProducts *'],
-  PolicyChecking: judge,
+  PolicyChecking: judgePolicies,
   PolicyOverride: enter,
   NeedsConfirmation: enter,
   PlannedAndSaved: [...enter, ...table('PutItem')],

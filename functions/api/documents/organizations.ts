@@ -56,7 +56,7 @@ export const entitlementsDocument = (organization: Organization): Resource => ({
     'cost-estimation': true,
     'global-run-tasks': true,
     operations: true,
-    'policy-enforcement': false,
+    'policy-enforcement': true,
     'private-module-registry': false,
     'private-policy-agents': false,
     'private-run-tasks': false,

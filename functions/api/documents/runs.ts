@@ -4,6 +4,7 @@ import { isPhaseFinal } from '../../run/status.ts';
 import { stagesOf } from '../../run/task-stages.ts';
 import { applyId, costEstimateId, planId } from '../../store/id.ts';
 import type { Role } from '../../store/organizations.ts';
+import { policyCheckId } from '../../store/policy-results.ts';
 import type { RunComment, RunEvent } from '../../store/run-events.ts';
 import { taskStageId } from '../../store/task-stages.ts';
 import { many, one, type Resource } from '../answer.ts';
@@ -65,7 +66,7 @@ export const runDocument = (run: Run, { roles, userId }: Viewer, now = new Date(
     'triggering-source': one('workspaces', run.trigger?.workspaceId),
     'triggering-run': one('runs', run.trigger?.runId),
     'cost-estimate': one('cost-estimates', run.costEstimate && costEstimateId(run.id)),
-    'policy-checks': many('policy-checks', []),
+    'policy-checks': many('policy-checks', run.checks?.policyCheck ? [policyCheckId(run.id)] : []),
     'task-stages': many(
       'task-stages',
       stagesOf(run).map((stage) => taskStageId(run.id, stage)),

@@ -7,6 +7,10 @@ import { loginRoutes } from './login.ts';
 import { organizationRoutes } from './organizations.ts';
 import { phaseContentRoutes } from './phase-content.ts';
 import { planRoutes } from './plans.ts';
+import { policyRoutes } from './policies.ts';
+import { policyResultRoutes } from './policy-results.ts';
+import { policySetVersionRoutes } from './policy-set-versions.ts';
+import { policySetRoutes } from './policy-sets.ts';
 import { projectTagRoutes } from './project-tags.ts';
 import { projectRoutes } from './projects.ts';
 import { remoteStateConsumerRoutes } from './remote-state-consumers.ts';
@@ -45,6 +49,10 @@ export const routes: Route[] = [
     ...workspaceResourceRoutes,
     ...variableRoutes,
     ...variableSetRoutes,
+    ...policyRoutes,
+    ...policyResultRoutes,
+    ...policySetRoutes,
+    ...policySetVersionRoutes,
     ...configurationVersionRoutes,
     ...runRoutes,
     ...runActionRoutes,

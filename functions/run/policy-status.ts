@@ -1,0 +1,78 @@
+import type { Run, Timestamp } from './run.ts';
+import { isFinal } from './status.ts';
+
+/**
+ * How a run's policy check and policy evaluation are shown. A result shows with the status that follows it, never before:
+ * clients act on the run as soon as they have read it (api.md §0.4). One that will never be is final too. Pure.
+ */
+
+type Facts = Pick<Run, 'status' | 'statusTimestamps' | 'checks' | 'verdicts' | 'overrides'>;
+
+export type PolicyCheckStatus =
+  | 'pending'
+  | 'queued'
+  | 'passed'
+  | 'soft_failed'
+  | 'hard_failed'
+  | 'overridden'
+  | 'errored'
+  | 'canceled'
+  | 'unreachable';
+
+export type PolicyEvaluationStatus =
+  | 'pending'
+  | 'running'
+  | 'passed'
+  | 'failed'
+  | 'overridden'
+  | 'errored'
+  | 'canceled'
+  | 'unreachable';
+
+/** Of a run that ended without a result. */
+const unjudged = ({ status, statusTimestamps }: Facts, begun: string): 'errored' | 'canceled' | 'unreachable' => {
+  if (!statusTimestamps[begun]) return 'unreachable';
+  return status === 'errored' ? 'errored' : 'canceled';
+};
+
+/** HCP API: policy checks. */
+export const policyCheckStatus = (run: Facts): PolicyCheckStatus => {
+  const { status, verdicts, overrides } = run;
+  const open = !isFinal(status);
+  if (open && status === 'policy_checking') return 'queued';
+  if (!verdicts?.policyCheck) return open ? 'pending' : unjudged(run, 'policy-checking-at');
+  return overrides?.policyCheck ? 'overridden' : verdicts.policyCheck;
+};
+
+/** Policy evaluations are part of the post-plan stage, and are shown to be over with it. HCP API: policy evaluations. */
+export const policyEvaluationStatus = (run: Facts): PolicyEvaluationStatus => {
+  const { status, verdicts, overrides } = run;
+  const open = !isFinal(status);
+  if (open && status === 'post_plan_running') return 'running';
+  if (!verdicts?.policyEvaluation) return open ? 'pending' : unjudged(run, 'post-plan-running-at');
+  if (verdicts.policyEvaluation === 'passed') return 'passed';
+  return overrides?.policyEvaluation ? 'overridden' : 'failed';
+};
+
+/** Only of what is shown to be over, and was judged. */
+export const isJudged = (status: PolicyCheckStatus | PolicyEvaluationStatus): boolean =>
+  !['pending', 'queued', 'running', 'errored', 'canceled', 'unreachable'].includes(status);
+
+/** Stamps by API key: when it began, what it came to at `at`, and when that was overridden. */
+export const policyTimestamps = (
+  run: Facts,
+  status: PolicyCheckStatus | PolicyEvaluationStatus,
+  { begun, verdict, at }: { begun: 'queued-at' | 'running-at'; verdict?: string; at?: Timestamp },
+): Record<string, Timestamp> => {
+  const [check, entered] =
+    begun === 'queued-at'
+      ? (['policyCheck', 'policy-checking-at'] as const)
+      : (['policyEvaluation', 'post-plan-running-at'] as const);
+  const from = run.statusTimestamps[entered];
+  const override = run.overrides?.[check];
+  return {
+    ...(from ? { [begun]: from } : {}),
+    ...(verdict && at && isJudged(status) ? { [`${verdict.replaceAll('_', '-')}-at`]: at } : {}),
+    ...(override ? { 'overridden-at': override.at } : {}),
+  };
+};
