@@ -26,7 +26,7 @@ export default defineConfig({
           ...common,
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          globalSetup: ['test/e2e/support/setup.ts'],
+          globalSetup: ['test/support/opa.ts', 'test/e2e/support/setup.ts'],
         },
       },
       {

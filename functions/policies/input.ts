@@ -21,39 +21,40 @@ export interface Surroundings {
 }
 
 /** `input.run`, with what is known of its cost as Sentinel's tfrun has it (HCP docs: OPA input). There is no version control system here, so its facts are empty. */
-export const runInput = (
-  run: Run,
-  { workspace, ...around }: Surroundings,
-  cost?: CostInput,
-): Record<string, unknown> => ({
-  id: run.id,
-  created_at: run.createdAt,
-  created_by: around.createdBy,
-  message: run.message,
-  commit_sha: '',
-  is_destroy: run.isDestroy,
-  refresh: run.refresh,
-  refresh_only: run.refreshOnly,
-  replace_addrs: run.replaceAddrs ?? [],
-  target_addrs: run.targetAddrs ?? [],
-  speculative: run.planOnly,
-  variables: Object.fromEntries(around.variables.map(({ key, category, sensitive }) => [key, { category, sensitive }])),
-  organization: { name: run.organization },
-  project: { id: around.project?.id ?? '', name: around.project?.name ?? '' },
-  workspace: {
-    id: run.workspaceId,
-    name: run.workspaceName,
-    created_at: workspace?.createdAt ?? '',
-    description: workspace?.description ?? '',
-    execution_mode: workspace?.executionMode ?? 'remote',
-    auto_apply: workspace?.autoApply ?? false,
-    tags: (workspace?.tags ?? []).map(({ key, value }) => (value ? `${key}:${value}` : key)),
-    tag_bindings: (workspace?.tags ?? []).map(({ key, value }) => ({ key, value: value ?? '' })),
-    working_directory: workspace?.workingDirectory ?? '',
-    vcs_repo: null,
-  },
-  cost_estimate: costInput(run.costEstimate) ?? null,
-});
+export const runInput = (run: Run, { workspace, ...around }: Surroundings): Record<string, unknown> => {
+  const cost = costInput(run.costEstimate);
+  return {
+    id: run.id,
+    created_at: run.createdAt,
+    created_by: around.createdBy,
+    message: run.message,
+    commit_sha: '',
+    is_destroy: run.isDestroy,
+    refresh: run.refresh,
+    refresh_only: run.refreshOnly,
+    replace_addrs: run.replaceAddrs ?? [],
+    target_addrs: run.targetAddrs ?? [],
+    speculative: run.planOnly,
+    variables: Object.fromEntries(
+      around.variables.map(({ key, category, sensitive }) => [key, { category, sensitive }]),
+    ),
+    organization: { name: run.organization },
+    project: { id: around.project?.id ?? '', name: around.project?.name ?? '' },
+    workspace: {
+      id: run.workspaceId,
+      name: run.workspaceName,
+      created_at: workspace?.createdAt ?? '',
+      description: workspace?.description ?? '',
+      execution_mode: workspace?.executionMode ?? 'remote',
+      auto_apply: workspace?.autoApply ?? false,
+      tags: (workspace?.tags ?? []).map(({ key, value }) => (value ? `${key}:${value}` : key)),
+      tag_bindings: (workspace?.tags ?? []).map(({ key, value }) => ({ key, value: value ?? '' })),
+      working_directory: workspace?.workingDirectory ?? '',
+      vcs_repo: null,
+    },
+    ...(cost ? { cost_estimate: cost } : {}),
+  };
+};
 
 /**
  * Writes `{plan, run}` to a file of its own, which `remove` takes away. The plan goes there as it is: one of 5,000

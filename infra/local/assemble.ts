@@ -11,6 +11,7 @@ import { checkMachine, Invokers } from './invokers.ts';
 import { Kms } from './kms.ts';
 import { type FunctionProperties, Lambda } from './lambda.ts';
 import type { Logs } from './logs.ts';
+import { machineCache } from './machine-cache.ts';
 import { type Route, readRoutes } from './routes.ts';
 import { type ObjectCreated, S3 } from './s3.ts';
 import { keptSecret } from './secrets.ts';
@@ -82,7 +83,13 @@ export const assemble = async (site: Site): Promise<Parts> => {
     functions,
     bundleOf: application.bundleOf,
     credentialsOf: (id) => callers.credentialsOf(id),
-    environment: { AWS_ENDPOINT_URL: awsEndpointUrl, AWS_ENDPOINT_URL_S3: awsEndpointUrl },
+    environment: {
+      AWS_ENDPOINT_URL: awsEndpointUrl,
+      AWS_ENDPOINT_URL_S3: awsEndpointUrl,
+      // Where the engines of policies are found, as on AWS in layers and in the instance's own folder.
+      PATH: process.env.PATH ?? '',
+      STEPFORM_CACHE: process.env.STEPFORM_CACHE || machineCache,
+    },
     region: home.region,
     usage,
     logs,

@@ -1,12 +1,10 @@
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { downloadOpa, keptOpa, opaAtHand, opaVersion } from '../../functions/policies/find-engine.ts';
-
-/** Programs that are fetched or built for this machine, for all checkouts and data folders. */
-export const machineCache = join(homedir(), '.cache', 'stepform');
+import { machineCache } from './machine-cache.ts';
 
 const run = promisify(execFile);
 const downloadMs = 60_000;

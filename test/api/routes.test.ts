@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Role } from '../../functions/store/organizations.ts';
 import type { TaskResult } from '../../functions/store/task-results.ts';
 import { type Answered, type Api, startApi } from '../support/api.ts';
+import { policyResultsOf, policyThings } from '../support/policies.ts';
 import { stateFile } from '../support/state.ts';
 import { taskHelpers } from '../support/task-stages.ts';
 
@@ -89,6 +90,7 @@ describe('what strangers see', () => {
     const project = await api.post('organizations/acme/projects', { name: `Project ${workspace.id.slice(-8)}` });
     const version = await api.configuration(workspace.id);
     const varset = (await api.post('organizations/acme/varsets', { name: `set of ${workspace.id}` })).body.data;
+    const policies = await policyThings(api);
     const relationships = { workspace: { data: { type: 'workspaces', id: workspace.id } } };
     const run = (await api.post('runs', {}, relationships)).body.data;
     const comment = (await api.post(`runs/${run.id}/comments`, { body: 'hm' })).body.data;
@@ -118,6 +120,8 @@ describe('what strangers see', () => {
       run: run.id,
       varset: varset.id,
       trigger: trigger.id,
+      ...policies,
+      ...(await policyResultsOf(run.id)),
       comment: comment.id,
       event: comment.relationships['run-event'].data.id,
       plan: run.relationships.plan.data.id,

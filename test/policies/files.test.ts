@@ -4,7 +4,7 @@ import { archiveLimits, readArchive } from '../../functions/policies/archive.ts'
 import { bundleOf } from '../../functions/policies/bundle.ts';
 import { readPoliciesFile } from '../../functions/policies/policies-file.ts';
 import { mostPolicies } from '../../functions/policies/policy-blocks.ts';
-import { archive, denying } from './support.ts';
+import { archive, policyFiles } from '../support/policies.ts';
 
 /** What is uploaded as a version of a policy set. */
 
@@ -64,7 +64,7 @@ describe('an archive', () => {
 
   it('needs a declaration, and policies', async () => {
     const files = async (...names: string[]) =>
-      names.map((path) => ({ path, content: denying('deny := []')['policies.hcl'] }));
+      names.map((path) => ({ path, content: policyFiles('deny := []')['policies.hcl'] ?? '' }));
     expect(() => bundleOf([], 'opa', '')).toThrow(/no policies.hcl at its top/);
     expect(() => bundleOf([], 'sentinel', 'net')).toThrow(/no policies.hcl \(or sentinel.hcl\) in its folder net/);
     const declared = await files('policies.hcl');

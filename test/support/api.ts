@@ -10,7 +10,7 @@ type Json = any;
 export interface Answered {
   status: number;
   headers: Record<string, string>;
-  /** The parsed body; undefined when there is none. */
+  /** The parsed body, or its text when it is not JSON; undefined when there is none. */
   body: Json;
 }
 
@@ -85,7 +85,8 @@ export const startApi = async (): Promise<Api> => {
       body?: string;
     };
     record({ method, url, status: statusCode, contentType: headers['content-type'] ?? '', body });
-    return { status: statusCode, headers, body: body ? JSON.parse(body) : undefined };
+    const isJson = headers['content-type']?.includes('json');
+    return { status: statusCode, headers, body: body && isJson ? JSON.parse(body) : body };
   };
   const send =
     (method: string) =>

@@ -1,5 +1,6 @@
 import type { TestProject } from 'vitest/node';
-import { machineCache, provideOpa } from '../../infra/local/opa.ts';
+import { machineCache } from '../../infra/local/machine-cache.ts';
+import { provideOpa } from '../../infra/local/opa.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
