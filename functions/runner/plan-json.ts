@@ -8,6 +8,14 @@ export interface PlanJson {
   relevant_attributes?: unknown;
   output_changes?: Record<string, Change>;
   deferred_changes?: { reason?: string; resource_change?: ResourceChange }[];
+  planned_values?: { root_module?: PlanValues };
+  prior_state?: { values?: { root_module?: PlanValues } };
+}
+
+/** A module as a state has it. */
+export interface PlanValues {
+  resources?: { mode?: string; type: string; provider_name: string }[];
+  child_modules?: PlanValues[];
 }
 
 export interface ResourceChange {

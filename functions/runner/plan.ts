@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, TerraformError } from './errors.ts';
 import type { FileBody } from './http.ts';
@@ -7,7 +7,7 @@ import { writePlanArchive } from './plan-archive.ts';
 import { countChanges, type PlanJson } from './plan-json.ts';
 import { initialize, prepare } from './prepare.ts';
 import type { Artifact } from './protocol.ts';
-import type { SchemasJson } from './redact.ts';
+import type { SchemasJson } from './schemas.ts';
 import { writeVariables } from './terraform/variables.ts';
 
 const noSchemas: SchemasJson = { format_version: '1.0' };
@@ -94,16 +94,29 @@ const store = async (phase: Phase, prepared: Prepared): Promise<PlanJson> => {
   phase.afterwards.add(
     'the schemas of the providers',
     () => artifacts.addressOf('provider-schemas'),
-    async () => (schemas ? files.schemas : phase.terraformAfterwards(prepared, schemaCommand, files.schemas)),
+    async () => {
+      if (!schemas) await phase.terraformAfterwards(prepared, schemaCommand, files.schemas);
+      return writePlanSchemas(files);
+    },
   );
   return timings.measure('upload', async () => {
     const upload = fileBody(files.planJson).then((body) => artifacts.put('plan-json', body));
     upload.catch(() => {});
-    const json = JSON.parse(await readFile(files.planJson, 'utf8')) as PlanJson;
+    const json = await readJson<PlanJson>(files.planJson);
     await Promise.all([upload, storeRedacted(phase, json)]);
     return json;
   });
 };
+
+/** All that a large provider has is 20 MB, for each plan. */
+const writePlanSchemas = async ({ planJson, schemas, planSchemas: file }: Phase['files']): Promise<string> => {
+  const { planSchemas } = await import('./schemas.ts');
+  const [plan, all] = await Promise.all([readJson<PlanJson>(planJson), readJson<SchemasJson>(schemas)]);
+  await writeFile(file, JSON.stringify(planSchemas(plan, all)));
+  return file;
+};
+
+const readJson = async <T>(file: string): Promise<T> => JSON.parse(await readFile(file, 'utf8')) as T;
 
 const storePlan = async ({ files, artifacts }: Phase, { binary, directory }: Prepared): Promise<void> => {
   const [plan, lockFile] = await Promise.all([
@@ -116,7 +129,7 @@ const storePlan = async ({ files, artifacts }: Phase, { binary, directory }: Pre
 /** The command line draws the plan by the providers' schemas; the web page does without, and they take seconds to get. */
 const storeRedacted = async ({ job, files, artifacts }: Phase, json: PlanJson): Promise<void> => {
   const { redactPlan } = await import('./redact.ts');
-  const schemas = job.structuredOutput ? JSON.parse(await readFile(files.schemas, 'utf8')) : noSchemas;
+  const schemas = job.structuredOutput ? await readJson<SchemasJson>(files.schemas) : noSchemas;
   const redacted = redactPlan(json, schemas);
   await artifacts.put('plan-json-redacted', Buffer.from(JSON.stringify(redacted)));
 };

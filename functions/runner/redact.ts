@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Change, PlanJson, ResourceChange } from './plan-json.ts';
+import { changedTypes, type SchemasJson, usedSchemas } from './schemas.ts';
 
 /**
  * The plan as anyone may see it who may see the run: what `terraform plan` draws in a terminal from, without sensitive
@@ -8,17 +9,6 @@ import type { Change, PlanJson, ResourceChange } from './plan-json.ts';
  * The renderer compares `before` with `after` even where it prints "(sensitive value)", and by the type in the schema.
  * So a value is replaced by one of its own kind, and by the same one on both sides exactly if both were equal.
  */
-
-export interface SchemasJson {
-  format_version: string;
-  provider_schemas?: Record<string, ProviderSchema>;
-}
-
-interface ProviderSchema {
-  resource_schemas?: Record<string, unknown>;
-  data_source_schemas?: Record<string, unknown>;
-  [key: string]: unknown;
-}
 
 type Json = Record<string, unknown>;
 type Side = 'before' | 'after';
@@ -97,26 +87,6 @@ const redactResource = (resource: ResourceChange): ResourceChange => ({
   change: redactChange(resource.change),
 });
 
-/** Schemas of the types that occur; those of a large provider are thirty times the size of most plans. */
-const usedSchemas = (plan: PlanJson, schemas: SchemasJson): Record<string, ProviderSchema> => {
-  const used = [
-    ...(plan.resource_changes ?? []),
-    ...(plan.resource_drift ?? []),
-    ...(plan.deferred_changes ?? []).flatMap(({ resource_change }) => resource_change ?? []),
-  ];
-  const result: Record<string, ProviderSchema> = {};
-  for (const { provider_name, type, mode } of used) {
-    const kind = mode === 'data' ? 'data_source_schemas' : 'resource_schemas';
-    const schema = schemas.provider_schemas?.[provider_name]?.[kind]?.[type];
-    if (schema === undefined) continue;
-    result[provider_name] ??= {};
-    const provider = result[provider_name];
-    provider[kind] ??= {};
-    (provider[kind] as Json)[type] = schema;
-  }
-  return result;
-};
-
 export const redactPlan = (plan: PlanJson, schemas: SchemasJson): Json => ({
   plan_format_version: plan.format_version,
   resource_changes: plan.resource_changes?.map(redactResource),
@@ -130,5 +100,5 @@ export const redactPlan = (plan: PlanJson, schemas: SchemasJson): Json => ({
     resource_change: deferred.resource_change && redactResource(deferred.resource_change),
   })),
   provider_format_version: schemas.format_version,
-  provider_schemas: usedSchemas(plan, schemas),
+  provider_schemas: usedSchemas(changedTypes(plan), schemas),
 });

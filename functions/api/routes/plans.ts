@@ -38,7 +38,7 @@ const jsonOutputRedacted = async ({ subject }: Context<Run>): Promise<Answer> =>
 /** They come when the plan is over, if they come. */
 const awaitSchemasMs = 15 * 60_000;
 
-/** Of all providers in the configuration; a runner makes it after everything that is waited for. */
+/** Of every type in the plan; a runner makes it after everything that is waited for. */
 const jsonSchema = async ({ subject }: Context<Run>): Promise<Answer> => {
   const { id, plan } = subject;
   if (!isPhaseFinal(plan.status)) return noContent();

@@ -18,6 +18,7 @@ export class JobDirectory {
   readonly planJson = join(this.root, 'plan.json');
   readonly stateJson = join(this.root, 'state.json');
   readonly schemas = join(this.root, 'schemas.json');
+  readonly planSchemas = join(this.root, 'plan-schemas.json');
   readonly generated = join(this.root, 'generated.tf');
 
   /** @param workspace its name: Terraform keeps the state of a workspace in a directory of that name */

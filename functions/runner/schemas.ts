@@ -1,0 +1,59 @@
+import type { PlanJson, PlanValues } from './plan-json.ts';
+
+/** What `terraform providers schema -json` says, and the part of it that a plan needs. */
+export interface SchemasJson {
+  format_version: string;
+  provider_schemas?: Record<string, ProviderSchema>;
+}
+
+export interface ProviderSchema {
+  provider?: unknown;
+  resource_schemas?: Record<string, unknown>;
+  data_source_schemas?: Record<string, unknown>;
+  [key: string]: unknown;
+}
+
+/** A type of a provider, as plans and states name it. */
+export interface Typed {
+  mode?: string;
+  type: string;
+  provider_name: string;
+}
+
+/** Schemas of the types that occur; those of a large provider are thirty times the size of most plans. */
+export const usedSchemas = (used: Typed[], schemas: SchemasJson): Record<string, ProviderSchema> => {
+  const result: Record<string, ProviderSchema> = {};
+  for (const { provider_name, type, mode } of used) {
+    const kind = mode === 'data' ? 'data_source_schemas' : 'resource_schemas';
+    const schema = schemas.provider_schemas?.[provider_name]?.[kind]?.[type];
+    if (schema === undefined) continue;
+    result[provider_name] ??= {};
+    const provider = result[provider_name];
+    provider[kind] ??= {};
+    (provider[kind] as Record<string, unknown>)[type] = schema;
+  }
+  return result;
+};
+
+/** What a plan says of changes. */
+export const changedTypes = (plan: PlanJson): Typed[] => [
+  ...(plan.resource_changes ?? []),
+  ...(plan.resource_drift ?? []),
+  ...(plan.deferred_changes ?? []).flatMap(({ resource_change }) => resource_change ?? []),
+];
+
+const typesOf = ({ resources = [], child_modules = [] }: PlanValues): Typed[] => [
+  ...resources,
+  ...child_modules.flatMap(typesOf),
+];
+
+/** In the form of the whole: every type that the plan speaks of, before or after it, and how its provider is set up. */
+export const planSchemas = (plan: PlanJson, schemas: SchemasJson): SchemasJson => {
+  const modules = [plan.planned_values?.root_module, plan.prior_state?.values?.root_module];
+  const used = [...changedTypes(plan), ...modules.flatMap((module) => (module ? typesOf(module) : []))];
+  const providers = Object.entries(usedSchemas(used, schemas)).map(([name, schema]) => {
+    const { provider } = schemas.provider_schemas?.[name] ?? {};
+    return [name, provider === undefined ? schema : { provider, ...schema }] as const;
+  });
+  return { ...schemas, provider_schemas: Object.fromEntries(providers) };
+};
