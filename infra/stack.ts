@@ -43,7 +43,7 @@ export class Platform extends Stack {
     const behindStates: Record<LifecycleFunction, Variables> = {
       Pending: table,
       Fetching: { ...table, ...bucket },
-      RunTask: { ...table, ...outbound, PUBLIC_URL: api.url },
+      RunTask: { ...table, ...key, ...outbound, PUBLIC_URL: api.url },
       TaskUnanswered: table,
       TaskStageDone: table,
       PlanQueued: { ...table, ...launch },

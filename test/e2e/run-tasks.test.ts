@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import type { TaskPayload } from '../../functions/run/task-payload.ts';
+import { signatureOf } from '../support/task-server.ts';
+import { attach, callBack, fails, isSilent, newTask, passes, stagesOf } from './support/run-tasks.ts';
+import {
+  client,
+  newName,
+  newWorkspace,
+  organization,
+  platform,
+  reasonOf,
+  resources,
+  startRun,
+  untilConfirmable,
+  untilFinal,
+  untilStatus,
+} from './support/world.ts';
+
+const files = { 'main.tf': resources(['a']) };
+const everywhere = ['pre_plan', 'post_plan', 'pre_apply', 'post_apply'];
+
+describe.concurrent('run tasks', () => {
+  it('are asked at every stage, signed, and the run goes on with their verdict', async () => {
+    const { server, task } = await newTask(passes, { 'hmac-key': 'secret' });
+    const workspace = await newWorkspace({ 'auto-apply': true });
+    await attach(workspace, task, everywhere);
+    const run = await untilFinal(await startRun(workspace, files));
+    expect([run.attributes.status, reasonOf(run), await stagesOf(run)]).toEqual([
+      'applied',
+      '',
+      everywhere.map((stage) => `${stage}: passed (passed)`),
+    ]);
+    const [verification, ...requests] = server.requests;
+    expect(verification?.payload.access_token).toBe('test-token');
+    expect(requests.map(({ payload }) => payload.stage)).toEqual(everywhere);
+    for (const { bytes, headers } of requests)
+      expect(headers['x-tfc-task-signature']).toBe(signatureOf(bytes, 'secret'));
+    for (const stage of ['pre-plan', 'post-plan', 'pre-apply', 'post-apply']) {
+      expect(run.attributes['status-timestamps']).toMatchObject({
+        [`${stage}-running-at`]: expect.any(String),
+        [`${stage}-completed-at`]: expect.any(String),
+      });
+    }
+  });
+
+  it('read the configuration and the plan with the token they were sent, as long as they are asked', async () => {
+    const seen: Record<string, number | string> = {};
+    const { server, task } = await newTask(async (payload) => {
+      const read = async (url: string) => {
+        const response = await fetch(url, { headers: { authorization: `Bearer ${payload.access_token}` } });
+        return { status: response.status, body: Buffer.from(await response.arrayBuffer()) };
+      };
+      const configuration = await read(payload.configuration_version_download_url ?? '');
+      seen.configuration = configuration.body.subarray(0, 2).toString('hex');
+      seen.plan = JSON.parse((await read(payload.plan_json_api_url ?? '')).body.toString()).resource_changes[0].address;
+      seen.other = (await read(`${platform.url}/api/v2/runs/${payload.run_id}`)).status;
+      await callBack(payload, { status: 'passed' });
+      seen.later = (await read(payload.plan_json_api_url ?? '')).status;
+    });
+    const workspace = await newWorkspace();
+    await attach(workspace, task, ['post_plan']);
+    const run = await untilConfirmable(await startRun(workspace, files));
+    expect(run.attributes.status).toBe('post_plan_completed');
+    await server.request(2);
+    await expect.poll(() => seen.later).toBe(401);
+    expect(seen).toEqual({ configuration: '1f8b', plan: 'terraform_data.a', other: 404, later: 401 });
+    await client.act(run.id, 'discard');
+  });
+
+  it('that are mandatory fail the run, before and after the plan and before the apply', async () => {
+    const { task } = await newTask(fails);
+    for (const stage of ['pre_plan', 'post_plan', 'pre_apply']) {
+      const workspace = await newWorkspace({ 'auto-apply': true });
+      await attach(workspace, task, [stage]);
+      const run = await untilFinal(await startRun(workspace, files));
+      expect([stage, run.attributes.status, reasonOf(run)]).toEqual([
+        stage,
+        'errored',
+        expect.stringContaining(`run task "${task.attributes.name}" is required to succeed`),
+      ]);
+      expect(await stagesOf(run)).toEqual([`${stage}: failed (failed)`]);
+      expect((await client.get(`/workspaces/${workspace.id}`)).attributes.locked).toBe(false);
+    }
+  });
+
+  it('that are advisory, or come after the apply, fail nothing', async () => {
+    const { task } = await newTask(fails);
+    const workspace = await newWorkspace({ 'auto-apply': true });
+    await attach(workspace, task, ['post_plan'], 'advisory');
+    const last = await newTask(fails);
+    await attach(workspace, last.task, ['post_apply']);
+    const run = await untilFinal(await startRun(workspace, files));
+    expect(run.attributes.status).toBe('applied');
+    expect(await stagesOf(run)).toEqual(['post_plan: passed (failed)', 'post_apply: passed (failed)']);
+  });
+
+  it('that are mandatory outweigh any number of advisory ones', async () => {
+    const strict = await newTask(fails);
+    const workspace = await newWorkspace();
+    const advisory = await Promise.all(Array.from({ length: 5 }, () => newTask(passes)));
+    for (const { task } of advisory) await attach(workspace, task, ['pre_plan'], 'advisory');
+    await attach(workspace, strict.task, ['pre_plan'], 'mandatory');
+    const run = await untilFinal(await startRun(workspace, files, { 'plan-only': true }));
+    expect(run.attributes.status).toBe('errored');
+    const [stage] = await stagesOf(run);
+    expect(stage?.match(/passed/g)).toHaveLength(5);
+  });
+
+  it('are called at the same time, fifty of them, forty at most at once', async () => {
+    const workspace = await newWorkspace();
+    const asked: TaskPayload[] = [];
+    const most = 40;
+    // Nobody is answered before as many were asked as Step Functions works on at once.
+    const { server, task } = await newTask(async (payload) => {
+      asked.push(payload);
+      if (asked.length < most) return;
+      const all = asked.length === most ? asked : [payload];
+      await Promise.all(all.map((one) => callBack(one, { status: 'passed' })));
+    });
+    const more = await Promise.all(
+      Array.from({ length: 49 }, () =>
+        client.create(`/organizations/${organization}/tasks`, 'tasks', { name: newName('task'), url: server.url }),
+      ),
+    );
+    for (const one of [task, ...more]) await attach(workspace, one, ['pre_plan']);
+    const run = await untilFinal(await startRun(workspace, files, { 'plan-only': true }));
+    expect([run.attributes.status, asked.length]).toEqual(['planned_and_finished', 50]);
+  });
+
+  it('of a canceled run are told that nobody waits, and resume nothing', async () => {
+    const { server, task } = await newTask(isSilent);
+    const workspace = await newWorkspace();
+    await attach(workspace, task, ['post_plan']);
+    const run = await startRun(workspace, files);
+    const { payload } = await server.request(2);
+    await callBack(payload, { status: 'running', message: 'half of it' });
+    await client.act(run.id, 'cancel');
+    const ended = await untilFinal(run);
+    expect(ended.attributes.status).toBe('canceled');
+    expect(await stagesOf(run)).toEqual(['post_plan: canceled (canceled)']);
+    expect(await callBack(payload, { status: 'passed' })).toBe(200);
+    expect(await stagesOf(run)).toEqual(['post_plan: canceled (unreachable)']);
+    expect((await client.run(run.id)).attributes.status).toBe('canceled');
+  });
+
+  it('say what they found, in outcomes with tags', async () => {
+    const { server, task } = await newTask(isSilent);
+    const workspace = await newWorkspace();
+    await attach(workspace, task, ['pre_plan']);
+    const run = await startRun(workspace, files, { 'plan-only': true });
+    const { payload } = await server.request(2);
+    await untilStatus(run, 'pre_plan_running');
+    const outcome = {
+      type: 'task-result-outcomes',
+      attributes: {
+        'outcome-id': 'CC-1',
+        description: 'a public bucket',
+        body: '# Why',
+        url: 'https://task.test/CC-1',
+        tags: { Severity: [{ label: 'High', level: 'error' }] },
+      },
+    };
+    expect(await callBack(payload, { status: 'running', message: '1 of 2' }, [outcome])).toBe(200);
+    expect(await callBack(payload, { status: 'passed', message: 'done' })).toBe(200);
+    await untilFinal(run);
+    const [kept] = await client.list(`/task-results/${payload.task_result_id}/outcomes`);
+    expect(kept?.attributes).toMatchObject({
+      'outcome-id': 'CC-1',
+      tags: [{ label: 'Severity', value: [{ label: 'High', level: 'error' }] }],
+    });
+  });
+
+  it('that were removed while the run was on its way do not hold it', async () => {
+    const { server, task } = await newTask(isSilent);
+    const workspace = await newWorkspace();
+    const { id } = await attach(workspace, task, ['pre_apply']);
+    const run = await untilConfirmable(await startRun(workspace, files));
+    await client.call('DELETE', `/workspaces/${workspace.id}/tasks/${id}`);
+    await client.call('DELETE', `/tasks/${task.id}`);
+    await client.act(run.id, 'apply');
+    const ended = await untilFinal(run);
+    expect([ended.attributes.status, server.requests.length]).toEqual(['errored', 1]);
+    expect(await stagesOf(run)).toEqual(['pre_apply: failed (errored)']);
+  });
+});

@@ -1,0 +1,80 @@
+import { afterAll } from 'vitest';
+import type { TaskPayload } from '../../../functions/run/task-payload.ts';
+import { startTaskServer, status, type TaskServer } from '../../support/task-server.ts';
+import { client, newName, organization, type Resource } from './world.ts';
+
+/** Run tasks as their makers run them: a server, that hears of runs and calls back. */
+
+const servers: TaskServer[] = [];
+afterAll(() => Promise.all(servers.map((server) => server.close())));
+
+/** The answer to a callback; its body is read by nobody. */
+export const callBack = async (
+  { task_result_callback_url: url, access_token }: TaskPayload,
+  attributes: { status: string; message?: string; url?: string },
+  outcomes?: object[],
+): Promise<number> => {
+  const response = await fetch(url, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${access_token}`, 'content-type': 'application/vnd.api+json' },
+    body: JSON.stringify({
+      data: { type: 'task-results', attributes, relationships: { outcomes: { data: outcomes ?? [] } } },
+    }),
+  });
+  await response.arrayBuffer();
+  return response.status;
+};
+
+/** What a task does with a request for its verdict, after it has answered 200. */
+type Work = (payload: TaskPayload) => unknown;
+
+export const passes: Work = (payload) => callBack(payload, { status: 'passed', message: 'nothing found' });
+export const fails: Work = (payload) => callBack(payload, { status: 'failed', message: '2 of 6 failed' });
+/** Somebody else calls back, or nobody. */
+export const isSilent: Work = () => {};
+
+/** A server, and its run task in the organization. */
+export const newTask = async (
+  work: Work,
+  attributes: Record<string, unknown> = {},
+): Promise<{ server: TaskServer; task: Resource }> => {
+  const server = await startTaskServer();
+  servers.push(server);
+  server.answer = async (request, response) => {
+    status(200)(request, response);
+    if (request.payload.access_token !== 'test-token') await work(request.payload);
+  };
+  const task = await client.create(`/organizations/${organization}/tasks`, 'tasks', {
+    name: newName('task'),
+    url: server.url,
+    category: 'task',
+    ...attributes,
+  });
+  return { server, task };
+};
+
+export const attach = (
+  workspace: Resource,
+  task: Resource,
+  stages: string[],
+  enforcementLevel: 'advisory' | 'mandatory' = 'mandatory',
+): Promise<Resource> =>
+  client.create(
+    `/workspaces/${workspace.id}/tasks`,
+    'workspace-tasks',
+    { stages, 'enforcement-level': enforcementLevel },
+    { task: { data: { type: 'tasks', id: task.id } } },
+  );
+
+/** Stages of the run with their results, as `stage: status (result statuses)`. */
+export const stagesOf = async (run: Resource): Promise<string[]> => {
+  const { data, included = [] } = await client.call<Resource[]>(
+    'GET',
+    `/runs/${run.id}/task-stages?include=task_results`,
+  );
+  return data.map(({ attributes, relationships }) => {
+    const ids = ((relationships?.['task-results']?.data ?? []) as { id: string }[]).map(({ id }) => id);
+    const results = ids.map((id) => included.find((one) => one.id === id)?.attributes.status);
+    return `${attributes.stage}: ${attributes.status} (${results.join(', ')})`;
+  });
+};
