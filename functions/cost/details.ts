@@ -35,8 +35,8 @@ export interface Details {
   unmatched: UnmatchedDetail[];
 }
 
-/** Listed at most, those that cost most first to be kept: a larger answer would not pass a Lambda function (6 MB). */
-export const maxListed = 5_000;
+/** JSON listed at most, in bytes: a larger answer would not pass a Lambda function (6 MB). */
+const budgets = { matched: 3 * 1024 * 1024, unmatched: 1024 * 1024 };
 const maxAddress = 500;
 
 const shown = ({ resource: { address, type, name }, region }: MatchedResource | UnmatchedResource) => ({
@@ -58,25 +58,39 @@ const costs = (prior: Money, proposed: Money) => ({
 const weight = ({ prior, proposed }: MatchedResource): Decimal =>
   prior.monthly > proposed.monthly ? prior.monthly : proposed.monthly;
 
-const mostExpensive = (matched: MatchedResource[]): MatchedResource[] => {
-  if (matched.length <= maxListed) return matched;
-  const ranked = [...matched].sort((a, b) => (weight(b) > weight(a) ? 1 : weight(b) < weight(a) ? -1 : 0));
-  const kept = new Set(ranked.slice(0, maxListed));
-  return matched.filter((one) => kept.has(one));
+/** The first that fit. */
+const fitting = <T>(rows: readonly T[], budget: number): T[] => {
+  let bytes = 0;
+  const end = rows.findIndex((row) => {
+    bytes += Buffer.byteLength(JSON.stringify(row)) + 1;
+    return bytes > budget;
+  });
+  return rows.slice(0, end < 0 ? rows.length : end);
 };
 
+const matchedDetail = (one: MatchedResource): MatchedDetail => ({
+  ...shown(one),
+  ...(one.regionAssumed ? { 'region-assumed': true as const } : {}),
+  ...costs(one.prior, one.proposed),
+  'price-sources': one.sources,
+  assumptions: one.assumptions,
+});
+
+/** In the order of the plan. Of more than can be listed, those that cost most. */
 export const detailsOf = ({ matched, unmatched }: Estimate): Details => {
-  const listed = mostExpensive(matched);
+  const rows = new Map(matched.map((one) => [one, matchedDetail(one)]));
+  const ranked = [...matched].sort((a, b) => (weight(b) > weight(a) ? 1 : weight(b) < weight(a) ? -1 : 0));
+  const kept = new Set(
+    fitting(
+      ranked.map((one) => rows.get(one)),
+      budgets.matched,
+    ),
+  );
   return {
-    matched: listed.map((one) => ({
-      ...shown(one),
-      ...(one.regionAssumed ? { 'region-assumed': true as const } : {}),
-      ...costs(one.prior, one.proposed),
-      'price-sources': one.sources,
-      assumptions: one.assumptions,
-    })),
-    unmatched: unmatched
-      .slice(0, maxListed - listed.length)
-      .map((one) => ({ ...shown(one), reason: one.reason.slice(0, 300) })),
+    matched: [...rows.values()].filter((row) => kept.has(row)),
+    unmatched: fitting(
+      unmatched.map((one) => ({ ...shown(one), reason: one.reason.slice(0, 300) })),
+      budgets.unmatched,
+    ),
   };
 };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decimal, format, quantity, round, times } from '../../functions/cost/decimal.ts';
-import { detailsOf, maxListed } from '../../functions/cost/details.ts';
+import { detailsOf } from '../../functions/cost/details.ts';
 import { type Change, estimateOf, planOf } from './support.ts';
 
 const types = ['t3.micro', 'm5.large', 'c7g.xlarge', 'no.such'];
@@ -77,17 +77,21 @@ describe('an estimate', () => {
     });
   });
 
-  it('lists the most expensive of very many resources, and counts all', () => {
-    const many: Change[] = Array.from({ length: maxListed + 50 }, (_, index) => ({
+  it('counts very many resources, and lists the most expensive, in an answer that fits', () => {
+    const volumes: Change[] = Array.from({ length: 20_000 }, (_, index) => ({
       type: 'aws_ebs_volume',
+      name: index % 2 ? 'plain' : '\u0001'.repeat(2_000),
       index,
       after: { size: index % 100 === 7 ? 500 : 1 },
     }));
-    const made = estimateOf(planOf([...many, { type: 'unheard_of', after: {} }]));
-    expect(made.matched.length).toBe(maxListed + 50);
-    const { matched, unmatched } = detailsOf(made);
-    expect([matched.length, unmatched.length]).toEqual([maxListed, 0]);
-    expect(matched.filter((one) => one['proposed-monthly-cost'] === '50.0').length).toBe(51);
+    const unheard: Change[] = Array.from({ length: 10_000 }, (_, index) => ({ type: 'unheard_of', index, after: {} }));
+    const made = estimateOf(planOf([...volumes, ...unheard]));
+    expect([made.matched.length, made.unmatched.length]).toEqual([20_000, 10_000]);
+    const listed = detailsOf(made);
+    expect(listed.matched.filter((one) => one['proposed-monthly-cost'] === '50.0').length).toBe(200);
+    expect(listed.matched.length).toBeGreaterThan(200);
+    expect(listed.unmatched.length).toBeGreaterThan(1_000);
+    expect(JSON.stringify(listed).length).toBeLessThan(4.2 * 1024 * 1024);
   });
 });
 

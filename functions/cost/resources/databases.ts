@@ -41,6 +41,7 @@ const dbInstance: Pricer = (values, bill) => {
     throw new UnpricedError(`there is no price for ${engine.slice(0, 40)} in several availability zones`);
   }
   const copies = multiAz ? 2 : 1;
+  if (multiAz) bill.assume('Multi-AZ at twice the price of one zone');
   bill.hourly(`rds/${engine}/${values.needText('instance_class')}`, copies);
   billStorage(bill, values, copies);
   bill.assume(noUsage);

@@ -77,7 +77,6 @@ const types = new Set([
   'aws_route',
   'aws_route53_record',
   'aws_route53_zone_association',
-  'aws_service_discovery_service',
   'aws_sns_topic_policy',
   'aws_sns_topic_subscription',
   'aws_sqs_queue_policy',
