@@ -2,7 +2,7 @@ import { peekObject, putObject } from './bucket.ts';
 import { newId } from './id.ts';
 import { type Key, keys, objects } from './keys.ts';
 import { batchGet, create, get, query, update } from './table.ts';
-import { countOne, takeConfiguration, type Workspace } from './workspaces.ts';
+import { countOne, type Workspace } from './workspaces.ts';
 
 /** Sources the API knows (api.md §4.6); a run made from it says the same. */
 export type Source = 'tfe-api' | 'tfe-ui' | 'terraform' | 'terraform+cloud' | 'tfe-configuration-version';
@@ -72,8 +72,14 @@ export const createConfigurationVersion = async (given: NewConfigurationVersion)
 export const getConfigurationVersion = (id: string): Promise<ConfigurationVersion | undefined> =>
   get<ConfigurationVersion>(keys.configurationVersion(id));
 
-const becomeCurrent = ({ id, workspaceId, createdAt }: ConfigurationVersion): Promise<void> =>
-  takeConfiguration(workspaceId, id, createdAt);
+/** The workspace's, unless that has one that was created later. May be repeated. */
+const becomeCurrent = async ({ id, workspaceId, createdAt: at }: ConfigurationVersion): Promise<void> => {
+  await update(keys.workspace(workspaceId), {
+    set: { configuration: { id, at } },
+    condition: 'attribute_exists(pk) AND (attribute_not_exists(configuration) OR configuration.at < :at)',
+    values: { ':at': at },
+  });
+};
 
 const gzipMagic = Buffer.from([0x1f, 0x8b]);
 

@@ -204,15 +204,6 @@ export const countOne = async (
   await update(keys.workspace(workspaceId), { add: { [counter]: 1 }, condition: 'attribute_exists(pk)' });
 };
 
-/** A configuration has come; one that was created later stays. May be repeated. */
-export const takeConfiguration = async (workspaceId: string, id: string, at: string): Promise<void> => {
-  await update(keys.workspace(workspaceId), {
-    set: { configuration: { id, at } },
-    condition: 'attribute_exists(pk) AND (attribute_not_exists(configuration) OR configuration.at < :at)',
-    values: { ':at': at },
-  });
-};
-
 /** The run that is current or next in the queue. */
 export const firstQueued = async (workspaceId: string): Promise<string | undefined> => {
   const queue = { pk: keys.workspace(workspaceId).pk, prefix: 'QUEUE#', limit: 1 };
