@@ -65,6 +65,14 @@ export class Client {
     return (text ? JSON.parse(text) : { data: undefined }) as Document<D>;
   }
 
+  /** Of an endpoint that answers in plain text. @throws {ApiError} */
+  async text(path: string): Promise<string> {
+    const response = await fetch(`${this.url}/api/v2${path}`, { headers: { authorization: `Bearer ${this.#token}` } });
+    const text = await response.text();
+    if (!response.ok) throw new ApiError('GET', path, response.status, text);
+    return text;
+  }
+
   async get(path: string): Promise<Resource> {
     return (await this.call('GET', path)).data;
   }

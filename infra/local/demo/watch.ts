@@ -1,21 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
 import { type Client, followLog, isFinalRun, type Resource } from '../../../functions/cli/client.ts';
+import { displayStatus, type Tone } from '../../../functions/run/display.ts';
 import { bold, dim, green, red, yellow } from './print.ts';
 
-const names: Record<string, string> = {
-  pending: 'Pending',
-  plan_queued: 'Plan queued',
-  planning: 'Planning',
-  planned: 'Planned',
-  confirmed: 'Confirmed',
-  apply_queued: 'Apply queued',
-  applying: 'Applying',
-  applied: 'Applied',
-  planned_and_finished: 'Planned and finished',
-  errored: 'Errored',
-  discarded: 'Discarded',
-  canceled: 'Canceled',
-};
+const colours: Partial<Record<Tone, (text: string) => string>> = { good: green, bad: red, attention: yellow };
 
 /** Shows a run as it goes: each status change, Terraform's own words, and a confirmation when it asks for one. */
 export const watchRun = async (client: Client, created: Resource): Promise<Resource> => {
@@ -48,8 +36,12 @@ export const watchRun = async (client: Client, created: Resource): Promise<Resou
       // What Terraform said comes before what came of it.
       if (status !== 'planning') await logs.plan;
       if (isFinalRun(run)) await logs.apply;
-      const colour = status === 'applied' ? green : status === 'errored' ? red : bold;
-      say(actions['is-confirmable'] ? yellow('Needs confirmation') : colour(names[status] ?? status));
+      const { name, tone } = displayStatus({
+        status,
+        confirmable: actions['is-confirmable'],
+        statusTimestamps: run.attributes['status-timestamps'],
+      });
+      say((colours[tone] ?? bold)(name));
       if (status === 'planning') logs.plan ??= show('plan');
       if (status === 'applying') {
         logs.plan ??= show('plan');
@@ -57,6 +49,7 @@ export const watchRun = async (client: Client, created: Resource): Promise<Resou
       }
     }
     if (isFinalRun(run)) break;
+    if (status === 'policy_override') await override(client, run, say);
     if (actions['is-confirmable']) {
       const plan = (await client.phase(run, 'plan')).attributes;
       say(
@@ -72,4 +65,18 @@ export const watchRun = async (client: Client, created: Resource): Promise<Resou
     );
   }
   return run;
+};
+
+/** Says which policies failed, and lets them pass. */
+const override = async (client: Client, run: Resource, say: (text: string) => void): Promise<void> => {
+  const [check] = await client.list(`/runs/${run.id}/policy-checks`);
+  if (!check) throw new Error(`run ${run.id} asks for an override and has no policy check`);
+  const { 'soft-failed': failed, passed } = check.attributes.result;
+  say(`policy check: ${passed} passed, ${failed} soft-mandatory failed`);
+  const output = await client.text(`/policy-checks/${check.id}/output`);
+  for (const line of output.trim().split('\n')) console.log(`          ${dim('│')} ${line}`);
+  say('overriding: three replicas are wanted here');
+  await client.call('POST', `/policy-checks/${check.id}/actions/override`, {
+    comment: 'Three replicas are wanted here',
+  });
 };

@@ -1,0 +1,40 @@
+import { fileURLToPath } from 'node:url';
+import { packFolder } from '../../../functions/cli/archive.ts';
+import type { Client } from '../../../functions/cli/client.ts';
+import type { Local } from '../folder.ts';
+import { bold, section } from './print.ts';
+import { showCost, showOutputs, showTimes } from './summary.ts';
+import { watchRun } from './watch.ts';
+
+const folder = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+export const packExample = (): Promise<Uint8Array> => packFolder(folder('example'));
+
+/** The main job, from an empty platform to Applied, and how a failure reads. */
+export const showBasics = async (client: Client, { organization, awsEndpointUrl }: Local): Promise<void> => {
+  section('A configuration becomes infrastructure');
+  const workspace = await client.createWorkspace(organization, 'demo');
+  await client.setVariable(workspace.id, {
+    key: 'database_password',
+    value: 'correct horse battery staple',
+    sensitive: true,
+  });
+  const version = await client.upload(workspace.id, await packExample());
+  console.log(
+    `workspace ${bold(`${organization}/demo`)} · configuration ${version.id} ${version.attributes.status} · variable database_password (sensitive)`,
+  );
+  const run = await watchRun(client, await client.createRun(workspace.id, { message: 'First run' }, version.id));
+  if (run.attributes.status !== 'applied') throw new Error(`the run ended ${run.attributes.status}`);
+  await showOutputs(client, workspace.id);
+  await showTimes(client, run);
+  await showCost(awsEndpointUrl, run.id);
+
+  section('A plan that fails');
+  const broken = await client.upload(workspace.id, await packFolder(folder('broken')));
+  const failed = await watchRun(
+    client,
+    await client.createRun(workspace.id, { message: 'Move to subnet d' }, broken.id),
+  );
+  if (failed.attributes.status !== 'errored') throw new Error(`the run ended ${failed.attributes.status}`);
+  console.log(`The state is unchanged, the workspace is free, and the next run may start.`);
+};
