@@ -40,6 +40,12 @@ export const conflict = (detail: string, title = 'conflict'): ApiError => one(40
 
 export const unavailable = (detail: string): ApiError => one(503, 'service unavailable', detail);
 
+export const tooMuch = (detail: string): ApiError => one(413, 'payload too large', detail);
+
+export const tooLong = (detail: string): ApiError => one(414, 'URI too long', detail);
+
+export const unsupported = (detail: string): ApiError => one(415, 'unsupported media type', detail);
+
 /** A value that cannot be; `pointer` is where it stands in the body. */
 export const unprocessable = (pointer: string, detail: string): ApiError =>
   one(422, 'invalid attribute', detail, { pointer });

@@ -26,9 +26,9 @@ const errorAnswer = (error: unknown, event: APIGatewayProxyEventV2): Answer => {
 };
 
 const dispatch =
-  ({ answer }: Route) =>
-  (event: APIGatewayProxyEventV2): Promise<Answer> =>
-    answer(readRequest(event));
+  ({ answer, maxBytes }: Route) =>
+  async (event: APIGatewayProxyEventV2): Promise<Answer> =>
+    answer(readRequest(event, maxBytes));
 
 const router = httpRouter<APIGatewayProxyEventV2, Answer>({
   routes: routes.map((route) => ({ method: route.method, path: route.path, handler: dispatch(route) })),

@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { badRequest, notFound } from './errors.ts';
+import { checkBytes, checkEncoding, checkQuery, checkShape, limits } from './limits.ts';
 
 /** What a route needs to know of an API Gateway v2 event. */
 export interface ApiRequest {
@@ -12,8 +13,9 @@ export interface ApiRequest {
   /** By lower-case name. */
   header(name: string): string | undefined;
   /**
-   * The parsed body; undefined when there is none. The content type is not looked at: clients leave it out.
-   * @throws {ApiError} 400
+   * The parsed body; undefined when there is none. Clients leave the content type out; only one that cannot be JSON is
+   * refused.
+   * @throws {ApiError} 400, 415, 422 (limits.ts)
    */
   json(): unknown;
   /**
@@ -62,24 +64,36 @@ const sizeOf = ({ body, isBase64Encoded }: APIGatewayProxyEventV2): number =>
 
 const parse = (text: string): unknown => {
   if (text.trim() === '') return undefined;
+  let document: unknown;
   try {
-    return JSON.parse(text);
+    document = JSON.parse(text);
   } catch {
     throw badRequest('The body is not JSON.');
   }
+  checkShape(document);
+  return document;
 };
 
-export const readRequest = (event: APIGatewayProxyEventV2): ApiRequest => {
+/**
+ * @param maxBytes of the body
+ * @throws {ApiError} 413, 414, or 404 for parameters that nothing can have
+ */
+export const readRequest = (event: APIGatewayProxyEventV2, maxBytes: number = limits.body): ApiRequest => {
   const { headers, requestContext, pathParameters = {} } = event;
   const header = (name: string) => headers[name];
+  const bytes = sizeOf(event);
+  checkBytes(bytes, maxBytes);
   return {
     method: requestContext.http.method,
     path: requestContext.http.path,
     params: Object.fromEntries(Object.entries(pathParameters).map(([name, value]) => [name, decode(value ?? '')])),
-    query: new URLSearchParams(event.rawQueryString),
+    query: checkQuery(event.rawQueryString),
     header,
-    json: () => parse(textOf(event)),
-    bytes: sizeOf(event),
+    json: () => {
+      if (bytes > 0) checkEncoding(header('content-type'), header('content-encoding'));
+      return parse(textOf(event));
+    },
+    bytes,
     text: () => textOf(event),
     form: () => new URLSearchParams(textOf(event)),
     baseUrl: `${header('x-forwarded-proto') ?? 'https'}://${header('host') ?? requestContext.domainName}`,

@@ -51,6 +51,8 @@ export interface Route {
   method: Method;
   path: `/${string}`;
   access: Access;
+  /** Of a body, in bytes, where it is not what limits.ts says. */
+  maxBytes?: number;
   answer(request: ApiRequest): Promise<Answer>;
 }
 

@@ -115,6 +115,19 @@ const count = (counts: Counts, group: string, type: string, n: number): void => 
   counts[group][key] = (counts[group][key] ?? 0) + n;
 };
 
+/** Far deeper than any value of Terraform's; what is deeper could not be written as JSON again. */
+const mostLevels = 200;
+
+/** Without recursion, which is what a value without end is sent to break. */
+const nestsTooDeep = (value: unknown): boolean => {
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > mostLevels) return true;
+    level = level.flatMap((one) => (one !== null && typeof one === 'object' ? Object.values(one) : []));
+  }
+  return false;
+};
+
 /** @throws {InvalidStateError} */
 export const parseState = (bytes: Uint8Array): StateContent => {
   let raw: RawState;
@@ -128,6 +141,11 @@ export const parseState = (bytes: Uint8Array): StateContent => {
   }
   if (!Number.isSafeInteger(raw.serial) || (raw.serial as number) < 0 || typeof raw.lineage !== 'string') {
     throw new InvalidStateError('The state has no serial or no lineage.');
+  }
+  for (const [name, { value, type }] of Object.entries(raw.outputs ?? {})) {
+    if (nestsTooDeep(value) || nestsTooDeep(type)) {
+      throw new InvalidStateError(`Output ${name} of the state is nested more than ${mostLevels} levels deep.`);
+    }
   }
   const modules: Counts = Object.create(null);
   const providers: Counts = Object.create(null);

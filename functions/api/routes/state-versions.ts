@@ -24,6 +24,7 @@ import { type Answer, created, noContent, ok, type Resource, redirect } from '..
 import { stateVersionDocument } from '../documents/state-versions.ts';
 import { badRequest, conflict, notFound, unprocessable } from '../errors.ts';
 import { sharedStateVersion, sharedWorkspace, stateVersion, workspace } from '../finders.ts';
+import { limits } from '../limits.ts';
 import { list, pageOf } from '../pagination.ts';
 import { type Context, type Finder, type Route, route, type Subject } from '../route.ts';
 import { readNewState } from '../state-input.ts';
@@ -151,7 +152,10 @@ const manage =
 const base = '/state-versions/{version}';
 
 export const stateVersionRoutes: Route[] = [
-  route('POST', '/workspaces/{workspace}/state-versions', 'state:write', workspace, create),
+  {
+    ...route('POST', '/workspaces/{workspace}/state-versions', 'state:write', workspace, create),
+    maxBytes: limits.state,
+  },
   route('PATCH', '/workspaces/{workspace}/state-versions', 'state:write', workspace, rollback),
   route('GET', '/workspaces/{workspace}/current-state-version', 'state:read', sharedWorkspace, async (context) =>
     show(context, await currentVersion(context.subject)),

@@ -8,6 +8,7 @@ import { type Answer, ok } from '../answer.ts';
 import { authenticateTask } from '../auth.ts';
 import { taskResultDocument } from '../documents/task-stages.ts';
 import { ApiError, conflict, unauthorized, unavailable, unprocessable } from '../errors.ts';
+import { limits } from '../limits.ts';
 import type { ApiRequest } from '../request.ts';
 import { openRoute, type Route } from '../route.ts';
 import { maxCallbackBytes, readCallback, type Said } from '../task-callback-input.ts';
@@ -68,4 +69,6 @@ const callback = async (request: ApiRequest): Promise<Answer> => {
   return ok(taskResultDocument(recorded, run));
 };
 
-export const taskCallbackRoutes: Route[] = [openRoute('PATCH', '/task-results/{result}/callback', 'anyone', callback)];
+export const taskCallbackRoutes: Route[] = [
+  { ...openRoute('PATCH', '/task-results/{result}/callback', 'anyone', callback), maxBytes: limits.state },
+];

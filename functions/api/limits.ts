@@ -1,0 +1,57 @@
+import { badRequest, tooLong, tooMuch, unprocessable, unsupported } from './errors.ts';
+
+/** What a request may be at most, looked at before anything is read for it. API Gateway takes 10 MB, Lambda 6 MB. */
+export const limits = {
+  /** Of a body, in bytes. The largest that is meant to be: a variable's 256 KB with every character escaped. */
+  body: 2 * 1024 * 1024,
+  /** Of states that come inside of a document (api.md §2.9), and what run tasks report: as much as Lambda is given. */
+  state: 6 * 1024 * 1024,
+  depth: 32,
+  list: 1000,
+  query: 4096,
+  parameters: 100,
+} as const;
+
+export const checkBytes = (bytes: number, most: number): void => {
+  if (bytes > most) throw tooMuch(`The body has ${bytes} bytes; at most ${most} are taken here.`);
+};
+
+export const checkQuery = (query: string): URLSearchParams => {
+  if (query.length > limits.query) {
+    throw tooLong(`The query has ${query.length} characters; at most ${limits.query} are taken. Ask for less at once.`);
+  }
+  const parameters = new URLSearchParams(query);
+  if (parameters.size > limits.parameters) throw badRequest(`The query has more than ${limits.parameters} parameters.`);
+  return parameters;
+};
+
+/** JSON, or what clients call it that say nothing of their own (`curl -d`); whether it is any, its text tells. */
+const taken =
+  /^\s*(application\/([^;]*\+)?json|application\/x-www-form-urlencoded|application\/octet-stream|text\/plain)\s*(;|$)/i;
+
+/** Of a body that is there. */
+export const checkEncoding = (type: string | undefined, encoding: string | undefined): void => {
+  if (type && !taken.test(type)) throw unsupported('The body must be JSON: "Content-Type: application/vnd.api+json".');
+  if (encoding && encoding !== 'identity')
+    throw unsupported('The body must not be compressed: leave Content-Encoding out.');
+};
+
+/** Without recursion: the deepest document is the one that somebody sends to break it. */
+export const checkShape = (document: unknown): void => {
+  let level: [pointer: string, value: object][] = [];
+  const look = (pointer: string, value: unknown) => {
+    if (value !== null && typeof value === 'object') level.push([pointer, value]);
+  };
+  look('', document);
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth >= limits.depth) throw badRequest(`The body is nested more than ${limits.depth} levels deep.`);
+    const here = level;
+    level = [];
+    for (const [pointer, value] of here) {
+      if (Array.isArray(value) && value.length > limits.list) {
+        throw unprocessable(pointer || '/', `a list may have at most ${limits.list} entries; send them in parts`);
+      }
+      for (const [key, inner] of Object.entries(value)) look(`${pointer}/${key.slice(0, 100)}`, inner);
+    }
+  }
+};

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { stateFile } from '../support/state.ts';
+
+/** Requests that are larger than anything that is meant. */
+
+let api: Api;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.close());
+
+const path = 'organizations/acme/workspaces';
+const document = (attributes: object) => JSON.stringify({ data: { attributes } });
+const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+
+/** Refused with these words, without a look at the table. */
+const refused = async (status: number, words: RegExp, sent: Parameters<Api['call']>[2], at = path, method = 'POST') => {
+  const before = api.aws.calls;
+  const answer = await api.call(method, at, sent);
+  expect([answer.status, answer.body.errors[0].status]).toEqual([status, String(status)]);
+  expect(answer.body.errors[0].detail).toMatch(words);
+  return { ...answer, calls: api.aws.calls - before };
+};
+
+describe('a body', () => {
+  const large = document({ name: 'x'.repeat(2 * 1024 * 1024) });
+
+  it('has at most 2 MiB, as text or in base64', async () => {
+    for (const base64 of [false, true]) {
+      expect((await refused(413, /at most 2097152/, { body: large, base64 })).calls).toBe(0);
+    }
+  });
+
+  it('is counted in bytes', async () => {
+    await refused(413, /at most 2097152/, { body: document({ name: 'é'.repeat(1024 * 1024) }) });
+  });
+
+  it('may be larger where a state is in it', async () => {
+    const { id } = await api.workspace();
+    const outputs = { text: { value: 'x'.repeat(2 * 1024 * 1024), type: 'string' } };
+    const { text, ...given } = stateFile({ outputs });
+    await api.call('POST', `workspaces/${id}/actions/lock`);
+    const state = Buffer.from(text).toString('base64');
+    expect((await api.post(`workspaces/${id}/state-versions`, { ...given, state })).status).toBe(201);
+    const most = document({ state: 'x'.repeat(6 * 1024 * 1024) });
+    await refused(413, /at most 6291456/, { body: most }, `workspaces/${id}/state-versions`);
+  });
+
+  it('of a large variable is taken, however it is escaped', async () => {
+    const { id } = await api.workspace();
+    const value = '\u0001'.repeat(256 * 1024);
+    const answer = await api.post(`workspaces/${id}/vars`, { key: 'large', category: 'env', value });
+    expect(answer.status).toBe(201);
+  });
+
+  it('is nested 32 levels deep at most', async () => {
+    const name = uniqueName('deep');
+    const body = (depth: number) => `{"data":{"attributes":{"name":"${name}","x":${nested(depth)}}}}`;
+    expect((await api.call('POST', path, { body: body(29) })).status).toBe(201);
+    await refused(400, /more than 32 levels/, { body: body(30) });
+    await refused(400, /more than 32 levels/, { body: nested(200_000) });
+  });
+
+  it('has lists of 1,000 entries at most', async () => {
+    const body = { data: Array.from({ length: 1001 }, (_, i) => ({ type: 'workspaces', id: `ws-${i}` })) };
+    const { id } = await api.workspace();
+    const consumers = `workspaces/${id}/relationships/remote-state-consumers`;
+    const { body: answer } = await refused(422, /at most 1000/, { body }, consumers);
+    expect(answer.errors[0].source.pointer).toBe('/data');
+  });
+
+  it('is JSON by its type, or says nothing of it', async () => {
+    const attempt = (type: string) => ({ body: document({ name: 'typed' }), headers: { 'content-type': type } });
+    for (const type of ['text/html', 'application/xml', 'multipart/form-data; boundary=x', 'application/jsonp']) {
+      await refused(415, /application\/vnd\.api\+json/, attempt(type));
+    }
+    const headers = { 'content-type': 'application/vnd.api+json', 'content-encoding': 'gzip' };
+    await refused(415, /not be compressed/, { body: 'x', headers });
+  });
+});
+
+describe('a query', () => {
+  it('has at most 4,096 characters and 100 parameters', async () => {
+    const long = `${path}?search[name]=${'x'.repeat(4096)}`;
+    expect((await refused(414, /at most 4096/, {}, long, 'GET')).calls).toBe(0);
+    const many = `${path}?${Array.from({ length: 101 }, (_, i) => `a${i}=1`).join('&')}`;
+    await refused(400, /more than 100 parameters/, {}, many, 'GET');
+    expect((await api.get(`${path}?search[name]=${'x'.repeat(4000)}`)).status).toBe(200);
+  });
+});
+
+it('does not look for a token that none can be', async () => {
+  const before = api.aws.calls;
+  expect((await api.get('account/details', { token: 'x'.repeat(8000) })).status).toBe(401);
+  expect(api.aws.calls).toBe(before);
+});
+
+it('answers in words for a state that is nested without end', async () => {
+  const { id } = await api.workspace();
+  await api.call('POST', `workspaces/${id}/actions/lock`);
+  const { createHash } = await import('node:crypto');
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  const text = `{"version":4,"serial":1,"lineage":"l","outputs":{"a":{"type":"dynamic","value":${deep}}},"resources":[]}`;
+  const given = { serial: 1, lineage: 'l', md5: createHash('md5').update(text).digest('hex') };
+  const answer = await api.post(`workspaces/${id}/state-versions`, {
+    ...given,
+    state: Buffer.from(text).toString('base64'),
+  });
+  expect(answer.status).toBe(422);
+  expect(answer.body.errors[0].detail).toMatch(/nested/);
+});
