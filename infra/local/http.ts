@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { decodedPath, httpEvent, writeAnswer, writeMessage } from './http-event.ts';
+import { refuseInWords } from './http-refusal.ts';
 import type { Lambda } from './lambda.ts';
 import type { OnAnswer } from './recorder.ts';
 import { type Route, Router } from './routes.ts';
@@ -22,12 +23,18 @@ export interface HttpOptions {
 /** HTTP APIs: quotas. */
 const maxBody = 10 * 1024 * 1024;
 
-/** Slow, half-sent and malformed requests end by themselves. */
+/** HTTP APIs: request line and header values together. */
+const maxHeaderSize = 10_240;
+
+/** Slow, half-sent and malformed requests end by themselves, and so do connections that only exist. In ms. */
 const standardPatience = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 60_000,
   connectionsCheckingInterval: 2_000,
+  handshakeTimeout: 10_000,
+  /** Without a byte either way; longer than any function takes. */
+  idleTimeout: 90_000,
 };
 
 /** The HTTP API: one listener for HTTP and one for HTTPS that hand the same events to the same functions. */
@@ -63,7 +70,12 @@ export class HttpApi {
       });
     };
     const patience = this.#patience;
-    const make = () => (tls ? createSecureServer({ ...patience, ...tls }, listener) : createServer(patience, listener));
+    const make = (): Server => {
+      const options = { ...patience, maxHeaderSize };
+      const server = tls ? createSecureServer({ ...options, ...tls }, listener) : createServer(options, listener);
+      refuseInWords(server);
+      return server.setTimeout(patience.idleTimeout);
+    };
     for (let attempt = 0; ; attempt++) {
       const first = make();
       const chosen = await listenOn(first, port, '127.0.0.1');

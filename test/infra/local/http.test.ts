@@ -1,5 +1,3 @@
-import { connect } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HttpApi } from '../../../infra/local/http.ts';
 import { arnOf, hostFunctions } from './support/functions.ts';
@@ -10,8 +8,7 @@ const { lambda, usage } = hostFunctions({
   Fails: { handler: 'async () => { throw new Error("no") }' },
   Slow: { handler: '() => new Promise(() => {})' },
 });
-const lines: string[] = [];
-const api = new HttpApi((line) => lines.push(line));
+const api = new HttpApi(() => {});
 let url = '';
 let port = 0;
 
@@ -177,42 +174,6 @@ describe('the listener', () => {
     expect((await fetch(`${url}/echo/x`, { method: 'POST', body: big })).status).toBe(413);
     // Below the limit of the API, but over that of a function once it is base64.
     expect((await fetch(`${url}/echo/x`, { method: 'POST', body: big.subarray(0, 5 * 1024 * 1024) })).status).toBe(413);
-    expect(await raw(`POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n`)).toContain('413');
     expect((await fetch(`${url}/nowhere`)).status).toBe(404);
-  });
-
-  it('drops malformed requests and serves on', async () => {
-    expect(await raw('NONSENSE\r\n\r\n')).toContain('400 Bad Request');
-    expect(await raw(`GET /echo/x HTTP/1.1\r\nHost: a\r\nX: ${'y'.repeat(40_000)}\r\n\r\n`)).toContain('431');
-    expect((await fetch(`${url}/nowhere`)).status).toBe(404);
-  });
-
-  it('does not wait for the rest of a request for ever', async () => {
-    const hasty = new HttpApi(() => {}, {
-      headersTimeout: 100,
-      requestTimeout: 200,
-      keepAliveTimeout: 1_000,
-      connectionsCheckingInterval: 50,
-    });
-    const at = await hasty.listen(0);
-    expect(await raw('GET /echo/x HTTP/1.1\r\nHost', at)).toContain('408 Request Timeout');
-    expect(await raw('POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf', at)).toContain('408');
-    await hasty.close();
-  });
-
-  it('forgets a client that goes away in the middle of a body', async () => {
-    const socket = connect(port, '127.0.0.1');
-    socket.write('POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf');
-    await new Promise((resolve) => socket.once('connect', resolve));
-    socket.destroy();
-    expect((await fetch(`${url}/nowhere`)).status).toBe(404);
-    expect(lines.filter((line) => line.includes('aborted'))).toEqual([]);
   });
 });
-
-const raw = (request: string, at = port): Promise<string> => {
-  const socket = connect(at, '127.0.0.1');
-  socket.on('error', () => {});
-  socket.write(request);
-  return text(socket);
-};

@@ -1,0 +1,134 @@
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { connect as connectSecurely } from 'node:tls';
+import { generate } from 'selfsigned';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HttpApi } from '../../../infra/local/http.ts';
+import { arnOf, hostFunctions } from './support/functions.ts';
+
+/** Requests that are slow, cut off, malformed or too large, against a listener with little patience. */
+
+const { lambda, usage } = hostFunctions({ Echo: { handler: 'async (event) => event' } });
+const lines: string[] = [];
+const api = new HttpApi((line) => lines.push(line), {
+  headersTimeout: 300,
+  requestTimeout: 600,
+  keepAliveTimeout: 1_000,
+  connectionsCheckingInterval: 50,
+  handshakeTimeout: 300,
+  idleTimeout: 1_500,
+});
+let port = 0;
+let securePort = 0;
+
+beforeAll(async () => {
+  port = await api.listen(0);
+  const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }]);
+  securePort = await api.listen(0, { key, cert });
+  api.serve({
+    home: { accountId: '000000000000', region: 'us-east-1', apiUrl: `http://localhost:${port}` },
+    apiId: 'api',
+    routes: [{ key: 'ANY /echo/{proxy+}', functionArn: arnOf('Echo'), timeoutMs: 5_000 }],
+    lambda,
+    usage,
+  });
+});
+afterAll(async () => {
+  api.closeAll();
+  await api.close();
+});
+
+/** Everything that comes back until the server lets go of the connection. */
+const answerTo = (request: string | Buffer, socket: Socket = connect(port, '127.0.0.1')): Promise<string> => {
+  socket.on('error', () => {});
+  socket.write(request);
+  return text(socket);
+};
+
+const detailOf = (answer: string): string => JSON.parse(answer.split('\r\n\r\n')[1] ?? '').errors[0].detail;
+
+const stillServes = async () => expect((await fetch(`http://localhost:${port}/nowhere`)).status).toBe(404);
+
+describe('a request that does not come to its end', () => {
+  it.each([
+    ['nothing but a connection', ''],
+    ['half a header', 'GET /echo/x HTTP/1.1\r\nHost'],
+    ['headers without an end', 'GET /echo/x HTTP/1.1\r\nHost: a\r\nX: y\r\n'],
+    ['half a body', 'POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf'],
+    ['half a chunk', 'POST /echo/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nhalf'],
+  ])('(%s) is told so, and let go', async (_, begin) => {
+    const answer = await answerTo(begin);
+    expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+    expect(answer).toContain('content-type: application/vnd.api+json');
+    expect(detailOf(answer)).toMatch(/did not arrive in time/);
+  });
+
+  it('cannot be drawn out byte by byte', async () => {
+    const socket = connect(port, '127.0.0.1');
+    const drip = setInterval(() => socket.write('x'), 20);
+    const answer = await answerTo('GET /echo/x HTTP/1.1\r\nHost: a\r\nX: ', socket);
+    clearInterval(drip);
+    expect(answer).toContain('408');
+    const body = connect(port, '127.0.0.1');
+    const more = setInterval(() => body.write('x'), 20);
+    expect(await answerTo('POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Length: 9999\r\n\r\n', body)).toContain('408');
+    clearInterval(more);
+  });
+
+  it('holds no others up, however many there are', async () => {
+    const slow = Array.from({ length: 200 }, () => answerTo('POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Le'));
+    await stillServes();
+    const answers = await Promise.all(slow);
+    expect(answers.filter((answer) => answer.includes('408'))).toHaveLength(200);
+  });
+
+  it('is forgotten when its client goes away', async () => {
+    const socket = connect(port, '127.0.0.1');
+    socket.write('POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf');
+    await new Promise((resolve) => socket.once('connect', resolve));
+    socket.destroy();
+    await stillServes();
+    expect(lines.filter((line) => line.includes('aborted'))).toEqual([]);
+  });
+
+  it('holds nothing as a TLS handshake either', async () => {
+    expect(await answerTo(Buffer.from([0x16, 0x03, 0x01]), connect(securePort, '127.0.0.1'))).toBe('');
+    const secure = connectSecurely({ port: securePort, host: '127.0.0.1', rejectUnauthorized: false });
+    expect(await answerTo('GET /echo/x HTTP/1.1\r\nHost', secure)).toContain('408');
+  });
+});
+
+describe('a request that is none', () => {
+  it.each([
+    ['nonsense', 'NONSENSE\r\n\r\n'],
+    ['TLS on the plain port', '\u0016\u0003\u0001\u0000'],
+    ['two lengths', 'POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx'],
+    [
+      'a length and chunks',
+      'POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+    ['a header with a line break', 'GET /echo/x HTTP/1.1\r\nHost: a\r\nX: y\u0000z\r\n\r\n'],
+  ])('(%s) is told so', async (_, request) => {
+    const answer = await answerTo(request);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(detailOf(answer)).toMatch(/not an HTTP request/);
+    await stillServes();
+  });
+
+  it.each([
+    ['headers', `GET /echo/x HTTP/1.1\r\nHost: a\r\nX: ${'y'.repeat(11_000)}\r\n\r\n`],
+    ['a query', `GET /echo/x?${'y'.repeat(11_000)} HTTP/1.1\r\nHost: a\r\n\r\n`],
+  ])('(%s over 10 KB) is told so', async (_, request) => {
+    const answer = await answerTo(request);
+    expect(answer).toMatch(/^HTTP\/1\.1 431 /);
+    expect(detailOf(answer)).toMatch(/at most 10 KB/);
+  });
+
+  it('(a body over 10 MB) is not waited for', async () => {
+    const announced = 'POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n';
+    expect(await answerTo(announced)).toContain('413');
+    const chunk = `100000\r\n${'x'.repeat(0x100000)}\r\n`;
+    const chunked = `POST /echo/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(11)}`;
+    expect(await answerTo(chunked)).toContain('413');
+  });
+});
