@@ -1,4 +1,4 @@
-import { access, chmod, constants, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { access, chmod, constants, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fetchFile } from '../binary/fetch.ts';
 import { environment } from '../environment.ts';
@@ -45,11 +45,14 @@ export const onPath = async (name: string): Promise<string | undefined> => {
   return undefined;
 };
 
-const isExecutable = (path: string): Promise<boolean> =>
-  access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
+const isExecutable = async (path: string): Promise<boolean> => {
+  try {
+    await access(path, constants.X_OK);
+    return (await stat(path)).isFile();
+  } catch {
+    return false;
+  }
+};
 
 /** Where the pinned release is kept once it was downloaded or built. */
 export const keptOpa = (): string => join(environment.cacheDirectory, 'opa', opaVersion, 'opa');

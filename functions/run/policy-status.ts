@@ -49,7 +49,11 @@ export const policyEvaluationStatus = (run: Facts): PolicyEvaluationStatus => {
   const { status, verdicts, overrides } = run;
   const open = !isFinal(status);
   if (open && status === 'post_plan_running') return 'running';
-  if (!verdicts?.policyEvaluation) return open ? 'pending' : unjudged(run, 'post-plan-running-at');
+  if (!verdicts?.policyEvaluation) {
+    if (open) return 'pending';
+    // The stage ended with its run tasks, before any policy was asked.
+    return verdicts?.post_plan === 'failed' ? 'unreachable' : unjudged(run, 'post-plan-running-at');
+  }
   if (verdicts.policyEvaluation === 'passed') return 'passed';
   return overrides?.policyEvaluation ? 'overridden' : 'failed';
 };

@@ -5,6 +5,7 @@ import {
   taskStageStatus,
   taskStageTimestamps,
 } from '../../run/task-stages.ts';
+import { policyEvaluationId } from '../../store/policy-results.ts';
 import type { Outcome } from '../../store/task-outcomes.ts';
 import type { TaskResult } from '../../store/task-results.ts';
 import { taskStageId } from '../../store/task-stages.ts';
@@ -37,7 +38,10 @@ export const taskStageDocument = (run: StagesOf, stage: TaskStage, { roles }: Pi
       run: one('runs', run.id),
       'cost-estimate': { data: null },
       'task-results': many('task-results', run.checks?.tasks?.[stage]?.taskResultIds ?? []),
-      'policy-evaluations': many('policy-evaluations', []),
+      'policy-evaluations': many(
+        'policy-evaluations',
+        stage === 'post_plan' && run.checks?.policyEvaluation ? [policyEvaluationId(run.id)] : [],
+      ),
     },
     links: { self: `/api/v2/task-stages/${id}` },
   };

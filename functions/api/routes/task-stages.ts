@@ -16,6 +16,7 @@ import { includes } from '../include.ts';
 import { list, pageOf, slice } from '../pagination.ts';
 import { type Context, type Finder, type Route, route } from '../route.ts';
 import { readComment } from '../validation.ts';
+import { evaluationDocument } from './policy-results.ts';
 
 /** Task stages, their results and outcomes (HCP API: run task stages and results). */
 
@@ -76,13 +77,16 @@ const related = async (
 ): Promise<Resource[] | undefined> => {
   const include = includes(request, knownIncludes);
   if (include.size === 0) return undefined;
-  const [results, home] = await Promise.all([
+  const judged = include.has('policy_evaluations') && stages.includes('post_plan') && found.checks?.policyEvaluation;
+  const [results, home, evaluation] = await Promise.all([
     include.has('task_results') ? listTaskResults(found, stages.length === 1 ? stages[0] : undefined) : [],
     include.has('run.workspace') ? getWorkspace(found.workspaceId) : undefined,
+    judged ? evaluationDocument(found) : undefined,
   ]);
   const viewer = { roles, userId: principal.userId };
   return [
     ...results.map((result) => taskResultDocument(result, found)),
+    ...(evaluation ? [evaluation] : []),
     ...(include.has('run') ? [withoutStages(runDocument(found, viewer))] : []),
     ...(home ? [withoutRun(workspaceDocument(home, roles))] : []),
   ];
