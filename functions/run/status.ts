@@ -64,4 +64,5 @@ export const isPhaseFinal = (status: PhaseStatus): boolean =>
   status === 'finished' || status === 'errored' || status === 'canceled' || status === 'unreachable';
 
 /** `plan_queued` → `plan-queued-at`: the key under which a status is stamped, once (lifecycle: timeline). */
-export const timestampKey = (status: string): string => `${status.replaceAll('_', '-')}-at`;
+export const timestampKey = (status: string): string =>
+  status === 'fetching_completed' ? 'fetched-at' : `${status.replaceAll('_', '-')}-at`;

@@ -40,17 +40,7 @@ const estimated = async (
   await estimateCosts((await help.store.getRun(id)) as Run);
   return id;
 };
-/** Plain text is not JSON, which the helper for calls takes every body for. */
-const output = async (runId: string) => {
-  const { handler } = await import('../../functions/api/handler.ts');
-  const { eventOf } = await import('../support/api.ts');
-  const path = `/api/v2/cost-estimates/${idOf(runId)}/output`;
-  return (await handler(eventOf('GET', path, { token: api.token }), {} as never)) as {
-    statusCode: number;
-    headers: Record<string, string>;
-    body: string;
-  };
-};
+const output = (runId: string) => api.get(`cost-estimates/${idOf(runId)}/output`);
 
 describe('a cost estimate', () => {
   it('is related to its run, and comes along when asked for', async () => {
@@ -111,8 +101,8 @@ describe('a cost estimate', () => {
   });
 
   it('is also told as text', async () => {
-    const { statusCode, headers, body } = await output(await estimated());
-    expect([statusCode, headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
+    const { status, headers, body } = await output(await estimated());
+    expect([status, headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
     expect(body).toMatch(/^Resources: 3 of 4 estimated$/m);
     expect(body).toMatch(/^Total +32\.85 +105\.85 +73\.0$/m);
     expect(body).toMatch(/^ {2}aws_redshift_cluster\.big: estimates do not know/m);
@@ -132,7 +122,7 @@ describe('a cost estimate', () => {
     expect((await output(errored)).body).toBe('The plan is not a JSON object.\n');
     const targeted = await waiting({ costEstimate: newCostEstimate({ targetAddrs: ['a.b'] }, at) });
     expect((await output(targeted)).body).toContain('the run has targets');
-    expect((await output(await waiting())).statusCode).toBe(503);
+    expect((await output(await waiting())).status).toBe(503);
     const ended = await waiting({ status: 'errored' });
     expect((await api.get(`cost-estimates/${idOf(ended)}`)).body.data.attributes.status).toBe('unreachable');
     expect((await output(ended)).body).toContain('the run ended before');

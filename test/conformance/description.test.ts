@@ -18,6 +18,7 @@ const document = {
       },
       delete: { responses: { 204: { description: 'gone' } } },
     },
+    '/things/{id}/text': { get: { responses: { 200: { content: { 'text/plain': { schema: { type: 'string' } } } } } } },
     '/things/new': { get: { responses: { 204: {} } } },
   },
   components: {
@@ -53,13 +54,19 @@ it('finds nothing in answers that fit', () => {
     answer({ url: '/api/v2/things/1?include=parts', body: { data: thing, included: [thing] } }),
     answer({ method: 'DELETE', status: 204 }),
     answer({ url: '/api/v2/things/new', status: 204 }),
+    answer({ url: '/api/v2/things/1/text', contentType: 'text/plain', body: {} }),
     answer({ url: '/api/v2/nowhere', status: 404, body: { errors: [] } }),
     answer({ url: '/app/page', body: {} }),
   ];
   const { differences, checked, operations } = description.check(all);
   expect([...differences]).toEqual([]);
-  expect(checked).toBe(3);
-  expect([...operations].sort()).toEqual(['DELETE /things/{id}', 'GET /things/new', 'GET /things/{id}']);
+  expect(checked).toBe(4);
+  expect([...operations].sort()).toEqual([
+    'DELETE /things/{id}',
+    'GET /things/new',
+    'GET /things/{id}',
+    'GET /things/{id}/text',
+  ]);
 });
 
 it.each([

@@ -78,10 +78,14 @@ export class Description {
     const response = status >= 400 ? responses.default : responses[status];
     if (!response) tell(name, `answers ${status}, which is not described`);
     if (!response) return;
-    const schema = response.content?.[mediaType]?.schema;
-    if (!schema !== !text) tell(name, `has ${text ? 'a' : 'no'} body with ${status}`);
-    if (!schema || !text) return;
-    if (contentType !== mediaType) tell(name, `has content type ${contentType}`);
+    const { content = {} } = response;
+    const described = Object.keys(content).length > 0;
+    if (described !== !!text) tell(name, `has ${text ? 'a' : 'no'} body with ${status}`);
+    if (!described || !text) return;
+    const schema = content[contentType]?.schema;
+    if (!schema) tell(name, `has content type ${contentType}`);
+    // Only JSON is looked into.
+    if (!schema || contentType !== mediaType) return;
     const { included = [], ...rest } = JSON.parse(text) as { included?: { type: string }[] };
     differences(rest, schema, schemas, name, tell);
     for (const resource of included) {

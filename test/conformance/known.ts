@@ -1,6 +1,9 @@
 /** A difference, with `*` for anything, and why it stays. */
 export type Known = readonly [difference: string, why: string];
 
+/** Routes that never answer but with an error, which is all this platform has to say there. */
+export const refused: readonly string[] = ['GET /api/v2/applies/{apply}/errored-state'];
+
 /** Differences from the vendor's description that stay. */
 export const known: readonly Known[] = [
   // What clients of the vendor use and the description leaves out.

@@ -34,8 +34,8 @@ it('a run waits for a configuration that is still to be uploaded, and holds its 
   const planned = await untilConfirmable(run);
   expect(planned.attributes.status).toBe('planned');
   const at = planned.attributes['status-timestamps'];
-  expect(at['fetching-at'] < at['fetching-completed-at']).toBe(true);
-  expect(at['fetching-completed-at'] <= at['plan-queued-at']).toBe(true);
+  expect(at['fetching-at'] < at['fetched-at']).toBe(true);
+  expect(at['fetched-at'] <= at['plan-queued-at']).toBe(true);
 });
 
 it('a run whose configuration turns out to be none fails before its plan, and says why', async () => {
