@@ -9,6 +9,7 @@ export interface Resource {
   // biome-ignore lint/suspicious/noExplicitAny: JSON:API attributes differ by type; callers know theirs
   attributes: Record<string, any>;
   relationships?: Record<string, { data?: { id: string; type: string } | { id: string; type: string }[] | null }>;
+  links?: Record<string, string>;
 }
 
 export interface Document<D = Resource> {

@@ -47,7 +47,9 @@ const told = ({ message, location }: OpaError, root: string): string => {
 
 const mostErrors = 5;
 const toldAll = (errors: OpaError[], root: string): string => {
-  const all = [...new Set(errors.map((error) => told(error, root)))];
+  const each = [...new Set(errors.map((error) => told(error, root)))];
+  // Of one mistake it tells twice, shorter and longer.
+  const all = each.filter((one) => !each.some((other) => other !== one && other.startsWith(one)));
   const more = all.length - mostErrors;
   return all.slice(0, mostErrors).join('; ') + (more > 0 ? `; and ${more} more` : '');
 };
