@@ -4,6 +4,7 @@ import './style/page.css';
 import './style/run.css';
 import './style/log.css';
 import './style/diff.css';
+import './style/tasks.css';
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { keepWatch } from './live.ts';

@@ -12,6 +12,7 @@ import { CostEstimate } from './cost-estimate.tsx';
 import { Phase } from './phase.tsx';
 import { RunActions, wordsFor } from './run-actions.tsx';
 import { RunOutcome } from './run-outcome.tsx';
+import { TaskStageView, useTaskStages } from './task-stages.tsx';
 import { Timeline } from './timeline.tsx';
 
 export interface RunParts {
@@ -91,6 +92,7 @@ const Run = ({
   const error = useSignal<string | undefined>(undefined);
   // A decision is made under what it is about, and stays at hand; anything else stands above, out of the way.
   const decides = attributes.actions['is-confirmable'];
+  const stages = useTaskStages(run);
   const actions = (
     <RunActions
       run={run}
@@ -132,9 +134,13 @@ const Run = ({
       )}
       <div class="sides">
         <div class="stack">
+          <TaskStageView name="pre_plan" stages={stages} />
           <Phase name="plan" run={run} phase={plan} />
+          <TaskStageView name="post_plan" stages={stages} />
           <CostEstimate estimate={costEstimate} />
+          <TaskStageView name="pre_apply" stages={stages} />
           {!attributes['plan-only'] && <Phase name="apply" run={run} phase={apply} />}
+          <TaskStageView name="post_apply" stages={stages} />
           {isOver(run) && <RunOutcome apply={apply} workspace={workspace} organization={organization} />}
           {decides && actions}
         </div>

@@ -31,10 +31,18 @@ const actions: Record<string, string> = {
 
 const steps: Record<string, string> = {
   'plan-queued-at': 'Its turn came',
+  'pre-plan-running-at': 'Asked the tasks before the plan',
+  'pre-plan-completed-at': 'The tasks before the plan let it pass',
   'planning-at': 'A runner began to plan',
   'planned-at': 'Planned',
+  'post-plan-running-at': 'Asked the checks after the plan',
+  'post-plan-completed-at': 'The checks after the plan let it pass',
+  'pre-apply-running-at': 'Asked the tasks before the apply',
+  'pre-apply-completed-at': 'The tasks before the apply let it pass',
   'apply-queued-at': 'Handed to a runner',
   'applying-at': 'Began to apply',
+  'post-apply-running-at': 'Asked the tasks after the apply',
+  'post-apply-completed-at': 'Heard of the tasks after the apply',
 };
 
 const momentOf = (event: Resource, comments: Map<string, Resource>): Moment => {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { attach, callBack, newTask } from '../../e2e/support/run-tasks.ts';
 import { newName, newWorkspace, resources, startRun, untilConfirmable, untilFinal } from '../../e2e/support/world.ts';
 import { client, newPage, organization, runPath, visit } from './support/reader.ts';
 
@@ -27,7 +28,7 @@ const violations = async (page: Page): Promise<string[]> => {
 };
 
 /** Address and a text that says that the view is complete. */
-const views: Record<string, { path: string; ready: string; open?: string }> = {};
+const views: Record<string, { path: string; ready: string; open?: string; unfolds?: string[] }> = {};
 
 beforeAll(async () => {
   const workspace = await newWorkspace({ description: 'To be read by everybody' });
@@ -42,6 +43,7 @@ beforeAll(async () => {
     await startRun(workspace, { 'main.tf': resources(['b', 'c']) }, { message: 'Waits' }),
   );
   const pending = await client.createRun(workspace.id, { message: 'In line' });
+  const asking = await runWithTask();
   const [state] = await client.list(
     `/state-versions?filter[organization][name]=${organization}&filter[workspace][name]=${name}`,
   );
@@ -69,12 +71,43 @@ beforeAll(async () => {
     'run that applied': { path: runPath(name, applied.id), ready: 'What differs from the state before' },
     'run that failed': { path: runPath(name, failed.id), ready: 'Terraform v' },
     'run that waits': { path: runPath(name, waiting.id), ready: 'terraform_data.c' },
+    'run with a task': {
+      path: runPath(asking.workspace, asking.run),
+      ready: 'Details of',
+      unfolds: ['1 outcome', 'What CC-1 says', 'it is'],
+    },
     'run in line': { path: runPath(name, pending.id), ready: 'Waits for Waits' },
     tokens: { path: '/app/settings/tokens', ready: 'Created by the operator' },
     'new organization': { path: '/app/organizations/new', ready: 'It cannot be changed later' },
     nothing: { path: '/app/a/b/c/d/e', ready: 'There is nothing at this address' },
   });
 });
+
+/** A run that a task has failed, with something to say of it. */
+const runWithTask = async () => {
+  const { task } = await newTask((payload) =>
+    callBack(payload, { status: 'failed', message: 'see below', url: 'https://task.test/' }, [
+      {
+        type: 'task-result-outcomes',
+        attributes: {
+          'outcome-id': 'CC-1',
+          description: 'a public bucket',
+          body: '# Why\n\n> it is\n\n| a | b |\n|---|---|\n| 1 | 2 |',
+          url: 'https://task.test/1',
+          tags: {
+            Status: [{ label: 'Denied', level: 'error' }],
+            Severity: [{ label: 'High', level: 'warning' }],
+            Team: [{ label: 'Network', level: 'info' }, { label: 'Storage' }],
+          },
+        },
+      },
+    ]),
+  );
+  const workspace = await newWorkspace();
+  await attach(workspace, task, ['pre_plan']);
+  const run = await untilFinal(await startRun(workspace, { 'main.tf': resources(['a']) }, { message: 'Asks' }));
+  return { workspace: workspace.attributes.name as string, run: run.id };
+};
 
 const looks = [
   { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
@@ -85,10 +118,12 @@ describe.each(looks)('$colorScheme at $viewport.width pixels', (look) => {
   it('every view is for everybody, and none is wider than the screen', async () => {
     const page = await visit('/', look);
     const wrong: string[] = [];
-    for (const [name, { path, ready, open }] of Object.entries(views)) {
+    for (const [name, { path, ready, open, unfolds }] of Object.entries(views)) {
       await page.goto(path);
       await page.getByText(ready).first().waitFor();
       if (open) await page.getByRole('button', { name: open }).click();
+      // What is folded is looked at too.
+      for (const unfold of unfolds ?? []) await page.getByText(unfold).click();
       wrong.push(...(await violations(page)).map((violation) => `${name}: ${violation}`));
       const over = await page.evaluate(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,

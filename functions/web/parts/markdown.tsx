@@ -1,0 +1,95 @@
+import type { ComponentChildren } from 'preact';
+import type { Inline } from '../text/inline.ts';
+import { type Block, maxMarkdown, parseMarkdown } from '../text/markdown.ts';
+
+/** A link that strangers gave: it learns nothing of where it was followed from. */
+export const Outward = ({ href, children }: { href: string; children: ComponentChildren }) => (
+  <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+    {children}
+  </a>
+);
+
+const Inlines = ({ of }: { of: Inline[] }) => (
+  <>
+    {of.map((inline) => {
+      if (typeof inline === 'string') return inline;
+      if (inline.kind === 'code') return <code>{inline.text}</code>;
+      const children = <Inlines of={inline.children} />;
+      if (inline.kind === 'link') return <Outward href={inline.href}>{children}</Outward>;
+      if (inline.kind === 'strong') return <strong>{children}</strong>;
+      return inline.kind === 'del' ? <del>{children}</del> : <em>{children}</em>;
+    })}
+  </>
+);
+
+const Table = ({ head, rows }: { head: Inline[][]; rows: Inline[][][] }) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it too
+  <section class="scrolls" tabIndex={0} aria-label="Table">
+    <table>
+      <thead>
+        <tr>
+          {head.map((cell) => (
+            <th scope="col">
+              <Inlines of={cell} />
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr>
+            {row.map((cell) => (
+              <td>
+                <Inlines of={cell} />
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+);
+
+const Blocks = ({ of }: { of: Block[] }) => (
+  <>
+    {of.map((block) => {
+      switch (block.kind) {
+        case 'code':
+          return <pre class="value">{block.text}</pre>;
+        case 'quote':
+          return (
+            <blockquote>
+              <Blocks of={block.blocks} />
+            </blockquote>
+          );
+        case 'list': {
+          const items = block.items.map((blocks) => (
+            <li>
+              <Blocks of={blocks} />
+            </li>
+          ));
+          return block.ordered ? <ol>{items}</ol> : <ul>{items}</ul>;
+        }
+        case 'table':
+          return <Table head={block.head} rows={block.rows} />;
+        case 'rule':
+          return <hr />;
+        default:
+          // The page's own headings say how it is made up; somebody else's do not take part in that.
+          return (
+            <p class={block.kind}>
+              <Inlines of={block.children} />
+            </p>
+          );
+      }
+    })}
+  </>
+);
+
+/** Text by strangers, shown as they meant it and as nothing else. */
+export const Markdown = ({ text }: { text: string }) => (
+  <div class="markdown">
+    <Blocks of={parseMarkdown(text)} />
+    {text.length > maxMarkdown && <p class="soft">The rest of it is too long to be shown.</p>}
+  </div>
+);
