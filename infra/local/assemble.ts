@@ -5,6 +5,7 @@ import { DynamoDb, type TableProperties } from './dynamodb.ts';
 import { Ecs } from './ecs.ts';
 import type { TaskDefinition } from './ecs-task.ts';
 import { Events } from './events.ts';
+import type { Faults } from './faults.ts';
 import type { Folder } from './folder.ts';
 import { Permissions } from './iam.ts';
 import { checkMachine, Invokers } from './invokers.ts';
@@ -31,6 +32,7 @@ export interface Application {
 export interface Site {
   application: Application;
   awsEndpointUrl: string;
+  faults: Faults;
   folder: Folder;
   home: Home;
   log(line: string): void;
@@ -72,7 +74,7 @@ interface MachineProperties {
  * @throws StartError for a template that could not work here, or on AWS, before anything is opened
  */
 export const assemble = async (site: Site): Promise<Parts> => {
-  const { application, awsEndpointUrl, folder, home, log, logs, stack, usage } = site;
+  const { application, awsEndpointUrl, faults, folder, home, log, logs, stack, usage } = site;
   const permissions = new Permissions(stack);
   const functions = stack
     .all<FunctionProperties>('AWS::Lambda::Function')
@@ -99,7 +101,7 @@ export const assemble = async (site: Site): Promise<Parts> => {
     if (result.failure) throw new FunctionError(result.failure.errorType, result.failure.errorMessage, result.payload);
     return JSON.parse(result.payload) as unknown;
   };
-  const events = new Events({ stack, home, log, invoke: (arn, event) => invoke(arn, event) });
+  const events = new Events({ stack, home, faults, log, invoke: (arn, event) => invoke(arn, event) });
   const api = stack.one('AWS::ApiGatewayV2::Api');
   const routes = readRoutes(stack);
   checkInvokers(stack, home, api.ref, routes, events);

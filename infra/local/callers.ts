@@ -74,5 +74,5 @@ export class Callers {
 }
 
 /** The loopback interface keeps other machines out, but not what a browser on this one has open. */
-const isFromPage = ({ headers: { host = '', origin } }: IncomingMessage): boolean =>
+export const isFromPage = ({ headers: { host = '', origin } }: IncomingMessage): boolean =>
   origin !== undefined || !/^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host);

@@ -1,15 +1,18 @@
-import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Accesses } from './access.ts';
+import { answerError, Cut, mute, read, send } from './answers.ts';
 import type { Caller, Callers } from './callers.ts';
 import type { Cors } from './cors.ts';
 import type { DynamoDb } from './dynamodb.ts';
 import type { Ecs } from './ecs.ts';
 import { AwsError } from './errors.ts';
+import { type Faults, refuse } from './faults.ts';
 import type { Access } from './iam.ts';
 import type { Kms } from './kms.ts';
 import type { Lambda } from './lambda.ts';
+import { operate } from './operator.ts';
 import { readS3Request, type S3 } from './s3.ts';
 import { readSignature, type Signature, sha256 } from './signature.ts';
 import { rootOf, type Units, type Usage } from './usage.ts';
@@ -32,6 +35,7 @@ export interface EndpointOptions {
   callers: Callers;
   accesses: Accesses;
   cors: Cors;
+  faults: Faults;
   usage: Usage;
   services: Services;
 }
@@ -44,9 +48,9 @@ interface Call {
   access: Access[];
   /** Root of the trace it belongs to. */
   trace: string | undefined;
+  request: IncomingMessage;
+  response: ServerResponse;
 }
-
-const maxBody = 16 * 1024 * 1024;
 
 /** Every AWS API the product uses, on one port of the loopback interface: the only place with local-only behaviour. */
 export class Endpoint {
@@ -58,7 +62,9 @@ export class Endpoint {
   constructor(log: (line: string) => void) {
     this.#log = log;
     this.#server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
-      this.#handle(request, response).catch((error: unknown) => this.#fail(request, response, error as Error));
+      this.#handle(request, response).catch((error: unknown) =>
+        answerError(request, response, error as Error, this.#log),
+      );
     });
   }
 
@@ -86,7 +92,8 @@ export class Endpoint {
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     await this.#serving.promise;
     const { url = '/' } = request;
-    if (request.method === 'GET' && url.startsWith('/_usage')) return this.#usage(url, response);
+    const operated = await operate(request, this.#options, () => read(request));
+    if (operated) return send(response, 200, 'application/json', JSON.stringify(operated));
     if (this.#options.cors.apply(request, response)) return;
     const signature = readSignature(request);
     if (signature?.service === 's3' || (!signature && !request.headers['x-amz-target']))
@@ -109,7 +116,7 @@ export class Endpoint {
     }
     const access = this.#options.accesses[service](action, input);
     const trace = this.#traced(request, body);
-    const output = await this.#perform({ service, action, caller, access, trace }, () =>
+    const output = await this.#perform({ service, action, caller, access, trace, request, response }, () =>
       this.#call(service, action, input, trace),
     );
     send(
@@ -139,7 +146,7 @@ export class Endpoint {
     const access = this.#options.accesses.lambda(resource.arn);
     const trace = this.#traced(request, body);
     const later = request.headers['x-amz-invocation-type'] === 'Event';
-    const call = { service: 'lambda-api', action: 'Invoke', caller, access, trace };
+    const call = { service: 'lambda-api', action: 'Invoke', caller, access, trace, request, response };
     const output = await this.#perform(call, async () => {
       const result = services.lambda.invoke(resource.id, body || 'null', { trace });
       if (!later) return { output: await result, units: {} };
@@ -161,7 +168,15 @@ export class Endpoint {
     const trace = this.#traced(request, request.url ?? '');
     const run = signature && usage.runOfUrl(signature.signature);
     if (run) usage.recordForRun(run, 's3', asked.action);
-    const call = { service: 's3', action: asked.action, caller, access, trace: run ? undefined : trace };
+    const call = {
+      service: 's3',
+      action: asked.action,
+      caller,
+      access,
+      trace: run ? undefined : trace,
+      request,
+      response,
+    };
     await this.#perform(call, async () => {
       if (access[0]?.action === 's3:GetObject' && !caller.may(accesses.listing(asked.bucket)))
         if (!(await services.s3.exists(asked.bucket, asked.key)))
@@ -175,13 +190,13 @@ export class Endpoint {
     });
   }
 
-  /** Every AWS call passes here: permission, then (one day) faults by rule, then the service, then the count. */
+  /** Every AWS call passes here: permission, then faults by rule, then the service, then the count. */
   async #perform<T>(call: Call, perform: () => Promise<{ output: T; units: Units }>): Promise<T> {
     const { service, action, trace } = call;
     const { usage } = this.#options;
     for (const access of call.access) call.caller.check(access);
     try {
-      const { output, units } = await perform();
+      const { output, units } = await this.#faulty(call, perform);
       usage.record(trace, service, action, units);
       return output;
     } catch (error) {
@@ -191,44 +206,30 @@ export class Endpoint {
     }
   }
 
+  async #faulty<T>(call: Call, perform: () => Promise<{ output: T; units: Units }>) {
+    const { service, action, request, response } = call;
+    const { faults, services } = this.#options;
+    const invocation = request.headers['x-amzn-trace-id'] as string | undefined;
+    if (services.lambda.isDead(invocation)) throw new Cut();
+    const fault = faults.ofCall({ service, action, function: call.caller.name });
+    if (!fault) return perform();
+    const { kind, ms = 1000 } = fault;
+    if (kind === 'refuse') return { output: refuse(service, action, fault) as T, units: {} };
+    if (kind === 'slow') await sleep(ms);
+    if (kind === 'kill') services.lambda.kill(invocation);
+    if (kind === 'kill') throw new Cut();
+    // S3 answers by itself.
+    if (kind !== 'slow') mute(response);
+    const done = await perform();
+    if (kind === 'slow') return done;
+    if (kind === 'kill-after') services.lambda.kill(invocation);
+    throw new Cut();
+  }
+
   #traced(request: IncomingMessage, text: string): string | undefined {
     const trace = rootOf(request.headers['x-amzn-trace-id'] as string | undefined);
     if (trace) this.#options.usage.see(trace, text);
     return trace;
-  }
-
-  #usage(url: string, response: ServerResponse): void {
-    const { services, usage } = this.#options;
-    const run = new URL(url, 'http://localhost').searchParams.get('run');
-    if (!run) throw new AwsError('ValidationException', 'Say which run: /_usage?run=run-…');
-    const seconds = services.ecs.secondsOf(run);
-    const answer = usage.of(run, services.states.transitions(run));
-    send(response, 200, 'application/json', JSON.stringify({ ...answer, runningTaskSeconds: seconds }));
-  }
-
-  #fail(request: IncomingMessage, response: ServerResponse, error: Error): void {
-    const known = error instanceof AwsError || isAwsCode(error);
-    if (!known) this.#log(`${request.method} ${request.url}: ${error.stack}`);
-    const status = error instanceof AwsError ? error.statusCode : known ? 400 : 500;
-    const code = known ? error.name : 'InternalFailure';
-    if (response.headersSent) {
-      response.destroy();
-      return;
-    }
-    // What is left of a body nobody reads must not hold the connection.
-    if (!request.complete) response.setHeader('connection', 'close');
-    if (request.headers['x-amz-target'] || request.url?.startsWith('/2015-03-31/')) {
-      response.setHeader('x-amzn-errortype', code);
-      send(
-        response,
-        status,
-        'application/x-amz-json-1.1',
-        JSON.stringify({ __type: code, message: error.message, Message: error.message }),
-      );
-      return;
-    }
-    const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code.replace(/^AccessDeniedException$/, 'AccessDenied')}</Code><Message>${escapeXml(error.message)}</Message></Error>`;
-    send(response, status, 'application/xml', request.method === 'HEAD' ? '' : xml);
   }
 }
 
@@ -237,31 +238,4 @@ const serviceOf = (prefix: string): 'dynamodb' | 'kms' | 'ecs' | 'states' | unde
   if (prefix === 'AWSStepFunctions') return 'states';
   if (prefix === 'TrentService') return 'kms';
   return prefix.startsWith('AmazonEC2ContainerService') ? 'ecs' : undefined;
-};
-
-/** Services throw errors named like AWS codes; a defect of ours is a TypeError or the like. */
-const isAwsCode = (error: Error): boolean =>
-  !['Error', 'TypeError', 'RangeError', 'ReferenceError', 'SyntaxError', 'AssertionError'].includes(error.name);
-
-const escapeXml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-
-const read = async (request: IncomingMessage): Promise<Buffer> => {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxBody) throw new AwsError('RequestEntityTooLarge', 'The request is too large.', 413);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-};
-
-const send = (response: ServerResponse, status: number, type: string, body: string): void => {
-  response.writeHead(status, {
-    'content-type': type,
-    'content-length': Buffer.byteLength(body),
-    'x-amzn-requestid': randomUUID(),
-  });
-  response.end(body);
 };

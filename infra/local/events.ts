@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { StartError } from './errors.ts';
+import type { Faults } from './faults.ts';
 import { compilePattern } from './pattern.ts';
 import type { Home, Stack } from './template.ts';
 
@@ -34,6 +35,7 @@ interface Rule {
 export interface EventsOptions {
   stack: Stack;
   home: Home;
+  faults: Faults;
   /** Rejects when the function fails. */
   invoke(functionArn: string, event: unknown): Promise<unknown>;
   log(line: string): void;
@@ -114,8 +116,24 @@ export class Events {
       region,
       ...event,
     };
-    for (const target of rule.targets)
-      void this.#attempt(rule, target, target.Input === undefined ? envelope : JSON.parse(target.Input), 0);
+    for (const target of rule.targets) {
+      const input = target.Input === undefined ? envelope : JSON.parse(target.Input);
+      const attempt = () => void this.#attempt(rule, target, input, 0);
+      const { kind, ms = 1000 } = this.#options.faults.ofEvent(event) ?? {};
+      if (kind === 'lose') continue;
+      if (kind === 'late') this.#later(ms, attempt);
+      else attempt();
+      if (kind === 'duplicate') attempt();
+    }
+  }
+
+  #later(ms: number, work: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      work();
+    }, ms);
+    timer.unref();
+    this.#timers.add(timer);
   }
 
   async #attempt(rule: Rule, target: Target, event: unknown, failures: number): Promise<void> {
@@ -128,12 +146,7 @@ export class Events {
         `rule ${rule.name}: ${target.Arn} failed (${(error as Error).name}: ${(error as Error).message}); ${wait === undefined ? 'given up' : `again in ${wait} ms`}`,
       );
       if (wait === undefined || this.#closed) return;
-      const timer = setTimeout(() => {
-        this.#timers.delete(timer);
-        void this.#attempt(rule, target, event, failures + 1);
-      }, wait);
-      timer.unref();
-      this.#timers.add(timer);
+      this.#later(wait, () => void this.#attempt(rule, target, event, failures + 1));
     }
   }
 

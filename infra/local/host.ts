@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type Application, assemble, type Parts } from './assemble.ts';
 import { Endpoint } from './endpoint.ts';
+import { type FaultRule, Faults } from './faults.ts';
 import { Folder, type Local } from './folder.ts';
 import { HttpApi } from './http.ts';
 import type { Lambda } from './lambda.ts';
@@ -22,6 +23,8 @@ export interface HostOptions {
   httpsPort?: number;
   /** Environment that runners get from this machine. */
   runnerEnvironment: Record<string, string>;
+  /** What is to go wrong from the start. */
+  faults?: FaultRule[];
 }
 
 const accountId = '000000000000';
@@ -96,11 +99,19 @@ export class Host {
       ...this.#options.runnerEnvironment,
       ...reachedByTerraform(this.folder.at('tls/runners.pem'), tls.caFile, httpsUrl),
     };
-    const site = { application, awsEndpointUrl, folder, home, log, logs, runnerEnvironment, stack, usage };
+    const faults = new Faults(this.#options.faults);
+    const site = { application, awsEndpointUrl, faults, folder, home, log, logs, runnerEnvironment, stack, usage };
     this.#parts = await assemble(site);
     const { accesses, api, callers, cors, dynamodb, ecs, events, kms, lambda, machine, routes, s3, states } =
       this.#parts;
-    this.#endpoint.serve({ accesses, callers, cors, usage, services: { dynamodb, s3, kms, ecs, lambda, states } });
+    this.#endpoint.serve({
+      accesses,
+      callers,
+      cors,
+      faults,
+      usage,
+      services: { dynamodb, s3, kms, ecs, lambda, states },
+    });
     const onAnswer = recorder(process.env.STEPFORM_RECORD);
     this.#http.serve({ home, httpsUrl, apiId: api.ref, routes, lambda, usage, onAnswer });
     this.local = {

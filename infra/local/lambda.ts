@@ -3,7 +3,7 @@ import { AwsError } from './errors.ts';
 import type { Logs } from './logs.ts';
 import { failed, type Invocation, type InvokeResult, Sandbox } from './sandbox.ts';
 import type { Resource } from './template.ts';
-import { newTraceId, rootOf, type Usage } from './usage.ts';
+import { newTraceId, parentOf, rootOf, type Usage } from './usage.ts';
 
 export interface FunctionProperties {
   Runtime?: string;
@@ -51,6 +51,10 @@ const maxPayload = 6 * 1024 * 1024;
 export class Lambda {
   readonly #hosted = new Map<string, Hosted>();
   readonly #options: LambdaOptions;
+  /** Ways to end the invocations under way, by the span in their trace. */
+  readonly #killers = new Map<string, () => void>();
+  /** Invocations that were killed while their code, which nobody can stop, runs on here. */
+  readonly #dead = new Set<string>();
   #active = 0;
   #closed = false;
 
@@ -99,6 +103,16 @@ export class Lambda {
     this.#closed = true;
   }
 
+  /** Ends the invocation whose code sends this trace header, as when its instance dies. */
+  kill(traceHeader: string | undefined): void {
+    this.#killers.get(parentOf(traceHeader) ?? '')?.();
+  }
+
+  /** Whether the code that sends this trace header has been killed: on AWS it would send nothing. */
+  isDead(traceHeader: string | undefined): boolean {
+    return this.#dead.size > 0 && this.#dead.has(parentOf(traceHeader) ?? '');
+  }
+
   /** By name or ARN. Throws AwsError ResourceNotFoundException. */
   find(nameOrArn: string): Resource<FunctionProperties> {
     const name = /(?:^|:function:)([\w-]+)(?::\$LATEST)?$/.exec(nameOrArn)?.[1];
@@ -130,9 +144,10 @@ export class Lambda {
     else usage.see(root, payload);
 
     const started = performance.now();
+    const span = randomUUID().replaceAll('-', '').slice(0, 16);
     const invocation: Invocation = {
       requestId: randomUUID(),
-      trace: `${root};Parent=${randomUUID().replaceAll('-', '').slice(0, 16)};Sampled=0`,
+      trace: `${root};Parent=${span};Sampled=0`,
       deadline: Date.now() + timeoutMs,
       functionName: resource.ref,
       functionArn: resource.arn,
@@ -141,7 +156,8 @@ export class Lambda {
     this.#active++;
     let result: InvokeResult;
     try {
-      result = await limited(sandbox.run(payload, invocation), timeoutMs, invocation);
+      const work = sandbox.run(payload, invocation);
+      result = await limited(Promise.race([work, this.#killed(span, work, invocation)]), timeoutMs, invocation);
       if (!result.failure && Buffer.byteLength(result.payload) > maxPayload)
         result = failed({
           errorType: 'Function.ResponseSizeTooLarge',
@@ -149,12 +165,29 @@ export class Lambda {
         });
     } finally {
       this.#active--;
+      this.#killers.delete(span);
     }
     if (result.failure) logs.write(resource.id, `${invocation.requestId} ERROR ${result.payload}\n`);
     const ms = Math.ceil(performance.now() - started);
     usage.record(root, 'lambda', resource.id, { ms, gbSeconds: (ms / 1000) * (memory / 1024) });
     usage.rememberUrls(root, result.payload);
     return result;
+  }
+
+  /** Resolves when the invocation is killed, if it ever is. */
+  #killed(span: string, work: Promise<unknown>, { requestId }: Invocation): Promise<InvokeResult> {
+    return new Promise((resolve) => {
+      this.#killers.set(span, () => {
+        this.#dead.add(span);
+        void work.finally(() => this.#dead.delete(span));
+        resolve(
+          failed({
+            errorType: 'Runtime.ExitError',
+            errorMessage: `RequestId: ${requestId} Error: Runtime exited with error: signal: killed`,
+          }),
+        );
+      });
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Application } from './assemble.ts';
 import { StartError } from './errors.ts';
+import type { FaultRule } from './faults.ts';
 import type { Local } from './folder.ts';
 import { Host, type HostOptions } from './host.ts';
 import { writePrivately } from './secrets.ts';
@@ -13,6 +14,8 @@ export interface StartOptions {
   httpsPort?: number;
   /** What to run; the synthesized application of this checkout unless given. */
   application?: Promise<Application>;
+  /** What is to go wrong from the start. */
+  faults?: FaultRule[];
 }
 
 export interface Platform {
@@ -36,7 +39,13 @@ const organization = 'local';
  * are answered and `local.json` is written.
  * @throws StartError for what a person must mend: ports in use, another platform on the folder, a setting
  */
-export const startPlatform = async ({ dataDir, port, httpsPort, application }: StartOptions): Promise<Platform> => {
+export const startPlatform = async ({
+  dataDir,
+  port,
+  httpsPort,
+  application,
+  faults,
+}: StartOptions): Promise<Platform> => {
   const begun = performance.now();
   const timeline: Record<string, number> = {};
   const mark = (what: string) => {
@@ -53,6 +62,7 @@ export const startPlatform = async ({ dataDir, port, httpsPort, application }: S
     port,
     httpsPort,
     runnerEnvironment: runnerEnvironment(dataDir),
+    faults,
   });
   try {
     await host.start();

@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import { SettingsError } from '../settings.ts';
 import { StartError } from './errors.ts';
+import { type FaultRule, readFaults } from './faults.ts';
 import { type Platform, startPlatform } from './platform.ts';
 
-/** `npm start`: the platform in the foreground. Environment: STEPFORM_DATA, PORT, HTTPS_PORT. */
+/** `npm start`: the platform in the foreground. Environment: STEPFORM_DATA, PORT, HTTPS_PORT, STEPFORM_FAULTS. */
 
 const port = (name: string): number | undefined => {
   const text = process.env[name];
@@ -11,6 +12,16 @@ const port = (name: string): number | undefined => {
   if (!/^\d+$/.test(text) || Number(text) > 65_535)
     throw new StartError(`${name} must be a port number, or 0 for any free one; it is ${text}`);
   return Number(text);
+};
+
+const faults = (): FaultRule[] => {
+  const text = process.env.STEPFORM_FAULTS;
+  if (!text) return [];
+  try {
+    return readFaults(text);
+  } catch (error) {
+    throw new StartError(`STEPFORM_FAULTS: ${(error as Error).message}`);
+  }
 };
 
 const introduce = ({ cliConfigFile, host, local, readyMs }: Platform): string => {
@@ -82,6 +93,7 @@ try {
     dataDir: resolve(process.env.STEPFORM_DATA || '.stepform'),
     port: port('PORT'),
     httpsPort: port('HTTPS_PORT'),
+    faults: faults(),
   });
   stopOnSignal(platform);
   survive(platform);

@@ -27,6 +27,10 @@ export const newTraceId = (): string =>
 export const rootOf = (traceHeader: string | undefined): string | undefined =>
   traceHeader === undefined ? undefined : /Root=[0-9a-f-]+/.exec(traceHeader)?.[0];
 
+/** The span of one invocation. */
+export const parentOf = (traceHeader: string | undefined): string | undefined =>
+  traceHeader === undefined ? undefined : /Parent=([0-9a-f]+)/.exec(traceHeader)?.[1];
+
 /** Plans and applies share their run's characters (functions/store/id.ts). */
 const runPattern = /(?:run|plan|apply)-([A-Za-z0-9]{16})(?![A-Za-z0-9])/;
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Events } from '../../../infra/local/events.ts';
+import { Faults } from '../../../infra/local/faults.ts';
 import { Stack } from '../../../infra/local/template.ts';
 import { until } from './support/until.ts';
 
@@ -16,13 +17,18 @@ afterEach(() => {
   for (const events of open.splice(0)) events.close();
 });
 
-const start = (rules: Record<string, object>, fail: (attempt: number) => boolean = () => false) => {
+const start = (
+  rules: Record<string, object>,
+  fail: (attempt: number) => boolean = () => false,
+  faults = new Faults(),
+) => {
   const received: Record<string, unknown>[] = [];
   const lines: string[] = [];
   let attempts = 0;
   const events = new Events({
     stack: new Stack({ Resources: { Listener: listener, ...rules } as never }, home),
     home,
+    faults,
     log: (line) => lines.push(line),
     invoke: async (arn, event) => {
       if (fail(++attempts)) throw new Error('not now');
@@ -80,6 +86,27 @@ describe('rules', () => {
     events.publish(stopped);
     await vi.advanceTimersByTimeAsync(60_000);
     expect([attempts(), lines.at(-1)]).toEqual([3, expect.stringContaining('given up')]);
+  });
+
+  it('are late, repeated or lost when a fault rule says so', async () => {
+    vi.useFakeTimers();
+    const action = 'ECS Task State Change';
+    const faults = new Faults([
+      { kind: 'lose', action, nth: 2 },
+      { kind: 'duplicate', action, nth: 3 },
+      { kind: 'late', action, nth: 4, ms: 5000 },
+    ]);
+    const { events, received } = start({ Stopped: rule({ EventPattern: { source: ['aws.ecs'] } }) }, undefined, faults);
+    const count = async (ms: number) => {
+      await vi.advanceTimersByTimeAsync(ms);
+      return received.splice(0).length;
+    };
+    const counts: number[] = [];
+    for (let n = 0; n < 4; n++) {
+      events.publish(stopped);
+      counts.push(await count(0));
+    }
+    expect([...counts, await count(4999), await count(1)]).toEqual([1, 0, 2, 0, 0, 1]);
   });
 
   it('fire at their rate, and at once after a restart', async () => {

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { AwsError } from './errors.ts';
+
+/** How the AWS endpoint reads requests and answers them, in the form of each protocol. */
+
+const maxBody = 16 * 1024 * 1024;
+
+/** @throws AwsError RequestEntityTooLarge */
+export const read = async (request: IncomingMessage): Promise<Buffer> => {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBody) throw new AwsError('RequestEntityTooLarge', 'The request is too large.', 413);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+};
+
+export const send = (response: ServerResponse, status: number, type: string, body: string): void => {
+  response.writeHead(status, {
+    'content-type': type,
+    'content-length': Buffer.byteLength(body),
+    'x-amzn-requestid': randomUUID(),
+  });
+  response.end(body);
+};
+
+/** The connection ends without an answer. */
+export class Cut extends Error {
+  override name = 'Cut';
+}
+
+/** Whatever answers does so in vain. */
+export const mute = (response: ServerResponse): void => {
+  response.write = () => true;
+  response.end = () => response.destroy();
+};
+
+export const answerError = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: Error,
+  log: (line: string) => void,
+): void => {
+  if (error instanceof Cut || response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const known = error instanceof AwsError || isAwsCode(error);
+  if (!known) log(`${request.method} ${request.url}: ${error.stack}`);
+  const status = error instanceof AwsError ? error.statusCode : known ? 400 : 500;
+  const code = known ? error.name : 'InternalFailure';
+  // What is left of a body nobody reads must not hold the connection.
+  if (!request.complete) response.setHeader('connection', 'close');
+  if (request.headers['x-amz-target'] || /^\/(2015-03-31\/|_)/.test(request.url ?? '')) {
+    response.setHeader('x-amzn-errortype', code);
+    send(
+      response,
+      status,
+      'application/x-amz-json-1.1',
+      JSON.stringify({ __type: code, message: error.message, Message: error.message }),
+    );
+    return;
+  }
+  const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code.replace(/^AccessDeniedException$/, 'AccessDenied')}</Code><Message>${escapeXml(error.message)}</Message></Error>`;
+  send(response, status, 'application/xml', request.method === 'HEAD' ? '' : xml);
+};
+
+/** Services throw errors named like AWS codes; a defect of ours is a TypeError or the like. */
+const isAwsCode = (error: Error): boolean =>
+  !['Error', 'TypeError', 'RangeError', 'ReferenceError', 'SyntaxError', 'AssertionError'].includes(error.name);
+
+const escapeXml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

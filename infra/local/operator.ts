@@ -1,0 +1,41 @@
+import type { IncomingMessage } from 'node:http';
+import { isFromPage } from './callers.ts';
+import { AwsError } from './errors.ts';
+import { type Faults, readFaults } from './faults.ts';
+import type { Usage } from './usage.ts';
+
+interface Operated {
+  faults: Faults;
+  usage: Usage;
+  services: {
+    ecs: { secondsOf(run: string): number };
+    states: { transitions(executionName: string): number };
+  };
+}
+
+/**
+ * What the AWS endpoint offers beside AWS, to the operator of this machine: `GET /_usage?run=run-…` counts a run's calls,
+ * `GET /_faults` lists fault rules with their counts, `PUT /_faults` puts a JSON array of rules in their place.
+ * Answers the JSON, or undefined when the request is for AWS.
+ * @throws AwsError for what is asked in a wrong way, and for pages in a browser
+ */
+export const operate = async (
+  request: IncomingMessage,
+  options: Operated,
+  body: () => Promise<Buffer>,
+): Promise<object | undefined> => {
+  const { method, url = '/' } = request;
+  if (method === 'GET' && url.startsWith('/_usage')) return usageOf(url, options);
+  if (url !== '/_faults') return undefined;
+  if (isFromPage(request)) throw new AwsError('AccessDeniedException', 'Fault rules are not for pages.', 403);
+  if (method === 'PUT') options.faults.set(readFaults((await body()).toString()));
+  else if (method !== 'GET') throw new AwsError('ValidationException', 'GET or PUT /_faults', 405);
+  return options.faults.list();
+};
+
+const usageOf = (url: string, { services, usage }: Operated): object => {
+  const run = new URL(url, 'http://localhost').searchParams.get('run');
+  if (!run) throw new AwsError('ValidationException', 'Say which run: /_usage?run=run-…');
+  const answer = usage.of(run, services.states.transitions(run));
+  return { ...answer, runningTaskSeconds: services.ecs.secondsOf(run) };
+};

@@ -1,0 +1,186 @@
+import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type CountedRule, type FaultRule, Faults, readFaults } from '../../../infra/local/faults.ts';
+import type { Host } from '../../../infra/local/host.ts';
+import { callerStatements, startHost, testTemplate } from './support/application.ts';
+import { temporaryFolder } from './support/functions.ts';
+
+describe('a rule', () => {
+  const call = { service: 'dynamodb', action: 'GetItem', function: 'F' };
+  const turns = (rule: Omit<FaultRule, 'kind'>, calls = Array.from({ length: 12 }, () => call)) => {
+    const faults = new Faults([{ kind: 'refuse', ...rule }]);
+    return calls.flatMap((one, n) => (faults.ofCall(one) ? [n + 1] : []));
+  };
+
+  it.each<[Omit<FaultRule, 'kind'>, number[]]>([
+    [{ nth: 3 }, [3]],
+    [{ nth: 3, times: 2 }, [3, 4]],
+    [{ every: 4 }, [4, 8, 12]],
+    [{ every: 4, times: 2 }, [4, 8]],
+    [{ probability: 0 }, []],
+    [{ probability: 1, times: 3 }, [1, 2, 3]],
+  ])('%j has its turn at %j', (rule, expected) => expect(turns(rule)).toEqual(expected));
+
+  it('chooses the same calls by the same seed, and others by another', () => {
+    const calls = Array.from({ length: 1000 }, () => call);
+    const chosen = turns({ probability: 0.1, seed: 7 }, calls);
+    expect(chosen.length).toBeGreaterThan(60);
+    expect(chosen.length).toBeLessThan(140);
+    expect(turns({ probability: 0.1, seed: 7 }, calls)).toEqual(chosen);
+    expect(turns({ probability: 0.1, seed: 8 }, calls)).not.toEqual(chosen);
+  });
+
+  it('counts the calls that it is about, and no others', () => {
+    const calls = [
+      call,
+      { ...call, service: 's3' },
+      { ...call, action: 'PutItem' },
+      { ...call, function: 'G' },
+      { ...call, function: 'operator' },
+    ];
+    expect(turns({ every: 1, service: 's3' }, calls)).toEqual([2]);
+    expect(turns({ every: 1, action: 'PutItem' }, calls)).toEqual([3]);
+    expect(turns({ every: 1, function: 'G' }, calls)).toEqual([4]);
+    expect(turns({ every: 1 }, calls)).toEqual([1, 2, 3, 4]);
+    expect(turns({ every: 1, function: 'operator' }, calls)).toEqual([5]);
+  });
+
+  it('of a call is none of an event', () => {
+    const faults = new Faults([
+      { kind: 'lose', every: 1 },
+      { kind: 'kill', every: 1 },
+    ]);
+    expect(faults.ofCall(call)?.kind).toBe('kill');
+    expect(faults.ofEvent({ source: 'aws.s3', 'detail-type': 'Object Created' })?.kind).toBe('lose');
+    expect(faults.list().map(({ seen, injected }) => [seen, injected])).toEqual([
+      [1, 1],
+      [1, 1],
+    ]);
+  });
+
+  it.each([
+    ['{', 'JSON array'],
+    ['{}', 'rules'],
+    ['[{"kind":"refuse"}]', '0: a rule needs one of nth, every and probability'],
+    ['[{"kind":"refuse","nth":1,"every":2}]', 'needs one of'],
+    ['[{"kind":"refuse","nth":0}]', '0.nth'],
+    ['[{"kind":"refuse","nth":1,"Action":"GetItem"}]', '0.Action'],
+    ['[{"kind":"explode","nth":1}]', '0.kind'],
+  ])('%s is refused: %s', (json, why) => expect(() => readFaults(json)).toThrow(why));
+});
+
+describe('the AWS endpoint', () => {
+  let host: Host;
+  beforeAll(async () => {
+    const statements = callerStatements.concat({ Effect: 'Allow', Action: 's3:ListBucket', Resource: '*' });
+    host = await startHost(temporaryFolder(), testTemplate(statements));
+  });
+  afterAll(() => host.close());
+  afterEach(() => set([]));
+
+  const faults = (method: string, body?: string, headers = {}) =>
+    fetch(`${host.local.awsEndpointUrl}/_faults`, { method, body, headers });
+  const set = async (rules: FaultRule[]) => {
+    expect((await faults('PUT', JSON.stringify(rules))).status).toBe(200);
+  };
+  const injected = async () => ((await (await faults('GET')).json()) as CountedRule[]).map((rule) => rule.injected);
+  const invoke = async (...orders: [does: string, input: unknown][]) => {
+    const event = { orders: orders.map(([does, input]) => ({ does, input })) };
+    const { payload, failure } = await host.lambda.invoke('CallerFunction', JSON.stringify(event));
+    return { failure, answers: JSON.parse(payload) as Record<string, unknown>[] };
+  };
+  const put = (sk: string): [string, unknown] => [
+    'PutItem',
+    {
+      TableName: host.local.tableName,
+      Item: { pk: { S: 'f' }, sk: { S: sk } },
+      ConditionExpression: 'attribute_not_exists(pk)',
+    },
+  ];
+  const isThere = async (sk: string) => {
+    const client = new DynamoDBClient({
+      endpoint: host.local.awsEndpointUrl,
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'operator', secretAccessKey: 'x' },
+      maxAttempts: 1,
+    });
+    const Key = { pk: { S: 'f' }, sk: { S: sk } };
+    return !!(await client.send(new GetItemCommand({ TableName: host.local.tableName, Key }))).Item;
+  };
+  it.each([
+    [undefined, 'ProvisionedThroughputExceededException'],
+    ['InternalServerError', 'InternalServerError'],
+  ])('refuses as the service would, as often as its clients try again (%s)', async (error, name) => {
+    const sk = `refused ${error}`;
+    await set([{ kind: 'refuse', service: 'dynamodb', action: 'PutItem', nth: 1, times: 10, error }]);
+    const { answers } = await invoke(put(sk));
+    expect(answers[0]).toMatchObject({ error: name });
+    expect((await injected())[0]).toBeGreaterThan(1);
+    expect(await isThere(sk)).toBe(false);
+  });
+
+  it('has S3 ask to slow down once, and its client tries again', async () => {
+    await set([{ kind: 'refuse', service: 's3', action: 'PutObject', nth: 1 }]);
+    const { answers } = await invoke(['putObject', 'states/slow'], ['getObject', 'states/slow']);
+    expect(answers[1]).toBe('content of states/slow');
+    expect(await injected()).toEqual([1]);
+  });
+
+  it('has no capacity for a task', async () => {
+    await set([{ kind: 'refuse', action: 'RunTask', nth: 1 }]);
+    const cluster = 'arn:aws:ecs:us-east-1:000000000000:cluster/Cluster';
+    const { answers } = await invoke(['RunTask', { cluster, taskDefinition: 'stepform-runner' }]);
+    expect(answers[0]).toMatchObject({
+      tasks: [],
+      failures: [{ reason: expect.stringContaining('Capacity is unavailable') }],
+    });
+  });
+
+  it('loses an answer: a client that tries again meets its own write', async () => {
+    await set([{ kind: 'lose-answer', action: 'PutItem', nth: 1 }]);
+    const { answers } = await invoke(put('unheard'));
+    expect(answers[0]).toMatchObject({ error: 'ConditionalCheckFailedException' });
+    expect(await isThere('unheard')).toBe(true);
+  });
+
+  it('loses an answer of S3, after the object is there', async () => {
+    await set([{ kind: 'lose-answer', service: 's3', nth: 1 }]);
+    const { answers } = await invoke(['putObject', 'states/unheard'], ['getObject', 'states/unheard']);
+    expect(answers[1]).toBe('content of states/unheard');
+    expect(await injected()).toEqual([1]);
+  });
+
+  it('answers late', async () => {
+    await set([{ kind: 'slow', action: 'PutItem', nth: 1, ms: 50 }]);
+    const { answers } = await invoke(put('slow'));
+    expect(answers[0]).not.toHaveProperty('error');
+    expect(await injected()).toEqual([1]);
+  });
+
+  it.each([
+    ['kill', false],
+    ['kill-after', true],
+  ] as const)('lets a function die at its second call (%s)', async (kind, done) => {
+    await set([{ kind, function: 'CallerFunction', action: 'PutItem', nth: 2 }]);
+    const { failure } = await invoke(put(`${kind} 1`), put(`${kind} 2`), put(`${kind} 3`));
+    expect(failure).toMatchObject({ errorType: 'Runtime.ExitError', errorMessage: expect.stringContaining('killed') });
+    // What the dead code would still do never happens; the next invocation is another.
+    await invoke(put(`${kind} 4`));
+    expect(await Promise.all([1, 2, 3, 4].map((n) => isThere(`${kind} ${n}`)))).toEqual([true, done, false, true]);
+  });
+
+  it('says what is wrong with a rule, and keeps those it has', async () => {
+    const rule = { kind: 'slow', action: 'none', every: 1 } as const;
+    await set([rule]);
+    const refused = await faults('PUT', '[{"kind":"refuse"}]');
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      { __type: 'ValidationException', message: expect.stringContaining('needs one of') },
+    ]);
+    expect(await (await faults('GET')).json()).toEqual([{ ...rule, seen: 0, injected: 0 }]);
+  });
+
+  it('takes no rules from a page in a browser', async () => {
+    expect((await faults('PUT', '[]', { origin: 'https://example.com' })).status).toBe(403);
+  });
+});
