@@ -128,8 +128,9 @@ describe('the AWS endpoint', () => {
 
   it('has no capacity for a task', async () => {
     await set([{ kind: 'refuse', action: 'RunTask', nth: 1 }]);
-    const cluster = 'arn:aws:ecs:us-east-1:000000000000:cluster/Cluster';
-    const { answers } = await invoke(['RunTask', { cluster, taskDefinition: 'stepform-runner' }]);
+    const ecs = 'arn:aws:ecs:us-east-1:000000000000';
+    const task = { cluster: `${ecs}:cluster/Cluster`, taskDefinition: `${ecs}:task-definition/stepform-runner:1` };
+    const { answers } = await invoke(['RunTask', task]);
     expect(answers[0]).toMatchObject({
       tasks: [],
       failures: [{ reason: expect.stringContaining('Capacity is unavailable') }],
