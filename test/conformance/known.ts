@@ -31,6 +31,7 @@ export const known: readonly Known[] = [
   ['GET /runs/{}/apply: is not described', 'beside the described way to the apply, as there is one to the plan'],
   ['GET /runs/{}/plan/json-output-redacted: is not described', 'beside the described way by the plan’s own id'],
   ['GET /cost-estimates/{}/output: is not described', 'read by go-tfe'],
+  ['GET /task-result-outcomes/{}/body: is not described', 'where an outcome’s own link to its body leads'],
 
   // The JSON:API way, which the description follows in some places and leaves out in others.
   ['*.links: is not described', 'JSON:API: a resource and a relationship may link to itself and to related ones'],

@@ -1,7 +1,11 @@
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer as createSecureServer } from 'node:https';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { send } from '../../functions/outbound/send.ts';
+import { keepTls } from '../../infra/local/tls.ts';
 import { endless, hang, startTaskServer, status, type TaskServer } from '../support/task-server.ts';
 
 let server: TaskServer;
@@ -124,6 +128,27 @@ describe('redirects', () => {
     server.answer = status(308, { location: '/again' });
     await expect(post(server.url)).rejects.toMatchObject(failure('unreachable', 'redirects more than'));
     expect(server.requests).toHaveLength(5);
+  });
+
+  it('from https do not lead to http, where the request could be read', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'outbound-'));
+    const { cert, key } = await keepTls(folder);
+    const secure = createSecureServer({ cert, key }, (_, response) =>
+      response.writeHead(307, { location: other.url }).end(),
+    );
+    await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
+    const url = `https://127.0.0.1:${(secure.address() as AddressInfo).port}/`;
+    // Nobody vouches for it, which is reason enough not to be called.
+    await expect(post(url)).rejects.toMatchObject(failure('unreachable', 'SIGNED_CERT'));
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    try {
+      await expect(post(url)).rejects.toMatchObject(failure('forbidden', 'from https to http'));
+    } finally {
+      delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+      secure.close();
+      rmSync(folder, { recursive: true });
+    }
+    expect(other.requests).toEqual([]);
   });
 
   it.each([301, 302, 303])('that would make a GET of it are an answer like any other: %i', async (code) => {
