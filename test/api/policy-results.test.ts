@@ -42,7 +42,7 @@ describe('a policy check', () => {
     expect(await status()).toMatchObject({
       status: 'soft_failed',
       scope: 'organization',
-      result: { result: false, passed: 0, 'total-failed': 1, 'soft-failed': 1, 'hard-failed': 0, sentinel: {} },
+      result: { result: false, passed: 0, 'total-failed': 1, 'soft-failed': 1, 'hard-failed': 0 },
       actions: { 'is-overridable': true },
       permissions: { 'can-override': true },
       'status-timestamps': { 'queued-at': expect.any(String), 'soft-failed-at': expect.any(String) },

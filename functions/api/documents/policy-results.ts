@@ -19,10 +19,29 @@ const overrideOf = (run: Run, which: 'policyCheck' | 'policyEvaluation') => {
   return override ? { by: override.by, at: override.at, comment: override.comment ?? null } : null;
 };
 
-/** `result` is what was kept, if it was judged; it shows once the status says so. */
+/** What a set said; some keys have underscores (api.md §4.1). */
+const setAttributes = (set: PolicySetOutcome): Record<string, unknown> => ({
+  outcomes: set.outcomes.map((outcome) => ({
+    enforcement_level: outcome.enforcementLevel,
+    query: outcome.query ?? null,
+    status: outcome.status,
+    policy_name: outcome.policyName,
+    description: outcome.description,
+    // Why it errored is what people look for where the messages are.
+    output: outcome.error === undefined ? outcome.output : [...outcome.output, outcome.error],
+  })),
+  error: set.error ?? null,
+  warnings: set.warnings,
+  'policy-set-name': set.policySetName,
+  'policy-set-description': set.policySetDescription,
+  'policy-tool-version': set.policyToolVersion,
+});
+
+/** `kept` and `sets` are what was judged, if it was; they show once the status says so. */
 export const policyCheckDocument = (
   run: Run,
   kept: PolicyResult | undefined,
+  sets: PolicySetOutcome[],
   { roles }: Pick<Viewer, 'roles'>,
 ): Resource => {
   const id = policyCheckId(run.id);
@@ -45,9 +64,9 @@ export const policyCheckDocument = (
             'soft-failed': count['soft-failed'] ?? 0,
             'advisory-failed': count['advisory-failed'] ?? 0,
             'duration-ms': result.durationMs,
-            // Read by go-tfe, which wants an object.
             duration: result.durationMs,
-            sentinel: {},
+            // An object for go-tfe; what is in it is ours.
+            sentinel: { 'policy-sets': sets.map(setAttributes) },
           }
         : null,
       'status-timestamps': policyTimestamps(run, status, {
@@ -107,24 +126,11 @@ export const policySetOutcomeDocument = (runId: string, number: number, set: Pol
     id,
     type: 'policy-set-outcomes',
     attributes: {
-      outcomes: set.outcomes.map((outcome) => ({
-        enforcement_level: outcome.enforcementLevel,
-        query: outcome.query ?? null,
-        status: outcome.status,
-        policy_name: outcome.policyName,
-        description: outcome.description,
-        // Why it errored is what people look for where the messages are.
-        output: outcome.error === undefined ? outcome.output : [...outcome.output, outcome.error],
-      })),
-      error: set.error ?? null,
-      warnings: set.warnings,
+      ...setAttributes(set),
       overridable: set.overridable,
-      'policy-set-name': set.policySetName,
-      'policy-set-description': set.policySetDescription,
       'result-count': count,
       // The spelling that go-tfe reads.
       result_count: count,
-      'policy-tool-version': set.policyToolVersion,
     },
     relationships: { 'policy-evaluation': one('policy-evaluations', policyEvaluationId(runId)) },
     links: { self: `/api/v2/policy-set-outcomes/${id}` },

@@ -84,8 +84,10 @@ const withoutRun = (document: Resource): Resource => {
   return { ...document, relationships: Object.fromEntries(kept) };
 };
 
-const checkDocument = async (subject: Run, context: Pick<Context<Run>, 'roles'>): Promise<Resource> =>
-  policyCheckDocument(subject, await getPolicyResult(subject.id, 'check'), context);
+const checkDocument = async (subject: Run, context: Pick<Context<Run>, 'roles'>): Promise<Resource> => {
+  const kept = isJudged(policyCheckStatus(subject)) ? await getPolicyResult(subject.id, 'check') : undefined;
+  return policyCheckDocument(subject, kept, kept ? await readPolicySetOutcomes(kept) : [], context);
+};
 
 const listChecks = async (context: Context<Run>): Promise<Answer> => {
   const { request, subject } = context;

@@ -1,9 +1,10 @@
 import { Dialog, Form, Text, textOf } from '../parts/form.tsx';
 
-export type Action = 'apply' | 'discard' | 'cancel' | 'force-cancel' | 'force-execute';
+export type Action = 'apply' | 'override' | 'discard' | 'cancel' | 'force-cancel' | 'force-execute';
 
 export const actionNames: Record<Action, string> = {
   apply: 'Confirm & Apply',
+  override: 'Override Policies',
   discard: 'Discard',
   cancel: 'Cancel Run',
   'force-cancel': 'Force cancel',
@@ -46,6 +47,7 @@ export const AskBefore = (props: Props) => {
 
 const titles: Record<Action, string> = {
   apply: 'Apply a plan that destroys?',
+  override: 'Override the failed policies?',
   discard: 'Discard this run?',
   cancel: 'Cancel this run?',
   'force-cancel': 'Force the cancel?',
@@ -61,6 +63,8 @@ const consequence = ({ action, applying, destroyed, front, workspace }: Props) =
           may be lost for good.
         </>
       );
+    case 'override':
+      return 'The run goes on although policies failed. Who did that, and why, stays in its timeline.';
     case 'discard':
       return 'It never starts, and the next run in line takes its place.';
     case 'cancel':

@@ -7,18 +7,20 @@ import { hrefOf } from '../location.ts';
 import { Notice } from '../parts/basics.tsx';
 import { Changes } from '../parts/changes.tsx';
 import { factsOf, isOver } from '../parts/status.tsx';
-import { call, saying } from '../session.ts';
+import { call, related, saying } from '../session.ts';
 import { type Action, AskBefore, actionNames } from './ask-before.tsx';
 
 /**
  * What the reader may do now: the API's own word on state and permission, which is `functions/run`'s.
  * @param front the run that this one waits for
+ * @param override where failed policies can be let pass
  */
-export const offered = (run: Resource, front?: Resource): Action[] => {
+export const offered = (run: Resource, front?: Resource, override?: string): Action[] => {
   if (isOver(run)) return [];
   const { actions, permissions } = run.attributes;
   const all: [Action, boolean][] = [
     ['apply', actions['is-confirmable'] && permissions['can-apply']],
+    ['override', override !== undefined && permissions['can-override-policy-check']],
     ['force-execute', front?.attributes.actions['is-discardable'] && permissions['can-force-execute']],
     ['discard', actions['is-discardable'] && permissions['can-discard']],
     ['cancel', actions['is-cancelable'] && permissions['can-cancel']],
@@ -27,12 +29,25 @@ export const offered = (run: Resource, front?: Resource): Action[] => {
   return all.filter(([, may]) => may).map(([action]) => action);
 };
 
+const overriding: string[] = ['policy_override', 'post_plan_awaiting_decision'];
+
+/** Where the policies that a run waits for can be overridden; undefined while it does not wait for that. */
+export const overrideOf = (run: Resource, stages: Resource[]): string | undefined => {
+  const { status } = run.attributes;
+  if (!overriding.includes(status)) return undefined;
+  const stage = stages.find(({ attributes }) => attributes.actions['is-overridable']);
+  if (status === 'policy_override') return `/policy-checks/${related(run, 'policy-checks')}/actions/override`;
+  return stage && `/task-stages/${stage.id}/actions/override`;
+};
+
 interface Props {
   run: Resource;
   plan: Resource | undefined;
   workspace: Resource | undefined;
   /** The run that this one waits for. */
   front: Resource | undefined;
+  /** Where failed policies can be let pass, while the run waits for that. */
+  override: string | undefined;
   /** What the run waits for. */
   words: ComponentChildren;
   /** What the last action was answered with, when it was refused. Outlives this, for the run may go on meanwhile. */
@@ -41,19 +56,20 @@ interface Props {
 }
 
 /** A decision is made in one place with its comment; anything else asks for the comment when it is chosen. */
-export const RunActions = ({ run, plan, workspace, front, words, error, refresh }: Props) => {
+export const RunActions = ({ run, plan, workspace, front, override, words, error, refresh }: Props) => {
   const comment = useSignal('');
   const busy = useSignal<Action | undefined>(undefined);
   const asking = useSignal<Action | undefined>(undefined);
-  const actions = offered(run, front);
-  const decides = !isOver(run) && run.attributes.actions['is-confirmable'];
+  const actions = offered(run, front, override);
+  const decides = !isOver(run) && (run.attributes.actions['is-confirmable'] || override !== undefined);
   const destroyed: number = plan?.attributes['resource-destructions'] ?? 0;
 
   const act = async (action: Action, said = comment.value.trim()) => {
     busy.value = action;
     error.value = undefined;
     try {
-      await call('POST', `/runs/${run.id}/actions/${action}`, said ? { comment: said } : {});
+      const path = action === 'override' && override ? override : `/runs/${run.id}/actions/${action}`;
+      await call('POST', path, said ? { comment: said } : {});
       comment.value = '';
     } catch (caught) {
       // Two people at once: what the other one did shows on this page as soon as it is asked for again.
@@ -136,6 +152,7 @@ const Buttons = ({ actions, busy, onStart }: ButtonsProps) => (
 
 const looks: Record<Action, string> = {
   apply: 'primary',
+  override: 'primary',
   discard: 'danger',
   cancel: 'danger',
   'force-cancel': 'danger primary',
@@ -156,6 +173,11 @@ export const wordsFor = ({
   }
   if (actions['is-confirmable']) {
     return permissions['can-apply'] ? 'Needs confirmation' : 'Waits for somebody who may apply runs here';
+  }
+  if (overriding.includes(status)) {
+    return permissions['can-override-policy-check']
+      ? 'Policies failed: override them, or discard the run'
+      : 'Policies failed: waits for somebody who may override them';
   }
   if (status !== 'pending') return undefined;
   if (front && workspace) {

@@ -10,7 +10,8 @@ import { isOver, kindOf, paceOf, Status, sourceOf } from '../parts/status.tsx';
 import { call, get, related } from '../session.ts';
 import { CostEstimate } from './cost-estimate.tsx';
 import { Phase } from './phase.tsx';
-import { RunActions, wordsFor } from './run-actions.tsx';
+import { PolicyCheck, PolicyEvaluation } from './policies.tsx';
+import { overrideOf, RunActions, wordsFor } from './run-actions.tsx';
 import { RunOutcome } from './run-outcome.tsx';
 import { TaskStageView, useTaskStages } from './task-stages.tsx';
 import { Timeline } from './timeline.tsx';
@@ -20,13 +21,14 @@ export interface RunParts {
   plan: Resource | undefined;
   apply: Resource | undefined;
   costEstimate: Resource | undefined;
+  taskStages: Resource[];
   workspace: Resource | undefined;
   /** The run that holds the workspace while this one waits for its turn. */
   front: Resource | undefined;
 }
 
 const load = async (id: string): Promise<RunParts> => {
-  const path = `/runs/${encodeURIComponent(id)}?include=plan,apply,cost_estimate,workspace,created_by`;
+  const path = `/runs/${encodeURIComponent(id)}?include=plan,apply,cost_estimate,task_stages,workspace,created_by`;
   const { data: run, included = [] } = await call('GET', path);
   knowPeople(included);
   const find = (type: string) => included.find((resource) => resource.type === type);
@@ -37,6 +39,7 @@ const load = async (id: string): Promise<RunParts> => {
     plan: find('plans'),
     apply: find('applies'),
     costEstimate: find('cost-estimates'),
+    taskStages: included.filter(({ type }) => type === 'task-stages'),
     workspace,
     front,
   };
@@ -81,6 +84,7 @@ const Run = ({
   plan,
   apply,
   costEstimate,
+  taskStages,
   workspace,
   front,
   organization,
@@ -91,14 +95,16 @@ const Run = ({
   const words = wordsFor({ run, workspace, front, organization });
   const error = useSignal<string | undefined>(undefined);
   // A decision is made under what it is about, and stays at hand; anything else stands above, out of the way.
-  const decides = attributes.actions['is-confirmable'];
   const stages = useTaskStages(run);
+  const override = overrideOf(run, taskStages);
+  const decides = attributes.actions['is-confirmable'] || override !== undefined;
   const actions = (
     <RunActions
       run={run}
       plan={plan}
       workspace={workspace}
       front={front}
+      override={override}
       words={words}
       error={error}
       refresh={refresh}
@@ -137,7 +143,9 @@ const Run = ({
           <TaskStageView name="pre_plan" stages={stages} />
           <Phase name="plan" run={run} phase={plan} />
           <TaskStageView name="post_plan" stages={stages} />
+          <PolicyEvaluation run={run} stages={taskStages} />
           <CostEstimate estimate={costEstimate} />
+          <PolicyCheck run={run} />
           <TaskStageView name="pre_apply" stages={stages} />
           {!attributes['plan-only'] && <Phase name="apply" run={run} phase={apply} />}
           <TaskStageView name="post_apply" stages={stages} />

@@ -19,6 +19,7 @@ interface Moment {
 const actions: Record<string, string> = {
   created: 'queued the run',
   confirmed: 'confirmed the plan',
+  policy_overridden: 'overrode the failed policies',
   discarded: 'discarded the run',
   canceled: 'asked to cancel',
   force_canceled: 'forced the cancel',

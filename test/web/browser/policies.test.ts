@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest';
+import { attachPolicy } from '../../e2e/support/policies.ts';
+import { client, newWorkspace, resources, startRun, untilFinal, untilStatus } from '../../e2e/support/world.ts';
+import { runPath, visit } from './support/reader.ts';
+
+const files = { 'main.tf': resources(['a']) };
+const hostile = `deny contains "<img src=x onerror=alert(1)> is public" if true
+deny contains {"msg": "second", "address": "a.b"} if true`;
+
+const panelOf = (page: Awaited<ReturnType<typeof visit>>, title: string) =>
+  page.locator('details', { has: page.getByRole('heading', { name: title, exact: true }) });
+
+it('a run without policies does not speak of them', async () => {
+  const workspace = await newWorkspace();
+  const run = await startRun(workspace, files, { 'plan-only': true });
+  const page = await visit(runPath(workspace.attributes.name, run.id));
+  await page.getByRole('heading', { name: 'Plan' }).waitFor();
+  expect(await page.getByRole('heading', { name: /Polic/ }).count()).toBe(0);
+});
+
+it('a policy check shows which rule failed and why, is overridden with a comment, and says by whom', async () => {
+  const workspace = await newWorkspace();
+  await attachPolicy(workspace, 'soft-mandatory', { rule: hostile });
+  const run = await startRun(workspace, files);
+  const page = await visit(runPath(workspace.attributes.name, run.id));
+  const panel = panelOf(page, 'Policy check');
+  await panel.getByText('failed, can be overridden').waitFor();
+  await panel.getByText('1 failed', { exact: true }).waitFor();
+  await panel.getByText('<img src=x onerror=alert(1)> is public').waitFor();
+  await panel.getByText('second', { exact: true }).waitFor();
+  await panel.getByText('data.terraform.sizes.deny').waitFor();
+  expect(await panel.locator('img').count()).toBe(0);
+  await page.getByText('Policies failed: override them, or discard the run').waitFor();
+  await page.getByRole('textbox', { name: 'Comment' }).fill('agreed with security');
+  await page.getByRole('button', { name: 'Override Policies' }).click();
+  await panel.getByText('overridden', { exact: true }).waitFor();
+  await panel.getByText(/Overridden by \S+ .*: agreed with security/).waitFor();
+  await page.getByRole('button', { name: 'Confirm & Apply' }).click();
+  await untilFinal(run);
+  expect((await client.run(run.id)).attributes.status).toBe('applied');
+});
+
+it('policies of the post-plan stage are overridden in the same way', async () => {
+  const workspace = await newWorkspace();
+  await attachPolicy(workspace, 'mandatory', { overridable: true });
+  const run = await untilStatus(await startRun(workspace, files), 'post_plan_awaiting_decision');
+  const page = await visit(runPath(workspace.attributes.name, run.id));
+  await panelOf(page, 'Policies').getByText('too large').waitFor();
+  await page.getByRole('button', { name: 'Override Policies' }).click();
+  await page.getByRole('button', { name: 'Confirm & Apply' }).waitFor();
+  await panelOf(page, 'Policies').getByText('overridden', { exact: true }).waitFor();
+  await client.act(run.id, 'discard');
+});
+
+it('a policy that could not be evaluated says why', async () => {
+  const workspace = await newWorkspace();
+  await attachPolicy(workspace, 'mandatory', { rule: 'deny := 5' });
+  const run = await untilFinal(await startRun(workspace, files));
+  const page = await visit(runPath(workspace.attributes.name, run.id));
+  const panel = panelOf(page, 'Policies');
+  await panel.getByText('Could not be evaluated').waitFor();
+  await panel.getByText(/data\.terraform\.sizes\.deny returned a number; return a set or a list/).waitFor();
+});
