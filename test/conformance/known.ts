@@ -57,6 +57,12 @@ export const known: readonly Known[] = [
   ['plans.attributes.status-timestamps.*: is not described', 'in the documentation; when the runner ended as it did'],
   ['applies.attributes.status-timestamps.queued-at: is not described', 'read by go-tfe'],
 
+  ['policy-checks.attributes.result.duration: is not described', 'read by go-tfe, beside duration-ms'],
+  ['policy-checks.links.self: is not described', 'JSON:API, as everywhere'],
+  ['policy-set-outcomes.attributes.result_count: is not described', 'read by go-tfe, with this underscore'],
+  ['GET /policy-checks/{id}/output: has content type text/plain*', 'it is text; described are bytes of any kind'],
+  ['GET /policy-checks/{id}/output: has no body with 200', 'a check has printed nothing before it was made'],
+
   // Ours.
   ['runs.attributes.end-reason: is not described', 'ours: why a run ended as it did, in plain words'],
   ['plans.attributes.error-message: is not described', 'ours: what went wrong, in a sentence'],
@@ -64,4 +70,6 @@ export const known: readonly Known[] = [
   ['cost-estimates.attributes.price-sources: is not described', 'ours: where the prices are from'],
   ['cost-estimates.attributes.prices-as-of: is not described', 'ours: how old the prices of the file are'],
   ['state-versions.attributes.error-message: is not described', 'ours: why a state was discarded'],
+  ['policy-checks.attributes.override: is not described', 'ours: who passed over what failed, when and why'],
+  ['policy-evaluations.attributes.override: is not described', 'ours: who passed over what failed, when and why'],
 ];
