@@ -15,7 +15,7 @@ import type { ApiRequest } from './request.ts';
 export interface Principal {
   userId: string;
   tokenId: string;
-  /** What the caller is in an organization; nothing for strangers. 1 read. */
+  /** What the caller is in an organization; nothing for strangers. 1 read, once for each. */
   rolesIn(organization: string): Promise<readonly Role[]>;
 }
 
@@ -43,10 +43,16 @@ export const authenticate = async (request: ApiRequest): Promise<Principal> => {
   }
   const token = await findToken(secret);
   if (!token) throw unauthorized();
+  const asked = new Map<string, Promise<readonly Role[]>>();
+  const ask = async (organization: string) => (await getMembership(token.userId, organization))?.roles ?? [];
   return {
     userId: token.userId,
     tokenId: token.id,
-    rolesIn: async (organization) => (await getMembership(token.userId, organization))?.roles ?? [],
+    rolesIn: (organization) => {
+      const roles = asked.get(organization) ?? ask(organization);
+      asked.set(organization, roles);
+      return roles;
+    },
   };
 };
 

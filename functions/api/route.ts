@@ -83,6 +83,9 @@ export const route = <S extends Subject>(
     const caller = shared && isOfRun(request) ? await authenticateRun(request) : undefined;
     const task = ofTask && isOfTask(request) ? await authenticateOpenTask(request) : undefined;
     const principal = caller?.principal ?? task?.principal ?? (await authenticate(request));
+    // Where the path names the organization, its members are asked for while the subject is still looked for.
+    const { organization } = request.params;
+    if (organization) principal.rolesIn(organization).catch(() => {});
     const subject = await finding;
     if (!subject) throw missing(what);
     const roles = caller
