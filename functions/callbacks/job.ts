@@ -1,7 +1,7 @@
 import { environment } from '../environment.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import type { Job } from '../runner/protocol.ts';
-import { presignGet } from '../store/bucket.ts';
+import { presignGet, presignPut } from '../store/bucket.ts';
 import { openInputs } from '../store/inputs.ts';
 import { objects } from '../store/keys.ts';
 import { noteBasis } from '../store/saved-plans.ts';
@@ -11,6 +11,9 @@ import { ProtocolError } from './caller.ts';
 
 /** How long a runner has to begin its downloads. */
 const downloadSeconds = 900;
+
+/** How long an apply may take at least before its errored state needs another address. */
+const rescueSeconds = 24 * 3600;
 
 const mebibyte = 1024 * 1024;
 const limits: Job['limits'] = {
@@ -31,10 +34,11 @@ export const buildJob = async (
   if (!workspace) throw new ProtocolError(410, 'the workspace is gone');
   if (phase === 'plan') await noteBasis(run, workspace);
   const slug = `${run.organization}/${run.workspaceName}`;
-  const [configurationUrl, stateUrl, planUrl] = await Promise.all([
+  const [configurationUrl, stateUrl, planUrl, erroredStateUrl] = await Promise.all([
     presignGet(objects.configuration(run.configurationVersionId), downloadSeconds),
     workspace.state ? presignGet(objects.state(run.workspaceId, workspace.state.id), downloadSeconds) : null,
     phase === 'apply' && !handedOver ? presignGet(objects.artifact(run.id, 'plan', 'plan'), downloadSeconds) : null,
+    phase === 'apply' ? presignPut(objects.erroredState(run.workspaceId, run.id), rescueSeconds) : null,
   ]);
   return {
     runId: run.id,
@@ -57,6 +61,7 @@ export const buildJob = async (
     configurationUrl,
     stateUrl,
     planUrl,
+    erroredStateUrl,
     variables,
     environment: { TFC_RUN_ID: run.id, TFC_WORKSPACE_NAME: run.workspaceName, TFC_WORKSPACE_SLUG: slug },
     heartbeatSeconds: environment.heartbeatSeconds,

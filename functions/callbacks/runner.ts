@@ -3,7 +3,14 @@ import * as v from 'valibot';
 import { environment } from '../environment.ts';
 import { artifacts } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
-import type { Job, NextAnswer, ReportAnswer, StateVersionAnswer, UploadsAnswer } from '../runner/protocol.ts';
+import type {
+  ErroredStateAnswer,
+  Job,
+  NextAnswer,
+  ReportAnswer,
+  StateVersionAnswer,
+  UploadsAnswer,
+} from '../runner/protocol.ts';
 import { presignPut } from '../store/bucket.ts';
 import { deliver } from '../store/execution.ts';
 import { objects } from '../store/keys.ts';
@@ -20,6 +27,7 @@ import { buildJob } from './job.ts';
 const uploadSeconds = 3600;
 
 const count = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)));
+const readable = (text: string): string => text.slice(0, 2000);
 const bodies = {
   claim: v.object({ claim: v.pipe(v.string(), v.maxLength(200)), nonce: v.pipe(v.string(), v.maxLength(100)) }),
   uploads: v.object({ artifacts: v.pipe(v.array(v.picklist(artifacts)), v.maxLength(artifacts.length)) }),
@@ -32,12 +40,7 @@ const bodies = {
   }),
   report: v.object({
     outcome: v.picklist(['finished', 'errored', 'canceled']),
-    message: v.optional(
-      v.pipe(
-        v.string(),
-        v.transform((text) => text.slice(0, 2000)),
-      ),
-    ),
+    message: v.optional(v.pipe(v.string(), v.transform(readable))),
     hasChanges: v.optional(v.boolean()),
     resourceAdditions: count,
     resourceChanges: count,
@@ -47,6 +50,9 @@ const bodies = {
     artifacts: v.optional(v.array(v.picklist(artifacts))),
     timings: v.optional(v.record(v.pipe(v.string(), v.maxLength(40)), v.number())),
     stateVersionId: v.optional(v.pipe(v.string(), v.maxLength(60))),
+    stateProblem: v.optional(v.pipe(v.string(), v.transform(readable))),
+    erroredState: v.optional(v.boolean()),
+    resourcesAfter: count,
   }),
 };
 
@@ -117,6 +123,11 @@ const stateVersion = async ({ run, phase }: Caller, event: Event): Promise<State
   return { id: stateVersion.id, uploadUrl, jsonUploadUrl: (await uploadUrls(stateVersion)).json };
 };
 
+const erroredState = async ({ run, phase }: Caller): Promise<ErroredStateAnswer> => {
+  if (phase !== 'apply') throw new ProtocolError(409, 'a plan does not change state');
+  return { uploadUrl: await presignPut(objects.erroredState(run.workspaceId, run.id), uploadSeconds) };
+};
+
 const report = async ({ run, phase }: Caller, event: Event): Promise<ReportAnswer> => {
   const said = parse(bodies.report, event);
   const holds = await reportPhase(run, phase, said, environment.holdSeconds);
@@ -161,6 +172,8 @@ const route = async (event: Event): Promise<unknown> => {
       return uploads(caller, event);
     case 'state-versions':
       return stateVersion(caller, event);
+    case 'errored-state':
+      return erroredState(caller);
     case 'report':
       return report(caller, event);
     case 'next':

@@ -2,6 +2,7 @@ import { stateNote } from '../run/ending.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { deliver } from '../store/execution.ts';
+import { recordedResources } from '../store/finish.ts';
 import { launchRunner } from '../store/launcher.ts';
 import { getRun, updateRun } from '../store/runs.ts';
 
@@ -35,11 +36,14 @@ const endPhase = async (run: Run, phase: PhaseName, detail: TaskStopped['detail'
   const why = [detail.stoppedReason, exit?.reason, exit?.exitCode !== undefined && `exit code ${exit.exitCode}`].filter(
     Boolean,
   );
+  const note = stateNote(run, phase === 'apply' ? await recordedResources(run.workspaceId) : undefined);
+  const message = `The runner stopped during the ${phase} (${why.join('; ')}). ${note}`;
   const ended = await updateRun(run.id, {
     set: {
       [`${phase}.report`]: {
         outcome: run.cancel ? 'canceled' : 'errored',
-        message: `The runner stopped during the ${phase} (${why.join('; ')}). ${stateNote(run)}`,
+        message,
+        ...(phase === 'apply' ? { stateProblem: message } : {}),
       },
     },
     condition: `attribute_not_exists(${phase}.report)`,

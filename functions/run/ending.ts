@@ -10,35 +10,57 @@ export interface CaughtError {
   Cause?: string;
 }
 
-/** Why a run ended so, in plain words; undefined when its status says it all. */
-export const endReason = (run: Run, ending: Ending, error: CaughtError | undefined): string | undefined => {
+/**
+ * Why a run ended so, in plain words; undefined when its status says it all.
+ * @param recorded  instances of managed resources in the workspace's state, where that is known
+ */
+export const endReason = (
+  run: Run,
+  ending: Ending,
+  error: CaughtError | undefined,
+  recorded?: number,
+): string | undefined => {
   const doing = run.apply.status === 'pending' ? 'plan' : 'apply';
   if (ending === 'Discarded' && run.decision?.reason) return run.decision.reason;
   if (ending === 'Discarded' && error?.Error === 'States.Timeout') return 'Nobody confirmed the plan in time.';
   if (ending === 'PolicySoftFailed' || (ending === 'PlanErrored' && !error)) return run.failure;
+  if (endings[ending] === 'canceled') return run.apply.report?.stateProblem ?? canceledNote(run, recorded);
   if (endings[ending] !== 'errored' || !error) return undefined;
+  const note = stateNote(run, recorded);
   switch (error.Error) {
     case 'TerraformFailed':
     case 'TaskStageFailed':
     case 'ConfigurationFailed':
       return error.Cause;
     case 'States.HeartbeatTimeout':
-      return `The runner stopped answering during the ${doing}, so it was taken out of service. ${stateNote(run)}`;
+      return `The runner stopped answering during the ${doing}, so it was taken out of service. ${note}`;
     case 'States.Timeout':
       return run.status === 'plan_queued' || run.status === 'apply_queued'
         ? `No runner could be started for the ${doing} in time. Queue a new run.`
-        : `The ${doing} took longer than its time limit and was stopped. ${stateNote(run)}`;
+        : `The ${doing} took longer than its time limit and was stopped. ${note}`;
     case 'ExecutionStopped':
-      return `${error.Cause} ${stateNote(run)}`;
+      return `${error.Cause} ${note}`;
     default:
-      return `The platform could not carry the run on (${error.Error}). Queue a new run; if it happens again, tell the operator of this platform. ${stateNote(run)}`;
+      return `The platform could not carry the run on (${error.Error}). Queue a new run; if it happens again, tell the operator of this platform. ${note}`;
   }
 };
 
-export const stateNote = (run: Run): string =>
-  run.apply.status === 'running' || run.apply.status === 'errored'
-    ? 'Everything Terraform had recorded and the runner had uploaded by then is in the workspace’s state; check the last changes before you apply again.'
-    : 'The state is unchanged.';
+/** What an apply that was cut off had come to, and what to do about it (state.md: the promise). */
+export const stateNote = (run: Run, recorded?: number): string => {
+  if (run.apply.status !== 'running' && run.apply.status !== 'errored') return 'The state is unchanged.';
+  const planned = run.plan.report?.resourcesAfter;
+  const count = recorded === undefined || planned === undefined ? '' : `: ${recorded} of ${planned} resources recorded`;
+  return (
+    `The state may be stale${count}. It has everything Terraform had written and the runner had uploaded by then; ` +
+    'compare it with what exists (a refresh-only run) before you apply again.'
+  );
+};
+
+/** Only a runner that reports has seen Terraform end in order. */
+const canceledNote = (run: Run, recorded?: number): string | undefined =>
+  run.apply.status === 'running' && (!run.apply.report || run.cancel?.forced)
+    ? `The apply was cut off. ${stateNote(run, recorded)}`
+    : undefined;
 
 /** Statuses of plan and apply once the run is over. */
 export const finalPhases = (run: Run, ending: Ending): { plan: PhaseStatus; apply: PhaseStatus } => {

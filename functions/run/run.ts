@@ -125,6 +125,12 @@ export interface PhaseReport {
   /** Milliseconds by step, e.g. `{download, init, plan, show, upload}`. */
   timings?: Record<string, number>;
   stateVersionId?: string;
+  /** For people: why an apply's newest state is not the workspace's, and where it is. */
+  stateProblem?: string;
+  /** That state is stored where only people read it (HCP API: applies, errored state). */
+  erroredState?: boolean;
+  /** Of a plan: instances of managed resources once it is applied. */
+  resourcesAfter?: number;
 }
 
 /**

@@ -22,7 +22,8 @@ export const apply = async (phase: Phase, handedOver?: Prepared): Promise<void> 
     files.plan,
   ];
   if (!handedOver) await initialize(phase, prepared);
-  const state = new StateKeeper(files.state, client, control, keptStatePath(settings.cacheDirectory, job.runId));
+  const refuge = { url: job.erroredStateUrl, file: keptStatePath(settings.cacheDirectory, job.runId) };
+  const state = new StateKeeper(files.state, client, control, refuge);
   await state.watch();
   let code: number | null;
   try {
@@ -36,8 +37,10 @@ export const apply = async (phase: Phase, handedOver?: Prepared): Promise<void> 
 
 /** However Terraform has ended. */
 const keepState = async (phase: Phase, prepared: Prepared, state: StateKeeper): Promise<void> => {
-  const { stateVersionId, jsonUploadUrl, problem } = await phase.timings.measure('state', () => state.finish());
-  Object.assign(phase.facts, phase.output.applied, { stateVersionId });
+  const { stateVersionId, jsonUploadUrl, problem, errored } = await phase.timings.measure('state', () =>
+    state.finish(),
+  );
+  Object.assign(phase.facts, phase.output.applied, { stateVersionId, erroredState: errored });
   phase.stateProblem = problem;
   if (problem) phase.log.error(problem);
   if (!jsonUploadUrl) return;

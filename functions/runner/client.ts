@@ -3,6 +3,7 @@ import { type Answer, send } from './http.ts';
 import type {
   Beat,
   ClaimRequest,
+  ErroredStateAnswer,
   Job,
   NextAnswer,
   PhaseReport,
@@ -25,11 +26,16 @@ const passingStatuses = [408, 425, 429];
 
 const endpoint = (url: string, path: string): string => `${url}/runner/v1/${path}`;
 
+/** The control plane's own words, where there are any. */
+const said = (text: string): string => {
+  const words = /^\{"error":("(?:[^"\\]|\\.)*")\}$/.exec(text)?.[1];
+  return (words ? (JSON.parse(words) as string) : text).slice(0, 500);
+};
+
 /** Reads an answer; see protocol.ts for what each status means. */
 const outcome = <T>(path: string, { status, body }: Answer): T => {
   if (status >= 200 && status < 300) return (body.length ? JSON.parse(body.toString('utf8')) : {}) as T;
-  const text = body.toString('utf8').slice(0, 300);
-  const message = `${path}: HTTP ${status} ${text}`;
+  const message = `${path}: HTTP ${status} ${said(body.toString('utf8'))}`;
   if (deadStatuses.includes(status)) throw new TokenDeadError(message);
   if (status >= 500 || passingStatuses.includes(status)) throw new TransportError(message);
   throw new RefusedError(message, status);
@@ -91,6 +97,10 @@ export class Client {
 
   completeStateVersion(id: string, patience: Patience): Promise<unknown> {
     return this.#post(`state-versions/${encodeURIComponent(id)}/complete`, undefined, undefined, patience);
+  }
+
+  erroredState(patience: Patience): Promise<ErroredStateAnswer> {
+    return this.#post('errored-state', undefined, undefined, patience);
   }
 
   report(report: PhaseReport, patience: Patience): Promise<ReportAnswer> {

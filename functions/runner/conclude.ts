@@ -97,6 +97,7 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise
     outcome,
     ...(outcome === 'finished' ? {} : { message: phase.masked(message).slice(0, longestMessage) }),
     ...facts,
+    ...(phase.stateProblem ? { stateProblem: phase.masked(phase.stateProblem).slice(0, longestMessage) } : {}),
     artifacts: phase.artifacts.stored,
     timings: phase.timings.all(),
   };

@@ -38,10 +38,13 @@ export class Control {
     return this.#asked.signal;
   }
 
-  /** How long the phase's calls may be tried from now on; shorter once the host wants an end. */
-  patience(ms = patientMs): Patience {
+  /**
+   * How long the phase's calls may be tried from now on; shorter once the host wants an end, by `spareMs` more for what
+   * has to come after them.
+   */
+  patience(ms = patientMs, spareMs = 0): Patience {
     const end = Date.now() + ms;
-    const until = () => (this.#stoppedAt === undefined ? end : Math.min(end, this.#stoppedAt + lastCallMs));
+    const until = () => (this.#stoppedAt === undefined ? end : Math.min(end, this.#stoppedAt + lastCallMs - spareMs));
     return { until, signal: this.over };
   }
 

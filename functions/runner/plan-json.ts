@@ -36,6 +36,15 @@ export interface Change {
   [key: string]: unknown;
 }
 
+const managedIn = ({ resources = [], child_modules = [] }: PlanValues): number =>
+  child_modules.reduce(
+    (sum, module) => sum + managedIn(module),
+    resources.filter(({ mode }) => mode !== 'data').length,
+  );
+
+/** Instances of managed resources that there are when the plan is applied. */
+export const resourcesAfter = ({ planned_values }: PlanJson): number => managedIn(planned_values?.root_module ?? {});
+
 /** As in Terraform's own summary: a replacement is one added and one destroyed, data sources do not count. */
 export const countChanges = ({ resource_changes = [] }: PlanJson): Counts => {
   const changes = resource_changes.filter(({ mode }) => mode !== 'data').map(({ change }) => change);

@@ -4,7 +4,7 @@ import { messageOf, TerraformError } from './errors.ts';
 import type { FileBody } from './http.ts';
 import { fromDirectory, type Phase, type Prepared } from './phase.ts';
 import { writePlanArchive } from './plan-archive.ts';
-import { countChanges, type PlanJson } from './plan-json.ts';
+import { countChanges, type PlanJson, resourcesAfter } from './plan-json.ts';
 import { initialize, prepare } from './prepare.ts';
 import type { Artifact } from './protocol.ts';
 import type { SchemasJson } from './schemas.ts';
@@ -62,7 +62,11 @@ export const plan = async (phase: Phase): Promise<Prepared> => {
     throw new TerraformError(phase.output.failure ?? `terraform plan ended with ${code}.`);
   }
   const json = await store(phase, prepared);
-  Object.assign(phase.facts, { hasChanges: code === changes, ...countChanges(json) });
+  Object.assign(phase.facts, {
+    hasChanges: code === changes,
+    ...countChanges(json),
+    resourcesAfter: resourcesAfter(json),
+  });
   return prepared;
 };
 

@@ -12,6 +12,7 @@
  * | `POST /uploads` | {@link UploadsRequest} → {@link UploadsAnswer} |
  * | `POST /state-versions` | {@link StateVersionRequest} → {@link StateVersionAnswer} |
  * | `POST /state-versions/{id}/complete` | – → `{}` once the uploaded content is verified and current |
+ * | `POST /errored-state` | – → {@link ErroredStateAnswer}: where a state goes that cannot become the workspace's |
  * | `POST /report` | {@link PhaseReport} → {@link ReportAnswer} |
  * | `POST /next` | – → {@link NextAnswer}; only while held after a plan |
  *
@@ -58,6 +59,8 @@ export interface Job {
   stateUrl: string | null;
   /** Presigned GET of the `plan` artifact; only for an apply by a runner that did not make the plan. */
   planUrl: string | null;
+  /** Presigned PUT for a state that cannot become the workspace's, also when the token is dead; null for a plan. */
+  erroredStateUrl: string | null;
   /** In rising precedence; a later entry of the same category and key wins. */
   variables: JobVariable[];
   /** `TFC_RUN_ID` and its like. */
@@ -105,6 +108,11 @@ export interface StateVersionAnswer {
   uploadUrl: string | null;
   /** Presigned PUT for the same state as JSON; may come late, when the token is dead already, or never. */
   jsonUploadUrl: string;
+}
+
+export interface ErroredStateAnswer {
+  /** Presigned PUT. */
+  uploadUrl: string;
 }
 
 export interface ReportAnswer {

@@ -4,7 +4,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Client } from './client.ts';
 import type { Control } from './control.ts';
-import { messageOf } from './errors.ts';
+import { messageOf, RefusedError } from './errors.ts';
 import type { StateVersionAnswer } from './protocol.ts';
 import { upload } from './transfer.ts';
 
@@ -48,16 +48,30 @@ export interface StateOutcome {
   stateVersionId?: string;
   /** Where the same state may be put as JSON. */
   jsonUploadUrl?: string;
-  /** For people: why the newest state is not stored, and where it is. */
+  /** For people: why the newest state is not the workspace's, and where it is. */
   problem?: string;
+  /** It is kept as the apply's errored state. */
+  errored?: boolean;
 }
+
+/** Where a state goes that cannot become the workspace's. */
+export interface Refuge {
+  /** Presigned PUT that was given with the job. */
+  url: string | null;
+  /** On the runner's disk: the last resort. */
+  file: string;
+}
+
+/** Of the time a host leaves, for the refuge. */
+const spareMs = 8000;
+/** How long the refuge is tried when the token is dead: whatever killed it may end the runner next. */
+const deadMs = 60_000;
 
 export class StateKeeper {
   readonly #path: string;
   readonly #client: Client;
   readonly #control: Control;
-  /** Where a state goes that nobody takes. */
-  readonly #keepAt: string;
+  readonly #refuge: Refuge;
   /** What the control plane has: the serial it knows, and the MD5 of the file as Terraform wrote it. */
   #stored: { serial: number; fileMd5: string } | undefined;
   #whole: Snapshot | undefined;
@@ -70,11 +84,11 @@ export class StateKeeper {
   #changed = false;
   #pauseMs = firstMs;
 
-  constructor(path: string, client: Client, control: Control, keepAt: string) {
+  constructor(path: string, client: Client, control: Control, refuge: Refuge) {
     this.#path = path;
     this.#client = client;
     this.#control = control;
-    this.#keepAt = keepAt;
+    this.#refuge = refuge;
   }
 
   /** To be called before Terraform starts: what is there now is what the control plane has. */
@@ -112,21 +126,49 @@ export class StateKeeper {
       const { id, jsonUploadUrl } = await this.#upload(newest, false);
       return { stateVersionId: id, jsonUploadUrl, problem: torn };
     } catch (error) {
-      const place = await this.keep(newest).catch((failure: unknown) => `nowhere: ${messageOf(failure)}`);
+      const { content, serial } = this.#numbered(newest);
+      const kept = await this.#shelter(content);
       if (this.#control.over.aborted) throw error;
-      return {
-        problem:
-          `The state of this apply (serial ${newest.serial}) could not be stored: ${messageOf(error)}. ` +
-          `The platform has serial ${this.#stored?.serial ?? 0}; the newer state is kept by the runner at ${place}.`,
-      };
+      return { ...kept, problem: [torn, this.#lost(serial, error, kept)].filter(Boolean).join(' ') };
     }
   }
 
-  /** Writes the state where it survives the job's directory; returns the path. */
-  async keep(snapshot: Snapshot): Promise<string> {
-    await mkdir(dirname(this.#keepAt), { recursive: true, mode: 0o700 });
-    await writeFile(this.#keepAt, snapshot.content, { mode: 0o600 });
-    return this.#keepAt;
+  #lost(serial: number, error: unknown, { place, errored }: { place: string; errored: boolean }): string {
+    const known = this.#stored ? `still has serial ${this.#stored.serial}` : 'still has none';
+    const remedy = errored
+      ? ' Download it and bring it in with "terraform state push" before anything else is applied.'
+      : '';
+    return (
+      `The state of this apply (serial ${serial}) could not become the workspace's, which ${known}: ` +
+      `${messageOf(error).replace(/\.$/, '')}. The newer state is kept ${place}.${remedy}`
+    );
+  }
+
+  /** Puts a state where it survives the runner, whatever became of the token. Never throws. */
+  async #shelter(content: Buffer): Promise<{ place: string; errored: boolean }> {
+    try {
+      await this.#uploadErrored(content);
+      return { place: "as this apply's errored state", errored: true };
+    } catch (error) {
+      console.error(`the errored state was not stored: ${messageOf(error)}`);
+      const { file } = this.#refuge;
+      const place = await keep(file, content).catch((failure: unknown) => `nowhere: ${messageOf(failure)}`);
+      console.error(`the newest state is kept at ${place}`);
+      return { place: `by the runner at ${place}`, errored: false };
+    }
+  }
+
+  async #uploadErrored(content: Buffer): Promise<void> {
+    const given = this.#refuge.url;
+    const { until, signal } = this.#control.patience(this.#control.over.aborted ? deadMs : undefined);
+    try {
+      // The bucket may be well when the control plane is not, so its address is not asked for first.
+      if (given) return await upload(given, content, { until });
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.status !== 403) throw error;
+    }
+    const { uploadUrl } = await this.#client.erroredState({ until, signal });
+    await upload(uploadUrl, content, { until });
   }
 
   #touched(): void {
@@ -157,7 +199,7 @@ export class StateKeeper {
 
   async #upload(found: Snapshot, intermediate: boolean): Promise<StateVersionAnswer> {
     const { content, serial, lineage, md5 } = this.#numbered(found);
-    const patience = this.#control.patience(intermediate ? intermediateMs : undefined);
+    const patience = this.#control.patience(intermediate ? intermediateMs : undefined, spareMs);
     const version = await this.#client.createStateVersion(
       { serial, lineage, md5, size: content.length, intermediate },
       patience,
@@ -184,6 +226,17 @@ export class StateKeeper {
   }
 }
 
-/** Where a run's state is kept when it cannot be stored. */
+/**
+ * On disk as private as the runner's others: a container's is encrypted by its host (AWS Fargate: ephemeral storage), and
+ * on one machine it lies beside a platform whose data are guarded by nothing else.
+ * @returns the path
+ */
+const keep = async (file: string, content: Buffer): Promise<string> => {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await writeFile(file, content, { mode: 0o600 });
+  return file;
+};
+
+/** Where a run's state is kept when it cannot be stored anywhere else. */
 export const keptStatePath = (cacheDirectory: string, runId: string): string =>
   join(cacheDirectory, 'unsaved-states', `${runId}.tfstate`);

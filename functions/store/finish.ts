@@ -11,6 +11,7 @@ import { recordRunEvent } from './run-events.ts';
 import { hasRunTriggers } from './run-triggers.ts';
 import { getRun, statusChange, updateRun } from './runs.ts';
 import { leaveSavedPlans } from './saved-plans.ts';
+import { getWorkspace } from './workspaces.ts';
 
 /** The runner got its signal and has not gone yet; ask again soon. */
 export class RunnerStillStoppingError extends Error {
@@ -41,7 +42,9 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
   // What the runner still reported while it was stopped counts.
   const latest = (await getRun(run.id)) ?? run;
   const phases = finalPhases(latest, ending);
-  const reason = endReason(latest, ending, error);
+  const recorded =
+    latest.apply.status === 'running' && ending !== 'Applied' ? await recordedResources(run.workspaceId) : undefined;
+  const reason = endReason(latest, ending, error, recorded);
   const at = new Date().toISOString();
   // Whoever queues what the apply sets off (events/run-applied.ts) says when it is done.
   const follows = ending === 'Applied' && (await hasRunTriggers(run.workspaceId));
@@ -74,6 +77,10 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
   });
   await recordRunEvent(run, endings[ending], undefined, undefined, at);
 };
+
+/** Instances of managed resources in the workspace's state. */
+export const recordedResources = async (workspaceId: string): Promise<number> =>
+  (await getWorkspace(workspaceId))?.state?.resources ?? 0;
 
 /** A phase that reported has ended Terraform itself; any other container is stopped, and waited for. */
 const ensureRunnerIsGone = async (run: Run, ending: Ending): Promise<void> => {

@@ -192,5 +192,7 @@ export const objects = {
   costEstimate: (runId: string) => `runs/${runId}/cost-estimate.json`,
   state: (workspaceId: string, stateVersionId: string) => `states/${workspaceId}/${stateVersionId}.tfstate`,
   jsonState: (workspaceId: string, stateVersionId: string) => `states/${workspaceId}/${stateVersionId}.json`,
+  /** Beside the states, because it is one, although never a version: it expires as little as they do. */
+  erroredState: (workspaceId: string, runId: string) => `states/${workspaceId}/${runId}.errored.tfstate`,
   outputs: (workspaceId: string, stateVersionId: string) => `states/${workspaceId}/${stateVersionId}.outputs.json`,
 };

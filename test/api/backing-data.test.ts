@@ -109,6 +109,7 @@ describe('the content of a configuration version', () => {
 describe.each(['plan', 'apply'] as const)('the content of the %s of a run', (phase) => {
   const artifact = phase === 'plan' ? 'plan-json' : 'log';
   const base = (id: string) => `${phase === 'plan' ? 'plans' : 'applies'}/${phase}-${id.slice('run-'.length)}`;
+  const errored = ({ workspaceId, id }: Run) => `states/${workspaceId}/${id}.errored.tfstate`;
   const log = async ({ id, logSecret }: Run) => {
     const { handler } = await import('../../functions/api/logs.ts');
     const { body } = await handler(eventOf('GET', `/logs/${id}/${phase}/${logSecret}`) as never);
@@ -143,12 +144,14 @@ describe.each(['plan', 'apply'] as const)('the content of the %s of a run', (pha
   it('is emptied only after it was deleted, and does not come back', async () => {
     const run = await over();
     const path = base(run.id);
+    await putObject(errored(run), 'state');
     expect((await act(path, 'permanently-delete-backing-data')).status).toBe(409);
     await act(path, 'soft-delete-backing-data');
     for (const _ of [1, 2]) expect((await act(path, 'permanently-delete-backing-data')).status).toBe(204);
     const refused = await act(path, 'restore-backing-data');
     expect([refused.status, refused.body.errors[0].detail]).toEqual([409, expect.stringContaining('deleted for good')]);
     for (const name of ['log', artifact]) expect((await getObject(`runs/${run.id}/${phase}/${name}`))?.length).toBe(0);
+    expect((await getObject(errored(run)))?.length).toBe(phase === 'apply' ? 0 : 5);
   });
 
   it('is kept while the run is not over', async () => {

@@ -86,7 +86,25 @@ describe('plans and applies', () => {
     expect((await api.get(`plans/plan-${suffix(other)}`)).body.data.links['json-schema']).toBe(`/api/v2/${paths[0]}`);
   });
 
-  it('have no errored state', async () => {
+  it('lead to the state that could not become the workspace’s, whoever may read state', async () => {
+    const { putObject } = await import('../../functions/store/bucket.ts');
+    const { objects } = await import('../../functions/store/keys.ts');
+    const failed = await fresh();
+    const path = `applies/apply-${suffix(failed)}`;
+    expect((await api.get(path)).body.data.links['errored-state']).toBeUndefined();
+    await putObject(objects.erroredState(failed.workspaceId, failed.id), '{"serial":7}');
+    await store.updateRun(failed.id, {
+      set: { 'apply.status': 'errored', 'apply.report': { outcome: 'errored', erroredState: true } },
+    });
+    expect((await api.get(path)).body.data.links['errored-state']).toBe(`/api/v2/${path}/errored-state`);
+    const { status, headers } = await api.get(`${path}/errored-state`);
+    expect(status).toBe(307);
+    expect(await (await fetch(headers.location as string)).json()).toEqual({ serial: 7 });
+    await store.updateRun(failed.id, { set: { 'apply.content': 'soft_deleted' } });
+    expect((await api.get(`${path}/errored-state`)).status).toBe(404);
+  });
+
+  it('have no errored state otherwise', async () => {
     const { status, body } = await api.get(`applies/apply-${suffix(run)}/errored-state`);
     expect([status, body.errors[0].detail]).toEqual([404, expect.stringContaining(run.id)]);
     expect((await api.get('applies/apply-unknown/errored-state')).status).toBe(404);

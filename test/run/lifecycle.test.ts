@@ -116,6 +116,28 @@ describe('the end of a run', () => {
       plan: phase({ status: 'finished' }),
       apply: phase({ status: 'running' }),
     });
-    expect(endReason(run, 'ApplyErrored', { Error: 'States.HeartbeatTimeout' })).toMatch(/during the apply.*recorded/);
+    const missed = { Error: 'States.HeartbeatTimeout' };
+    expect(endReason(run, 'ApplyErrored', missed)).toMatch(/during the apply.*state may be stale\. It has/);
+    const planned = { ...run, plan: { ...run.plan, report: { outcome: 'finished' as const, resourcesAfter: 5 } } };
+    expect(endReason(planned, 'ApplyErrored', missed, 3)).toMatch(/state may be stale: 3 of 5 resources recorded\./);
+  });
+
+  it('says of a canceled apply that its state may be stale only when Terraform did not end in order', () => {
+    const run = newRun({
+      status: 'applying',
+      plan: phase({ status: 'finished' }),
+      apply: phase({ status: 'running' }),
+    });
+    const cut = /^The apply was cut off\. The state may be stale/;
+    expect(endReason(run, 'Canceled', undefined)).toMatch(cut);
+    const report = { outcome: 'canceled' as const };
+    const reported = { ...run, apply: { ...run.apply, report } };
+    expect(endReason(reported, 'Canceled', undefined)).toBeUndefined();
+    const cancel = { by: 'user-1', at: '', forceAvailableAt: '', forced: true };
+    expect(endReason({ ...reported, cancel }, 'Canceled', undefined)).toMatch(cut);
+    const stateProblem = 'The state of this apply is kept.';
+    const kept = { ...run, apply: { ...run.apply, report: { ...report, stateProblem } } };
+    expect(endReason(kept, 'Canceled', undefined)).toBe(stateProblem);
+    expect(endReason(newRun({ status: 'planning' }), 'Canceled', undefined)).toBeUndefined();
   });
 });

@@ -38,7 +38,7 @@ interface PhaseRecord {
 }
 
 /** What to do to a request instead of answering it as usual. */
-export type Fault = 'refuse' | 'lose-answer' | 'fail' | undefined;
+export type Fault = 'refuse' | 'lose-answer' | 'fail' | 'expired' | undefined;
 
 export class ControlPlane {
   readonly objects = new Map<string, Buffer>();
@@ -140,11 +140,12 @@ export class ControlPlane {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);
     if (fault === 'fail') return this.#answer(response, 503, { error: 'try again' });
+    if (fault === 'expired') return this.#answer(response, 403, { error: 'Request has expired' });
     const [status, answer] = url.pathname.startsWith('/objects/')
       ? this.#object(method, url, request, body)
       : this.#call(url, request, body);
     if (fault === 'lose-answer') response.destroy();
-    else this.#answer(response, status, answer);
+    else this.#answer(response, status, status === 409 ? { error: answer } : answer);
   }
 
   #answer(response: ServerResponse, status: number, answer: unknown): void {
@@ -194,6 +195,8 @@ export class ControlPlane {
         return this.#uploads(record, JSON.parse(body.toString()) as UploadsRequest);
       case 'state-versions':
         return this.#stateVersion(record, JSON.parse(body.toString()) as StateVersionRequest);
+      case 'errored-state':
+        return [200, { uploadUrl: this.presigned(`${record.job.runId}/errored-state`) }];
       case 'report':
         record.report = JSON.parse(body.toString()) as PhaseReport;
         record.reports++;

@@ -153,7 +153,7 @@ resource "terraform_data" "bad" {
     expect(bench.plane.states).toEqual([]);
   });
 
-  it('to store its state: it says so, and the runner keeps it', async () => {
+  it('to store its state: it says so, and it is kept as the errored state', async () => {
     const configuration = await archive({ 'main.tf': resource });
     await bench.run(jobFor(bench.plane, configuration));
     // Somebody else's state stands in the way: refused, and no use trying again.
@@ -170,13 +170,14 @@ resource "terraform_data" "bad" {
     expect(failed.report).toMatchObject({
       outcome: 'errored',
       message: expect.stringMatching(
-        /^The state of this apply \(serial 1\) could not be stored: .*409.*kept by the runner at .*\/run-1234567890abcdef\.tfstate/,
+        /^The state of this apply \(serial 1\) could not become the workspace's, which still has none: .*Terraform itself succeeded\.$/,
       ),
+      erroredState: true,
     });
-    expect(failed.log).toContain('could not be stored');
-    const { readFileSync } = await import('node:fs');
-    const kept = readFileSync(`${bench.directory}/cache/unsaved-states/run-1234567890abcdef.tfstate`, 'utf8');
-    expect(JSON.parse(kept).resources).toHaveLength(1);
+    expect(failed.report?.message).toContain(failed.report?.stateProblem);
+    expect(failed.log).toContain('could not become');
+    const kept = bench.plane.objects.get('run-1234567890abcdef/errored-state');
+    expect(JSON.parse(String(kept)).resources).toHaveLength(1);
     expect(bench.plane.violations.splice(0)).toEqual([expect.stringContaining('serial 1 after 99')]);
   });
 });

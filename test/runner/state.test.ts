@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -29,7 +29,7 @@ beforeEach(async () => {
   plane.offer(job);
   const control = new Control();
   const client = new Client(plane.url, job.token, control.over, () => control.end());
-  keeper = new StateKeeper(file, client, control, kept());
+  keeper = new StateKeeper(file, client, control, { url: job.erroredStateUrl, file: kept() });
 });
 afterEach(async () => {
   await plane.stop();
@@ -93,12 +93,75 @@ describe('the state of an apply', () => {
     expect(serials()).toEqual(['6 intermediate', '7']);
     expect(JSON.parse(plane.current()?.content?.toString() ?? '')).toMatchObject({ serial: 7, resources: [] });
   });
+});
 
-  it('is kept by the runner when nobody takes it', async () => {
+describe('a state that cannot become the workspace’s', () => {
+  const errored = () => plane.objects.get('run-1234567890abcdef/errored-state')?.toString();
+  const refuse = () => {
+    // Somebody else's state stands in the way.
+    plane.states.push({ id: 'sv-x', serial: 9, lineage: 'x', md5: '', size: 0, intermediate: false, completed: false });
+  };
+
+  it('is kept as the errored state, and people are told where and what to do', async () => {
+    writeFileSync(file, state(3));
+    await keeper.watch();
+    writeFileSync(file, state(4, ['a']));
+    refuse();
+    expect(await keeper.finish()).toMatchObject({
+      errored: true,
+      problem: expect.stringMatching(
+        /^The state of this apply \(serial 4\) could not become the workspace's, which still has serial 3: .*serial 4 after 9\. .*errored state\. .*"terraform state push"/,
+      ),
+    });
+    expect(errored()).toBe(state(4, ['a']));
+    expect(existsSync(kept())).toBe(false);
+    expect(plane.violations.splice(0)).toHaveLength(1);
+  });
+
+  it('goes to a fresh address when the first one has run out', async () => {
+    await keeper.watch();
+    writeFileSync(file, state(1, ['a']));
+    refuse();
+    let expired = false;
+    plane.fault = (path) => {
+      if (path !== '/objects/run-1234567890abcdef/errored-state' || expired) return undefined;
+      expired = true;
+      return 'expired';
+    };
+    expect(await keeper.finish()).toMatchObject({ errored: true });
+    expect(errored()).toBe(state(1, ['a']));
+    expect(plane.calls).toContain('POST /runner/v1/errored-state');
+    plane.violations.splice(0);
+  });
+
+  it('that follows a snapshot with a higher serial is numbered so that it can be pushed', async () => {
+    writeFileSync(file, state(5));
+    await keeper.watch();
+    writeFileSync(file, state(6, ['a']));
+    await until('a snapshot', () => plane.current());
+    writeFileSync(file, state(5));
+    refuse();
+    await keeper.finish();
+    expect(JSON.parse(errored() ?? '')).toMatchObject({ serial: 7, resources: [] });
+    plane.violations.splice(0);
+  });
+
+  it('is kept although the control plane has given the runner up', async () => {
     await keeper.watch();
     writeFileSync(file, state(1, ['a']));
     plane.disown();
     await expect(keeper.finish()).rejects.toThrow('410');
+    expect(errored()).toBe(state(1, ['a']));
+  });
+
+  it('is kept on the runner’s disk, for its user alone, when nobody takes it at all', async () => {
+    await keeper.watch();
+    writeFileSync(file, state(1, ['a']));
+    refuse();
+    plane.fault = (path) => (path.endsWith('errored-state') ? 'expired' : undefined);
+    expect(await keeper.finish()).toMatchObject({ errored: false, problem: expect.stringContaining(kept()) });
     expect(readFileSync(kept(), 'utf8')).toBe(state(1, ['a']));
+    expect(statSync(kept()).mode & 0o777).toBe(0o600);
+    plane.violations.splice(0);
   });
 });

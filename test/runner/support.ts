@@ -74,6 +74,7 @@ export const jobFor = (plane: ControlPlane, configuration: Buffer, options: Opti
     configurationUrl: plane.presigned('configuration'),
     stateUrl: plane.objects.has('state') ? plane.presigned('state') : null,
     planUrl: options.planUrl ?? null,
+    erroredStateUrl: phase === 'apply' ? plane.presigned('run-1234567890abcdef/errored-state') : null,
     variables: (options.variables ?? []).map((one) => ({
       category: 'terraform' as const,
       hcl: false,

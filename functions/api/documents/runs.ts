@@ -135,7 +135,11 @@ export const applyDocument = (run: Run, baseUrl: string): Resource => {
     type: 'applies',
     attributes: common(run, 'apply', baseUrl),
     relationships: { 'state-versions': stateVersions(shown(run.apply)) },
-    links: { self: `/api/v2/applies/${id}` },
+    links: {
+      self: `/api/v2/applies/${id}`,
+      /** Ours: there is one, said by its runner. */
+      ...(shown(run.apply)?.erroredState ? { 'errored-state': `/api/v2/applies/${id}/errored-state` } : {}),
+    },
   };
 };
 

@@ -48,9 +48,14 @@ const jsonSchema = async ({ subject }: Context<Run>): Promise<Answer> => {
   throw notFound(`The plan of run ${id} ended without the schemas of its providers: it is ${plan.status}.`);
 };
 
-/** There is none: what an apply made of the state is the workspace's state, in all cases known so far. */
+/** Looked for in the bucket: a runner that was given up may bring its state when the run is long over. */
 const erroredState = async ({ subject }: Context<Run>): Promise<Answer> => {
-  throw notFound(`The apply of run ${subject.id} left no state that could not be stored.`);
+  const key = objects.erroredState(subject.workspaceId, subject.id);
+  if (subject.apply.content) throw notFound(`The content of the apply of run ${subject.id} is deleted.`);
+  if (!(await objectSize(key))) {
+    throw notFound(`The apply of run ${subject.id} left no state that could not become the workspace's.`);
+  }
+  return redirect(307, await presignGet(key, linkSeconds));
 };
 
 const readPlan = async ({ request, subject }: Context<Run>): Promise<Answer> =>

@@ -9,6 +9,7 @@ import { Stages } from '../parts/stages.tsx';
 import { isOver, kindOf, paceOf, Status, sourceOf } from '../parts/status.tsx';
 import { call, get, related } from '../session.ts';
 import { CostEstimate } from './cost-estimate.tsx';
+import { ErroredState } from './errored-state.tsx';
 import { Phase } from './phase.tsx';
 import { PolicyCheck, PolicyEvaluation } from './policies.tsx';
 import { overrideOf, RunActions, wordsFor } from './run-actions.tsx';
@@ -137,6 +138,9 @@ const Run = ({
       {isOver(run) && error.value && <Notice kind="warn">{error.value}</Notice>}
       {attributes['end-reason'] && (
         <Notice kind={attributes.status === 'errored' ? 'bad' : 'warn'}>{attributes['end-reason']}</Notice>
+      )}
+      {isOver(run) && workspace?.attributes.permissions['can-read-state-versions'] && (
+        <ErroredState run={run} apply={apply} />
       )}
       <div class="sides">
         <div class="stack">

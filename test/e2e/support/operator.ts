@@ -13,6 +13,19 @@ export const operate = ({ awsEndpointUrl, bucketName, tableName }: Partial<Local
   });
 };
 
+/** Somebody meddled with the table: the run is left without its workspace. Undone by {@link giveBack}. */
+export const takeAway = async (workspaceId: string): Promise<void> => {
+  const { update } = await import('../../../functions/store/table.ts');
+  const { keys } = await import('../../../functions/store/keys.ts');
+  await update(keys.workspace(workspaceId), { set: { 'lock.runId': 'run-nobody' } });
+};
+
+export const giveBack = async (workspaceId: string): Promise<void> => {
+  const { update } = await import('../../../functions/store/table.ts');
+  const { keys } = await import('../../../functions/store/keys.ts');
+  await update(keys.workspace(workspaceId), { remove: ['lock'] });
+};
+
 /** Lets the time pass that a canceled run has to stop by itself. */
 export const endCoolOff = async (runId: string): Promise<void> => {
   const { updateRun } = await import('../../../functions/store/runs.ts');

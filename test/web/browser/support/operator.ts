@@ -51,3 +51,12 @@ export const estimate = async (runId: string, planJson: Buffer): Promise<void> =
   const run = await updateRun(runId, { set: { costEstimate } });
   if (run) await estimateCosts(run);
 };
+
+/** Gives a run that has failed a state that could not become its workspace's. */
+export const leaveState = async (runId: string, workspaceId: string, state: string): Promise<void> => {
+  const { putObject } = await import('../../../../functions/store/bucket.ts');
+  const { keys, objects } = await import('../../../../functions/store/keys.ts');
+  const { update } = await import('../../../../functions/store/table.ts');
+  await putObject(objects.erroredState(workspaceId, runId), state);
+  await update(keys.run(runId), { set: { 'apply.report.erroredState': true } });
+};
