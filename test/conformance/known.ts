@@ -33,6 +33,9 @@ export const known: readonly Known[] = [
   ['GET /cost-estimates/{}/output: is not described', 'read by go-tfe'],
   ['GET /task-result-outcomes/{}/body: is not described', 'where an outcome’s own link to its body leads'],
 
+  ['GET /policies/{policy_id}/download: has content type text/plain*', 'source text, never run by a browser'],
+  ['GET /policy-checks/{id}/output: has no body with 200', 'until the check has said something; terraform prints it'],
+
   // The JSON:API way, which the description follows in some places and leaves out in others.
   ['*.links: is not described', 'JSON:API: a resource and a relationship may link to itself and to related ones'],
   ['*.meta: is not described', 'clients page every list by meta.pagination, whether it is cut or not'],
@@ -62,8 +65,13 @@ export const known: readonly Known[] = [
   ['policy-set-outcomes.attributes.result_count: is not described', 'read by go-tfe, with this underscore'],
   ['GET /policy-checks/{id}/output: has content type text/plain*', 'it is text; described are bytes of any kind'],
   ['GET /policy-checks/{id}/output: has no body with 200', 'a check has printed nothing before it was made'],
+  ['policy-checks.attributes.result.duration: is not described', 'read by go-tfe'],
+  ['policy-checks.links.self: is not described', 'as every resource has'],
+  ['policy-set-outcomes.attributes.result_count: is not described', 'the spelling that go-tfe reads'],
 
   // Ours.
+  ['policy-checks.attributes.override: is not described', 'ours: who let failed policies pass, when and why'],
+  ['policy-evaluations.attributes.override: is not described', 'ours: who let failed policies pass, when and why'],
   ['runs.attributes.end-reason: is not described', 'ours: why a run ended as it did, in plain words'],
   ['plans.attributes.error-message: is not described', 'ours: what went wrong, in a sentence'],
   ['applies.attributes.error-message: is not described', 'ours: what went wrong, in a sentence'],

@@ -1,5 +1,6 @@
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi, uniqueName } from '../support/api.ts';
 import { judgedRuns, noLargeMachines, planOf } from '../support/judged-runs.ts';
@@ -10,12 +11,18 @@ import { archive, policyFiles, policySetOf, uploadVersion } from '../support/pol
 let api: Api;
 let help: Awaited<ReturnType<typeof judgedRuns>>;
 let results: typeof import('../../functions/store/policy-results.ts');
+// Of its own, so that what is left behind can only be from here.
+const folder = mkdtempSync(join(tmpdir(), 'evaluate-'));
+process.env.TMPDIR = folder;
 beforeAll(async () => {
   api = await startApi();
   help = await judgedRuns(api);
   results = await import('../../functions/store/policy-results.ts');
 });
-afterAll(() => api.close());
+afterAll(async () => {
+  await api.close();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 const detailsOf = async (runId: string, what: 'evaluation' | 'check') => {
   const kept = await results.getPolicyResult(runId, what);
@@ -44,7 +51,8 @@ describe('a run', () => {
       outcomes: [{ policyName: 'sizes', status: 'failed', description: 'No large machines' }],
     });
     expect(set?.outcomes[0]?.output).toHaveLength(50);
-    expect(readdirSync(tmpdir()).filter((name) => /^input-\w{16}\.json$/.test(name))).toEqual([]);
+    const left = readdirSync(folder).filter((name) => /^(input|policies)-/.test(name));
+    expect(left).toEqual([]);
   });
 
   it('is judged once: the first result stands', async () => {

@@ -141,6 +141,8 @@ export const startAws = async (): Promise<Aws> => {
       forwarded.end(body);
     });
   });
+  // An idle connection that is closed while it is used again fails a call, and tests do not try twice.
+  server.keepAliveTimeout = 0;
   const port = await listen(server);
   Object.assign(process.env, {
     AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,

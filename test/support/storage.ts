@@ -69,6 +69,8 @@ export const startStorage = async (): Promise<Storage> => {
       response.writeHead(status).end(JSON.stringify({ __type: error.name, message: error.message }));
     });
   });
+  // An idle connection that is closed while it is used again fails a call, and tests do not try twice.
+  server.keepAliveTimeout = 0;
   const port = await new Promise<number>((resolve) =>
     server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)),
   );
