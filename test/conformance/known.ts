@@ -64,10 +64,6 @@ export const known: readonly Known[] = [
   ['policy-checks.links.self: is not described', 'JSON:API, as everywhere'],
   ['policy-set-outcomes.attributes.result_count: is not described', 'read by go-tfe, with this underscore'],
   ['GET /policy-checks/{id}/output: has content type text/plain*', 'it is text; described are bytes of any kind'],
-  ['GET /policy-checks/{id}/output: has no body with 200', 'a check has printed nothing before it was made'],
-  ['policy-checks.attributes.result.duration: is not described', 'read by go-tfe'],
-  ['policy-checks.links.self: is not described', 'as every resource has'],
-  ['policy-set-outcomes.attributes.result_count: is not described', 'the spelling that go-tfe reads'],
 
   // Ours.
   ['policy-checks.attributes.override: is not described', 'ours: who let failed policies pass, when and why'],
@@ -78,6 +74,4 @@ export const known: readonly Known[] = [
   ['cost-estimates.attributes.price-sources: is not described', 'ours: where the prices are from'],
   ['cost-estimates.attributes.prices-as-of: is not described', 'ours: how old the prices of the file are'],
   ['state-versions.attributes.error-message: is not described', 'ours: why a state was discarded'],
-  ['policy-checks.attributes.override: is not described', 'ours: who passed over what failed, when and why'],
-  ['policy-evaluations.attributes.override: is not described', 'ours: who passed over what failed, when and why'],
 ];
