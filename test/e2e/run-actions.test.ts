@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { packFiles } from '../../functions/cli/archive.ts';
 import { endCoolOff, operate } from './support/operator.ts';
+import { slowState } from './support/slow-state.ts';
 import {
   client,
   inState,
@@ -19,10 +20,6 @@ beforeAll(() => {
   if (platform.awsEndpointUrl) operate(platform);
 });
 
-/** Something for terraform plan to chew on. */
-const slowPlan = {
-  'main.tf': 'output "n" { value = length(flatten([for a in range(900) : [for b in range(900) : a * b]])) }',
-};
 const refused = (status: number, detail: RegExp) => ({
   status,
   errors: [expect.objectContaining({ detail: expect.stringMatching(detail) })],
@@ -50,11 +47,13 @@ describe.concurrent('a run', () => {
     expect((await untilFinal(second)).attributes.status).toBe('planned_and_finished');
   });
 
-  it('goes before nobody where nobody is, or at work', async () => {
+  it('goes before nobody where nobody is, or at work', async ({ onTestFinished }) => {
     const workspace = await newWorkspace();
-    const front = await startRun(workspace, slowPlan);
-    const behind = await startRun(workspace, slowPlan);
-    await untilStatus(front, 'planning');
+    const slow = await slowState();
+    onTestFinished(() => slow.close());
+    const front = await startRun(workspace, { 'main.tf': slow.configuration });
+    const behind = await startRun(workspace, { 'main.tf': slow.configuration });
+    await slow.asked;
     await expect(client.act(behind.id, 'force-execute')).rejects.toMatchObject(refused(409, /does not wait/));
     expect((await client.run(behind.id)).attributes.status).toBe('pending');
     await Promise.all([client.act(behind.id, 'cancel'), client.act(front.id, 'cancel')]);
@@ -69,7 +68,7 @@ describe.concurrent('a run', () => {
     expect((await untilFinal(alone)).attributes.status).toBe('discarded');
   });
 
-  it('that does not stop when it is canceled is stopped by force, and what it had done is kept', async () => {
+  it('that does not stop when it is canceled is stopped by force, and what it had done is kept', async ({ expect }) => {
     const workspace = await newWorkspace({ 'auto-apply': true });
     const deaf = `${resources(['quick'])}
 resource "terraform_data" "deaf" {

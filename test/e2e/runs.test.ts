@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { slowState } from './support/slow-state.ts';
 import {
   client,
   newWorkspace,
@@ -151,15 +152,18 @@ resource "terraform_data" "slow" {
   });
 
   it('that is canceled while it plans ends at once', async () => {
-    // Something for terraform plan to chew on.
-    const slow = 'output "n" { value = length(flatten([for a in range(900) : [for b in range(900) : a * b]])) }';
-    const run = await startRun(await newWorkspace(), { 'main.tf': slow });
-    await untilStatus(run, 'planning');
-    await client.act(run.id, 'cancel');
-    const canceled = await untilFinal(run);
-    expect(canceled.attributes.status).toBe('canceled');
-    expect((await client.phase(canceled, 'plan')).attributes.status).toBe('canceled');
-    await expect(client.act(run.id, 'cancel')).rejects.toMatchObject({ status: 409 });
+    const slow = await slowState();
+    try {
+      const run = await startRun(await newWorkspace(), { 'main.tf': slow.configuration });
+      await slow.asked;
+      await client.act(run.id, 'cancel');
+      const canceled = await untilFinal(run);
+      expect(canceled.attributes.status).toBe('canceled');
+      expect((await client.phase(canceled, 'plan')).attributes.status).toBe('canceled');
+      await expect(client.act(run.id, 'cancel')).rejects.toMatchObject({ status: 409 });
+    } finally {
+      await slow.close();
+    }
   });
 
   it('can be discarded, and then neither confirmed nor discarded again', async () => {
