@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '../../../functions/cli/client.ts';
+import { provideOpa } from '../opa.ts';
 import { startPlatform } from '../platform.ts';
 import { showBasics } from './basics.ts';
 import { showEverything } from './full.ts';
@@ -13,6 +14,8 @@ import { bold, dim } from './print.ts';
  */
 
 const main = async (full: boolean): Promise<void> => {
+  // Policies are judged by it; the platform would look for it at the first one.
+  if (full) await provideOpa(console.log);
   const dataDir = await mkdtemp(join(tmpdir(), 'stepform-demo-'));
   const platform = await startPlatform({ dataDir, port: 0, httpsPort: 0 });
   try {
