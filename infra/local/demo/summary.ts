@@ -1,4 +1,4 @@
-import type { Client, Resource } from '../../../functions/cli/client.ts';
+import { type Client, type Resource, until } from '../../../functions/cli/client.ts';
 import { bold, dim, seconds, section } from './print.ts';
 
 export const showOutputs = async (client: Client, workspaceId: string): Promise<void> => {
@@ -40,7 +40,10 @@ interface Usage {
 
 /** What the same calls would have cost on AWS: counted by the local endpoint, at list prices. */
 export const showCost = async (awsEndpointUrl: string, runId: string): Promise<void> => {
-  const { totals, price } = (await (await fetch(`${awsEndpointUrl}/_usage?run=${runId}`)).json()) as Usage;
+  const usage = async () => (await (await fetch(`${awsEndpointUrl}/_usage?run=${runId}`)).json()) as Usage;
+  // The runner's bill comes when it has gone, a moment after the run is over.
+  await until(usage, ({ totals }) => (totals.fargateVcpuHours ?? 0) > 0, 10_000).catch(() => {});
+  const { totals, price } = await usage();
   section('What it would have cost on AWS');
   const count = (key: string) => Math.round(totals[key] ?? 0);
   console.log(
