@@ -1,6 +1,6 @@
 import type { PhaseName, Run } from './run.ts';
 import { type Ending, endings } from './states.ts';
-import type { PhaseStatus } from './status.ts';
+import type { FinalStatus, PhaseStatus } from './status.ts';
 
 /** How a run ends: why, and what becomes of its plan and apply. Pure. */
 
@@ -62,13 +62,20 @@ const canceledNote = (run: Run, recorded?: number): string | undefined =>
     ? `The apply was cut off. ${stateNote(run, recorded)}`
     : undefined;
 
+/**
+ * A run that somebody canceled before it came to its apply is canceled, whatever else ended it meanwhile: nothing was
+ * changed, and that is what was asked for.
+ */
+export const statusAtEnd = (run: Run, ending: Ending): FinalStatus =>
+  ending === 'PlanErrored' && run.cancel ? 'canceled' : endings[ending];
+
 /** Statuses of plan and apply once the run is over. */
 export const finalPhases = (run: Run, ending: Ending): { plan: PhaseStatus; apply: PhaseStatus } => {
   const settle = (phase: PhaseName): PhaseStatus => {
     const { status, report } = run[phase];
     if (report && status !== 'pending') return report.outcome;
     if (status === 'pending') return 'unreachable';
-    if (status === 'queued' || status === 'running') return endings[ending] === 'canceled' ? 'canceled' : 'errored';
+    if (status === 'queued' || status === 'running') return statusAtEnd(run, ending) === 'canceled' ? 'canceled' : 'errored';
     return status;
   };
   return { plan: settle('plan'), apply: settle('apply') };

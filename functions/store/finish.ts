@@ -1,7 +1,7 @@
 import { completed } from '../run/checks.ts';
-import { type CaughtError, endReason, finalPhases } from '../run/ending.ts';
+import { type CaughtError, endReason, finalPhases, statusAtEnd } from '../run/ending.ts';
 import type { PhaseName, Run } from '../run/run.ts';
-import { type Ending, endings } from '../run/states.ts';
+import type { Ending } from '../run/states.ts';
 import { isFinal } from '../run/status.ts';
 import { due, notDue } from './due.ts';
 import { isRunnerGone, stopRunner } from './launcher.ts';
@@ -41,6 +41,7 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
   await ensureRunnerIsGone(run, ending);
   // What the runner still reported while it was stopped counts.
   const latest = (await getRun(run.id)) ?? run;
+  const status = statusAtEnd(latest, ending);
   const phases = finalPhases(latest, ending);
   const recorded =
     latest.apply.status === 'running' && ending !== 'Applied' ? await recordedResources(run.workspaceId) : undefined;
@@ -52,14 +53,14 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
     (['plan', 'apply'] as const).map(async (phase) => {
       const had = latest[phase].status;
       if ((had === 'queued' || had === 'running') && !latest[phase].report?.artifacts?.includes('log')) {
-        await closeLog(run.id, phase, reason ?? (ending === 'Canceled' ? 'The run was canceled.' : ''));
+        await closeLog(run.id, phase, reason ?? (status === 'canceled' ? 'The run was canceled.' : ''));
       }
     }),
   );
   if (run.savePlan) await leaveSavedPlans(run, { applied: ending === 'Applied' });
   await updateRun(run.id, {
     set: {
-      ...statusChange({ status: endings[ending], ...phases, passed: completed(latest) }, latest, at),
+      ...statusChange({ status, ...phases, passed: completed(latest) }, latest, at),
       confirmable: false,
       endReason: reason,
       ...(follows ? due(run.id, new Date(Date.now() + 60_000).toISOString()) : {}),
@@ -75,7 +76,7 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
       ]),
     ],
   });
-  await recordRunEvent(run, endings[ending], undefined, undefined, at);
+  await recordRunEvent(run, status, undefined, undefined, at);
 };
 
 /** Instances of managed resources in the workspace's state. */
@@ -88,7 +89,7 @@ const ensureRunnerIsGone = async (run: Run, ending: Ending): Promise<void> => {
   if (!phase) return;
   const { taskArn, report, claimNonce } = run[phase];
   if (!taskArn || (report && !run.cancel?.forced)) return;
-  await stopRunner(taskArn, `${endings[ending]}: ${run.id}`);
+  await stopRunner(taskArn, `${statusAtEnd(run, ending)}: ${run.id}`);
   // One that never claimed knows nothing and can do nothing.
   if (!claimNonce) return;
   if (!(await isRunnerGone(taskArn))) {

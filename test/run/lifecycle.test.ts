@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endReason, finalPhases } from '../../functions/run/ending.ts';
+import { endReason, finalPhases, statusAtEnd } from '../../functions/run/ending.ts';
 import { mayApply, nextStep, resume } from '../../functions/run/lifecycle.ts';
 import type { Phase, Run } from '../../functions/run/run.ts';
 import type { Ending } from '../../functions/run/states.ts';
@@ -108,6 +108,12 @@ describe('the end of a run', () => {
         Cause,
       }),
     ).toMatch(words);
+  });
+
+  it('is what was asked for when it was canceled before its apply, whatever else ended it', () => {
+    expect(statusAtEnd(newRun({ cancel, status: 'planning' }), 'PlanErrored')).toBe('canceled');
+    expect(statusAtEnd(newRun({ status: 'planning' }), 'PlanErrored')).toBe('errored');
+    expect(statusAtEnd(newRun({ cancel, status: 'applying' }), 'ApplyErrored')).toBe('errored');
   });
 
   it('says of an apply that was cut off what is known of the state', () => {

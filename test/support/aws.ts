@@ -35,8 +35,13 @@ export interface Aws {
   close(): Promise<void>;
 }
 
-const listen = (server: Server): Promise<number> =>
-  new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)));
+/** Connections stay: one that is closed just when it is used again looks like a fault that nobody ordered. */
+const keepAliveMs = 600_000;
+
+const listen = (server: Server): Promise<number> => {
+  server.keepAliveTimeout = keepAliveMs;
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)));
+};
 
 const itemsIn = (text: string): number => {
   const { Item, Items = [], Responses = {} } = JSON.parse(text || '{}');

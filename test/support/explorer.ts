@@ -4,7 +4,7 @@
  * error, so nothing is passed over.
  */
 import { completed, detourBefore } from '../../functions/run/checks.ts';
-import { type CaughtError, finalPhases } from '../../functions/run/ending.ts';
+import { type CaughtError, finalPhases, statusAtEnd } from '../../functions/run/ending.ts';
 import { nextStep, resume, turnedAway } from '../../functions/run/lifecycle.ts';
 import type { Run } from '../../functions/run/run.ts';
 import {
@@ -143,7 +143,7 @@ export const explore = (machine: Machine, start: string, first: Run): Path[] => 
   const paths: Path[] = [];
 
   const end = (ending: Ending, run: Run, so: So) => {
-    const status = endings[ending];
+    const status = statusAtEnd(run, ending);
     const phases = finalPhases(run, ending);
     const passed = completedBefore(run, so.statuses);
     paths.push({
