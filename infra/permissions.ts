@@ -66,6 +66,12 @@ const grants = ({ table, bucket, key }: Storage, runners: Runners) => {
       conditions: { ArnEquals: { 'ecs:cluster': runners.clusterArn } },
       wildcard: 'Tasks of this one cluster; ECS makes up their ids.',
     }),
+    listTasks: (): Permission => ({
+      actions: ['ecs:ListTasks'],
+      resources: ['*'],
+      conditions: { ArnEquals: { 'ecs:cluster': runners.clusterArn } },
+      wildcard: 'Lists of tasks have no resource of their own but container instances, which Fargate has not.',
+    }),
   };
 };
 
@@ -135,6 +141,7 @@ const finish = (storage: Storage, runners: Runners): Permission[] => {
     may.table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     may.tableKey(),
     may.onTasks('StopTask', 'DescribeTasks'),
+    may.listTasks(),
   ];
 };
 

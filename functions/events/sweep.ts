@@ -8,6 +8,7 @@ import { deliver } from '../store/execution.ts';
 import { awaitConfiguration } from '../store/fetching.ts';
 import { RunnerStillStoppingError } from '../store/finish.ts';
 import { type Key, keys } from '../store/keys.ts';
+import { launchRunner, needsRunner } from '../store/launcher.ts';
 import { leaveQueue, startNext } from '../store/queue.ts';
 import { enqueue, getRun, updateRun } from '../store/runs.ts';
 import { query, update } from '../store/table.ts';
@@ -90,6 +91,11 @@ const nudge = async (run: Run): Promise<string | undefined> => {
   if (run.wait?.state === 'ApplyQueued' && run.apply.offeredAt && !run.apply.claimNonce) {
     await endHold(run);
     return 'offer withdrawn';
+  }
+  // Whoever withdrew an offer may have died before it started a runner, or found no room for one.
+  if (run.wait?.state === 'ApplyQueued' && needsRunner(run, 'apply')) {
+    await launchRunner(run, 'apply');
+    return 'runner started';
   }
   if (run.wait?.state === 'Pending') await startNext(run.workspaceId);
   // S3 tells of an upload, as a rule.

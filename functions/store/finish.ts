@@ -4,7 +4,7 @@ import type { PhaseName, Run } from '../run/run.ts';
 import type { Ending } from '../run/states.ts';
 import { isFinal } from '../run/status.ts';
 import { due, notDue } from './due.ts';
-import { isRunnerGone, stopRunner } from './launcher.ts';
+import { isRunnerGone, runnersOf, stopRunner } from './launcher.ts';
 import { closeLog } from './logs.ts';
 import { leaveQueue } from './queue.ts';
 import { recordRunEvent } from './run-events.ts';
@@ -85,14 +85,18 @@ export const recordedResources = async (workspaceId: string): Promise<number> =>
 
 /** A phase that reported has ended Terraform itself; any other container is stopped, and waited for. */
 const ensureRunnerIsGone = async (run: Run, ending: Ending): Promise<void> => {
-  const phase: PhaseName | undefined = run.apply.taskArn ? 'apply' : run.plan.taskArn ? 'plan' : undefined;
+  const has = ({ taskArn, claimNonce }: Run[PhaseName]) => taskArn !== undefined || claimNonce !== undefined;
+  const phase: PhaseName | undefined = has(run.apply) ? 'apply' : has(run.plan) ? 'plan' : undefined;
   if (!phase) return;
   const { taskArn, report, claimNonce } = run[phase];
-  if (!taskArn || (report && !run.cancel?.forced)) return;
-  await stopRunner(taskArn, `${statusAtEnd(run, ending)}: ${run.id}`);
+  if (report && !run.cancel?.forced) return;
+  // Who started it may have died before writing down what it is called.
+  const taskArns = taskArn ? [taskArn] : await runnersOf(run.id);
+  await Promise.all(taskArns.map((one) => stopRunner(one, `${statusAtEnd(run, ending)}: ${run.id}`)));
   // One that never claimed knows nothing and can do nothing.
   if (!claimNonce) return;
-  if (!(await isRunnerGone(taskArn))) {
-    throw new RunnerStillStoppingError(`The runner of ${run.id} has not stopped yet (${taskArn}).`);
+  for (const one of taskArns) {
+    if (await isRunnerGone(one)) continue;
+    throw new RunnerStillStoppingError(`The runner of ${run.id} has not stopped yet (${one}).`);
   }
 };

@@ -1,4 +1,10 @@
-import { DescribeTasksCommand, ECSClient, RunTaskCommand, StopTaskCommand } from '@aws-sdk/client-ecs';
+import {
+  DescribeTasksCommand,
+  ECSClient,
+  ListTasksCommand,
+  RunTaskCommand,
+  StopTaskCommand,
+} from '@aws-sdk/client-ecs';
 import { environment } from '../environment.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import { hashSecret, newSecret } from './id.ts';
@@ -75,9 +81,24 @@ export const startRunner = async (run: Run, phase: PhaseName, secret: string): P
     const why = answer.failures?.map(({ reason, detail }) => detail ?? reason).join('; ') ?? 'no task was started';
     throw new CapacityUnavailableError(`No container could be started for the ${phase} of ${run.id}: ${why}`);
   }
-  // Already claimed is fine; a run that is final meanwhile is not: nobody would stop this container.
-  const known = await updateRun(run.id, { set: { [`${phase}.taskArn`]: taskArn } });
-  if (!known) await stopRunner(taskArn, 'the run has ended');
+  // Already claimed is fine. A run that is final meanwhile is not, and neither is another claim: nobody would stop this
+  // container, or its end would be taken for that of the one at work.
+  const known = await updateRun(run.id, {
+    set: { [`${phase}.taskArn`]: taskArn },
+    condition: `${phase}.claimHash = :claim`,
+    values: { ':claim': hashSecret(secret) },
+  });
+  if (!known) await stopRunner(taskArn, 'the run has ended, or another runner has its work');
+};
+
+/** Every container that was started for a run and that ECS still knows, whoever died before it was written down. */
+export const runnersOf = async (runId: string): Promise<string[]> => {
+  const lists = await Promise.all(
+    (['RUNNING', 'STOPPED'] as const).map((desiredStatus) =>
+      client.send(new ListTasksCommand({ cluster: environment.clusterArn, startedBy: runId, desiredStatus })),
+    ),
+  );
+  return lists.flatMap(({ taskArns = [] }) => taskArns);
 };
 
 /** Asks a container to stop (SIGTERM, then SIGKILL after its stop timeout). A container that is gone is fine. */

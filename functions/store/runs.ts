@@ -64,8 +64,10 @@ export const createRun = async (workspaceId: string, options: NewRun): Promise<R
     ...(given.checks ? { verdicts: {}, overrides: {} } : {}),
   };
   if (!(await create({ ...keys.run(id), ...run, ...due(id, later(60)) }))) {
-    // Asked for twice at the same time: the other one has the number.
-    return (await getRun(id)) as Run;
+    const known = (await getRun(id)) as Run;
+    // Asked for twice at the same time: the other one has the number. The same number is that of a write of its own,
+    // which the SDK tried again because the answer was lost.
+    if (known.number !== run.number) return known;
   }
   await enqueue(run);
   return run;

@@ -51,6 +51,7 @@ const itemsIn = (text: string): number => {
 
 interface EcsInput {
   startedBy: string;
+  desiredStatus: string;
   task: string;
   tasks: string[];
   overrides: { containerOverrides: { environment: { name: string; value: string }[] }[] };
@@ -71,6 +72,13 @@ const containers = ({ containers: all }: Aws, action: string, input: EcsInput): 
     };
     all.push(started);
     return { tasks: [describe(started)], failures: [] };
+  }
+  if (action === 'ListTasks') {
+    const listed = all.filter(
+      ({ startedBy, stopped = false }) =>
+        startedBy === input.startedBy && stopped === (input.desiredStatus === 'STOPPED'),
+    );
+    return { taskArns: listed.map(({ arn }) => arn) };
   }
   if (action === 'DescribeTasks') return { tasks: all.filter(({ arn }) => input.tasks.includes(arn)).map(describe) };
   const one = all.find(({ arn }) => arn === input.task);
@@ -112,7 +120,8 @@ export const startAws = async (): Promise<Aws> => {
         aws.sent.push({ action, input: JSON.parse(body.toString()) });
         if (fails === 'after') return incoming.socket.destroy();
         outgoing.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' });
-        return outgoing.end('{}');
+        // Executions never end here by themselves.
+        return outgoing.end(action === 'DescribeExecution' ? '{"status":"RUNNING"}' : '{}');
       }
       if (service.startsWith('AmazonEC2ContainerService')) {
         const said = containers(aws, action, JSON.parse(body.toString()));

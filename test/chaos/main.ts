@@ -1,0 +1,38 @@
+import { rm } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { Campaign } from './campaign.ts';
+
+/**
+ * `npm run chaos -- [--minutes N] [--seed S]`: random runs over several workspaces while AWS calls, events, functions,
+ * runners and the platform itself fail; then quiet, and an audit of all that must hold. Ends with 1, and the seed, when
+ * something does not.
+ */
+const { values } = parseArgs({ options: { minutes: { type: 'string' }, seed: { type: 'string' } } });
+const number = (name: 'minutes' | 'seed', otherwise: number): number => {
+  const value = values[name] === undefined ? otherwise : Number(values[name]);
+  if (!(value >= 0)) throw new Error(`--${name} must be a number; it is ${values[name]}`);
+  return value;
+};
+const minutes = number('minutes', 2);
+const seed = number('seed', Math.floor(Math.random() * 1e6));
+
+console.log(`seed ${seed}, ${minutes} minutes`);
+const campaign = await Campaign.start(seed);
+let failures: string[];
+try {
+  await campaign.rage(minutes * 60_000);
+  failures = await campaign.settle();
+} catch (error) {
+  failures = [(error as Error).stack ?? String(error)];
+}
+await campaign.end();
+console.log(campaign.summary());
+if (failures.length === 0) {
+  await rm(campaign.folder, { recursive: true, force: true });
+  console.log('nothing was lost');
+} else {
+  console.error(`\n${failures.join('\n')}\n`);
+  console.error(`${failures.length} found. What there is of it: ${campaign.folder}`);
+  console.error(`The same again: npm run chaos -- --minutes ${minutes} --seed ${seed}`);
+  process.exitCode = 1;
+}

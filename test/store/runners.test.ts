@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Run } from '../../functions/run/run.ts';
+import { type Aws, type StartedContainer, startAws } from '../support/aws.ts';
+import { newRun } from '../support/run.ts';
+
+/** Who starts or stops a container may die at any moment: no container is lost sight of, and no run waits for none. */
+
+let aws: Aws;
+let store: Awaited<ReturnType<typeof load>>;
+const load = async () => ({
+  ...(await import('../../functions/store/runs.ts')),
+  ...(await import('../../functions/store/phases.ts')),
+  ...(await import('../../functions/store/finish.ts')),
+  ...(await import('../../functions/store/table.ts')),
+  ...(await import('../../functions/store/keys.ts')),
+  planQueued: (await import('../../functions/tasks/plan-queued.ts')).handler,
+  runnerStopped: (await import('../../functions/events/runner-stopped.ts')).handler,
+  sweep: (await import('../../functions/events/sweep.ts')).handler,
+});
+
+beforeAll(async () => {
+  aws = await startAws();
+  store = await load();
+});
+afterAll(() => aws.close());
+
+let count = 0;
+let run: Run;
+const open = async (set: Partial<Run>): Promise<Run> => {
+  run = newRun({ id: `run-${String(++count).padStart(16, '0')}`, workspaceId: `ws-${count}`, ...set });
+  await store.create({ ...store.keys.workspace(run.workspaceId), id: run.workspaceId, runCount: 1 });
+  await store.create({ ...store.keys.run(run.id), ...run });
+  return run;
+};
+const now = async () => (await store.getRun(run.id)) as Run;
+const containers = () => aws.containers.filter(({ startedBy }) => startedBy === run.id);
+const claim = ({ environment }: StartedContainer, nonce: string) =>
+  store.claimPhase(environment.STEPFORM_CLAIM as string, nonce);
+const planQueued = () => store.planQueued({ runId: run.id, token: `${run.id} token` });
+
+beforeEach(() => aws.failCall(0, 'before'));
+
+it('a container whose name was never written down is stopped and waited for when its run ends', async () => {
+  await open({ status: 'pending', current: true });
+  // Read, write, RunTask, and the write of its ARN fails.
+  aws.failCall(4, 'before');
+  await expect(planQueued()).rejects.toThrow();
+  const [container] = containers() as [StartedContainer];
+  expect(await claim(container, 'nonce')).toBeDefined();
+  await planQueued();
+  expect((await now()).plan).toMatchObject({ claimNonce: 'nonce' });
+  expect((await now()).plan.taskArn).toBeUndefined();
+  await store.finishRun(run.id, 'PlanErrored', { Error: 'States.HeartbeatTimeout' });
+  expect(containers()).toMatchObject([{ stopped: true }]);
+  expect((await now()).status).toBe('errored');
+});
+
+it('a container that comes too late is stopped, and its end is not that of the one at work', async () => {
+  await open({ status: 'pending', current: true });
+  // Whoever starts the first container is so slow that another attempt starts a second one meanwhile.
+  let held = true;
+  let calls = 0;
+  const { promise: slow, resolve: goOn } = Promise.withResolvers<void>();
+  aws.gate = async () => {
+    if (held && ++calls === 4) await slow;
+  };
+  const first = planQueued();
+  while (containers().length < 1 || calls < 4) await new Promise((resolve) => setImmediate(resolve));
+  held = false;
+  await planQueued();
+  const [late, atWork] = containers() as [StartedContainer, StartedContainer];
+  expect(await claim(atWork, 'nonce')).toBeDefined();
+  goOn();
+  await first;
+  expect((await now()).plan.taskArn).toBe(atWork.arn);
+  expect([late.stopped, atWork.stopped]).toEqual([true, undefined]);
+  await store.runnerStopped({ detail: { taskArn: late.arn, startedBy: run.id } });
+  expect((await now()).plan.report).toBeUndefined();
+});
+
+it('a run whose offer was withdrawn by somebody who died then gets its runner from the sweep', async () => {
+  await open({
+    status: 'apply_queued',
+    wait: { state: 'ApplyQueued', token: 'token' },
+    plan: {
+      status: 'finished',
+      statusTimestamps: {},
+      report: { outcome: 'finished', hasChanges: true },
+      taskArn: 'arn:held',
+      heldUntil: new Date().toISOString(),
+    },
+    apply: { status: 'queued', statusTimestamps: {}, offeredAt: new Date().toISOString() },
+  });
+  const stopped = { detail: { taskArn: 'arn:held', startedBy: run.id } };
+  // Read, withdrawal, and the write of a new claim fails.
+  aws.failCall(3, 'before');
+  await expect(store.runnerStopped(stopped)).rejects.toThrow();
+  // The event comes again, and has nothing to withdraw.
+  await store.runnerStopped(stopped);
+  expect(containers()).toHaveLength(0);
+  await store.update(store.keys.run(run.id), { set: store.due(run.id, '2020-01-01T00:00:00.000Z') });
+  await store.sweep();
+  expect(containers()).toHaveLength(1);
+  expect((await now()).apply.taskArn).toBe(containers()[0]?.arn);
+});
