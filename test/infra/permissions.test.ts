@@ -49,6 +49,7 @@ const finisher = [
   ...table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
   ...tableKey,
   ...tasks('StopTask', 'DescribeTasks'),
+  'ecs:ListTasks * if ecs:cluster ArnEquals cluster',
   ...answers(),
 ];
 const createsRuns = [
