@@ -75,7 +75,8 @@ export const finalPhases = (run: Run, ending: Ending): { plan: PhaseStatus; appl
     const { status, report } = run[phase];
     if (report && status !== 'pending') return report.outcome;
     if (status === 'pending') return 'unreachable';
-    if (status === 'queued' || status === 'running') return statusAtEnd(run, ending) === 'canceled' ? 'canceled' : 'errored';
+    if (status === 'queued' || status === 'running')
+      return statusAtEnd(run, ending) === 'canceled' ? 'canceled' : 'errored';
     return status;
   };
   return { plan: settle('plan'), apply: settle('apply') };

@@ -43,7 +43,9 @@ describe.concurrent('run tasks', () => {
     }
   });
 
-  it('read the configuration and the plan with the token they were sent, as long as they are asked', async ({ expect }) => {
+  it('read the configuration and the plan with the token they were sent, as long as they are asked', async ({
+    expect,
+  }) => {
     const seen: Record<string, number | string> = {};
     const { server, task } = await newTask(async (payload) => {
       const read = async (url: string) => {
