@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type FSWatcher, watch } from 'node:fs';
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { type FSWatcher, readFileSync, watch } from 'node:fs';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from './client.ts';
 import type { Control } from './control.ts';
 import { messageOf, RefusedError } from './errors.ts';
@@ -20,9 +21,14 @@ export interface Snapshot {
   lineage: string;
 }
 
-/** Pause between snapshots: first as short as a change should be visible, then such that long applies stay cheap. */
-const firstMs = 1000;
-const longestMs = 4000;
+/**
+ * From a change to its snapshot, and between snapshots: with the upload, what Terraform has written is safe within two
+ * seconds (state.md: the promise), and more often would cost more than it saves.
+ */
+const pauseMs = 1000;
+/** While Terraform has much to write, most looks see half a state; one of many in a row sees a whole one. */
+const againMs = 10;
+const looks = 50;
 /** A snapshot that takes longer is overtaken by the next one. */
 const intermediateMs = 5000;
 
@@ -32,10 +38,14 @@ const tornText =
 
 const md5 = (content: Buffer): string => createHash('md5').update(content).digest('hex');
 
-/** Undefined unless the file is a whole state: Terraform writes it in place, so that one may see half of it. */
-export const readSnapshot = async (path: string): Promise<Snapshot | undefined> => {
+/**
+ * Undefined unless the file is a whole state: Terraform writes it in place, so that one may see half of it. Read at one
+ * go: in pieces, between which the process does other things, a large state would hardly ever be whole.
+ */
+export const readSnapshot = (path: string): Snapshot | undefined => {
   try {
-    const content = await readFile(path);
+    const content = readFileSync(path);
+    if (content.subarray(-2).toString('latin1').trimEnd().at(-1) !== '}') return undefined;
     const { serial, lineage } = JSON.parse(content.toString('utf8')) as { serial: unknown; lineage: unknown };
     if (!Number.isSafeInteger(serial) || typeof lineage !== 'string') return undefined;
     return { content, md5: md5(content), serial: serial as number, lineage };
@@ -82,7 +92,6 @@ export class StateKeeper {
   #timer: NodeJS.Timeout | undefined;
   #uploading: Promise<void> | undefined;
   #changed = false;
-  #pauseMs = firstMs;
 
   constructor(path: string, client: Client, control: Control, refuge: Refuge) {
     this.#path = path;
@@ -93,22 +102,22 @@ export class StateKeeper {
 
   /** To be called before Terraform starts: what is there now is what the control plane has. */
   async watch(): Promise<void> {
-    const before = await readSnapshot(this.#path);
+    const before = readSnapshot(this.#path);
     if (before) this.#stored = { serial: before.serial, fileMd5: before.md5 };
     this.#before = before?.md5;
     try {
       this.#watcher = watch(dirname(this.#path), (_, name) => {
         if (name === basename(this.#path)) this.#touched();
       });
-      this.#watcher.on('error', () => this.#look());
+      this.#watcher.on('error', () => this.#ask());
     } catch {
-      this.#look();
+      this.#ask();
     }
   }
 
   /** Where the system has no watch to give (inotify's are few on a shared machine). */
-  #look(): void {
-    this.#poll ??= setInterval(() => this.#touched(), longestMs);
+  #ask(): void {
+    this.#poll ??= setInterval(() => this.#touched(), pauseMs);
   }
 
   /** To be called when Terraform has ended. Never throws, unless the token is dead. */
@@ -118,7 +127,7 @@ export class StateKeeper {
     clearInterval(this.#poll);
     clearTimeout(this.#timer);
     await this.#uploading;
-    const last = await readSnapshot(this.#path);
+    const last = readSnapshot(this.#path);
     const torn = !last && (await stat(this.#path).catch(() => undefined))?.size ? tornText : undefined;
     const newest = last ?? this.#whole;
     if (!newest || (newest.md5 === this.#before && newest.md5 === this.#stored?.fileMd5)) return { problem: torn };
@@ -180,13 +189,12 @@ export class StateKeeper {
         this.#uploading = undefined;
         if (this.#changed && !this.#ended) this.#touched();
       });
-    }, this.#pauseMs);
-    this.#pauseMs = Math.min(longestMs, this.#pauseMs * 1.5);
+    }, pauseMs);
   }
 
   async #snapshot(): Promise<void> {
     this.#changed = false;
-    const snapshot = await readSnapshot(this.#path);
+    const snapshot = await this.#look();
     if (!snapshot || snapshot.md5 === this.#stored?.fileMd5) return;
     this.#whole = snapshot;
     try {
@@ -195,6 +203,15 @@ export class StateKeeper {
       // The next change, or the end, tries again with a newer one.
       console.error(`an intermediate state was not stored: ${messageOf(error)}`);
     }
+  }
+
+  async #look(): Promise<Snapshot | undefined> {
+    for (let n = 0; n < looks && !this.#ended; n++) {
+      const snapshot = readSnapshot(this.#path);
+      if (snapshot) return snapshot;
+      await sleep(againMs);
+    }
+    return undefined;
   }
 
   async #upload(found: Snapshot, intermediate: boolean): Promise<StateVersionAnswer> {

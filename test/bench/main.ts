@@ -9,12 +9,22 @@ import { overhead } from './overhead.ts';
 import { page } from './page.ts';
 import { queueCost } from './queue-cost.ts';
 import { reads } from './reads.ts';
+import { snapshots } from './snapshots.ts';
 
 /**
  * `npm run bench [section …]`: prints a table and writes `.build/bench.json`. Machines differ and are noisy, so the
  * figures to compare are ratios and differences of one run.
  */
-const sections: Record<string, Section> = { overhead, 'queue-cost': queueCost, reads, logs, drain, page, bundles };
+const sections: Record<string, Section> = {
+  overhead,
+  'queue-cost': queueCost,
+  reads,
+  snapshots,
+  logs,
+  drain,
+  page,
+  bundles,
+};
 
 const wanted = process.argv.slice(2);
 for (const name of wanted) {

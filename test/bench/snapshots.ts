@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '../../functions/runner/client.ts';
+import { Control } from '../../functions/runner/control.ts';
+import type { Job } from '../../functions/runner/protocol.ts';
+import { StateKeeper } from '../../functions/runner/state.ts';
+import { ControlPlane } from '../runner/control-plane.ts';
+import { type Figure, median, quantile, round, type Section } from './figures.ts';
+
+const pairs = 5;
+const resources = 500;
+const configuration = `resource "terraform_data" "it" {
+  count = ${resources}
+  input = "resource \${count.index}: ${'x'.repeat(400)}"
+  provisioner "local-exec" {
+    command = "sleep 0.1"
+  }
+}
+`;
+
+const terraform = (cwd: string, ...args: string[]): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const begun = performance.now();
+    const env = { ...process.env, TF_IN_AUTOMATION: '1', TF_INPUT: '0', CHECKPOINT_DISABLE: '1' };
+    const child = spawn('terraform', args, { cwd, env, stdio: 'ignore' });
+    child.on('error', reject);
+    child.on('close', (code) =>
+      code === 0 ? resolve(performance.now() - begun) : reject(new Error(`terraform ${args[0]} ended with ${code}`)),
+    );
+  });
+
+/** Applies the planned configuration from nothing; returns milliseconds. */
+const apply = async (folder: string, keeper?: StateKeeper): Promise<number> => {
+  await rm(join(folder, 'terraform.tfstate'), { force: true });
+  await keeper?.watch();
+  const took = await terraform(folder, 'apply', '-lock=false', 'plan');
+  await keeper?.finish();
+  return took;
+};
+
+/** The same with snapshots; also when each was taken (its first call) and when it was safe (its last), in ms. */
+const applyWatched = async (folder: string) => {
+  const plane = await ControlPlane.start();
+  const taken: number[] = [];
+  const safe: number[] = [];
+  plane.fault = (path) => {
+    if (path.endsWith('/state-versions')) taken.push(Date.now());
+    if (path.endsWith('/complete')) safe.push(Date.now());
+    return undefined;
+  };
+  try {
+    const job = { runId: 'run-1', phase: 'apply', token: 'run-1.apply' } as Job;
+    plane.offer(job);
+    const control = new Control();
+    const client = new Client(plane.url, job.token, control.over, () => control.end());
+    const refuge = { url: null, file: join(folder, 'kept') };
+    const took = await apply(folder, new StateKeeper(join(folder, 'terraform.tfstate'), client, control, refuge));
+    if (plane.violations.length) throw new Error(plane.violations.join('; '));
+    return { took, taken, safe };
+  } finally {
+    await plane.stop();
+  }
+};
+
+/** What was written right after a snapshot was taken waits for the next one to be safe. */
+const lags = ({ taken, safe }: { taken: number[]; safe: number[] }): number[] =>
+  safe.slice(1).map((at, i) => at - (taken[i] as number));
+
+export const snapshots: Section = {
+  about: `an apply of ${resources} resources whose state is uploaded while it runs, against bare terraform, in turn`,
+  needsPlatform: false,
+  async *measure(): AsyncGenerator<Figure> {
+    const folder = await mkdtemp(join(tmpdir(), 'stepform-snapshots-'));
+    try {
+      await writeFile(join(folder, 'main.tf'), configuration);
+      await terraform(folder, 'init');
+      await terraform(folder, 'plan', '-out=plan');
+      const bare: number[] = [];
+      const watched: Awaited<ReturnType<typeof applyWatched>>[] = [];
+      for (let i = 0; i < pairs; i++) {
+        bare.push(await apply(folder));
+        watched.push(await applyWatched(folder));
+      }
+      const slower = watched.map(({ took }, i) => (took / (bare[i] as number) - 1) * 100);
+      yield { name: `bare apply, median of ${pairs}`, value: round(median(bare)), unit: 'ms' };
+      yield { name: 'apply with snapshots', value: round(median(watched.map(({ took }) => took))), unit: 'ms' };
+      yield { name: 'slower by, median of pairs', value: round(median(slower), 1), unit: '%', atMost: 3 };
+      yield { name: 'snapshots of an apply', value: median(watched.map(({ safe }) => safe.length)), unit: '' };
+      const all = watched.flatMap(lags);
+      yield { name: 'longest from written to safe', value: round(quantile(all, 1)), unit: 'ms', atMost: 2000 };
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  },
+};
