@@ -1,0 +1,29 @@
+import { resolve } from 'node:path';
+import { backUp, restore } from './backup.ts';
+import { StartError } from './errors.ts';
+
+/** `npm run backup -- <file>` and `npm run restore -- <file>`. Environment: STEPFORM_DATA. */
+
+const [what, ...rest] = process.argv.slice(2);
+const force = rest.includes('--force');
+const files = rest.filter((one) => one !== '--force');
+const dataDir = resolve(process.env.STEPFORM_DATA || '.stepform');
+
+try {
+  const [file] = files;
+  if (!file || files.length > 1 || file.startsWith('-')) {
+    throw new StartError(`name one file: npm run ${what} -- <file> [--force]`);
+  }
+  if (what === 'backup') {
+    const bytes = await backUp(dataDir, file, { force });
+    console.log(`${dataDir} is in ${file} (${bytes} bytes). It holds tokens, variables and states: keep it private.`);
+  } else {
+    await restore(dataDir, file, { force });
+    console.log(`${dataDir} is as it was when ${file} was made; npm start goes on from there.`);
+  }
+} catch (error) {
+  const missing = (error as NodeJS.ErrnoException).code === 'ENOENT' ? (error as Error).message : undefined;
+  const known = error instanceof StartError ? error.message : missing;
+  console.error(known ? `${what} did nothing: ${known}` : error);
+  process.exit(1);
+}
