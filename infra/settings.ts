@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { readCidr } from '../functions/outbound/addresses.ts';
+import { shortestRetentionDays } from '../functions/run/retention.ts';
 
 /**
  * What an operator may choose, in the `context` of cdk.json or as `cdk deploy -c name=value`. Durations are seconds
@@ -64,6 +65,10 @@ const schema = v.object({
     ),
     30,
   ),
+  /** How long uploaded configurations are kept; for good when absent. A run that needs an expired one says so. */
+  configurationRetentionDays: v.optional(whole(shortestRetentionDays, 3653)),
+  /** How long plans, logs and what else runs leave are kept; for good when absent. States are always kept. */
+  runRetentionDays: v.optional(whole(shortestRetentionDays, 3653)),
   /**
    * Ranges of addresses that URLs of run tasks may lead to although they are not of the internet, e.g. 10.1.0.0/16; none
    * by default.

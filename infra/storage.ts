@@ -9,6 +9,18 @@ import type { Settings } from './settings.ts';
 export const removalPolicy = ({ removalPolicy }: Settings): RemovalPolicy =>
   removalPolicy === 'destroy' ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN;
 
+/** By prefixes of functions/store/keys.ts `objects`; never of `states` and `policies`, which are needed however old. */
+const expiries = ({ configurationRetentionDays, runRetentionDays }: Settings): s3.LifecycleRule[] => {
+  const after = (days: number | undefined, ...prefixes: string[]): s3.LifecycleRule[] =>
+    days === undefined
+      ? []
+      : prefixes.map((prefix) => ({ id: `old-${prefix}`, prefix: `${prefix}/`, expiration: Duration.days(days) }));
+  return [
+    ...after(configurationRetentionDays, 'configurations'),
+    ...after(runRetentionDays, 'runs', 'inputs', 'outcomes'),
+  ];
+};
+
 /** The one table, the one bucket, and the key that both and the secrets in them are encrypted with. */
 export class Storage extends Construct {
   readonly table: dynamodb.Table;
@@ -66,6 +78,7 @@ export class Storage extends Construct {
         // State versions are objects of their own, so an old version of an object is only what a mistake overwrote.
         { id: 'old-versions', noncurrentVersionExpiration: Duration.days(90), expiredObjectDeleteMarker: true },
         { id: 'broken-uploads', abortIncompleteMultipartUploadAfter: Duration.days(2) },
+        ...expiries(settings),
       ],
     });
     // Set on the resource itself: the construct's `eventBridgeEnabled` brings a function of its own along.

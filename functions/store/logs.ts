@@ -33,19 +33,17 @@ export const appendLog = async (runId: string, phase: PhaseName, offset: number,
 
 /** Up to `limit` bytes from `offset`; empty when there is nothing new. */
 export const readLog = async (run: Run, phase: PhaseName, offset: number, limit: number): Promise<Buffer> => {
-  if (run[phase].content) {
-    return Buffer.from(`${String.fromCharCode(STX)}This log is deleted.\n${String.fromCharCode(ETX)}`).subarray(
-      offset,
-      offset + limit,
-    );
-  }
+  if (run[phase].content) return instead('This log is deleted.', offset, limit);
   if (isPhaseFinal(run[phase].status) && run[phase].report?.artifacts?.includes('log')) {
-    return (
-      (await getObject(objects.artifact(run.id, phase, 'log'), { from: offset, length: limit })) ?? Buffer.alloc(0)
-    );
+    const key = objects.artifact(run.id, phase, 'log');
+    return (await getObject(key, { from: offset, length: limit })) ?? instead('This log has expired.', offset, limit);
   }
   return readPieces(run.id, phase, offset, limit);
 };
+
+/** Framed like a log, so that readers find its end. */
+const instead = (text: string, offset: number, limit: number): Buffer =>
+  Buffer.from(`${String.fromCharCode(STX)}${text}\n${String.fromCharCode(ETX)}`).subarray(offset, offset + limit);
 
 const readPieces = async (runId: string, phase: PhaseName, offset: number, limit: number): Promise<Buffer> => {
   const { pk, sk } = keys.log(runId, phase, offset);

@@ -104,6 +104,28 @@ describe('plans and applies', () => {
     expect((await api.get(`${path}/errored-state`)).status).toBe(404);
   });
 
+  it('say that their content has expired, when it is old and gone', async () => {
+    const { update } = await import('../../functions/store/table.ts');
+    const { keys } = await import('../../functions/store/keys.ts');
+    const old = await fresh();
+    const path = `plans/plan-${suffix(old)}/json-output`;
+    await store.updateRun(old.id, { set: { 'plan.status': 'finished', 'plan.report': report(['plan-json', 'log']) } });
+    expect((await api.get(path)).status).toBe(307);
+    const created = { createdAt: new Date(Date.now() - 91 * 24 * 3600 * 1000).toISOString() };
+    await store.updateRun(old.id, { set: created });
+    const { status, body } = await api.get(path);
+    expect([status, body.errors[0].detail]).toEqual([404, `The content of the plan of run ${old.id} has expired.`]);
+    const log = await logs(eventOf('GET', `/logs/${old.id}/plan/${old.logSecret}`) as APIGatewayProxyEventV2);
+    expect(Buffer.from(log.body ?? '', 'base64').toString()).toBe('\u0002This log has expired.\n\u0003');
+
+    const version = keys.configurationVersion(old.configurationVersionId);
+    await update(version, { set: { ...created, status: 'uploaded' } });
+    const archive = `configuration-versions/${old.configurationVersionId}/download`;
+    expect((await api.get(archive)).status).toBe(302);
+    await update(version, { set: { id: 'cv-expired000000000' } });
+    expect((await api.get(archive)).body.errors[0].detail).toMatch(/has expired\. Upload the configuration again\./);
+  });
+
   it('have no errored state otherwise', async () => {
     const { status, body } = await api.get(`applies/apply-${suffix(run)}/errored-state`);
     expect([status, body.errors[0].detail]).toEqual([404, expect.stringContaining(run.id)]);

@@ -60,6 +60,8 @@ describe('settings', () => {
     [{ terraformEngine: 'pulumi' }, 'terraformEngine: must be terraform or tofu (it is "pulumi")'],
     [{ terraformVersion: '~> 1.9' }, 'terraformVersion: must be an exact version'],
     [{ logRetentionDays: 8 }, 'logRetentionDays: must be one of 1, 3, 5'],
+    [{ runRetentionDays: 30 }, 'runRetentionDays: must be at least 90'],
+    [{ configurationRetentionDays: '9999' }, 'configurationRetentionDays: must be at most 3653'],
     [{ removalPolicy: 'keep' }, 'removalPolicy: must be retain or destroy'],
     [{ alarmEmail: 'me' }, 'alarmEmail: must be an e-mail address'],
     [{ vpcId: 'vpc-1' }, 'vpcId, subnetIds: give both'],

@@ -14,6 +14,7 @@ import {
   uploadSeconds,
 } from '../../store/configuration-versions.ts';
 import { objects } from '../../store/keys.ts';
+import { hasExpired } from '../../store/retention.ts';
 import type { Workspace } from '../../store/workspaces.ts';
 import { type Answer, accepted, created, done, ok, redirect } from '../answer.ts';
 import { configurationVersionDocument } from '../documents/configuration-versions.ts';
@@ -90,7 +91,11 @@ const manage =
 
 const download = async (version: ConfigurationVersion | undefined): Promise<Answer> => {
   if (version?.status !== 'uploaded') throw notFound('The configuration was not uploaded.');
-  return redirect(302, await presignGet(objects.configuration(version.id), downloadSeconds));
+  const key = objects.configuration(version.id);
+  if (await hasExpired(key, version.createdAt)) {
+    throw notFound(`The content of configuration version ${version.id} has expired. Upload the configuration again.`);
+  }
+  return redirect(302, await presignGet(key, downloadSeconds));
 };
 
 const ofRun = async ({ subject }: Context<Run>): Promise<ConfigurationVersion> => {

@@ -2,6 +2,7 @@ import type { Artifact, Run } from '../../run/run.ts';
 import { isPhaseFinal } from '../../run/status.ts';
 import { objectSize, presignGet } from '../../store/bucket.ts';
 import { objects } from '../../store/keys.ts';
+import { hasExpired } from '../../store/retention.ts';
 import { type Answer, noContent, ok, redirect } from '../answer.ts';
 import { applyDocument, planDocument } from '../documents/runs.ts';
 import { notFound, unavailable } from '../errors.ts';
@@ -11,8 +12,11 @@ import { type Context, type Route, route } from '../route.ts';
 /** Life of a link to a plan, in seconds (HCP API: plans). */
 const linkSeconds = 60;
 
-const link = async ({ id }: Run, artifact: Artifact): Promise<Answer> =>
-  redirect(307, await presignGet(objects.artifact(id, 'plan', artifact), linkSeconds));
+const link = async ({ id, createdAt }: Run, artifact: Artifact): Promise<Answer> => {
+  const key = objects.artifact(id, 'plan', artifact);
+  if (await hasExpired(key, createdAt)) throw notFound(`The content of the plan of run ${id} has expired.`);
+  return redirect(307, await presignGet(key, linkSeconds));
+};
 
 const kept =
   (handle: (context: Context<Run>) => Promise<Answer>) =>

@@ -102,7 +102,9 @@ const readCheck = async (context: Context<Run>): Promise<Answer> =>
 /** Empty until it is judged. */
 const readOutput = async ({ subject }: Context<Run>): Promise<Answer> => {
   const kept = isJudged(policyCheckStatus(subject)) ? await getPolicyResult(subject.id, 'check') : undefined;
-  return plainText(kept ? checkOutput(await readPolicySetOutcomes(kept)) : '');
+  if (!kept) return plainText('');
+  const sets = await readPolicySetOutcomes(kept);
+  return plainText(sets.length ? checkOutput(sets) : 'What the policies said has expired.\n');
 };
 
 const override = async (context: Context<Run>): Promise<Answer> => {

@@ -1,0 +1,28 @@
+import { Template } from 'aws-cdk-lib/assertions';
+import { App, Stack } from 'aws-cdk-lib/core';
+import { describe, expect, it } from 'vitest';
+import { readSettings } from '../../infra/settings.ts';
+import { Storage } from '../../infra/storage.ts';
+
+const rules = (context: Record<string, unknown>) => {
+  const stack = new Stack(new App(), 'Test');
+  new Storage(stack, 'Storage', readSettings(context));
+  const [bucket] = Object.values(Template.fromStack(stack).findResources('AWS::S3::Bucket'));
+  const all: { Prefix?: string; ExpirationInDays?: number }[] = bucket?.Properties.LifecycleConfiguration.Rules;
+  return all.filter((rule) => rule.ExpirationInDays).map((rule) => `${rule.Prefix} ${rule.ExpirationInDays}`);
+};
+
+describe('the bucket', () => {
+  it('keeps everything for good unless told otherwise', () => {
+    expect(rules({})).toEqual([]);
+  });
+
+  it('lets go of configurations and of what runs leave after the days that are set, never of states', () => {
+    expect(rules({ configurationRetentionDays: 400, runRetentionDays: '365' })).toEqual([
+      'configurations/ 400',
+      'runs/ 365',
+      'inputs/ 365',
+      'outcomes/ 365',
+    ]);
+  });
+});
