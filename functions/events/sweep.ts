@@ -32,7 +32,8 @@ export const handler = async (): Promise<{ looked: number; repaired: number }> =
       query<Key>({ pk: dueShard(n), to: now, index: 'due', limit: perShard }),
     ),
   );
-  const items = shards.flat();
+  // The index adds its own attributes, which no key may have.
+  const items = shards.flat().map(({ pk, sk }): Key => ({ pk, sk }));
   let repaired = 0;
   for (const key of items) {
     try {

@@ -1,6 +1,6 @@
 import type { Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
-import { due, notDue } from './due.ts';
+import { due } from './due.ts';
 import { deliver } from './execution.ts';
 import { type Key, keys } from './keys.ts';
 import { getRun, updateRun } from './runs.ts';
@@ -38,7 +38,6 @@ export const startNext = async (workspaceId: string): Promise<void> => {
     const { runId, sk } = first.entry;
     const locked = await update<Workspace>(keys.workspace(workspaceId), {
       set: { lock: { kind: 'run', runId, at: new Date().toISOString() } },
-      remove: notDue,
       condition: 'attribute_exists(pk) AND (attribute_not_exists(#lock) OR #lock.runId = :runId)',
       names: { '#lock': 'lock' },
       values: { ':runId': runId },
@@ -117,8 +116,17 @@ export const goFirst = async (run: Run): Promise<boolean> => {
 export const leaveQueue = async (run: Run): Promise<void> => {
   await Promise.all([remove(queueEntry(run)), remove(keys.openRun(run.organization, run.createdAt, run.id))]);
   const workspace = await unlock(run.workspaceId, run.id);
-  // A run that never was current leaves the workspace as it is; the next may start only if nobody holds it.
-  if (workspace || !(await get<Workspace>(keys.workspace(run.workspaceId)))?.lock) await startNext(run.workspaceId);
+  if (workspace || (await mayStart(run.workspaceId))) await startNext(run.workspaceId);
+};
+
+/**
+ * Whether the next run may have to be started, though nothing was given back: nobody holds the workspace, or a run does
+ * that has not been told, because whoever gave it the lock died then and is now here again.
+ */
+const mayStart = async (workspaceId: string): Promise<boolean> => {
+  const lock = (await get<Workspace>(keys.workspace(workspaceId)))?.lock;
+  if (!lock) return true;
+  return lock.kind === 'run' && !(await getRun(lock.runId))?.current;
 };
 
 /** Marks a workspace that becomes free, so that the sweep starts its queue should the caller die before it does. */

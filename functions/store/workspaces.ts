@@ -1,3 +1,4 @@
+import { notDue } from './due.ts';
 import { newId } from './id.ts';
 import { type Key, keys } from './keys.ts';
 import { countNames } from './name-index.ts';
@@ -269,6 +270,8 @@ export const unlockWorkspace = async (workspaceId: string, userId?: string): Pro
     change.values = { ...change.values, ':me': userId };
   }
   const workspace = await update<Workspace>(keys.workspace(workspaceId), change);
-  if (workspace) await startNext(workspaceId);
+  if (!workspace) return undefined;
+  await startNext(workspaceId);
+  await update(keys.workspace(workspaceId), { remove: notDue, condition: 'attribute_exists(dueAt)' });
   return workspace;
 };

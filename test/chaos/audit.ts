@@ -13,6 +13,8 @@ const snapshotMs = 15_000;
 export class Audit {
   readonly #campaign: Campaign;
   readonly statuses = new Map<string, number>();
+  /** Why runs ended as errored. */
+  readonly reasons: string[] = [];
 
   constructor(campaign: Campaign) {
     this.#campaign = campaign;
@@ -47,6 +49,7 @@ export class Audit {
       const runs = await this.#all(runsOf(place.id));
       for (const { id, attributes } of runs) {
         seen.add(id);
+        if (attributes.status === 'errored') this.reasons.push(`${id}: ${attributes['end-reason']}`);
         this.statuses.set(attributes.status, (this.statuses.get(attributes.status) ?? 0) + 1);
       }
       const entries = ledger.filter(({ workspace }) => workspace === place.name);
@@ -54,7 +57,7 @@ export class Audit {
         ...inOrder(place, runs),
         ...oneAtATime(place, runs, entries),
         ...(await this.#states(place)),
-        ...(await this.#resources(place, entries)),
+        ...(await this.#resources(place, runs, entries)),
       );
     }
     for (const id of this.#campaign.acknowledged)
@@ -103,7 +106,7 @@ export class Audit {
   }
 
   /** What was made and not destroyed is in the state; and what is in the state was made and not destroyed. */
-  async #resources({ id, name }: Place, entries: Entry[]): Promise<string[]> {
+  async #resources({ id, name }: Place, runs: Resource[], entries: Entry[]): Promise<string[]> {
     const { client, violence } = this.#campaign;
     const current = await client.get(`/workspaces/${id}/current-state-version`).catch(() => undefined);
     const known = new Set<string>();
@@ -113,7 +116,9 @@ export class Audit {
         for (const { attributes, deposed } of instances) if (!deposed) known.add(attributes.id);
     }
     const last = new Map(entries.map((entry) => [entry.id, entry]));
-    const excused = ({ run, at }: Entry) => violence.some((one) => one.runId === run && at > one.at - snapshotMs);
+    const applied = new Set(runs.filter(({ attributes }) => attributes.status === 'applied').map((run) => run.id));
+    const excused = ({ run, at }: Entry) =>
+      !applied.has(run) && violence.some((one) => one.runId === run && at > one.at - snapshotMs);
     const found: string[] = [];
     for (const [resource, entry] of last) {
       if ((entry.what === 'create') === known.has(resource) || excused(entry)) continue;

@@ -12,6 +12,7 @@ import { Audit } from './audit.ts';
 import { Chance } from './chance.ts';
 import { configuration } from './ledger.ts';
 import { runners, send } from './processes.ts';
+import { Tally } from './tally.ts';
 
 /** More at once only make a small machine slower. */
 const workspaceCount = 4;
@@ -47,10 +48,9 @@ export class Campaign {
   /** Runs whose creation was answered: they must exist. */
   readonly acknowledged = new Set<string>();
   readonly violence: Violence[] = [];
+  readonly tally = new Tally();
   readonly #platform: PlatformProcess;
   readonly #chance: Chance;
-  readonly #counts = new Map<string, number>();
-  readonly #began = Date.now();
   #client: Client;
 
   private constructor(platform: PlatformProcess, seed: number) {
@@ -89,16 +89,6 @@ export class Campaign {
     return { id, name, versions };
   }
 
-  #note(what: string, detail = ''): void {
-    this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1);
-    this.#say(what, detail);
-  }
-
-  #say(what: string, detail: string): void {
-    const at = ((Date.now() - this.#began) / 1000).toFixed(1).padStart(6);
-    if (process.env.CHAOS_VERBOSE) console.log(`${at} ${what} ${detail}`);
-  }
-
   /** Does something random again and again. */
   async rage(ms: number): Promise<void> {
     const end = Date.now() + ms;
@@ -124,7 +114,7 @@ export class Campaign {
       } catch (error) {
         // What a client is told while everything fails; that it was told is enough.
         if (!(error instanceof ApiError) && !(error instanceof TypeError)) throw error;
-        this.#note(error instanceof ApiError ? `answer ${error.status}` : 'no answer', error.message);
+        this.tally.note(error instanceof ApiError ? `answer ${error.status}` : 'no answer', error.message);
       }
       await sleep(this.#chance.between(100, 1200));
     }
@@ -144,7 +134,7 @@ export class Campaign {
       }[kind];
       const { id } = await this.#client.createRun(place.id, attributes, this.#chance.one(place.versions));
       this.acknowledged.add(id);
-      this.#note('run created', `${id} ${kind} ${place.name}`);
+      this.tally.note('run created', `${id} ${kind} ${place.name}`);
     },
     confirm: () => this.#actOnOne('apply', (run) => run.attributes.actions['is-confirmable']),
     discard: () => this.#actOnOne('discard', (run) => run.attributes.actions['is-discardable']),
@@ -156,7 +146,7 @@ export class Campaign {
       await endCoolOff(run.id);
       this.violence.push({ runId: run.id, what: 'force-canceled', at: Date.now() });
       await this.#client.act(run.id, 'force-cancel');
-      this.#note('force-cancel', run.id);
+      this.tally.note('force-cancel', run.id);
     },
     killRunner: async () => this.#hurt('killed', 'SIGKILL'),
     freezeRunner: async () => {
@@ -165,12 +155,12 @@ export class Campaign {
     },
     killPlatform: async () => {
       await this.#platform.stop('SIGKILL');
-      this.#note('platform killed');
+      this.tally.note('platform killed');
       await this.#restart();
     },
     stopPlatform: async () => {
       await this.#platform.stop('SIGTERM');
-      this.#note('platform stopped');
+      this.tally.note('platform stopped');
       await this.#restart();
     },
   };
@@ -180,7 +170,7 @@ export class Campaign {
     const run = this.#chance.one(runs);
     if (!run) return;
     await this.#client.act(run.id, action);
-    this.#note(action, run.id);
+    this.tally.note(action, run.id);
   }
 
   /** @returns what wakes it */
@@ -189,7 +179,7 @@ export class Campaign {
     if (!runner) return () => {};
     this.violence.push({ runId: runner.startedBy ?? '', what, at: Date.now() });
     send(runner, name);
-    this.#note(`runner ${what}`, runner.startedBy);
+    this.tally.note(`runner ${what}`, runner.startedBy);
     return () => send(runner, 'SIGCONT');
   }
 
@@ -211,7 +201,7 @@ export class Campaign {
     const rules = (await (await fetch(`${this.local.awsEndpointUrl}/_faults`)).json()) as CountedRule[];
     for (const { kind, service, injected } of rules) {
       const name = `fault ${kind}${service ? ` ${service}` : ''}`;
-      if (injected) this.#counts.set(name, (this.#counts.get(name) ?? 0) + injected);
+      this.tally.add(name, injected);
     }
   }
 
@@ -238,15 +228,16 @@ export class Campaign {
       }
       const unsettled = await audit.unsettled();
       if (unsettled.length === 0) break;
-      if (unsettled[0] !== first) this.#say('waiting', unsettled.join(', '));
+      if (unsettled[0] !== first) this.tally.say('waiting', unsettled.join(', '));
       first = unsettled[0];
       await this.#sweep();
       if (Date.now() - begun > quietMs) return [...unsettled, ...(await audit.findings())];
       await sleep(2000);
     }
-    this.#note(`settled after ${Math.round((Date.now() - begun) / 1000)} s`);
+    this.tally.note(`settled after ${Math.round((Date.now() - begun) / 1000)} s`);
     const findings = await audit.findings();
-    for (const [status, count] of audit.statuses) this.#counts.set(`run ${status}`, count);
+    for (const reason of audit.reasons) this.tally.say('errored', reason);
+    for (const [status, count] of audit.statuses) this.tally.add(`run ${status}`, count);
     return findings;
   }
 
@@ -259,12 +250,5 @@ export class Campaign {
   async end(): Promise<void> {
     for (const runner of runners(this.folder)) send(runner, 'SIGKILL');
     await this.#platform.stop();
-  }
-
-  summary(): string {
-    return [...this.#counts]
-      .sort(([a], [b]) => a.localeCompare(b))
-      .map(([what, count]) => `${String(count).padStart(6)}  ${what}`)
-      .join('\n');
   }
 }

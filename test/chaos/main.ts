@@ -26,7 +26,7 @@ try {
   failures = [(error as Error).stack ?? String(error)];
 }
 await campaign.end();
-console.log(campaign.summary());
+console.log(campaign.tally.summary());
 if (failures.length === 0) {
   await rm(campaign.folder, { recursive: true, force: true });
   console.log('nothing was lost');
