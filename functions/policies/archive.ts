@@ -1,10 +1,8 @@
 import { posix } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { extract } from 'tar-stream';
 import type { SourceFile } from './engine.ts';
 import { PolicySetError } from './policy-blocks.ts';
+import { TarError, tarEntries } from './tar.ts';
 
 /** A policy set version as it is uploaded: a gzip tar. Nothing of it is written to disk; only its text files are taken. */
 
@@ -24,8 +22,7 @@ const inside = (name: string): string => {
 };
 
 const readable = (error: NodeJS.ErrnoException): Error => {
-  if (error instanceof PolicySetError) return error;
-  if (error.code === 'Z_DATA_ERROR' || error.code === 'Z_BUF_ERROR' || /tar header|end of data/i.test(error.message)) {
+  if (error instanceof TarError || error.code === 'Z_DATA_ERROR' || error.code === 'Z_BUF_ERROR') {
     return new PolicySetError(
       `The archive cannot be read (${error.message}): upload a gzip-compressed tar file (tar -czf).`,
     );
@@ -54,8 +51,10 @@ export const readArchive = async (archive: Buffer, root: string): Promise<Source
   const base = inside(root).replace(/^\.$/, '');
   let entries = 0;
   let unpacked = 0;
-  const bounded = async function* (source: AsyncIterable<Buffer>) {
-    for await (const part of source) {
+  const bounded = async function* () {
+    const source = createGunzip();
+    source.end(archive);
+    for await (const part of source as AsyncIterable<Buffer>) {
       unpacked += part.length;
       if (unpacked > unpackedBytes) {
         throw new PolicySetError(
@@ -65,31 +64,17 @@ export const readArchive = async (archive: Buffer, root: string): Promise<Source
       yield part;
     }
   };
-  const tar = extract();
-  const feeding = pipeline(Readable.from([archive]), createGunzip(), bounded, tar);
-  feeding.catch(() => {});
   try {
-    for await (const entry of tar) {
+    for await (const { name, isFile, content } of tarEntries(bounded())) {
       if (++entries > mostFiles) {
         throw new PolicySetError(`The archive has more than ${mostFiles} entries: pack policies only.`);
       }
-      const path = inside(entry.header.name);
+      const path = inside(name);
       const local = base === '' ? path : path.startsWith(`${base}/`) ? path.slice(base.length + 1) : undefined;
-      if (entry.header.type === 'file' && local && taken.test(local) && !tests.test(local)) {
-        const parts: Buffer[] = [];
-        for await (const part of entry as unknown as AsyncIterable<Buffer>) parts.push(part);
-        files.set(local, text(path, Buffer.concat(parts)));
-      }
-      entry.resume();
+      if (isFile && local && taken.test(local) && !tests.test(local)) files.set(local, text(path, await content()));
     }
-    await feeding;
   } catch (error) {
-    tar.destroy();
-    const first = await feeding.then(
-      () => error,
-      (cause: unknown) => (error instanceof PolicySetError ? error : cause),
-    );
-    throw readable(first as NodeJS.ErrnoException);
+    throw readable(error as NodeJS.ErrnoException);
   }
   return [...files].map(([path, content]) => ({ path, content })).sort((a, b) => (a.path < b.path ? -1 : 1));
 };

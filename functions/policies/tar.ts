@@ -1,0 +1,125 @@
+/**
+ * Reads tar files (POSIX.1-2024 pax: ustar and pax interchange format; GNU tar: long names). It is this small because it
+ * is in every function that creates runs; those would start with 37 KB more of a library for streams of any length.
+ */
+
+export interface TarEntry {
+  name: string;
+  /** Anything else has no content to take: folders, links, devices. */
+  isFile: boolean;
+  /** Read once, before the next entry; what nobody reads is passed over. */
+  content(): Promise<Buffer>;
+}
+
+export class TarError extends Error {
+  override readonly name = 'TarError';
+}
+
+const block = 512;
+
+/** Takes the source apart; undefined when there is nothing left. What is not kept takes no memory. */
+const taker = (source: AsyncIterator<Buffer>) => {
+  let rest: Buffer = Buffer.alloc(0);
+  return async (bytes: number, keep = true): Promise<Buffer | undefined> => {
+    const parts: Buffer[] = [];
+    let missing = bytes;
+    while (missing > 0) {
+      if (rest.length === 0) {
+        const next = await source.next();
+        if (next.done) break;
+        rest = next.value;
+      }
+      const part = rest.subarray(0, missing);
+      rest = rest.subarray(part.length);
+      missing -= part.length;
+      if (keep) parts.push(part);
+    }
+    if (missing > 0 && missing === bytes) return undefined;
+    if (missing > 0) throw new TarError('it ends in the middle of an entry');
+    return Buffer.concat(parts);
+  };
+};
+
+const textAt = (header: Buffer, from: number, length: number): string => {
+  const field = header.subarray(from, from + length);
+  const end = field.indexOf(0);
+  return field.toString('utf8', 0, end < 0 ? length : end);
+};
+
+const sizeOf = (header: Buffer): number => {
+  // Sizes of 8 GiB and more are binary.
+  const size =
+    header[124] === 0x80
+      ? Number(header.readBigUInt64BE(128))
+      : Number(`0o${textAt(header, 124, 12).trim().replace(/^$/, '0')}`);
+  if (!Number.isSafeInteger(size)) throw new TarError('a header has no valid size');
+  return size;
+};
+
+/** Undefined for a block of zeros, as they are at the end. */
+const readHeader = (header: Buffer) => {
+  const sum = header.reduce((all, byte, i) => all + (i >= 148 && i < 156 ? 0x20 : byte), 0);
+  if (sum === 8 * 0x20) return undefined;
+  const magic = header.toString('latin1', 257, 263);
+  if (Number.parseInt(textAt(header, 148, 8).trim(), 8) !== sum || !['ustar\0', 'ustar '].includes(magic)) {
+    throw new TarError('a header is not valid');
+  }
+  const prefix = magic === 'ustar\0' ? textAt(header, 345, 155) : '';
+  const name = textAt(header, 0, 100);
+  return {
+    name: prefix ? `${prefix}/${name}` : name,
+    size: sizeOf(header),
+    type: header[156] ? String.fromCharCode(header[156]) : '0',
+  };
+};
+
+/** Records are `<length> <key>=<value>\n`, the length being that of the whole record. */
+const readPax = (content: Buffer): Record<string, string> => {
+  const fields: Record<string, string> = {};
+  for (let at = 0; at < content.length; ) {
+    const length = Number.parseInt(content.toString('latin1', at, at + 20), 10);
+    const [, key, value] = /^\d+ ([^=]+)=(.*)\n$/s.exec(content.toString('utf8', at, at + length)) ?? [];
+    if (key === undefined || value === undefined) throw new TarError('an extended header is not valid');
+    fields[key] = value;
+    at += length;
+  }
+  return fields;
+};
+
+/** @throws {TarError} when it is none, or not whole; and whatever the source throws, which is read to its end */
+export async function* tarEntries(source: AsyncIterable<Buffer>): AsyncGenerator<TarEntry> {
+  const parts = source[Symbol.asyncIterator]();
+  const take = taker(parts);
+  /** What follows a header, without the padding. */
+  const following = async (size: number, keep = true): Promise<Buffer> => {
+    const taken = await take(Math.ceil(size / block) * block, keep);
+    if (!taken) throw new TarError('it ends in the middle of an entry');
+    return taken.subarray(0, size);
+  };
+  let common: Record<string, string> = {};
+  let own: Record<string, string> = {};
+  try {
+    for (let header = await take(block); header; header = await take(block)) {
+      const found = readHeader(header);
+      if (!found) continue;
+      const { type } = found;
+      if (type === 'g') common = { ...common, ...readPax(await following(found.size)) };
+      else if (type === 'x') own = { ...own, ...readPax(await following(found.size)) };
+      else if (type === 'L') own.path = textAt(await following(found.size), 0, found.size);
+      else if (type === 'K') await following(found.size, false);
+      else {
+        const { path: name = found.name, size: stated = String(found.size) } = { ...common, ...own };
+        own = {};
+        const isFolder = type === '5' || name.endsWith('/');
+        const size = isFolder ? 0 : Number(stated);
+        if (!Number.isSafeInteger(size) || size < 0) throw new TarError('an extended header has no valid size');
+        let reading: Promise<Buffer> | undefined;
+        const content = () => (reading ??= following(size));
+        yield { name, isFile: type === '0' && !isFolder, content };
+        if (!reading) await following(size, false);
+      }
+    }
+  } finally {
+    await parts.return?.();
+  }
+}
