@@ -4,21 +4,9 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import { Aws } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
+import { apiRoutes, type Target } from './api-routes.ts';
 import type { Settings } from './settings.ts';
 import { removalPolicy } from './storage.ts';
-
-type Target = 'Api' | 'Logs' | 'Runner' | 'Web';
-
-const routes: { key: string; target: Target }[] = [
-  { key: 'ANY /api/v2/{proxy+}', target: 'Api' },
-  { key: 'GET /.well-known/{proxy+}', target: 'Api' },
-  { key: 'ANY /oauth/{proxy+}', target: 'Api' },
-  { key: 'GET /logs/{proxy+}', target: 'Logs' },
-  { key: 'ANY /runner/v1/{proxy+}', target: 'Runner' },
-  { key: 'GET /', target: 'Web' },
-  { key: 'GET /app', target: 'Web' },
-  { key: 'GET /app/{proxy+}', target: 'Web' },
-];
 
 /**
  * Requests per second. An account has 10,000 (burst 5,000) for all of its APIs: the public API stays well below, so
@@ -59,7 +47,7 @@ export class HttpApi extends Construct {
       accessLogSettings: { destinationArn: this.accessLog.logGroupArn, format: JSON.stringify(accessLogFormat) },
       defaultRouteSettings: { throttlingRateLimit: publicLimit.rate, throttlingBurstLimit: publicLimit.burst },
       routeSettings: Object.fromEntries(
-        routes
+        apiRoutes
           .filter(({ target }) => target === 'Logs' || target === 'Runner')
           .map(({ key }) => [key, { ThrottlingRateLimit: noLimit.rate, ThrottlingBurstLimit: noLimit.burst }]),
       ),
@@ -82,7 +70,7 @@ export class HttpApi extends Construct {
       principal: 'apigateway.amazonaws.com',
       sourceArn: `arn:${Aws.PARTITION}:execute-api:${Aws.REGION}:${Aws.ACCOUNT_ID}:${this.apiId}/*/*`,
     });
-    routes
+    apiRoutes
       .filter((route) => route.target === name)
       .forEach(({ key }, i) => {
         const route = new apigateway.CfnRoute(this, `${name}Route${i || ''}`, {
@@ -98,6 +86,8 @@ export class HttpApi extends Construct {
 
 const authorization: Record<Target, string> = {
   Api: 'The function checks bearer tokens (stored hashed) and permissions itself: clients of the HCP Terraform API bring no IAM or JWT credentials, and discovery is public by contract.',
+  Governance:
+    'The function checks bearer tokens (stored hashed) and permissions itself: clients of the HCP Terraform API and run tasks bring no IAM or JWT credentials.',
   Logs: 'The path carries a 256-bit capability: clients of the HCP Terraform API send no token to a log URL (api: log-read-url).',
   Web: 'The page and its scripts hold no data and are the same for everybody; what they show comes from the API, with the reader’s own token.',
   Runner: 'The function checks the claim or token of one run and phase; runners have no other credentials by design.',

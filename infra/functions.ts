@@ -16,6 +16,11 @@ export const functions = {
     // API Gateway gives up after 30 s; the function answers before.
     timeoutSeconds: 29,
   },
+  Governance: {
+    entry: 'functions/api/governance.ts',
+    description: 'The public API: variable sets, run tasks, policies, cost estimates',
+    timeoutSeconds: 29,
+  },
   Logs: {
     entry: 'functions/api/logs.ts',
     description: 'Logs of plans and applies, while they are written and after',

@@ -167,10 +167,19 @@ export const permissions = (
       may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
       may.key('GenerateDataKey', 'Decrypt'),
       // What runs were given is theirs alone to read.
-      may.readObjects('configurations', 'outcomes', 'policies', 'runs', 'states'),
-      may.writeObjects('configurations', 'inputs', 'outcomes', 'policies', 'runs', 'states'),
+      may.readObjects('configurations', 'policies', 'runs', 'states'),
+      may.writeObjects('configurations', 'inputs', 'policies', 'runs', 'states'),
       may.seeMissingObjects(),
       start,
+      answering(machine.arn),
+    ],
+    Governance: [
+      may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+      may.key('GenerateDataKey', 'Decrypt'),
+      may.readObjects('outcomes', 'policies', 'runs'),
+      may.writeObjects('outcomes', 'policies'),
+      may.seeMissingObjects(),
+      // Run tasks say that they are still at work.
       answering(machine.arn, 'Heartbeat'),
     ],
     Logs: [may.table('GetItem', 'Query'), may.key('Decrypt'), may.readObjects('runs'), may.seeMissingObjects()],

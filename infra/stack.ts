@@ -79,7 +79,9 @@ export class Platform extends Stack {
     const forApi = { ...table, ...bucket, ...key, ...machine };
     const functions: Record<FunctionId, PlatformFunction> = {
       ...states,
-      Api: build('Api', { ...forApi, ...outbound }, may.Api),
+      Api: build('Api', forApi, may.Api),
+      // It starts no run, and asks a run task for a first answer when one is made.
+      Governance: build('Governance', { ...table, ...bucket, ...key, ...outbound }, may.Governance),
       Web: build('Web', bucket, may.Web),
       Logs: build('Logs', { ...table, ...bucket }, may.Logs),
       Runner: build(
@@ -105,6 +107,7 @@ export class Platform extends Stack {
 
     api.connect({
       Api: functions.Api.function,
+      Governance: functions.Governance.function,
       Logs: functions.Logs.function,
       Runner: functions.Runner.function,
       Web: functions.Web.function,

@@ -1,45 +1,5 @@
-import middy from '@middy/core';
-import httpRouter from '@middy/http-router';
-import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { type Answer, json } from './answer.ts';
-import { ApiError, notFound } from './errors.ts';
-import { featureNotProvided } from './not-provided.ts';
-import { readRequest } from './request.ts';
-import type { Route } from './route.ts';
-import { routes } from './routes/index.ts';
+import { coreRoutes } from './routes/core.ts';
+import { serve } from './serve.ts';
 
-const internal = new ApiError(500, [
-  {
-    title: 'internal error',
-    detail: 'Something went wrong on this side. Try again; if it happens again, tell the operator of this platform.',
-  },
-]);
-
-/** What went wrong inside is for the log; it can name records that the caller may not know of. */
-const errorAnswer = (error: unknown, event: APIGatewayProxyEventV2): Answer => {
-  const known = error instanceof ApiError ? error : internal;
-  if (known === internal) {
-    const { http } = event.requestContext;
-    console.error(JSON.stringify({ message: 'request failed', method: http.method, path: http.path }), error);
-  }
-  return json(known.status, { errors: known.errors });
-};
-
-const dispatch =
-  ({ answer, maxBytes }: Route) =>
-  async (event: APIGatewayProxyEventV2): Promise<Answer> =>
-    answer(readRequest(event, maxBytes));
-
-const router = httpRouter<APIGatewayProxyEventV2, Answer>({
-  routes: routes.map((route) => ({ method: route.method, path: route.path, handler: dispatch(route) })),
-  notFoundResponse: ({ method, path }) => {
-    const feature = featureNotProvided(path);
-    const missing = `There is no ${method} ${path} in this API`;
-    throw notFound(feature ? `${missing}: ${feature}, not provided by this platform.` : `${missing}.`);
-  },
-});
-
-/** The public API (HCP Terraform API v2) behind API Gateway; nothing it throws reaches the caller. */
-export const handler = middy(router).onError((request) => {
-  request.response = errorAnswer(request.error, request.event);
-});
+/** The public API, without what organizations lay down for their workspaces (governance.ts). */
+export const handler = serve(coreRoutes);

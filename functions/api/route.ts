@@ -111,6 +111,10 @@ export const userRoute = (
   answer: async (request) => handle({ request, principal: await authenticate(request) }),
 });
 
+/** By full path: clients learn the prefix from discovery. */
+export const versioned = (routes: Route[]): Route[] =>
+  routes.map((route) => ({ ...route, path: `/api/v2${route.path}` }));
+
 export const openRoute = (
   method: Method,
   path: `/${string}`,

@@ -79,7 +79,7 @@ describe('the stack', () => {
   });
 
   it('answers before API Gateway gives up', () => {
-    for (const id of ['Api', 'Logs', 'Runner']) expect(functionProperties(id).Timeout).toBeLessThan(30);
+    for (const id of ['Api', 'Governance', 'Logs', 'Runner']) expect(functionProperties(id).Timeout).toBeLessThan(30);
   });
 });
 
@@ -144,10 +144,12 @@ describe('the HTTP API', () => {
       }),
     );
     const routes = resources('AWS::ApiGatewayV2::Route').map(({ Properties }) => [
-      Properties.RouteKey,
+      Properties.RouteKey as string,
       integrations.get(readable(Properties.Target).replace('integrations/', '')),
     ]);
-    expect(Object.fromEntries(routes)).toEqual({
+    const governance = routes.filter(([, to]) => to === 'GovernanceFunction');
+    expect(governance.filter(([key]) => !key?.startsWith('ANY /api/v2/'))).toEqual([]);
+    expect(Object.fromEntries(routes.filter((route) => !governance.includes(route)))).toEqual({
       'ANY /api/v2/{proxy+}': 'ApiFunction',
       'GET /.well-known/{proxy+}': 'ApiFunction',
       'ANY /oauth/{proxy+}': 'ApiFunction',
@@ -157,6 +159,12 @@ describe('the HTTP API', () => {
       'GET /app/{proxy+}': 'WebFunction',
       'ANY /runner/v1/{proxy+}': 'RunnerFunction',
     });
+  });
+
+  it('tells inside addresses that may be called to those alone who call', () => {
+    const told = functionIds.filter((id) => 'OUTBOUND_ALLOWED_CIDRS' in environmentOf(id));
+    expect(told.sort()).toEqual(['Governance', 'RunTask']);
+    expect(environmentOf('Governance')).not.toHaveProperty('STATE_MACHINE_ARN');
   });
 
   it('never turns logs or runners away before the public API', () => {

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import * as fc from 'fast-check';
 import { pack } from 'tar-stream';
@@ -72,7 +73,7 @@ describe('a tar file', () => {
     packed.entry({ name: 'skipped' }, 'x'.repeat(5000));
     packed.entry({ name: 'last' }, 'y');
     packed.finalize();
-    const whole = Buffer.concat(await Array.fromAsync(packed as AsyncIterable<Buffer>));
+    const whole = await buffer(packed);
     const seen: unknown[] = [];
     for await (const { name, isFile, content } of tarEntries(inPieces(whole, 700))) {
       seen.push([name, isFile, name === 'last' ? (await content()).toString() : undefined]);

@@ -1,5 +1,7 @@
-/** The public API's handler, called as API Gateway calls it, on dynalite and the local S3 and KMS. */
+/** The public API's handlers, called as API Gateway calls them, on dynalite and the local S3 and KMS. */
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import { apiRoutes } from '../../infra/api-routes.ts';
+import { Router } from '../../infra/local/routes.ts';
 import { record } from '../conformance/record.ts';
 import { type Aws, startAws } from './aws.ts';
 import { type Storage, startStorage } from './storage.ts';
@@ -64,6 +66,9 @@ export const eventOf = (method: string, url: string, sent: Sent = {}): APIGatewa
   } as unknown as APIGatewayProxyEventV2;
 };
 
+/** By name in place of ARN. */
+const gateway = new Router(apiRoutes.map(({ key, target }) => ({ key, functionArn: target, timeoutMs: 29_000 })));
+
 let names = 0;
 /** A name nothing else in this file has. */
 export const uniqueName = (prefix: string): string => `${prefix}-${++names}`;
@@ -71,7 +76,8 @@ export const uniqueName = (prefix: string): string => `${prefix}-${++names}`;
 export const startApi = async (): Promise<Api> => {
   const aws = await startAws();
   const storage = await startStorage();
-  const { handler } = await import('../../functions/api/handler.ts');
+  const { handler: core } = await import('../../functions/api/handler.ts');
+  const { handler: governance } = await import('../../functions/api/governance.ts');
   const { handler: bootstrap } = await import('../../functions/events/bootstrap.ts');
   const { putObject } = await import('../../functions/store/bucket.ts');
   const { token, userId } = await bootstrap({ organization: 'acme', email: 'owner@acme.test', username: 'owner' });
@@ -79,6 +85,8 @@ export const startApi = async (): Promise<Api> => {
   const call: Api['call'] = async (method, path, sent = {}) => {
     const url = path.startsWith('/') ? path : `/api/v2/${path}`;
     const event = eventOf(method, url, { ...sent, token: sent.token === undefined ? token : sent.token });
+    const target = gateway.find(method, event.rawPath)?.route.functionArn;
+    const handler = target === 'Governance' ? governance : core;
     const { statusCode, headers, body } = (await handler(event, {} as Context)) as {
       statusCode: number;
       headers: Record<string, string>;

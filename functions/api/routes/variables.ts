@@ -125,7 +125,11 @@ const variablesOf = <S extends Owner>(
 
 export const variableRoutes: Route[] = [
   ...variablesOf('/workspaces/{workspace}/vars', workspace, ['variable:read', 'variable:write']),
-  ...variablesOf('/varsets/{varset}/relationships/vars', variableSet, ['varset:read', 'varset:write']),
   route('GET', '/workspaces/{workspace}/all-vars', 'variable:read', workspace, listEffective),
   route('PATCH', '/workspaces/{workspace}/relationships/vars', 'variable:write', workspace, updateSome),
 ];
+
+export const variableOfSetRoutes: Route[] = variablesOf('/varsets/{varset}/relationships/vars', variableSet, [
+  'varset:read',
+  'varset:write',
+]);

@@ -1,0 +1,5 @@
+import { governanceRoutes } from './routes/governance.ts';
+import { serve } from './serve.ts';
+
+/** The part of the public API about what organizations lay down for their workspaces. */
+export const handler = serve(governanceRoutes);

@@ -1,0 +1,78 @@
+import { build } from 'esbuild';
+import { describe, expect, it } from 'vitest';
+import type { Route } from '../../functions/api/route.ts';
+import { apiRoutes } from '../../infra/api-routes.ts';
+import { functions } from '../../infra/functions.ts';
+import { Router } from '../../infra/local/routes.ts';
+import { sdkPlugin } from '../../infra/sdk.ts';
+
+/** The public API is two functions. API Gateway sends each what it has a route for, and what nobody has to `Api`. */
+
+process.env.AWS_REGION ??= 'us-east-1';
+const { coreRoutes } = await import('../../functions/api/routes/core.ts');
+const { governanceRoutes } = await import('../../functions/api/routes/governance.ts');
+
+const gateway = new Router(apiRoutes.map(({ key, target }) => ({ key, functionArn: target, timeoutMs: 1000 })));
+const targetOf = (method: string, path: string) => gateway.find(method, path)?.route.functionArn;
+const filled = ({ path }: Route, id = 'x-1') => path.replaceAll(/\{\w+\}/g, id);
+
+describe('API Gateway', () => {
+  it.each([
+    ['Api', coreRoutes],
+    ['Governance', governanceRoutes],
+  ])('sends %s every one of its routes, whatever the ids', (target, routes) => {
+    const astray = [
+      'x-1',
+      'tasks',
+      'policies',
+      'policy-sets',
+      'varsets',
+      'runs',
+      'workspaces',
+      'organizations',
+    ].flatMap((id) => routes.filter((route) => targetOf(route.method, filled(route, id)) !== target));
+    expect(astray.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
+  });
+
+  it('has no path for Governance that none of its routes is below', () => {
+    const idle = apiRoutes
+      .filter(({ target }) => target === 'Governance')
+      .filter(({ key }) => {
+        const only = new Router([{ key, functionArn: '', timeoutMs: 1000 }]);
+        return !governanceRoutes.some((route) => only.find(route.method, filled(route)));
+      });
+    expect(idle).toEqual([]);
+  });
+});
+
+/** What is left of each module once the bundler has dropped what nobody calls. */
+const modulesOf = async (id: 'Api' | 'Governance'): Promise<string[]> => {
+  const root = new URL('../..', import.meta.url).pathname;
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: [functions[id].entry],
+    bundle: true,
+    minify: true,
+    platform: 'node',
+    mainFields: ['module', 'main'],
+    format: 'cjs',
+    write: false,
+    metafile: true,
+    outdir: 'out',
+    plugins: [sdkPlugin(root)],
+  });
+  return Object.values(metafile.outputs).flatMap(({ inputs }) =>
+    Object.keys(inputs).filter((path) => inputs[path]?.bytesInOutput),
+  );
+};
+
+describe('a function of the public API', () => {
+  it.each([
+    ['Api', /^functions\/(outbound|cost)\/|routes\/(task|polic|cost|variable-set)|tar-stream|policies\/(engine|opa)/],
+    ['Governance', /routes\/(runs|state|workspace|login)|store\/(queue|run-policies|freeze)|tar-stream/],
+  ] as const)('%s brings along nothing that only others need', async (id, foreign) => {
+    const modules = await modulesOf(id);
+    expect(modules.length).toBeGreaterThan(100);
+    expect(modules.filter((path) => foreign.test(path))).toEqual([]);
+  });
+});
