@@ -173,7 +173,8 @@ describe('what strangers see', () => {
 });
 
 it('answers 404 for what is no route, with the standard headers', async () => {
-  for (const path of ['/api/v2/nothing', '/api/v2', '/', '/api/v2/organizations/acme/nothing']) {
+  const below = ['nothing', 'organizations/acme/nothing', 'policies/x/nothing', 'varsets'];
+  for (const path of ['/', '/api/v2', ...below.map((rest) => `/api/v2/${rest}`)]) {
     const answer = await api.call('GET', path);
     expect(answer.status).toBe(404);
     expect(error(answer).title).toBe('not found');
