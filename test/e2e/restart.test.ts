@@ -44,8 +44,9 @@ describe('the local platform', () => {
   });
 
   it('killed together with its terraform ends the run as errored, keeps the state, and the queue moves', async () => {
+    const after = 'resource "terraform_data" "after" {\n  depends_on = [terraform_data.late]\n}';
     const { workspace, run, version } = await start(
-      { 'main.tf': `${resources(['quick'])}\n${slow('late', 60)}` },
+      { 'main.tf': `${resources(['quick'])}\n${slow('late', 60)}\n${after}` },
       { 'auto-apply': true },
     );
     const next = await client.createRun(workspace.id, {}, version.id);
@@ -60,6 +61,7 @@ describe('the local platform', () => {
     await platform.start();
     const ended = await client.waitForRun(run.id, isFinalRun, 90_000);
     expect(ended.attributes.status).toBe('errored');
+    expect(ended.attributes['end-reason']).toMatch(/The state may be stale: [12] of 3 resources recorded\./);
     expect((await state())?.attributes.resources.map(({ name }: { name: string }) => name)).toContain('quick');
     await client.waitForRun(next.id, confirmable);
   });

@@ -84,6 +84,7 @@ export class PlatformProcess {
 
   async remove(): Promise<void> {
     await this.stop();
-    await rm(this.dataDir, { recursive: true, force: true });
+    // A runner that it leaves behind may still write there.
+    await rm(this.dataDir, { recursive: true, force: true, maxRetries: 10 });
   }
 }
