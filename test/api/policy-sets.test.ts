@@ -229,6 +229,7 @@ describe('a parameter', () => {
     const secret = (await api.post(base, { key: 'token', value: 's3cret', sensitive: true })).body.data;
     expect(secret.attributes.value).toBeNull();
     expect(ids((await api.get(base)).body.data)).toEqual([made.id, secret.id]);
+    expect((await api.get(`${base}/${made.id}`)).body.data).toEqual(made);
     expect((await api.patch(`${base}/${made.id}`, { value: '6' })).body.data.attributes.value).toBe('6');
     expect((await api.patch(`${base}/${secret.id}`, { sensitive: false })).status).toBe(422);
     expect((await api.patch(`${base}/${secret.id}`, { key: 'other' })).status).toBe(422);

@@ -52,6 +52,17 @@ export const known: readonly Known[] = [
   ['self.self-html: is not described', 'in the documentation’s samples: the page of the thing'],
   ['runs.attributes.position-in-queue: is not described', 'read by terraform, which needs a number'],
   ['runs.attributes.status-timestamps.plan-queueable-at: is not described', 'in the documentation: when it was queued'],
+  ['runs.attributes.status-timestamps.policy-checking-at: is not described', 'stamped like every other status'],
+  ['runs.attributes.status-timestamps.policy-override-at: is not described', 'stamped like every other status'],
+  [
+    'runs.attributes.status-timestamps.post-plan-awaiting-decision-at: is not described',
+    'stamped like every other status',
+  ],
+  [
+    'runs.attributes.status: is "post_plan_awaiting_decision", which is not listed',
+    'in the documentation and read by terraform, which asks for the override then',
+  ],
+  ['self.errored-state: is not described', 'where the state of an apply is that could not become the workspace’s'],
   ['configuration-versions.attributes.changed-files: is not described', 'in the documentation’s samples'],
   ['configuration-versions.attributes.status-timestamps.*: is not described', 'read by go-tfe'],
   ['state-version-outputs.attributes.value: is not described', 'what an output is for; read by terraform'],
