@@ -31,6 +31,14 @@ const act = async (
   return 'accepted';
 };
 
+/** The same user asks once more; the first try may have died between its write and the delivery. */
+const repeated = async (runId: string, isSame: (run: Run) => boolean): Promise<ActionResult> => {
+  const current = await getRun(runId);
+  if (!current || !isSame(current)) return 'conflict';
+  await deliver(current);
+  return 'accepted';
+};
+
 /** Confirms. The same user may repeat it (clients retry POSTs); `conflict` when the run does not wait for it. */
 export const applyRun = async (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
   const at = now();
@@ -51,11 +59,7 @@ export const applyRun = async (run: Run, userId: string, comment?: string): Prom
     decidedBy(userId, at),
   );
   if (result === 'accepted') return result;
-  const current = await getRun(run.id);
-  if (current?.decision?.action !== 'apply' || current.decision.by !== userId) return 'conflict';
-  // The first try may have died between its write and this.
-  await deliver(current);
-  return 'accepted';
+  return repeated(run.id, ({ decision }) => decision?.action === 'apply' && decision.by === userId);
 };
 
 const decidedBy =
@@ -144,8 +148,5 @@ export const overrideRun = async (run: Run, userId: string, comment?: string): P
     ({ overrides }) => overrides?.[which]?.by === userId && overrides[which].at === at,
   );
   if (result === 'accepted') return result;
-  const current = await getRun(run.id);
-  if (current?.overrides?.[which]?.by !== userId) return 'conflict';
-  await deliver(current);
-  return 'accepted';
+  return repeated(run.id, ({ overrides }) => overrides?.[which]?.by === userId);
 };

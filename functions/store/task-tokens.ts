@@ -5,8 +5,9 @@ import {
   SendTaskSuccessCommand,
   SFNClient,
 } from '@aws-sdk/client-sfn';
+import type { Resume } from '../run/lifecycle.ts';
 
-/** Answers to executions that wait for a run task. */
+/** Answers to executions that wait with a task token: for a run, or for one of its run tasks. Each may be repeated. */
 
 const client = new SFNClient({});
 
@@ -21,14 +22,20 @@ const tell = async (answer: Promise<unknown>): Promise<boolean> => {
   }
 };
 
+export const answerWait = (taskToken: string, answer: Resume): Promise<boolean> =>
+  tell(
+    'output' in answer
+      ? client.send(new SendTaskSuccessCommand({ taskToken, output: JSON.stringify(answer.output) }))
+      : client.send(new SendTaskFailureCommand({ taskToken, error: answer.error, cause: answer.cause.slice(0, 4000) })),
+  );
+
 /** The task has its result; which, is read from its record. */
-export const endTaskWait = (taskToken: string): Promise<boolean> =>
-  tell(client.send(new SendTaskSuccessCommand({ taskToken, output: '{}' })));
+export const endTaskWait = (taskToken: string): Promise<boolean> => answerWait(taskToken, { output: {} });
 
 /** The run was canceled: nobody cares for the result. */
 export const cancelTaskWait = (taskToken: string, cause: string): Promise<boolean> =>
-  tell(client.send(new SendTaskFailureCommand({ taskToken, error: 'Canceled', cause: cause.slice(0, 4000) })));
+  answerWait(taskToken, { error: 'Canceled', cause });
 
-/** The task is still at work. */
-export const extendTaskWait = (taskToken: string): Promise<boolean> =>
+/** Whoever is waited for is still at work. */
+export const extendWait = (taskToken: string): Promise<boolean> =>
   tell(client.send(new SendTaskHeartbeatCommand({ taskToken })));

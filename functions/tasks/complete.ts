@@ -2,6 +2,7 @@ import { detourBefore } from '../run/checks.ts';
 import type { CaughtError } from '../run/ending.ts';
 import type { Ending } from '../run/states.ts';
 import { isFinal } from '../run/status.ts';
+import type { TaskStage } from '../run/task-stages.ts';
 import { finishRun } from '../store/finish.ts';
 import { getRun } from '../store/runs.ts';
 
@@ -12,6 +13,8 @@ export interface CompleteTask {
     runId: string;
     error?: CaughtError;
     missedHeartbeat?: CaughtError;
+    /** Of a run with run tasks, by stage. */
+    taskResults?: Partial<Record<TaskStage, string[]>>;
     /** The stage after the apply is over, however it went. */
     postApply?: unknown;
   };
@@ -24,7 +27,7 @@ export class PostApplyTasks extends Error {
 
 /** The one finisher: final status, lock released, next run started. */
 export const handler = async ({ ending, run }: CompleteTask): Promise<void> => {
-  if (ending === 'Applied' && !run.postApply) await postApplyFirst(run.runId);
+  if (ending === 'Applied' && run.taskResults?.post_apply && !run.postApply) await postApplyFirst(run.runId);
   // Step Functions tells of a missed heartbeat as States.Timeout too; which catcher caught it makes the difference.
   const error = run.missedHeartbeat ? { Error: 'States.HeartbeatTimeout' } : run.error;
   return finishRun(run.runId, ending, error);

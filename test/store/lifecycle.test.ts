@@ -5,6 +5,7 @@ import type { Run } from '../../functions/run/run.ts';
 import { isFinal } from '../../functions/run/status.ts';
 import { type Aws, startAws } from '../support/aws.ts';
 import { LifecycleWorld } from '../support/lifecycle-world.ts';
+import { newRunOptions } from '../support/run.ts';
 
 /**
  * Whole lives of runs, with every stage, under random orders of what people, runners, run tasks and clocks do, each
@@ -58,29 +59,18 @@ const createRun = async (world: LifecycleWorld, kind: Kind): Promise<void> => {
     ...(policyEvaluation ? { policyEvaluation } : {}),
     ...(policyCheck ? { policyCheck } : {}),
   };
-  await store.createRun(workspaceId, {
-    id,
-    configurationVersionId: 'cv-1',
-    createdBy: 'user-1',
-    source: 'tfe-api',
-    structuredOutput: false,
-    terraformVersion: 'latest',
-    message: '',
-    isDestroy: false,
-    refresh: true,
-    refreshOnly: false,
-    planOnly,
-    savePlan: savePlan && !planOnly,
-    autoApply: autoApply && !planOnly && !savePlan,
-    allowEmptyApply,
-    allowConfigGeneration: false,
-    debuggingMode: false,
-    targetAddrs: null,
-    replaceAddrs: null,
-    variables: [],
-    ...(Object.keys(checks).length ? { checks } : {}),
-    ...(costEstimate ? { costEstimate: { status: 'pending', statusTimestamps: {} } } : {}),
-  });
+  await store.createRun(
+    workspaceId,
+    newRunOptions({
+      id,
+      planOnly,
+      savePlan: savePlan && !planOnly,
+      autoApply: autoApply && !planOnly && !savePlan,
+      allowEmptyApply,
+      ...(Object.keys(checks).length ? { checks } : {}),
+      ...(costEstimate ? { costEstimate: { status: 'pending', statusTimestamps: {} } } : {}),
+    }),
+  );
   world.listen();
 };
 

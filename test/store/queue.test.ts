@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Aws, startAws } from '../support/aws.ts';
+import { newRunOptions } from '../support/run.ts';
 
 /**
  * The queue under random interleavings of everything that touches it, each cut off at a random call to AWS, before or
@@ -114,27 +115,7 @@ class World {
     const id = `run-${String(this.runs.length).padStart(4, '0')}${this.workspaceId.slice(-12)}`;
     const known: Known = { id, number: 0, planOnly };
     this.runs.push(known);
-    const options = {
-      id,
-      configurationVersionId: 'cv-1',
-      createdBy: 'user-1',
-      source: 'tfe-api',
-      structuredOutput: false,
-      terraformVersion: 'latest',
-      message: '',
-      isDestroy: false,
-      refresh: true,
-      refreshOnly: false,
-      planOnly,
-      savePlan: false,
-      autoApply: false,
-      allowEmptyApply: false,
-      allowConfigGeneration: false,
-      debuggingMode: false,
-      targetAddrs: null,
-      replaceAddrs: null,
-      variables: [],
-    };
+    const options = newRunOptions({ id, planOnly });
     let first = true;
     await this.attempt(async () => {
       const run = await store.getRun(id);

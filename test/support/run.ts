@@ -1,25 +1,13 @@
 import type { Run } from '../../functions/run/run.ts';
+import type { NewRun } from '../../functions/store/runs.ts';
 
-/** A run as the create call leaves it. */
-export const newRun = (change: Partial<Run> = {}): Run => ({
-  id: 'run-aaaaaaaaaaaaaaaa',
-  organization: 'acme',
-  workspaceId: 'ws-aaaaaaaaaaaaaaaa',
-  workspaceName: 'network',
-  number: 1,
-  configurationVersionId: 'cv-aaaaaaaaaaaaaaaa',
-  status: 'pending',
-  confirmable: false,
-  statusTimestamps: {},
-  createdAt: '2026-01-01T00:00:00.000Z',
-  createdBy: 'user-aaaaaaaaaaaaaaaa',
+/** What the create call asks the store for. */
+export const newRunOptions = (change: Partial<NewRun> = {}): NewRun => ({
+  configurationVersionId: 'cv-1',
+  createdBy: 'user-1',
   source: 'tfe-api',
-  terraformVersion: 'latest',
-  workingDirectory: '',
   structuredOutput: false,
-  logSecret: 'secret',
-  plan: { status: 'pending', statusTimestamps: {} },
-  apply: { status: 'pending', statusTimestamps: {} },
+  terraformVersion: 'latest',
   message: '',
   isDestroy: false,
   refresh: true,
@@ -33,5 +21,24 @@ export const newRun = (change: Partial<Run> = {}): Run => ({
   targetAddrs: null,
   replaceAddrs: null,
   variables: [],
+  ...change,
+});
+
+/** A run as the create call leaves it. */
+export const newRun = (change: Partial<Run> = {}): Run => ({
+  ...newRunOptions({ configurationVersionId: 'cv-aaaaaaaaaaaaaaaa', createdBy: 'user-aaaaaaaaaaaaaaaa' }),
+  id: 'run-aaaaaaaaaaaaaaaa',
+  organization: 'acme',
+  workspaceId: 'ws-aaaaaaaaaaaaaaaa',
+  workspaceName: 'network',
+  number: 1,
+  status: 'pending',
+  confirmable: false,
+  statusTimestamps: {},
+  createdAt: '2026-01-01T00:00:00.000Z',
+  workingDirectory: '',
+  logSecret: 'secret',
+  plan: { status: 'pending', statusTimestamps: {} },
+  apply: { status: 'pending', statusTimestamps: {} },
   ...change,
 });

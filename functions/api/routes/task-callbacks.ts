@@ -3,7 +3,7 @@ import { isFinal } from '../../run/status.ts';
 import { decideCallback } from '../../run/task-callback.ts';
 import { keepOutcomes, maxOutcomeBytes, mostOutcomes } from '../../store/task-outcomes.ts';
 import { changeTaskResult, deliverResult, getTaskResult, type TaskResult } from '../../store/task-results.ts';
-import { extendTaskWait } from '../../store/task-tokens.ts';
+import { extendWait } from '../../store/task-tokens.ts';
 import { type Answer, ok } from '../answer.ts';
 import { authenticateTask } from '../auth.ts';
 import { taskResultDocument } from '../documents/task-stages.ts';
@@ -63,7 +63,7 @@ const callback = async (request: ApiRequest): Promise<Answer> => {
     throw new ApiError(413, [{ title: 'payload too large', detail }]);
   }
   const recorded = await record(result.id, run, readCallback(request));
-  if (recorded.status === 'running' && recorded.token) await extendTaskWait(recorded.token);
+  if (recorded.status === 'running' && recorded.token) await extendWait(recorded.token);
   // The first try may have died between its write and this. Nobody waits for one that is unreachable.
   else if (recorded.status !== 'unreachable') await deliverResult(recorded);
   return ok(taskResultDocument(recorded, run));
