@@ -1,5 +1,5 @@
 import type { Ending } from '../run/states.ts';
-import { due, notDue } from '../store/due.ts';
+import { dueIn, notDue } from '../store/due.ts';
 import { finishRun } from '../store/finish.ts';
 import { keys } from '../store/keys.ts';
 import { getRun } from '../store/runs.ts';
@@ -19,7 +19,7 @@ export const handler = async ({ detail }: StatusChange): Promise<void> => {
   const run = await getRun(detail.name);
   if (!run) return;
   const key = keys.run(run.id);
-  await update(key, { set: due(run.id, new Date(Date.now() + 60_000).toISOString()) });
+  await update(key, { set: dueIn(run.id, 60) });
   const ending: Ending = run.apply.status === 'pending' ? 'PlanErrored' : 'ApplyErrored';
   await finishRun(run.id, ending, { Error: 'ExecutionStopped', Cause: reason(detail) }, { keepDue: true });
   await update(key, { remove: notDue });

@@ -3,7 +3,7 @@ import { queueTriggeredRuns } from '../api/triggered-runs.ts';
 import { environment } from '../environment.ts';
 import type { Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
-import { due, dueShard, dueShards, notDue } from '../store/due.ts';
+import { dueIn, dueShard, dueShards, notDue } from '../store/due.ts';
 import { deliver } from '../store/execution.ts';
 import { awaitConfiguration } from '../store/fetching.ts';
 import { RunnerStillStoppingError } from '../store/finish.ts';
@@ -104,8 +104,7 @@ const nudge = async (run: Run): Promise<string | undefined> => {
   return undefined;
 };
 
-const lookLater = (run: Run, seconds: number) =>
-  updateRun(run.id, { set: due(run.id, new Date(Date.now() + seconds * 1000).toISOString()) });
+const lookLater = (run: Run, seconds: number) => updateRun(run.id, { set: dueIn(run.id, seconds) });
 
 const describe = async (runId: string) => {
   // arn:…:stateMachine:name → arn:…:execution:name:run-id

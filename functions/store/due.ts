@@ -11,9 +11,10 @@ export interface Due {
 
 export const dueShard = (n: number): string => `due#${n}`;
 
-export const due = (id: string, at: string): Required<Due> => ({
+/** Attributes that let the sweep look at an item in so many seconds. */
+export const dueIn = (id: string, seconds: number): Required<Due> => ({
   dueShard: dueShard(id.charCodeAt(id.length - 1) % dueShards),
-  dueAt: at,
+  dueAt: new Date(Date.now() + seconds * 1000).toISOString(),
 });
 
 /** Attributes to remove when nothing can get stuck any more. */

@@ -3,7 +3,7 @@ import { type CaughtError, endReason, finalPhases, statusAtEnd } from '../run/en
 import type { PhaseName, Run } from '../run/run.ts';
 import type { Ending } from '../run/states.ts';
 import { isFinal } from '../run/status.ts';
-import { due, notDue } from './due.ts';
+import { dueIn, notDue } from './due.ts';
 import { isRunnerGone, runnersOf, stopRunner } from './launcher.ts';
 import { closeLog } from './logs.ts';
 import { leaveQueue } from './queue.ts';
@@ -63,7 +63,7 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
       ...statusChange({ status, ...phases, passed: completed(latest) }, latest, at),
       confirmable: false,
       endReason: reason,
-      ...(follows ? due(run.id, new Date(Date.now() + 60_000).toISOString()) : {}),
+      ...(follows ? dueIn(run.id, 60) : {}),
     },
     remove: [
       'wait',

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { mayApply } from '../run/lifecycle.ts';
 import type { PhaseName, PhaseReport, Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
-import { due } from './due.ts';
+import { dueIn } from './due.ts';
 import { deliver } from './execution.ts';
 import { hashSecret, newSecret } from './id.ts';
 import { getRun, updateRun } from './runs.ts';
@@ -91,7 +91,7 @@ export const reportPhase = async (
     set: {
       [`${phase}.report`]: report,
       ...(holds ? { 'plan.heldUntil': leaseEnd() } : {}),
-      ...due(run.id, new Date(Date.now() + 30_000).toISOString()),
+      ...dueIn(run.id, 30),
     },
     condition: `attribute_not_exists(${phase}.report)`,
   });

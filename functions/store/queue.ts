@@ -1,6 +1,6 @@
 import type { Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
-import { due } from './due.ts';
+import { dueIn } from './due.ts';
 import { deliver } from './execution.ts';
 import { type Key, keys } from './keys.ts';
 import { getRun, updateRun } from './runs.ts';
@@ -130,4 +130,4 @@ const mayStart = async (workspaceId: string): Promise<boolean> => {
 };
 
 /** Marks a workspace that becomes free, so that the sweep starts its queue should the caller die before it does. */
-export const startDue = (workspaceId: string) => due(workspaceId, new Date(Date.now() + 60_000).toISOString());
+export const startDue = (workspaceId: string) => dueIn(workspaceId, 60);

@@ -1,7 +1,7 @@
 import { forceCancelCoolOffSeconds } from '../run/actions.ts';
 import { overridableNow } from '../run/checks.ts';
 import type { Run } from '../run/run.ts';
-import { due } from './due.ts';
+import { dueIn } from './due.ts';
 import { deliver } from './execution.ts';
 import { recordRunEvent } from './run-events.ts';
 import { getRun, statusChange, updateRun } from './runs.ts';
@@ -23,7 +23,7 @@ const act = async (
   change: Change,
   isMine: (run: Run) => boolean,
 ): Promise<ActionResult> => {
-  let changed = await updateRun(run.id, { ...change, set: { ...change.set, ...due(run.id, later(30)) } });
+  let changed = await updateRun(run.id, { ...change, set: { ...change.set, ...dueIn(run.id, 30) } });
   changed ??= await getRun(run.id).then((current) => (current && isMine(current) ? current : undefined));
   if (!changed) return 'conflict';
   await recordRunEvent(run, action, userId, comment);

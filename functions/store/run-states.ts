@@ -2,13 +2,11 @@ import type { Verdicts } from '../run/checks.ts';
 import { type Next, nextStep, turnedAway } from '../run/lifecycle.ts';
 import type { Run } from '../run/run.ts';
 import { type CheckState, entryOf, type RunState, type TaskState, type WaitingState } from '../run/states.ts';
-import { due } from './due.ts';
+import { dueIn } from './due.ts';
 import { deliver } from './execution.ts';
 import { getRun, statusChange, updateRun } from './runs.ts';
 
 /** What the machine's states do to the run's item. */
-
-const later = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
 
 /** The machine is ahead of or behind the run, e.g. a redrive of a run that has ended: caught, and finished. */
 export class RunNotInStateError extends Error {
@@ -43,7 +41,7 @@ const enter = async (
         ...(repeat || away ? {} : statusChange(entry, before, new Date().toISOString())),
         ...(away ? {} : { confirmable: entry.confirmable && !before.decision, ...extra(before) }),
         wait: { state, token },
-        ...due(runId, later(entry.lookAfterSeconds)),
+        ...dueIn(runId, entry.lookAfterSeconds),
       },
       condition: '#status = :expected',
       values: { ':expected': before.status },

@@ -2,7 +2,7 @@ import { operationOf } from '../run/operation.ts';
 import type { Run, RunOptions } from '../run/run.ts';
 import { takesQueue } from '../run/states.ts';
 import { finalStatuses, type PhaseStatus, type RunStatus, timestampKey } from '../run/status.ts';
-import { type Due, due, notDue } from './due.ts';
+import { type Due, dueIn } from './due.ts';
 import { startExecution } from './execution.ts';
 import { newId, newSecret } from './id.ts';
 import { type Key, keys } from './keys.ts';
@@ -16,7 +16,6 @@ type RunItem = Run & Key & Due;
 const limits = { planSeconds: 2 * 3600, applySeconds: 24 * 3600 };
 
 const now = (): string => new Date().toISOString();
-const later = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
 
 export const getRun = (id: string): Promise<Run | undefined> => get<RunItem>(keys.run(id));
 
@@ -63,7 +62,7 @@ export const createRun = async (workspaceId: string, options: NewRun): Promise<R
     apply: { status: 'pending', statusTimestamps: {} },
     ...(given.checks ? { verdicts: {}, overrides: {} } : {}),
   };
-  if (!(await create({ ...keys.run(id), ...run, ...due(id, later(60)) }))) {
+  if (!(await create({ ...keys.run(id), ...run, ...dueIn(id, 60) }))) {
     const known = (await getRun(id)) as Run;
     // Asked for twice at the same time: the other one has the number. The same number is that of a write of its own,
     // which the SDK tried again because the answer was lost.
@@ -144,5 +143,3 @@ export const statusChange = (
   }
   return set;
 };
-
-export { due, notDue };

@@ -1,6 +1,6 @@
 import type { Run } from '../run/run.ts';
 import { adoptConfigurationVersion } from './configuration-versions.ts';
-import { due } from './due.ts';
+import { dueIn } from './due.ts';
 import { deliver } from './execution.ts';
 import { keys } from './keys.ts';
 import { recordRunEvent } from './run-events.ts';
@@ -77,7 +77,7 @@ export const discardStale = async (runId: string): Promise<void> => {
     set: {
       confirmable: false,
       decision: { action: 'discard', at, reason },
-      ...due(runId, new Date(Date.now() + 30_000).toISOString()),
+      ...dueIn(runId, 30),
     },
     condition:
       'attribute_not_exists(current) AND attribute_not_exists(cancel) AND (attribute_not_exists(decision) OR decision.#action = :apply)',

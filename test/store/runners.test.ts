@@ -11,6 +11,7 @@ const load = async () => ({
   ...(await import('../../functions/store/runs.ts')),
   ...(await import('../../functions/store/phases.ts')),
   ...(await import('../../functions/store/finish.ts')),
+  ...(await import('../../functions/store/due.ts')),
   ...(await import('../../functions/store/table.ts')),
   ...(await import('../../functions/store/keys.ts')),
   planQueued: (await import('../../functions/tasks/plan-queued.ts')).handler,
@@ -98,7 +99,7 @@ it('a run whose offer was withdrawn by somebody who died then gets its runner fr
   // The event comes again, and has nothing to withdraw.
   await store.runnerStopped(stopped);
   expect(containers()).toHaveLength(0);
-  await store.update(store.keys.run(run.id), { set: store.due(run.id, '2020-01-01T00:00:00.000Z') });
+  await store.update(store.keys.run(run.id), { set: store.dueIn(run.id, -3600) });
   await store.sweep();
   expect(containers()).toHaveLength(1);
   expect((await now()).apply.taskArn).toBe(containers()[0]?.arn);
