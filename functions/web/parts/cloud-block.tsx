@@ -14,20 +14,23 @@ const cloudBlock = (host: string, organization: string, workspace: string): stri
   }
 }`;
 
-/** Terraform talks HTTPS only. The platform on one machine shows this page without it, and says where the other is. */
-const host = signal(new URL(base).host);
+/**
+ * Terraform talks HTTPS only. The platform on one machine shows this page without it, and says where the other is: until
+ * then there is no block, because somebody might copy one that leads nowhere.
+ */
 const onOneMachine = base.startsWith('http:');
+const host = signal(onOneMachine ? undefined : new URL(base).host);
 
 const findHost = async (): Promise<void> => {
   const { headers } = await fetch(`${base}/.well-known/terraform.json`);
-  const url = headers.get('stepform-https-url');
-  if (url) host.value = new URL(url).host;
+  host.value = new URL(headers.get('stepform-https-url') ?? base).host;
 };
 
 export const CloudBlock = ({ organization, workspace }: { organization: string; workspace: string }) => {
   useEffect(() => {
-    if (onOneMachine) findHost().catch(() => {});
+    if (!host.value) findHost().catch(() => {});
   }, []);
+  if (!host.value) return null;
   return (
     <>
       <Code label="cloud block" text={cloudBlock(host.value, organization, workspace)} />
