@@ -1,13 +1,13 @@
 import type { Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { isResultFinal } from '../run/task-stages.ts';
-import { getMembership, type Role } from '../store/organizations.ts';
-import { getRun } from '../store/runs.ts';
-import { sharesState } from '../store/state-sharing.ts';
-import { findRunOfStateToken, isStateToken } from '../store/state-tokens.ts';
-import { findResultOfAccessToken, isAccessToken, type TaskResult } from '../store/task-results.ts';
-import { findToken } from '../store/tokens.ts';
-import type { Workspace } from '../store/workspaces.ts';
+import { getMembership, type Role } from '../store/access/organizations.ts';
+import { findToken } from '../store/access/tokens.ts';
+import { findResultOfAccessToken, isAccessToken, type TaskResult } from '../store/run-tasks/task-results.ts';
+import { getRun } from '../store/runs/runs.ts';
+import { sharesState } from '../store/states/state-sharing.ts';
+import { findRunOfStateToken, isStateToken } from '../store/states/state-tokens.ts';
+import type { Workspace } from '../store/workspaces/workspaces.ts';
 import { notFound, unauthorized } from './errors.ts';
 import type { ApiRequest } from './request.ts';
 

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type { PhaseName } from '../run/run.ts';
-import { readLog } from '../store/logs.ts';
-import { getRun } from '../store/runs.ts';
+import { readLog } from '../store/runs/logs.ts';
+import { getRun } from '../store/runs/runs.ts';
 import { type Answer, standardHeaders } from './answer.ts';
 
 /**

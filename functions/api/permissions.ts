@@ -1,4 +1,4 @@
-import type { Role } from '../store/organizations.ts';
+import type { Role } from '../store/access/organizations.ts';
 
 /**
  * Who may do what: the one table behind the API's checks and the `permissions` it reports. The workspace part follows

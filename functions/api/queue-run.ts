@@ -1,12 +1,12 @@
 import type { Run, RunOptions } from '../run/run.ts';
-import { type ConfigurationVersion, checkUpload } from '../store/configuration-versions.ts';
-import { configurationSettled } from '../store/fetching.ts';
-import { freezeChecks } from '../store/freeze-checks.ts';
+import { getMembership, type Role } from '../store/access/organizations.ts';
 import { newId } from '../store/id.ts';
-import { freezeVariables } from '../store/inputs.ts';
-import { getMembership, type Role } from '../store/organizations.ts';
-import { createRun, enqueue, getRun } from '../store/runs.ts';
-import { getWorkspace, type Workspace } from '../store/workspaces.ts';
+import { configurationSettled } from '../store/runs/fetching.ts';
+import { freezeChecks } from '../store/runs/freeze-checks.ts';
+import { freezeVariables } from '../store/runs/inputs.ts';
+import { createRun, enqueue, getRun } from '../store/runs/runs.ts';
+import { type ConfigurationVersion, checkUpload } from '../store/workspaces/configuration-versions.ts';
+import { getWorkspace, type Workspace } from '../store/workspaces/workspaces.ts';
 import { can } from './permissions.ts';
 
 /** Creating runs, for whoever asks: a request, or the upload of a configuration. */

@@ -1,5 +1,5 @@
 import type { Run } from '../run/run.ts';
-import type { Role } from '../store/organizations.ts';
+import type { Role } from '../store/access/organizations.ts';
 import type { Answer } from './answer.ts';
 import {
   authenticate,

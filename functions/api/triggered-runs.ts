@@ -1,9 +1,9 @@
 import type { Run } from '../run/run.ts';
-import { latestConfigurationVersion } from '../store/configuration-versions.ts';
 import { derivedId } from '../store/id.ts';
-import { recordRunEvent } from '../store/run-events.ts';
-import { listRunTriggers, type RunTrigger } from '../store/run-triggers.ts';
-import { getWorkspace } from '../store/workspaces.ts';
+import { recordRunEvent } from '../store/runs/run-events.ts';
+import { listRunTriggers, type RunTrigger } from '../store/runs/run-triggers.ts';
+import { latestConfigurationVersion } from '../store/workspaces/configuration-versions.ts';
+import { getWorkspace } from '../store/workspaces/workspaces.ts';
 import { defaultOptions, queueRun } from './queue-run.ts';
 
 /** Applies that set off runs elsewhere (HCP Terraform: run triggers). */

@@ -2,9 +2,9 @@ import { timingSafeEqual } from 'node:crypto';
 import type { PhaseName, Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import type { Beat } from '../runner/protocol.ts';
-import { heartbeat } from '../store/execution.ts';
 import { hashSecret } from '../store/id.ts';
-import { getRun } from '../store/runs.ts';
+import { heartbeat } from '../store/runs/execution.ts';
+import { getRun } from '../store/runs/runs.ts';
 
 /** An answer other than 200 to a runner. */
 export class ProtocolError extends Error {

@@ -2,11 +2,11 @@ import { environment } from '../environment.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import type { Job } from '../runner/protocol.ts';
 import { presignGet, presignPut } from '../store/bucket.ts';
-import { openInputs } from '../store/inputs.ts';
 import { objects } from '../store/keys.ts';
-import { noteBasis } from '../store/saved-plans.ts';
-import { stateTokenOf } from '../store/state-tokens.ts';
-import { getWorkspace } from '../store/workspaces.ts';
+import { openInputs } from '../store/runs/inputs.ts';
+import { noteBasis } from '../store/runs/saved-plans.ts';
+import { stateTokenOf } from '../store/states/state-tokens.ts';
+import { getWorkspace } from '../store/workspaces/workspaces.ts';
 import { ProtocolError } from './caller.ts';
 
 /** How long a runner has to begin its downloads. */

@@ -12,12 +12,17 @@ import type {
   UploadsAnswer,
 } from '../runner/protocol.ts';
 import { presignPut } from '../store/bucket.ts';
-import { deliver } from '../store/execution.ts';
 import { objects } from '../store/keys.ts';
-import { appendLog, maxPieceBytes } from '../store/logs.ts';
-import { type Claimed, claimHeldApply, claimPhase, extendHold, reportPhase } from '../store/phases.ts';
-import { completeStateVersion, createStateVersion, StateNotKeptError, uploadUrls } from '../store/state-versions.ts';
-import { getWorkspace } from '../store/workspaces.ts';
+import { deliver } from '../store/runs/execution.ts';
+import { appendLog, maxPieceBytes } from '../store/runs/logs.ts';
+import { type Claimed, claimHeldApply, claimPhase, extendHold, reportPhase } from '../store/runs/phases.ts';
+import {
+  completeStateVersion,
+  createStateVersion,
+  StateNotKeptError,
+  uploadUrls,
+} from '../store/states/state-versions.ts';
+import { getWorkspace } from '../store/workspaces/workspaces.ts';
 import { authenticate, beat, type Caller, ProtocolError } from './caller.ts';
 import { buildJob } from './job.ts';
 

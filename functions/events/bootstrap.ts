@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { email, organizationName, username } from '../api/names.ts';
-import { createOrganization, defaultOrganizationSettings, getOrganization } from '../store/organizations.ts';
-import { createToken } from '../store/tokens.ts';
-import { createUser } from '../store/users.ts';
+import { email, organizationName, username } from '../api/input/names.ts';
+import { createOrganization, defaultOrganizationSettings, getOrganization } from '../store/access/organizations.ts';
+import { createToken } from '../store/access/tokens.ts';
+import { createUser } from '../store/access/users.ts';
 
 /** The first organization, its owner and a token, for whoever operates the platform. */
 

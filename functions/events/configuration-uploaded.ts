@@ -1,6 +1,6 @@
 import type { EventBridgeEvent } from 'aws-lambda';
 import { uploadSettled } from '../api/queue-run.ts';
-import { checkUpload, getConfigurationVersion } from '../store/configuration-versions.ts';
+import { checkUpload, getConfigurationVersion } from '../store/workspaces/configuration-versions.ts';
 
 type ObjectCreated = EventBridgeEvent<'Object Created', { object: { key: string } }>;
 

@@ -1,8 +1,8 @@
 import type { Ending } from '../run/states.ts';
 import { dueIn, notDue } from '../store/due.ts';
-import { finishRun } from '../store/finish.ts';
 import { keys } from '../store/keys.ts';
-import { getRun } from '../store/runs.ts';
+import { finishRun } from '../store/runs/finish.ts';
+import { getRun } from '../store/runs/runs.ts';
 import { update } from '../store/table.ts';
 
 /** Detail of EventBridge's "Step Functions Execution Status Change". */

@@ -1,7 +1,7 @@
 import { queueTriggeredRuns } from '../api/triggered-runs.ts';
 import { notDue } from '../store/due.ts';
 import { keys } from '../store/keys.ts';
-import { getRun } from '../store/runs.ts';
+import { getRun } from '../store/runs/runs.ts';
 import { update } from '../store/table.ts';
 
 /** Detail of EventBridge's "Step Functions Execution Status Change" with status SUCCEEDED. */

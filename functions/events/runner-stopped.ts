@@ -1,10 +1,10 @@
 import { stateNote } from '../run/ending.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
-import { deliver } from '../store/execution.ts';
-import { recordedResources } from '../store/finish.ts';
-import { launchRunner } from '../store/launcher.ts';
-import { getRun, updateRun } from '../store/runs.ts';
+import { deliver } from '../store/runs/execution.ts';
+import { recordedResources } from '../store/runs/finish.ts';
+import { launchRunner } from '../store/runs/launcher.ts';
+import { getRun, updateRun } from '../store/runs/runs.ts';
 
 /** Detail of EventBridge's "ECS Task State Change" with lastStatus STOPPED. */
 interface TaskStopped {

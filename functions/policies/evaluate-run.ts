@@ -10,14 +10,14 @@ import {
   resultCount,
 } from '../run/policies.ts';
 import type { Run } from '../run/run.ts';
+import { getUser } from '../store/access/users.ts';
 import { getObject } from '../store/bucket.ts';
-import { listInputs } from '../store/inputs.ts';
 import { objects } from '../store/keys.ts';
-import { getPolicyResult, type Judgement, keepPolicyResult } from '../store/policy-results.ts';
-import { getProject } from '../store/projects.ts';
-import { policySetsOfRun } from '../store/run-policies.ts';
-import { getUser } from '../store/users.ts';
-import { getWorkspace } from '../store/workspaces.ts';
+import { getPolicyResult, type Judgement, keepPolicyResult } from '../store/policies/policy-results.ts';
+import { policySetsOfRun } from '../store/policies/run-policies.ts';
+import { listInputs } from '../store/runs/inputs.ts';
+import { getProject } from '../store/workspaces/projects.ts';
+import { getWorkspace } from '../store/workspaces/workspaces.ts';
 import type { Limits } from './engine.ts';
 import { evaluateSet } from './evaluate-set.ts';
 import { runInput, writeInput } from './input.ts';

@@ -1,7 +1,7 @@
 import type { EnforcementLevel, PolicySetOutcome } from '../run/policies.ts';
-import { readPolicy } from '../store/policies.ts';
-import { readBundle } from '../store/policy-set-versions.ts';
-import { type FrozenPolicy, type FrozenPolicySet, openParameters } from '../store/run-policies.ts';
+import { readPolicy } from '../store/policies/policies.ts';
+import { readBundle } from '../store/policies/policy-set-versions.ts';
+import { type FrozenPolicy, type FrozenPolicySet, openParameters } from '../store/policies/run-policies.ts';
 import type { Engine, InputFile, Limits, SourceFile } from './engine.ts';
 import { findOpa, findSentinel } from './find-engine.ts';
 import { judge } from './result.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { costInput } from '../run/cost-estimate.ts';
 import type { Run } from '../run/run.ts';
 import { newId } from '../store/id.ts';
-import type { Workspace } from '../store/workspaces.ts';
+import type { Workspace } from '../store/workspaces/workspaces.ts';
 import type { InputFile } from './engine.ts';
 
 export interface Surroundings {

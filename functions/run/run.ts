@@ -94,7 +94,7 @@ export interface Phase {
   claimNonce?: string;
   /** SHA-256 of the phase's token. Gone when the phase is over. */
   tokenHash?: string;
-  /** SHA-256 of the token that Terraform shows to the public API (store/state-tokens.ts). */
+  /** SHA-256 of the token that Terraform shows to the public API (store/states/state-tokens.ts). */
   stateTokenHash?: string;
   /** ECS task that works on it. */
   taskArn?: string;

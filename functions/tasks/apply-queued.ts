@@ -1,5 +1,5 @@
-import { launchRunner } from '../store/launcher.ts';
-import { enterState } from '../store/run-states.ts';
+import { launchRunner } from '../store/runs/launcher.ts';
+import { enterState } from '../store/runs/run-states.ts';
 import type { WaitingTask } from './waiting.ts';
 
 /** A runner standing by must have at least so long left to be offered the apply. */

@@ -3,8 +3,8 @@ import type { CaughtError } from '../run/ending.ts';
 import type { Ending } from '../run/states.ts';
 import { isFinal } from '../run/status.ts';
 import type { TaskStage } from '../run/task-stages.ts';
-import { finishRun } from '../store/finish.ts';
-import { getRun } from '../store/runs.ts';
+import { finishRun } from '../store/runs/finish.ts';
+import { getRun } from '../store/runs/runs.ts';
 
 export interface CompleteTask {
   /** Name of the state, which says how the run ended. */

@@ -1,5 +1,5 @@
-import { joinQueue } from '../store/queue.ts';
-import { enterState } from '../store/run-states.ts';
+import { joinQueue } from '../store/runs/queue.ts';
+import { enterState } from '../store/runs/run-states.ts';
 import type { WaitingTask } from './waiting.ts';
 
 /** A confirmed saved plan goes to the end of its workspace's queue and waits for its turn. */

@@ -1,8 +1,8 @@
 import type { CaughtError } from '../run/ending.ts';
 import type { Next } from '../run/lifecycle.ts';
-import { estimateCosts, giveUpCosts } from '../store/cost-estimates.ts';
-import { enterCheck, leadingOn } from '../store/run-states.ts';
-import { getRun } from '../store/runs.ts';
+import { estimateCosts, giveUpCosts } from '../store/costs/cost-estimates.ts';
+import { enterCheck, leadingOn } from '../store/runs/run-states.ts';
+import { getRun } from '../store/runs/runs.ts';
 import type { CheckTask } from './waiting.ts';
 
 export interface CostEstimatingTask extends CheckTask {

@@ -1,5 +1,5 @@
-import { awaitConfiguration } from '../store/fetching.ts';
-import { enterState } from '../store/run-states.ts';
+import { awaitConfiguration } from '../store/runs/fetching.ts';
+import { enterState } from '../store/runs/run-states.ts';
 import type { WaitingTask } from './waiting.ts';
 
 /** Waits for the upload of the configuration. */

@@ -1,6 +1,6 @@
 import { takesQueue } from '../run/states.ts';
-import { startNext } from '../store/queue.ts';
-import { enterState } from '../store/run-states.ts';
+import { startNext } from '../store/runs/queue.ts';
+import { enterState } from '../store/runs/run-states.ts';
 import type { WaitingTask } from './waiting.ts';
 
 /** Waits for the run's turn; tries at once, because nobody else will if the workspace is free. */

@@ -1,5 +1,5 @@
-import { needsRunner, newClaim, startRunner } from '../store/launcher.ts';
-import { enterState } from '../store/run-states.ts';
+import { needsRunner, newClaim, startRunner } from '../store/runs/launcher.ts';
+import { enterState } from '../store/runs/run-states.ts';
 import type { WaitingTask } from './waiting.ts';
 
 /** Starts a runner and waits until it claims the plan; or says what comes first. */

@@ -1,5 +1,5 @@
-import { enterState } from '../store/run-states.ts';
-import { keepSavedPlan } from '../store/saved-plans.ts';
+import { enterState } from '../store/runs/run-states.ts';
+import { keepSavedPlan } from '../store/runs/saved-plans.ts';
 import type { WaitingTask } from './waiting.ts';
 
 /** Keeps the plan until a person confirms or discards it, or the state changes under it. */

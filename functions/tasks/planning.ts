@@ -1,4 +1,4 @@
-import { enterState } from '../store/run-states.ts';
+import { enterState } from '../store/runs/run-states.ts';
 import type { WaitingTask } from './waiting.ts';
 
 /** Waits for the runner's report on the plan. */

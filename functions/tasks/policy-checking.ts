@@ -1,6 +1,6 @@
 import { checkPolicies } from '../policies/evaluate-run.ts';
 import type { Next } from '../run/lifecycle.ts';
-import { enterCheck, leadingOn, recordVerdict } from '../store/run-states.ts';
+import { enterCheck, leadingOn, recordVerdict } from '../store/runs/run-states.ts';
 import type { CheckTask } from './waiting.ts';
 
 /** Checks the run's policy sets with three levels; what the plan costs is known by then. */

@@ -1,4 +1,4 @@
-import { enterState } from '../store/run-states.ts';
+import { enterState } from '../store/runs/run-states.ts';
 import type { WaitingTask } from './waiting.ts';
 
 /** Shows which mandatory policies failed, and waits for a person to let them pass or to discard the run. */

@@ -6,9 +6,7 @@ import { type TaskState, taskStates } from '../run/states.ts';
 import { isFinal } from '../run/status.ts';
 import { taskPayload } from '../run/task-payload.ts';
 import { isResultFinal, type TaskStage } from '../run/task-stages.ts';
-import { getConfigurationVersion } from '../store/configuration-versions.ts';
-import { enterCheck } from '../store/run-states.ts';
-import { getRun } from '../store/runs.ts';
+import { getUser } from '../store/access/users.ts';
 import {
   acknowledgeResult,
   awaitResult,
@@ -16,10 +14,12 @@ import {
   getTaskResult,
   settleResult,
   type TaskResult,
-} from '../store/task-results.ts';
-import { cancelTaskWait } from '../store/task-tokens.ts';
-import { getTask, openHmacKey } from '../store/tasks.ts';
-import { getUser } from '../store/users.ts';
+} from '../store/run-tasks/task-results.ts';
+import { getTask, openHmacKey } from '../store/run-tasks/tasks.ts';
+import { enterCheck } from '../store/runs/run-states.ts';
+import { getRun } from '../store/runs/runs.ts';
+import { cancelTaskWait } from '../store/runs/task-tokens.ts';
+import { getConfigurationVersion } from '../store/workspaces/configuration-versions.ts';
 import type { WaitingTask } from './waiting.ts';
 
 export interface RunTaskInput extends WaitingTask {

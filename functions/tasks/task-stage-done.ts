@@ -1,9 +1,9 @@
 import type { Next } from '../run/lifecycle.ts';
 import type { Run } from '../run/run.ts';
 import { stageVerdict, type TaskStage } from '../run/task-stages.ts';
-import { leadingOn, RunNotInStateError, recordVerdict } from '../store/run-states.ts';
-import { getRun } from '../store/runs.ts';
-import { listTaskResults } from '../store/task-stages.ts';
+import { listTaskResults } from '../store/run-tasks/task-stages.ts';
+import { leadingOn, RunNotInStateError, recordVerdict } from '../store/runs/run-states.ts';
+import { getRun } from '../store/runs/runs.ts';
 
 export interface TaskStageDone {
   runId: string;

@@ -1,5 +1,11 @@
 import type { CaughtError } from '../run/ending.ts';
-import { getTaskResult, resultSeconds, settleResult, silenceSeconds, type TaskResult } from '../store/task-results.ts';
+import {
+  getTaskResult,
+  resultSeconds,
+  settleResult,
+  silenceSeconds,
+  type TaskResult,
+} from '../store/run-tasks/task-results.ts';
 
 export interface TaskUnansweredInput {
   runId: string;

@@ -134,7 +134,9 @@ describe('an upload', () => {
     const workspace = await api.workspace();
     const { id } = await create(workspace.id);
     await putObject(`configurations/${id}.tar.gz`, gzipHead);
-    const { checkUpload, getConfigurationVersion } = await import('../../functions/store/configuration-versions.ts');
+    const { checkUpload, getConfigurationVersion } = await import(
+      '../../functions/store/workspaces/configuration-versions.ts'
+    );
     await checkUpload((await getConfigurationVersion(id)) as never);
     expect(await runsOf(workspace.id)).toEqual([]);
     await uploaded(event(`configurations/${id}.tar.gz`));

@@ -7,12 +7,12 @@ import { runHelpers } from '../support/runs.ts';
 
 let api: Api;
 let help: Awaited<ReturnType<typeof runHelpers>>;
-let estimateCosts: typeof import('../../functions/store/cost-estimates.ts')['estimateCosts'];
+let estimateCosts: typeof import('../../functions/store/costs/cost-estimates.ts')['estimateCosts'];
 let putObject: typeof import('../../functions/store/bucket.ts')['putObject'];
 beforeAll(async () => {
   api = await startApi();
   help = await runHelpers(api);
-  ({ estimateCosts } = await import('../../functions/store/cost-estimates.ts'));
+  ({ estimateCosts } = await import('../../functions/store/costs/cost-estimates.ts'));
   ({ putObject } = await import('../../functions/store/bucket.ts'));
 });
 afterAll(() => api.close());
@@ -140,8 +140,8 @@ describe('a cost estimate', () => {
     const id = await waiting();
     const reader = await help.user('read');
     expect((await api.get(`cost-estimates/${idOf(id)}`, { token: reader.token })).status).toBe(200);
-    const { createUser } = await import('../../functions/store/users.ts');
-    const { createToken } = await import('../../functions/store/tokens.ts');
+    const { createUser } = await import('../../functions/store/access/users.ts');
+    const { createToken } = await import('../../functions/store/access/tokens.ts');
     const stranger = await createUser({ username: 'stranger', email: 's@t.test' });
     const { secret } = await createToken(stranger.id, '');
     expect((await api.get(`cost-estimates/${idOf(id)}`, { token: secret })).status).toBe(404);

@@ -7,7 +7,7 @@ import { type Api, eventOf, startApi } from '../support/api.ts';
 let api: Api;
 let store: typeof import('../../functions/store/table.ts') &
   typeof import('../../functions/store/id.ts') &
-  typeof import('../../functions/store/tokens.ts');
+  typeof import('../../functions/store/access/tokens.ts');
 let handler: typeof import('../../functions/api/handler.ts')['handler'];
 beforeAll(async () => {
   api = await startApi();
@@ -15,7 +15,7 @@ beforeAll(async () => {
   store = {
     ...(await import('../../functions/store/table.ts')),
     ...(await import('../../functions/store/id.ts')),
-    ...(await import('../../functions/store/tokens.ts')),
+    ...(await import('../../functions/store/access/tokens.ts')),
   };
 });
 afterAll(() => api.close());

@@ -153,7 +153,7 @@ describe('account', () => {
   });
 
   it('shows others no more than a name', async () => {
-    const { createUser } = await import('../../functions/store/users.ts');
+    const { createUser } = await import('../../functions/store/access/users.ts');
     const other = await createUser({ username: 'other', email: 'private@x.test' });
     const { body } = await api.get(`users/${other.id}`);
     expect(body.data.attributes.username).toBe('other');
@@ -186,7 +186,7 @@ describe('account', () => {
   });
 
   it('never stores a token', async () => {
-    const { findToken } = await import('../../functions/store/tokens.ts');
+    const { findToken } = await import('../../functions/store/access/tokens.ts');
     expect(JSON.stringify(await findToken(api.token))).not.toContain(api.token);
   });
 });

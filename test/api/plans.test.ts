@@ -4,12 +4,12 @@ import type { Run } from '../../functions/run/run.ts';
 import { type Api, eventOf, startApi } from '../support/api.ts';
 
 let api: Api;
-let store: typeof import('../../functions/store/runs.ts');
+let store: typeof import('../../functions/store/runs/runs.ts');
 let run: Run;
 let logs: typeof import('../../functions/api/logs.ts')['handler'];
 beforeAll(async () => {
   api = await startApi();
-  store = await import('../../functions/store/runs.ts');
+  store = await import('../../functions/store/runs/runs.ts');
   logs = (await import('../../functions/api/logs.ts')).handler;
 });
 afterAll(() => api.close());
@@ -133,9 +133,9 @@ describe('plans and applies', () => {
   });
 
   it('show the unredacted plan to admins only', async () => {
-    const { createUser } = await import('../../functions/store/users.ts');
-    const { createToken } = await import('../../functions/store/tokens.ts');
-    const { addMember } = await import('../../functions/store/organizations.ts');
+    const { createUser } = await import('../../functions/store/access/users.ts');
+    const { createToken } = await import('../../functions/store/access/tokens.ts');
+    const { addMember } = await import('../../functions/store/access/organizations.ts');
     const { id } = await createUser({ username: 'writer', email: 'a@b.test' });
     await addMember('acme', id, ['member', 'write']);
     const { secret: token } = await createToken(id, '');
@@ -154,7 +154,7 @@ describe('logs', () => {
   let url: string;
 
   beforeAll(async () => {
-    const { appendLog } = await import('../../functions/store/logs.ts');
+    const { appendLog } = await import('../../functions/store/runs/logs.ts');
     const logged = await fresh();
     url = `/logs/${logged.id}/plan/${logged.logSecret}`;
     await store.updateRun(logged.id, { set: { 'plan.status': 'running' } });

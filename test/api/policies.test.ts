@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { maxPolicyBytes } from '../../functions/store/policies.ts';
+import { maxPolicyBytes } from '../../functions/store/policies/policies.ts';
 import { type Api, startApi, uniqueName } from '../support/api.ts';
 import { ids } from '../support/runs.ts';
 

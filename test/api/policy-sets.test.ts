@@ -198,7 +198,7 @@ describe('a policy set version', () => {
     await put('deny := ["first"]');
     await api.get(`policy-set-versions/${made.id}`);
     await put('deny := ["second"]');
-    const { getPolicySetVersion, readBundle } = await import('../../functions/store/policy-set-versions.ts');
+    const { getPolicySetVersion, readBundle } = await import('../../functions/store/policies/policy-set-versions.ts');
     const { bundleKey = '' } = (await getPolicySetVersion(made.id)) ?? {};
     expect(JSON.stringify(await readBundle(bundleKey))).toContain('first');
   });
@@ -237,7 +237,7 @@ describe('a parameter', () => {
       source: { pointer: '/data/attributes/key' },
     });
     expect((await api.post(base, { key: 'env', category: 'env' })).status).toBe(422);
-    const { getVariable } = await import('../../functions/store/variables.ts');
+    const { getVariable } = await import('../../functions/store/workspaces/variables.ts');
     const kept = JSON.stringify(await getVariable(id, secret.id));
     expect(kept).toContain('sealed');
     expect(kept).not.toContain('s3cret');

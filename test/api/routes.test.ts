@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Role } from '../../functions/store/organizations.ts';
-import type { TaskResult } from '../../functions/store/task-results.ts';
+import type { Role } from '../../functions/store/access/organizations.ts';
+import type { TaskResult } from '../../functions/store/run-tasks/task-results.ts';
 import { type Answered, type Api, startApi } from '../support/api.ts';
 import { policyResultsOf, policyThings } from '../support/policies.ts';
 import { stateFile } from '../support/state.ts';
@@ -11,20 +11,20 @@ import { taskHelpers } from '../support/task-stages.ts';
 let api: Api;
 let routes: typeof import('../../functions/api/routes/index.ts')['routes'];
 let help: Awaited<ReturnType<typeof taskHelpers>>;
-let keepOutcomes: typeof import('../../functions/store/task-outcomes.ts')['keepOutcomes'];
-let changeTaskResult: typeof import('../../functions/store/task-results.ts')['changeTaskResult'];
-let getTaskResult: typeof import('../../functions/store/task-results.ts')['getTaskResult'];
+let keepOutcomes: typeof import('../../functions/store/run-tasks/task-outcomes.ts')['keepOutcomes'];
+let changeTaskResult: typeof import('../../functions/store/run-tasks/task-results.ts')['changeTaskResult'];
+let getTaskResult: typeof import('../../functions/store/run-tasks/task-results.ts')['getTaskResult'];
 let makeUser: (roles: Role[], organization?: string) => Promise<string>;
 
 beforeAll(async () => {
   api = await startApi();
   ({ routes } = await import('../../functions/api/routes/index.ts'));
-  const { createUser } = await import('../../functions/store/users.ts');
-  const { createToken } = await import('../../functions/store/tokens.ts');
-  const { addMember } = await import('../../functions/store/organizations.ts');
+  const { createUser } = await import('../../functions/store/access/users.ts');
+  const { createToken } = await import('../../functions/store/access/tokens.ts');
+  const { addMember } = await import('../../functions/store/access/organizations.ts');
   help = await taskHelpers();
-  ({ keepOutcomes } = await import('../../functions/store/task-outcomes.ts'));
-  ({ changeTaskResult, getTaskResult } = await import('../../functions/store/task-results.ts'));
+  ({ keepOutcomes } = await import('../../functions/store/run-tasks/task-outcomes.ts'));
+  ({ changeTaskResult, getTaskResult } = await import('../../functions/store/run-tasks/task-results.ts'));
   makeUser = async (roles, organization = 'acme') => {
     const user = await createUser({ username: 'somebody', email: 'some@body.test' });
     if (roles.length) await addMember(organization, user.id, roles);
@@ -55,7 +55,7 @@ it('has each method and path once', () => {
 
 it('lets nobody in without a valid token', async () => {
   const deleted = await makeUser([]);
-  const { deleteToken, findToken } = await import('../../functions/store/tokens.ts');
+  const { deleteToken, findToken } = await import('../../functions/store/access/tokens.ts');
   const token = await findToken(deleted);
   await deleteToken(token?.userId ?? '', token?.id ?? '');
   for (const bad of [null, '', 'garbage', 'sfu_unknown', deleted]) {
@@ -67,7 +67,7 @@ it('lets nobody in without a valid token', async () => {
 });
 
 it('takes no token that has expired', async () => {
-  const { createToken } = await import('../../functions/store/tokens.ts');
+  const { createToken } = await import('../../functions/store/access/tokens.ts');
   const { secret } = await createToken(api.userId, '', new Date(Date.now() - 1).toISOString());
   expect((await api.get('account/details', { token: secret })).status).toBe(401);
 });

@@ -101,7 +101,7 @@ describe('acting on a run', () => {
 describe('executing a pending run by force', () => {
   const force = (id: string, sent = {}) => api.call('POST', `runs/${id}/actions/force-execute`, sent);
   const { startNext } = {
-    startNext: async (id: string) => (await import('../../functions/store/queue.ts')).startNext(id),
+    startNext: async (id: string) => (await import('../../functions/store/runs/queue.ts')).startNext(id),
   };
 
   /** The first holds the workspace and waits for a person; two more wait behind it. */
@@ -126,7 +126,7 @@ describe('executing a pending run by force', () => {
     });
     // A lost answer is asked for again.
     expect((await force(third)).status).toBe(202);
-    const { finishRun } = await import('../../functions/store/finish.ts');
+    const { finishRun } = await import('../../functions/store/runs/finish.ts');
     await finishRun(front, 'Discarded');
     expect((await api.get(`workspaces/${id}`)).body.data.relationships['locked-by'].data).toEqual({
       type: 'runs',
@@ -159,7 +159,7 @@ describe('executing a pending run by force', () => {
     const { id, front, second, third } = await queue();
     await help.bring(front, { status: 'applying', confirmable: false });
     expect((await force(third)).status).toBe(409);
-    const { finishRun } = await import('../../functions/store/finish.ts');
+    const { finishRun } = await import('../../functions/store/runs/finish.ts');
     await finishRun(front, 'Applied');
     expect((await api.get(`workspaces/${id}`)).body.data.relationships['locked-by'].data.id).toBe(second);
   });

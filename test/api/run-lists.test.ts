@@ -102,7 +102,7 @@ describe('what a list costs, in items read', () => {
     const { id } = await help.ready();
     const made: string[] = [];
     for (let n = 0; n < 6; n++) made.push((await help.create(id)).id);
-    const { finishRun } = await import('../../functions/store/finish.ts');
+    const { finishRun } = await import('../../functions/store/runs/finish.ts');
     for (const one of made.slice(0, 5)) await finishRun(one, 'Discarded');
     const list = await cost(`workspaces/${id}/runs?filter[status_group]=non_final`);
     expect(list.ids).toEqual([made[5]]);

@@ -5,12 +5,12 @@ import { ids, runHelpers } from '../support/runs.ts';
 
 let api: Api;
 let help: Awaited<ReturnType<typeof runHelpers>>;
-let finishRun: typeof import('../../functions/store/finish.ts')['finishRun'];
+let finishRun: typeof import('../../functions/store/runs/finish.ts')['finishRun'];
 let succeeded: (id: string) => Promise<void>;
 beforeAll(async () => {
   api = await startApi();
   help = await runHelpers(api);
-  ({ finishRun } = await import('../../functions/store/finish.ts'));
+  ({ finishRun } = await import('../../functions/store/runs/finish.ts'));
   const { handler } = await import('../../functions/events/run-applied.ts');
   succeeded = (name) => handler({ detail: { name } });
 });
@@ -90,7 +90,7 @@ describe('a run trigger', () => {
   });
 
   it('leads from at most 20 workspaces', async () => {
-    const { createRunTrigger } = await import('../../functions/store/run-triggers.ts');
+    const { createRunTrigger } = await import('../../functions/store/runs/run-triggers.ts');
     const { id: workspaceId } = await api.workspace();
     for (let n = 0; n < 20; n++) await createRunTrigger('acme', { workspaceId, sourceableId: `ws-source${n}` });
     expect((await connect((await api.workspace()).id, workspaceId)).body.errors[0].detail).toMatch(/20 workspaces/);

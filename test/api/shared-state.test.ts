@@ -11,9 +11,9 @@ let tokenOf: (workspaceId: string) => Promise<{ run: string; token: string; runn
 beforeAll(async () => {
   api = await startApi();
   help = await runHelpers(api);
-  const { claimPhase } = await import('../../functions/store/phases.ts');
+  const { claimPhase } = await import('../../functions/store/runs/phases.ts');
   const { hashSecret, newSecret } = await import('../../functions/store/id.ts');
-  const { stateTokenOf } = await import('../../functions/store/state-tokens.ts');
+  const { stateTokenOf } = await import('../../functions/store/states/state-tokens.ts');
   tokenOf = async (workspaceId) => {
     await api.configuration(workspaceId);
     const { id } = await help.create(workspaceId);
@@ -160,7 +160,7 @@ describe('the token of a run', () => {
     await help.bring(one.run, { 'plan.report': { outcome: 'finished' } });
     expect(await read(one.token, id)).toBe(401);
     const two = await tokenOf(id);
-    const { finishRun } = await import('../../functions/store/finish.ts');
+    const { finishRun } = await import('../../functions/store/runs/finish.ts');
     await finishRun(two.run, 'Canceled');
     expect(await read(two.token, id)).toBe(401);
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { StateVersion } from '../../functions/store/state-versions.ts';
+import type { StateVersion } from '../../functions/store/states/state-versions.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { runHelpers } from '../support/runs.ts';
 import { type StateFile, stateFile } from '../support/state.ts';
@@ -108,10 +108,10 @@ describe('a state version', () => {
   it('comes with its run, who made both, and the configuration', async () => {
     const { id: workspaceId, version } = await help.ready();
     const run = await help.create(workspaceId);
-    const { startNext } = await import('../../functions/store/queue.ts');
-    const { createStateVersion, finalizeStateVersion } = await import('../../functions/store/state-versions.ts');
+    const { startNext } = await import('../../functions/store/runs/queue.ts');
+    const { createStateVersion, finalizeStateVersion } = await import('../../functions/store/states/state-versions.ts');
     const { putObject } = await import('../../functions/store/bucket.ts');
-    const { getWorkspace } = await import('../../functions/store/workspaces.ts');
+    const { getWorkspace } = await import('../../functions/store/workspaces/workspaces.ts');
     await startNext(workspaceId);
     const workspace = await getWorkspace(workspaceId);
     if (!workspace) throw new Error('no workspace');

@@ -138,7 +138,7 @@ describe('a callback', () => {
   it('may come before the request was answered', async () => {
     const { say, read, result } = await waiting();
     await say({ status: 'failed' });
-    const { acknowledgeResult, getTaskResult } = await import('../../functions/store/task-results.ts');
+    const { acknowledgeResult, getTaskResult } = await import('../../functions/store/run-tasks/task-results.ts');
     await acknowledgeResult((await getTaskResult(result)) as never);
     expect((await read()).status).toBe('failed');
   });

@@ -127,7 +127,7 @@ describe('task stages', () => {
       const answer = await override();
       expect([answer.status, answer.body.data.id]).toEqual([200, stage]);
     }
-    const { getRun } = await import('../../functions/store/runs.ts');
+    const { getRun } = await import('../../functions/store/runs/runs.ts');
     expect((await getRun(run))?.overrides).toMatchObject({
       policyEvaluation: { by: api.userId, comment: 'known' },
     });

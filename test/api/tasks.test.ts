@@ -74,7 +74,7 @@ describe('run tasks of an organization', () => {
   it('keep their key sealed, and tell it to nobody', async () => {
     const secret = 'a key nobody else has';
     const made = await make({ 'hmac-key': secret });
-    const { getTask, openHmacKey } = await import('../../functions/store/tasks.ts');
+    const { getTask, openHmacKey } = await import('../../functions/store/run-tasks/tasks.ts');
     const task = await getTask(made.id);
     if (!task) throw new Error('gone');
     expect(JSON.stringify(task)).not.toContain(secret);
@@ -94,7 +94,7 @@ describe('run tasks of an organization', () => {
       stages: ['pre_plan', 'post_plan'],
       'enforcement-level': 'mandatory',
     });
-    const { listGlobalTasks } = await import('../../functions/store/tasks.ts');
+    const { listGlobalTasks } = await import('../../functions/store/run-tasks/tasks.ts');
     const ids = async () => (await listGlobalTasks('acme')).map(({ id }) => id);
     expect(await ids()).toContain(made.id);
     const off = await api.patch(`tasks/${made.id}`, { 'global-configuration': { enabled: false } });

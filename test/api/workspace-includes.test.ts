@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packFiles } from '../../functions/cli/archive.ts';
-import type { Workspace } from '../../functions/store/workspaces.ts';
+import type { Workspace } from '../../functions/store/workspaces/workspaces.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { runHelpers } from '../support/runs.ts';
 
@@ -41,7 +41,7 @@ describe('the current configuration version', () => {
   });
 
   it('is a provisional one from when its saved plan was applied', async () => {
-    const { adoptConfigurationVersion } = await import('../../functions/store/configuration-versions.ts');
+    const { adoptConfigurationVersion } = await import('../../functions/store/workspaces/configuration-versions.ts');
     const { id } = await api.workspace();
     const first = await api.configuration(id);
     const provisional = await api.configuration(id, { 'auto-queue-runs': false, provisional: true });

@@ -63,7 +63,7 @@ describe('locks', () => {
 
   it('of runs that have ended are there for the taking, before the run has given them back', async () => {
     const help = await runHelpers(api);
-    const { leaveQueue, startNext } = await import('../../functions/store/queue.ts');
+    const { leaveQueue, startNext } = await import('../../functions/store/runs/queue.ts');
     const { id } = await help.ready();
     const [ending, next] = [await help.create(id), await help.create(id)];
     await startNext(id);

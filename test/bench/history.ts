@@ -8,7 +8,7 @@ import type { Run } from '../../functions/run/run.ts';
 import { isFinal } from '../../functions/run/status.ts';
 import { newId } from '../../functions/store/id.ts';
 import { type Key, keys } from '../../functions/store/keys.ts';
-import type { Workspace } from '../../functions/store/workspaces.ts';
+import type { Workspace } from '../../functions/store/workspaces/workspaces.ts';
 import type { Local } from '../e2e/support/platform.ts';
 
 /**

@@ -10,14 +10,14 @@ import { archive, policyFiles, policySetOf, uploadVersion } from '../support/pol
 
 let api: Api;
 let help: Awaited<ReturnType<typeof judgedRuns>>;
-let results: typeof import('../../functions/store/policy-results.ts');
+let results: typeof import('../../functions/store/policies/policy-results.ts');
 // Of its own, so that what is left behind can only be from here.
 const folder = mkdtempSync(join(tmpdir(), 'evaluate-'));
 process.env.TMPDIR = folder;
 beforeAll(async () => {
   api = await startApi();
   help = await judgedRuns(api);
-  results = await import('../../functions/store/policy-results.ts');
+  results = await import('../../functions/store/policies/policy-results.ts');
 });
 afterAll(async () => {
   await api.close();

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { putObject } from '../../functions/store/bucket.ts';
-import * as store from '../../functions/store/configuration-versions.ts';
 import { keys, objects } from '../../functions/store/keys.ts';
 import * as table from '../../functions/store/table.ts';
-import type { Workspace } from '../../functions/store/workspaces.ts';
+import * as store from '../../functions/store/workspaces/configuration-versions.ts';
+import type { Workspace } from '../../functions/store/workspaces/workspaces.ts';
 import { gzipHead, uniqueName } from '../support/api.ts';
 import { type Aws, startAws } from '../support/aws.ts';
 import { type Storage, startStorage } from '../support/storage.ts';

@@ -8,19 +8,19 @@ import { type Storage, startStorage } from '../support/storage.ts';
 
 let aws: Aws;
 let storage: Storage;
-let estimateCosts: typeof import('../../functions/store/cost-estimates.ts')['estimateCosts'];
-let runs: typeof import('../../functions/store/runs.ts');
+let estimateCosts: typeof import('../../functions/store/costs/cost-estimates.ts')['estimateCosts'];
+let runs: typeof import('../../functions/store/runs/runs.ts');
 let table: typeof import('../../functions/store/table.ts');
 let bucket: typeof import('../../functions/store/bucket.ts');
-let details: typeof import('../../functions/store/cost-details.ts');
+let details: typeof import('../../functions/store/costs/cost-details.ts');
 beforeAll(async () => {
   aws = await startAws();
   storage = await startStorage();
-  ({ estimateCosts } = await import('../../functions/store/cost-estimates.ts'));
-  runs = await import('../../functions/store/runs.ts');
+  ({ estimateCosts } = await import('../../functions/store/costs/cost-estimates.ts'));
+  runs = await import('../../functions/store/runs/runs.ts');
   table = await import('../../functions/store/table.ts');
   bucket = await import('../../functions/store/bucket.ts');
-  details = await import('../../functions/store/cost-details.ts');
+  details = await import('../../functions/store/costs/cost-details.ts');
 });
 afterAll(async () => {
   await aws.close();

@@ -3,11 +3,11 @@ import { type Aws, startAws } from '../support/aws.ts';
 import { newRun } from '../support/run.ts';
 
 let aws: Aws;
-let logs: typeof import('../../functions/store/logs.ts');
+let logs: typeof import('../../functions/store/runs/logs.ts');
 let table: typeof import('../../functions/store/table.ts');
 beforeAll(async () => {
   aws = await startAws();
-  logs = await import('../../functions/store/logs.ts');
+  logs = await import('../../functions/store/runs/logs.ts');
   table = await import('../../functions/store/table.ts');
 });
 afterAll(() => aws.close());

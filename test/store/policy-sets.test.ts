@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Related } from '../../functions/store/policy-sets.ts';
+import type { Related } from '../../functions/store/policies/policy-sets.ts';
 import { type Aws, startAws } from '../support/aws.ts';
 
 let aws: Aws;
-let store: typeof import('../../functions/store/policy-sets.ts');
+let store: typeof import('../../functions/store/policies/policy-sets.ts');
 beforeAll(async () => {
   aws = await startAws();
-  store = await import('../../functions/store/policy-sets.ts');
+  store = await import('../../functions/store/policies/policy-sets.ts');
 });
 afterAll(() => aws.close());
 

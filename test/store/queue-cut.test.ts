@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Run } from '../../functions/run/run.ts';
-import type { Workspace } from '../../functions/store/workspaces.ts';
+import type { Workspace } from '../../functions/store/workspaces/workspaces.ts';
 import { type Aws, startAws } from '../support/aws.ts';
 import { newRun } from '../support/run.ts';
 
@@ -9,10 +9,10 @@ import { newRun } from '../support/run.ts';
 let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
 const load = async () => ({
-  ...(await import('../../functions/store/runs.ts')),
-  ...(await import('../../functions/store/queue.ts')),
-  ...(await import('../../functions/store/finish.ts')),
-  ...(await import('../../functions/store/workspaces.ts')),
+  ...(await import('../../functions/store/runs/runs.ts')),
+  ...(await import('../../functions/store/runs/queue.ts')),
+  ...(await import('../../functions/store/runs/finish.ts')),
+  ...(await import('../../functions/store/workspaces/workspaces.ts')),
   ...(await import('../../functions/store/table.ts')),
   ...(await import('../../functions/store/keys.ts')),
   sweep: (await import('../../functions/events/sweep.ts')).handler,

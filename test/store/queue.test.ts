@@ -11,10 +11,10 @@ import { newRunOptions } from '../support/run.ts';
 let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
 const load = async () => ({
-  ...(await import('../../functions/store/runs.ts')),
-  ...(await import('../../functions/store/run-actions.ts')),
-  ...(await import('../../functions/store/queue.ts')),
-  ...(await import('../../functions/store/finish.ts')),
+  ...(await import('../../functions/store/runs/runs.ts')),
+  ...(await import('../../functions/store/runs/run-actions.ts')),
+  ...(await import('../../functions/store/runs/queue.ts')),
+  ...(await import('../../functions/store/runs/finish.ts')),
   ...(await import('../../functions/store/table.ts')),
   ...(await import('../../functions/store/keys.ts')),
   ...(await import('../../functions/store/due.ts')),
@@ -151,7 +151,7 @@ class World {
       if (item?.status === 'pending') await store[action === 'discard' ? 'discardRun' : 'cancelRun'](item, 'user-1');
       // Recorded but not delivered: the sweep delivers it.
       const after = await store.getRun(run.id);
-      if (after) await (await import('../../functions/store/execution.ts')).deliver(after);
+      if (after) await (await import('../../functions/store/runs/execution.ts')).deliver(after);
     }, cut);
   }
 

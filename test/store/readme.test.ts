@@ -3,9 +3,9 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packFiles } from '../../functions/cli/archive.ts';
 import { putObject } from '../../functions/store/bucket.ts';
-import type { ConfigurationVersion } from '../../functions/store/configuration-versions.ts';
 import { objects } from '../../functions/store/keys.ts';
-import { readReadme } from '../../functions/store/readme.ts';
+import type { ConfigurationVersion } from '../../functions/store/workspaces/configuration-versions.ts';
+import { readReadme } from '../../functions/store/workspaces/readme.ts';
 import { uniqueName } from '../support/api.ts';
 import { type Storage, startStorage } from '../support/storage.ts';
 

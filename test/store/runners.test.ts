@@ -8,9 +8,9 @@ import { newRun } from '../support/run.ts';
 let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
 const load = async () => ({
-  ...(await import('../../functions/store/runs.ts')),
-  ...(await import('../../functions/store/phases.ts')),
-  ...(await import('../../functions/store/finish.ts')),
+  ...(await import('../../functions/store/runs/runs.ts')),
+  ...(await import('../../functions/store/runs/phases.ts')),
+  ...(await import('../../functions/store/runs/finish.ts')),
   ...(await import('../../functions/store/due.ts')),
   ...(await import('../../functions/store/table.ts')),
   ...(await import('../../functions/store/keys.ts')),

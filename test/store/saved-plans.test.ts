@@ -2,16 +2,20 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { resume } from '../../functions/run/lifecycle.ts';
 import type { Run } from '../../functions/run/run.ts';
 import { putObject } from '../../functions/store/bucket.ts';
-import * as configurations from '../../functions/store/configuration-versions.ts';
-import { finishRun } from '../../functions/store/finish.ts';
 import { newId } from '../../functions/store/id.ts';
 import { keys, objects } from '../../functions/store/keys.ts';
-import * as actions from '../../functions/store/run-actions.ts';
-import * as runs from '../../functions/store/runs.ts';
-import * as saved from '../../functions/store/saved-plans.ts';
-import { createStateVersion, finalizeStateVersion, getStateVersion } from '../../functions/store/state-versions.ts';
+import { finishRun } from '../../functions/store/runs/finish.ts';
+import * as actions from '../../functions/store/runs/run-actions.ts';
+import * as runs from '../../functions/store/runs/runs.ts';
+import * as saved from '../../functions/store/runs/saved-plans.ts';
+import {
+  createStateVersion,
+  finalizeStateVersion,
+  getStateVersion,
+} from '../../functions/store/states/state-versions.ts';
 import { create } from '../../functions/store/table.ts';
-import * as workspaces from '../../functions/store/workspaces.ts';
+import * as configurations from '../../functions/store/workspaces/configuration-versions.ts';
+import * as workspaces from '../../functions/store/workspaces/workspaces.ts';
 import { handler as plannedAndSaved } from '../../functions/tasks/planned-and-saved.ts';
 import { uniqueName } from '../support/api.ts';
 import { type Aws, startAws } from '../support/aws.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { putObject } from '../../functions/store/bucket.ts';
 import { keys, objects } from '../../functions/store/keys.ts';
-import { findStateVersions, listStateVersions } from '../../functions/store/state-history.ts';
-import * as store from '../../functions/store/state-versions.ts';
+import { findStateVersions, listStateVersions } from '../../functions/store/states/state-history.ts';
+import * as store from '../../functions/store/states/state-versions.ts';
 import { queryAll, update } from '../../functions/store/table.ts';
-import * as workspaces from '../../functions/store/workspaces.ts';
+import * as workspaces from '../../functions/store/workspaces/workspaces.ts';
 import { uniqueName } from '../support/api.ts';
 import { type Aws, startAws } from '../support/aws.ts';
 import { resource, type StateFile, stateFile } from '../support/state.ts';

@@ -3,16 +3,16 @@ import type { TaskStage } from '../../functions/run/task-stages.ts';
 import { type Aws, startAws } from '../support/aws.ts';
 
 let aws: Aws;
-let tasks: typeof import('../../functions/store/tasks.ts');
-let ofWorkspaces: typeof import('../../functions/store/workspace-tasks.ts');
-let stages: typeof import('../../functions/store/task-stages.ts');
-let results: typeof import('../../functions/store/task-results.ts');
+let tasks: typeof import('../../functions/store/run-tasks/tasks.ts');
+let ofWorkspaces: typeof import('../../functions/store/run-tasks/workspace-tasks.ts');
+let stages: typeof import('../../functions/store/run-tasks/task-stages.ts');
+let results: typeof import('../../functions/store/run-tasks/task-results.ts');
 beforeAll(async () => {
   aws = await startAws();
-  tasks = await import('../../functions/store/tasks.ts');
-  ofWorkspaces = await import('../../functions/store/workspace-tasks.ts');
-  stages = await import('../../functions/store/task-stages.ts');
-  results = await import('../../functions/store/task-results.ts');
+  tasks = await import('../../functions/store/run-tasks/tasks.ts');
+  ofWorkspaces = await import('../../functions/store/run-tasks/workspace-tasks.ts');
+  stages = await import('../../functions/store/run-tasks/task-stages.ts');
+  results = await import('../../functions/store/run-tasks/task-results.ts');
 });
 afterAll(() => aws.close());
 

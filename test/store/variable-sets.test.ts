@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { getObject } from '../../functions/store/bucket.ts';
-import { freezeVariables, openInputs } from '../../functions/store/inputs.ts';
 import { keys } from '../../functions/store/keys.ts';
+import { freezeVariables, openInputs } from '../../functions/store/runs/inputs.ts';
 import { queryAll } from '../../functions/store/table.ts';
-import * as store from '../../functions/store/variable-sets.ts';
-import { createVariable } from '../../functions/store/variables.ts';
-import { deleteWorkspace, type Workspace } from '../../functions/store/workspaces.ts';
+import * as store from '../../functions/store/workspaces/variable-sets.ts';
+import { createVariable } from '../../functions/store/workspaces/variables.ts';
+import { deleteWorkspace, type Workspace } from '../../functions/store/workspaces/workspaces.ts';
 import { uniqueName } from '../support/api.ts';
 import { type Aws, startAws } from '../support/aws.ts';
 import { type Storage, startStorage } from '../support/storage.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { getObject } from '../../functions/store/bucket.ts';
-import * as inputs from '../../functions/store/inputs.ts';
 import { keys, objects } from '../../functions/store/keys.ts';
+import * as inputs from '../../functions/store/runs/inputs.ts';
 import { queryAll } from '../../functions/store/table.ts';
-import * as store from '../../functions/store/variables.ts';
+import * as store from '../../functions/store/workspaces/variables.ts';
 import { uniqueName } from '../support/api.ts';
 import { type Aws, startAws } from '../support/aws.ts';
 import { type Storage, startStorage } from '../support/storage.ts';

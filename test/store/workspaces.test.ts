@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { keys } from '../../functions/store/keys.ts';
 import { eachName, type Names } from '../../functions/store/name-index.ts';
 import * as table from '../../functions/store/table.ts';
-import { claimName, type NameItem, namesOf, namesOfProject } from '../../functions/store/workspace-names.ts';
-import * as store from '../../functions/store/workspaces.ts';
+import { claimName, type NameItem, namesOf, namesOfProject } from '../../functions/store/workspaces/workspace-names.ts';
+import * as store from '../../functions/store/workspaces/workspaces.ts';
 import { uniqueName } from '../support/api.ts';
 import { type Aws, startAws } from '../support/aws.ts';
 

@@ -19,19 +19,19 @@ const machine = definition(
 ) as unknown as Machine;
 
 const load = async () => ({
-  ...(await import('../../functions/store/runs.ts')),
-  ...(await import('../../functions/store/run-states.ts')),
-  ...(await import('../../functions/store/run-actions.ts')),
-  ...(await import('../../functions/store/queue.ts')),
-  ...(await import('../../functions/store/execution.ts')),
-  ...(await import('../../functions/store/phases.ts')),
+  ...(await import('../../functions/store/runs/runs.ts')),
+  ...(await import('../../functions/store/runs/run-states.ts')),
+  ...(await import('../../functions/store/runs/run-actions.ts')),
+  ...(await import('../../functions/store/runs/queue.ts')),
+  ...(await import('../../functions/store/runs/execution.ts')),
+  ...(await import('../../functions/store/runs/phases.ts')),
   ...(await import('../../functions/store/table.ts')),
   ...(await import('../../functions/store/keys.ts')),
-  ...(await import('../../functions/store/task-results.ts')),
-  ...(await import('../../functions/store/task-stages.ts')),
-  ...(await import('../../functions/store/tasks.ts')),
-  ...(await import('../../functions/store/workspace-tasks.ts')),
-  ...(await import('../../functions/store/cost-estimates.ts')),
+  ...(await import('../../functions/store/run-tasks/task-results.ts')),
+  ...(await import('../../functions/store/run-tasks/task-stages.ts')),
+  ...(await import('../../functions/store/run-tasks/tasks.ts')),
+  ...(await import('../../functions/store/run-tasks/workspace-tasks.ts')),
+  ...(await import('../../functions/store/costs/cost-estimates.ts')),
 });
 
 const handlers = async () => ({

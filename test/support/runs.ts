@@ -1,5 +1,5 @@
 import type { Run } from '../../functions/run/run.ts';
-import type { Role } from '../../functions/store/organizations.ts';
+import type { Role } from '../../functions/store/access/organizations.ts';
 import type { Api } from './api.ts';
 
 /** The relationships of a new run. */
@@ -12,10 +12,10 @@ export const ids = (data: { id: string }[]) => data.map(({ id }) => id);
 
 /** What tests of runs need again and again. */
 export const runHelpers = async (api: Api) => {
-  const store = await import('../../functions/store/runs.ts');
-  const { createUser } = await import('../../functions/store/users.ts');
-  const { createToken } = await import('../../functions/store/tokens.ts');
-  const { addMember } = await import('../../functions/store/organizations.ts');
+  const store = await import('../../functions/store/runs/runs.ts');
+  const { createUser } = await import('../../functions/store/access/users.ts');
+  const { createToken } = await import('../../functions/store/access/tokens.ts');
+  const { addMember } = await import('../../functions/store/access/organizations.ts');
   return {
     store,
     /** A workspace with a configuration. */

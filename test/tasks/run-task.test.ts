@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TaskStage } from '../../functions/run/task-stages.ts';
-import type { TaskResult } from '../../functions/store/task-results.ts';
+import type { TaskResult } from '../../functions/store/run-tasks/task-results.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { runHelpers } from '../support/runs.ts';
 import {
@@ -20,7 +20,7 @@ let runs: Awaited<ReturnType<typeof runHelpers>>;
 let help: Awaited<ReturnType<typeof taskHelpers>>;
 let runTask: typeof import('../../functions/tasks/run-task.ts')['runTask'];
 let unanswered: typeof import('../../functions/tasks/task-unanswered.ts')['handler'];
-let results: typeof import('../../functions/store/task-results.ts');
+let results: typeof import('../../functions/store/run-tasks/task-results.ts');
 beforeAll(async () => {
   api = await startApi();
   server = await startTaskServer();
@@ -29,7 +29,7 @@ beforeAll(async () => {
   process.env.PUBLIC_URL = 'https://api.example.test';
   ({ runTask } = await import('../../functions/tasks/run-task.ts'));
   ({ handler: unanswered } = await import('../../functions/tasks/task-unanswered.ts'));
-  results = await import('../../functions/store/task-results.ts');
+  results = await import('../../functions/store/run-tasks/task-results.ts');
 });
 beforeEach(() => {
   process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
@@ -119,7 +119,7 @@ describe('asking a run task', () => {
 
   it('says that a run is speculative, and that its configuration is not there', async () => {
     const { run, ask } = await asking('pre_plan', { 'plan-only': true }, null);
-    const { updateRun } = await import('../../functions/store/runs.ts');
+    const { updateRun } = await import('../../functions/store/runs/runs.ts');
     await updateRun(run.id, { set: { configurationVersionId: 'cv-gone' } });
     await ask();
     expect(server.requests[0]?.payload).toMatchObject({
@@ -206,7 +206,7 @@ describe('asking a run task', () => {
 
   it('says when the task is gone', async () => {
     const { ask, task, read } = await asking();
-    const { deleteTask } = await import('../../functions/store/tasks.ts');
+    const { deleteTask } = await import('../../functions/store/run-tasks/tasks.ts');
     await deleteTask(task);
     await ask();
     expect(await read()).toMatchObject({ status: 'errored', message: expect.stringContaining('was deleted') });

@@ -1,4 +1,4 @@
-import type { ConfigurationVersion } from '../../store/configuration-versions.ts';
+import type { ConfigurationVersion } from '../../store/workspaces/configuration-versions.ts';
 import { one, type Resource } from '../answer.ts';
 
 /** `uploadUrl` only in the answer to its creation. */

@@ -1,7 +1,7 @@
-import type { Organization, Role } from '../../store/organizations.ts';
-import type { Project } from '../../store/projects.ts';
-import { mostTasks } from '../../store/tasks.ts';
-import { mostWorkspaceTasks } from '../../store/workspace-tasks.ts';
+import type { Organization, Role } from '../../store/access/organizations.ts';
+import { mostTasks } from '../../store/run-tasks/tasks.ts';
+import { mostWorkspaceTasks } from '../../store/run-tasks/workspace-tasks.ts';
+import type { Project } from '../../store/workspaces/projects.ts';
 import { one, type Resource } from '../answer.ts';
 import { organizationPermissions, projectPermissions } from '../permissions.ts';
 

@@ -1,7 +1,7 @@
-import type { Policy } from '../../store/policies.ts';
-import type { PolicySetVersion } from '../../store/policy-set-versions.ts';
-import type { PolicySet } from '../../store/policy-sets.ts';
-import type { Variable } from '../../store/variables.ts';
+import type { Policy } from '../../store/policies/policies.ts';
+import type { PolicySetVersion } from '../../store/policies/policy-set-versions.ts';
+import type { PolicySet } from '../../store/policies/policy-sets.ts';
+import type { Variable } from '../../store/workspaces/variables.ts';
 import { many, one, type Resource } from '../answer.ts';
 
 const ids = (set: Set<string> | undefined): string[] => [...(set ?? [])].sort();

@@ -7,8 +7,8 @@ import {
   policyCheckId,
   policyEvaluationId,
   policySetOutcomeId,
-} from '../../store/policy-results.ts';
-import { taskStageId } from '../../store/task-stages.ts';
+} from '../../store/policies/policy-results.ts';
+import { taskStageId } from '../../store/run-tasks/task-stages.ts';
 import { many, one, type Resource } from '../answer.ts';
 import { can } from '../permissions.ts';
 import type { Viewer } from './runs.ts';

@@ -2,11 +2,11 @@ import { allowedActions } from '../../run/actions.ts';
 import type { Phase, PhaseName, Run } from '../../run/run.ts';
 import { isPhaseFinal } from '../../run/status.ts';
 import { stagesOf } from '../../run/task-stages.ts';
+import type { Role } from '../../store/access/organizations.ts';
 import { applyId, costEstimateId, planId } from '../../store/id.ts';
-import type { Role } from '../../store/organizations.ts';
-import { policyCheckId } from '../../store/policy-results.ts';
-import type { RunComment, RunEvent } from '../../store/run-events.ts';
-import { taskStageId } from '../../store/task-stages.ts';
+import { policyCheckId } from '../../store/policies/policy-results.ts';
+import { taskStageId } from '../../store/run-tasks/task-stages.ts';
+import type { RunComment, RunEvent } from '../../store/runs/run-events.ts';
 import { many, one, type Resource } from '../answer.ts';
 import { runPermissions } from '../permissions.ts';
 

@@ -1,6 +1,6 @@
-import type { Role } from '../../store/organizations.ts';
-import type { StateOutput, StateSummary } from '../../store/state-content.ts';
-import type { StateVersion } from '../../store/state-versions.ts';
+import type { Role } from '../../store/access/organizations.ts';
+import type { StateOutput, StateSummary } from '../../store/states/state-content.ts';
+import type { StateVersion } from '../../store/states/state-versions.ts';
 import { many, one, type Resource } from '../answer.ts';
 import { can } from '../permissions.ts';
 

@@ -5,10 +5,10 @@ import {
   taskStageStatus,
   taskStageTimestamps,
 } from '../../run/task-stages.ts';
-import { policyEvaluationId } from '../../store/policy-results.ts';
-import type { Outcome } from '../../store/task-outcomes.ts';
-import type { TaskResult } from '../../store/task-results.ts';
-import { taskStageId } from '../../store/task-stages.ts';
+import { policyEvaluationId } from '../../store/policies/policy-results.ts';
+import type { Outcome } from '../../store/run-tasks/task-outcomes.ts';
+import type { TaskResult } from '../../store/run-tasks/task-results.ts';
+import { taskStageId } from '../../store/run-tasks/task-stages.ts';
 import { many, one, type Resource } from '../answer.ts';
 import { can } from '../permissions.ts';
 import type { Viewer } from './runs.ts';

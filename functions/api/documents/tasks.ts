@@ -1,5 +1,5 @@
-import type { Task } from '../../store/tasks.ts';
-import type { WorkspaceTask } from '../../store/workspace-tasks.ts';
+import type { Task } from '../../store/run-tasks/tasks.ts';
+import type { WorkspaceTask } from '../../store/run-tasks/workspace-tasks.ts';
 import { many, one, type Resource } from '../answer.ts';
 
 /** The key is never told; `workspaceTaskIds` of every workspace that has the task. */

@@ -1,5 +1,5 @@
-import type { Token } from '../../store/tokens.ts';
-import type { User } from '../../store/users.ts';
+import type { Token } from '../../store/access/tokens.ts';
+import type { User } from '../../store/access/users.ts';
 import { one, type Resource } from '../answer.ts';
 
 /** What everybody may see of a user. */

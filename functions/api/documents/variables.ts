@@ -1,7 +1,7 @@
+import type { Role } from '../../store/access/organizations.ts';
 import { isVariableSet } from '../../store/keys.ts';
-import type { Role } from '../../store/organizations.ts';
-import type { VariableSet } from '../../store/variable-sets.ts';
-import type { Variable } from '../../store/variables.ts';
+import type { VariableSet } from '../../store/workspaces/variable-sets.ts';
+import type { Variable } from '../../store/workspaces/variables.ts';
 import { many, one, type Relationship, type Resource } from '../answer.ts';
 import { can } from '../permissions.ts';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Role } from '../../store/organizations.ts';
-import type { Project } from '../../store/projects.ts';
-import type { Tag } from '../../store/workspace-names.ts';
-import type { Workspace } from '../../store/workspaces.ts';
+import type { Role } from '../../store/access/organizations.ts';
+import type { Project } from '../../store/workspaces/projects.ts';
+import type { Tag } from '../../store/workspaces/workspace-names.ts';
+import type { Workspace } from '../../store/workspaces/workspaces.ts';
 import { one, type Relationship, type Resource } from '../answer.ts';
 import { workspacePermissions } from '../permissions.ts';
 

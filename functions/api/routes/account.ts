@@ -1,13 +1,13 @@
 import * as v from 'valibot';
-import { createToken, deleteToken, getToken, listTokens } from '../../store/tokens.ts';
-import { getUser, updateUser } from '../../store/users.ts';
+import { createToken, deleteToken, getToken, listTokens } from '../../store/access/tokens.ts';
+import { getUser, updateUser } from '../../store/access/users.ts';
 import { type Answer, created, noContent, ok } from '../answer.ts';
 import { accountDocument, tokenDocument, userDocument } from '../documents/users.ts';
 import { notFound, unprocessable } from '../errors.ts';
-import { email, username } from '../names.ts';
+import { email, username } from '../input/names.ts';
+import { readData, setting, text } from '../input/validation.ts';
 import { wholeList } from '../pagination.ts';
 import { type Call, type Route, userRoute } from '../route.ts';
-import { readData, setting, text } from '../validation.ts';
 
 const noUser = () => notFound('There is no such user.');
 

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import type { Run } from '../../run/run.ts';
 import { presignGet, presignPut } from '../../store/bucket.ts';
+import { objects } from '../../store/keys.ts';
+import { hasExpired } from '../../store/retention.ts';
 import {
   archiveConfigurationVersion,
   type ConfigurationVersion,
@@ -12,20 +14,18 @@ import {
   restoreConfiguration,
   softDeleteConfiguration,
   uploadSeconds,
-} from '../../store/configuration-versions.ts';
-import { objects } from '../../store/keys.ts';
-import { hasExpired } from '../../store/retention.ts';
-import type { Workspace } from '../../store/workspaces.ts';
+} from '../../store/workspaces/configuration-versions.ts';
+import type { Workspace } from '../../store/workspaces/workspaces.ts';
 import { type Answer, accepted, created, done, ok, redirect } from '../answer.ts';
 import { configurationVersionDocument } from '../documents/configuration-versions.ts';
 import { conflict, notFound } from '../errors.ts';
 import { configurationVersion, run, taskConfigurationVersion, workspace } from '../finders.ts';
 import { includes } from '../include.ts';
+import { readData, setting } from '../input/validation.ts';
 import { list, pageOf } from '../pagination.ts';
 import { acceptUpload } from '../queue-run.ts';
 import { sourceOf } from '../request.ts';
 import { type Context, type Route, route } from '../route.ts';
-import { readData, setting } from '../validation.ts';
 
 const knownIncludes = ['ingress_attributes', 'run'] as const;
 const downloadSeconds = 60;

@@ -1,6 +1,6 @@
 import { type CostEstimate, shownCostEstimate } from '../../run/cost-estimate.ts';
 import type { Run } from '../../run/run.ts';
-import { getCostDetails } from '../../store/cost-details.ts';
+import { getCostDetails } from '../../store/costs/cost-details.ts';
 import { type Answer, ok, plainText } from '../answer.ts';
 import { costEstimateDocument, costEstimateText } from '../documents/cost-estimates.ts';
 import { notFound, unavailable } from '../errors.ts';

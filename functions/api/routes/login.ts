@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { createLoginCode, redeemLoginCode } from '../../store/login-codes.ts';
-import { createToken, findToken } from '../../store/tokens.ts';
+import { createLoginCode, redeemLoginCode } from '../../store/access/login-codes.ts';
+import { createToken, findToken } from '../../store/access/tokens.ts';
 import { type Answer, json, redirect } from '../answer.ts';
 import { askPage, refusalPage } from '../login-page.ts';
 import type { ApiRequest } from '../request.ts';

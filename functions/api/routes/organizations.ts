@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { carryFromOrganization } from '../../store/execution-modes.ts';
 import {
   createOrganization,
   defaultOrganizationSettings,
@@ -9,17 +8,18 @@ import {
   listOrganizations,
   type OrganizationSettings,
   updateOrganization,
-} from '../../store/organizations.ts';
-import { getProject } from '../../store/projects.ts';
+} from '../../store/access/organizations.ts';
+import { carryFromOrganization } from '../../store/workspaces/execution-modes.ts';
+import { getProject } from '../../store/workspaces/projects.ts';
 import { type Answer, created, noContent, ok } from '../answer.ts';
 import { entitlementsDocument, organizationDocument, projectDocument } from '../documents/organizations.ts';
 import { conflict, notFound, unprocessable } from '../errors.ts';
 import { entitledOrganization, type InOrganization, organization } from '../finders.ts';
 import { includes } from '../include.ts';
-import { email, organizationName } from '../names.ts';
+import { email, organizationName } from '../input/names.ts';
+import { readData, setting, settingsFrom } from '../input/validation.ts';
 import { list, pageOf, slice } from '../pagination.ts';
 import { type Call, type Context, type Route, route, userRoute } from '../route.ts';
-import { readData, setting, settingsFrom } from '../validation.ts';
 
 const minutes = v.pipe(v.number(), v.integer('must be whole minutes'), v.minValue(1, 'must be at least 1'));
 

@@ -1,6 +1,6 @@
 import type { PhaseName, Run } from '../../run/run.ts';
 import { isFinal } from '../../run/status.ts';
-import { purgePhase, restorePhase, softDeletePhase } from '../../store/phase-content.ts';
+import { purgePhase, restorePhase, softDeletePhase } from '../../store/runs/phase-content.ts';
 import { type Answer, noContent } from '../answer.ts';
 import { conflict } from '../errors.ts';
 import { apply, plan } from '../finders.ts';

@@ -8,14 +8,14 @@ import {
   readPolicy,
   updatePolicy,
   uploadPolicy,
-} from '../../store/policies.ts';
-import { getPolicySets, relate, unrelate } from '../../store/policy-sets.ts';
+} from '../../store/policies/policies.ts';
+import { getPolicySets, relate, unrelate } from '../../store/policies/policy-sets.ts';
 import { type Answer, created, noContent, ok, plainText } from '../answer.ts';
 import { policyDocument } from '../documents/policies.ts';
 import { ApiError, notFound, unprocessable } from '../errors.ts';
 import { type InOrganization, organization, policy } from '../finders.ts';
+import { checkPolicies, readNewPolicy, readPolicyChange } from '../input/policy-input.ts';
 import { list, pageOf, slice } from '../pagination.ts';
-import { checkPolicies, readNewPolicy, readPolicyChange } from '../policy-input.ts';
 import type { ApiRequest } from '../request.ts';
 import { type Context, type Route, route } from '../route.ts';
 

@@ -8,11 +8,11 @@ import {
   readPolicySetOutcomeId,
   readPolicySetOutcomes,
   runOfPolicyResult,
-} from '../../store/policy-results.ts';
-import { overrideRun } from '../../store/run-actions.ts';
-import { getRun } from '../../store/runs.ts';
-import { readTaskStageId } from '../../store/task-stages.ts';
-import { getWorkspace } from '../../store/workspaces.ts';
+} from '../../store/policies/policy-results.ts';
+import { readTaskStageId } from '../../store/run-tasks/task-stages.ts';
+import { overrideRun } from '../../store/runs/run-actions.ts';
+import { getRun } from '../../store/runs/runs.ts';
+import { getWorkspace } from '../../store/workspaces/workspaces.ts';
 import { type Answer, ok, plainText, type Resource } from '../answer.ts';
 import {
   policyCheckDocument,
@@ -24,9 +24,9 @@ import { workspaceDocument } from '../documents/workspaces.ts';
 import { conflict, notFound } from '../errors.ts';
 import { run } from '../finders.ts';
 import { includes } from '../include.ts';
+import { readComment } from '../input/validation.ts';
 import { list, pageOf, slice } from '../pagination.ts';
 import { type Context, type Finder, type Route, route } from '../route.ts';
-import { readComment } from '../validation.ts';
 
 /** What policies said of a run: its policy check, and the policy evaluation of its post-plan stage. */
 

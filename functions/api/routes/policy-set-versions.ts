@@ -6,8 +6,8 @@ import {
   listPolicySetVersions,
   type PolicySetVersion,
   uploadSeconds,
-} from '../../store/policy-set-versions.ts';
-import type { PolicySet } from '../../store/policy-sets.ts';
+} from '../../store/policies/policy-set-versions.ts';
+import type { PolicySet } from '../../store/policies/policy-sets.ts';
 import {
   createVariable,
   deleteVariable,
@@ -15,13 +15,13 @@ import {
   listVariables,
   updateVariable,
   type Variable,
-} from '../../store/variables.ts';
+} from '../../store/workspaces/variables.ts';
 import { type Answer, created, noContent, ok } from '../answer.ts';
 import { parameterDocument, policySetVersionDocument } from '../documents/policies.ts';
 import { conflict, notFound, unprocessable } from '../errors.ts';
 import { policySet, policySetVersion } from '../finders.ts';
+import { readNewParameter, readParameterChange } from '../input/policy-input.ts';
 import { list, pageOf, slice } from '../pagination.ts';
-import { readNewParameter, readParameterChange } from '../policy-input.ts';
 import { type Context, type Route, route } from '../route.ts';
 
 /** What is in a policy set: its versions, each an archive, and its parameters. */

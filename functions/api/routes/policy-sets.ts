@@ -1,5 +1,5 @@
-import { getPolicies } from '../../store/policies.ts';
-import { getPolicySetVersion } from '../../store/policy-set-versions.ts';
+import { getPolicies } from '../../store/policies/policies.ts';
+import { getPolicySetVersion } from '../../store/policies/policy-set-versions.ts';
 import {
   createPolicySet,
   deletePolicySet,
@@ -11,9 +11,9 @@ import {
   relate,
   unrelate,
   updatePolicySet,
-} from '../../store/policy-sets.ts';
-import { getProjects } from '../../store/projects.ts';
-import { getWorkspaces } from '../../store/workspaces.ts';
+} from '../../store/policies/policy-sets.ts';
+import { getProjects } from '../../store/workspaces/projects.ts';
+import { getWorkspaces } from '../../store/workspaces/workspaces.ts';
 import { type Answer, created, noContent, ok, type Resource } from '../answer.ts';
 import { projectDocument } from '../documents/organizations.ts';
 import { policyDocument, policySetDocument, policySetVersionDocument } from '../documents/policies.ts';
@@ -21,7 +21,6 @@ import { workspaceDocument } from '../documents/workspaces.ts';
 import { notFound, unprocessable } from '../errors.ts';
 import { type InOrganization, organization, policySet } from '../finders.ts';
 import { includes } from '../include.ts';
-import { list, pageOf, slice } from '../pagination.ts';
 import {
   type Relation,
   readNewPolicySet,
@@ -30,7 +29,8 @@ import {
   related,
   relations,
   type Targets,
-} from '../policy-set-input.ts';
+} from '../input/policy-set-input.ts';
+import { list, pageOf, slice } from '../pagination.ts';
 import { type Context, type Route, route, type Subject } from '../route.ts';
 import { searched } from './policies.ts';
 

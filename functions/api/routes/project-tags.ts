@@ -1,14 +1,14 @@
 import * as v from 'valibot';
-import { type Project, updateProject } from '../../store/projects.ts';
-import type { Tag } from '../../store/workspace-names.ts';
+import { type Project, updateProject } from '../../store/workspaces/projects.ts';
+import type { Tag } from '../../store/workspaces/workspace-names.ts';
 import { type Answer, noContent } from '../answer.ts';
 import { tagBindingDocuments } from '../documents/workspaces.ts';
 import { notFound } from '../errors.ts';
 import { project } from '../finders.ts';
+import { check } from '../input/validation.ts';
+import { bindingOf, distinct, tagBindingList } from '../input/workspace-input.ts';
 import { wholeList } from '../pagination.ts';
 import { type Context, type Route, route } from '../route.ts';
-import { check } from '../validation.ts';
-import { bindingOf, distinct, tagBindingList } from '../workspace-input.ts';
 
 /** Tags of a project, which its workspaces have too. */
 

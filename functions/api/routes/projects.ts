@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { carryFromProject } from '../../store/execution-modes.ts';
-import { getOrganization } from '../../store/organizations.ts';
+import { getOrganization } from '../../store/access/organizations.ts';
+import { carryFromProject } from '../../store/workspaces/execution-modes.ts';
 import {
   createProject,
   deleteProject,
@@ -8,17 +8,17 @@ import {
   listProjects,
   type Project,
   updateProject,
-} from '../../store/projects.ts';
-import { hasWorkspacesIn } from '../../store/workspace-lists.ts';
-import { getWorkspaces, updateWorkspace, type Workspace } from '../../store/workspaces.ts';
+} from '../../store/workspaces/projects.ts';
+import { hasWorkspacesIn } from '../../store/workspaces/workspace-lists.ts';
+import { getWorkspaces, updateWorkspace, type Workspace } from '../../store/workspaces/workspaces.ts';
 import { type Answer, created, noContent, ok } from '../answer.ts';
 import { projectDocument } from '../documents/organizations.ts';
 import { badRequest, conflict, unprocessable } from '../errors.ts';
 import { type InOrganization, organization, project } from '../finders.ts';
+import { readNewProject, readProjectChange } from '../input/project-input.ts';
+import { check, identifier } from '../input/validation.ts';
 import { list, pageOf, slice, totalOf } from '../pagination.ts';
-import { readNewProject, readProjectChange } from '../project-input.ts';
 import { type Context, type Route, route } from '../route.ts';
-import { check, identifier } from '../validation.ts';
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 

@@ -1,14 +1,14 @@
 import * as v from 'valibot';
-import { addConsumers, listConsumers, removeConsumers, replaceConsumers } from '../../store/state-sharing.ts';
-import { findWorkspaces, type WorkspaceFilter } from '../../store/workspace-lists.ts';
-import { getWorkspaces, type Workspace } from '../../store/workspaces.ts';
+import { addConsumers, listConsumers, removeConsumers, replaceConsumers } from '../../store/states/state-sharing.ts';
+import { findWorkspaces, type WorkspaceFilter } from '../../store/workspaces/workspace-lists.ts';
+import { getWorkspaces, type Workspace } from '../../store/workspaces/workspaces.ts';
 import { type Answer, noContent } from '../answer.ts';
 import { workspaceDocument } from '../documents/workspaces.ts';
 import { unprocessable } from '../errors.ts';
 import { workspace } from '../finders.ts';
+import { check, identifier } from '../input/validation.ts';
 import { list, pageOf, slice, totalOf } from '../pagination.ts';
 import { type Context, type Route, route } from '../route.ts';
-import { check, identifier } from '../validation.ts';
 
 /** The workspaces whose runs may read this one's state (HCP API: workspaces, remote state consumers). */
 

@@ -1,14 +1,14 @@
 import type { Run } from '../../run/run.ts';
-import { type ForceExecuteResult, forceExecuteRun } from '../../store/force-execute.ts';
-import { type ActionResult, applyRun, cancelRun, discardRun, forceCancelRun } from '../../store/run-actions.ts';
-import { discardStale, isStale } from '../../store/saved-plans.ts';
-import { getWorkspace } from '../../store/workspaces.ts';
+import { type ForceExecuteResult, forceExecuteRun } from '../../store/runs/force-execute.ts';
+import { type ActionResult, applyRun, cancelRun, discardRun, forceCancelRun } from '../../store/runs/run-actions.ts';
+import { discardStale, isStale } from '../../store/runs/saved-plans.ts';
+import { getWorkspace } from '../../store/workspaces/workspaces.ts';
 import { type Answer, accepted } from '../answer.ts';
 import { type ApiError, conflict, forbidden } from '../errors.ts';
 import { run } from '../finders.ts';
+import { readComment } from '../input/validation.ts';
 import { mayCancel } from '../permissions.ts';
 import { type Context, type Route, route } from '../route.ts';
-import { readComment } from '../validation.ts';
 
 /** Records what a user decided; the run's execution hears of it before the answer is sent. */
 const act =

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { Run } from '../../run/run.ts';
+import { getUser } from '../../store/access/users.ts';
 import {
   commentOn,
   getComment,
@@ -10,17 +11,16 @@ import {
   maxCommentLength,
   maxComments,
   type RunEvent,
-} from '../../store/run-events.ts';
-import { getUser } from '../../store/users.ts';
+} from '../../store/runs/run-events.ts';
 import { type Answer, created, ok, type Resource } from '../answer.ts';
 import { commentDocument, runEventDocument } from '../documents/runs.ts';
 import { userDocument } from '../documents/users.ts';
 import { conflict, notFound } from '../errors.ts';
 import { run, runOfAComment, runOfAnEvent } from '../finders.ts';
 import { includes } from '../include.ts';
+import { readData, text } from '../input/validation.ts';
 import { list, pageOf, wholeList } from '../pagination.ts';
 import { type Context, type Route, route } from '../route.ts';
-import { readData, text } from '../validation.ts';
 
 /** A run's timeline and its comments. */
 

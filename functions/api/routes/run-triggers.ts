@@ -7,17 +7,17 @@ import {
   mostTargets,
   type Refusal,
   type RunTrigger,
-} from '../../store/run-triggers.ts';
-import { getWorkspace, getWorkspaces, type Workspace } from '../../store/workspaces.ts';
+} from '../../store/runs/run-triggers.ts';
+import { getWorkspace, getWorkspaces, type Workspace } from '../../store/workspaces/workspaces.ts';
 import { type Answer, created, noContent, ok, one, type Resource } from '../answer.ts';
 import { workspaceDocument } from '../documents/workspaces.ts';
 import { badRequest, unprocessable } from '../errors.ts';
 import { runTrigger, workspace } from '../finders.ts';
 import { includes } from '../include.ts';
+import { check, identifier } from '../input/validation.ts';
 import { list, pageOf, slice } from '../pagination.ts';
 import { can } from '../permissions.ts';
 import { type Context, type Route, route, type Subject } from '../route.ts';
-import { check, identifier } from '../validation.ts';
 
 /** Run triggers (HCP API: run triggers). */
 

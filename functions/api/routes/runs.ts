@@ -1,10 +1,10 @@
 import type { Run } from '../../run/run.ts';
 import { stagesOf } from '../../run/task-stages.ts';
-import { getConfigurationVersion } from '../../store/configuration-versions.ts';
-import { getOrganization } from '../../store/organizations.ts';
-import { findOrganizationRuns, findRuns, listAppliableRuns, listOpenRuns } from '../../store/run-lists.ts';
-import { getUser } from '../../store/users.ts';
-import { getWorkspace, type Workspace } from '../../store/workspaces.ts';
+import { getOrganization } from '../../store/access/organizations.ts';
+import { getUser } from '../../store/access/users.ts';
+import { findOrganizationRuns, findRuns, listAppliableRuns, listOpenRuns } from '../../store/runs/run-lists.ts';
+import { getConfigurationVersion } from '../../store/workspaces/configuration-versions.ts';
+import { getWorkspace, type Workspace } from '../../store/workspaces/workspaces.ts';
 import { type Answer, created, ok, type Resource } from '../answer.ts';
 import { configurationVersionDocument } from '../documents/configuration-versions.ts';
 import { costEstimateDocument } from '../documents/cost-estimates.ts';
@@ -16,11 +16,11 @@ import { workspaceDocument } from '../documents/workspaces.ts';
 import { badRequest } from '../errors.ts';
 import { type InOrganization, organization, run, workspace } from '../finders.ts';
 import { includes } from '../include.ts';
+import { readRunFilter } from '../input/run-filter.ts';
+import { readNewRun, workspaceOfNewRun } from '../input/run-input.ts';
 import { list, listWithoutTotal, pageOf, totalOf, wholeList } from '../pagination.ts';
 import { queueRun } from '../queue-run.ts';
 import { type Context, type Finder, type Route, route, type Subject } from '../route.ts';
-import { readRunFilter } from '../run-filter.ts';
-import { readNewRun, workspaceOfNewRun } from '../run-input.ts';
 
 const knownIncludes = [
   'plan',

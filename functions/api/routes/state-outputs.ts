@@ -1,5 +1,5 @@
-import { finalizeStateVersion, readSummary, type StateVersion } from '../../store/state-versions.ts';
-import type { Workspace } from '../../store/workspaces.ts';
+import { finalizeStateVersion, readSummary, type StateVersion } from '../../store/states/state-versions.ts';
+import type { Workspace } from '../../store/workspaces/workspaces.ts';
 import { type Answer, ok } from '../answer.ts';
 import { outputDocument, readOutputId } from '../documents/state-versions.ts';
 import { forbidden, notFound, unavailable } from '../errors.ts';

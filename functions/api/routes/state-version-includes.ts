@@ -1,7 +1,7 @@
-import { getConfigurationVersion } from '../../store/configuration-versions.ts';
-import { getRuns } from '../../store/run-lists.ts';
-import { readSummary, type StateVersion } from '../../store/state-versions.ts';
-import { getUser } from '../../store/users.ts';
+import { getUser } from '../../store/access/users.ts';
+import { getRuns } from '../../store/runs/run-lists.ts';
+import { readSummary, type StateVersion } from '../../store/states/state-versions.ts';
+import { getConfigurationVersion } from '../../store/workspaces/configuration-versions.ts';
 import type { Resource } from '../answer.ts';
 import { configurationVersionDocument } from '../documents/configuration-versions.ts';
 import { runDocument } from '../documents/runs.ts';

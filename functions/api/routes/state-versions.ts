@@ -8,9 +8,9 @@ import {
   purgeState,
   restoreState,
   softDeleteState,
-} from '../../store/state-history.ts';
-import { withJson } from '../../store/state-json.ts';
-import { duplicateState } from '../../store/state-rollback.ts';
+} from '../../store/states/state-history.ts';
+import { withJson } from '../../store/states/state-json.ts';
+import { duplicateState } from '../../store/states/state-rollback.ts';
 import {
   createStateVersion,
   finalizeStateVersion,
@@ -18,17 +18,17 @@ import {
   readSummary,
   type StateVersion,
   uploadUrls,
-} from '../../store/state-versions.ts';
-import { findWorkspace, getWorkspace, type Workspace } from '../../store/workspaces.ts';
+} from '../../store/states/state-versions.ts';
+import { findWorkspace, getWorkspace, type Workspace } from '../../store/workspaces/workspaces.ts';
 import { type Answer, created, noContent, ok, type Resource, redirect } from '../answer.ts';
 import { stateVersionDocument } from '../documents/state-versions.ts';
 import { badRequest, conflict, notFound, unprocessable } from '../errors.ts';
 import { sharedStateVersion, sharedWorkspace, stateVersion, workspace } from '../finders.ts';
+import { readNewState } from '../input/state-input.ts';
+import { check, toOne } from '../input/validation.ts';
 import { limits } from '../limits.ts';
 import { list, pageOf } from '../pagination.ts';
 import { type Context, type Finder, type Route, route, type Subject } from '../route.ts';
-import { readNewState } from '../state-input.ts';
-import { check, toOne } from '../validation.ts';
 import { relatedTo } from './state-version-includes.ts';
 
 const downloadSeconds = 60;

@@ -1,17 +1,17 @@
 import type { Run } from '../../run/run.ts';
 import { isFinal } from '../../run/status.ts';
 import { decideCallback } from '../../run/task-callback.ts';
-import { keepOutcomes, maxOutcomeBytes, mostOutcomes } from '../../store/task-outcomes.ts';
-import { changeTaskResult, deliverResult, getTaskResult, type TaskResult } from '../../store/task-results.ts';
-import { extendWait } from '../../store/task-tokens.ts';
+import { keepOutcomes, maxOutcomeBytes, mostOutcomes } from '../../store/run-tasks/task-outcomes.ts';
+import { changeTaskResult, deliverResult, getTaskResult, type TaskResult } from '../../store/run-tasks/task-results.ts';
+import { extendWait } from '../../store/runs/task-tokens.ts';
 import { type Answer, ok } from '../answer.ts';
 import { authenticateTask } from '../auth.ts';
 import { taskResultDocument } from '../documents/task-stages.ts';
 import { ApiError, conflict, unauthorized, unavailable, unprocessable } from '../errors.ts';
+import { maxCallbackBytes, readCallback, type Said } from '../input/task-callback-input.ts';
 import { limits } from '../limits.ts';
 import type { ApiRequest } from '../request.ts';
 import { openRoute, type Route } from '../route.ts';
-import { maxCallbackBytes, readCallback, type Said } from '../task-callback-input.ts';
 
 /** Where run tasks say what they found (run tasks: callback). Who calls, the request's access token says. */
 

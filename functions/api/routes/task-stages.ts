@@ -1,11 +1,11 @@
 import type { Run } from '../../run/run.ts';
 import { type StageFacts, stagesOf, type TaskStage, taskStageStatus } from '../../run/task-stages.ts';
-import { overrideRun } from '../../store/run-actions.ts';
-import { getRun } from '../../store/runs.ts';
-import { type Outcome, readOutcomes, resultIdOfOutcome } from '../../store/task-outcomes.ts';
-import { getTaskResult, type TaskResult } from '../../store/task-results.ts';
-import { listTaskResults, readTaskStageId } from '../../store/task-stages.ts';
-import { getWorkspace } from '../../store/workspaces.ts';
+import { type Outcome, readOutcomes, resultIdOfOutcome } from '../../store/run-tasks/task-outcomes.ts';
+import { getTaskResult, type TaskResult } from '../../store/run-tasks/task-results.ts';
+import { listTaskResults, readTaskStageId } from '../../store/run-tasks/task-stages.ts';
+import { overrideRun } from '../../store/runs/run-actions.ts';
+import { getRun } from '../../store/runs/runs.ts';
+import { getWorkspace } from '../../store/workspaces/workspaces.ts';
 import { type Answer, ok, type Resource, standardHeaders } from '../answer.ts';
 import { runDocument } from '../documents/runs.ts';
 import { outcomeDocument, taskResultDocument, taskStageDocument } from '../documents/task-stages.ts';
@@ -13,9 +13,9 @@ import { workspaceDocument } from '../documents/workspaces.ts';
 import { conflict, notFound } from '../errors.ts';
 import { run } from '../finders.ts';
 import { includes } from '../include.ts';
+import { readComment } from '../input/validation.ts';
 import { list, pageOf, slice } from '../pagination.ts';
 import { type Context, type Finder, type Route, route } from '../route.ts';
-import { readComment } from '../validation.ts';
 import { evaluationDocument } from './policy-results.ts';
 
 /** Task stages, their results and outcomes (HCP API: run task stages and results). */

@@ -10,7 +10,7 @@ import {
   mostTasks,
   type Task,
   updateTask,
-} from '../../store/tasks.ts';
+} from '../../store/run-tasks/tasks.ts';
 import {
   createWorkspaceTask,
   deleteWorkspaceTask,
@@ -21,17 +21,17 @@ import {
   mostWorkspaceTasks,
   updateWorkspaceTask,
   type WorkspaceTask,
-} from '../../store/workspace-tasks.ts';
-import { getWorkspaces, type Workspace } from '../../store/workspaces.ts';
+} from '../../store/run-tasks/workspace-tasks.ts';
+import { getWorkspaces, type Workspace } from '../../store/workspaces/workspaces.ts';
 import { type Answer, created, noContent, ok, type Resource } from '../answer.ts';
 import { taskDocument, workspaceTaskDocument } from '../documents/tasks.ts';
 import { workspaceDocument } from '../documents/workspaces.ts';
 import { conflict, notFound, unprocessable } from '../errors.ts';
 import { type InOrganization, organization, task, workspace } from '../finders.ts';
 import { includes } from '../include.ts';
+import { readNewTask, readNewWorkspaceTask, readTaskChange, readWorkspaceTaskChange } from '../input/task-input.ts';
 import { list, pageOf, slice } from '../pagination.ts';
 import { type Context, type Route, route, type Subject } from '../route.ts';
-import { readNewTask, readNewWorkspaceTask, readTaskChange, readWorkspaceTaskChange } from '../task-input.ts';
 
 /** Run tasks of organizations, and of workspaces (HCP API: run tasks). */
 

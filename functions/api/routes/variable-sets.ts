@@ -1,6 +1,10 @@
-import { getProjects, type Project } from '../../store/projects.ts';
 import type { Found } from '../../store/scan.ts';
-import { findVariableSets, listVariableSets, type VariableSetFilter } from '../../store/variable-set-lists.ts';
+import { getProjects, type Project } from '../../store/workspaces/projects.ts';
+import {
+  findVariableSets,
+  listVariableSets,
+  type VariableSetFilter,
+} from '../../store/workspaces/variable-set-lists.ts';
 import {
   applyVariableSet,
   createVariableSet,
@@ -13,9 +17,9 @@ import {
   updateVariableSet,
   type VariableSet,
   withdrawVariableSet,
-} from '../../store/variable-sets.ts';
-import { createVariable, getVariable, listVariables } from '../../store/variables.ts';
-import { getWorkspaces, type Workspace } from '../../store/workspaces.ts';
+} from '../../store/workspaces/variable-sets.ts';
+import { createVariable, getVariable, listVariables } from '../../store/workspaces/variables.ts';
+import { getWorkspaces, type Workspace } from '../../store/workspaces/workspaces.ts';
 import { type Answer, created, noContent, ok, type Resource } from '../answer.ts';
 import { projectDocument } from '../documents/organizations.ts';
 import { variableDocument, variableSetDocument } from '../documents/variables.ts';
@@ -23,9 +27,6 @@ import { workspaceDocument } from '../documents/workspaces.ts';
 import { notFound, unprocessable } from '../errors.ts';
 import { type InOrganization, organization, project, variableSet, workspace } from '../finders.ts';
 import { includes } from '../include.ts';
-import { list, type Page, pageOf, slice, totalOf } from '../pagination.ts';
-import type { ApiRequest } from '../request.ts';
-import { type Context, type Route, route, type Subject } from '../route.ts';
 import {
   idsOf,
   type Kind,
@@ -34,7 +35,10 @@ import {
   readTargets,
   readVariableSetChange,
   type Targets,
-} from '../variable-set-input.ts';
+} from '../input/variable-set-input.ts';
+import { list, type Page, pageOf, slice, totalOf } from '../pagination.ts';
+import type { ApiRequest } from '../request.ts';
+import { type Context, type Route, route, type Subject } from '../route.ts';
 import { listOwned } from './variables.ts';
 
 /** Variable sets: what they are, what is in them (routes/variables.ts), and what they are applied to. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { effectiveVariables } from '../../store/inputs.ts';
-import { mostOf, type VariableSet } from '../../store/variable-sets.ts';
+import { effectiveVariables } from '../../store/runs/inputs.ts';
+import { mostOf, type VariableSet } from '../../store/workspaces/variable-sets.ts';
 import {
   createVariable,
   deleteVariable,
@@ -8,17 +8,17 @@ import {
   listVariables,
   updateVariable,
   type Variable,
-} from '../../store/variables.ts';
-import type { Workspace } from '../../store/workspaces.ts';
+} from '../../store/workspaces/variables.ts';
+import type { Workspace } from '../../store/workspaces/workspaces.ts';
 import { type Answer, created, many, noContent, ok, one } from '../answer.ts';
 import { variableDocument } from '../documents/variables.ts';
 import { notFound, unprocessable } from '../errors.ts';
 import { variableSet, workspace } from '../finders.ts';
+import { check } from '../input/validation.ts';
+import { changeOf, readNewVariable, readVariableChange, variableChange } from '../input/variable-input.ts';
 import { wholeList } from '../pagination.ts';
 import type { Permission } from '../permissions.ts';
 import { type Context, type Finder, type Route, route } from '../route.ts';
-import { check } from '../validation.ts';
-import { changeOf, readNewVariable, readVariableChange, variableChange } from '../variable-input.ts';
 
 /** Variables of workspaces and of variable sets: the same, in two places. */
 

@@ -1,17 +1,17 @@
 import type { Run } from '../../run/run.ts';
-import { getRuns } from '../../store/run-lists.ts';
+import { getRuns } from '../../store/runs/run-lists.ts';
 import type { Found } from '../../store/scan.ts';
-import { findWorkspaces, listWorkspaces } from '../../store/workspace-lists.ts';
-import type { Workspace } from '../../store/workspaces.ts';
+import { findWorkspaces, listWorkspaces } from '../../store/workspaces/workspace-lists.ts';
+import type { Workspace } from '../../store/workspaces/workspaces.ts';
 import type { Answer } from '../answer.ts';
 import { currentRunId, workspaceDocument } from '../documents/workspaces.ts';
 import { badRequest } from '../errors.ts';
 import type { InOrganization } from '../finders.ts';
+import { readWorkspaceFilter } from '../input/workspace-filter.ts';
 import { list, type Page, pageOf, slice, totalOf } from '../pagination.ts';
 import { can } from '../permissions.ts';
 import type { ApiRequest } from '../request.ts';
 import type { Context } from '../route.ts';
-import { readWorkspaceFilter } from '../workspace-filter.ts';
 import { relatedToWorkspaces, withRelated } from './workspace-includes.ts';
 
 const runsOf = async (workspaces: Workspace[]): Promise<Map<string, Run>> => {

@@ -1,14 +1,14 @@
 import * as v from 'valibot';
-import { isAwaited, latestPending } from '../../store/state-history.ts';
-import { finalizeStateVersion } from '../../store/state-versions.ts';
-import { getUser } from '../../store/users.ts';
-import { getWorkspace, lockWorkspace, unlockWorkspace, type Workspace } from '../../store/workspaces.ts';
+import { getUser } from '../../store/access/users.ts';
+import { isAwaited, latestPending } from '../../store/states/state-history.ts';
+import { finalizeStateVersion } from '../../store/states/state-versions.ts';
+import { getWorkspace, lockWorkspace, unlockWorkspace, type Workspace } from '../../store/workspaces/workspaces.ts';
 import { type Answer, ok } from '../answer.ts';
 import { workspaceDocument } from '../documents/workspaces.ts';
 import { ApiError, conflict, notFound } from '../errors.ts';
 import { workspace } from '../finders.ts';
+import { check, text } from '../input/validation.ts';
 import { type Context, type Route, route } from '../route.ts';
-import { check, text } from '../validation.ts';
 
 const lockBody = v.object({
   reason: v.nullish(text(1000)),

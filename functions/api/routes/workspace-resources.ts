@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { StateInstance } from '../../store/state-content.ts';
-import { getStateVersion, readSummary } from '../../store/state-versions.ts';
-import type { Workspace } from '../../store/workspaces.ts';
+import type { StateInstance } from '../../store/states/state-content.ts';
+import { getStateVersion, readSummary } from '../../store/states/state-versions.ts';
+import type { Workspace } from '../../store/workspaces/workspaces.ts';
 import type { Answer, Resource } from '../answer.ts';
 import { badRequest } from '../errors.ts';
 import { workspace } from '../finders.ts';

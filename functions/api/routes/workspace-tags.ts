@@ -1,15 +1,15 @@
 import * as v from 'valibot';
-import { getProject } from '../../store/projects.ts';
-import type { Tag } from '../../store/workspace-names.ts';
-import { updateWorkspace, type Workspace } from '../../store/workspaces.ts';
+import { getProject } from '../../store/workspaces/projects.ts';
+import type { Tag } from '../../store/workspaces/workspace-names.ts';
+import { updateWorkspace, type Workspace } from '../../store/workspaces/workspaces.ts';
 import { type Answer, noContent } from '../answer.ts';
 import { effectiveTagDocuments, tagBindingDocuments, tagDocument } from '../documents/workspaces.ts';
 import { conflict } from '../errors.ts';
 import { workspace } from '../finders.ts';
+import { check } from '../input/validation.ts';
+import { bindingOf, distinct, tagBindingList, tagList } from '../input/workspace-input.ts';
 import { list, pageOf, slice, wholeList } from '../pagination.ts';
 import { type Context, type Route, route } from '../route.ts';
-import { check } from '../validation.ts';
-import { bindingOf, distinct, tagBindingList, tagList } from '../workspace-input.ts';
 
 const write = async (subject: Workspace, tags: Tag[]): Promise<Workspace> => {
   const updated = await updateWorkspace(subject, { tags: distinct(tags) });

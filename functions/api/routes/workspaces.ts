@@ -1,11 +1,11 @@
-import { getOrganization } from '../../store/organizations.ts';
+import { getOrganization } from '../../store/access/organizations.ts';
 import {
   createWorkspace,
   deleteWorkspace,
   firstQueued,
   updateWorkspace,
   type Workspace,
-} from '../../store/workspaces.ts';
+} from '../../store/workspaces/workspaces.ts';
 import { type Answer, created, noContent, ok } from '../answer.ts';
 import { currentRunId, workspaceDocument } from '../documents/workspaces.ts';
 import { conflict, forbidden, unprocessable } from '../errors.ts';
@@ -17,9 +17,9 @@ import {
   workspace,
   workspaceByName,
 } from '../finders.ts';
+import { readNewWorkspace, readWorkspaceChange } from '../input/workspace-input.ts';
 import { can } from '../permissions.ts';
 import { type Context, type Method, type Route, route } from '../route.ts';
-import { readNewWorkspace, readWorkspaceChange } from '../workspace-input.ts';
 import { relatedToWorkspaces, withRelated } from './workspace-includes.ts';
 import { answerWorkspaces } from './workspace-list.ts';
 

@@ -28,6 +28,6 @@ export const giveBack = async (workspaceId: string): Promise<void> => {
 
 /** Lets the time pass that a canceled run has to stop by itself. */
 export const endCoolOff = async (runId: string): Promise<void> => {
-  const { updateRun } = await import('../../../functions/store/runs.ts');
+  const { updateRun } = await import('../../../functions/store/runs/runs.ts');
   await updateRun(runId, { set: { 'cancel.forceAvailableAt': new Date().toISOString() } });
 };

@@ -2,9 +2,9 @@
 
 /** As long as the API has no teams. @returns the token of a new member with that role */
 export const newMember = async (organization: string, role: 'read' | 'plan' | 'write'): Promise<string> => {
-  const { createUser } = await import('../../../../functions/store/users.ts');
-  const { addMember } = await import('../../../../functions/store/organizations.ts');
-  const { createToken } = await import('../../../../functions/store/tokens.ts');
+  const { createUser } = await import('../../../../functions/store/access/users.ts');
+  const { addMember } = await import('../../../../functions/store/access/organizations.ts');
+  const { createToken } = await import('../../../../functions/store/access/tokens.ts');
   const user = await createUser({ username: `${role}er`, email: `${role}er@localhost` });
   await addMember(organization, user.id, ['member', role]);
   return (await createToken(user.id, 'test')).secret;
@@ -44,8 +44,8 @@ export const enlarge = async (
 /** Gives a run a cost estimate of this plan: the platform's own configurations have no resources that cost anything. */
 export const estimate = async (runId: string, planJson: Buffer): Promise<void> => {
   const { newCostEstimate } = await import('../../../../functions/run/cost-estimate.ts');
-  const { estimateCosts } = await import('../../../../functions/store/cost-estimates.ts');
-  const { updateRun } = await import('../../../../functions/store/runs.ts');
+  const { estimateCosts } = await import('../../../../functions/store/costs/cost-estimates.ts');
+  const { updateRun } = await import('../../../../functions/store/runs/runs.ts');
   await put(runId, 'plan-json', planJson);
   const costEstimate = newCostEstimate({ targetAddrs: null }, new Date().toISOString());
   const run = await updateRun(runId, { set: { costEstimate } });

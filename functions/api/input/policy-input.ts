@@ -1,0 +1,150 @@
+import * as v from 'valibot';
+import { longestQuery } from '../../policies/policies-file.ts';
+import { type EnforcementLevel, enforcementLevels, type PolicyKind, policyKinds } from '../../run/policies.ts';
+import { getPolicies, type Policy } from '../../store/policies/policies.ts';
+import { mostRelated, type PolicySet } from '../../store/policies/policy-sets.ts';
+import type { VariableValues } from '../../store/workspaces/variables.ts';
+import { unprocessable } from '../errors.ts';
+import type { ApiRequest } from '../request.ts';
+import { check, identifier, readData, setting, text } from './validation.ts';
+
+/** What creating and changing policies and parameters may say (HCP API: policies, policy set parameters). */
+
+export const policyName = v.pipe(
+  text(90),
+  v.regex(/^[A-Za-z0-9_-]+$/, 'must be letters, digits, "-" and "_", and not empty'),
+);
+
+export const kind = v.optional(v.picklist(policyKinds), 'sentinel');
+
+/** `enforce` is how it used to be said: of its entries, the first one's mode. */
+const settings = {
+  description: setting(text(1000)),
+  query: setting(text(longestQuery)),
+  'enforcement-level': setting(v.string()),
+  enforce: v.nullish(v.array(v.object({ mode: v.nullish(v.string()) }))),
+};
+
+type Given = { 'enforcement-level'?: string | null; enforce?: { mode?: string | null }[] | null };
+
+const levelOf = (given: Given, ofKind: PolicyKind): EnforcementLevel | undefined => {
+  const mode = given.enforce?.[0]?.mode;
+  const [level, pointer] = given['enforcement-level']
+    ? [given['enforcement-level'], 'enforcement-level']
+    : [mode, 'enforce/0/mode'];
+  if (level === undefined || level === null) return undefined;
+  const levels: readonly EnforcementLevel[] = enforcementLevels[ofKind];
+  const found = levels.find((one) => one === level);
+  if (found) return found;
+  throw unprocessable(
+    `/data/attributes/${pointer}`,
+    `${pointer.split('/')[0]}: of a policy of kind ${ofKind} it is one of ${levels.join(', ')}`,
+  );
+};
+
+const checkQuery = (query: string | null | undefined, ofKind: PolicyKind): string | null => {
+  const trimmed = query?.trim() || null;
+  if (ofKind === 'sentinel' || trimmed) return trimmed;
+  throw unprocessable(
+    '/data/attributes/query',
+    'query: an OPA policy needs the rule that it is asked for, e.g. data.terraform.deny',
+  );
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewPolicy = (request: ApiRequest, organization: string) => {
+  const { attributes, relationships } = readData(
+    request,
+    { ...settings, name: policyName, kind },
+    { 'policy-sets': v.optional(v.object({ data: v.array(identifier('policy-sets')) })) },
+  );
+  const policy = {
+    organization,
+    name: attributes.name,
+    kind: attributes.kind,
+    description: attributes.description ?? null,
+    query: checkQuery(attributes.query, attributes.kind),
+    enforcementLevel: levelOf(attributes, attributes.kind) ?? enforcementLevels[attributes.kind][0],
+  };
+  return { policy, policySetIds: [...new Set(relationships['policy-sets']?.data.map(({ id }) => id) ?? [])] };
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readPolicyChange = (request: ApiRequest, policy: Policy) => {
+  const { attributes } = readData(request, settings);
+  return {
+    ...(attributes.description === undefined ? {} : { description: attributes.description }),
+    ...(attributes.query === undefined ? {} : { query: checkQuery(attributes.query, policy.kind) }),
+    enforcementLevel: levelOf(attributes, policy.kind) ?? policy.enforcementLevel,
+  };
+};
+
+/** @throws {ApiError} 422 when the set cannot have policies of its own, or not these */
+export const checkPolicies = async (set: PolicySet, ids: string[], pointer: string): Promise<void> => {
+  if (ids.length === 0) return;
+  if (set.newestVersionId) {
+    throw unprocessable(
+      pointer,
+      `policies: policy set ${set.name} has versions, whose archives have its policies; upload a new one`,
+    );
+  }
+  const found = await getPolicies(ids);
+  const fits = new Set(
+    found.filter((one) => one.organization === set.organization && one.kind === set.kind).map(({ id }) => id),
+  );
+  const missing = ids.find((id) => !fits.has(id));
+  if (missing !== undefined) {
+    const what = `${missing.slice(0, 100)} of kind ${set.kind} in organization ${set.organization}`;
+    throw unprocessable(pointer, `policies: there is no policy ${what}`);
+  }
+};
+
+export const toMany = (type: string, most: number) =>
+  v.object({ data: v.pipe(v.array(identifier(type)), v.maxLength(most, `may have at most ${most}`)) });
+
+/** The policies in a body that adds them to a set, or takes them out. @throws {ApiError} 400 or 422 */
+export const readPolicies = (request: ApiRequest): string[] => {
+  const { data } = check(toMany('policies', mostRelated.policyIds), request.json() ?? {});
+  return [...new Set(data.map(({ id }) => id))];
+};
+
+const parameter = {
+  value: setting(text(256 * 1024)),
+  sensitive: setting(v.boolean()),
+  category: v.nullish(v.picklist(['policy-set'])),
+};
+
+const key = v.pipe(text(128), v.regex(/^\S+$/, 'must not be empty, nor have spaces'));
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewParameter = (request: ApiRequest): VariableValues => {
+  const { attributes } = readData(request, { ...parameter, key });
+  return {
+    key: attributes.key,
+    value: attributes.value ?? '',
+    sensitive: attributes.sensitive ?? false,
+    category: 'policy-set',
+    hcl: false,
+    description: null,
+  };
+};
+
+/** What a sensitive parameter was cannot be learned by turning it into another one. @throws {ApiError} 400 or 422 */
+export const readParameterChange = (
+  request: ApiRequest,
+  current: Pick<VariableValues, 'key' | 'sensitive'>,
+): Partial<VariableValues> => {
+  const { attributes } = readData(request, { ...parameter, key: v.optional(key) });
+  const advice = 'of a sensitive parameter cannot be changed. Delete it and create another one.';
+  if (current.sensitive && attributes.sensitive === false) {
+    throw unprocessable('/data/attributes/sensitive', `sensitive: ${advice}`);
+  }
+  if (current.sensitive && attributes.key !== undefined && attributes.key !== current.key) {
+    throw unprocessable('/data/attributes/key', `key: ${advice}`);
+  }
+  return {
+    ...(attributes.key === undefined ? {} : { key: attributes.key }),
+    ...(typeof attributes.value === 'string' ? { value: attributes.value } : {}),
+    ...(typeof attributes.sensitive === 'boolean' ? { sensitive: attributes.sensitive } : {}),
+  };
+};

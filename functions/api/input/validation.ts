@@ -1,0 +1,92 @@
+import * as v from 'valibot';
+import { ApiError, type ErrorObject } from '../errors.ts';
+import type { ApiRequest } from '../request.ts';
+
+/** Reading request bodies: unknown attributes are ignored, wrong ones answered with a pointer at the field. */
+
+const kinds: Record<string, string> = { Object: 'an object', Array: 'a list', boolean: 'true or false' };
+
+const article = (kind: string): string => kinds[kind] ?? `a ${kind}`;
+
+/** Own words for what a schema without a message of its own says; a value is never repeated: it may be a secret. */
+v.setGlobalMessage((issue) => {
+  if (issue.kind !== 'schema') return issue.message;
+  if (issue.received === 'undefined') return 'is missing';
+  const choices = issue.expected?.replace(/^\(|\)$/g, '').split(' | ') ?? [];
+  return choices.length > 1 ? `must be one of ${choices.join(', ')}` : `must be ${article(choices[0] ?? 'value')}`;
+});
+
+const objectOf = (issue: v.BaseIssue<unknown>): Omit<ErrorObject, 'status'> => {
+  const path = (issue.path ?? []).map(({ key }) => String(key));
+  const field = path.at(-1);
+  return {
+    title: 'invalid attribute',
+    detail: field ? `${field}: ${issue.message}` : issue.message,
+    source: { pointer: `/${path.map((key) => key.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}` },
+  };
+};
+
+/** @throws {ApiError} 422 */
+export const check = <S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> => {
+  const result = v.safeParse(schema, value);
+  if (result.success) return result.output;
+  throw new ApiError(422, result.issues.slice(0, 20).map(objectOf));
+};
+
+/**
+ * The body's `data`. Its `type` is not looked at: some clients send it empty (api.md §2.9).
+ * @throws {ApiError} 400 for what is not JSON, 422 for what does not fit
+ */
+export const readData = <A extends v.ObjectEntries, R extends v.ObjectEntries = Record<never, never>>(
+  request: ApiRequest,
+  attributes: A,
+  relationships?: R,
+) => {
+  const schema = v.object({
+    data: v.object({
+      attributes: v.optional(v.object(attributes), {} as never),
+      relationships: v.optional(v.object((relationships ?? {}) as R), {} as never),
+    }),
+  });
+  return check(schema, request.json() ?? {}).data;
+};
+
+/** `{"comment": "…"}`, the body of run actions; may be missing. */
+export const readComment = (request: ApiRequest): string | undefined => {
+  const schema = v.object({ comment: v.nullish(text(10_000)) });
+  return check(schema, request.json() ?? {}).comment ?? undefined;
+};
+
+export const text = (max: number) =>
+  v.pipe(
+    v.string(),
+    v.maxLength(max, `may have at most ${max} characters`),
+    v.regex(/^[^\0]*$/, 'has a NUL character'),
+  );
+
+/** Missing: unchanged. Null: back to the default. */
+export const setting = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema));
+
+export const identifier = <T extends string>(type: T) =>
+  v.object({
+    type: v.optional(v.nullable(v.string()), type),
+    id: v.pipe(v.string(), v.maxLength(100, 'is not an id')),
+  });
+
+/** A relationship to one. */
+export const toOne = <T extends string>(type: T) => v.object({ data: v.nullable(identifier(type)) });
+
+const camel = (name: string): string => name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/**
+ * `{'auto-apply': true}` → `{autoApply: true}`: what was given, by the names of the record; null becomes the default.
+ */
+export const settingsFrom = <T extends object>(attributes: Record<string, unknown>, defaults: T): Partial<T> => {
+  const settings: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(attributes)) {
+    const key = camel(name);
+    if (value === undefined || !(key in defaults)) continue;
+    settings[key] = value === null ? defaults[key as keyof T] : value;
+  }
+  return settings as Partial<T>;
+};

@@ -1,0 +1,147 @@
+import { newId } from '../id.ts';
+import { type Key, keys } from '../keys.ts';
+import type { NameCounts } from '../name-index.ts';
+import { deleteTask, listTasks } from '../run-tasks/tasks.ts';
+import { batchGet, create, get, put, query, queryAll, remove, update } from '../table.ts';
+import { addProject, eachProject } from '../workspaces/projects.ts';
+import { eachVariableSet } from '../workspaces/variable-set-lists.ts';
+import { deleteVariableSet } from '../workspaces/variable-sets.ts';
+
+/**
+ * What a membership or a team gives somebody; what each may do is api/permissions.ts. `run` is what Terraform in a run is
+ * where state is shared with it, `task` a run task where it looks at the run that asks it; no membership has these.
+ */
+export type Role = 'owner' | 'member' | 'admin' | 'write' | 'plan' | 'read' | 'run' | 'task';
+
+export interface OrganizationSettings {
+  email: string;
+  /** Minutes; null = the platform's own. */
+  sessionTimeout: number | null;
+  sessionRemember: number | null;
+  collaboratorAuthPolicy: 'password' | 'two_factor_mandatory';
+  costEstimationEnabled: boolean;
+  sendPassingStatusesForUntriggeredSpeculativePlans: boolean;
+  aggregatedCommitStatusEnabled: boolean;
+  speculativePlanManagementEnabled: boolean;
+  allowForceDeleteWorkspaces: boolean;
+  assessmentsEnforced: boolean;
+  defaultExecutionMode: 'remote' | 'local';
+}
+
+export const defaultOrganizationSettings: Omit<OrganizationSettings, 'email'> = {
+  sessionTimeout: null,
+  sessionRemember: null,
+  collaboratorAuthPolicy: 'password',
+  costEstimationEnabled: false,
+  sendPassingStatusesForUntriggeredSpeculativePlans: false,
+  aggregatedCommitStatusEnabled: true,
+  speculativePlanManagementEnabled: true,
+  allowForceDeleteWorkspaces: false,
+  assessmentsEnforced: false,
+  defaultExecutionMode: 'remote',
+};
+
+export interface Organization extends OrganizationSettings, NameCounts {
+  /** Its id in the API. It cannot be changed: every record names it. */
+  name: string;
+  /** `org-…`. */
+  externalId: string;
+  createdAt: string;
+  createdBy: string;
+  defaultProjectId: string;
+}
+
+export interface Membership {
+  userId: string;
+  organization: string;
+  roles: Role[];
+  createdAt: string;
+}
+
+export const getOrganization = (name: string): Promise<Organization | undefined> =>
+  get<Organization>(keys.organization(name));
+
+/** 1 read. */
+export const getMembership = (userId: string, organization: string): Promise<Membership | undefined> =>
+  get<Membership>(keys.membership(userId, organization));
+
+export const addMember = async (organization: string, userId: string, roles: Role[]): Promise<void> => {
+  const membership: Membership = { userId, organization, roles, createdAt: new Date().toISOString() };
+  await create({ ...keys.member(organization, userId), userId });
+  await put({ ...keys.membership(userId, organization), ...membership });
+};
+
+/** Ids of the users who belong to it, at most 100. */
+export const listMembers = async (organization: string): Promise<string[]> => {
+  const { pk } = keys.organization(organization);
+  return (await query<{ userId: string }>({ pk, prefix: 'MEMBER#', limit: 100 })).map(({ userId }) => userId);
+};
+
+/**
+ * Creates it with its default project and `createdBy` as owner. Undefined when the name is taken; a creator who was
+ * cut off may repeat it.
+ */
+export const createOrganization = async (
+  name: string,
+  settings: OrganizationSettings,
+  createdBy: string,
+): Promise<Organization | undefined> => {
+  const wanted: Organization = {
+    ...settings,
+    name,
+    externalId: newId('org'),
+    createdAt: new Date().toISOString(),
+    createdBy,
+    defaultProjectId: newId('prj'),
+  };
+  const created = await create({ ...keys.organization(name), ...wanted });
+  const organization = created ? wanted : await getOrganization(name);
+  if (!organization || organization.createdBy !== createdBy) return undefined;
+  if (!created && (await getMembership(createdBy, name))) return undefined;
+  await addProject({
+    id: organization.defaultProjectId,
+    organization: name,
+    name: 'Default Project',
+    description: null,
+    createdAt: organization.createdAt,
+    defaultExecutionMode: organization.defaultExecutionMode,
+  });
+  await addMember(name, createdBy, ['owner']);
+  return organization;
+};
+
+export const updateOrganization = (
+  name: string,
+  change: Partial<OrganizationSettings>,
+): Promise<Organization | undefined> =>
+  update<Organization>(keys.organization(name), { set: change, condition: 'attribute_exists(pk)' });
+
+/** Those the user belongs to, in the order of names. */
+export const listOrganizations = async (userId: string): Promise<Organization[]> => {
+  const memberships = await query<Membership>({ pk: keys.user(userId).pk, prefix: 'ORG#', limit: 100 });
+  return batchGet<Organization & Key>(memberships.map(({ organization }) => keys.organization(organization)));
+};
+
+export const hasWorkspaces = async (organization: string): Promise<boolean> =>
+  (await query({ pk: keys.organization(organization).pk, prefix: 'WSNAME#', limit: 1 })).length > 0;
+
+/** Deletes an organization without workspaces: memberships and projects, then itself. May be repeated. */
+export const deleteOrganization = async (name: string): Promise<void> => {
+  const { pk } = keys.organization(name);
+  for await (const projects of eachProject(name)) {
+    for (const { id, name: projectName } of projects) {
+      await remove(keys.project(id));
+      await remove(keys.projectName(name, projectName));
+    }
+  }
+  for await (const sets of eachVariableSet(name)) {
+    for (const set of sets) await deleteVariableSet(set);
+  }
+  for (const task of await listTasks(name)) await deleteTask(task);
+  const members = await queryAll<{ sk: string; userId: string }>({ pk, prefix: 'MEMBER#' });
+  await remove(keys.organization(name));
+  for (const { sk, userId } of members) {
+    await remove(keys.membership(userId, name));
+    await remove({ pk, sk });
+  }
+};

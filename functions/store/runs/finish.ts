@@ -1,0 +1,102 @@
+import { completed } from '../../run/checks.ts';
+import { type CaughtError, endReason, finalPhases, statusAtEnd } from '../../run/ending.ts';
+import type { PhaseName, Run } from '../../run/run.ts';
+import type { Ending } from '../../run/states.ts';
+import { isFinal } from '../../run/status.ts';
+import { dueIn, notDue } from '../due.ts';
+import { getWorkspace } from '../workspaces/workspaces.ts';
+import { isRunnerGone, runnersOf, stopRunner } from './launcher.ts';
+import { closeLog } from './logs.ts';
+import { leaveQueue } from './queue.ts';
+import { recordRunEvent } from './run-events.ts';
+import { hasRunTriggers } from './run-triggers.ts';
+import { getRun, statusChange, updateRun } from './runs.ts';
+import { leaveSavedPlans } from './saved-plans.ts';
+
+/** The runner got its signal and has not gone yet; ask again soon. */
+export class RunnerStillStoppingError extends Error {
+  override name = 'RunnerStillStoppingError';
+}
+
+/**
+ * Ends a run: its runner is gone, its status final, its workspace free and the next run started. However often it is
+ * called and wherever it is cut off, calling it again completes it; a run that is final keeps its status.
+ *
+ * @param keepDue leave the run to the sweep until the caller, whom nobody calls again for sure, is through
+ * @throws {RunnerStillStoppingError} while the runner's process may still run; the queue must not move before.
+ */
+export const finishRun = async (
+  runId: string,
+  ending: Ending,
+  error?: CaughtError,
+  { keepDue = false } = {},
+): Promise<void> => {
+  const run = await getRun(runId);
+  if (!run) return;
+  if (!isFinal(run.status)) await settle(run, ending, error, keepDue);
+  await leaveQueue(run);
+};
+
+const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, keepDue: boolean): Promise<void> => {
+  await ensureRunnerIsGone(run, ending);
+  // What the runner still reported while it was stopped counts.
+  const latest = (await getRun(run.id)) ?? run;
+  const status = statusAtEnd(latest, ending);
+  const phases = finalPhases(latest, ending);
+  const recorded =
+    latest.apply.status === 'running' && ending !== 'Applied' ? await recordedResources(run.workspaceId) : undefined;
+  const reason = endReason(latest, ending, error, recorded);
+  const at = new Date().toISOString();
+  // Whoever queues what the apply sets off (events/run-applied.ts) says when it is done.
+  const follows = ending === 'Applied' && (await hasRunTriggers(run.workspaceId));
+  await Promise.all(
+    (['plan', 'apply'] as const).map(async (phase) => {
+      const had = latest[phase].status;
+      if ((had === 'queued' || had === 'running') && !latest[phase].report?.artifacts?.includes('log')) {
+        await closeLog(run.id, phase, reason ?? (status === 'canceled' ? 'The run was canceled.' : ''));
+      }
+    }),
+  );
+  if (run.savePlan) await leaveSavedPlans(run, { applied: ending === 'Applied' });
+  await updateRun(run.id, {
+    set: {
+      ...statusChange({ status, ...phases, passed: completed(latest) }, latest, at),
+      confirmable: false,
+      endReason: reason,
+      ...(follows ? dueIn(run.id, 60) : {}),
+    },
+    remove: [
+      'wait',
+      ...(keepDue || follows ? [] : notDue),
+      ...(['plan', 'apply'] as const).flatMap((phase) => [
+        `${phase}.tokenHash`,
+        `${phase}.stateTokenHash`,
+        `${phase}.claimHash`,
+        `${phase}.heldUntil`,
+      ]),
+    ],
+  });
+  await recordRunEvent(run, status, undefined, undefined, at);
+};
+
+/** Instances of managed resources in the workspace's state. */
+export const recordedResources = async (workspaceId: string): Promise<number> =>
+  (await getWorkspace(workspaceId))?.state?.resources ?? 0;
+
+/** A phase that reported has ended Terraform itself; any other container is stopped, and waited for. */
+const ensureRunnerIsGone = async (run: Run, ending: Ending): Promise<void> => {
+  const has = ({ taskArn, claimNonce }: Run[PhaseName]) => taskArn !== undefined || claimNonce !== undefined;
+  const phase: PhaseName | undefined = has(run.apply) ? 'apply' : has(run.plan) ? 'plan' : undefined;
+  if (!phase) return;
+  const { taskArn, report, claimNonce } = run[phase];
+  if (report && !run.cancel?.forced) return;
+  // Who started it may have died before writing down what it is called.
+  const taskArns = taskArn ? [taskArn] : await runnersOf(run.id);
+  await Promise.all(taskArns.map((one) => stopRunner(one, `${statusAtEnd(run, ending)}: ${run.id}`)));
+  // One that never claimed knows nothing and can do nothing.
+  if (!claimNonce) return;
+  for (const one of taskArns) {
+    if (await isRunnerGone(one)) continue;
+    throw new RunnerStillStoppingError(`The runner of ${run.id} has not stopped yet (${one}).`);
+  }
+};

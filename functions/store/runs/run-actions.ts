@@ -1,0 +1,152 @@
+import { forceCancelCoolOffSeconds } from '../../run/actions.ts';
+import { overridableNow } from '../../run/checks.ts';
+import type { Run } from '../../run/run.ts';
+import { dueIn } from '../due.ts';
+import type { Change } from '../table.ts';
+import { deliver } from './execution.ts';
+import { recordRunEvent } from './run-events.ts';
+import { getRun, statusChange, updateRun } from './runs.ts';
+
+/** What people do to a run (lifecycle rule 5). Each may be repeated. */
+
+const now = (): string => new Date().toISOString();
+const later = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
+
+export type ActionResult = 'accepted' | 'conflict';
+
+/** @param isMine whether a run shows this very change: the SDK tries a write again whose answer was lost */
+const act = async (
+  run: Run,
+  action: string,
+  userId: string,
+  comment: string | undefined,
+  change: Change,
+  isMine: (run: Run) => boolean,
+): Promise<ActionResult> => {
+  let changed = await updateRun(run.id, { ...change, set: { ...change.set, ...dueIn(run.id, 30) } });
+  changed ??= await getRun(run.id).then((current) => (current && isMine(current) ? current : undefined));
+  if (!changed) return 'conflict';
+  await recordRunEvent(run, action, userId, comment);
+  await deliver(changed);
+  return 'accepted';
+};
+
+/** The same user asks once more; the first try may have died between its write and the delivery. */
+const repeated = async (runId: string, isSame: (run: Run) => boolean): Promise<ActionResult> => {
+  const current = await getRun(runId);
+  if (!current || !isSame(current)) return 'conflict';
+  await deliver(current);
+  return 'accepted';
+};
+
+/** Confirms. The same user may repeat it (clients retry POSTs); `conflict` when the run does not wait for it. */
+export const applyRun = async (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
+  const at = now();
+  const result = await act(
+    run,
+    'confirmed',
+    userId,
+    comment,
+    {
+      set: {
+        ...statusChange({ status: 'confirmed', passed: [] }, run, at),
+        confirmable: false,
+        decision: { action: 'apply', by: userId, at },
+      },
+      condition: 'confirmable = :true AND attribute_not_exists(decision) AND attribute_not_exists(cancel)',
+      values: { ':true': true },
+    },
+    decidedBy(userId, at),
+  );
+  if (result === 'accepted') return result;
+  return repeated(run.id, ({ decision }) => decision?.action === 'apply' && decision.by === userId);
+};
+
+const decidedBy =
+  (userId: string, at: string) =>
+  ({ decision }: Run): boolean =>
+    decision?.by === userId && decision.at === at;
+
+export const discardRun = (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
+  const at = now();
+  return act(
+    run,
+    'discarded',
+    userId,
+    comment,
+    {
+      set: { confirmable: false, decision: { action: 'discard', by: userId, at } },
+      condition:
+        '(confirmable = :true OR #status IN (:pending, :override, :decision)) AND attribute_not_exists(decision) AND attribute_not_exists(cancel)',
+      values: {
+        ':true': true,
+        ':pending': 'pending',
+        ':override': 'policy_override',
+        ':decision': 'post_plan_awaiting_decision',
+      },
+    },
+    decidedBy(userId, at),
+  );
+};
+
+/** Asks a running run to stop; the runner hears of it with its next beat. */
+export const cancelRun = (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
+  const at = now();
+  return act(
+    run,
+    'canceled',
+    userId,
+    comment,
+    {
+      set: { cancel: { by: userId, at, forceAvailableAt: later(forceCancelCoolOffSeconds) } },
+      condition:
+        'confirmable = :false AND attribute_not_exists(cancel) AND (attribute_not_exists(decision) OR decision.#action = :apply)',
+      names: { '#action': 'action' },
+      values: { ':false': false, ':apply': 'apply' },
+    },
+    ({ cancel }) => cancel?.by === userId && cancel.at === at,
+  );
+};
+
+/** Ends a canceled run that does not stop, without waiting for its runner to answer. */
+export const forceCancelRun = async (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
+  const phase = run.apply.status === 'pending' ? 'plan' : 'apply';
+  const at = now();
+  return act(
+    run,
+    'force_canceled',
+    userId,
+    comment,
+    {
+      set: {
+        'cancel.forced': true,
+        [`${phase}.report`]: { outcome: 'canceled', message: 'Force-canceled.' },
+        'statusTimestamps.force-canceled-at': at,
+      },
+      condition: 'cancel.forceAvailableAt <= :now',
+      values: { ':now': at },
+    },
+    ({ statusTimestamps }) => statusTimestamps['force-canceled-at'] === at,
+  );
+};
+
+/** Lets failed policies pass, with who did it and why. The same user may repeat it. */
+export const overrideRun = async (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
+  const which = overridableNow(run.status);
+  if (!which) return 'conflict';
+  const at = now();
+  const result = await act(
+    run,
+    'policy_overridden',
+    userId,
+    comment,
+    {
+      set: { [`overrides.${which}`]: { by: userId, at, comment } },
+      condition: `#status = :status AND attribute_not_exists(overrides.${which}) AND attribute_not_exists(decision) AND attribute_not_exists(cancel)`,
+      values: { ':status': run.status },
+    },
+    ({ overrides }) => overrides?.[which]?.by === userId && overrides[which].at === at,
+  );
+  if (result === 'accepted') return result;
+  return repeated(run.id, ({ overrides }) => overrides?.[which]?.by === userId);
+};

@@ -1,0 +1,41 @@
+import { getObject, putObject } from '../bucket.ts';
+import { objects } from '../keys.ts';
+import type { Workspace } from '../workspaces/workspaces.ts';
+import { md5Of } from './state-content.ts';
+import { copyJson } from './state-json.ts';
+import { createStateVersion, finalizeStateVersion, type StateVersion } from './state-versions.ts';
+
+/**
+ * Makes an older state current again, as a new version: the same content under the next serial (state.md: rollback).
+ * `conflict` says in plain words why not.
+ */
+export const duplicateState = async (
+  workspace: Workspace,
+  source: StateVersion,
+  userId: string,
+): Promise<{ stateVersion: StateVersion } | { conflict: string }> => {
+  const content = await getObject(objects.state(workspace.id, source.id));
+  if (!content) return { conflict: `The content of state version ${source.id} is gone.` };
+  const serial = (workspace.state?.serial ?? source.serial) + 1;
+  const state = { ...(JSON.parse(content.toString('utf8')) as object), serial };
+  const bytes = Buffer.from(`${JSON.stringify(state, null, 2)}\n`);
+  const result = await createStateVersion({
+    workspace,
+    userId,
+    serial,
+    lineage: source.lineage,
+    md5: md5Of(bytes),
+    size: bytes.length,
+    // It may be of another lineage: state that was replaced by force.
+    force: true,
+    intermediate: false,
+    rollbackOf: source.id,
+  });
+  if ('conflict' in result) return result;
+  if (result.uploadUrl) {
+    await copyJson(source, result.stateVersion.id);
+    await putObject(objects.state(workspace.id, result.stateVersion.id), bytes);
+  }
+  const stateVersion = await finalizeStateVersion(result.stateVersion);
+  return stateVersion.refusal ? { conflict: stateVersion.refusal } : { stateVersion };
+};

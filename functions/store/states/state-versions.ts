@@ -1,0 +1,248 @@
+import { isSameState, stateConflict } from '../../run/state.ts';
+import { getObject, getObjectUpTo, presignPut, putObject } from '../bucket.ts';
+import { newId } from '../id.ts';
+import { type Key, keys, objects } from '../keys.ts';
+import { discardStalePlans } from '../runs/saved-plans.ts';
+import { type Change, create, get, query, update } from '../table.ts';
+import { countOne, getWorkspace, type Workspace } from '../workspaces/workspaces.ts';
+import { InvalidStateError, md5Of, parseState, type StateContent, type StateSummary } from './state-content.ts';
+
+/**
+ * State versions (state.md). The content lies in the bucket; the record says what it is. A version becomes the
+ * workspace's current one by a single conditional write of the workspace, after its content was checked.
+ */
+export interface StateVersion {
+  id: string;
+  organization: string;
+  workspaceId: string;
+  serial: number;
+  lineage: string;
+  md5: string;
+  /** Discarded: its content never fitted, see `refusal`. */
+  status: 'pending' | 'finalized' | 'discarded' | 'backing_data_soft_deleted' | 'backing_data_permanently_deleted';
+  /** A snapshot taken while Terraform still applied. */
+  intermediate: boolean;
+  createdAt: string;
+  /** The run that writes it, if one does. */
+  runId?: string;
+  /** Who holds the workspace's lock, or made the run that does. */
+  userId?: string;
+  /** Set when serial and lineage are not to be checked: the version it replaces, null for none. */
+  replaces?: string | null;
+  rollbackOf?: string;
+  /** Of the version that was current when this one was announced. */
+  previousId?: string;
+  /** The run that a user's client says this state comes from. */
+  ofRunId?: string;
+  /** Bytes. */
+  size?: number;
+  terraformVersion?: string | null;
+  outputCount?: number;
+  /** It is known as JSON too (store/states/state-json.ts). */
+  hasJson?: boolean;
+  /**
+   * Resources, modules and providers as JSON text (their names are Terraform's, not ours), while that is small; always in
+   * the object that {@link readSummary} reads.
+   */
+  summary?: string;
+  /** For people, when it was discarded. */
+  refusal?: string;
+}
+
+export interface NewStateVersion {
+  workspace: Workspace;
+  runId?: string;
+  userId?: string;
+  serial: number;
+  lineage: string;
+  md5: string;
+  size?: number;
+  /** Skips the checks of serial and lineage, not the lock. */
+  force: boolean;
+  intermediate: boolean;
+  rollbackOf?: string;
+  ofRunId?: string;
+}
+
+export const maxStateBytes = 64 * 1024 * 1024;
+const uploadSeconds = 3600;
+/** A summary above that is left to the object: it would cost every reader of the record. */
+const inlineSummaryBytes = 8192;
+
+interface Pointer extends Key {
+  stateVersionId: string;
+  md5: string;
+}
+
+export const getStateVersion = (id: string): Promise<StateVersion | undefined> =>
+  get<StateVersion>(keys.stateVersion(id));
+
+export const uploadUrls = async ({ workspaceId, id }: StateVersion): Promise<{ state: string; json: string }> => {
+  const [state, json] = await Promise.all([
+    presignPut(objects.state(workspaceId, id), uploadSeconds),
+    presignPut(objects.jsonState(workspaceId, id), uploadSeconds),
+  ]);
+  return { state, json };
+};
+
+const holdsLock = ({ lock }: Workspace, runId: string | undefined, userId: string | undefined): boolean =>
+  lock?.kind === 'run' ? lock.runId === runId : lock?.kind === 'user' && runId === undefined && lock.userId === userId;
+
+/** The same content again: the current version, or one whose upload has not come yet (clients repeat POSTs). */
+const findRepeat = async ({ workspace, serial, lineage, md5 }: NewStateVersion): Promise<StateVersion | undefined> => {
+  const pointers = await query<Pointer>({
+    pk: keys.workspace(workspace.id).pk,
+    prefix: keys.workspaceStateVersion(workspace.id, serial, '').sk,
+  });
+  for (const pointer of pointers.filter((p) => p.md5 === md5)) {
+    const version = await getStateVersion(pointer.stateVersionId);
+    if (version?.lineage !== lineage) continue;
+    if (version.status === 'pending' || version.id === workspace.state?.id) return version;
+  }
+  return undefined;
+};
+
+/**
+ * A place for a new state of the workspace. `uploadUrl` is null when the content is here already. 1 read, 3 writes.
+ * `conflict` says in plain words why the state may not follow the current one.
+ */
+export const createStateVersion = async (
+  wanted: NewStateVersion,
+): Promise<{ stateVersion: StateVersion; uploadUrl: string | null } | { conflict: string }> => {
+  const { workspace, force, size, ...rest } = wanted;
+  if (!holdsLock(workspace, wanted.runId, wanted.userId)) {
+    return { conflict: `Workspace ${workspace.name} must be locked by whoever writes its state. Lock it first.` };
+  }
+  if (size !== undefined && size > maxStateBytes) return { conflict: tooLarge(size) };
+  const conflict = force ? undefined : stateConflict(workspace.state, wanted);
+  if (conflict) return { conflict };
+  const repeat = await findRepeat(wanted);
+  const stateVersion: StateVersion = repeat ?? {
+    ...rest,
+    id: newId('sv'),
+    organization: workspace.organization,
+    workspaceId: workspace.id,
+    status: 'pending',
+    createdAt: new Date().toISOString(),
+    previousId: workspace.state?.id,
+    ...(force ? { replaces: workspace.state?.id ?? null } : {}),
+  };
+  if (!repeat) {
+    const { id, serial, md5 } = stateVersion;
+    await create({ ...keys.stateVersion(id), ...stateVersion });
+    await create({ ...keys.workspaceStateVersion(workspace.id, serial, id), stateVersionId: id, md5 });
+    await countOne(workspace.id, 'stateVersionCount');
+  }
+  const pending = stateVersion.status === 'pending';
+  return { stateVersion, uploadUrl: pending ? (await uploadUrls(stateVersion)).state : null };
+};
+
+const tooLarge = (bytes: number) => `The state has ${bytes} bytes; at most ${maxStateBytes} can be kept.`;
+
+/** @throws {InvalidStateError} when the upload is not what was announced */
+const check = (version: StateVersion, bytes: Buffer | number): StateContent => {
+  if (typeof bytes === 'number') throw new InvalidStateError(tooLarge(bytes));
+  const md5 = md5Of(bytes);
+  if (md5 !== version.md5) {
+    throw new InvalidStateError(`The uploaded state has MD5 ${md5}, announced was ${version.md5}. Upload it again.`);
+  }
+  const content = parseState(bytes);
+  if (content.serial !== version.serial || content.lineage !== version.lineage) {
+    throw new InvalidStateError(
+      `The uploaded state has serial ${content.serial} and lineage ${content.lineage}, announced were ${version.serial} and ${version.lineage}.`,
+    );
+  }
+  return content;
+};
+
+/** Makes it current, if its writer still holds the workspace and it may follow what is current now. */
+const becomeCurrent = async (version: StateVersion, resources: number): Promise<string | undefined> => {
+  const { id, workspaceId, serial, lineage, md5, runId, userId, replaces } = version;
+  const values: Record<string, unknown> = { ':holder': runId ?? userId, ':id': id };
+  let follows = 'attribute_not_exists(#state) OR (#state.lineage = :lineage AND #state.serial < :serial)';
+  if (replaces === undefined) Object.assign(values, { ':lineage': lineage, ':serial': serial });
+  else if (replaces === null) follows = 'attribute_not_exists(#state)';
+  else {
+    follows = '#state.id = :replaces';
+    values[':replaces'] = replaces;
+  }
+  const change: Change = {
+    set: { state: { id, serial, lineage, md5, at: new Date().toISOString(), resources } },
+    condition: `#lock.${runId ? 'runId' : 'userId'} = :holder AND (#state.id = :id OR ${follows})`,
+    names: { '#lock': 'lock' },
+    values,
+  };
+  const updated = await update<Workspace>(keys.workspace(workspaceId), change);
+  if (updated) {
+    await discardStalePlans(updated, runId);
+    return undefined;
+  }
+  const workspace = await getWorkspace(workspaceId);
+  if (!workspace) return 'The workspace is gone.';
+  if (isSameState(workspace.state, version)) return undefined;
+  const conflict = replaces === undefined ? stateConflict(workspace.state, version) : undefined;
+  return conflict ?? 'The workspace was unlocked, or its state changed, before the new state was uploaded.';
+};
+
+/**
+ * Checks an uploaded state and makes it current. Still `pending` while nothing was uploaded; `discarded`, with its
+ * `refusal`, when it cannot be. Anybody may call it at any time and as often as they like. 2 writes and 2 S3 requests.
+ */
+export const finalizeStateVersion = async (version: StateVersion): Promise<StateVersion> => {
+  if (version.status !== 'pending') return version;
+  const { workspaceId, id } = version;
+  const bytes = await getObjectUpTo(objects.state(workspaceId, id), maxStateBytes);
+  if (bytes === undefined) return version;
+  try {
+    const content = check(version, bytes);
+    const { outputs, instances, resources, modules, providers } = content;
+    const summary = JSON.stringify({ resources, modules, providers });
+    const all: StateSummary = { outputs, instances, resources, modules, providers };
+    await putObject(objects.outputs(workspaceId, id), JSON.stringify(all), 'application/json');
+    const refusal = await becomeCurrent(version, content.managed);
+    if (refusal) throw new InvalidStateError(refusal);
+    return settle(version, {
+      status: 'finalized',
+      size: typeof bytes === 'number' ? bytes : bytes.length,
+      terraformVersion: content.terraformVersion,
+      outputCount: outputs.length,
+      ...(summary.length <= inlineSummaryBytes ? { summary } : {}),
+    });
+  } catch (error) {
+    if (!(error instanceof InvalidStateError)) throw error;
+    return settle(version, { status: 'discarded', refusal: error.message });
+  }
+};
+
+const settle = async (version: StateVersion, set: Partial<StateVersion>): Promise<StateVersion> => {
+  const updated = await update<StateVersion>(keys.stateVersion(version.id), {
+    set,
+    condition: '#status = :pending',
+    values: { ':pending': 'pending' },
+  });
+  return updated ?? (await getStateVersion(version.id)) ?? version;
+};
+
+/** A state that was announced is not the workspace's current one; the message says why. */
+export class StateNotKeptError extends Error {
+  override name = 'StateNotKeptError';
+}
+
+/**
+ * As {@link finalizeStateVersion}, for a writer who needs to know.
+ * @throws {StateNotKeptError} when it is not finalized, or is not that run's
+ */
+export const completeStateVersion = async (id: string, { runId }: { runId?: string } = {}): Promise<StateVersion> => {
+  const version = await getStateVersion(id);
+  if (!version || version.runId !== runId) throw new StateNotKeptError(`There is no state version ${id} of this run.`);
+  const final = await finalizeStateVersion(version);
+  if (final.status === 'pending') throw new StateNotKeptError(`The content of state version ${id} was not uploaded.`);
+  if (final.status === 'discarded') throw new StateNotKeptError(final.refusal ?? 'The state was refused.');
+  return final;
+};
+
+/** Outputs with their values, and what the state consists of; undefined before the version is finalized. */
+export const readSummary = async ({ workspaceId, id }: StateVersion): Promise<StateSummary | undefined> => {
+  const object = await getObject(objects.outputs(workspaceId, id));
+  return object && (JSON.parse(object.toString('utf8')) as StateSummary);
+};

@@ -1,0 +1,200 @@
+import { peekObject, putObject } from '../bucket.ts';
+import { newId } from '../id.ts';
+import { type Key, keys, objects } from '../keys.ts';
+import { batchGet, create, get, query, update } from '../table.ts';
+import { countOne, type Workspace } from './workspaces.ts';
+
+/** Sources the API knows (api.md §4.6); a run made from it says the same. */
+export type Source = 'tfe-api' | 'tfe-ui' | 'terraform' | 'terraform+cloud' | 'tfe-configuration-version';
+
+export interface ConfigurationVersion {
+  id: string;
+  organization: string;
+  workspaceId: string;
+  status:
+    | 'pending'
+    | 'uploaded'
+    | 'errored'
+    | 'archived'
+    | 'backing_data_soft_deleted'
+    | 'backing_data_permanently_deleted';
+  autoQueueRuns: boolean;
+  speculative: boolean;
+  /** For a saved plan: not the workspace's configuration until that is applied. */
+  provisional: boolean;
+  /** Since when one that was provisional is the workspace's all the same. */
+  adoptedAt?: string;
+  source: Source;
+  createdBy: string;
+  createdAt: string;
+  statusTimestamps: Record<string, string>;
+  /** Id of the run that the upload, or the command line that made this, creates: however often it is asked for. */
+  runId: string;
+  /** Runs that were created before the upload came. */
+  awaitedBy?: Set<string>;
+  /** For people, when `status` is errored. */
+  errorMessage?: string;
+  /** Bytes of the archive once it is there. */
+  size?: number;
+}
+
+/** What an archive may have at most, packed. */
+export const maxArchiveBytes = 100 * 1024 * 1024;
+
+/** How long an upload URL is good for, in seconds. */
+export const uploadSeconds = 3600;
+
+export type NewConfigurationVersion = Pick<
+  ConfigurationVersion,
+  'organization' | 'workspaceId' | 'autoQueueRuns' | 'speculative' | 'provisional' | 'source' | 'createdBy'
+>;
+
+export const createConfigurationVersion = async (given: NewConfigurationVersion): Promise<ConfigurationVersion> => {
+  const createdAt = new Date().toISOString();
+  const version: ConfigurationVersion = {
+    ...given,
+    id: newId('cv'),
+    status: 'pending',
+    createdAt,
+    statusTimestamps: { 'queued-at': createdAt },
+    runId: newId('run'),
+  };
+  await create({ ...keys.configurationVersion(version.id), ...version });
+  await create({
+    ...keys.workspaceConfigurationVersion(version.workspaceId, createdAt, version.id),
+    configurationVersionId: version.id,
+  });
+  await countOne(version.workspaceId, 'configurationVersionCount');
+  return version;
+};
+
+/** As it was written last; see {@link checkUpload} for one that is still pending. */
+export const getConfigurationVersion = (id: string): Promise<ConfigurationVersion | undefined> =>
+  get<ConfigurationVersion>(keys.configurationVersion(id));
+
+/** The workspace's, unless that has one that was created later. May be repeated. */
+const becomeCurrent = async ({ id, workspaceId, createdAt: at }: ConfigurationVersion): Promise<void> => {
+  await update(keys.workspace(workspaceId), {
+    set: { configuration: { id, at } },
+    condition: 'attribute_exists(pk) AND (attribute_not_exists(configuration) OR configuration.at < :at)',
+    values: { ':at': at },
+  });
+};
+
+const gzipMagic = Buffer.from([0x1f, 0x8b]);
+
+const faultOf = ({ size, head }: { size: number; head: Buffer }): string | undefined => {
+  if (size === 0) return 'The uploaded configuration is empty. Upload a gzip-compressed tar archive (.tar.gz).';
+  if (!head.equals(gzipMagic)) {
+    return 'The uploaded configuration is not a gzip file. Upload a gzip-compressed tar archive (.tar.gz).';
+  }
+  if (size > maxArchiveBytes) {
+    return `The uploaded configuration has ${size} bytes; at most ${maxArchiveBytes} are allowed. Leave out what Terraform does not need with a .terraformignore file.`;
+  }
+  return undefined;
+};
+
+/**
+ * Looks whether the upload has come, and if so settles the status; S3 tells nobody at once, and clients wait for it
+ * (api.md §3.3). One request to S3 while pending, none after.
+ */
+export const checkUpload = async (version: ConfigurationVersion): Promise<ConfigurationVersion> => {
+  if (version.status !== 'pending') return version;
+  const object = await peekObject(objects.configuration(version.id), gzipMagic.length);
+  if (!object) return version;
+  const fault = faultOf(object);
+  const status = fault ? 'errored' : 'uploaded';
+  // First the workspace's: what is uploaded is not looked at again.
+  if (!fault && !version.speculative && !version.provisional) await becomeCurrent(version);
+  const at = new Date().toISOString();
+  const updated = await update<ConfigurationVersion>(keys.configurationVersion(version.id), {
+    set: {
+      status,
+      size: object.size,
+      errorMessage: fault,
+      [`statusTimestamps.${fault ? 'errored-at' : 'uploaded-at'}`]: at,
+      'statusTimestamps.finished-at': at,
+    },
+    condition: '#status = :pending',
+    values: { ':pending': 'pending' },
+  });
+  return updated ?? (await getConfigurationVersion(version.id)) ?? version;
+};
+
+type Status = ConfigurationVersion['status'];
+
+const to = (id: string, status: Status, stamp: string, from: Status[]): Promise<ConfigurationVersion | undefined> =>
+  update<ConfigurationVersion>(keys.configurationVersion(id), {
+    set: { status, [`statusTimestamps.${stamp}`]: new Date().toISOString() },
+    condition: `#status IN (${from.map((_, i) => `:from${i}`).join(', ')})`,
+    values: Object.fromEntries(from.map((one, i) => [`:from${i}`, one])),
+  });
+
+/** Each is undefined when the version is not in a status from which that can be done. */
+export const archiveConfigurationVersion = (id: string): Promise<ConfigurationVersion | undefined> =>
+  to(id, 'archived', 'archived-at', ['uploaded', 'errored', 'archived']);
+
+/** It cannot be downloaded, nor used for another run, until it is restored. */
+export const softDeleteConfiguration = (id: string): Promise<ConfigurationVersion | undefined> =>
+  to(id, 'backing_data_soft_deleted', 'soft-delete-backing-data-at', ['uploaded']);
+
+export const restoreConfiguration = (id: string): Promise<ConfigurationVersion | undefined> =>
+  to(id, 'uploaded', 'restore-backing-data-at', ['backing_data_soft_deleted']);
+
+/** Empties the object; the bucket lets go of what it held as of any old version of an object. May be repeated. */
+export const purgeConfiguration = async (id: string): Promise<ConfigurationVersion | undefined> => {
+  const gone = 'backing_data_permanently_deleted';
+  const purged = await to(id, gone, 'permanently-delete-backing-data-at', ['backing_data_soft_deleted', gone]);
+  if (purged) await putObject(objects.configuration(id), '');
+  return purged;
+};
+
+/** The saved plan made with it was applied: a provisional one is the workspace's from now on. May be repeated. */
+export const adoptConfigurationVersion = async (id: string): Promise<void> => {
+  const version = await getConfigurationVersion(id);
+  if (!version?.provisional) return;
+  await becomeCurrent(version);
+  await update(keys.configurationVersion(id), {
+    set: { adoptedAt: new Date().toISOString() },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(adoptedAt)',
+  });
+};
+
+interface Pointer extends Key {
+  configurationVersionId: string;
+}
+
+const versionsOf = (pointers: Pointer[]) =>
+  batchGet<ConfigurationVersion & Key>(
+    pointers.map(({ configurationVersionId }) => keys.configurationVersion(configurationVersionId)),
+  );
+
+/** Newest first. Reads the page's versions, and pointers up to it. */
+export const listConfigurationVersions = async (
+  { id, configurationVersionCount: total = 0 }: Pick<Workspace, 'id' | 'configurationVersionCount'>,
+  { page, size }: { page: number; size: number },
+): Promise<{ items: ConfigurationVersion[]; total: number }> => {
+  const from = (page - 1) * size;
+  if (from >= total) return { items: [], total };
+  const { pk } = keys.workspace(id);
+  const pointers = await query<Pointer>({ pk, prefix: 'CV#', reverse: true, limit: from + size });
+  return { items: await versionsOf(pointers.slice(from)), total };
+};
+
+/** Its upload URL is still good. */
+export const mayStillCome = ({ createdAt }: ConfigurationVersion): boolean =>
+  Date.now() - Date.parse(createdAt) < uploadSeconds * 1000;
+
+/** The newest that a run without a configuration version of its own takes; among the last 100. */
+export const latestConfigurationVersion = async (workspaceId: string): Promise<ConfigurationVersion | undefined> => {
+  const { pk } = keys.workspace(workspaceId);
+  const pointers = await query<Pointer>({ pk, prefix: 'CV#', reverse: true, limit: 100 });
+  for (let i = 0; i < pointers.length; i += 10) {
+    for (const version of await versionsOf(pointers.slice(i, i + 10))) {
+      if (version.speculative || (version.provisional && !version.adoptedAt)) continue;
+      const checked = mayStillCome(version) ? await checkUpload(version) : version;
+      if (checked.status === 'uploaded') return checked;
+    }
+  }
+  return undefined;
+};

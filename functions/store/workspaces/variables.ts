@@ -1,0 +1,108 @@
+import { newId } from '../id.ts';
+import { isPolicySet, isVariableSet, keys } from '../keys.ts';
+import { type SecretContext, seal } from '../secrets.ts';
+import { create, get, put, queryAll, remove, update } from '../table.ts';
+import { addIds, removeIds } from './variable-sets.ts';
+
+/** A variable of a workspace or of a variable set, or a parameter of a policy set. A sensitive value is sealed before it reaches the table, and read by runners only. */
+export interface Variable {
+  id: string;
+  /** Workspace, variable set or policy set. */
+  ownerId: string;
+  key: string;
+  category: 'terraform' | 'env' | 'policy-set';
+  hcl: boolean;
+  sensitive: boolean;
+  description: string | null;
+  /** Absent when sensitive. */
+  value?: string;
+  sealed?: Uint8Array;
+  /** Another one after each change. */
+  versionId: string;
+  createdAt: string;
+}
+
+export type VariableValues = Pick<Variable, 'key' | 'category' | 'hcl' | 'sensitive' | 'description'> & {
+  value: string;
+};
+
+/** Most a value may have, in bytes (HCP API: variables); fits the 400 KB of an item. */
+export const maxValueBytes = 256 * 1024;
+
+/** What a sealed value is bound to. */
+export const contextOf = ({ ownerId, id }: Pick<Variable, 'ownerId' | 'id'>): SecretContext => ({
+  [isVariableSet(ownerId) ? 'variable-set' : isPolicySet(ownerId) ? 'policy-set' : 'workspace']: ownerId,
+  variable: id,
+});
+
+const content = async (variable: Variable, value: string): Promise<Pick<Variable, 'value' | 'sealed'>> =>
+  variable.sensitive ? { sealed: await seal(value, contextOf(variable)) } : { value };
+
+/** In the order they were given ids, which is none; 1 read unit per 4 KB of them. */
+export const listVariables = (ownerId: string): Promise<Variable[]> =>
+  queryAll<Variable>({ pk: keys.variable(ownerId, '').pk, prefix: 'VAR#' });
+
+export const getVariable = (ownerId: string, id: string): Promise<Variable | undefined> =>
+  get<Variable>(keys.variable(ownerId, id));
+
+/** The id the variable may have; undefined when there is another one with that key. */
+const claimKey = async (variable: Pick<Variable, 'id' | 'ownerId' | 'category' | 'key'>) => {
+  const item = keys.variableKey(variable.ownerId, variable.category, variable.key);
+  if (await create({ ...item, variableId: variable.id })) return variable.id;
+  const holder = await get<{ variableId: string }>(item);
+  if (!holder || holder.variableId === variable.id) return holder?.variableId;
+  const other = await getVariable(variable.ownerId, holder.variableId);
+  if (other?.key === variable.key && other.category === variable.category) return undefined;
+  // Its creator died before the variable was there, or whoever renamed it before the old key was free.
+  const taken = await put(
+    { ...item, variableId: variable.id },
+    { condition: 'variableId = :holder', values: { ':holder': holder.variableId } },
+  );
+  return taken ? variable.id : undefined;
+};
+
+const releaseKey = ({ id, ownerId, category, key }: Variable) =>
+  remove(keys.variableKey(ownerId, category, key), { condition: 'variableId = :id', values: { ':id': id } });
+
+/**
+ * 2 writes, 3 for a set's, and 1 KMS request when sensitive. Undefined when the key is taken, or when the variable set is
+ * gone or full.
+ */
+export const createVariable = async (ownerId: string, given: VariableValues): Promise<Variable | undefined> => {
+  const { value, ...rest } = given;
+  const id = newId('var');
+  const variable: Variable = { ...rest, id, ownerId, versionId: newId('vv'), createdAt: new Date().toISOString() };
+  Object.assign(variable, await content(variable, value));
+  if (!(await claimKey(variable))) return undefined;
+  if (isVariableSet(ownerId) && !(await addIds(ownerId, 'variableIds', [id]))) {
+    await releaseKey(variable);
+    return undefined;
+  }
+  await create({ ...keys.variable(ownerId, id), ...variable });
+  return variable;
+};
+
+/** Undefined when the new key is taken. Turning `sensitive` on seals the value there is. */
+export const updateVariable = async (
+  variable: Variable,
+  change: Partial<VariableValues>,
+): Promise<Variable | undefined> => {
+  const { value = variable.value, ...rest } = change;
+  const next: Variable = { ...variable, ...rest, versionId: newId('vv') };
+  const moved = next.key !== variable.key || next.category !== variable.category;
+  if (moved && !(await claimKey(next))) return undefined;
+  const stored = value === undefined ? {} : await content(next, value);
+  const updated = await update<Variable>(keys.variable(variable.ownerId, variable.id), {
+    set: { ...rest, ...stored, versionId: next.versionId },
+    remove: stored.sealed ? ['value'] : [],
+    condition: 'attribute_exists(pk)',
+  });
+  if (moved) await releaseKey(updated ? variable : next);
+  return updated;
+};
+
+export const deleteVariable = async (variable: Variable): Promise<void> => {
+  await remove(keys.variable(variable.ownerId, variable.id));
+  if (isVariableSet(variable.ownerId)) await removeIds(variable.ownerId, 'variableIds', [variable.id]);
+  await releaseKey(variable);
+};

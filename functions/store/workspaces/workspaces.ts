@@ -1,0 +1,277 @@
+import { notDue } from '../due.ts';
+import { newId } from '../id.ts';
+import { type Key, keys } from '../keys.ts';
+import { countNames } from '../name-index.ts';
+import { leavePolicySets } from '../policies/policy-sets.ts';
+import { deleteWorkspaceTasksOf } from '../run-tasks/workspace-tasks.ts';
+import { startDue, startNext, takeFromEnded } from '../runs/queue.ts';
+import { deleteRunTriggersOf } from '../runs/run-triggers.ts';
+import { batchGet, type Change, create, get, query, queryAll, remove, update } from '../table.ts';
+import { leaveVariableSets } from './variable-sets.ts';
+import {
+  claimName,
+  indexInProject,
+  indexName,
+  leaveProject,
+  type NameEntry,
+  nameEntry,
+  releaseName,
+  type Tag,
+} from './workspace-names.ts';
+
+/** What users set (HCP API: workspaces). */
+export interface WorkspaceSettings {
+  description: string | null;
+  executionMode: 'remote' | 'local';
+  /** Exact version, constraint, or `latest`. */
+  terraformVersion: string;
+  /** Relative to the root of the configuration; null is the root. */
+  workingDirectory: string | null;
+  autoApply: boolean;
+  autoApplyRunTrigger: boolean;
+  allowDestroyPlan: boolean;
+  queueAllRuns: boolean;
+  speculativeEnabled: boolean;
+  structuredRunOutputEnabled: boolean;
+  fileTriggersEnabled: boolean;
+  triggerPrefixes: string[];
+  triggerPatterns: string[];
+  /** Every workspace of the organization may read the state. */
+  globalRemoteState: boolean;
+  /** Every workspace of the project may. */
+  projectRemoteState: boolean;
+  assessmentsEnabled: boolean;
+  sourceName: string | null;
+  sourceUrl: string | null;
+}
+
+export const defaultSettings: WorkspaceSettings = {
+  description: null,
+  executionMode: 'remote',
+  terraformVersion: 'latest',
+  workingDirectory: null,
+  autoApply: false,
+  autoApplyRunTrigger: false,
+  allowDestroyPlan: true,
+  queueAllRuns: false,
+  speculativeEnabled: true,
+  structuredRunOutputEnabled: true,
+  fileTriggersEnabled: true,
+  triggerPrefixes: [],
+  triggerPatterns: [],
+  globalRemoteState: false,
+  projectRemoteState: false,
+  assessmentsEnabled: false,
+  sourceName: null,
+  sourceUrl: null,
+};
+
+/** Who may write state and start runs; absent while nobody does. */
+export type WorkspaceLock =
+  | { kind: 'run'; runId: string; at: string }
+  | { kind: 'user'; userId: string; reason: string; at: string };
+
+export interface Workspace extends WorkspaceSettings {
+  id: string;
+  organization: string;
+  name: string;
+  projectId: string;
+  /** UTC ISO 8601, as all times. */
+  createdAt: string;
+  updatedAt: string;
+  /** By key, each once. */
+  tags: Tag[];
+  /** Its execution mode is the one of its project (store/workspaces/execution-modes.ts). */
+  inheritsExecutionMode?: boolean;
+  /** Run numbers given so far. */
+  runCount: number;
+  /** How many of them were plan-only; lists leave those out. */
+  planOnlyCount?: number;
+  /** How many of each it has had, for the totals of lists. */
+  stateVersionCount?: number;
+  configurationVersionCount?: number;
+  lock?: WorkspaceLock;
+  /** Most recent completed run. */
+  latestRunId?: string;
+  /** The current state version, with what a new one is checked against. */
+  state?: { id: string; serial: number; lineage: string; md5: string; at: string; resources: number };
+  /** The newest configuration version for a run that names none, and when that was created. */
+  configuration?: { id: string; at: string };
+  /** Runs whose saved plans may still be applied. */
+  savedPlans?: Set<string>;
+  /** It is being deleted: for everybody else it is gone. */
+  deletedAt?: string;
+}
+
+export type NewWorkspace = WorkspaceSettings &
+  Pick<Workspace, 'organization' | 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode'>;
+
+const now = (): string => new Date().toISOString();
+
+const living = (workspace: Workspace | undefined): Workspace | undefined =>
+  workspace?.deletedAt ? undefined : workspace;
+
+/** 1 read. */
+export const getWorkspace = async (id: string): Promise<Workspace | undefined> =>
+  living(await get<Workspace>(keys.workspace(id)));
+
+/** 2 reads. */
+export const findWorkspace = async (organization: string, name: string): Promise<Workspace | undefined> => {
+  const entry = await nameEntry(organization, name);
+  const workspace = entry && (await getWorkspace(entry.workspaceId));
+  // A rename that was cut off leaves a name that is not the workspace's.
+  return workspace?.name === name ? workspace : undefined;
+};
+
+/** In the order of the ids; missing ones are left out. */
+export const getWorkspaces = async (ids: string[]): Promise<Workspace[]> => {
+  const found: Workspace[] = [];
+  for (let i = 0; i < ids.length; i += 100) {
+    const some = await batchGet<Workspace & Key>(ids.slice(i, i + 100).map(keys.workspace));
+    found.push(...some.filter(living));
+  }
+  return found;
+};
+
+/** 4 writes; undefined when the name is taken. */
+export const createWorkspace = async (given: NewWorkspace): Promise<Workspace | undefined> => {
+  const { organization, name, projectId, tags } = given;
+  const id = await claimName(organization, name, { workspaceId: newId('ws'), projectId, tags });
+  if (!id) return undefined;
+  await Promise.all([
+    indexInProject(name, { workspaceId: id, projectId, tags }),
+    countNames(organization, 'workspace', 1),
+  ]);
+  const at = now();
+  const workspace: Workspace = { ...given, id, createdAt: at, updatedAt: at, runCount: 0 };
+  return (await create({ ...keys.workspace(id), ...workspace })) ? workspace : undefined;
+};
+
+export type WorkspaceChange = Partial<
+  WorkspaceSettings & Pick<Workspace, 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode'>
+>;
+
+/** What lists know of it becomes what the record says. */
+const reindex = async (before: Workspace, after: Workspace): Promise<void> => {
+  const { id, organization, name, projectId, tags } = after;
+  const entry = { workspaceId: id, projectId, tags };
+  if (name !== before.name) {
+    await releaseName(organization, before.name, id);
+    await countNames(organization, 'workspace', 0);
+  } else {
+    await indexName(organization, name, entry);
+  }
+  if (name === before.name && projectId === before.projectId) await indexInProject(name, entry);
+  else await leaveProject(before.projectId, before.name, id);
+};
+
+/** Changes the workspace as it was read: whoever changed it in between wins. */
+export const updateWorkspace = async (
+  workspace: Workspace,
+  change: WorkspaceChange,
+): Promise<Workspace | 'name taken' | 'changed meanwhile'> => {
+  const next = { ...workspace, ...change };
+  const renamed = next.name !== workspace.name;
+  const moved = renamed || next.projectId !== workspace.projectId;
+  const entry: NameEntry = { workspaceId: workspace.id, projectId: next.projectId, tags: next.tags };
+  if (renamed && (await claimName(workspace.organization, next.name, entry)) !== workspace.id) return 'name taken';
+  if (moved) await indexInProject(next.name, entry);
+  const updated = await update<Workspace>(keys.workspace(workspace.id), {
+    set: { ...change, updatedAt: now() },
+    condition: 'updatedAt = :seen AND attribute_not_exists(deletedAt)',
+    values: { ':seen': workspace.updatedAt },
+  });
+  if (!updated) {
+    if (renamed) await releaseName(workspace.organization, next.name, workspace.id);
+    return 'changed meanwhile';
+  }
+  if (moved || change.tags) await reindex(workspace, updated);
+  return updated;
+};
+
+/** Carries the mode of its project to a workspace that follows it. */
+export const inheritExecutionMode = (id: string, mode: Workspace['executionMode']): Promise<Workspace | undefined> =>
+  update<Workspace>(keys.workspace(id), {
+    set: { executionMode: mode, updatedAt: now() },
+    condition: 'inheritsExecutionMode = :true AND attribute_not_exists(deletedAt)',
+    values: { ':true': true },
+  });
+
+/** Counts what was just created. */
+export const countOne = async (
+  workspaceId: string,
+  counter: 'stateVersionCount' | 'configurationVersionCount',
+): Promise<void> => {
+  await update(keys.workspace(workspaceId), { add: { [counter]: 1 }, condition: 'attribute_exists(pk)' });
+};
+
+/** The run that is current or next in the queue. */
+export const firstQueued = async (workspaceId: string): Promise<string | undefined> => {
+  const queue = { pk: keys.workspace(workspaceId).pk, prefix: 'QUEUE#', limit: 1 };
+  return (await query<{ runId: string }>(queue))[0]?.runId;
+};
+
+/**
+ * Deletes the workspace with its variables; history and content of its runs and states stay where they are, out of
+ * reach of the API. False when it has runs that are not over.
+ */
+export const deleteWorkspace = async (workspace: Workspace): Promise<boolean> => {
+  if (await firstQueued(workspace.id)) return false;
+  const marked = await update<Workspace>(keys.workspace(workspace.id), {
+    set: { deletedAt: now() },
+    // A run created since the look at the queue has raised the count.
+    condition: 'runCount = :seen',
+    values: { ':seen': workspace.runCount },
+  });
+  if (!marked) return false;
+  await releaseName(workspace.organization, workspace.name, workspace.id);
+  await countNames(workspace.organization, 'workspace', -1);
+  await leaveProject(workspace.projectId, workspace.name, workspace.id);
+  await leaveVariableSets('workspaceIds', workspace.id);
+  await leavePolicySets({ workspace: workspace.id });
+  await deleteRunTriggersOf(workspace.id);
+  await deleteWorkspaceTasksOf(workspace.id);
+  const { pk } = keys.workspace(workspace.id);
+  const rest = await Promise.all(['VAR', 'CONSUMER#'].map((prefix) => queryAll<Key>({ pk, prefix })));
+  await Promise.all(rest.flat().map(({ sk }) => remove({ pk, sk })));
+  await remove(keys.workspace(workspace.id));
+  return true;
+};
+
+/** Undefined when it is locked already. */
+export const lockWorkspace = async (
+  workspaceId: string,
+  userId: string,
+  reason: string,
+): Promise<Workspace | undefined> => {
+  const lock = { kind: 'user' as const, userId, reason, at: now() };
+  const locked = await update<Workspace>(keys.workspace(workspaceId), {
+    set: { lock },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt) AND attribute_not_exists(#lock)',
+    names: { '#lock': 'lock' },
+  });
+  return locked ?? takeFromEnded(workspaceId, lock);
+};
+
+/**
+ * Takes a user's lock away and starts the queue: only the lock of `userId` if one is given, else any user's. Undefined
+ * when there is no such lock; the lock of a run goes with the run only.
+ */
+export const unlockWorkspace = async (workspaceId: string, userId?: string): Promise<Workspace | undefined> => {
+  const change: Change = {
+    set: startDue(workspaceId),
+    remove: ['lock'],
+    condition: '#lock.kind = :user',
+    names: { '#lock': 'lock' },
+    values: { ':user': 'user' },
+  };
+  if (userId) {
+    change.condition += ' AND #lock.userId = :me';
+    change.values = { ...change.values, ':me': userId };
+  }
+  const workspace = await update<Workspace>(keys.workspace(workspaceId), change);
+  if (!workspace) return undefined;
+  await startNext(workspaceId);
+  await update(keys.workspace(workspaceId), { remove: notDue, condition: 'attribute_exists(dueAt)' });
+  return workspace;
+};
