@@ -84,10 +84,14 @@ export class HttpApi extends Construct {
   }
 }
 
+const bearer =
+  'The function checks bearer tokens (stored hashed) and permissions itself: clients of the HCP Terraform API bring no IAM or JWT credentials';
+
 const authorization: Record<Target, string> = {
-  Api: 'The function checks bearer tokens (stored hashed) and permissions itself: clients of the HCP Terraform API bring no IAM or JWT credentials, and discovery is public by contract.',
-  Governance:
-    'The function checks bearer tokens (stored hashed) and permissions itself: clients of the HCP Terraform API and run tasks bring no IAM or JWT credentials.',
+  Api: `${bearer}, and discovery is public by contract.`,
+  States: `${bearer}.`,
+  Access: `${bearer}, and sign-in is public by its nature.`,
+  Governance: `${bearer}, nor do run tasks.`,
   Logs: 'The path carries a 256-bit capability: clients of the HCP Terraform API send no token to a log URL (api: log-read-url).',
   Web: 'The page and its scripts hold no data and are the same for everybody; what they show comes from the API, with the reader’s own token.',
   Runner: 'The function checks the claim or token of one run and phase; runners have no other credentials by design.',

@@ -12,13 +12,23 @@ export interface FunctionSpec {
 export const functions = {
   Api: {
     entry: 'functions/api/handler.ts',
-    description: 'The public API (HCP Terraform API v2)',
+    description: 'The public API (HCP Terraform API v2): workspaces and runs',
     // API Gateway gives up after 30 s; the function answers before.
+    timeoutSeconds: 29,
+  },
+  States: {
+    entry: 'functions/api/states.ts',
+    description: 'The public API: state versions and their outputs',
+    timeoutSeconds: 29,
+  },
+  Access: {
+    entry: 'functions/api/access.ts',
+    description: 'The public API: accounts, tokens, organizations, projects; sign-in',
     timeoutSeconds: 29,
   },
   Governance: {
     entry: 'functions/api/governance.ts',
-    description: 'The public API: variable sets, run tasks, policies, cost estimates',
+    description: 'The public API: variables, run tasks, policies, cost estimates',
     timeoutSeconds: 29,
   },
   Logs: {

@@ -173,6 +173,14 @@ export const permissions = (
       start,
       answering(machine.arn),
     ],
+    States: [
+      may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+      may.key('GenerateDataKey', 'Decrypt'),
+      may.readObjects('states'),
+      may.writeObjects('states'),
+      may.seeMissingObjects(),
+    ],
+    Access: [may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'), may.tableKey()],
     Governance: [
       may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
       may.key('GenerateDataKey', 'Decrypt'),

@@ -80,6 +80,8 @@ export class Platform extends Stack {
     const functions: Record<FunctionId, PlatformFunction> = {
       ...states,
       Api: build('Api', forApi, may.Api),
+      States: build('States', { ...table, ...bucket }, may.States),
+      Access: build('Access', table, may.Access),
       // It starts no run, and asks a run task for a first answer when one is made.
       Governance: build('Governance', { ...table, ...bucket, ...key, ...outbound }, may.Governance),
       Web: build('Web', bucket, may.Web),
@@ -107,6 +109,8 @@ export class Platform extends Stack {
 
     api.connect({
       Api: functions.Api.function,
+      States: functions.States.function,
+      Access: functions.Access.function,
       Governance: functions.Governance.function,
       Logs: functions.Logs.function,
       Runner: functions.Runner.function,

@@ -2,51 +2,58 @@ import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import type { Route } from '../../functions/api/route.ts';
 import { apiRoutes } from '../../infra/api-routes.ts';
-import { functions } from '../../infra/functions.ts';
+import { type FunctionId, functions } from '../../infra/functions.ts';
 import { Router } from '../../infra/local/routes.ts';
 import { sdkPlugin } from '../../infra/sdk.ts';
 
-/** The public API is two functions. API Gateway sends each what it has a route for, and what nobody has to `Api`. */
+/** The public API is four functions. API Gateway sends each what it has a route for, and what nobody has to `Api`. */
 
 process.env.AWS_REGION ??= 'us-east-1';
 const { coreRoutes } = await import('../../functions/api/routes/core.ts');
+const { stateRoutes } = await import('../../functions/api/routes/states.ts');
+const { accessRoutes } = await import('../../functions/api/routes/access.ts');
 const { governanceRoutes } = await import('../../functions/api/routes/governance.ts');
+const apart = [
+  ['States', stateRoutes],
+  ['Access', accessRoutes],
+  ['Governance', governanceRoutes],
+] as const;
 
 const gateway = new Router(apiRoutes.map(({ key, target }) => ({ key, functionArn: target, timeoutMs: 1000 })));
 const targetOf = (method: string, path: string) => gateway.find(method, path)?.route.functionArn;
 const filled = ({ path }: Route, id = 'x-1') => path.replaceAll(/\{\w+\}/g, id);
 
 describe('API Gateway', () => {
-  it.each([
-    ['Api', coreRoutes],
-    ['Governance', governanceRoutes],
-  ])('sends %s every one of its routes, whatever the ids', (target, routes) => {
-    const astray = [
-      'x-1',
-      'tasks',
-      'policies',
-      'policy-sets',
-      'varsets',
-      'runs',
-      'workspaces',
-      'organizations',
-    ].flatMap((id) => routes.filter((route) => targetOf(route.method, filled(route, id)) !== target));
-    expect(astray.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
-  });
+  it.each([['Api', coreRoutes] as const, ...apart])(
+    'sends %s every one of its routes, whatever the ids',
+    (target, routes) => {
+      const astray = [
+        'x-1',
+        'tasks',
+        'policies',
+        'policy-sets',
+        'varsets',
+        'runs',
+        'workspaces',
+        'organizations',
+      ].flatMap((id) => routes.filter((route) => targetOf(route.method, filled(route, id)) !== target));
+      expect(astray.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
+    },
+  );
 
-  it('has no path for Governance that none of its routes is below', () => {
+  it.each(apart)('has no path for %s that none of its routes is below', (target, routes) => {
     const idle = apiRoutes
-      .filter(({ target }) => target === 'Governance')
+      .filter((route) => route.target === target && route.key.startsWith('ANY /api/v2/'))
       .filter(({ key }) => {
         const only = new Router([{ key, functionArn: '', timeoutMs: 1000 }]);
-        return !governanceRoutes.some((route) => only.find(route.method, filled(route)));
+        return !routes.some((route) => only.find(route.method, filled(route)));
       });
     expect(idle).toEqual([]);
   });
 });
 
 /** What is left of each module once the bundler has dropped what nobody calls. */
-const modulesOf = async (id: 'Api' | 'Governance'): Promise<string[]> => {
+const modulesOf = async (id: FunctionId): Promise<string[]> => {
   const root = new URL('../..', import.meta.url).pathname;
   const { metafile } = await build({
     absWorkingDir: root,
@@ -68,8 +75,16 @@ const modulesOf = async (id: 'Api' | 'Governance'): Promise<string[]> => {
 
 describe('a function of the public API', () => {
   it.each([
-    ['Api', /^functions\/(outbound|cost)\/|routes\/(task|polic|cost|variable-set)|tar-stream|policies\/(engine|opa)/],
-    ['Governance', /routes\/(runs|state|workspace|login)|store\/(queue|run-policies|freeze)|tar-stream/],
+    [
+      'Api',
+      /^functions\/(outbound|cost)\/|routes\/(task|polic|cost|variable-set|state|login|account|project)|tar-stream|policies\/(engine|opa)/,
+    ],
+    ['States', /^functions\/(outbound|cost)\/|routes\/(runs|task|polic|login)|store\/runs\/(queue|run-actions)/],
+    ['Access', /^functions\/(outbound|cost)\/|routes\/(runs|task|polic|state)|store\/runs\/(queue|run-actions)/],
+    [
+      'Governance',
+      /routes\/(runs|state|workspace|login)|store\/(runs\/(queue|freeze)|policies\/run-policies)|tar-stream/,
+    ],
   ] as const)('%s brings along nothing that only others need', async (id, foreign) => {
     const modules = await modulesOf(id);
     expect(modules.length).toBeGreaterThan(100);

@@ -74,6 +74,15 @@ const expected: Record<FunctionId, string[]> = {
     ...start,
     ...answers(),
   ],
+  States: [
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    'kms:GenerateDataKey key',
+    'kms:Decrypt key',
+    ...objects('GetObject', 'states'),
+    ...objects('PutObject', 'states'),
+    's3:ListBucket bucket',
+  ],
+  Access: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'), ...tableKey],
   Governance: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     'kms:GenerateDataKey key',

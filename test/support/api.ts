@@ -77,7 +77,10 @@ export const startApi = async (): Promise<Api> => {
   const aws = await startAws();
   const storage = await startStorage();
   const { handler: core } = await import('../../functions/api/handler.ts');
+  const { handler: states } = await import('../../functions/api/states.ts');
+  const { handler: access } = await import('../../functions/api/access.ts');
   const { handler: governance } = await import('../../functions/api/governance.ts');
+  const apart: Record<string, typeof core> = { States: states, Access: access, Governance: governance };
   const { handler: bootstrap } = await import('../../functions/events/bootstrap.ts');
   const { putObject } = await import('../../functions/store/bucket.ts');
   const { token, userId } = await bootstrap({ organization: 'acme', email: 'owner@acme.test', username: 'owner' });
@@ -86,7 +89,7 @@ export const startApi = async (): Promise<Api> => {
     const url = path.startsWith('/') ? path : `/api/v2/${path}`;
     const event = eventOf(method, url, { ...sent, token: sent.token === undefined ? token : sent.token });
     const target = gateway.find(method, event.rawPath)?.route.functionArn;
-    const handler = target === 'Governance' ? governance : core;
+    const handler = apart[target ?? ''] ?? core;
     const { statusCode, headers, body } = (await handler(event, {} as Context)) as {
       statusCode: number;
       headers: Record<string, string>;

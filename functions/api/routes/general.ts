@@ -1,6 +1,6 @@
 import { json, noContent } from '../answer.ts';
+import { loginService } from '../login-service.ts';
 import { openRoute, type Route } from '../route.ts';
-import { loginService } from './login.ts';
 
 /** Service discovery (api.md §1.1): outside of `/api/v2`, plain JSON. */
 export const discoveryRoutes: Route[] = [

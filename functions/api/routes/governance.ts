@@ -8,15 +8,16 @@ import { taskCallbackRoutes } from './task-callbacks.ts';
 import { taskStageRoutes } from './task-stages.ts';
 import { taskRoutes } from './tasks.ts';
 import { variableSetRoutes } from './variable-sets.ts';
-import { variableOfSetRoutes } from './variables.ts';
+import { variableOfSetRoutes, variableRoutes } from './variables.ts';
 
 /**
- * What the function Governance answers: what organizations lay down for their workspaces (variable sets, run tasks,
- * policies), and what came of it in runs. Apart, so that a request for a run or a state waits for no code of theirs when
+ * What the function Governance answers: what organizations lay down for their workspaces (variables and sets of them,
+ * run tasks, policies), and what came of it in runs. Apart, so that a request for a run or a state waits for no code of theirs when
  * a function starts. API Gateway knows them by the paths in infra/api-routes.ts.
  */
 export const governanceRoutes: Route[] = versioned([
   ...variableSetRoutes,
+  ...variableRoutes,
   ...variableOfSetRoutes,
   ...policyRoutes,
   ...policyResultRoutes,

@@ -3,6 +3,7 @@ import { createLoginCode, redeemLoginCode } from '../../store/access/login-codes
 import { createToken, findToken } from '../../store/access/tokens.ts';
 import { type Answer, json, redirect } from '../answer.ts';
 import { askPage, refusalPage } from '../login-page.ts';
+import { clientId, isTerraformHere } from '../login-service.ts';
 import type { ApiRequest } from '../request.ts';
 import { openRoute, type Route } from '../route.ts';
 
@@ -10,22 +11,6 @@ import { openRoute, type Route } from '../route.ts';
  * `terraform login` (api.md §2.11): OAuth 2.0's authorization code with PKCE (RFC 6749 §4.1, RFC 7636). Whoever shows a
  * token on the page gets a new one for Terraform. Nothing here goes by cookies, so that nobody can be made to answer.
  */
-
-const clientId = 'terraform-cli';
-const [firstPort, lastPort] = [10_000, 10_010];
-
-export const loginService = {
-  client: clientId,
-  grant_types: ['authz_code'],
-  authz: '/oauth/authorization',
-  token: '/oauth/token',
-  ports: [firstPort, lastPort],
-};
-
-const isTerraformHere = (uri: string): boolean => {
-  const port = Number(/^http:\/\/localhost:(\d{5})\/login$/.exec(uri)?.[1]);
-  return port >= firstPort && port <= lastPort;
-};
 
 const asked = v.object({
   client_id: v.literal(clientId),

@@ -14,7 +14,7 @@ import { getProject } from '../../store/workspaces/projects.ts';
 import { type Answer, created, noContent, ok } from '../answer.ts';
 import { entitlementsDocument, organizationDocument, projectDocument } from '../documents/organizations.ts';
 import { conflict, notFound, unprocessable } from '../errors.ts';
-import { entitledOrganization, type InOrganization, organization } from '../finders.ts';
+import { type InOrganization, organization } from '../finders.ts';
 import { includes } from '../include.ts';
 import { email, organizationName } from '../input/names.ts';
 import { readData, setting, settingsFrom } from '../input/validation.ts';
@@ -108,11 +108,4 @@ export const organizationRoutes: Route[] = [
   route('PATCH', '/organizations/{organization}', 'organization:update', organization, update),
   route('PUT', '/organizations/{organization}', 'organization:update', organization, update),
   route('DELETE', '/organizations/{organization}', 'organization:delete', organization, remove),
-  route(
-    'GET',
-    '/organizations/{organization}/entitlement-set',
-    'organization:read-entitlements',
-    entitledOrganization,
-    async (context) => ok(entitlementsDocument(context.subject.record)),
-  ),
 ];

@@ -1,0 +1,5 @@
+import { accessRoutes } from './routes/access.ts';
+import { serve } from './serve.ts';
+
+/** The part of the public API about people, tokens, organizations and projects. */
+export const handler = serve(accessRoutes);

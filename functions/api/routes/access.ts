@@ -1,0 +1,12 @@
+import { type Route, versioned } from '../route.ts';
+import { accountRoutes } from './account.ts';
+import { loginRoutes } from './login.ts';
+import { organizationRoutes } from './organizations.ts';
+import { projectTagRoutes } from './project-tags.ts';
+import { projectRoutes } from './projects.ts';
+
+/** What the function Access answers: who there is, what belongs to whom, and how people get in. */
+export const accessRoutes: Route[] = [
+  ...loginRoutes,
+  ...versioned([...accountRoutes, ...organizationRoutes, ...projectRoutes, ...projectTagRoutes]),
+];

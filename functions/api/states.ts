@@ -1,0 +1,5 @@
+import { stateRoutes } from './routes/states.ts';
+import { serve } from './serve.ts';
+
+/** The part of the public API about state. */
+export const handler = serve(stateRoutes);
