@@ -1,14 +1,19 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { SecondTries } from './support/second-tries.ts';
 
 // Bounds, not expectations: generous, because machines are shared and slow at times.
 const common = { testTimeout: 240_000, hookTimeout: 120_000 };
+
+/** For tests with a platform, Terraform or a browser, whose processes share a machine with others'. None but in CI. */
+const retry = Number(process.env.STEPFORM_TEST_RETRIES ?? 0);
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
     pool: 'forks',
     maxWorkers: 2,
+    reporters: ['default', new SecondTries()],
     projects: [
       {
         extends: true,
@@ -24,6 +29,7 @@ export default defineConfig({
         extends: true,
         test: {
           ...common,
+          retry,
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: ['test/support/opa.ts', 'test/e2e/support/setup.ts'],
@@ -33,6 +39,7 @@ export default defineConfig({
         extends: true,
         test: {
           ...common,
+          retry,
           name: 'browser',
           include: ['test/web/browser/**/*.test.ts'],
           globalSetup: ['test/e2e/support/setup.ts'],
