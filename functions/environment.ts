@@ -9,8 +9,28 @@ const required = (name: string): string => {
   return value;
 };
 
+/** The issuer that people sign in at (OpenID Connect); from the operator's settings (infra/sign-in.ts). */
+export interface SignInSettings {
+  /** Its identifier, a URL; its metadata is found below it (OpenID Connect Discovery 1.0 §4). */
+  issuer: string;
+  clientId: string;
+  /** Name of the SecureString of Parameter Store that holds the client's secret. */
+  clientSecretParameter?: string;
+  /** The secret itself: on one machine, where there is no Parameter Store. */
+  clientSecret?: string;
+  /** What people call it. */
+  name?: string;
+  scopes: string;
+  /** Who may sign in; anybody whom the issuer lets in when there is none. */
+  emailDomains: string[];
+  /** Its e-mail addresses count as verified although it does not say so. */
+  trustEmails: boolean;
+  /** Claim with the names of the person's groups; without it teams are nobody's business but their managers'. */
+  groupsClaim?: string;
+}
+
 /** Services that are called without the AWS SDK; it reads the same variables for the others. */
-type PlainService = 'S3' | 'KMS' | 'PRICING';
+type PlainService = 'S3' | 'KMS' | 'PRICING' | 'SSM';
 
 /** Getters, so that a function without, say, a bucket never trips over its absence. */
 export const environment = {
@@ -53,6 +73,11 @@ export const environment = {
   /** Ranges of inside addresses that people's URLs may lead to, beside the internet. */
   get outboundAllowedCidrs() {
     return (process.env.OUTBOUND_ALLOWED_CIDRS ?? '').split(',').filter(Boolean);
+  },
+  /** Undefined where people sign in with tokens only. */
+  get signIn(): SignInSettings | undefined {
+    const text = process.env.SIGN_IN;
+    return text ? (JSON.parse(text) as SignInSettings) : undefined;
   },
   get clusterArn() {
     return required('CLUSTER_ARN');

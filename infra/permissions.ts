@@ -3,6 +3,7 @@ import { Aws } from 'aws-cdk-lib/core';
 import type { FunctionId } from './functions.ts';
 import type { LifecycleFunction } from './lifecycle.ts';
 import type { Runners } from './runner.ts';
+import type { Settings } from './settings.ts';
 import type { Storage } from './storage.ts';
 
 /** What a function may do, beside writing its own log. Nothing else adds to a function's role. */
@@ -145,11 +146,18 @@ const finish = (storage: Storage, runners: Runners): Permission[] => {
   ];
 };
 
+/** Its own key of Parameter Store lets whoever may read the parameter decrypt it (Systems Manager: `aws/ssm`). */
+const readParameter = (name: string): Permission => ({
+  actions: ['ssm:GetParameter'],
+  resources: [`arn:${Aws.PARTITION}:ssm:${Aws.REGION}:${Aws.ACCOUNT_ID}:parameter/${name.replace(/^\//, '')}`],
+});
+
 /** Of all other functions. */
 export const permissions = (
   storage: Storage,
   runners: Runners,
   machine: { arn: string; name: string },
+  { signInSecretParameter }: Pick<Settings, 'signInSecretParameter'>,
 ): Record<Exclude<FunctionId, LifecycleFunction>, Permission[]> => {
   const may = grants(storage, runners);
   const start: Permission = { actions: ['states:StartExecution'], resources: [machine.arn] };
@@ -180,7 +188,11 @@ export const permissions = (
       may.writeObjects('states'),
       may.seeMissingObjects(),
     ],
-    Access: [may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'), may.tableKey()],
+    Access: [
+      may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+      may.tableKey(),
+      ...(signInSecretParameter ? [readParameter(signInSecretParameter)] : []),
+    ],
     Governance: [
       may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
       may.key('GenerateDataKey', 'Decrypt'),

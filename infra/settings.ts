@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { readCidr } from '../functions/outbound/addresses.ts';
 import { shortestRetentionDays } from '../functions/run/retention.ts';
+import { signInEntries, signInProblems } from './sign-in.ts';
 
 /**
  * What an operator may choose, in the `context` of cdk.json or as `cdk deploy -c name=value`. Durations are seconds
@@ -84,6 +85,7 @@ const schema = v.object({
   ),
   /** What `cdk destroy` does with table, bucket, key and logs. With `destroy` the bucket must be emptied first. */
   removalPolicy: v.optional(v.picklist(['retain', 'destroy'], 'must be retain or destroy'), 'retain'),
+  ...signInEntries,
   /** Who hears of alarms; nobody when absent. */
   alarmEmail: v.optional(v.pipe(v.string(), v.email('must be an e-mail address'))),
 });
@@ -117,6 +119,7 @@ export const readSettings = (context: Record<string, unknown>): Settings => {
   for (const issue of result.issues ?? []) problems.push(`${v.getDotPath(issue)}: ${readable(issue)}`);
   if ('vpcId' in ours !== 'subnetIds' in ours)
     problems.push('vpcId, subnetIds: give both, or neither for a new network');
+  problems.push(...signInProblems(ours));
   if (problems.length || !result.success)
     throw new SettingsError(
       `Settings in cdk.json ("context") or -c options:\n${problems.map((p) => `  ${p}`).join('\n')}`,

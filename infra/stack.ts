@@ -10,6 +10,7 @@ import { Operations } from './operations.ts';
 import { answering, lifecyclePermissions, type Permission, permissions, statement } from './permissions.ts';
 import { Runners } from './runner.ts';
 import type { Settings } from './settings.ts';
+import { signInVariable } from './sign-in.ts';
 import { Storage } from './storage.ts';
 
 type Variables = Record<string, string>;
@@ -72,16 +73,15 @@ export class Platform extends Stack {
       roles: lifecycleFunctions.map((id) => states[id].role),
     });
 
-    const may = permissions(storage, runners, {
-      arn: lifecycle.stateMachineArn,
-      name: lifecycle.machine.stateMachineName,
-    });
+    const { stateMachineArn: arn } = lifecycle;
+    const may = permissions(storage, runners, { arn, name: lifecycle.machine.stateMachineName }, settings);
     const forApi = { ...table, ...bucket, ...key, ...machine };
     const functions: Record<FunctionId, PlatformFunction> = {
       ...states,
       Api: build('Api', forApi, may.Api),
       States: build('States', { ...table, ...bucket }, may.States),
-      Access: build('Access', table, may.Access),
+      // It asks the issuer that people sign in at.
+      Access: build('Access', { ...table, ...outbound, SIGN_IN: signInVariable(settings) }, may.Access),
       // It starts no run, and asks a run task for a first answer when one is made.
       Governance: build('Governance', { ...table, ...bucket, ...key, ...outbound }, may.Governance),
       Web: build('Web', bucket, may.Web),

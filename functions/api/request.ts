@@ -12,6 +12,8 @@ export interface ApiRequest {
   query: URLSearchParams;
   /** By lower-case name. */
   header(name: string): string | undefined;
+  /** Its value; undefined when there is none. Only signing in has one: no call is let in by a cookie. */
+  cookie(name: string): string | undefined;
   /**
    * The parsed body; undefined when there is none. Clients leave the content type out; only one that cannot be JSON is
    * refused.
@@ -74,6 +76,10 @@ const parse = (text: string): unknown => {
   return document;
 };
 
+/** API Gateway takes them out of the headers (HTTP APIs: payload format 2.0). */
+const cookieIn = ({ cookies = [] }: APIGatewayProxyEventV2, name: string): string | undefined =>
+  cookies.find((cookie) => cookie.startsWith(`${name}=`))?.slice(name.length + 1);
+
 /**
  * @param maxBytes of the body
  * @throws {ApiError} 413, 414, or 404 for parameters that nothing can have
@@ -89,6 +95,7 @@ export const readRequest = (event: APIGatewayProxyEventV2, maxBytes: number = li
     params: Object.fromEntries(Object.entries(pathParameters).map(([name, value]) => [name, decode(value ?? '')])),
     query: checkQuery(event.rawQueryString),
     header,
+    cookie: (name) => cookieIn(event, name),
     json: () => {
       if (bytes > 0) checkEncoding(header('content-type'), header('content-encoding'));
       return parse(textOf(event));

@@ -174,6 +174,13 @@ export const callKms = <T>(operation: string, input: unknown): Promise<T> => {
   return callJson({ name: 'kms', target: 'TrentService', url }, operation, input);
 };
 
+/** Calls an operation of Parameter Store, e.g. `GetParameter`. @throws {AwsCallError} */
+export const callParameterStore = <T>(operation: string, input: unknown): Promise<T> => {
+  const { region } = environment;
+  const url = environment.endpoint('SSM') ?? `https://ssm.${region}.${dnsSuffix(region)}`;
+  return callJson({ name: 'ssm', target: 'AmazonSSM', url }, operation, input);
+};
+
 /** The Price List API is in few regions, and has the prices of all of them (AWS Billing: Price List endpoints). */
 const priceListRegion = 'us-east-1';
 

@@ -24,6 +24,7 @@
  * | | `TOKEN#<id>` | → hash of the user's token |
  * | `TOKEN#<sha-256>` | `TOKEN` | API token |
  * | `LOGIN#<sha-256>` | `LOGIN` | code of a `terraform login` under way |
+ * | `IDENTITY#<sha-256>` | `IDENTITY` | → user who signs in with this issuer and subject |
  * | `WS#<id>` | `WS` | workspace: settings, lock, counters, current state version |
  * | | `VAR#<id>` | variable |
  * | | `VARKEY#<category>#<key>` | → variable id; the uniqueness of keys |
@@ -111,6 +112,7 @@ export const keys = {
   userToken: (userId: string, id: string): Key => ({ pk: `USER#${userId}`, sk: `TOKEN#${id}` }),
   token: (hash: string): Key => ({ pk: `TOKEN#${hash}`, sk: 'TOKEN' }),
   loginCode: (hash: string): Key => ({ pk: `LOGIN#${hash}`, sk: 'LOGIN' }),
+  identity: (hash: string): Key => ({ pk: `IDENTITY#${hash}`, sk: 'IDENTITY' }),
   workspace: (id: string): Key => ({ pk: `WS#${id}`, sk: 'WS' }),
   variable: (ownerId: string, id: string): Key => ({ pk: variableOwner(ownerId), sk: `VAR#${id}` }),
   variableKey: (ownerId: string, category: string, key: string): Key => ({

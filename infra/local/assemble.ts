@@ -38,6 +38,8 @@ export interface Site {
   log(line: string): void;
   logs: Logs;
   runnerEnvironment: Record<string, string>;
+  /** The issuer that people sign in at (infra/sign-in.ts); empty for none. */
+  signIn: string;
   stack: Stack;
   usage: Usage;
 }
@@ -79,7 +81,7 @@ export const assemble = async (site: Site): Promise<Parts> => {
   const functions = stack
     .all<FunctionProperties>('AWS::Lambda::Function')
     .filter(({ id }) => application.bundleOf(id) !== undefined)
-    .map(mayCallLoopback);
+    .map((resource) => onThisMachine(resource, site.signIn));
   const callers = new Callers(keptSecret(folder.at('credentials.key')), functions, permissions);
   const lambda = new Lambda({
     functions,
@@ -126,13 +128,19 @@ export const assemble = async (site: Site): Promise<Parts> => {
   return { accesses, api, callers, cors, dynamodb, ecs, events, kms, lambda, machine, routes, s3, states };
 };
 
-/** Run tasks of people who try things out are on this machine. On AWS, loopback is inside the function. */
-const mayCallLoopback = (resource: Resource<FunctionProperties>): Resource<FunctionProperties> => {
+/**
+ * Run tasks of people who try things out are on this machine, and so may be the issuer they sign in at. On AWS, loopback
+ * is inside the function, and the issuer's secret in Parameter Store.
+ */
+const onThisMachine = (resource: Resource<FunctionProperties>, signIn: string): Resource<FunctionProperties> => {
   const { Variables = {} } = resource.properties.Environment ?? {};
-  if (Variables.OUTBOUND_ALLOWED_CIDRS === undefined) return resource;
-  const ranges = ['127.0.0.0/8', '::1/128', Variables.OUTBOUND_ALLOWED_CIDRS].filter(Boolean).join(',');
-  const Environment = { Variables: { ...Variables, OUTBOUND_ALLOWED_CIDRS: ranges } };
-  return { ...resource, properties: { ...resource.properties, Environment } };
+  const changed = { ...Variables };
+  if (Variables.SIGN_IN !== undefined) changed.SIGN_IN = signIn;
+  if (Variables.OUTBOUND_ALLOWED_CIDRS !== undefined) {
+    const ranges = ['127.0.0.0/8', '::1/128', Variables.OUTBOUND_ALLOWED_CIDRS];
+    changed.OUTBOUND_ALLOWED_CIDRS = ranges.filter(Boolean).join(',');
+  }
+  return { ...resource, properties: { ...resource.properties, Environment: { Variables: changed } } };
 };
 
 /** AWS would refuse these invocations only when they happen. */

@@ -23,6 +23,8 @@ export interface HostOptions {
   httpsPort?: number;
   /** Environment that runners get from this machine. */
   runnerEnvironment: Record<string, string>;
+  /** The issuer that people sign in at (infra/sign-in.ts); nobody signs in when empty. */
+  signIn?: string;
   /** What is to go wrong from the start. */
   faults?: FaultRule[];
 }
@@ -100,7 +102,20 @@ export class Host {
       ...reachedByTerraform(this.folder.at('tls/runners.pem'), tls.caFile, httpsUrl),
     };
     const faults = new Faults(this.#options.faults);
-    const site = { application, awsEndpointUrl, faults, folder, home, log, logs, runnerEnvironment, stack, usage };
+    const { signIn = '' } = this.#options;
+    const site = {
+      application,
+      awsEndpointUrl,
+      faults,
+      folder,
+      home,
+      log,
+      logs,
+      runnerEnvironment,
+      signIn,
+      stack,
+      usage,
+    };
     this.#parts = await assemble(site);
     const { accesses, api, callers, cors, dynamodb, ecs, events, kms, lambda, machine, routes, s3, states } =
       this.#parts;

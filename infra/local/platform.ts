@@ -14,6 +14,8 @@ export interface StartOptions {
   httpsPort?: number;
   /** What to run; the synthesized application of this checkout unless given. */
   application?: Promise<Application>;
+  /** The issuer that people sign in at (infra/sign-in.ts). */
+  signIn?: string;
   /** What is to go wrong from the start. */
   faults?: FaultRule[];
 }
@@ -44,6 +46,7 @@ export const startPlatform = async ({
   port,
   httpsPort,
   application,
+  signIn,
   faults,
 }: StartOptions): Promise<Platform> => {
   const begun = performance.now();
@@ -62,6 +65,7 @@ export const startPlatform = async ({
     port,
     httpsPort,
     runnerEnvironment: runnerEnvironment(dataDir),
+    signIn,
     faults,
   });
   try {

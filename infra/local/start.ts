@@ -1,10 +1,14 @@
 import { resolve } from 'node:path';
 import { SettingsError } from '../settings.ts';
+import { localSignInVariable } from '../sign-in.ts';
 import { StartError } from './errors.ts';
 import { type FaultRule, readFaults } from './faults.ts';
 import { type Platform, startPlatform } from './platform.ts';
 
-/** `npm start`: the platform in the foreground. Environment: STEPFORM_DATA, PORT, HTTPS_PORT, STEPFORM_FAULTS. */
+/**
+ * `npm start`: the platform in the foreground. Environment: STEPFORM_DATA, PORT, HTTPS_PORT, STEPFORM_SIGN_IN_…,
+ * STEPFORM_FAULTS.
+ */
 
 const port = (name: string): number | undefined => {
   const text = process.env[name];
@@ -21,6 +25,14 @@ const faults = (): FaultRule[] => {
     return readFaults(text);
   } catch (error) {
     throw new StartError(`STEPFORM_FAULTS: ${(error as Error).message}`);
+  }
+};
+
+const signIn = (): string => {
+  try {
+    return localSignInVariable(process.env);
+  } catch (error) {
+    throw new StartError((error as Error).message);
   }
 };
 
@@ -93,6 +105,7 @@ try {
     dataDir: resolve(process.env.STEPFORM_DATA || '.stepform'),
     port: port('PORT'),
     httpsPort: port('HTTPS_PORT'),
+    signIn: signIn(),
     faults: faults(),
   });
   stopOnSignal(platform);

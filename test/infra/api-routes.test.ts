@@ -77,10 +77,10 @@ describe('a function of the public API', () => {
   it.each([
     [
       'Api',
-      /^functions\/(outbound|cost)\/|routes\/(task|polic|cost|variable-set|state|login|account|project)|tar-stream|policies\/(engine|opa)/,
+      /^functions\/(outbound|cost|sign-in)\/|routes\/(task|polic|cost|variable-set|state|login|account|project)|tar-stream|policies\/(engine|opa)/,
     ],
     ['States', /^functions\/(outbound|cost)\/|routes\/(runs|task|polic|login)|store\/runs\/(queue|run-actions)/],
-    ['Access', /^functions\/(outbound|cost)\/|routes\/(runs|task|polic|state)|store\/runs\/(queue|run-actions)/],
+    ['Access', /^functions\/cost\/|routes\/(runs|task|polic|state)|store\/runs\/(queue|run-actions)/],
     [
       'Governance',
       /routes\/(runs|state|workspace|login)|store\/(runs\/(queue|freeze)|policies\/run-policies)|tar-stream/,

@@ -165,7 +165,7 @@ describe('the HTTP API', () => {
 
   it('tells inside addresses that may be called to those alone who call', () => {
     const told = functionIds.filter((id) => 'OUTBOUND_ALLOWED_CIDRS' in environmentOf(id));
-    expect(told.sort()).toEqual(['Governance', 'RunTask']);
+    expect(told.sort()).toEqual(['Access', 'Governance', 'RunTask']);
     expect(environmentOf('Governance')).not.toHaveProperty('STATE_MACHINE_ARN');
   });
 

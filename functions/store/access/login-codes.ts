@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
+import type { Person } from '../../sign-in/issuer.ts';
 import { hashSecret, newSecret } from '../id.ts';
 import { keys } from '../keys.ts';
 import { create, get, remove } from '../table.ts';
 
-/** Codes that `terraform login` exchanges for a token: good for one exchange, soon after (RFC 6749 §4.1, RFC 7636). */
+/** Codes that `terraform login` and the web page exchange for a token: good for one exchange, soon after (RFC 6749 §4.1, RFC 7636). */
 
 export interface LoginGrant {
-  userId: string;
+  /** Who allowed it: a user, by a token; or somebody whom the issuer vouches for. */
+  by: { userId: string } | { person: Person };
   /** PKCE: the base64url SHA-256 of what the client must show later. */
   challenge: string;
   redirectUri: string;

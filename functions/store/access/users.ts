@@ -9,10 +9,15 @@ export interface User {
   createdAt: string;
 }
 
-export const createUser = async ({ username, email }: Pick<User, 'username' | 'email'>): Promise<User> => {
-  const user: User = { id: newId('user'), username, email, createdAt: new Date().toISOString() };
-  await create({ ...keys.user(user.id), ...user });
-  return user;
+type Described = Pick<User, 'username' | 'email'>;
+
+export const createUser = (described: Described): Promise<User> => ensureUser(newId('user'), described);
+
+/** Creates it unless it is there. */
+export const ensureUser = async (id: string, { username, email }: Described): Promise<User> => {
+  const user: User = { id, username, email, createdAt: new Date().toISOString() };
+  if (await create({ ...keys.user(id), ...user })) return user;
+  return (await getUser(id)) ?? user;
 };
 
 export const getUser = (id: string): Promise<User | undefined> => get<User>(keys.user(id));

@@ -1,0 +1,52 @@
+import type { SignInSettings } from '../environment.ts';
+import { claimIdentity } from '../store/access/identities.ts';
+import { ensureUser, getUser, type User, updateUser } from '../store/access/users.ts';
+import { SignInError } from './errors.ts';
+import type { Person } from './issuer.ts';
+import { issuerName } from './settings.ts';
+
+/**
+ * Whether the operator lets such a person in.
+ * @throws {SignInError} 403
+ */
+export const checkPerson = (settings: SignInSettings, { email, emailVerified }: Person): void => {
+  const { emailDomains } = settings;
+  if (emailDomains.length === 0) return;
+  const name = issuerName(settings);
+  const who = `people with an e-mail address at ${emailDomains.join(' or ')}`;
+  if (email === undefined) {
+    throw new SignInError(403, `This platform lets ${who} in, and ${name} did not tell yours. Tell its operator.`);
+  }
+  if (!emailDomains.includes(email.slice(email.lastIndexOf('@') + 1))) {
+    throw new SignInError(
+      403,
+      `This platform lets ${who} in; ${name} says that yours is ${email}. Sign in there as somebody else.`,
+    );
+  }
+  if (!emailVerified) {
+    throw new SignInError(403, `${name} does not say that ${email} was verified to be yours. Have it verified there.`);
+  }
+};
+
+/** As `username` wants it (api/input/names.ts). */
+const usernameOf = ({ username, email, subject }: Person): string => {
+  const wanted = username ?? email?.split('@')[0] ?? subject;
+  return wanted
+    .split('@')[0]!
+    .replaceAll(/[^A-Za-z0-9_-]+/g, '-')
+    .slice(0, 60)
+    .padEnd(3, '-');
+};
+
+/** The user that somebody is: known by issuer and subject, never by an e-mail address, which changes hands. */
+export const userOf = async (person: Person): Promise<User> => {
+  const id = await claimIdentity(person);
+  const email = person.emailVerified ? person.email : undefined;
+  const user = (await getUser(id)) ?? (await ensureUser(id, { username: usernameOf(person), email: email ?? '' }));
+  if (email === undefined || email === user.email) return user;
+  return (await updateUser(id, { email })) ?? user;
+};
+
+/** True when from now on, or since before, the user signs in so; false when that is somebody else. */
+export const connect = async (person: Person, userId: string): Promise<boolean> =>
+  (await claimIdentity(person, userId)) === userId;

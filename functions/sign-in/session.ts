@@ -1,0 +1,15 @@
+import { listOrganizations } from '../store/access/organizations.ts';
+
+/** A working day, where no organization says otherwise. */
+const standardMinutes = 12 * 60;
+
+/**
+ * When a session that begins now ends: after the shortest `session-timeout` or `session-remember` of the organizations
+ * that the user belongs to, because one session is good for all of them.
+ */
+export const sessionEnd = async (userId: string): Promise<string> => {
+  const organizations = await listOrganizations(userId);
+  const limits = organizations.flatMap(({ sessionTimeout, sessionRemember }) => [sessionTimeout, sessionRemember]);
+  const minutes = Math.min(standardMinutes, ...limits.filter((limit) => limit !== null));
+  return new Date(Date.now() + minutes * 60_000).toISOString();
+};

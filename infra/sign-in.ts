@@ -1,0 +1,125 @@
+import * as v from 'valibot';
+import type { SignInSettings } from '../functions/environment.ts';
+
+/** Settings of the issuer that people sign in at (OpenID Connect), and what the functions read of them. */
+
+const texts = (whose: RegExp, message: string) =>
+  v.pipe(
+    v.union([
+      v.array(v.string()),
+      v.pipe(
+        v.string(),
+        v.transform((text) => text.split(',').map((part) => part.trim())),
+      ),
+    ]),
+    v.minLength(1, 'must name at least one'),
+    v.check((all) => all.every((one) => whose.test(one)), message),
+    v.transform((all) => all.map((one) => one.toLowerCase())),
+  );
+
+const yesOrNo = v.union([
+  v.boolean(),
+  v.pipe(
+    v.picklist(['true', 'false'], 'must be true or false'),
+    v.transform((text) => text === 'true'),
+  ),
+]);
+
+const isHttps = (text: string): boolean => URL.canParse(text) && new URL(text).protocol === 'https:';
+const notEmpty = v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'));
+
+export const signInEntries = {
+  /** Its identifier, as it is in its own metadata. */
+  signInIssuer: v.optional(v.pipe(notEmpty, v.check(isHttps, 'must be an https URL, e.g. https://example.okta.com'))),
+  signInClientId: v.optional(notEmpty),
+  /** Name of a SecureString in Parameter Store with the client's secret; none for a client without one. */
+  signInSecretParameter: v.optional(
+    v.pipe(v.string(), v.regex(/^[\w./-]+$/, 'must be the name of a parameter, e.g. /stepform/sign-in-secret')),
+  ),
+  /** What the button says: "Sign in with …". */
+  signInName: v.optional(v.pipe(notEmpty, v.maxLength(40, 'may have at most 40 characters'))),
+  /** Who may sign in, by the part of a verified e-mail address after the @; whoever the issuer lets in when absent. */
+  signInEmailDomains: v.optional(
+    texts(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i, 'must be domains of e-mail addresses, e.g. example.com'),
+  ),
+  /** Addresses count as verified although the issuer does not say so, as Entra does not. */
+  signInTrustEmails: v.optional(yesOrNo),
+  /** Claim with a person's groups: `groups`, `cognito:groups`, … */
+  signInGroupsClaim: v.optional(notEmpty),
+  signInScopes: v.optional(
+    v.pipe(
+      notEmpty,
+      v.check((text) => text.split(' ').includes('openid'), 'must have openid among the scopes'),
+    ),
+  ),
+};
+
+const schema = v.object(signInEntries);
+export type SignInChoices = v.InferOutput<typeof schema>;
+
+/** Issuers where everybody has an account. */
+const openToAll = [
+  'https://accounts.google.com',
+  'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad',
+];
+
+/** What is wrong with settings that are right one by one. */
+export const signInProblems = (given: Record<string, unknown>): string[] => {
+  const { signInIssuer: issuer, signInClientId, signInEmailDomains } = given;
+  const others = Object.keys(signInEntries).filter((name) => name !== 'signInIssuer' && name in given);
+  if (issuer === undefined) return others.map((name) => `${name}: is of no use without signInIssuer`);
+  return [
+    ...(signInClientId === undefined ? ['signInClientId: is needed with signInIssuer'] : []),
+    ...(openToAll.some((one) => String(issuer).startsWith(one)) && signInEmailDomains === undefined
+      ? [`signInEmailDomains: is needed, because everybody has an account at ${String(issuer)}`]
+      : []),
+  ];
+};
+
+/** @param clientSecret where there is no Parameter Store */
+const settingsOf = (choices: SignInChoices, clientSecret?: string): SignInSettings => ({
+  issuer: choices.signInIssuer ?? '',
+  clientId: choices.signInClientId ?? '',
+  clientSecretParameter: choices.signInSecretParameter,
+  clientSecret,
+  name: choices.signInName,
+  scopes: choices.signInScopes ?? 'openid email profile',
+  emailDomains: choices.signInEmailDomains ?? [],
+  trustEmails: choices.signInTrustEmails ?? false,
+  groupsClaim: choices.signInGroupsClaim,
+});
+
+/** The variable `SIGN_IN` of functions; empty without an issuer. */
+export const signInVariable = (choices: SignInChoices): string =>
+  choices.signInIssuer === undefined ? '' : JSON.stringify(settingsOf(choices));
+
+const isLoopback = (text: string): boolean =>
+  URL.canParse(text) && /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/|$)/.test(text);
+
+/** `signInClientId` → `STEPFORM_SIGN_IN_CLIENT_ID`. */
+const variableOf = (setting: string): string =>
+  `STEPFORM_${setting.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+
+/**
+ * As {@link signInVariable}, from the environment of the local platform, where an issuer on the same machine will do.
+ * @throws {Error} that names the variable
+ */
+export const localSignInVariable = (environment: NodeJS.ProcessEnv): string => {
+  const { signInSecretParameter: _, signInIssuer, ...entries } = signInEntries;
+  const local = v.object({
+    ...entries,
+    signInIssuer: v.optional(v.union([v.pipe(v.string(), v.check(isLoopback)), v.unwrap(signInIssuer)])),
+  });
+  const named = Object.keys(local.entries).map((name) => [name, environment[variableOf(name)] || undefined] as const);
+  const given = Object.fromEntries(named.filter(([, value]) => value !== undefined));
+  const { success, output, issues = [] } = v.safeParse(local, given);
+  const problems = [
+    ...issues.map((issue) => `${v.getDotPath(issue)}: ${issue.issues?.at(-1)?.message ?? issue.message}`),
+    ...signInProblems(given),
+  ];
+  if (problems.length || !success) {
+    throw new Error(problems.join('; ').replaceAll(/\bsignIn[A-Z]\w+/g, variableOf));
+  }
+  if (output.signInIssuer === undefined) return '';
+  return JSON.stringify(settingsOf(output, environment.STEPFORM_SIGN_IN_CLIENT_SECRET || undefined));
+};

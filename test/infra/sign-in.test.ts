@@ -1,0 +1,92 @@
+import * as iam from 'aws-cdk-lib/aws-iam';
+import { App } from 'aws-cdk-lib/core';
+import { describe, expect, it } from 'vitest';
+import { readSettings } from '../../infra/settings.ts';
+import { localSignInVariable, signInVariable } from '../../infra/sign-in.ts';
+import { Platform } from '../../infra/stack.ts';
+import { bundles, environmentOf, permissionsOf, roleOf } from './template.ts';
+
+const okta = {
+  signInIssuer: 'https://example.okta.com',
+  signInClientId: 'client-1',
+  signInSecretParameter: '/stepform/sign-in-secret',
+};
+
+const problem = (make: () => unknown): string => {
+  try {
+    make();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error('was accepted');
+};
+
+describe('settings of the issuer', () => {
+  it('become one variable of the functions, without the secret', () => {
+    const given = { ...okta, signInEmailDomains: 'Example.com, example.org', signInTrustEmails: 'true' };
+    expect(JSON.parse(signInVariable(readSettings(given)))).toEqual({
+      issuer: 'https://example.okta.com',
+      clientId: 'client-1',
+      clientSecretParameter: '/stepform/sign-in-secret',
+      scopes: 'openid email profile',
+      emailDomains: ['example.com', 'example.org'],
+      trustEmails: true,
+    });
+    expect(signInVariable(readSettings({}))).toBe('');
+  });
+
+  it.each([
+    [{ ...okta, signInIssuer: 'http://example.okta.com' }, 'signInIssuer: must be an https URL'],
+    [{ ...okta, signInIssuer: 'http://localhost:4000' }, 'signInIssuer: must be an https URL'],
+    [{ signInIssuer: okta.signInIssuer }, 'signInClientId: is needed with signInIssuer'],
+    [{ signInClientId: 'c' }, 'signInClientId: is of no use without signInIssuer'],
+    [{ ...okta, signInEmailDomains: 'ada@example.com' }, 'signInEmailDomains: must be domains'],
+    [{ ...okta, signInScopes: 'email' }, 'signInScopes: must have openid'],
+    [{ ...okta, signInTrustEmails: 'maybe' }, 'signInTrustEmails: must be true or false'],
+    [{ ...okta, signInSecretParameter: 'a b' }, 'signInSecretParameter: must be the name of a parameter'],
+    [
+      { ...okta, signInIssuer: 'https://accounts.google.com' },
+      'everybody has an account at https://accounts.google.com',
+    ],
+  ])('%j is refused', (context, message) => {
+    expect(problem(() => readSettings(context))).toContain(message);
+  });
+
+  it('on one machine come from the environment, with the secret and an issuer there', () => {
+    const environment = {
+      STEPFORM_SIGN_IN_ISSUER: 'http://localhost:4000',
+      STEPFORM_SIGN_IN_CLIENT_ID: 'c',
+      STEPFORM_SIGN_IN_CLIENT_SECRET: 's',
+      STEPFORM_SIGN_IN_GROUPS_CLAIM: 'groups',
+    };
+    expect(JSON.parse(localSignInVariable(environment))).toMatchObject({
+      issuer: 'http://localhost:4000',
+      clientSecret: 's',
+      groupsClaim: 'groups',
+    });
+    expect(localSignInVariable({})).toBe('');
+    const elsewhere = { ...environment, STEPFORM_SIGN_IN_ISSUER: 'http://192.168.1.5' };
+    expect(problem(() => localSignInVariable(elsewhere))).toContain('STEPFORM_SIGN_IN_ISSUER: must be an https URL');
+    const alone = { STEPFORM_SIGN_IN_ISSUER: 'http://localhost:4000' };
+    expect(problem(() => localSignInVariable(alone))).toBe(
+      'STEPFORM_SIGN_IN_CLIENT_ID: is needed with STEPFORM_SIGN_IN_ISSUER',
+    );
+  });
+});
+
+describe('the function Access', () => {
+  it('may read the one parameter when there is one, and nobody else may', () => {
+    const stack = new Platform(new App({ analyticsReporting: false }), readSettings(okta), bundles);
+    const roles = stack.node.findAll().filter((one) => one instanceof iam.CfnRole);
+    const named = roles
+      .map(({ node, policies }) => ({ path: node.path, policies: JSON.stringify(stack.resolve(policies)) ?? '' }))
+      .filter(({ policies }) => policies.includes('ssm:GetParameter'));
+    expect(named.map(({ path }) => path)).toEqual(['Stepform/Access/Role/Resource']);
+    expect(JSON.stringify(named)).toContain(':parameter/stepform/sign-in-secret');
+  });
+
+  it('has neither parameter nor issuer when nothing is set', () => {
+    expect(environmentOf('Access')).toMatchObject({ SIGN_IN: '', OUTBOUND_ALLOWED_CIDRS: '' });
+    expect(permissionsOf(roleOf('Access')).filter((line) => line.startsWith('ssm:'))).toEqual([]);
+  });
+});

@@ -1,0 +1,107 @@
+/** A real OpenID provider (npm oidc-provider) on this machine, and somebody who signs in at it. */
+import { generateKeyPairSync } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Provider from 'oidc-provider';
+
+export interface Account {
+  sub: string;
+  email?: string;
+  email_verified?: boolean;
+  preferred_username?: string;
+  groups?: string[];
+}
+
+export interface Issuer {
+  url: string;
+  clientId: string;
+  clientSecret: string;
+  /** Who sits before the browser; undefined for somebody who calls it off. */
+  account: Account | undefined;
+  /** What a browser does from the address that the platform sends it to: where the issuer sends it back to. */
+  visit(address: string): Promise<URL>;
+  close(): Promise<void>;
+}
+
+const key = {
+  ...generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' }),
+  use: 'sig',
+  kid: 'k1',
+};
+
+interface Context {
+  oidc: { session: { accountId: string }; client: { clientId: string }; provider: Provider };
+}
+
+/** Nobody is asked what the platform may know of them. */
+const grantAll = async ({ oidc }: Context) => {
+  const grant = new oidc.provider.Grant({ accountId: oidc.session.accountId, clientId: oidc.client.clientId });
+  grant.addOIDCScope('openid email profile groups');
+  await grant.save();
+  return grant;
+};
+
+const clientId = 'stepform';
+const clientSecret = 'secret of the client, long enough';
+
+/** @param redirectUris where it may send people back to */
+export const startIssuer = async (redirectUris: string[]): Promise<Issuer> => {
+  let handle: (request: IncomingMessage, response: ServerResponse) => void = () => {};
+  const server = createServer((request, response) => handle(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const issuer: Issuer = {
+    url,
+    clientId,
+    clientSecret,
+    account: undefined,
+    visit: (address) => visit(address, url),
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  const provider = new Provider(url, {
+    clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: redirectUris }],
+    jwks: { keys: [key] },
+    cookies: { keys: ['of a test'] },
+    scopes: ['openid', 'email', 'profile', 'groups'],
+    claims: { email: ['email', 'email_verified'], profile: ['preferred_username'], groups: ['groups'] },
+    features: { devInteractions: { enabled: false } },
+    interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
+    findAccount: async (_: unknown, id: string) => ({
+      accountId: id,
+      claims: async () => ({ ...issuer.account, sub: id }),
+    }),
+    loadExistingGrant: grantAll,
+    ttl: { AccessToken: 60, AuthorizationCode: 60, Grant: 60, IdToken: 60, Interaction: 60, Session: 60 },
+  });
+  const callback = provider.callback();
+  handle = (request, response) => {
+    if (!request.url?.startsWith('/interaction/')) return callback(request, response);
+    const { account } = issuer;
+    const result = account
+      ? { login: { accountId: account.sub } }
+      : { error: 'access_denied', error_description: 'called off' };
+    provider.interactionFinished(request, response, result).catch((error: Error) => response.destroy(error));
+  };
+  return issuer;
+};
+
+/** Follows redirects with cookies, as a browser that has never been there, until they lead away. */
+const visit = async (address: string, origin: string): Promise<URL> => {
+  const cookies = new Map<string, string>();
+  for (let at = new URL(address), steps = 0; steps < 10; steps++) {
+    if (at.origin !== origin) return at;
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const answer = await fetch(at, { redirect: 'manual', headers: { cookie } });
+    for (const line of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      cookies.set(name, value);
+    }
+    const location = answer.headers.get('location');
+    if (!location) throw new Error(`${at.href} answers ${answer.status}: ${(await answer.text()).slice(0, 500)}`);
+    at = new URL(location, at);
+  }
+  throw new Error(`${address} does not end`);
+};
