@@ -63,10 +63,14 @@ export const environment = {
   get keyArn() {
     return required('KEY_ARN');
   },
+  /** The keys that workload identity tokens are verified with; the first one signs. */
+  get identityKeyArns() {
+    return required('IDENTITY_KEY_ARNS').split(',');
+  },
   get stateMachineArn() {
     return required('STATE_MACHINE_ARN');
   },
-  /** Base URL of the HTTP API, without a slash at the end; for the runner's container. */
+  /** Base URL of the HTTP API, without a slash at the end; for the runner's container, and who signs tokens. */
   get publicUrl() {
     return required('PUBLIC_URL');
   },

@@ -1,6 +1,6 @@
 /** Which function answers which path of the HTTP API. Tests of the public API go by this too, so it imports nothing. */
 
-export type Target = 'Api' | 'States' | 'Access' | 'Governance' | 'Logs' | 'Runner' | 'Web';
+export type Target = 'Api' | 'States' | 'Access' | 'Governance' | 'Identity' | 'Logs' | 'Runner' | 'Web';
 
 /**
  * Functions of the public API beside `Api`, so that a request for a run waits for no code of theirs when a function
@@ -64,6 +64,8 @@ export const apiRoutes: { key: string; target: Target }[] = [
     apart[target].map((path) => ({ key: `ANY /api/v2/${path}`, target })),
   ),
   { key: 'GET /.well-known/{proxy+}', target: 'Api' },
+  { key: 'GET /.well-known/openid-configuration', target: 'Identity' },
+  { key: 'GET /.well-known/jwks', target: 'Identity' },
   { key: 'ANY /oauth/{proxy+}', target: 'Access' },
   { key: 'GET /logs/{proxy+}', target: 'Logs' },
   { key: 'ANY /runner/v1/{proxy+}', target: 'Runner' },

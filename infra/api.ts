@@ -92,6 +92,8 @@ const authorization: Record<Target, string> = {
   States: `${bearer}.`,
   Access: `${bearer}, and sign-in is public by its nature.`,
   Governance: `${bearer}, nor do run tasks.`,
+  Identity:
+    'Discovery and public keys are for everybody who is to verify a token: AWS, Google Cloud, Azure and Vault ask without credentials (OpenID Connect Discovery 1.0).',
   Logs: 'The path carries a 256-bit capability: clients of the HCP Terraform API send no token to a log URL (api: log-read-url).',
   Web: 'The page and its scripts hold no data and are the same for everybody; what they show comes from the API, with the reader’s own token.',
   Runner: 'The function checks the claim or token of one run and phase; runners have no other credentials by design.',

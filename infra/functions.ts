@@ -41,6 +41,11 @@ export const functions = {
     description: 'The runner protocol',
     timeoutSeconds: 29,
   },
+  Identity: {
+    entry: 'functions/identity/handler.ts',
+    description: 'What workload identity tokens are verified with (OpenID Connect discovery)',
+    timeoutSeconds: 10,
+  },
   Web: {
     entry: 'functions/web/handler.ts',
     description: 'The web page: its document and assets',

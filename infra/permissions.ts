@@ -1,6 +1,7 @@
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { Aws } from 'aws-cdk-lib/core';
 import type { FunctionId } from './functions.ts';
+import type { IdentityKeys } from './identity.ts';
 import type { LifecycleFunction } from './lifecycle.ts';
 import type { Runners } from './runner.ts';
 import type { Settings } from './settings.ts';
@@ -156,6 +157,7 @@ const readParameter = (name: string): Permission => ({
 export const permissions = (
   storage: Storage,
   runners: Runners,
+  identity: IdentityKeys,
   machine: { arn: string; name: string },
   { signInSecretParameter }: Pick<Settings, 'signInSecretParameter'>,
 ): Record<Exclude<FunctionId, LifecycleFunction>, Permission[]> => {
@@ -210,7 +212,9 @@ export const permissions = (
       may.writeObjects('runs', 'states'),
       may.seeMissingObjects(),
       answering(machine.arn, 'Heartbeat'),
+      { actions: ['kms:Sign'], resources: [identity.signing.keyArn] },
     ],
+    Identity: [{ actions: ['kms:GetPublicKey'], resources: identity.all.map(({ keyArn }) => keyArn) }],
     ExecutionStopped: [...finish(storage, runners), answering(machine.arn)],
     RunnerStopped: [
       may.table('GetItem', 'Query', 'UpdateItem'),

@@ -59,6 +59,20 @@ const schema = v.object({
   /** An existing network instead of a new one; both or neither. The subnets need a way to the internet. */
   vpcId: v.optional(v.pipe(v.string(), v.regex(/^vpc-[0-9a-f]+$/, 'must be the id of a VPC, e.g. vpc-0a1b2c3d'))),
   subnetIds: v.optional(texts),
+  /**
+   * Names of the keys for workload identity tokens; the first one signs. To change it: add a name at the end and deploy, put
+   * it first after 15 minutes, when every verifier has seen it, and leave the old one out after a day, when its last token
+   * has expired.
+   */
+  identityKeys: v.optional(
+    v.pipe(
+      texts,
+      v.check((names) => names.every((name) => /^[A-Za-z0-9]{1,20}$/.test(name)), 'must be letters and digits'),
+      v.check((names) => new Set(names).size === names.length, 'must be different names'),
+      v.maxLength(5, 'must be at most 5'),
+    ),
+    ['1'],
+  ),
   logRetentionDays: v.optional(
     v.pipe(
       whole(1, 3653),

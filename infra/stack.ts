@@ -5,6 +5,7 @@ import type { Bundles } from './bundle.ts';
 import { Events, LostEvents } from './events.ts';
 import { PlatformFunction } from './function.ts';
 import type { FunctionId } from './functions.ts';
+import { IdentityKeys } from './identity.ts';
 import { Lifecycle, type LifecycleFunction, lifecycleFunctions } from './lifecycle.ts';
 import { Operations } from './operations.ts';
 import { answering, lifecyclePermissions, type Permission, permissions, statement } from './permissions.ts';
@@ -23,6 +24,7 @@ export class Platform extends Stack {
       analyticsReporting: false,
     });
     const storage = new Storage(this, 'Storage', settings);
+    const identity = new IdentityKeys(this, 'IdentityKeys', settings);
     const api = new HttpApi(this, 'HttpApi', settings);
     const runners = new Runners(this, 'Runners', settings, bundles.runner);
     const lost = new LostEvents(this, 'LostEvents');
@@ -39,6 +41,10 @@ export class Platform extends Stack {
     const key = { KEY_ARN: storage.key.keyArn };
     const cluster = { CLUSTER_ARN: runners.clusterArn };
     const launch = runners.launchEnvironment(api.url);
+    const tokens = {
+      IDENTITY_KEY_ARNS: identity.all.map(({ keyArn }) => keyArn).join(','),
+      PUBLIC_URL: api.url,
+    };
     const outbound = { OUTBOUND_ALLOWED_CIDRS: settings.outboundAllowedCidrs?.join(',') ?? '' };
 
     const behindStates: Record<LifecycleFunction, Variables> = {
@@ -74,7 +80,7 @@ export class Platform extends Stack {
     });
 
     const { stateMachineArn: arn } = lifecycle;
-    const may = permissions(storage, runners, { arn, name: lifecycle.machine.stateMachineName }, settings);
+    const may = permissions(storage, runners, identity, { arn, name: lifecycle.machine.stateMachineName }, settings);
     const forApi = { ...table, ...bucket, ...key, ...machine };
     const functions: Record<FunctionId, PlatformFunction> = {
       ...states,
@@ -84,12 +90,14 @@ export class Platform extends Stack {
       Access: build('Access', { ...table, ...outbound, SIGN_IN: signInVariable(settings) }, may.Access),
       // It starts no run, and asks a run task for a first answer when one is made.
       Governance: build('Governance', { ...table, ...bucket, ...key, ...outbound }, may.Governance),
+      Identity: build('Identity', tokens, may.Identity),
       Web: build('Web', bucket, may.Web),
       Logs: build('Logs', { ...table, ...bucket }, may.Logs),
       Runner: build(
         'Runner',
         {
           ...forApi,
+          ...tokens,
           TERRAFORM_ENGINE: settings.terraformEngine,
           HOLD_SECONDS: String(settings.holdSeconds),
           HEARTBEAT_SECONDS: String(settings.heartbeatSeconds),
@@ -112,6 +120,7 @@ export class Platform extends Stack {
       States: functions.States.function,
       Access: functions.Access.function,
       Governance: functions.Governance.function,
+      Identity: functions.Identity.function,
       Logs: functions.Logs.function,
       Runner: functions.Runner.function,
       Web: functions.Web.function,

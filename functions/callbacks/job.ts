@@ -1,4 +1,5 @@
 import { environment } from '../environment.ts';
+import { identify } from '../identity/identify.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import type { Job } from '../runner/protocol.ts';
 import { presignGet, presignPut } from '../store/bucket.ts';
@@ -34,11 +35,12 @@ export const buildJob = async (
   if (!workspace) throw new ProtocolError(410, 'the workspace is gone');
   if (phase === 'plan') await noteBasis(run, workspace);
   const slug = `${run.organization}/${run.workspaceName}`;
-  const [configurationUrl, stateUrl, planUrl, erroredStateUrl] = await Promise.all([
+  const [configurationUrl, stateUrl, planUrl, erroredStateUrl, identity] = await Promise.all([
     presignGet(objects.configuration(run.configurationVersionId), downloadSeconds),
     workspace.state ? presignGet(objects.state(run.workspaceId, workspace.state.id), downloadSeconds) : null,
     phase === 'apply' && !handedOver ? presignGet(objects.artifact(run.id, 'plan', 'plan'), downloadSeconds) : null,
     phase === 'apply' ? presignPut(objects.erroredState(run.workspaceId, run.id), rescueSeconds) : null,
+    identify(run, phase, workspace, variables),
   ]);
   return {
     runId: run.id,
@@ -64,6 +66,7 @@ export const buildJob = async (
     erroredStateUrl,
     variables,
     environment: { TFC_RUN_ID: run.id, TFC_WORKSPACE_NAME: run.workspaceName, TFC_WORKSPACE_SLUG: slug },
+    identity,
     heartbeatSeconds: environment.heartbeatSeconds,
     holdSeconds: run.planOnly || run.savePlan ? 0 : environment.holdSeconds,
     limits,

@@ -11,11 +11,12 @@ import { writeVariables } from './terraform/variables.ts';
  */
 export const apply = async (phase: Phase, handedOver?: Prepared): Promise<void> => {
   const { job, files, client, control, settings } = phase;
+  await phase.identify();
   if (handedOver) phase.head(handedOver.binary);
   const prepared = handedOver ?? (await prepare(phase));
   // A plan keeps the values of its variables, but for the ephemeral ones.
   const ephemeral = new Set(prepared.module.ephemeralVariables);
-  const variables = ephemeral.size ? await writeVariables(files.variables, job.variables, ephemeral) : [];
+  const variables = ephemeral.size ? await writeVariables(files.variables, phase.variables(prepared), ephemeral) : [];
   const flags = [
     ...phase.flags(prepared),
     ...variables.map((path) => `-var-file=${fromDirectory(prepared, path)}`),

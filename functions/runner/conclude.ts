@@ -81,7 +81,7 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise
     verdict = { outcome: 'finished' };
   } catch (error) {
     if (control.over.aborted) {
-      await Promise.all([heart.end(), log.close()]);
+      await Promise.all([heart.end(), log.close(), phase.forgetIdentity()]);
       throw error instanceof TokenDeadError ? error : new TokenDeadError(messageOf(error));
     }
     phase.head();
@@ -90,7 +90,7 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise
   const { outcome, defect } = verdict;
   const message = [phase.stateProblem, verdict.message].filter(Boolean).join(' ');
   const shown = job.phase === 'apply' && outcome === 'errored' ? begun + shortestFailedApplyMs - Date.now() : 0;
-  await Promise.all([log.close(), storeLog(phase), sleep(Math.max(0, shown))]);
+  await Promise.all([log.close(), storeLog(phase), phase.forgetIdentity(), sleep(Math.max(0, shown))]);
   // Not beside the report: a beat that comes in after it finds the token dead.
   await heart.end();
   const report: PhaseReport = {

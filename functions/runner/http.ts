@@ -21,6 +21,8 @@ export interface Call {
   /** Without a byte for so long, the call has failed. */
   idleMs?: number;
   signal?: AbortSignal;
+  /** PEM of authorities to trust instead of the usual ones. */
+  ca?: string[];
 }
 
 export interface Answer {
@@ -57,12 +59,13 @@ const named = (method: string, { origin, pathname }: URL): string => `${method} 
 export const open = (address: string, call: Call): Promise<http.IncomingMessage> =>
   new Promise((resolve, reject) => {
     const url = new URL(address);
-    const { method, headers = {}, body, idleMs = defaultIdleMs, signal } = call;
+    const { method, headers = {}, body, idleMs = defaultIdleMs, signal, ca } = call;
     const length = body === undefined ? 0 : body instanceof Uint8Array ? body.length : body.size;
     const request = (url.protocol === 'https:' ? https : http).request(url, {
       method,
       agent: agentFor(url),
       signal,
+      ca,
       headers: method === 'GET' ? headers : { ...headers, 'content-length': String(length) },
     });
     const fail = (error: Error & { code?: string }) =>

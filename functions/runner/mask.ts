@@ -40,13 +40,19 @@ interface Span {
 }
 
 export class Mask {
-  readonly #secrets: Buffer[];
-  readonly #firstBytes: Set<number>;
+  #secrets: Buffer[] = [];
+  #firstBytes = new Set<number>();
   #held: Buffer = Buffer.alloc(0);
 
   constructor(secrets: string[]) {
-    const usable = new Set(secrets.filter((secret) => Buffer.byteLength(secret) >= shortest && !words.has(secret)));
-    this.#secrets = [...usable].map((secret) => Buffer.from(secret));
+    this.add(secrets);
+  }
+
+  /** Hides these as well, from now on. */
+  add(secrets: string[]): void {
+    const usable = secrets.filter((secret) => Buffer.byteLength(secret) >= shortest && !words.has(secret));
+    const all = new Set([...this.#secrets.map(String), ...usable]);
+    this.#secrets = [...all].map((secret) => Buffer.from(secret));
     this.#firstBytes = new Set(this.#secrets.map((secret) => secret[0] as number));
   }
 

@@ -7,10 +7,11 @@ import { platform } from './binary/platform.ts';
 import { Client } from './client.ts';
 import { Control } from './control.ts';
 import { InterruptedError, PhaseError } from './errors.ts';
+import type { Identity } from './identity/identity.ts';
 import { PhaseLog } from './log.ts';
 import { Mask, secretsOf } from './mask.ts';
 import { OutputReader } from './output.ts';
-import type { Job, PhaseReport } from './protocol.ts';
+import type { Job, JobVariable, PhaseReport } from './protocol.ts';
 import type { Settings } from './settings.ts';
 import { keepCredentials } from './terraform/credentials.ts';
 import { parallelism, terraformEnvironment } from './terraform/environment.ts';
@@ -44,6 +45,8 @@ export class Phase {
   /** For people: why an apply's newest state is not stored. */
   stateProblem: string | undefined;
   readonly #mask: Mask;
+  readonly #logMask: Mask;
+  #identity: Identity | undefined;
   #headed = false;
 
   constructor(job: Job, settings: Settings, files: JobDirectory, control = new Control()) {
@@ -58,11 +61,13 @@ export class Phase {
     this.artifacts = new Artifacts(this.client, control);
     keepCredentials(files.home, job, settings);
     // The first token is nowhere Terraform could print it from; should it ever be, the log is the wrong place for it.
-    const secrets = [...secretsOf(job.variables), job.token, job.stateToken];
+    const tokens = job.identity?.credentials.map(({ token }) => token) ?? [];
+    const secrets = [...secretsOf(job.variables), job.token, job.stateToken, ...tokens];
     this.#mask = new Mask(secrets);
+    this.#logMask = new Mask(secrets);
     this.log = new PhaseLog(files.log(job.phase), {
       limitBytes: job.limits.logBytes,
-      mask: new Mask(secrets),
+      mask: this.#logMask,
       send: (offset, bytes) => this.client.log(offset, bytes),
       heed: (beat) => control.heed(beat),
     });
@@ -71,6 +76,36 @@ export class Phase {
   /** Hides sensitive values in a text of the runner's own. */
   masked(text: string): string {
     return this.#mask.text(text);
+  }
+
+  /**
+   * Makes what Terraform identifies itself with to others, when the variables ask for it.
+   * @throws {PhaseError} when it cannot be had
+   */
+  async identify(): Promise<void> {
+    const { identity } = this.job;
+    if (!identity) return;
+    if (identity.problem) throw new PhaseError(identity.problem);
+    const { Identity } = await import('./identity/identity.ts');
+    try {
+      this.#identity = await Identity.make(this.files.identity, this.job, identity.credentials, this.control.asked);
+    } catch (error) {
+      if (this.control.cause) throw new InterruptedError('interrupted before Terraform was started');
+      throw error;
+    }
+    for (const mask of [this.#mask, this.#logMask]) mask.add(this.#identity.secrets);
+  }
+
+  /** Takes it back: Terraform has ended. */
+  async forgetIdentity(): Promise<void> {
+    await this.#identity?.end();
+  }
+
+  /** Of the workspace and of the run, and those that say what Terraform identifies itself with. In rising precedence. */
+  variables(prepared: Prepared): JobVariable[] {
+    const { module } = prepared;
+    const pathOf = (file: string) => fromDirectory(prepared, file);
+    return [...this.job.variables, ...(this.#identity?.variables(module.variables, pathOf) ?? [])];
   }
 
   /** The three lines every log begins with; Terraform's command line drops the first three of an apply (api.md §2.12). */
@@ -159,7 +194,10 @@ export class Phase {
 
   #command({ binary, directory }: Prepared, args: string[]) {
     const { home, temporary } = this.files;
-    const environment = terraformEnvironment(this.job, this.settings, { home, temporary });
+    const environment = {
+      ...terraformEnvironment(this.job, this.settings, { home, temporary }),
+      ...this.#identity?.environment,
+    };
     return { path: binary.path, args, directory, environment };
   }
 

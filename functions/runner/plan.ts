@@ -45,9 +45,10 @@ const fileBody = async (file: string): Promise<FileBody> => ({ file, size: (awai
  * @throws {PhaseError} when Terraform or what it needs has failed
  */
 export const plan = async (phase: Phase): Promise<Prepared> => {
-  const { job, files } = phase;
+  const { files } = phase;
+  await phase.identify();
   const prepared = await prepare(phase);
-  const variables = await writeVariables(files.variables, job.variables);
+  const variables = await writeVariables(files.variables, phase.variables(prepared));
   const flags = [
     ...phase.flags(prepared),
     '-detailed-exitcode',

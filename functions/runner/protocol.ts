@@ -19,6 +19,7 @@
  * All but `claim` send `Authorization: Bearer <token>`. 401 or 410: the token is dead; stop Terraform at once and exit.
  * Any other 4xx is a defect; 5xx and connection errors are retried with backoff.
  */
+import type { Signed } from '../identity/credential.ts';
 import type { Artifact, PhaseName, PhaseReport } from '../run/run.ts';
 
 export type { Artifact, PhaseName, PhaseReport };
@@ -65,6 +66,12 @@ export interface Job {
   variables: JobVariable[];
   /** `TFC_RUN_ID` and its like. */
   environment: Record<string, string>;
+  /** What Terraform identifies itself with to others; absent when the variables ask for nothing. */
+  identity?: {
+    credentials: Signed[];
+    /** For people: why there are none although the variables ask for some. Terraform is not started. */
+    problem?: string;
+  };
   /** How often to call `heartbeat` at least. */
   heartbeatSeconds: number;
   /** How long to stand by after a plan with something to apply; 0 = do not. */

@@ -108,10 +108,7 @@ export const assemble = async (site: Site): Promise<Parts> => {
   const routes = readRoutes(stack);
   checkInvokers(stack, home, api.ref, routes, events);
 
-  const kms = new Kms(
-    folder.at('kms.key'),
-    stack.all('AWS::KMS::Key').map(({ arn }) => arn),
-  );
+  const kms = new Kms(folder.at('kms.key'), stack.all('AWS::KMS::Key'));
   const ecs = openEcs(site, events);
   const states = openStates(site, permissions, invoke, events);
   const machine = stack.one<MachineProperties>('AWS::StepFunctions::StateMachine');

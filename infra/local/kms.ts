@@ -1,6 +1,8 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { AwsError } from './errors.ts';
+import { isSigning, type KeyProperties, SigningKeys } from './kms-signing.ts';
 import { keptSecret } from './secrets.ts';
+import type { Resource } from './template.ts';
 
 type Input = Record<string, unknown>;
 
@@ -9,21 +11,29 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * KMS for symmetric keys: AES-256-GCM under keys derived from one random secret in a file that only its owner reads.
- * The encryption context is authenticated with the ciphertext, as on AWS. Losing the file loses what was encrypted.
+ * KMS. For symmetric keys AES-256-GCM under keys derived from one random secret in a file that only its owner reads;
+ * the encryption context is authenticated with the ciphertext, as on AWS. Losing the file loses what was encrypted.
+ * Keys that sign have files of their own beside it.
  */
 export class Kms {
   readonly #master: Buffer;
   readonly #keys: Set<string>;
+  readonly #signing: SigningKeys;
 
-  /** @param keyArns the template's keys; no other exists */
-  constructor(file: string, keyArns: string[]) {
+  /** @param keys the template's; no other exists */
+  constructor(file: string, keys: Pick<Resource<KeyProperties>, 'arn' | 'properties'>[]) {
     this.#master = keptSecret(file);
-    this.#keys = new Set(keyArns);
+    this.#keys = new Set(keys.map(({ arn }) => arn));
+    this.#signing = new SigningKeys(file, new Set(keys.filter(isSigning).map(({ arn }) => arn)));
   }
 
   async handle(action: string, input: Input): Promise<Input> {
+    this.#signing.check(action, this.keyOf(input));
     switch (action) {
+      case 'Sign':
+        return this.#signing.sign(this.arnOf(input.KeyId), input);
+      case 'GetPublicKey':
+        return this.#signing.publicKey(this.arnOf(input.KeyId));
       case 'GenerateDataKey': {
         const arn = this.arnOf(input.KeyId);
         const bytes = Number(input.NumberOfBytes ?? (input.KeySpec === 'AES_128' ? 16 : 32));

@@ -22,6 +22,7 @@ describe('settings', () => {
       runnerCpu: 1024,
       runnerMemoryMiB: 2048,
       runnerDiskGiB: 20,
+      identityKeys: ['1'],
       logRetentionDays: 30,
       removalPolicy: 'retain',
     });

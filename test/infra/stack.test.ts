@@ -84,10 +84,16 @@ describe('the stack', () => {
   });
 });
 
+const storageKey = () => {
+  const [key, ...more] = resources('AWS::KMS::Key').filter(({ Properties }) => Properties.KeyUsage === undefined);
+  if (!key || more.length) throw new Error('expected one key that encrypts');
+  return key;
+};
+
 describe('storage', () => {
   it('keeps table, bucket and key when the stack goes', () => {
-    for (const type of ['AWS::DynamoDB::Table', 'AWS::S3::Bucket', 'AWS::KMS::Key'])
-      expect(only(type), type).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
+    for (const resource of [only('AWS::DynamoDB::Table'), only('AWS::S3::Bucket'), storageKey()])
+      expect(resource, resource.id).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
     expect(only('AWS::DynamoDB::Table').Properties).toMatchObject({ DeletionProtectionEnabled: true });
   });
 
@@ -132,7 +138,19 @@ describe('storage', () => {
     });
     const [deny] = (only('AWS::S3::BucketPolicy').Properties.PolicyDocument as { Statement: object[] }).Statement;
     expect(deny).toMatchObject({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } });
-    expect(only('AWS::KMS::Key').Properties).toMatchObject({ EnableKeyRotation: true });
+    expect(storageKey().Properties).toMatchObject({ EnableKeyRotation: true });
+  });
+});
+
+describe('workload identity', () => {
+  it('has a key that signs and does nothing else, whose private part nobody can have', () => {
+    const keys = resources('AWS::KMS::Key').filter(({ id }) => id !== storageKey().id);
+    expect(keys).toHaveLength(1);
+    expect(keys[0]?.Properties).toMatchObject({ KeySpec: 'RSA_2048', KeyUsage: 'SIGN_VERIFY', PendingWindowInDays: 7 });
+    for (const id of ['Identity', 'Runner']) {
+      expect(readable(environmentOf(id).IDENTITY_KEY_ARNS), id).toBe('identity-key');
+      expect(readable(environmentOf(id).PUBLIC_URL), id).toMatch(/\.ApiEndpoint$/);
+    }
   });
 });
 
@@ -154,6 +172,8 @@ describe('the HTTP API', () => {
     expect(Object.fromEntries(routes.filter((route) => !apart.includes(route)))).toEqual({
       'ANY /api/v2/{proxy+}': 'ApiFunction',
       'GET /.well-known/{proxy+}': 'ApiFunction',
+      'GET /.well-known/openid-configuration': 'IdentityFunction',
+      'GET /.well-known/jwks': 'IdentityFunction',
       'ANY /oauth/{proxy+}': 'AccessFunction',
       'GET /logs/{proxy+}': 'LogsFunction',
       'GET /': 'WebFunction',

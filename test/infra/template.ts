@@ -19,12 +19,13 @@ export const only = (type: string): Resource => {
 
 /** Logical ids with a hash at the end become what a person would call them. */
 const names: Record<string, string> = {};
-const name = (type: string, called: string) => {
-  names[only(type).id] = called;
+const name = (type: string, called: string, fits: (resource: Resource) => boolean = () => true) => {
+  for (const resource of resources(type).filter(fits)) names[resource.id] = called;
 };
 name('AWS::DynamoDB::Table', 'table');
 name('AWS::S3::Bucket', 'bucket');
-name('AWS::KMS::Key', 'key');
+name('AWS::KMS::Key', 'key', ({ Properties }) => Properties.KeyUsage === undefined);
+name('AWS::KMS::Key', 'identity-key', ({ Properties }) => Properties.KeyUsage === 'SIGN_VERIFY');
 name('AWS::StepFunctions::StateMachine', 'machine');
 name('AWS::ECS::Cluster', 'cluster');
 name('AWS::SQS::Queue', 'lost-events');

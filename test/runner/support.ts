@@ -43,6 +43,7 @@ export interface Options {
   state?: string;
   planUrl?: string | null;
   environment?: Record<string, string>;
+  identity?: Job['identity'];
 }
 
 const mebibyte = 1024 * 1024;
@@ -82,6 +83,7 @@ export const jobFor = (plane: ControlPlane, configuration: Buffer, options: Opti
       ...one,
     })),
     environment: { TFC_RUN_ID: 'run-1234567890abcdef', TFC_WORKSPACE_NAME: 'network', ...options.environment },
+    identity: options.identity,
     heartbeatSeconds: options.heartbeatSeconds ?? 5,
     holdSeconds: options.holdSeconds ?? 0,
     limits: {

@@ -19,6 +19,7 @@ export interface Storage {
 
 const secret = 'test';
 const keyArn = 'arn:aws:kms:us-east-1:000000000000:key/test';
+const identityKeyArns = ['signing', 'retired'].map((name) => `arn:aws:kms:us-east-1:000000000000:key/${name}`);
 
 const read = async (request: IncomingMessage): Promise<Buffer> => {
   const parts: Buffer[] = [];
@@ -30,7 +31,10 @@ const read = async (request: IncomingMessage): Promise<Buffer> => {
 export const startStorage = async (): Promise<Storage> => {
   const folder = mkdtempSync(join(tmpdir(), 'storage-'));
   const s3 = new S3(join(folder, 's3'), () => {});
-  const kms = new Kms(join(folder, 'kms'), [keyArn]);
+  const kms = new Kms(join(folder, 'kms'), [
+    { arn: keyArn, properties: {} },
+    ...identityKeyArns.map((arn) => ({ arn, properties: { KeyUsage: 'SIGN_VERIFY' } })),
+  ]);
   await s3.ensureBucket('stepform-test');
   let refusals = 0;
   const calls: string[] = [];
@@ -82,6 +86,7 @@ export const startStorage = async (): Promise<Storage> => {
     AWS_SECRET_ACCESS_KEY: secret,
     BUCKET_NAME: 'stepform-test',
     KEY_ARN: keyArn,
+    IDENTITY_KEY_ARNS: identityKeyArns.join(','),
   });
   return {
     calls,

@@ -6,7 +6,9 @@ import { PhaseError } from '../errors.ts';
 /** What the runner must know of a root module before Terraform reads it. */
 export interface RootModule {
   backends: { type: string; file: string; line?: number }[];
-  /** Variables whose values a plan does not keep, so that an apply needs them again. */
+  /** Names of its variables. */
+  variables: string[];
+  /** Those of them whose values a plan does not keep, so that an apply needs them again. */
   ephemeralVariables: string[];
   /** Names of the files that Terraform merges over the others, in its order. */
   overrideFiles: string[];
@@ -34,6 +36,7 @@ export const readRootModule = async (directory: string, engine: Engine): Promise
   const files = configurationFiles(names, engine);
   const module: RootModule = {
     backends: [],
+    variables: [],
     ephemeralVariables: [],
     overrideFiles: files.filter((name) => overrides.test(name)),
   };
@@ -53,9 +56,10 @@ const readNative = (module: RootModule, file: string, text: string): void => {
         if (type === 'backend') module.backends.push({ type: labels[0] ?? '', file, line });
       }
     }
-    if (block.type === 'variable' && block.attributes.ephemeral === 'true' && block.labels[0]) {
-      module.ephemeralVariables.push(block.labels[0]);
-    }
+    const [name] = block.labels;
+    if (block.type !== 'variable' || !name) continue;
+    module.variables.push(name);
+    if (block.attributes.ephemeral === 'true') module.ephemeralVariables.push(name);
   }
 };
 
@@ -78,6 +82,7 @@ const readJson = (module: RootModule, file: string, text: string): void => {
     }
     for (const variables of bodies(body.variable)) {
       for (const [name, declarations] of Object.entries(variables)) {
+        module.variables.push(name);
         if (bodies(declarations).some(({ ephemeral }) => ephemeral === true)) module.ephemeralVariables.push(name);
       }
     }

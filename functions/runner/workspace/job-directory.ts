@@ -10,6 +10,7 @@ export class JobDirectory {
   readonly root: string = mkdtempSync(join(tmpdir(), 'stepform-'));
   readonly configuration = join(this.root, 'configuration');
   readonly variables = join(this.root, 'variables');
+  readonly identity = join(this.root, 'identity');
   readonly home = join(this.root, 'home');
   readonly temporary = join(this.root, 'tmp');
   readonly states = join(this.root, 'state');

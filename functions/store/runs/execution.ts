@@ -2,6 +2,7 @@
 import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { environment } from '../../environment.ts';
 import { resume } from '../../run/lifecycle.ts';
+import { phaseSeconds } from '../../run/limits.ts';
 import type { Run } from '../../run/run.ts';
 import { openTaskTokens } from '../run-tasks/task-stages.ts';
 import { answerWait, extendWait } from './task-tokens.ts';
@@ -14,10 +15,7 @@ const taskResultsOf = ({ checks }: Run): Record<string, string[]> | undefined =>
   Object.fromEntries(Object.entries(checks.tasks).map(([stage, { taskResultIds }]) => [stage, taskResultIds]));
 
 /** Names of executions are run ids, so starting twice is harmless (Step Functions: StartExecution is idempotent). */
-export const startExecution = async (
-  run: Run,
-  limits: { planSeconds: number; applySeconds: number },
-): Promise<void> => {
+export const startExecution = async (run: Run): Promise<void> => {
   try {
     await client.send(
       new StartExecutionCommand({
@@ -26,8 +24,8 @@ export const startExecution = async (
         input: JSON.stringify({
           runId: run.id,
           workspaceId: run.workspaceId,
-          planTimeoutSeconds: limits.planSeconds,
-          applyTimeoutSeconds: limits.applySeconds,
+          planTimeoutSeconds: phaseSeconds.plan,
+          applyTimeoutSeconds: phaseSeconds.apply,
           taskResults: taskResultsOf(run),
         }),
       }),

@@ -12,9 +12,6 @@ import { recordRunEvent } from './run-events.ts';
 
 type RunItem = Run & Key & Due;
 
-/** Default time limits; lifecycle rule 9. */
-const limits = { planSeconds: 2 * 3600, applySeconds: 24 * 3600 };
-
 const now = (): string => new Date().toISOString();
 
 export const getRun = (id: string): Promise<Run | undefined> => get<RunItem>(keys.run(id));
@@ -82,7 +79,7 @@ export const enqueue = async (run: Run): Promise<void> => {
     takesQueue(run) && put({ ...keys.queued(run.workspaceId, run.number), runId: run.id }),
     recordRunEvent(run, 'created', run.createdBy, undefined, run.createdAt),
   ]);
-  await startExecution(run, limits);
+  await startExecution(run);
 };
 
 /** Newest first; `page` from 1. Reads the pointers and runs of that page only. */

@@ -1,0 +1,61 @@
+/**
+ * What a phase is to show to others instead of a stored secret: one workload identity token for each configuration that
+ * the workspace's variables ask for (HCP Terraform: dynamic provider credentials).
+ */
+
+interface Asked {
+  /** Of several configurations of one provider; absent for the default one. */
+  tag?: string;
+  /** `aud` of the token. */
+  audience: string;
+}
+
+/** A token alone, for whatever the configuration does with it. */
+export interface PlainCredential extends Asked {
+  provider: 'token';
+}
+
+export interface AwsCredential extends Asked {
+  provider: 'aws';
+  roleArn: string;
+}
+
+export interface GcpCredential extends Asked {
+  provider: 'gcp';
+  serviceAccountEmail: string;
+  /** `projects/<number>/locations/global/workloadIdentityPools/<pool>/providers/<id>` */
+  workloadProvider: string;
+}
+
+export interface AzureCredential extends Asked {
+  provider: 'azure';
+  clientId: string;
+}
+
+export interface VaultCredential extends Asked {
+  provider: 'vault';
+  /** Without a slash at the end. */
+  address: string;
+  namespace?: string;
+  /** Where the JWT backend is mounted, e.g. `jwt`. */
+  authPath: string;
+  role: string;
+  /** PEM of the authority to trust beside the usual ones. */
+  caCertificate?: string;
+  timeoutSeconds: number;
+}
+
+export interface KubernetesCredential extends Asked {
+  provider: 'kubernetes';
+}
+
+export type Credential =
+  | PlainCredential
+  | AwsCredential
+  | GcpCredential
+  | AzureCredential
+  | VaultCredential
+  | KubernetesCredential;
+
+/** With its token, as a runner gets it. */
+export type Signed<C extends Credential = Credential> = C & { token: string };

@@ -1,0 +1,51 @@
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import { environment } from '../environment.ts';
+import { claimNames } from './claims.ts';
+import { keySet } from './keys.ts';
+
+/**
+ * What verifiers of workload identity tokens ask for (OpenID Connect Discovery 1.0): open to everybody, and the same for
+ * everybody. The issuer is the platform's one public URL, whatever host name the question came by: a token says so too.
+ */
+
+/** A new key is published this long before it signs (infra/settings.ts). */
+const maxAgeSeconds = 900;
+
+const discovery = () => {
+  const issuer = environment.publicUrl;
+  return {
+    issuer,
+    jwks_uri: `${issuer}/.well-known/jwks`,
+    response_types_supported: ['id_token'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['RS256'],
+    scopes_supported: ['openid'],
+    claims_supported: claimNames,
+  };
+};
+
+const documents: Record<string, () => unknown> = {
+  '/.well-known/openid-configuration': discovery,
+  '/.well-known/jwks': keySet,
+};
+
+const json = (statusCode: number, cacheControl: string, body: unknown): APIGatewayProxyStructuredResultV2 => ({
+  statusCode,
+  headers: {
+    'content-type': 'application/json',
+    'cache-control': cacheControl,
+    'x-content-type-options': 'nosniff',
+  },
+  body: JSON.stringify(body),
+});
+
+export const handler = async ({ rawPath }: APIGatewayProxyEventV2): Promise<APIGatewayProxyStructuredResultV2> => {
+  const document = Object.hasOwn(documents, rawPath) ? documents[rawPath] : undefined;
+  if (!document) return json(404, 'no-store', { error: 'there is no such document' });
+  try {
+    return json(200, `public, max-age=${maxAgeSeconds}`, await document());
+  } catch (error) {
+    console.error(error);
+    return json(503, 'no-store', { error: 'the keys cannot be read just now; try again' });
+  }
+};

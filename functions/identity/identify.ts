@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { environment } from '../environment.ts';
+import { phaseSeconds } from '../run/limits.ts';
+import type { PhaseName, Run } from '../run/run.ts';
+import type { Job, JobVariable } from '../runner/protocol.ts';
+import { getOrganization } from '../store/access/organizations.ts';
+import { getProject } from '../store/workspaces/projects.ts';
+import type { Workspace } from '../store/workspaces/workspaces.ts';
+import { readAsked } from './asked.ts';
+import { claimsOf } from './claims.ts';
+import type { Credential } from './credential.ts';
+import { MisconfiguredError } from './settings.ts';
+import { signToken } from './sign.ts';
+
+/**
+ * The tokens of a phase, made while its runner claims it: one KMS request for each one the variables ask for, and nothing
+ * at all for runs whose variables do not. Undefined then. What is wrong with the variables is for the runner to say, in the
+ * run's log.
+ */
+export const identify = async (
+  run: Run,
+  phase: PhaseName,
+  workspace: Workspace,
+  variables: JobVariable[],
+): Promise<Job['identity']> => {
+  let asked: Credential[];
+  try {
+    asked = readAsked(variables, phase);
+  } catch (error) {
+    if (error instanceof MisconfiguredError) return { credentials: [], problem: error.message };
+    throw error;
+  }
+  if (asked.length === 0) return undefined;
+  const [organization, project] = await Promise.all([
+    getOrganization(run.organization),
+    getProject(workspace.projectId),
+  ]);
+  if (!organization || !project) throw new Error(`run ${run.id}: its organization or project is gone`);
+  const workload = {
+    organization: { id: organization.externalId, name: organization.name },
+    project,
+    workspace,
+    runId: run.id,
+    phase,
+  };
+  const now = Math.floor(Date.now() / 1000);
+  const issue = { issuer: environment.publicUrl, now, lifetimeSeconds: phaseSeconds[phase] };
+  const sign = (audience: string) => signToken(claimsOf(workload, { ...issue, audience, id: randomUUID() }));
+  return {
+    credentials: await Promise.all(asked.map(async (one) => ({ ...one, token: await sign(one.audience) }))),
+  };
+};

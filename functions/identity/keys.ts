@@ -1,0 +1,23 @@
+import { createPublicKey, type JsonWebKey } from 'node:crypto';
+import { environment } from '../environment.ts';
+import { callKms } from '../store/aws.ts';
+import { keyIdOf } from './key-id.ts';
+
+/** For as long as the function's instance lives: a key never changes. A failure is not kept. */
+const known = new Map<string, JsonWebKey>();
+
+const publicKey = async (keyArn: string): Promise<JsonWebKey> => {
+  const before = known.get(keyArn);
+  if (before) return before;
+  const { PublicKey } = await callKms<{ PublicKey: string }>('GetPublicKey', { KeyId: keyArn });
+  const key = createPublicKey({ key: Buffer.from(PublicKey, 'base64'), format: 'der', type: 'spki' });
+  const { kty, n, e } = key.export({ format: 'jwk' });
+  const described = { kty, n, e, use: 'sig', alg: 'RS256', kid: keyIdOf(keyArn) };
+  known.set(keyArn, described);
+  return described;
+};
+
+/** The JSON Web Key Set (RFC 7517): the key that signs, those that are about to, and those that did. */
+export const keySet = async (): Promise<{ keys: JsonWebKey[] }> => ({
+  keys: await Promise.all(environment.identityKeyArns.map(publicKey)),
+});

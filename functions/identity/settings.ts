@@ -1,0 +1,96 @@
+import type { PhaseName } from '../run/run.ts';
+
+/** The variables ask for something that cannot be; for the people who set them. */
+export class MisconfiguredError extends Error {
+  override name = 'MisconfiguredError';
+}
+
+export interface Scope {
+  /** The environment variables of the run, by name. */
+  variables: ReadonlyMap<string, string>;
+  /** As in the variables' names, e.g. `AWS`. */
+  provider: string;
+  tag?: string;
+  phase: PhaseName;
+}
+
+/** The settings of one configuration: `TFC_AWS_RUN_ROLE_ARN_<tag>`, or for every one `TFC_DEFAULT_AWS_RUN_ROLE_ARN`. */
+export class Settings {
+  readonly #scope: Scope;
+
+  constructor(scope: Scope) {
+    this.#scope = scope;
+  }
+
+  get tag(): { tag?: string } {
+    const { tag } = this.#scope;
+    return tag === undefined ? {} : { tag };
+  }
+
+  /** The variable that people would set. */
+  nameOf(setting: string): string {
+    const { provider, tag } = this.#scope;
+    return `TFC_${provider}_${setting}${tag === undefined ? '' : `_${tag}`}`;
+  }
+
+  /** An empty variable is none. */
+  find(setting: string): string | undefined {
+    return this.#own(setting) || this.#shared(setting) || undefined;
+  }
+
+  /** @param what it must be, for people: `the address of Vault` */
+  require(setting: string, what: string): string {
+    const value = this.find(setting);
+    if (value === undefined) throw this.#missing(`${this.nameOf(setting)} is not set: set it to ${what}.`);
+    return value;
+  }
+
+  /**
+   * What the phase has for itself, e.g. `PLAN_ROLE_ARN`, or else the run, `RUN_ROLE_ARN`. That the other phase has none is
+   * said as well: nobody wants to learn it after the plan was confirmed.
+   */
+  ofPhase(setting: string, what: string): { value: string; variable: string } {
+    const { phase } = this.#scope;
+    const found = { plan: this.#first(['PLAN', 'RUN'], setting), apply: this.#first(['APPLY', 'RUN'], setting) };
+    for (const name of ['plan', 'apply'] as const) {
+      if (found[name]) continue;
+      const own = this.nameOf(`${name.toUpperCase()}_${setting}`);
+      throw this.#missing(
+        `${name === 'plan' ? 'a plan' : 'an apply'} has no ${what}: set ${this.nameOf(`RUN_${setting}`)}, or ${own} for this phase alone.`,
+      );
+    }
+    return found[phase] as { value: string; variable: string };
+  }
+
+  wrong(variable: string, value: string, must: string): MisconfiguredError {
+    return new MisconfiguredError(
+      `The variable ${variable} is ${JSON.stringify(value.slice(0, 200))}: it must ${must}.`,
+    );
+  }
+
+  #missing(what: string): MisconfiguredError {
+    return new MisconfiguredError(`${this.nameOf('PROVIDER_AUTH')} is "true", but ${what}`);
+  }
+
+  /** What is set for this configuration counts before what is set for all of them. */
+  #first(prefixes: string[], setting: string): { value: string; variable: string } | undefined {
+    const { provider } = this.#scope;
+    for (const prefix of prefixes) {
+      const value = this.#own(`${prefix}_${setting}`);
+      if (value) return { value, variable: this.nameOf(`${prefix}_${setting}`) };
+    }
+    for (const prefix of prefixes) {
+      const value = this.#shared(`${prefix}_${setting}`);
+      if (value) return { value, variable: `TFC_DEFAULT_${provider}_${prefix}_${setting}` };
+    }
+    return undefined;
+  }
+
+  #own(setting: string): string | undefined {
+    return this.#scope.variables.get(this.nameOf(setting))?.trim();
+  }
+
+  #shared(setting: string): string | undefined {
+    return this.#scope.variables.get(`TFC_DEFAULT_${this.#scope.provider}_${setting}`)?.trim();
+  }
+}

@@ -1,0 +1,22 @@
+import type { AwsCredential, Signed } from '../../identity/credential.ts';
+import type { Job } from '../protocol.ts';
+import type { Keep, Made } from './made.ts';
+
+/** Whoever reads CloudTrail finds the run by it. AWS: 2 to 64 characters. */
+const sessionOf = ({ runId, phase }: Pick<Job, 'runId' | 'phase'>): string => `${runId}-${phase}`;
+
+/**
+ * AWS's own tools exchange the token for a session of the role, and again when that ends. The environment would win over
+ * a provider's `shared_config_files` (AWS SDK for Go: credential chain), so it is for single configurations alone.
+ */
+export const makeAws = ({ roleArn, token }: Signed<AwsCredential>, keep: Keep, job: Job): Made => {
+  const tokenFile = keep.write('tfc-aws-token', token);
+  const session = sessionOf(job);
+  const settings = { role_arn: roleArn, web_identity_token_file: tokenFile, role_session_name: session };
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`);
+  const file = keep.write('tfc-aws-shared-config', `[default]\n${lines.join('')}`);
+  return {
+    environment: { AWS_ROLE_ARN: roleArn, AWS_WEB_IDENTITY_TOKEN_FILE: tokenFile, AWS_ROLE_SESSION_NAME: session },
+    entry: { shared_config_file: { file } },
+  };
+};

@@ -1,0 +1,11 @@
+import type { AzureCredential, Signed } from '../../identity/credential.ts';
+import type { Keep, Made } from './made.ts';
+
+/** The provider refuses a token in the environment beside another one in a file, so not both where there are several. */
+export const makeAzure = ({ clientId, token }: Signed<AzureCredential>, keep: Keep): Made => ({
+  environment: { ARM_USE_OIDC: 'true', ARM_CLIENT_ID: clientId, ARM_OIDC_TOKEN: token },
+  entry: {
+    client_id_file_path: { file: keep.write('tfc-azure-client-id', clientId) },
+    oidc_token_file_path: { file: keep.write('tfc-azure-token', token) },
+  },
+});

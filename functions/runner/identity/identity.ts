@@ -1,0 +1,124 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import type { Signed } from '../../identity/credential.ts';
+import type { Job, JobVariable } from '../protocol.ts';
+import { makeAws } from './aws.ts';
+import { makeAzure } from './azure.ts';
+import { makeGcp } from './gcp.ts';
+import { makeKubernetes } from './kubernetes.ts';
+import { type File, Keep, type Made } from './made.ts';
+import { makePlain } from './plain.ts';
+import { makeVault } from './vault.ts';
+
+type Entry = NonNullable<Made['entry']>;
+
+const make = (credential: Signed, keep: Keep, job: Job, signal: AbortSignal): Made | Promise<Made> => {
+  switch (credential.provider) {
+    case 'token':
+      return makePlain(credential, keep);
+    case 'aws':
+      return makeAws(credential, keep, job);
+    case 'azure':
+      return makeAzure(credential, keep);
+    case 'gcp':
+      return makeGcp(credential, keep);
+    case 'kubernetes':
+      return makeKubernetes(credential, keep);
+    case 'vault':
+      return makeVault(credential, keep, signal);
+  }
+};
+
+/** What Terraform identifies itself with to others during one phase: files of its own, variables, leases. */
+export class Identity {
+  readonly #folder: string;
+  readonly #made: { credential: Signed; made: Made }[] = [];
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /**
+   * @param folder for its files; made, and removed at the end
+   * @param signal ends the waiting for others
+   * @throws {PhaseError} when others refuse what they are asked for; nothing is left then
+   */
+  static async make(folder: string, job: Job, credentials: Signed[], signal: AbortSignal): Promise<Identity> {
+    const identity = new Identity(folder);
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { mode: 0o700 });
+    const all = await Promise.allSettled(
+      credentials.map(async (credential) => {
+        identity.#made.push({
+          credential,
+          made: await make(credential, new Keep(folder, credential.tag), job, signal),
+        });
+      }),
+    );
+    const failed = all.find((one) => one.status === 'rejected');
+    if (!failed) return identity;
+    await identity.end();
+    throw failed.reason;
+  }
+
+  /** What must not be shown, beside the tokens themselves. */
+  get secrets(): string[] {
+    return this.#made.flatMap(({ made }) => made.secrets ?? []);
+  }
+
+  /**
+   * For Terraform's processes. Not of a provider with several configurations: the environment would get in the way of those
+   * with a tag, so that a configuration has to say which one each provider block takes (HCP Terraform: specifying multiple
+   * configurations).
+   */
+  get environment(): Record<string, string> {
+    const several = new Set(
+      this.#made.filter(({ credential: { tag } }) => tag).map(({ credential }) => credential.provider),
+    );
+    several.delete('token');
+    const single = this.#made.filter(({ credential }) => !several.has(credential.provider));
+    return Object.assign({}, ...single.map(({ made }) => made.environment)) as Record<string, string>;
+  }
+
+  /**
+   * `tfc_<provider>_dynamic_credentials`, for the configurations that declare it.
+   * @param declared names of the configuration's variables
+   * @param pathOf a file's path as Terraform is to know it
+   */
+  variables(declared: string[], pathOf: (file: string) => string): JobVariable[] {
+    const providers = new Set(this.#made.filter(({ made }) => made.entry).map(({ credential }) => credential.provider));
+    return [...providers]
+      .map((provider) => ({ provider, key: `tfc_${provider}_dynamic_credentials` }))
+      .filter(({ key }) => declared.includes(key))
+      .map(({ provider, key }) => ({
+        key,
+        value: this.#value(provider, pathOf),
+        category: 'terraform',
+        hcl: true,
+        sensitive: false,
+      }));
+  }
+
+  /** Takes everything back. */
+  async end(): Promise<void> {
+    rmSync(this.#folder, { recursive: true, force: true });
+    await Promise.all(this.#made.splice(0).map(({ made }) => made.end?.()));
+  }
+
+  #value(provider: Signed['provider'], pathOf: (file: string) => string): string {
+    const told = (entry: Entry) =>
+      Object.fromEntries(
+        Object.entries(entry).map(([name, value]) => [name, isFile(value) ? pathOf(value.file) : value]),
+      );
+    const entries = this.#made
+      .filter(({ credential }) => credential.provider === provider)
+      .map(({ credential: { tag }, made }) => ({ tag, entry: told(made.entry ?? {}) }));
+    const untagged = entries.find(({ tag }) => tag === undefined);
+    const aliases = entries.filter(({ tag }) => tag !== undefined).map(({ tag, entry }) => [tag, entry]);
+    return asExpression({ default: untagged?.entry ?? null, aliases: Object.fromEntries(aliases) });
+  }
+}
+
+const isFile = (value: string | File | null): value is File => typeof value === 'object' && value !== null;
+
+/** JSON is an HCL expression but for templates in its strings. */
+const asExpression = (value: unknown): string => JSON.stringify(value).replaceAll(/[$%](?=\{)/g, (sign) => sign + sign);

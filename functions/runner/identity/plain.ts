@@ -1,0 +1,13 @@
+import type { PlainCredential, Signed } from '../../identity/credential.ts';
+import type { Keep, Made } from './made.ts';
+
+/** HCP Terraform: manually generate workload identity tokens. Each has a name of its own. */
+export const makePlain = ({ tag, token }: Signed<PlainCredential>, keep: Keep): Made => {
+  const suffix = tag === undefined ? '' : `_${tag}`;
+  return {
+    environment: {
+      [`TFC_WORKLOAD_IDENTITY_TOKEN${suffix}`]: token,
+      [`TFC_WORKLOAD_IDENTITY_TOKEN_PATH${suffix}`]: keep.write('tfc-workload-identity-token', token),
+    },
+  };
+};

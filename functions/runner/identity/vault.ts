@@ -1,0 +1,159 @@
+import { rootCertificates } from 'node:tls';
+import type { Signed, VaultCredential } from '../../identity/credential.ts';
+import { messageOf, PhaseError, TransportError } from '../errors.ts';
+import { type Answer, type Call, send } from '../http.ts';
+import { retrying, within } from '../retry.ts';
+import type { Keep, Made } from './made.ts';
+
+/** A lease is renewed when so much of it has passed. */
+const renewAfter = 2 / 3;
+const shortestRenewalMs = 1_000;
+/** Nobody waits longer for a token to be revoked: it ends by itself. */
+const revokeMs = 10_000;
+
+interface Lease {
+  client_token: string;
+  /** Seconds; 0: without end. */
+  lease_duration: number;
+  renewable: boolean;
+}
+
+/** Vault's HTTP API, for one token. */
+class Vault {
+  readonly #credential: Signed<VaultCredential>;
+
+  constructor(credential: Signed<VaultCredential>) {
+    this.#credential = credential;
+  }
+
+  /** Vault: JWT/OIDC auth method, JWT login. @throws {PhaseError} */
+  async login(signal: AbortSignal): Promise<Lease> {
+    const { address, authPath, role, token, timeoutSeconds } = this.#credential;
+    const path = `auth/${authPath.split('/').map(encodeURIComponent).join('/')}/login`;
+    try {
+      const answer = await retrying(
+        () => this.#call(path, { role, jwt: token }, timeoutSeconds * 1000),
+        within(timeoutSeconds * 1000, signal),
+      );
+      return readLease(answer);
+    } catch (error) {
+      throw new PhaseError(
+        `Vault at ${address} has not let the run in with role "${role}" at auth/${authPath}: ${messageOf(error)}. ` +
+          'Correct the TFC_VAULT_… variables of the workspace, or the role in Vault.',
+      );
+    }
+  }
+
+  /** @throws {Error} */
+  async renew(token: string): Promise<Lease> {
+    return readLease(await this.#call('auth/token/renew-self', {}, this.#credential.timeoutSeconds * 1000, token));
+  }
+
+  /** @throws {Error} */
+  async revoke(token: string): Promise<void> {
+    await this.#call('auth/token/revoke-self', {}, revokeMs, token);
+  }
+
+  async #call(path: string, body: object, idleMs: number, token?: string): Promise<Answer> {
+    const { address, namespace, caCertificate } = this.#credential;
+    const call: Call = {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'x-vault-request': 'true',
+        ...(namespace ? { 'x-vault-namespace': namespace } : {}),
+        ...(token ? { 'x-vault-token': token } : {}),
+      },
+      body: Buffer.from(JSON.stringify(body)),
+      idleMs,
+      ...(caCertificate ? { ca: [...rootCertificates, caCertificate] } : {}),
+    };
+    const answer = await send(`${address}/v1/${path}`, call);
+    if (answer.status < 300) return answer;
+    const message = `HTTP ${answer.status} ${errorsIn(answer)}`.trim();
+    throw answer.status >= 500 ? new TransportError(message) : new Error(message);
+  }
+}
+
+/** Vault: error response. */
+const errorsIn = ({ body }: Answer): string => {
+  try {
+    const { errors } = JSON.parse(body.toString('utf8')) as { errors?: string[] };
+    return (errors ?? []).join('; ').slice(0, 500);
+  } catch {
+    return '';
+  }
+};
+
+const readLease = ({ body }: Answer): Lease => {
+  let lease: Lease | undefined;
+  try {
+    lease = (JSON.parse(body.toString('utf8')) as { auth?: Lease }).auth;
+  } catch {
+    // Said below.
+  }
+  if (!lease?.client_token) throw new Error('the answer is not one of Vault');
+  return lease;
+};
+
+/** Renews the token until it is told to stop. @returns how to stop */
+const keepAlive = (vault: Vault, { client_token: token, lease_duration, renewable }: Lease): (() => void) => {
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  const after = (seconds: number) => {
+    if (stopped || seconds <= 0) return;
+    timer = setTimeout(() => void again(), Math.max(shortestRenewalMs, seconds * 1000 * renewAfter)).unref();
+  };
+  const again = async () => {
+    const lease = await vault.renew(token).catch((error: unknown) => {
+      console.error(`a token of Vault was not renewed: ${messageOf(error)}`);
+      return undefined;
+    });
+    if (lease) after(lease.lease_duration);
+  };
+  if (renewable) after(lease_duration);
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+  };
+};
+
+/**
+ * Exchanges the workload identity token for one of Vault's, which lives as long as the phase. The provider is told to make
+ * no child token of it: the policy that the documentation recommends does not allow that.
+ * @throws {PhaseError} with what Vault said
+ */
+export const makeVault = async (
+  credential: Signed<VaultCredential>,
+  keep: Keep,
+  signal: AbortSignal,
+): Promise<Made> => {
+  const { address, namespace, caCertificate } = credential;
+  const vault = new Vault(credential);
+  const lease = await vault.login(signal);
+  const token = lease.client_token;
+  const stop = keepAlive(vault, lease);
+  const ca = caCertificate ? keep.write('tfc-vault-ca-cert', caCertificate) : undefined;
+  return {
+    environment: {
+      VAULT_ADDR: address,
+      VAULT_TOKEN: token,
+      TERRAFORM_VAULT_SKIP_CHILD_TOKEN: 'true',
+      ...(namespace ? { VAULT_NAMESPACE: namespace } : {}),
+      ...(ca ? { VAULT_CACERT: ca } : {}),
+    },
+    entry: {
+      token_filename: { file: keep.write('tfc-vault-token', token) },
+      address,
+      namespace: namespace ?? '',
+      ca_cert_file: ca ? { file: ca } : '',
+    },
+    secrets: [token],
+    async end() {
+      stop();
+      await vault.revoke(token).catch((error: unknown) => {
+        console.error(`a token of Vault was not revoked: ${messageOf(error)}`);
+      });
+    },
+  };
+};

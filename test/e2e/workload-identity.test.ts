@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { verifyToken } from '../identity/verifier.ts';
+import { client, newWorkspace, organization, platform, readLog, startRun, untilFinal } from './support/world.ts';
+
+/** A party that trusts the platform and nobody else, and a Terraform in a run that shows it who it is. */
+
+const audience = 'e2e.workload.identity';
+
+/** Hands the token over in a way that the log does not take for it. */
+const shows = (name: string) => `resource "terraform_data" "${name}" {
+  provisioner "local-exec" {
+    command = "printf %s \\"$TFC_WORKLOAD_IDENTITY_TOKEN\\" | rev | tr -d '\\\\n' | fold -w 60 | sed 's/^/shown:/; s/$/:/'"
+  }
+}
+output "shared_config" {
+  value = regex("role_arn = (\\\\S+)", file(var.tfc_aws_dynamic_credentials.default.shared_config_file))[0]
+}
+variable "tfc_aws_dynamic_credentials" {
+  type = object({
+    default = object({ shared_config_file = string })
+    aliases = map(object({ shared_config_file = string }))
+  })
+}`;
+
+const shownIn = (log: string): string =>
+  [...log.matchAll(/shown:(\S+):/g)]
+    .map((match) => match[1])
+    .join('')
+    .split('')
+    .reverse()
+    .join('');
+
+describe('workload identity', () => {
+  it('Terraform in a run has a token that others can verify, and credentials made of it', async () => {
+    const workspace = await newWorkspace();
+    const role = (phase: string) => `arn:aws:iam::123456789012:role/${phase}`;
+    const variables = {
+      TFC_WORKLOAD_IDENTITY_AUDIENCE: audience,
+      TFC_AWS_PROVIDER_AUTH: 'true',
+      TFC_AWS_PLAN_ROLE_ARN: role('reader'),
+      TFC_AWS_APPLY_ROLE_ARN: role('writer'),
+    };
+    for (const [key, value] of Object.entries(variables))
+      await client.setVariable(workspace.id, { key, value, category: 'env' });
+    const run = await untilFinal(await startRun(workspace, { 'main.tf': shows('a') }, { 'auto-apply': true }));
+    expect(run.attributes.status).toBe('applied');
+    const [planLog, applyLog] = await Promise.all([readLog(run, 'plan'), readLog(run, 'apply')]);
+    expect(planLog).toContain(role('reader'));
+
+    const claims = await verifyToken(shownIn(applyLog), { issuer: platform.url, audience });
+    const inProject = workspace.relationships?.project?.data as { id: string } | undefined;
+    const project = await client.get(`/projects/${inProject?.id}`);
+    const { attributes: home } = await client.get(`/organizations/${organization}`);
+    const path = `organization:${organization}:project:${project.attributes.name}:workspace:${workspace.attributes.name}`;
+    expect(claims).toMatchObject({
+      sub: `${path}:run_phase:apply`,
+      terraform_organization_id: home['external-id'],
+      terraform_organization_name: organization,
+      terraform_project_id: project.id,
+      terraform_project_name: project.attributes.name,
+      terraform_workspace_id: workspace.id,
+      terraform_workspace_name: workspace.attributes.name,
+      terraform_full_workspace: path,
+      terraform_run_id: run.id,
+      terraform_run_phase: 'apply',
+    });
+    expect(Number(claims.exp) - Number(claims.iat)).toBe(24 * 3600);
+    // As itself a token is not in any log.
+    expect(`${planLog}${applyLog}`).not.toContain('eyJ');
+  });
+
+  it('a configuration that cannot be errors the run, and says which variable to set', async () => {
+    const workspace = await newWorkspace();
+    await client.setVariable(workspace.id, { key: 'TFC_AWS_PROVIDER_AUTH', value: 'true', category: 'env' });
+    const run = await untilFinal(await startRun(workspace, { 'main.tf': '' }));
+    expect(run.attributes.status).toBe('errored');
+    expect(await readLog(run, 'plan')).toContain(
+      'TFC_AWS_PROVIDER_AUTH is "true", but a plan has no role: set TFC_AWS_RUN_ROLE_ARN',
+    );
+  });
+});

@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import { readAsked } from '../../functions/identity/asked.ts';
+import type { PhaseName } from '../../functions/run/run.ts';
+
+const ask = (variables: Record<string, string>, phase: PhaseName = 'plan') =>
+  readAsked(
+    Object.entries(variables).map(([key, value]) => ({
+      key,
+      value,
+      category: 'env' as const,
+      hcl: false,
+      sensitive: false,
+    })),
+    phase,
+  );
+
+const role = (name: string) => `arn:aws:iam::123456789012:role/${name}`;
+const aws = { TFC_AWS_PROVIDER_AUTH: 'true', TFC_AWS_RUN_ROLE_ARN: role('run') };
+const gcp = { TFC_GCP_PROVIDER_AUTH: 'true', TFC_GCP_RUN_SERVICE_ACCOUNT_EMAIL: 'run@p.iam.gserviceaccount.com' };
+const workloadProvider = 'projects/7/locations/global/workloadIdentityPools/pool/providers/id';
+const vault = {
+  TFC_VAULT_PROVIDER_AUTH: 'true',
+  TFC_VAULT_ADDR: 'https://vault.test:8200/',
+  TFC_VAULT_RUN_ROLE: 'tfc',
+};
+
+it('asks for nothing when the variables do not', () => {
+  expect(ask({ AWS_REGION: 'eu-west-1', TFC_AWS_RUN_ROLE_ARN: role('run'), TFC_AWS_PROVIDER_AUTH: 'false' })).toEqual(
+    [],
+  );
+  expect(ask({ TFC_WORKLOAD_IDENTITY_AUDIENCE: '', TFC_DEFAULT_AWS_PROVIDER_AUTH: 'true' })).toEqual([]);
+});
+
+it('goes by environment variables alone', () => {
+  const variable = { key: 'TFC_WORKLOAD_IDENTITY_AUDIENCE', value: 'x', hcl: false, sensitive: false };
+  expect(readAsked([{ ...variable, category: 'terraform' }], 'plan')).toEqual([]);
+});
+
+describe('a token alone', () => {
+  it('is made for each audience', () => {
+    expect(ask({ TFC_WORKLOAD_IDENTITY_AUDIENCE: 'one', TFC_WORKLOAD_IDENTITY_AUDIENCE_TWO: 'two' })).toEqual([
+      { provider: 'token', audience: 'one' },
+      { provider: 'token', tag: 'TWO', audience: 'two' },
+    ]);
+  });
+});
+
+describe('AWS', () => {
+  it('takes the role of the run', () => {
+    expect(ask(aws)).toEqual([{ provider: 'aws', roleArn: role('run'), audience: 'aws.workload.identity' }]);
+  });
+
+  it('prefers the role of the phase', () => {
+    const variables = { ...aws, TFC_AWS_PLAN_ROLE_ARN: role('plan') };
+    expect(ask(variables)).toMatchObject([{ roleArn: role('plan') }]);
+    expect(ask(variables, 'apply')).toMatchObject([{ roleArn: role('run') }]);
+  });
+
+  it('has several configurations by tag, and defaults for all of them', () => {
+    const variables = {
+      ...aws,
+      TFC_AWS_PROVIDER_AUTH_ALIAS1: 'true',
+      TFC_AWS_PROVIDER_AUTH_ALIAS2: 'true',
+      TFC_AWS_RUN_ROLE_ARN_ALIAS2: role('two'),
+      TFC_DEFAULT_AWS_PLAN_ROLE_ARN: role('default'),
+      TFC_DEFAULT_AWS_APPLY_ROLE_ARN: role('default'),
+      TFC_AWS_WORKLOAD_IDENTITY_AUDIENCE_ALIAS2: 'custom',
+    };
+    const audience = 'aws.workload.identity';
+    expect(ask(variables)).toEqual([
+      { provider: 'aws', roleArn: role('run'), audience },
+      { provider: 'aws', tag: 'ALIAS1', roleArn: role('default'), audience },
+      { provider: 'aws', tag: 'ALIAS2', roleArn: role('two'), audience: 'custom' },
+    ]);
+  });
+});
+
+it('GCP takes the provider by its one name, or by its parts', () => {
+  const expected = [
+    {
+      provider: 'gcp',
+      serviceAccountEmail: 'run@p.iam.gserviceaccount.com',
+      workloadProvider,
+      audience: `//iam.googleapis.com/${workloadProvider}`,
+    },
+  ];
+  const parts = { TFC_GCP_PROJECT_NUMBER: '7', TFC_GCP_WORKLOAD_POOL_ID: 'pool', TFC_GCP_WORKLOAD_PROVIDER_ID: 'id' };
+  expect(ask({ ...gcp, ...parts })).toEqual(expected);
+  expect(ask({ ...gcp, TFC_GCP_PROJECT_NUMBER: '8', TFC_GCP_WORKLOAD_PROVIDER_NAME: workloadProvider })).toEqual(
+    expected,
+  );
+});
+
+it('Azure takes the client of the phase', () => {
+  const variables = {
+    TFC_AZURE_PROVIDER_AUTH: 'true',
+    TFC_AZURE_PLAN_CLIENT_ID: 'reader',
+    TFC_AZURE_APPLY_CLIENT_ID: 'writer',
+  };
+  const audience = 'api://AzureADTokenExchange';
+  expect(ask(variables)).toEqual([{ provider: 'azure', clientId: 'reader', audience }]);
+  expect(ask(variables, 'apply')).toEqual([{ provider: 'azure', clientId: 'writer', audience }]);
+});
+
+it('Vault has an address, a role and more', () => {
+  const pem = '-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n';
+  const more = {
+    TFC_VAULT_NAMESPACE: 'team',
+    TFC_VAULT_AUTH_PATH: '/jwt-tfc/',
+    TFC_VAULT_ENCODED_CACERT: Buffer.from(pem).toString('base64'),
+    TFC_VAULT_CLIENT_TIMEOUT: '5',
+  };
+  const plain = {
+    provider: 'vault',
+    audience: 'vault.workload.identity',
+    address: 'https://vault.test:8200',
+    authPath: 'jwt',
+    role: 'tfc',
+    timeoutSeconds: 60,
+  };
+  expect(ask(vault)).toEqual([plain]);
+  expect(ask({ ...vault, ...more })).toEqual([
+    { ...plain, namespace: 'team', authPath: 'jwt-tfc', caCertificate: pem, timeoutSeconds: 5 },
+  ]);
+});
+
+it('Kubernetes takes the token as it is', () => {
+  const variables = { TFC_KUBERNETES_PROVIDER_AUTH: 'true', TFC_KUBERNETES_WORKLOAD_IDENTITY_AUDIENCE: 'cluster' };
+  expect(ask(variables)).toEqual([{ provider: 'kubernetes', audience: 'cluster' }]);
+});
+
+describe('what cannot be is said with the variable and the remedy', () => {
+  it.each<[Record<string, string>, string]>([
+    [
+      { TFC_AWS_PROVIDER_AUTH: 'true' },
+      'TFC_AWS_PROVIDER_AUTH is "true", but a plan has no role: set TFC_AWS_RUN_ROLE_ARN, or TFC_AWS_PLAN_ROLE_ARN for this phase alone.',
+    ],
+    [
+      { TFC_AWS_PROVIDER_AUTH_A: 'true', TFC_AWS_PLAN_ROLE_ARN_A: role('plan') },
+      'TFC_AWS_PROVIDER_AUTH_A is "true", but an apply has no role: set TFC_AWS_RUN_ROLE_ARN_A, or TFC_AWS_APPLY_ROLE_ARN_A for this phase alone.',
+    ],
+    [{ ...aws, TFC_AWS_RUN_ROLE_ARN: 'admin' }, 'The variable TFC_AWS_RUN_ROLE_ARN is "admin": it must be the ARN'],
+    [{ ...aws, TFC_AWS_RUN_ROLE_ARN: `${role('x')}\nsource_profile = y` }, 'TFC_AWS_RUN_ROLE_ARN is'],
+    [
+      { TFC_AWS_PROVIDER_AUTH: 'true', TFC_DEFAULT_AWS_RUN_ROLE_ARN: 'x' },
+      'The variable TFC_DEFAULT_AWS_RUN_ROLE_ARN is "x"',
+    ],
+    [gcp, 'TFC_GCP_PROJECT_NUMBER is not set: set it to the number of the project, or TFC_GCP_WORKLOAD_PROVIDER_NAME'],
+    [{ ...gcp, TFC_GCP_WORKLOAD_PROVIDER_NAME: 'x' }, 'TFC_GCP_WORKLOAD_PROVIDER_NAME is "x": it must have the form'],
+    [{ ...gcp, TFC_GCP_RUN_SERVICE_ACCOUNT_EMAIL: 'a/b@c' }, 'TFC_GCP_RUN_SERVICE_ACCOUNT_EMAIL is "a/b@c"'],
+    [{ TFC_AZURE_PROVIDER_AUTH: 'true' }, 'set TFC_AZURE_RUN_CLIENT_ID'],
+    [{ TFC_VAULT_PROVIDER_AUTH: 'true' }, 'TFC_VAULT_ADDR is not set: set it to the address of Vault'],
+    [
+      { ...vault, TFC_VAULT_ADDR: 'vault.test:8200' },
+      'TFC_VAULT_ADDR is "vault.test:///…": it must be an https address',
+    ],
+    [{ ...vault, TFC_VAULT_ADDR: 'file:///etc/passwd' }, 'TFC_VAULT_ADDR is "file:///…"'],
+    [{ ...vault, TFC_VAULT_ENCODED_CACERT: 'bm90IGEgY2VydA==' }, 'TFC_VAULT_ENCODED_CACERT'],
+    [{ ...vault, TFC_VAULT_CLIENT_TIMEOUT: 'soon' }, 'TFC_VAULT_CLIENT_TIMEOUT is "soon"'],
+    [{ TFC_KUBERNETES_PROVIDER_AUTH: 'true' }, 'TFC_KUBERNETES_WORKLOAD_IDENTITY_AUDIENCE is not set'],
+    [{ TFC_HCP_PROVIDER_AUTH: 'true' }, 'makes credentials for AWS, AZURE, GCP, KUBERNETES, VAULT only'],
+    [
+      { TFC_VAULT_BACKED_AWS_AUTH: 'true' },
+      'TFC_VAULT_BACKED_AWS_AUTH is "true", but this platform has no Vault-backed',
+    ],
+    [{ TFC_AWS_PROVIDER_AUTH_TYPE: 'true' }, 'tags have letters, digits and underscores, and are not TYPE'],
+    [{ 'TFC_WORKLOAD_IDENTITY_AUDIENCE_a-b': 'x' }, 'TFC_WORKLOAD_IDENTITY_AUDIENCE_a-b ends in a tag that cannot be'],
+    [{ TFC_WORKLOAD_IDENTITY_AUDIENCE: 'x'.repeat(1001) }, 'has more than 1000 characters'],
+  ])('%j', (variables, message) => {
+    expect(() => ask(variables)).toThrow(message);
+  });
+
+  it('says it of a password in an address without the password', () => {
+    expect(() => ask({ ...vault, TFC_VAULT_ADDR: 'https://me:hunter2@vault.test' })).toThrow(
+      /"https:\/\/vault\.test\/…"/,
+    );
+  });
+
+  it('makes fifty tokens at most', () => {
+    const audiences = (n: number) =>
+      Object.fromEntries(Array.from({ length: n }, (_, i) => [`TFC_WORKLOAD_IDENTITY_AUDIENCE_${i}`, 'x']));
+    expect(ask(audiences(50))).toHaveLength(50);
+    expect(() => ask(audiences(51))).toThrow('The variables ask for 51 workload identity tokens');
+  });
+});

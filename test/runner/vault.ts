@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** As much of Vault's HTTP API as a client of the JWT auth method meets; takes notes. */
+export class VaultServer {
+  readonly calls: { path: string; namespace?: string; token?: string; body: Record<string, string> }[] = [];
+  /** Secret that the next login gives. */
+  token = 'hvs.canary-of-vault';
+  leaseSeconds = 1200;
+  refusal: { status: number; errors: string[] } | undefined;
+  readonly #server: Server;
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  static async start(): Promise<VaultServer> {
+    const server = createServer();
+    const vault = new VaultServer(server);
+    server.on('request', async (request, response) => {
+      const parts: Buffer[] = [];
+      for await (const part of request) parts.push(part as Buffer);
+      const { headers, url = '' } = request;
+      vault.calls.push({
+        path: url,
+        namespace: headers['x-vault-namespace'] as string | undefined,
+        token: headers['x-vault-token'] as string | undefined,
+        body: JSON.parse(Buffer.concat(parts).toString() || '{}'),
+      });
+      if (url.endsWith('/revoke-self')) return response.writeHead(204).end();
+      const { refusal, token, leaseSeconds } = vault;
+      if (refusal) return response.writeHead(refusal.status).end(JSON.stringify({ errors: refusal.errors }));
+      const auth = { client_token: token, lease_duration: leaseSeconds, renewable: true };
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ auth }));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return vault;
+  }
+
+  get address(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  paths(): string[] {
+    return this.calls.map(({ path }) => path);
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+}
