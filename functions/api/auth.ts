@@ -1,7 +1,6 @@
 import type { Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { isResultFinal } from '../run/task-stages.ts';
-import { getMembership, type Role } from '../store/access/organizations.ts';
 import { findToken } from '../store/access/tokens.ts';
 import { findResultOfAccessToken, isAccessToken, type TaskResult } from '../store/run-tasks/task-results.ts';
 import { getRun } from '../store/runs/runs.ts';
@@ -9,14 +8,17 @@ import { sharesState } from '../store/states/state-sharing.ts';
 import { findRunOfStateToken, isStateToken } from '../store/states/state-tokens.ts';
 import type { Workspace } from '../store/workspaces/workspaces.ts';
 import { notFound, unauthorized } from './errors.ts';
+import { type Granted, nothing, ofRun, ofTask } from './granted.ts';
+import { type Grants, grantsOfUser, noGrants } from './grants.ts';
 import type { ApiRequest } from './request.ts';
 
-/** Who calls. */
-export interface Principal {
+/** Who calls, and what they may do with what. */
+export interface Principal extends Grants {
+  /** Tokens of teams and organizations act as an account of their own, which has a membership as users have. */
+  kind: 'user' | 'team' | 'organization' | 'run' | 'task';
+  /** Who is recorded as having done it: the user, that account, or whoever created the run. */
   userId: string;
   tokenId: string;
-  /** What the caller is in an organization; nothing for strangers. 1 read, once for each. */
-  rolesIn(organization: string): Promise<readonly Role[]>;
 }
 
 /** What a run may be shown of a subject: its organization, or the workspace whose current state it is. */
@@ -43,17 +45,7 @@ export const authenticate = async (request: ApiRequest): Promise<Principal> => {
   }
   const token = await findToken(secret);
   if (!token) throw unauthorized();
-  const asked = new Map<string, Promise<readonly Role[]>>();
-  const ask = async (organization: string) => (await getMembership(token.userId, organization))?.roles ?? [];
-  return {
-    userId: token.userId,
-    tokenId: token.id,
-    rolesIn: (organization) => {
-      const roles = asked.get(organization) ?? ask(organization);
-      asked.set(organization, roles);
-      return roles;
-    },
-  };
+  return { kind: 'user', userId: token.userId, tokenId: token.id, ...grantsOfUser(token.userId) };
 };
 
 /** True for a token that Terraform has in a run: good for the few routes that say so (route.ts: shared). */
@@ -66,13 +58,13 @@ export const isOfRun = (request: ApiRequest): boolean => isStateToken(secretOf(r
 export const authenticateRun = async (request: ApiRequest): Promise<{ run: Run; principal: Principal }> => {
   const run = await findRunOfStateToken(secretOf(request));
   if (!run) throw unauthorized();
-  return { run, principal: { userId: run.createdBy, tokenId: run.id, rolesIn: async () => [] } };
+  return { run, principal: { kind: 'run', userId: run.createdBy, tokenId: run.id, ...noGrants } };
 };
 
 /** What the run is for a subject: a reader of shared state, or nobody. */
-export const rolesOfRun = async (run: Run, shared: Shared | undefined): Promise<readonly Role[]> => {
-  if (shared?.organization !== run.organization) return [];
-  return !shared.workspace || (await sharesState(shared.workspace, run)) ? ['run'] : [];
+export const grantedToRun = async (run: Run, shared: Shared | undefined): Promise<Granted> => {
+  if (shared?.organization !== run.organization) return nothing;
+  return !shared.workspace || (await sharesState(shared.workspace, run)) ? ofRun : nothing;
 };
 
 /** True for a token that a run task was sent: good for the few routes that say so (route.ts: ofTask). */
@@ -96,7 +88,7 @@ export const authenticateTask = async (request: ApiRequest): Promise<{ result: T
 export const authenticateOpenTask = async (request: ApiRequest): Promise<{ run: Run; principal: Principal }> => {
   const { result, run } = await authenticateTask(request);
   if (isResultFinal(result.status) || isFinal(run.status)) throw unauthorized();
-  return { run, principal: { userId: run.createdBy, tokenId: result.id, rolesIn: async () => [] } };
+  return { run, principal: { kind: 'task', userId: run.createdBy, tokenId: result.id, ...noGrants } };
 };
 
-export const rolesOfTask = (isItsRun: boolean | undefined): readonly Role[] => (isItsRun ? ['task'] : []);
+export const grantedToTask = (isItsRun: boolean | undefined): Granted => (isItsRun ? ofTask : nothing);

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import type { Run } from '../run/run.ts';
 import { getOrganization, type Organization } from '../store/access/organizations.ts';
 import { applyId, costEstimateId, planId, runIdOf } from '../store/id.ts';
@@ -14,12 +15,24 @@ import { getProject, type Project } from '../store/workspaces/projects.ts';
 import { getVariableSet, type VariableSet } from '../store/workspaces/variable-sets.ts';
 import { findWorkspace, getWorkspace, type Workspace } from '../store/workspaces/workspaces.ts';
 import { readOutputId } from './documents/state-versions.ts';
+import type { Scope } from './grants.ts';
 import type { ApiRequest } from './request.ts';
 import type { Finder, Subject } from './route.ts';
 
 /** How routes find what they act on, by the parameters of their paths. */
 
 const param = ({ params }: ApiRequest, name: string): string => params[name] ?? '';
+
+/** The organization decides. */
+const inOrganization = ({ organization }: Subject): Scope => ({ organization });
+/** What belongs to a workspace is seen with it. */
+export const inWorkspace = {
+  seen: 'workspace:read',
+  scope: ({ organization, workspaceId }: Subject & { workspaceId: string }): Scope => ({
+    organization,
+    workspace: workspaceId,
+  }),
+} as const;
 
 /** An organization as the subject of a route. */
 export interface InOrganization extends Subject {
@@ -32,26 +45,65 @@ export const organization: Finder<InOrganization> = {
     const record = await getOrganization(param(request, 'organization'));
     return record && { organization: record.name, record };
   },
+  seen: 'organization:read',
+  scope: inOrganization,
 };
+
+/** Where something new is to be: in the organization, or in the project that the body names. */
+export interface NewIn extends InOrganization {
+  projectId?: string;
+}
+
+const related = (relationship: string) =>
+  v.object({
+    data: v.object({
+      relationships: v.object({
+        [relationship]: v.object({ data: v.object({ type: v.nullish(v.literal('projects')), id: v.string() }) }),
+      }),
+    }),
+  });
+
+/** What is wrong with the body, its handler says. */
+const projectIdIn = (request: ApiRequest, relationship: string): string | undefined => {
+  const { success, output } = v.safeParse(related(relationship), request.json());
+  return success ? output.data.relationships[relationship]?.data.id.slice(0, 100) : undefined;
+};
+
+export const inProjectOf = (relationship: string, otherwise?: (record: Organization) => string): Finder<NewIn> => ({
+  ...organization,
+  find: async (request) => {
+    const found = await organization.find(request);
+    return found && { ...found, projectId: projectIdIn(request, relationship) ?? otherwise?.(found.record) };
+  },
+  scope: ({ organization: name, projectId, record }) =>
+    projectId === undefined
+      ? { organization: name }
+      : { organization: name, project: projectId, isDefaultProject: projectId === record.defaultProjectId },
+});
 
 /** Terraform asks what its organization can do before anything else. */
 export const entitledOrganization: Finder<InOrganization> = {
   ...organization,
+  seen: 'organization:read-entitlements',
   shared: async ({ organization: name }) => ({ organization: name }),
 };
 
 export const project: Finder<Project> = {
   what: 'project',
   find: (request) => getProject(param(request, 'project')),
+  seen: 'project:read',
+  scope: (project) => ({ organization: project.organization, project }),
 };
 
 export const workspace: Finder<Workspace> = {
   what: 'workspace',
   find: (request) => getWorkspace(param(request, 'workspace')),
+  seen: 'workspace:read',
+  scope: (workspace) => ({ organization: workspace.organization, workspace }),
 };
 
 export const workspaceByName: Finder<Workspace> = {
-  what: 'workspace',
+  ...workspace,
   find: (request) => findWorkspace(param(request, 'organization'), param(request, 'name')),
 };
 
@@ -67,16 +119,22 @@ export const sharedWorkspaceByName = withSharedState(workspaceByName);
 export const variableSet: Finder<VariableSet> = {
   what: 'variable set',
   find: (request) => getVariableSet(param(request, 'varset')),
+  seen: 'varset:read',
+  scope: (variableSet) => ({ organization: variableSet.organization, variableSet }),
 };
 
 export const policy: Finder<Policy> = {
   what: 'policy',
   find: (request) => getPolicy(param(request, 'policy')),
+  seen: 'policy:read',
+  scope: inOrganization,
 };
 
 export const policySet: Finder<PolicySet> = {
   what: 'policy set',
   find: (request) => getPolicySet(param(request, 'policySet')),
+  seen: 'policy:read',
+  scope: inOrganization,
 };
 
 /** Gone with its policy set. */
@@ -86,21 +144,27 @@ export const policySetVersion: Finder<PolicySetVersion> = {
     const found = await getPolicySetVersion(param(request, 'policySetVersion'));
     return found && (await getPolicySet(found.policySetId)) ? found : undefined;
   },
+  seen: 'policy:read',
+  scope: inOrganization,
 };
 
 export const runTrigger: Finder<RunTrigger> = {
   what: 'run trigger',
   find: (request) => getRunTrigger(param(request, 'trigger')),
+  ...inWorkspace,
 };
 
 export const task: Finder<Task> = {
   what: 'run task',
   find: (request) => getTask(param(request, 'task')),
+  seen: 'task:read',
+  scope: inOrganization,
 };
 
 export const configurationVersion: Finder<ConfigurationVersion> = {
   what: 'configuration version',
   find: (request) => getConfigurationVersion(param(request, 'version')),
+  ...inWorkspace,
 };
 
 /** A run task may look at the configuration of the run that asks it. */
@@ -112,6 +176,7 @@ export const taskConfigurationVersion: Finder<ConfigurationVersion> = {
 export const run: Finder<Run> = {
   what: 'run',
   find: (request) => getRun(param(request, 'run')),
+  ...inWorkspace,
 };
 
 /** Plans, applies and cost estimates are parts of their run. */
@@ -122,6 +187,7 @@ const part = (what: string, idOf: (runId: string) => string): Finder<Run> => ({
     const runId = runIdOf(id);
     return idOf(runId) === id ? getRun(runId) : undefined;
   },
+  ...inWorkspace,
 });
 
 export const plan = part('plan', planId);
@@ -136,6 +202,7 @@ export const costEstimate: Finder<Run> = {
     const found = costEstimateId(runIdOf(id)) === id ? await getRun(runIdOf(id)) : undefined;
     return found?.costEstimate && found;
   },
+  ...inWorkspace,
 };
 
 /** The run that something said of it belongs to. */
@@ -145,6 +212,7 @@ const about = (what: string, parameter: string, runIdIn: (id: string) => string 
     const id = runIdIn(param(request, parameter));
     return id === undefined ? undefined : getRun(id);
   },
+  ...inWorkspace,
 });
 
 export const runOfAComment = about('comment', 'comment', runOfComment);
@@ -159,6 +227,7 @@ const currentState = async ({ id, workspaceId }: StateVersion) => {
 export const stateVersion: Finder<StateVersion> = {
   what: 'state version',
   find: (request) => getStateVersion(param(request, 'version')),
+  ...inWorkspace,
 };
 
 export const sharedStateVersion: Finder<StateVersion> = { ...stateVersion, shared: currentState };
@@ -170,5 +239,6 @@ export const stateVersionOfOutput: Finder<StateVersion> = {
     const named = readOutputId(param(request, 'output'));
     return named && getStateVersion(named.stateVersionId);
   },
+  ...inWorkspace,
   shared: currentState,
 };

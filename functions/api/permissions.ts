@@ -1,149 +1,243 @@
-import type { Role } from '../store/access/organizations.ts';
+import type { ProjectGrant, ProjectParts, WorkspaceGrant, WorkspaceParts } from '../store/access/team-access.ts';
+import type { OrganizationFlag } from '../store/access/teams.ts';
 
 /**
- * Who may do what: the one table behind the API's checks and the `permissions` it reports. The workspace part follows
- * HCP Terraform's fixed permission sets (api.md §4.10); `member` is what belonging to an organization gives by itself.
+ * Who may do what: the one table behind the API's checks, the `permissions` it reports and the table in the README.
+ * It says what HCP Terraform documents of its permissions (organization, project, workspace; API tokens).
  */
-const read = [
-  'workspace:read',
-  'run:read',
-  'configuration:read',
-  'variable:read',
-  'varset:read',
-  'task:read',
-  'policy:read',
-  'state:read',
-  'state:read-outputs',
-] as const;
-const plan = [...read, 'run:plan', 'run:comment'] as const;
-const write = [...plan, 'run:apply', 'variable:write', 'state:write', 'workspace:lock'] as const;
-const admin = [
-  ...write,
-  'workspace:update',
-  'workspace:delete',
-  'workspace:tag',
-  'workspace:manage-tasks',
-  'workspace:force-unlock',
-  'run:force',
-  'run:override-policy',
-  'plan:read-json',
-  'data:delete',
-] as const;
-const member = ['organization:read', 'organization:read-entitlements', 'project:read'] as const;
-/** Of state that is shared with a run; only routes that say so let a run in at all. */
-const run = ['organization:read-entitlements', 'workspace:read', 'state:read', 'state:read-outputs'] as const;
-/** Of a run that asks a run task: what it is to look at. */
-const task = ['workspace:read', 'configuration:read', 'plan:read-json'] as const;
-const owner = [
-  ...member,
-  ...admin,
+const everything = [
+  'organization:read',
+  'organization:read-entitlements',
   'organization:update',
   'organization:delete',
+  'organization:manage-tokens',
+  'audit:read',
+  'membership:read',
+  'membership:write',
+  'team:read',
+  'team:read-secret',
+  'team:write',
+  'team:manage-members',
+  'team:manage-tokens',
+  'team:manage-access',
+  'policy:read',
+  'policy:write',
+  'task:read',
+  'task:write',
+  'project:read',
   'project:create',
   'project:update',
   'project:delete',
-  'workspace:create',
-  'workspace:force-delete',
+  'project:read-teams',
+  'project:manage-teams',
+  'varset:read',
   'varset:write',
-  'task:write',
-  'policy:write',
+  'workspace:create',
+  'workspace:move',
+  'workspace:read',
+  'workspace:update',
+  'workspace:delete',
+  'workspace:force-delete',
+  'workspace:tag',
+  'workspace:lock',
+  'workspace:force-unlock',
+  'workspace:manage-tasks',
+  'workspace:manage-teams',
+  'run:read',
+  'run:plan',
+  'run:comment',
+  'run:apply',
+  'run:force-cancel',
+  'run:override-policy',
+  'configuration:read',
+  'plan:read-json',
+  'variable:read',
+  'variable:write',
+  'state:read-outputs',
+  'state:read',
+  'state:write',
+  'data:delete',
 ] as const;
 
-export type Permission = (typeof owner)[number];
+export type Permission = (typeof everything)[number];
+export const permissions: readonly Permission[] = everything;
 
-const table: Record<Role, readonly Permission[]> = { owner, member, admin, write, plan, read, run, task };
+export type Some = readonly Permission[];
+/** What each value of a part of a level gives. */
+type Values<T> = Record<T extends boolean ? `${T}` : Extract<T, string>, Some>;
+type Gives<Parts> = { [P in keyof Parts]: Values<Parts[P]> };
 
-export const can = (roles: readonly Role[], permission: Permission): boolean =>
-  roles.some((role) => table[role].includes(permission));
+const readRuns: Some = ['workspace:read', 'run:read', 'configuration:read'];
+const planRuns: Some = [...readRuns, 'run:plan', 'run:comment'];
+const switched = (on: Some) => ({ false: [], true: on });
 
-/** Seeing a thing at all: without it, it does not exist for the caller. */
-export const seeing = (permission: Permission): Permission =>
-  /^(organization|project|varset|task|policy):/.test(permission) ? 'organization:read' : 'workspace:read';
-
-type Permissions = Record<`can-${string}`, boolean>;
-
-export const organizationPermissions = (roles: readonly Role[]): Permissions => {
-  const update = can(roles, 'organization:update');
-  return {
-    'can-update': update,
-    'can-destroy': can(roles, 'organization:delete'),
-    'can-access-via-teams': false,
-    'can-create-module': false,
-    'can-create-team': false,
-    'can-create-workspace': can(roles, 'workspace:create'),
-    'can-create-project': can(roles, 'project:create'),
-    'can-manage-users': false,
-    'can-manage-subscription': false,
-    'can-manage-sso': false,
-    'can-manage-run-tasks': can(roles, 'task:write'),
-    'can-read-run-tasks': can(roles, 'task:read'),
-    'can-manage-tags': can(roles, 'workspace:tag'),
-    'can-manage-varsets': can(roles, 'varset:write'),
-    'can-read-varsets': can(roles, 'varset:read'),
-    'can-update-authentication-token': false,
-    'can-update-api-token': false,
-    'can-update-oauth': false,
-    'can-update-sentinel': can(roles, 'policy:write'),
-    'can-update-ssh-keys': false,
-    'can-update-agent-pools': false,
-    'can-traverse': can(roles, 'organization:read'),
-    'can-view-usage': update,
-    'can-view-users': can(roles, 'organization:read'),
-  };
+export const workspaceGives: Gives<WorkspaceParts> = {
+  runs: { read: readRuns, plan: planRuns, apply: [...planRuns, 'run:apply'] },
+  variables: { none: [], read: ['variable:read'], write: ['variable:read', 'variable:write'] },
+  'state-versions': {
+    none: [],
+    'read-outputs': ['state:read-outputs'],
+    read: ['state:read-outputs', 'state:read'],
+    write: ['state:read-outputs', 'state:read', 'state:write'],
+  },
+  // They are exports of plans, which this platform does not make.
+  'sentinel-mocks': { none: [], read: [] },
+  'workspace-locking': switched(['workspace:lock']),
+  'run-tasks': switched(['workspace:manage-tasks']),
 };
 
-export const projectPermissions = (roles: readonly Role[]): Permissions => ({
-  'can-read': can(roles, 'project:read'),
-  'can-update': can(roles, 'project:update'),
-  'can-destroy': can(roles, 'project:delete'),
-  'can-create-workspace': can(roles, 'workspace:create'),
-  'can-move-workspace': can(roles, 'workspace:update'),
-  'can-read-teams': false,
-  'can-manage-teams': false,
-  'can-manage-tags': can(roles, 'project:update'),
-  'can-manage-varsets': can(roles, 'varset:write'),
-});
+export const workspaceParts: Record<'read' | 'plan' | 'write' | 'admin', WorkspaceParts> = {
+  read: {
+    runs: 'read',
+    variables: 'read',
+    'state-versions': 'read',
+    'sentinel-mocks': 'none',
+    'workspace-locking': false,
+    'run-tasks': false,
+  },
+  plan: {
+    runs: 'plan',
+    variables: 'read',
+    'state-versions': 'read',
+    'sentinel-mocks': 'none',
+    'workspace-locking': false,
+    'run-tasks': false,
+  },
+  write: {
+    runs: 'apply',
+    variables: 'write',
+    'state-versions': 'write',
+    'sentinel-mocks': 'read',
+    'workspace-locking': true,
+    'run-tasks': false,
+  },
+  admin: {
+    runs: 'apply',
+    variables: 'write',
+    'state-versions': 'write',
+    'sentinel-mocks': 'read',
+    'workspace-locking': true,
+    'run-tasks': true,
+  },
+};
 
-export const workspacePermissions = (roles: readonly Role[]): Permissions => ({
-  'can-update': can(roles, 'workspace:update'),
-  'can-destroy': can(roles, 'workspace:delete'),
-  'can-force-delete': can(roles, 'workspace:force-delete'),
-  'can-queue-run': can(roles, 'run:plan'),
-  'can-queue-apply': can(roles, 'run:apply'),
-  'can-queue-destroy': can(roles, 'run:apply'),
-  'can-read-run': can(roles, 'run:read'),
-  'can-read-settings': can(roles, 'workspace:read'),
-  'can-read-variable': can(roles, 'variable:read'),
-  'can-update-variable': can(roles, 'variable:write'),
-  'can-read-state-versions': can(roles, 'state:read'),
-  'can-read-state-outputs': can(roles, 'state:read-outputs'),
-  'can-create-state-versions': can(roles, 'state:write'),
-  'can-lock': can(roles, 'workspace:lock'),
-  'can-unlock': can(roles, 'workspace:lock'),
-  'can-force-unlock': can(roles, 'workspace:force-unlock'),
-  'can-manage-tags': can(roles, 'workspace:tag'),
-  'can-manage-run-tasks': can(roles, 'workspace:manage-tasks'),
-  'can-manage-assessments': false,
-  'can-read-assessment-results': false,
-  'can-manage-ephemeral-workspaces': false,
-});
+/** What no part of a level gives, only the level as a whole. */
+const workspaceAdmin: Some = [
+  'workspace:update',
+  'workspace:delete',
+  'workspace:tag',
+  'workspace:force-unlock',
+  'workspace:manage-teams',
+  'run:force-cancel',
+  'plan:read-json',
+  'data:delete',
+];
 
-/** What of a run decides who may cancel it. */
-interface RunFacts {
-  planOnly: boolean;
-  createdBy: string;
-}
+export const projectGives: Gives<Omit<ProjectParts, 'workspaces'>> = {
+  settings: {
+    read: ['project:read'],
+    update: ['project:read', 'project:update'],
+    delete: ['project:read', 'project:update', 'project:delete'],
+  },
+  teams: { none: [], read: ['project:read-teams'], manage: ['project:read-teams', 'project:manage-teams'] },
+  'variable-sets': { none: [], read: ['varset:read'], write: ['varset:read', 'varset:write'] },
+  create: switched(['workspace:create']),
+  move: switched(['workspace:move']),
+  delete: switched(['workspace:delete']),
+};
 
-/** Whoever applies runs may cancel them; a planner only own plan-only runs (lifecycle rule 5). */
-export const mayCancel = (roles: readonly Role[], run: RunFacts, userId: string): boolean =>
-  can(roles, 'run:apply') || (can(roles, 'run:plan') && run.planOnly && run.createdBy === userId);
+const nothingOfProject = { settings: 'read', teams: 'none', create: false, move: false, delete: false } as const;
 
-export const runPermissions = (roles: readonly Role[], run: RunFacts, userId: string): Permissions => ({
-  'can-apply': can(roles, 'run:apply'),
-  'can-cancel': mayCancel(roles, run, userId),
-  'can-comment': can(roles, 'run:comment'),
-  'can-discard': can(roles, 'run:apply'),
-  'can-force-execute': can(roles, 'run:force'),
-  'can-force-cancel': can(roles, 'run:force'),
-  'can-override-policy-check': can(roles, 'run:override-policy'),
-});
+export const projectParts: Record<'read' | 'write' | 'maintain' | 'admin', ProjectParts> = {
+  read: { ...nothingOfProject, 'variable-sets': 'none', workspaces: workspaceParts.read },
+  write: { ...nothingOfProject, 'variable-sets': 'write', workspaces: workspaceParts.write },
+  maintain: {
+    ...nothingOfProject,
+    'variable-sets': 'write',
+    create: true,
+    delete: true,
+    workspaces: workspaceParts.admin,
+  },
+  admin: {
+    settings: 'delete',
+    teams: 'manage',
+    'variable-sets': 'write',
+    create: true,
+    move: true,
+    delete: true,
+    workspaces: workspaceParts.admin,
+  },
+};
+
+const valuesOf = <P extends object>(gives: Gives<P>, parts: P): Permission[] =>
+  (Object.keys(gives) as (keyof P)[]).flatMap((part) => gives[part][String(parts[part]) as keyof Values<P[keyof P]>]);
+
+export const overriding: Some = ['run:override-policy'];
+
+export const ofWorkspaceGrant = ({ access, parts }: Pick<WorkspaceGrant, 'access' | 'parts'>): Some => {
+  const given = access === 'custom' ? parts : workspaceParts[access];
+  return [...(given ? valuesOf(workspaceGives, given) : []), ...(access === 'admin' ? workspaceAdmin : [])];
+};
+
+export const ofProjectGrant = ({ access, parts }: Pick<ProjectGrant, 'access' | 'parts'>): Some => {
+  const given = access === 'custom' ? parts : projectParts[access];
+  if (!given) return [];
+  const administers = access === 'maintain' || access === 'admin';
+  return [
+    ...valuesOf<Omit<ProjectParts, 'workspaces'>>(projectGives, given),
+    ...valuesOf(workspaceGives, given.workspaces),
+    ...(administers ? workspaceAdmin : []),
+  ];
+};
+
+const administerWorkspaces = ofWorkspaceGrant({ access: 'admin' });
+const administerProjects = ofProjectGrant({ access: 'admin' });
+const members: Some = ['membership:read', 'membership:write', 'team:manage-members'];
+const teams: Some = [...members, 'team:write', 'team:manage-tokens'];
+
+/**
+ * What a flag of a team gives: on the organization alone, and on everything in it. Flags that are not here are about what
+ * this platform does not have.
+ */
+export const flagGives: { [F in OrganizationFlag]?: { organization?: Some; everywhere?: Some } } = {
+  'read-workspaces': { everywhere: [...ofWorkspaceGrant({ access: 'read' }), 'varset:read'] },
+  'read-projects': { everywhere: ['project:read'] },
+  // Creates them in the default project.
+  'manage-workspaces': {
+    organization: ['workspace:create'],
+    everywhere: [...administerWorkspaces, 'varset:read', 'varset:write'],
+  },
+  'manage-projects': { everywhere: [...administerProjects, 'project:create'] },
+  'manage-policies': { organization: ['policy:read', 'policy:write'], everywhere: readRuns },
+  'manage-policy-overrides': { everywhere: [...readRuns, ...overriding] },
+  'manage-run-tasks': { organization: ['task:read', 'task:write'] },
+  'manage-membership': { organization: members },
+  'manage-teams': { organization: teams },
+  'manage-organization-access': { organization: [...teams, 'team:manage-access'] },
+  'access-secret-teams': { organization: ['team:read-secret'] },
+};
+
+/** What belonging to an organization gives by itself, and to a team of it. */
+export const member: Some = ['organization:read', 'organization:read-entitlements', 'team:read'];
+export const inTeam: Some = [...member, 'task:read'];
+
+/** What the organization's own token is not for (HCP Terraform: API tokens, access levels). */
+const notByOrganization: Some = [
+  'organization:update',
+  'organization:delete',
+  'organization:manage-tokens',
+  'run:plan',
+  'run:comment',
+  'run:apply',
+  'run:force-cancel',
+  'run:override-policy',
+  'plan:read-json',
+  'state:write',
+];
+
+/** Of the organization's own token. */
+export const organizationToken: Some = everything.filter((permission) => !notByOrganization.includes(permission));
+/** Of Terraform in a run, where state is shared with it; only routes that say so let a run in at all. */
+export const run: Some = ['organization:read-entitlements', 'workspace:read', 'state:read', 'state:read-outputs'];
+/** Of a run task: what of the run that asks it, it is to look at. */
+export const task: Some = ['workspace:read', 'configuration:read', 'plan:read-json'];

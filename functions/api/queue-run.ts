@@ -1,5 +1,4 @@
 import type { Run, RunOptions } from '../run/run.ts';
-import { getMembership, type Role } from '../store/access/organizations.ts';
 import { newId } from '../store/id.ts';
 import { configurationSettled } from '../store/runs/fetching.ts';
 import { freezeChecks } from '../store/runs/freeze-checks.ts';
@@ -7,7 +6,8 @@ import { freezeVariables } from '../store/runs/inputs.ts';
 import { createRun, enqueue, getRun } from '../store/runs/runs.ts';
 import { type ConfigurationVersion, checkUpload } from '../store/workspaces/configuration-versions.ts';
 import { getWorkspace, type Workspace } from '../store/workspaces/workspaces.ts';
-import { can } from './permissions.ts';
+import type { Granted } from './granted.ts';
+import { grantsOfUser } from './grants.ts';
 
 /** Creating runs, for whoever asks: a request, or the upload of a configuration. */
 
@@ -34,8 +34,8 @@ export interface RunRequest {
   /** The run's own setting; missing: the workspace's. */
   autoApply?: boolean;
   createdBy: string;
-  /** Of the creator. */
-  roles: readonly Role[];
+  /** To the creator. */
+  granted: Granted;
   source: string;
   terraformVersion?: string;
   /** Of the one run this is about, however often it is asked for (api.md §7.2); missing: another run each time. */
@@ -56,7 +56,7 @@ const repeated = async (id: string): Promise<Run | undefined> => {
  * The run emits JSON lines only for the one client that renders them (api.md §2.12).
  */
 export const queueRun = async (wanted: RunRequest): Promise<Run> => {
-  const { workspace, version, options, createdBy, roles, source, trigger } = wanted;
+  const { workspace, version, options, createdBy, granted, source, trigger } = wanted;
   const existing = wanted.id ? await repeated(wanted.id) : undefined;
   if (existing) return existing;
   const id = wanted.id ?? newId('run');
@@ -72,7 +72,7 @@ export const queueRun = async (wanted: RunRequest): Promise<Run> => {
   ]);
   const automatic = trigger
     ? workspace.autoApplyRunTrigger
-    : (wanted.autoApply ?? workspace.autoApply) && can(roles, 'run:apply');
+    : (wanted.autoApply ?? workspace.autoApply) && granted.has('run:apply');
   return createRun(workspace.id, {
     ...options,
     planOnly,
@@ -94,13 +94,13 @@ export const queueUploaded = async (version: ConfigurationVersion): Promise<Run 
   if (version.status !== 'uploaded' || !version.autoQueueRuns) return undefined;
   const workspace = await getWorkspace(version.workspaceId);
   if (!workspace || workspace.executionMode === 'local') return undefined;
-  const creator = await getMembership(version.createdBy, version.organization);
+  const granted = await grantsOfUser(version.createdBy).on({ organization: version.organization, workspace });
   return queueRun({
     workspace,
     version,
     options: { ...defaultOptions, message: 'Queued by the upload of a configuration', savePlan: version.provisional },
     createdBy: version.createdBy,
-    roles: creator?.roles ?? [],
+    granted,
     source: 'tfe-configuration-version',
     id: version.runId,
   });

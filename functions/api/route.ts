@@ -1,19 +1,22 @@
 import type { Run } from '../run/run.ts';
-import type { Role } from '../store/access/organizations.ts';
+import { getOrganization } from '../store/access/organizations.ts';
+import { countingReads, readsSoFar } from '../store/table.ts';
 import type { Answer } from './answer.ts';
 import {
   authenticate,
   authenticateOpenTask,
   authenticateRun,
+  grantedToRun,
+  grantedToTask,
   isOfRun,
   isOfTask,
   type Principal,
-  rolesOfRun,
-  rolesOfTask,
   type Shared,
 } from './auth.ts';
 import { forbidden, notFound } from './errors.ts';
-import { can, type Permission, seeing } from './permissions.ts';
+import type { Granted } from './granted.ts';
+import type { Scope } from './grants.ts';
+import type { Permission } from './permissions.ts';
 import type { ApiRequest } from './request.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -28,6 +31,10 @@ export interface Finder<S extends Subject> {
   /** For messages: `workspace`. */
   what: string;
   find(request: ApiRequest): Promise<S | undefined>;
+  /** What it takes to see it: without that, it does not exist for the caller. */
+  seen: Permission | ((subject: S) => Permission);
+  /** What decides what the caller may do with it. */
+  scope(subject: S): Scope;
   /** What of it Terraform in a run may be shown. Without this, a route does not know of runs' tokens. */
   shared?(subject: S): Promise<Shared | undefined>;
   /** Whether a run task that the run asks may look at it. Without this, a route does not know of their tokens. */
@@ -41,7 +48,8 @@ export interface Call {
 
 export interface Context<S extends Subject> extends Call {
   subject: S;
-  roles: readonly Role[];
+  /** What the caller may do with the subject. */
+  granted: Granted;
 }
 
 /** `anyone` needs no token; `any user` a valid one. */
@@ -56,46 +64,52 @@ export interface Route {
   answer(request: ApiRequest): Promise<Answer>;
 }
 
-/** Whether they may, is a matter of the subject's organization: 404 for who may not see it, 403 for who may not act. */
-const allow = (roles: readonly Role[], permission: Permission, what: string): void => {
-  if (can(roles, permission)) return;
-  if (!can(roles, seeing(permission))) throw missing(what);
-  throw forbidden(`You may see this ${what}, but not do that with it: it needs the permission ${permission}.`);
-};
-
 const missing = (what: string) => notFound(`There is no such ${what}, or you may not see it.`);
+
+/**
+ * Most reads it takes to know that a thing is not there, or not for the caller: the token, two for the thing, then the
+ * membership, teams, the workspace and its project.
+ */
+const mostReads = 7;
+
+/** What may not be seen is missing after as many reads as what is not there: nobody learns more from how long it takes. */
+const refuse = async (what: string): Promise<never> => {
+  while (readsSoFar() < mostReads) await getOrganization('');
+  throw missing(what);
+};
 
 /** A route on a subject: the subject is looked up while the token is checked. */
 export const route = <S extends Subject>(
   method: Method,
   path: `/${string}`,
   permission: Permission,
-  { what, find, shared, ofTask }: Finder<S>,
+  { what, find, seen, scope, shared, ofTask }: Finder<S>,
   handle: (context: Context<S>) => Promise<Answer>,
 ): Route => ({
   method,
   path,
   access: permission,
-  answer: async (request) => {
+  answer: countingReads(async (request) => {
     const finding = find(request);
     // Whatever it throws is for callers with a valid token only.
     finding.catch(() => {});
     const caller = shared && isOfRun(request) ? await authenticateRun(request) : undefined;
-    const task = ofTask && isOfTask(request) ? await authenticateOpenTask(request) : undefined;
-    const principal = caller?.principal ?? task?.principal ?? (await authenticate(request));
+    const asking = ofTask && isOfTask(request) ? await authenticateOpenTask(request) : undefined;
+    const principal = caller?.principal ?? asking?.principal ?? (await authenticate(request));
     // Where the path names the organization, its members are asked for while the subject is still looked for.
     const { organization } = request.params;
-    if (organization) principal.rolesIn(organization).catch(() => {});
+    if (organization) principal.standing(organization).catch(() => {});
     const subject = await finding;
-    if (!subject) throw missing(what);
-    const roles = caller
-      ? await rolesOfRun(caller.run, await shared?.(subject))
-      : task
-        ? rolesOfTask(ofTask?.(subject, task.run))
-        : await principal.rolesIn(subject.organization);
-    allow(roles, permission, what);
-    return handle({ request, principal, subject, roles });
-  },
+    if (!subject) return refuse(what);
+    const granted = caller
+      ? await grantedToRun(caller.run, await shared?.(subject))
+      : asking
+        ? grantedToTask(ofTask?.(subject, asking.run))
+        : await principal.on(scope(subject));
+    if (!granted.has(typeof seen === 'function' ? seen(subject) : seen)) return refuse(what);
+    if (granted.has(permission)) return handle({ request, principal, subject, granted });
+    throw forbidden(`You may see this ${what}, but not do that with it: it needs the permission ${permission}.`);
+  }),
 });
 
 /** A route that is about the caller, or about nothing in particular. */

@@ -4,6 +4,7 @@ import { recordRunEvent } from '../store/runs/run-events.ts';
 import { listRunTriggers, type RunTrigger } from '../store/runs/run-triggers.ts';
 import { latestConfigurationVersion } from '../store/workspaces/configuration-versions.ts';
 import { getWorkspace } from '../store/workspaces/workspaces.ts';
+import { nothing } from './granted.ts';
 import { defaultOptions, queueRun } from './queue-run.ts';
 
 /** Applies that set off runs elsewhere (HCP Terraform: run triggers). */
@@ -46,7 +47,7 @@ const queueOne = async (run: Run, { id, workspaceId }: RunTrigger): Promise<void
     version,
     options: { ...defaultOptions, message: `Triggered by an apply in ${run.workspaceName} (${run.id})` },
     createdBy: run.createdBy,
-    roles: [],
+    granted: nothing,
     source: 'tfe-api',
     id: derivedId('run', `${run.id} ${workspaceId}`),
     trigger: { runId: run.id, workspaceId: run.workspaceId, workspaceName: run.workspaceName, via },

@@ -14,6 +14,7 @@
  * | | `TASKNAME#<name>` | → run task id; the uniqueness of names |
  * | | `GLOBALTASK#<id>` | → run task id; those of every workspace |
  * | | `POLICY#<name>`, `POLSET#<name>` | → policy or policy set id; the uniqueness of names |
+ * | | `TEAMNAME#<name>` | → team id; the uniqueness of names |
  * | | `POLICYSETS` | policy sets that may apply to all of its workspaces; beside a project or workspace, to those |
  * | `PROJECT#<id>` | `PROJECT` | project |
  * | | `WSNAME#<case apart>#<workspace name>` | → workspace id, for lists |
@@ -22,6 +23,9 @@
  * | `USER#<id>` | `USER` | user |
  * | | `ORG#<name>` | membership of the user in the organization |
  * | | `TOKEN#<id>` | → hash of the user's token |
+ * | `TEAM#<id>` | `TEAM` | team: what it may do in the organization |
+ * | | `GRANT#<id>` | → workspace or project that it was given something on |
+ * | `GRANT#<id>` | `GRANT` | → team, and workspace or project: what was given stands there |
  * | `TOKEN#<sha-256>` | `TOKEN` | API token |
  * | `LOGIN#<sha-256>` | `LOGIN` | code of a `terraform login` under way |
  * | `IDENTITY#<sha-256>` | `IDENTITY` | → user who signs in with this issuer and subject |
@@ -109,6 +113,10 @@ export const keys = {
     pk: `ORG#${organization}`,
     sk: `OPEN#${createdAt}#${id}`,
   }),
+  teamName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `TEAMNAME#${name}` }),
+  team: (id: string): Key => ({ pk: `TEAM#${id}`, sk: 'TEAM' }),
+  grantOfTeam: (teamId: string, id: string): Key => ({ pk: `TEAM#${teamId}`, sk: `GRANT#${id}` }),
+  teamGrant: (id: string): Key => ({ pk: `GRANT#${id}`, sk: 'GRANT' }),
   userToken: (userId: string, id: string): Key => ({ pk: `USER#${userId}`, sk: `TOKEN#${id}` }),
   token: (hash: string): Key => ({ pk: `TOKEN#${hash}`, sk: 'TOKEN' }),
   loginCode: (hash: string): Key => ({ pk: `LOGIN#${hash}`, sk: 'LOGIN' }),

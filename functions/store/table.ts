@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
@@ -25,6 +26,21 @@ const documents = DynamoDBDocumentClient.from(new DynamoDBClient({ logger }), {
 });
 
 type Item = Record<string, unknown>;
+
+const reads = new AsyncLocalStorage<{ count: number }>();
+
+/** Counts the requests that read, of each call by itself. */
+export const countingReads =
+  <A extends unknown[], R>(work: (...given: A) => Promise<R>) =>
+  (...given: A): Promise<R> =>
+    reads.run({ count: 0 }, () => work(...given));
+
+export const readsSoFar = (): number => reads.getStore()?.count ?? 0;
+
+const countRead = (): void => {
+  const counted = reads.getStore();
+  if (counted) counted.count++;
+};
 
 export interface Change {
   /** Paths with dots reach into maps: `{'plan.status': 'running'}`. Undefined values are left out. */
@@ -76,6 +92,7 @@ const whenTrue = async <T>(attempt: Promise<T>): Promise<T | undefined> => {
 
 /** Strongly consistent unless told otherwise (1 read unit per 4 KB). */
 export const get = async <T>(key: Key, consistent = true): Promise<T | undefined> => {
+  countRead();
   const { Item } = await documents.send(
     new GetCommand({ TableName: environment.tableName, Key: key, ConsistentRead: consistent }),
   );
@@ -217,6 +234,7 @@ const page = async <T>(range: Range, start?: Item): Promise<Page<T>> => {
     if (range.from !== undefined && range.to !== undefined) condition += ' AND #sk BETWEEN :from AND :to';
     else condition += range.from !== undefined ? ' AND #sk >= :from' : ' AND #sk <= :to';
   }
+  countRead();
   const { Items = [], LastEvaluatedKey } = await documents.send(
     new QueryCommand({
       TableName: environment.tableName,
@@ -239,6 +257,7 @@ export const batchGet = async <T extends Key>(keys: Key[]): Promise<T[]> => {
   const found = new Map<string, T>();
   let pending: Key[] = keys;
   while (pending.length) {
+    countRead();
     const answer = await documents.send(
       new BatchGetCommand({ RequestItems: { [environment.tableName]: { Keys: pending, ConsistentRead: true } } }),
     );

@@ -71,7 +71,7 @@ describe('the content of a state version', () => {
     for (const action of ['soft_delete_backing_data', 'permanently_delete_backing_data']) {
       expect((await act(current, action)).body.errors[0].detail).toMatch(/is the current one/);
     }
-    const writer = await help.user('member', 'write');
+    const writer = await help.user('write');
     expect((await act(old, 'soft_delete_backing_data', { token: writer.token })).status).toBe(403);
   });
 });

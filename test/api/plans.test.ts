@@ -2,6 +2,7 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Run } from '../../functions/run/run.ts';
 import { type Api, eventOf, startApi } from '../support/api.ts';
+import { memberHelpers } from '../support/members.ts';
 
 let api: Api;
 let store: typeof import('../../functions/store/runs/runs.ts');
@@ -133,12 +134,7 @@ describe('plans and applies', () => {
   });
 
   it('show the unredacted plan to admins only', async () => {
-    const { createUser } = await import('../../functions/store/access/users.ts');
-    const { createToken } = await import('../../functions/store/access/tokens.ts');
-    const { addMember } = await import('../../functions/store/access/organizations.ts');
-    const { id } = await createUser({ username: 'writer', email: 'a@b.test' });
-    await addMember('acme', id, ['member', 'write']);
-    const { secret: token } = await createToken(id, '');
+    const { token } = await (await memberHelpers()).withLevel('acme', 'write');
     expect((await api.get(`plans/plan-${suffix(run)}`, { token })).status).toBe(200);
     expect((await api.get(`plans/plan-${suffix(run)}/json-output`, { token })).status).toBe(403);
   });

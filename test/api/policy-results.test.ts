@@ -66,7 +66,7 @@ describe('a policy check', () => {
     const run = await judged('soft-mandatory', 'policy_override');
     const { id } = await checkOf(run);
     const path = `policy-checks/${id}/actions/override`;
-    const { token } = await help.user('member', 'write');
+    const { token } = await help.user('write');
     expect((await api.call('POST', path, { token, body: {} })).status).toBe(403);
     expect((await api.get(`policy-checks/${id}`, { token })).body.data.attributes.permissions).toEqual({
       'can-override': false,

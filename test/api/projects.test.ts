@@ -163,7 +163,7 @@ describe('settings that this platform has nothing for', () => {
 describe('deleting a workspace that manages something', () => {
   it('is for owners, and for admins where the organization lets them', async () => {
     const help = await runHelpers(api);
-    const admin = await help.user('member', 'admin');
+    const admin = await help.user('admin');
     const { id } = await api.workspace();
     await api.call('POST', `workspaces/${id}/actions/lock`);
     const { text, ...given } = stateFile({ resources: [resource('null_resource', 'a')] });

@@ -24,7 +24,7 @@ describe('acting on a run', () => {
 
   it('confirms once: the same user may repeat it, another may not', async () => {
     const id = await confirmable();
-    const other = await help.user('member', 'write');
+    const other = await help.user('write');
     const answers = await Promise.all([act(id, 'apply', { body: {} }), act(id, 'apply', { body: '' })]);
     expect(answers.map(({ status, body }) => [status, body])).toEqual([
       [202, undefined],
@@ -75,7 +75,7 @@ describe('acting on a run', () => {
   });
 
   it('lets planners cancel their own plan-only runs, and reports that to them', async () => {
-    const planner = await help.user('member', 'plan');
+    const planner = await help.user('plan');
     const { id } = await help.ready();
     const own = (await api.post('runs', { 'plan-only': true }, on(id), { token: planner.token })).body.data;
     const others = await help.create(id, { 'plan-only': true });

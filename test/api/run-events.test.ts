@@ -64,9 +64,9 @@ describe('comments', () => {
   it('can be made on a run that is over, by who may plan', async () => {
     const id = await newRun();
     await help.bring(id, { status: 'applied' });
-    const planner = await help.user('member', 'plan');
+    const planner = await help.user('plan');
     expect((await say(id, 'nice', { token: planner.token })).status).toBe(201);
-    const reader = await help.user('member', 'read');
+    const reader = await help.user('read');
     expect((await say(id, 'nice', { token: reader.token })).status).toBe(403);
   });
 

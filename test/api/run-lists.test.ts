@@ -136,7 +136,7 @@ describe('what a list costs, in items read', () => {
 describe('searches', () => {
   it('find runs by who made them, and by the year', async () => {
     const { id } = await help.ready();
-    const planner = await help.user('member', 'plan');
+    const planner = await help.user('plan');
     const run = (await api.post('runs', {}, on(id), { token: planner.token })).body.data;
     await help.create(id);
     const list = async (path: string) => ids((await api.get(path)).body.data);

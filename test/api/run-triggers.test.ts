@@ -76,7 +76,7 @@ describe('a run trigger', () => {
     expect(await refused(c.id, a.id)).toMatch(/never end/);
     expect(await refused('ws-unknown', a.id)).toMatch(/no workspace ws-unknown/);
     expect((await api.post(`workspaces/${a.id}/run-triggers`, {})).status).toBe(422);
-    const writer = await help.user('member', 'write');
+    const writer = await help.user('write');
     expect((await connect(a.id, c.id, { token: writer.token })).status).toBe(403);
   });
 

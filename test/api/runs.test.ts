@@ -82,7 +82,7 @@ describe('creating a run', () => {
 
   it('applies by itself only for who may apply', async () => {
     const { id } = await help.ready({ 'auto-apply': true });
-    const planner = await help.user('member', 'plan');
+    const planner = await help.user('plan');
     const run = await api.post('runs', { 'auto-apply': true }, on(id), { token: planner.token });
     expect(run.status).toBe(201);
     expect(run.body.data.attributes).toMatchObject({

@@ -108,7 +108,7 @@ describe('task stages', () => {
 
   it('are overridden once their policies wait for that, by whoever may', async () => {
     const { run, stage } = await asking();
-    const writer = await runs.user('member', 'write');
+    const writer = await runs.user('write');
     await runs.bring(run, {
       status: 'post_plan_awaiting_decision',
       verdicts: { post_plan: 'passed', policyEvaluation: 'overridable' },

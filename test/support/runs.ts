@@ -1,6 +1,6 @@
 import type { Run } from '../../functions/run/run.ts';
-import type { Role } from '../../functions/store/access/organizations.ts';
 import type { Api } from './api.ts';
+import { type Level, memberHelpers } from './members.ts';
 
 /** The relationships of a new run. */
 export const on = (id: string, version?: string) => ({
@@ -13,9 +13,7 @@ export const ids = (data: { id: string }[]) => data.map(({ id }) => id);
 /** What tests of runs need again and again. */
 export const runHelpers = async (api: Api) => {
   const store = await import('../../functions/store/runs/runs.ts');
-  const { createUser } = await import('../../functions/store/access/users.ts');
-  const { createToken } = await import('../../functions/store/access/tokens.ts');
-  const { addMember } = await import('../../functions/store/access/organizations.ts');
+  const members = await memberHelpers();
   return {
     store,
     /** A workspace with a configuration. */
@@ -29,12 +27,8 @@ export const runHelpers = async (api: Api) => {
       if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
       return answer.body.data;
     },
-    /** Somebody else in the organization. */
-    user: async (...roles: Role[]) => {
-      const { id } = await createUser({ username: roles.join('-'), email: 'a@b.test' });
-      await addMember('acme', id, roles);
-      return { id, token: (await createToken(id, '')).secret };
-    },
+    /** Somebody else in the organization, with that level on the workspaces of the default project. */
+    user: (level: Level) => members.withLevel('acme', level),
     /** As the machine would have brought it there. */
     bring: (id: string, set: Partial<Run> & Record<string, unknown>) => store.updateRun(id, { set }),
   };

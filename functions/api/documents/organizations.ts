@@ -1,11 +1,12 @@
-import type { Organization, Role } from '../../store/access/organizations.ts';
+import type { Organization } from '../../store/access/organizations.ts';
 import { mostTasks } from '../../store/run-tasks/tasks.ts';
 import { mostWorkspaceTasks } from '../../store/run-tasks/workspace-tasks.ts';
 import type { Project } from '../../store/workspaces/projects.ts';
 import { one, type Resource } from '../answer.ts';
-import { organizationPermissions, projectPermissions } from '../permissions.ts';
+import type { Granted } from '../granted.ts';
+import { organizationPermissions, projectPermissions } from '../reported-permissions.ts';
 
-export const organizationDocument = (organization: Organization, roles: readonly Role[]): Resource => ({
+export const organizationDocument = (organization: Organization, granted: Granted): Resource => ({
   id: organization.name,
   type: 'organizations',
   attributes: {
@@ -34,7 +35,7 @@ export const organizationDocument = (organization: Organization, roles: readonly
     'owners-team-saml-role-id': null,
     'two-factor-conformant': true,
     'is-in-degraded-mode': false,
-    permissions: organizationPermissions(roles),
+    permissions: organizationPermissions(granted),
   },
   relationships: {
     'default-agent-pool': { data: null },
@@ -85,7 +86,7 @@ export const capacityDocument = (
   counts: { pending: number; running: number },
 ): Resource => ({ id: organization.externalId, type: 'organization-capacity', attributes: counts });
 
-export const projectDocument = (project: Project, roles: readonly Role[]): Resource => ({
+export const projectDocument = (project: Project, granted: Granted): Resource => ({
   id: project.id,
   type: 'projects',
   attributes: {
@@ -98,7 +99,7 @@ export const projectDocument = (project: Project, roles: readonly Role[]): Resou
       'default-execution-mode': project.inheritsExecutionMode === false,
       'default-agent-pool': false,
     },
-    permissions: projectPermissions(roles),
+    permissions: projectPermissions(granted),
     'is-unified': false,
   },
   relationships: {

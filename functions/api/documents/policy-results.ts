@@ -10,7 +10,6 @@ import {
 } from '../../store/policies/policy-results.ts';
 import { taskStageId } from '../../store/run-tasks/task-stages.ts';
 import { many, one, type Resource } from '../answer.ts';
-import { can } from '../permissions.ts';
 import type { Viewer } from './runs.ts';
 
 /** Whoever let failed policies pass, and why; ours. */
@@ -42,7 +41,7 @@ export const policyCheckDocument = (
   run: Run,
   kept: PolicyResult | undefined,
   sets: PolicySetOutcome[],
-  { roles }: Pick<Viewer, 'roles'>,
+  { granted }: Pick<Viewer, 'granted'>,
 ): Resource => {
   const id = policyCheckId(run.id);
   const status = policyCheckStatus(run);
@@ -76,7 +75,7 @@ export const policyCheckDocument = (
       }),
       override: overrideOf(run, 'policyCheck'),
       actions: { 'is-overridable': run.status === 'policy_override' && status === 'soft_failed' },
-      permissions: { 'can-override': can(roles, 'run:override-policy') },
+      permissions: { 'can-override': granted.has('run:override-policy') },
     },
     relationships: { run: one('runs', run.id) },
     links: {

@@ -2,24 +2,24 @@ import { allowedActions } from '../../run/actions.ts';
 import type { Phase, PhaseName, Run } from '../../run/run.ts';
 import { isPhaseFinal } from '../../run/status.ts';
 import { stagesOf } from '../../run/task-stages.ts';
-import type { Role } from '../../store/access/organizations.ts';
 import { applyId, costEstimateId, planId } from '../../store/id.ts';
 import { policyCheckId } from '../../store/policies/policy-results.ts';
 import { taskStageId } from '../../store/run-tasks/task-stages.ts';
 import type { RunComment, RunEvent } from '../../store/runs/run-events.ts';
 import { many, one, type Resource } from '../answer.ts';
-import { runPermissions } from '../permissions.ts';
+import type { Granted } from '../granted.ts';
+import { runPermissions } from '../reported-permissions.ts';
 
 /** What the caller sees depends on who it is; `now` on when. */
 export interface Viewer {
-  roles: readonly Role[];
+  granted: Granted;
   userId: string;
 }
 
 /** Results show with the status that follows them, never before (api.md §0.4). */
 const shown = (phase: Phase) => (isPhaseFinal(phase.status) ? phase.report : undefined);
 
-export const runDocument = (run: Run, { roles, userId }: Viewer, now = new Date().toISOString()): Resource => ({
+export const runDocument = (run: Run, { granted, userId }: Viewer, now = new Date().toISOString()): Resource => ({
   id: run.id,
   type: 'runs',
   attributes: {
@@ -53,7 +53,7 @@ export const runDocument = (run: Run, { roles, userId }: Viewer, now = new Date(
     /** Ours: why it ended as it did, in plain words. */
     'end-reason': run.endReason ?? null,
     actions: allowedActions(run, now),
-    permissions: runPermissions(roles, run, userId),
+    permissions: runPermissions(granted, run, userId),
   },
   relationships: {
     workspace: one('workspaces', run.workspaceId),

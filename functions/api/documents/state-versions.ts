@@ -1,8 +1,7 @@
-import type { Role } from '../../store/access/organizations.ts';
 import type { StateOutput, StateSummary } from '../../store/states/state-content.ts';
 import type { StateVersion } from '../../store/states/state-versions.ts';
 import { many, one, type Resource } from '../answer.ts';
-import { can } from '../permissions.ts';
+import type { Granted } from '../granted.ts';
 
 /** An output's id names its state version and its place there, so that it needs no record. */
 export const outputId = (stateVersionId: string, index: number): string =>
@@ -21,7 +20,7 @@ const inlineSummary = ({ summary }: StateVersion): Resources | undefined => summ
 
 export interface StateVersionLinks {
   baseUrl: string;
-  roles: readonly Role[];
+  granted: Granted;
   /** Presigned; while the content is awaited. */
   upload?: { state: string; json: string };
   summary?: Resources;
@@ -30,7 +29,7 @@ export interface StateVersionLinks {
 }
 
 export const stateVersionDocument = (version: StateVersion, links: StateVersionLinks): Resource => {
-  const { baseUrl, roles, upload, summary = inlineSummary(version), nextId } = links;
+  const { baseUrl, granted, upload, summary = inlineSummary(version), nextId } = links;
   const path = `/api/v2/state-versions/${version.id}`;
   const final = version.status === 'finalized';
   return {
@@ -60,7 +59,7 @@ export const stateVersionDocument = (version: StateVersion, links: StateVersionL
       'sanitized-state-upload-url': null,
       /** Ours: why it was discarded, in plain words. */
       'error-message': version.refusal ?? null,
-      permissions: { 'can-restore-backing-data': can(roles, 'data:delete') },
+      permissions: { 'can-restore-backing-data': granted.has('data:delete') },
     },
     relationships: {
       workspace: one('workspaces', version.workspaceId),

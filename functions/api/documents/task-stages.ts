@@ -10,17 +10,16 @@ import type { Outcome } from '../../store/run-tasks/task-outcomes.ts';
 import type { TaskResult } from '../../store/run-tasks/task-results.ts';
 import { taskStageId } from '../../store/run-tasks/task-stages.ts';
 import { many, one, type Resource } from '../answer.ts';
-import { can } from '../permissions.ts';
 import type { Viewer } from './runs.ts';
 
 /** What a run says of its stages. */
 export type StagesOf = StageFacts & { createdAt: string };
 
-export const taskStageDocument = (run: StagesOf, stage: TaskStage, { roles }: Pick<Viewer, 'roles'>): Resource => {
+export const taskStageDocument = (run: StagesOf, stage: TaskStage, { granted }: Pick<Viewer, 'granted'>): Resource => {
   const id = taskStageId(run.id, stage);
   const status = taskStageStatus(run, stage);
   const stamps = taskStageTimestamps(run, stage);
-  const mayOverride = can(roles, 'run:override-policy');
+  const mayOverride = granted.has('run:override-policy');
   return {
     id,
     type: 'task-stages',

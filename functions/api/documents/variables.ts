@@ -1,9 +1,8 @@
-import type { Role } from '../../store/access/organizations.ts';
 import { isVariableSet } from '../../store/keys.ts';
 import type { VariableSet } from '../../store/workspaces/variable-sets.ts';
 import type { Variable } from '../../store/workspaces/variables.ts';
 import { many, one, type Relationship, type Resource } from '../answer.ts';
-import { can } from '../permissions.ts';
+import type { Granted } from '../granted.ts';
 
 /** `relationships`: what is known of the variable in one workspace. */
 export const variableDocument = (variable: Variable, relationships: Record<string, Relationship> = {}): Resource => {
@@ -37,7 +36,7 @@ export const variableDocument = (variable: Variable, relationships: Record<strin
 
 const ids = (set: Set<string> | undefined): string[] => [...(set ?? [])].sort();
 
-export const variableSetDocument = (set: VariableSet, roles: readonly Role[]): Resource => ({
+export const variableSetDocument = (set: VariableSet, granted: Granted): Resource => ({
   id: set.id,
   type: 'varsets',
   attributes: {
@@ -50,7 +49,7 @@ export const variableSetDocument = (set: VariableSet, roles: readonly Role[]): R
     'workspace-count': set.workspaceIds?.size ?? 0,
     'project-count': set.projectIds?.size ?? 0,
     'stack-count': 0,
-    permissions: { 'can-update': can(roles, 'varset:write') },
+    permissions: { 'can-update': granted.has('varset:write') },
   },
   relationships: {
     organization: one('organizations', set.organization),

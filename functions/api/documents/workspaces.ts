@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Role } from '../../store/access/organizations.ts';
 import type { Project } from '../../store/workspaces/projects.ts';
 import type { Tag } from '../../store/workspaces/workspace-names.ts';
 import type { Workspace } from '../../store/workspaces/workspaces.ts';
 import { one, type Relationship, type Resource } from '../answer.ts';
-import { workspacePermissions } from '../permissions.ts';
+import type { Granted } from '../granted.ts';
+import { workspacePermissions } from '../reported-permissions.ts';
 
 /** The run that holds the workspace, else the last one that did (lifecycle rule 10). */
 export const currentRunId = ({ lock, latestRunId }: Workspace): string | undefined =>
@@ -20,7 +20,7 @@ const reason = ({ lock }: Workspace): string | null => {
 
 export const workspaceDocument = (
   workspace: Workspace,
-  roles: readonly Role[],
+  granted: Granted,
   runId: string | undefined = currentRunId(workspace),
 ): Resource => ({
   id: workspace.id,
@@ -76,7 +76,7 @@ export const workspaceDocument = (
     'effective-run-data-retention-desc': null,
     'hyok-enabled': false,
     'tag-names': workspace.tags.map(({ key }) => key),
-    permissions: workspacePermissions(roles),
+    permissions: workspacePermissions(granted),
     actions: { 'is-destroyable': workspace.allowDestroyPlan },
   },
   relationships: {

@@ -2,7 +2,7 @@ import { allowedActions } from '../../run/actions.ts';
 import { runOperations } from '../../run/operation.ts';
 import type { Run } from '../../run/run.ts';
 import { isFinal, runStatuses } from '../../run/status.ts';
-import { listMembers } from '../../store/access/organizations.ts';
+import { listMembers } from '../../store/access/memberships.ts';
 import { getUsers } from '../../store/access/users.ts';
 import type { RunFilter, RunPointer } from '../../store/runs/run-lists.ts';
 import { nameEntry } from '../../store/workspaces/workspace-names.ts';

@@ -76,6 +76,8 @@ export const workspaceOfNewRun: Finder<Workspace> = {
     const { data } = check(workspaceOnly, request.json() ?? {});
     return getWorkspace(data.relationships.workspace.data.id.slice(0, 100));
   },
+  seen: 'workspace:read',
+  scope: (workspace) => ({ organization: workspace.organization, workspace }),
 };
 
 const pointer = (field: string) => `/data/attributes/${field}`;

@@ -3,6 +3,7 @@ import { getProject, getProjects } from '../../store/workspaces/projects.ts';
 import { mostOf, type VariableSet } from '../../store/workspaces/variable-sets.ts';
 import { getWorkspaces } from '../../store/workspaces/workspaces.ts';
 import { unprocessable } from '../errors.ts';
+import { inProjectOf } from '../finders.ts';
 import type { ApiRequest } from '../request.ts';
 import { check, identifier, readData, setting, settingsFrom, text } from './validation.ts';
 import { newVariable, newVariableOf } from './variable-input.ts';
@@ -76,6 +77,9 @@ const parentOf = async (organizationName: string, parent: { type?: string | null
   if (found?.organization === organizationName) return found.id;
   throw unprocessable('/data/relationships/parent', `parent: there is no project ${parent.id} in ${organizationName}`);
 };
+
+/** The organization a new set is for; the project that is to own it, if the body names one, decides who may create it. */
+export const newVariableSet = inProjectOf('parent');
 
 const globalPointer = '/data/attributes/global';
 const notGlobal = () => unprocessable(globalPointer, 'global: a set that a project owns cannot be global');

@@ -8,8 +8,10 @@ import {
   type Workspace,
   type WorkspaceChange,
 } from '../../store/workspaces/workspaces.ts';
-import { unprocessable } from '../errors.ts';
+import { type ApiError, unprocessable } from '../errors.ts';
+import { inProjectOf, type NewIn } from '../finders.ts';
 import type { ApiRequest } from '../request.ts';
+import type { Finder } from '../route.ts';
 import { tagKey, tagValue, workspaceName } from './names.ts';
 import { readData, setting, settingsFrom, text, toOne } from './validation.ts';
 
@@ -114,6 +116,9 @@ const inheritsOf = ({ attributes }: Input): boolean | undefined => {
   return mode !== undefined || typeof operations === 'boolean' ? false : undefined;
 };
 
+export const noProject = (projectId: string, organization: string): ApiError =>
+  unprocessable('/data/relationships/project', `project: there is no project ${projectId} in ${organization}`);
+
 /**
  * @param current missing for a new one
  * @throws {ApiError} 400 or 422
@@ -134,12 +139,7 @@ export const readWorkspaceChange = async (
   const projectId = input.relationships.project?.data?.id;
   if (projectId) {
     const project = await getProject(projectId);
-    if (project?.organization !== organization) {
-      throw unprocessable(
-        '/data/relationships/project',
-        `project: there is no project ${projectId} in ${organization}`,
-      );
-    }
+    if (project?.organization !== organization) throw noProject(projectId, organization);
     change.projectId = projectId;
   }
   const inherits = inheritsOf(input);
@@ -156,6 +156,9 @@ const modeOfProject = async (projectId: string | undefined, organization: string
   if (project?.defaultExecutionMode) return project.defaultExecutionMode;
   return (await getOrganization(organization))?.defaultExecutionMode ?? defaultSettings.executionMode;
 };
+
+/** The organization a new workspace is for; its project, which the body may name, decides who may create it. */
+export const newWorkspace: Finder<NewIn> = inProjectOf('project', ({ defaultProjectId }) => defaultProjectId);
 
 /** @throws {ApiError} 422 when there is no name */
 export const readNewWorkspace = async (request: ApiRequest, home: Organization): Promise<NewWorkspace> => {

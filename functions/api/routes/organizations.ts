@@ -12,7 +12,7 @@ import {
 import { carryFromOrganization } from '../../store/workspaces/execution-modes.ts';
 import { getProject } from '../../store/workspaces/projects.ts';
 import { type Answer, created, noContent, ok } from '../answer.ts';
-import { entitlementsDocument, organizationDocument, projectDocument } from '../documents/organizations.ts';
+import { entitlementsDocument, organizationDocument } from '../documents/organizations.ts';
 import { conflict, notFound, unprocessable } from '../errors.ts';
 import { type InOrganization, organization } from '../finders.ts';
 import { includes } from '../include.ts';
@@ -20,6 +20,7 @@ import { email, organizationName } from '../input/names.ts';
 import { readData, setting, settingsFrom } from '../input/validation.ts';
 import { list, pageOf, slice } from '../pagination.ts';
 import { type Call, type Context, type Route, route, userRoute } from '../route.ts';
+import { projectDocuments } from '../shown.ts';
 
 const minutes = v.pipe(v.number(), v.integer('must be whole minutes'), v.minValue(1, 'must be at least 1'));
 
@@ -42,7 +43,9 @@ const listMine = async ({ request, principal }: Call): Promise<Answer> => {
   const page = pageOf(request);
   const search = (request.query.get('q') ?? request.query.get('q[name]') ?? '').toLowerCase();
   const all = (await listOrganizations(principal.userId)).filter(({ name }) => name.toLowerCase().includes(search));
-  const data = slice(all, page).map(async (one) => organizationDocument(one, await principal.rolesIn(one.name)));
+  const data = slice(all, page).map(async (one) =>
+    organizationDocument(one, await principal.on({ organization: one.name })),
+  );
   return list(request, page, all.length, await Promise.all(data));
 };
 
@@ -55,21 +58,21 @@ const create = async ({ request, principal }: Call): Promise<Answer> => {
   };
   const organization = await createOrganization(attributes.name, given, principal.userId);
   if (!organization) throw unprocessable('/data/attributes/name', 'Name has already been taken');
-  return created(organizationDocument(organization, ['owner']));
+  return created(organizationDocument(organization, await principal.on({ organization: organization.name })));
 };
 
-const read = async ({ request, subject, roles }: Context<InOrganization>): Promise<Answer> => {
+const read = async ({ request, subject, principal, granted }: Context<InOrganization>): Promise<Answer> => {
   const include = includes(request, ['subscription', 'entitlement_set', 'default_project']);
   const included = [];
   if (include.has('entitlement_set')) included.push(entitlementsDocument(subject.record));
   if (include.has('default_project')) {
     const project = await getProject(subject.record.defaultProjectId);
-    if (project) included.push(projectDocument(project, roles));
+    included.push(...(await projectDocuments(principal, project ? [project] : [])));
   }
-  return ok(organizationDocument(subject.record, roles), include.size ? included : undefined);
+  return ok(organizationDocument(subject.record, granted), include.size ? included : undefined);
 };
 
-const update = async ({ request, subject, roles }: Context<InOrganization>): Promise<Answer> => {
+const update = async ({ request, subject, granted }: Context<InOrganization>): Promise<Answer> => {
   const { attributes } = readData(request, {
     ...settings,
     name: v.optional(organizationName),
@@ -89,7 +92,7 @@ const update = async ({ request, subject, roles }: Context<InOrganization>): Pro
     : getOrganization(subject.organization));
   if (!organization) throw notFound();
   if (change.defaultExecutionMode) await carryFromOrganization(organization);
-  return ok(organizationDocument(organization, roles));
+  return ok(organizationDocument(organization, granted));
 };
 
 const remove = async ({ subject }: Context<InOrganization>): Promise<Answer> => {

@@ -22,7 +22,7 @@ import {
 import { runDocument } from '../documents/runs.ts';
 import { workspaceDocument } from '../documents/workspaces.ts';
 import { conflict, notFound } from '../errors.ts';
-import { run } from '../finders.ts';
+import { inWorkspace, run } from '../finders.ts';
 import { includes } from '../include.ts';
 import { readComment } from '../input/validation.ts';
 import { list, pageOf, slice } from '../pagination.ts';
@@ -40,6 +40,7 @@ const policyCheck: Finder<Run> = {
     const runId = runOfPolicyResult(check);
     return runId && policyCheckId(runId) === check ? withCheck(await getRun(runId)) : undefined;
   },
+  ...inWorkspace,
 };
 
 const policyEvaluation: Finder<Run> = {
@@ -48,6 +49,7 @@ const policyEvaluation: Finder<Run> = {
     const runId = runOfPolicyResult(evaluation);
     return runId && policyEvaluationId(runId) === evaluation ? withEvaluation(await getRun(runId)) : undefined;
   },
+  ...inWorkspace,
 };
 
 const stageOfEvaluation: Finder<Run> = {
@@ -56,6 +58,7 @@ const stageOfEvaluation: Finder<Run> = {
     const named = readTaskStageId(stage);
     return named && getRun(named.runId);
   },
+  ...inWorkspace,
 };
 
 const policySetOutcome: Finder<Run> = {
@@ -64,18 +67,19 @@ const policySetOutcome: Finder<Run> = {
     const named = readPolicySetOutcomeId(id);
     return named && withEvaluation(await getRun(named.runId));
   },
+  ...inWorkspace,
 };
 
 const checkIncludes = ['run', 'run.workspace'] as const;
 
 /** The run says nothing of its checks here: a cycle of included documents breaks clients (api.md §7.1). */
-const related = async ({ request, subject, roles, principal }: Context<Run>): Promise<Resource[] | undefined> => {
+const related = async ({ request, subject, granted, principal }: Context<Run>): Promise<Resource[] | undefined> => {
   const include = includes(request, checkIncludes);
   if (include.size === 0) return undefined;
-  const document = runDocument(subject, { roles, userId: principal.userId });
+  const document = runDocument(subject, { granted, userId: principal.userId });
   const home = include.has('run.workspace') ? await getWorkspace(subject.workspaceId) : undefined;
   const { 'policy-checks': _, ...relationships } = document.relationships ?? {};
-  return [{ ...document, relationships }, ...(home ? [withoutRun(workspaceDocument(home, roles))] : [])];
+  return [{ ...document, relationships }, ...(home ? [withoutRun(workspaceDocument(home, granted))] : [])];
 };
 
 const withoutRun = (document: Resource): Resource => {
@@ -84,7 +88,7 @@ const withoutRun = (document: Resource): Resource => {
   return { ...document, relationships: Object.fromEntries(kept) };
 };
 
-const checkDocument = async (subject: Run, context: Pick<Context<Run>, 'roles'>): Promise<Resource> => {
+const checkDocument = async (subject: Run, context: Pick<Context<Run>, 'granted'>): Promise<Resource> => {
   const kept = isJudged(policyCheckStatus(subject)) ? await getPolicyResult(subject.id, 'check') : undefined;
   return policyCheckDocument(subject, kept, kept ? await readPolicySetOutcomes(kept) : [], context);
 };

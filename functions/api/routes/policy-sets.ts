@@ -15,9 +15,7 @@ import {
 import { getProjects } from '../../store/workspaces/projects.ts';
 import { getWorkspaces } from '../../store/workspaces/workspaces.ts';
 import { type Answer, created, noContent, ok, type Resource } from '../answer.ts';
-import { projectDocument } from '../documents/organizations.ts';
 import { policyDocument, policySetDocument, policySetVersionDocument } from '../documents/policies.ts';
-import { workspaceDocument } from '../documents/workspaces.ts';
 import { notFound, unprocessable } from '../errors.ts';
 import { type InOrganization, organization, policySet } from '../finders.ts';
 import { includes } from '../include.ts';
@@ -32,6 +30,7 @@ import {
 } from '../input/policy-set-input.ts';
 import { list, pageOf, slice } from '../pagination.ts';
 import { type Context, type Route, route, type Subject } from '../route.ts';
+import { projectDocuments, workspaceDocuments } from '../shown.ts';
 import { searched } from './policies.ts';
 
 /** Policy sets: what they are, and to what they apply (HCP API: policy sets). */
@@ -79,7 +78,10 @@ const knownIncludes = [
 /** More than that many do not come along. */
 const mostIncluded = 100;
 
-const included = async ({ request, roles }: Context<Subject>, sets: PolicySet[]): Promise<Resource[] | undefined> => {
+const included = async (
+  { request, principal }: Context<Subject>,
+  sets: PolicySet[],
+): Promise<Resource[] | undefined> => {
   const include = includes(request, knownIncludes);
   if (include.size === 0) return undefined;
   const some = (
@@ -111,8 +113,8 @@ const included = async ({ request, roles }: Context<Subject>, sets: PolicySet[])
   ]);
   return [
     ...policies.map(policyDocument),
-    ...workspaces.map((one) => workspaceDocument(one, roles)),
-    ...projects.map((one) => projectDocument(one, roles)),
+    ...(await workspaceDocuments(principal, workspaces)),
+    ...(await projectDocuments(principal, projects)),
     ...versions.flatMap((one) => (one ? [policySetVersionDocument(one)] : [])),
   ];
 };

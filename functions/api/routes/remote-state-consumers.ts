@@ -1,14 +1,14 @@
 import * as v from 'valibot';
-import { addConsumers, listConsumers, removeConsumers, replaceConsumers } from '../../store/states/state-sharing.ts';
+import { addConsumers, listConsumers, removeConsumers } from '../../store/states/state-sharing.ts';
 import { findWorkspaces, type WorkspaceFilter } from '../../store/workspaces/workspace-lists.ts';
 import { getWorkspaces, type Workspace } from '../../store/workspaces/workspaces.ts';
 import { type Answer, noContent } from '../answer.ts';
-import { workspaceDocument } from '../documents/workspaces.ts';
 import { unprocessable } from '../errors.ts';
 import { workspace } from '../finders.ts';
 import { check, identifier } from '../input/validation.ts';
 import { list, pageOf, slice, totalOf } from '../pagination.ts';
 import { type Context, type Route, route } from '../route.ts';
+import { within, workspaceDocuments } from '../shown.ts';
 
 /** The workspaces whose runs may read this one's state (HCP API: workspaces, remote state consumers). */
 
@@ -22,12 +22,15 @@ const idsIn = ({ request }: Context<Workspace>): string[] => [
   ...new Set(check(body, request.json() ?? {}).data.map(({ id }) => id)),
 ];
 
-/** Those that exist in the workspace's organization. @throws {ApiError} 422 */
+/** Those that the caller sees in the workspace's organization. @throws {ApiError} 422 */
 const consumersIn = async (context: Context<Workspace>): Promise<string[]> => {
   const { organization } = context.subject;
   const ids = idsIn(context);
+  const granted = await context.principal.onWorkspaces(organization, ids);
   const known = new Set(
-    (await getWorkspaces(ids)).filter((found) => found.organization === organization).map(({ id }) => id),
+    (await getWorkspaces(ids))
+      .filter(({ id, ...found }) => found.organization === organization && granted(id).has('workspace:read'))
+      .map(({ id }) => id),
   );
   const missing = ids.findIndex((id) => !known.has(id));
   if (missing >= 0) throw unprocessable(`/data/${missing}/id`, `id: ${organization} has no workspace ${ids[missing]}`);
@@ -35,21 +38,29 @@ const consumersIn = async (context: Context<Workspace>): Promise<string[]> => {
 };
 
 /** Every other workspace of the organization. */
-const listEveryone = async ({ request, subject, roles }: Context<Workspace>): Promise<Answer> => {
+const listEveryone = async ({ request, subject, principal }: Context<Workspace>): Promise<Answer> => {
   const page = pageOf(request);
-  const others: WorkspaceFilter = { mayFit: ({ name }) => name !== subject.name, byTags: false, descending: false };
+  const reach = await principal.reach(subject.organization, 'workspace:read');
+  const others: WorkspaceFilter = {
+    mayFit: within(reach, ({ name }) => name !== subject.name),
+    byTags: false,
+    descending: false,
+  };
   const { items, total, more } = await findWorkspaces(subject.organization, others, page, { records: (all) => all });
-  const data = items.map((one) => workspaceDocument(one, roles));
-  return list(request, page, totalOf(page, total, more), data);
+  return list(request, page, totalOf(page, total, more), await workspaceDocuments(principal, items));
+};
+
+const seen = async ({ subject, principal }: Context<Workspace>): Promise<string[]> => {
+  const consumers = (await listConsumers(subject.id)).map((workspaceId) => ({ workspaceId }));
+  return (await principal.visible(subject.organization, consumers)).map(({ workspaceId }) => workspaceId);
 };
 
 const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => {
-  const { request, subject, roles } = context;
+  const { request, subject, principal } = context;
   if (subject.globalRemoteState && request.query.get('show_only_configured') !== 'true') return listEveryone(context);
   const page = pageOf(request);
-  const ids = await listConsumers(subject.id);
-  const data = (await getWorkspaces(slice(ids, page))).map((one) => workspaceDocument(one, roles));
-  return list(request, page, ids.length, data);
+  const ids = await seen(context);
+  return list(request, page, ids.length, await workspaceDocuments(principal, await getWorkspaces(slice(ids, page))));
 };
 
 const add = async (context: Context<Workspace>): Promise<Answer> => {
@@ -57,8 +68,12 @@ const add = async (context: Context<Workspace>): Promise<Answer> => {
   return noContent();
 };
 
+/** Of those that the caller sees. */
 const replace = async (context: Context<Workspace>): Promise<Answer> => {
-  await replaceConsumers(context.subject.id, await consumersIn(context));
+  const ids = await consumersIn(context);
+  const gone = (await seen(context)).filter((id) => !ids.includes(id));
+  await removeConsumers(context.subject.id, gone);
+  await addConsumers(context.subject.id, ids);
   return noContent();
 };
 

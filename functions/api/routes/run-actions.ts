@@ -7,7 +7,7 @@ import { type Answer, accepted } from '../answer.ts';
 import { type ApiError, conflict, forbidden } from '../errors.ts';
 import { run } from '../finders.ts';
 import { readComment } from '../input/validation.ts';
-import { mayCancel } from '../permissions.ts';
+import { mayCancel } from '../reported-permissions.ts';
 import { type Context, type Route, route } from '../route.ts';
 
 /** Records what a user decided; the run's execution hears of it before the answer is sent. */
@@ -37,8 +37,8 @@ const apply = async (context: Context<Run>): Promise<Answer> => {
 };
 
 const cancel = async (context: Context<Run>): Promise<Answer> => {
-  const { subject, roles, principal } = context;
-  if (!mayCancel(roles, subject, principal.userId)) {
+  const { subject, granted, principal } = context;
+  if (!mayCancel(granted, subject, principal.userId)) {
     throw forbidden('Only who may apply runs can cancel this one; planners can cancel their own plan-only runs.');
   }
   return act('canceled', cancelRun)(context);
@@ -64,6 +64,6 @@ export const runActionRoutes: Route[] = [
   route('POST', `${base}/apply`, 'run:apply', run, apply),
   route('POST', `${base}/discard`, 'run:apply', run, act('discarded', discardRun)),
   route('POST', `${base}/cancel`, 'run:plan', run, cancel),
-  route('POST', `${base}/force-cancel`, 'run:force', run, act('force-canceled', forceCancelRun)),
-  route('POST', `${base}/force-execute`, 'run:force', run, forceExecute),
+  route('POST', `${base}/force-cancel`, 'run:force-cancel', run, act('force-canceled', forceCancelRun)),
+  route('POST', `${base}/force-execute`, 'run:apply', run, forceExecute),
 ];

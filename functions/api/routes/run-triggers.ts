@@ -10,14 +10,13 @@ import {
 } from '../../store/runs/run-triggers.ts';
 import { getWorkspace, getWorkspaces, type Workspace } from '../../store/workspaces/workspaces.ts';
 import { type Answer, created, noContent, ok, one, type Resource } from '../answer.ts';
-import { workspaceDocument } from '../documents/workspaces.ts';
 import { badRequest, unprocessable } from '../errors.ts';
 import { runTrigger, workspace } from '../finders.ts';
 import { includes } from '../include.ts';
 import { check, identifier } from '../input/validation.ts';
 import { list, pageOf, slice } from '../pagination.ts';
-import { can } from '../permissions.ts';
 import { type Context, type Route, route, type Subject } from '../route.ts';
+import { workspaceDocuments } from '../shown.ts';
 
 /** Run triggers (HCP API: run triggers). */
 
@@ -38,26 +37,28 @@ const document = (trigger: RunTrigger, workspaces: Names): Resource => ({
   links: { self: `/api/v2/run-triggers/${trigger.id}` },
 });
 
-const namesOf = async (triggers: RunTrigger[]): Promise<Names> => {
+/** Those that the caller may see. */
+const namesOf = async ({ principal, subject }: Context<Subject>, triggers: RunTrigger[]): Promise<Names> => {
   const ids = triggers.flatMap(({ workspaceId, sourceableId }) => [workspaceId, sourceableId]);
-  return new Map((await getWorkspaces([...new Set(ids)])).map((found) => [found.id, found]));
+  const found = (await getWorkspaces([...new Set(ids)])).map((one) => ({ workspaceId: one.id, one }));
+  return new Map((await principal.visible(subject.organization, found)).map(({ one }) => [one.id, one]));
 };
 
-const related = (
-  { request, roles }: Context<Subject>,
+const related = async (
+  { request, principal }: Context<Subject>,
   triggers: RunTrigger[],
   names: Names,
-): Resource[] | undefined => {
+): Promise<Resource[] | undefined> => {
   const include = includes(request, ['workspace', 'sourceable']);
   if (include.size === 0) return undefined;
   const ids = triggers.flatMap(({ workspaceId, sourceableId }) => [
     ...(include.has('workspace') ? [workspaceId] : []),
     ...(include.has('sourceable') ? [sourceableId] : []),
   ]);
-  return [...new Set(ids)].flatMap((id) => {
-    const found = names.get(id);
-    return found ? [workspaceDocument(found, roles)] : [];
-  });
+  return workspaceDocuments(
+    principal,
+    [...new Set(ids)].flatMap((id) => names.get(id) ?? []),
+  );
 };
 
 const pointer = '/data/relationships/sourceable';
@@ -76,16 +77,18 @@ const body = v.object({
   data: v.object({ relationships: v.object({ sourceable: v.object({ data: identifier('workspaces') }) }) }),
 });
 
-const create = async ({ request, subject, principal }: Context<Workspace>): Promise<Answer> => {
+const create = async (context: Context<Workspace>): Promise<Answer> => {
+  const { request, subject, principal } = context;
   const { id } = check(body, request.json() ?? {}).data.relationships.sourceable.data;
   const source = await getWorkspace(id);
-  const mayRead = source && can(await principal.rolesIn(source.organization), 'workspace:read');
+  const mayRead =
+    source && (await principal.on({ organization: source.organization, workspace: source })).has('workspace:read');
   if (!mayRead || source.organization !== subject.organization) {
     throw unprocessable(pointer, `sourceable: there is no workspace ${id} in ${subject.organization}`);
   }
   const made = await createRunTrigger(subject.organization, { workspaceId: subject.id, sourceableId: source.id });
   if (typeof made === 'string') throw unprocessable(pointer, `sourceable: ${refusals[made](source, subject)}`);
-  return created(document(made, await namesOf([made])));
+  return created(document(made, await namesOf(context, [made])));
 };
 
 const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => {
@@ -98,14 +101,14 @@ const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => 
   const page = pageOf(request);
   const all = await listRunTriggers(subject.id, direction);
   const shown = slice(all, page);
-  const names = await namesOf(shown);
+  const names = await namesOf(context, shown);
   const data = shown.map((trigger) => document(trigger, names));
-  return list(request, page, all.length, data, related(context, shown, names));
+  return list(request, page, all.length, data, await related(context, shown, names));
 };
 
 const read = async (context: Context<RunTrigger>): Promise<Answer> => {
-  const names = await namesOf([context.subject]);
-  return ok(document(context.subject, names), related(context, [context.subject], names));
+  const names = await namesOf(context, [context.subject]);
+  return ok(document(context.subject, names), await related(context, [context.subject], names));
 };
 
 export const runTriggerRoutes: Route[] = [

@@ -2,7 +2,13 @@ import type { Run } from '../../run/run.ts';
 import { stagesOf } from '../../run/task-stages.ts';
 import { getOrganization } from '../../store/access/organizations.ts';
 import { getUser } from '../../store/access/users.ts';
-import { findOrganizationRuns, findRuns, listAppliableRuns, listOpenRuns } from '../../store/runs/run-lists.ts';
+import {
+  findOrganizationRuns,
+  findRuns,
+  listAppliableRuns,
+  listOpenRuns,
+  type RunPointer,
+} from '../../store/runs/run-lists.ts';
 import { getConfigurationVersion } from '../../store/workspaces/configuration-versions.ts';
 import { getWorkspace, type Workspace } from '../../store/workspaces/workspaces.ts';
 import { type Answer, created, ok, type Resource } from '../answer.ts';
@@ -15,6 +21,7 @@ import { userDocument } from '../documents/users.ts';
 import { workspaceDocument } from '../documents/workspaces.ts';
 import { badRequest } from '../errors.ts';
 import { type InOrganization, organization, run, workspace } from '../finders.ts';
+import type { Granted } from '../granted.ts';
 import { includes } from '../include.ts';
 import { readRunFilter } from '../input/run-filter.ts';
 import { readNewRun, workspaceOfNewRun } from '../input/run-input.ts';
@@ -34,16 +41,19 @@ const knownIncludes = [
   'tf_policy_evaluations',
 ] as const;
 
-const create = async ({ request, subject, roles, principal }: Context<Workspace>): Promise<Answer> => {
+const create = async ({ request, subject, granted, principal }: Context<Workspace>): Promise<Answer> => {
   const { userId } = principal;
   const wanted = await readNewRun(request, subject);
-  const made = await queueRun({ ...wanted, workspace: subject, createdBy: userId, roles });
-  return created(runDocument(made, { roles, userId }));
+  const made = await queueRun({ ...wanted, workspace: subject, createdBy: userId, granted });
+  return created(runDocument(made, { granted, userId }));
 };
 
 /** What is asked to come along; a run in `data` is never in `included` too, which would be a cycle (api.md §7.1). */
-const related = async (context: Context<Subject>, runs: Run[]): Promise<Resource[] | undefined> => {
-  const { request, roles } = context;
+const related = async (
+  { request }: Context<Subject>,
+  runs: Run[],
+  granted: (workspaceId: string) => Granted,
+): Promise<Resource[] | undefined> => {
   const include = includes(request, knownIncludes);
   if (include.size === 0) return undefined;
   const some = async <T>(wanted: boolean, ids: string[], read: (id: string) => Promise<T | undefined>) =>
@@ -66,38 +76,55 @@ const related = async (context: Context<Subject>, runs: Run[]): Promise<Resource
     ...(include.has('plan') ? runs.map((one) => planDocument(one, request.baseUrl)) : []),
     ...(include.has('apply') ? runs.map((one) => applyDocument(one, request.baseUrl)) : []),
     ...(include.has('cost_estimate') ? runs.flatMap((one) => costEstimateDocument(one) ?? []) : []),
-    ...workspaces.map((one) => workspaceDocument(one, roles)),
+    ...workspaces.map((one) => workspaceDocument(one, granted(one.id))),
     ...versions.map((one) => configurationVersionDocument(one)),
     ...users.map(userDocument),
     ...(include.has('task_stages')
-      ? runs.flatMap((one) => stagesOf(one).map((stage) => taskStageDocument(one, stage, context)))
+      ? runs.flatMap((one) =>
+          stagesOf(one).map((stage) => taskStageDocument(one, stage, { granted: granted(one.workspaceId) })),
+        )
       : []),
   ];
 };
 
 const read = async (context: Context<Run>): Promise<Answer> => {
-  const { subject, roles, principal } = context;
-  return ok(runDocument(subject, { roles, userId: principal.userId }), await related(context, [subject]));
+  const { subject, granted, principal } = context;
+  return ok(
+    runDocument(subject, { granted, userId: principal.userId }),
+    await related(context, [subject], () => granted),
+  );
 };
 
 const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => {
-  const { request, subject, roles, principal } = context;
+  const { request, subject, granted, principal } = context;
   const page = pageOf(request);
   const filter = await readRunFilter(request, subject.organization);
   const { items, total, more } = filter.plain
     ? await listAppliableRuns(subject, page)
     : await findRuns(subject, filter, page);
-  const data = items.map((one) => runDocument(one, { roles, userId: principal.userId }));
-  return list(request, page, totalOf(page, total, more), data, await related(context, items));
+  const data = items.map((one) => runDocument(one, { granted, userId: principal.userId }));
+  return list(request, page, totalOf(page, total, more), data, await related(context, items, () => granted));
 };
 
+const visibleTo =
+  ({ principal, subject }: Context<InOrganization>) =>
+  (pointers: RunPointer[]) =>
+    principal.visible(subject.organization, pointers);
+
+const grantedFor = ({ principal, subject }: Context<InOrganization>, runs: Run[]) =>
+  principal.onWorkspaces(
+    subject.organization,
+    runs.map(({ workspaceId }) => workspaceId),
+  );
+
 const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
-  const { request, subject, roles, principal } = context;
+  const { request, subject, principal } = context;
   const page = pageOf(request);
-  const filter = await readRunFilter(request, subject.organization);
+  const filter = { ...(await readRunFilter(request, subject.organization)), visible: visibleTo(context) };
   const { items, more } = await findOrganizationRuns(subject.organization, filter, page);
-  const data = items.map((one) => runDocument(one, { roles, userId: principal.userId }));
-  return listWithoutTotal(request, page, more, data, await related(context, items));
+  const granted = await grantedFor(context, items);
+  const data = items.map((one) => runDocument(one, { granted: granted(one.workspaceId), userId: principal.userId }));
+  return listWithoutTotal(request, page, more, data, await related(context, items, granted));
 };
 
 /** `GET /runs` names what it is about in its query. */
@@ -111,6 +138,9 @@ const namedInQuery: Finder<Workspace | InOrganization> = {
     const record = await getOrganization(name.slice(0, 100));
     return record && { organization: record.name, record };
   },
+  seen: (subject) => ('record' in subject ? 'organization:read' : 'run:read'),
+  scope: (subject) =>
+    'record' in subject ? organization.scope(subject) : { organization: subject.organization, workspace: subject },
 };
 
 const listNamed = (context: Context<Workspace | InOrganization>): Promise<Answer> => {
@@ -119,26 +149,32 @@ const listNamed = (context: Context<Workspace | InOrganization>): Promise<Answer
 };
 
 /** Not those that wait for a person: nobody waits for them. Runs wait for their workspace, never for the organization. */
-const queue = async ({ request, subject, roles, principal }: Context<InOrganization>): Promise<Answer> => {
-  const runs = (await listOpenRuns(subject.organization)).filter(({ confirmable }) => !confirmable);
+const waiting = async (context: Context<InOrganization>): Promise<Run[]> =>
+  (await listOpenRuns(context.subject.organization, visibleTo(context))).filter(({ confirmable }) => !confirmable);
+
+const queue = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { request, principal } = context;
+  const runs = await waiting(context);
+  const granted = await grantedFor(context, runs);
   return wholeList(
     request,
-    runs.map((one) => runDocument(one, { roles, userId: principal.userId })),
+    runs.map((one) => runDocument(one, { granted: granted(one.workspaceId), userId: principal.userId })),
   );
 };
 
-const capacity = async ({ subject }: Context<InOrganization>): Promise<Answer> => {
-  const runs = (await listOpenRuns(subject.organization)).filter(({ confirmable }) => !confirmable);
+const capacity = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { subject } = context;
+  const runs = await waiting(context);
   const pending = runs.filter(({ status }) => status === 'pending').length;
   return ok(capacityDocument(subject.record, { pending, running: runs.length - pending }));
 };
 
 export const runRoutes: Route[] = [
   route('POST', '/runs', 'run:plan', workspaceOfNewRun, create),
-  route('GET', '/runs', 'run:read', namedInQuery, listNamed),
+  route('GET', '/runs', 'organization:read', namedInQuery, listNamed),
   route('GET', '/runs/{run}', 'run:read', run, read),
   route('GET', '/workspaces/{workspace}/runs', 'run:read', workspace, listOfWorkspace),
-  route('GET', '/organizations/{organization}/runs', 'run:read', organization, listOfOrganization),
-  route('GET', '/organizations/{organization}/runs/queue', 'run:read', organization, queue),
+  route('GET', '/organizations/{organization}/runs', 'organization:read', organization, listOfOrganization),
+  route('GET', '/organizations/{organization}/runs/queue', 'organization:read', organization, queue),
   route('GET', '/organizations/{organization}/capacity', 'organization:read', organization, capacity),
 ];

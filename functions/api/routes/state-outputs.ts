@@ -5,7 +5,6 @@ import { outputDocument, readOutputId } from '../documents/state-versions.ts';
 import { forbidden, notFound, unavailable } from '../errors.ts';
 import { sharedStateVersion, sharedWorkspace, stateVersionOfOutput } from '../finders.ts';
 import { list, pageOf, slice, wholeList } from '../pagination.ts';
-import { can } from '../permissions.ts';
 import { type Context, type Route, route } from '../route.ts';
 import { currentVersion } from './state-versions.ts';
 
@@ -35,11 +34,11 @@ const currentOutputs = async ({ request, subject }: Context<Workspace>): Promise
 };
 
 /** The one place that tells a sensitive value, and only to who may read the whole state. */
-const readOutput = async ({ request, subject, roles }: Context<StateVersion>): Promise<Answer> => {
+const readOutput = async ({ request, subject, granted }: Context<StateVersion>): Promise<Answer> => {
   const index = readOutputId(request.params.output ?? '')?.index ?? -1;
   const output = (await outputsOf(subject))[index];
   if (!output) throw notFound('There is no such state version output.');
-  if (output.sensitive && !can(roles, 'state:read')) {
+  if (output.sensitive && !granted.has('state:read')) {
     throw forbidden(`Output ${output.name} is sensitive: its value is for those who may read the state.`);
   }
   return ok(outputDocument(subject.id, output, index, { reveal: true }));

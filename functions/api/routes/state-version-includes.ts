@@ -8,7 +8,6 @@ import { runDocument } from '../documents/runs.ts';
 import { outputDocument } from '../documents/state-versions.ts';
 import { userDocument } from '../documents/users.ts';
 import { includes } from '../include.ts';
-import { can } from '../permissions.ts';
 import type { Context, Subject } from '../route.ts';
 
 const known = ['outputs', 'run', 'created_by', 'run.created_by', 'run.configuration_version'] as const;
@@ -26,11 +25,11 @@ const each = async <T>(ids: (string | undefined)[], read: (id: string) => Promis
  * is asked for.
  * @throws {ApiError} 400
  */
-export const relatedTo = ({ request, roles, principal }: Context<Subject>) => {
+export const relatedTo = ({ request, granted, principal }: Context<Subject>) => {
   const asked = includes(request, known);
   return async (versions: StateVersion[]): Promise<Resource[] | undefined> => {
     if (asked.size === 0) return undefined;
-    const may = { runs: can(roles, 'run:read'), configurations: can(roles, 'configuration:read') };
+    const may = { runs: granted.has('run:read'), configurations: granted.has('configuration:read') };
     const wantsRuns = may.runs && [...asked].some((path) => path.startsWith('run'));
     const runIds = versions.flatMap(({ runId, ofRunId }) => runId ?? ofRunId ?? []);
     const runs = wantsRuns ? await getRuns([...new Set(runIds)]) : [];
@@ -42,13 +41,13 @@ export const relatedTo = ({ request, roles, principal }: Context<Subject>) => {
       : [];
     const wantsConfigurations = may.configurations && asked.has('run.configuration_version');
     const [outputs, users, configurations] = await Promise.all([
-      asked.has('outputs') && can(roles, 'state:read-outputs') ? Promise.all(versions.map(outputsOf)) : [],
+      asked.has('outputs') && granted.has('state:read-outputs') ? Promise.all(versions.map(outputsOf)) : [],
       each(creators, getUser),
       each(wantsConfigurations ? runs.map((run) => run.configurationVersionId) : [], getConfigurationVersion),
     ]);
     return [
       ...outputs.flat(),
-      ...runs.map((run) => runDocument(run, { roles, userId: principal.userId })),
+      ...runs.map((run) => runDocument(run, { granted, userId: principal.userId })),
       ...users.map(userDocument),
       ...configurations.map((version) => configurationVersionDocument(version)),
     ];

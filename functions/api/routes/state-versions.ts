@@ -54,10 +54,10 @@ const create = async (context: Context<Workspace>): Promise<Answer> => {
 };
 
 const documentOf = async (
-  { request: { baseUrl }, roles }: Context<Subject>,
+  { request: { baseUrl }, granted }: Context<Subject>,
   version: StateVersion,
 ): Promise<Resource> => {
-  const links = { baseUrl, roles };
+  const links = { baseUrl, granted };
   if (version.status === 'pending')
     return stateVersionDocument(version, { ...links, upload: await uploadUrls(version), nextId: null });
   const large = version.status === 'finalized' && !version.summary;
@@ -95,10 +95,12 @@ const workspaceOfFilters: Finder<Workspace> = {
     }
     return findWorkspace(organization.slice(0, 100), name.slice(0, 100));
   },
+  seen: workspace.seen,
+  scope: workspace.scope,
 };
 
 const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => {
-  const { request, subject, roles } = context;
+  const { request, subject, granted } = context;
   const page = pageOf(request);
   const related = relatedTo(context);
   const status = request.query.get('filter[status]') ?? undefined;
@@ -106,7 +108,7 @@ const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => 
     ? await findStateVersions(subject.id, status, page)
     : await listStateVersions(subject, page);
   const [versions, included] = await Promise.all([Promise.all(items.map(withJson)), related(items)]);
-  const data = versions.map((version) => stateVersionDocument(version, { baseUrl: request.baseUrl, roles }));
+  const data = versions.map((version) => stateVersionDocument(version, { baseUrl: request.baseUrl, granted }));
   return list(request, page, total, data, included);
 };
 

@@ -11,7 +11,7 @@ import { runDocument } from '../documents/runs.ts';
 import { outcomeDocument, taskResultDocument, taskStageDocument } from '../documents/task-stages.ts';
 import { workspaceDocument } from '../documents/workspaces.ts';
 import { conflict, notFound } from '../errors.ts';
-import { run } from '../finders.ts';
+import { inWorkspace, run } from '../finders.ts';
 import { includes } from '../include.ts';
 import { readComment } from '../input/validation.ts';
 import { list, pageOf, slice } from '../pagination.ts';
@@ -23,6 +23,7 @@ import { evaluationDocument } from './policy-results.ts';
 /** A stage of a run, with the run. */
 interface Stage {
   organization: string;
+  workspaceId: string;
   run: Run;
   stage: TaskStage;
 }
@@ -33,13 +34,15 @@ const taskStage: Finder<Stage> = {
     const named = readTaskStageId(params.stage ?? '');
     const found = named && (await getRun(named.runId));
     if (!named || !found || !stagesOf(found).includes(named.stage)) return undefined;
-    return { organization: found.organization, run: found, stage: named.stage };
+    return { organization: found.organization, workspaceId: found.workspaceId, run: found, stage: named.stage };
   },
+  ...inWorkspace,
 };
 
 /** A result, with its run. */
 interface Result {
   organization: string;
+  workspaceId: string;
   run: Run;
   result: TaskResult;
 }
@@ -47,7 +50,7 @@ interface Result {
 const withRun = async (result: TaskResult | undefined): Promise<Result | undefined> => {
   const found = result && (await getRun(result.runId));
   if (!found || !listed(found, result)) return undefined;
-  return { organization: found.organization, run: found, result };
+  return { organization: found.organization, workspaceId: found.workspaceId, run: found, result };
 };
 
 /** One that its run does not list was made by a creation that another one overtook. */
@@ -57,6 +60,7 @@ const listed = (found: StageFacts, { id, stage }: TaskResult): boolean =>
 const taskResult: Finder<Result> = {
   what: 'task result',
   find: async ({ params }) => withRun(await getTaskResult(params.result ?? '')),
+  ...inWorkspace,
 };
 
 const taskOutcome: Finder<Result> = {
@@ -65,13 +69,14 @@ const taskOutcome: Finder<Result> = {
     const resultId = resultIdOfOutcome(params.outcome ?? '');
     return resultId === undefined ? undefined : withRun(await getTaskResult(resultId));
   },
+  ...inWorkspace,
 };
 
 const knownIncludes = ['run', 'run.workspace', 'task_results', 'policy_evaluations', 'cost_estimate'] as const;
 
 /** What comes along with stages of one run. A cycle of included documents breaks clients (api.md §7.1): the run's workspace names no run. */
 const related = async (
-  { request, roles, principal }: Context<Stage> | Context<Run>,
+  { request, granted, principal }: Context<Stage> | Context<Run>,
   found: Run,
   stages: TaskStage[],
 ): Promise<Resource[] | undefined> => {
@@ -83,12 +88,12 @@ const related = async (
     include.has('run.workspace') ? getWorkspace(found.workspaceId) : undefined,
     judged ? evaluationDocument(found) : undefined,
   ]);
-  const viewer = { roles, userId: principal.userId };
+  const viewer = { granted, userId: principal.userId };
   return [
     ...results.map((result) => taskResultDocument(result, found)),
     ...(evaluation ? [evaluation] : []),
     ...(include.has('run') ? [withoutStages(runDocument(found, viewer))] : []),
-    ...(home ? [withoutRun(workspaceDocument(home, roles))] : []),
+    ...(home ? [withoutRun(workspaceDocument(home, granted))] : []),
   ];
 };
 

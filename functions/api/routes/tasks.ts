@@ -25,13 +25,13 @@ import {
 import { getWorkspaces, type Workspace } from '../../store/workspaces/workspaces.ts';
 import { type Answer, created, noContent, ok, type Resource } from '../answer.ts';
 import { taskDocument, workspaceTaskDocument } from '../documents/tasks.ts';
-import { workspaceDocument } from '../documents/workspaces.ts';
-import { conflict, notFound, unprocessable } from '../errors.ts';
+import { type ApiError, conflict, notFound, unprocessable } from '../errors.ts';
 import { type InOrganization, organization, task, workspace } from '../finders.ts';
 import { includes } from '../include.ts';
 import { readNewTask, readNewWorkspaceTask, readTaskChange, readWorkspaceTaskChange } from '../input/task-input.ts';
 import { list, pageOf, slice } from '../pagination.ts';
 import { type Context, type Route, route, type Subject } from '../route.ts';
+import { workspaceDocuments } from '../shown.ts';
 
 /** Run tasks of organizations, and of workspaces (HCP API: run tasks). */
 
@@ -39,11 +39,13 @@ const knownIncludes = ['workspace_tasks', 'workspace_tasks.workspace'] as const;
 
 /** Documents of tasks, with what was asked to come along. */
 const documents = async (
-  { request, roles }: Context<Subject>,
+  { request, subject, principal }: Context<Subject>,
   tasks: Task[],
 ): Promise<{ data: Resource[]; included?: Resource[] }> => {
   const include = includes(request, knownIncludes);
-  const uses = await Promise.all(tasks.map(({ id }) => listTaskWorkspaces(id)));
+  const uses = await Promise.all(
+    tasks.map(async ({ id }) => principal.visible(subject.organization, await listTaskWorkspaces(id))),
+  );
   const data = tasks.map((one, i) =>
     taskDocument(
       one,
@@ -54,7 +56,7 @@ const documents = async (
   const used = uses.flat();
   const ids = include.has('workspace_tasks.workspace') ? used.map(({ workspaceId }) => workspaceId) : [];
   const workspaces = await getWorkspaces([...new Set(ids)]);
-  const included = [...used.map(workspaceTaskDocument), ...workspaces.map((one) => workspaceDocument(one, roles))];
+  const included = [...used.map(workspaceTaskDocument), ...(await workspaceDocuments(principal, workspaces))];
   return { data, included };
 };
 
@@ -102,24 +104,29 @@ const update = async (context: Context<Task>): Promise<Answer> => {
   return single(context, updated);
 };
 
-const remove = async ({ subject }: Context<Task>): Promise<Answer> => {
+/** Names only what the caller may see. */
+const inUse = async ({ subject, principal }: Context<Task>, workspaces: Workspace[]): Promise<ApiError> => {
+  const uses = workspaces.map((workspace) => ({ workspaceId: workspace.id, workspace }));
+  const names = (await principal.visible(subject.organization, uses)).map(({ workspace }) => workspace.name);
+  const count = uses.length === 1 ? '1 workspace' : `${uses.length} workspaces`;
+  const some = names.length ? ` (${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''})` : '';
+  return conflict(`Run task ${subject.name} is used by ${count}${some}. Remove it there first.`);
+};
+
+const remove = async (context: Context<Task>): Promise<Answer> => {
+  const { subject } = context;
   if (await isTaskInUse(subject.id)) {
     const uses = await listTaskWorkspaces(subject.id);
-    const names = (await getWorkspaces(uses.map(({ workspaceId }) => workspaceId))).map(({ name }) => name);
-    if (names.length > 0) {
-      const some = names.slice(0, 5).join(', ');
-      throw conflict(
-        `Run task ${subject.name} is used by ${names.length === 1 ? 'workspace' : `${names.length} workspaces, among them`} ${some}. Remove it there first.`,
-      );
-    }
+    const workspaces = await getWorkspaces(uses.map(({ workspaceId }) => workspaceId));
+    if (workspaces.length > 0) throw await inUse(context, workspaces);
   }
   await deleteTask(subject);
   return noContent();
 };
 
-const listUses = async ({ request, subject }: Context<Task>): Promise<Answer> => {
+const listUses = async ({ request, subject, principal }: Context<Task>): Promise<Answer> => {
   const page = pageOf(request);
-  const all = await listTaskWorkspaces(subject.id);
+  const all = await principal.visible(subject.organization, await listTaskWorkspaces(subject.id));
   return list(request, page, all.length, slice(all, page).map(workspaceTaskDocument));
 };
 

@@ -21,16 +21,16 @@ import {
 import { createVariable, getVariable, listVariables } from '../../store/workspaces/variables.ts';
 import { getWorkspaces, type Workspace } from '../../store/workspaces/workspaces.ts';
 import { type Answer, created, noContent, ok, type Resource } from '../answer.ts';
-import { projectDocument } from '../documents/organizations.ts';
 import { variableDocument, variableSetDocument } from '../documents/variables.ts';
-import { workspaceDocument } from '../documents/workspaces.ts';
 import { notFound, unprocessable } from '../errors.ts';
-import { type InOrganization, organization, project, variableSet, workspace } from '../finders.ts';
+import { type InOrganization, type NewIn, organization, project, variableSet, workspace } from '../finders.ts';
+import { nothing } from '../granted.ts';
 import { includes } from '../include.ts';
 import {
   idsOf,
   type Kind,
   kinds,
+  newVariableSet,
   readNewVariableSet,
   readTargets,
   readVariableSetChange,
@@ -39,6 +39,7 @@ import {
 import { list, type Page, pageOf, slice, totalOf } from '../pagination.ts';
 import type { ApiRequest } from '../request.ts';
 import { type Context, type Route, route, type Subject } from '../route.ts';
+import { projectDocuments, workspaceDocuments } from '../shown.ts';
 import { listOwned } from './variables.ts';
 
 /** Variable sets: what they are, what is in them (routes/variables.ts), and what they are applied to. */
@@ -54,13 +55,13 @@ const apply = async (set: VariableSet, kind: Kind, ids: string[]): Promise<Varia
   return applied;
 };
 
-const create = async ({ request, subject, roles }: Context<InOrganization>): Promise<Answer> => {
+const create = async ({ request, subject, granted }: Context<NewIn>): Promise<Answer> => {
   const { set: wanted, variables, targets } = await readNewVariableSet(request, subject.organization);
   let set = await createVariableSet(wanted);
   if (!set) throw taken();
   for (const { kind, ids } of targets) set = await apply(set, kind, ids);
   for (const variable of variables) await createVariable(set.id, variable);
-  return created(variableSetDocument(variables.length ? await again(set) : set, roles));
+  return created(variableSetDocument(variables.length ? await again(set) : set, granted));
 };
 
 const again = async ({ id }: VariableSet): Promise<VariableSet> => {
@@ -79,13 +80,13 @@ const replace = async (set: VariableSet, { kind, ids }: Targets): Promise<void> 
 };
 
 const update = async (context: Context<VariableSet>): Promise<Answer> => {
-  const { request, subject, roles } = context;
+  const { request, subject, granted } = context;
   const { change, targets } = await readVariableSetChange(request, subject);
   const updated = Object.keys(change).length ? await updateVariableSet(subject, change) : subject;
   if (!updated) throw taken();
   for (const target of targets) await replace(updated, target);
   const latest = targets.length ? await again(updated) : updated;
-  return ok(variableSetDocument(latest, roles), await included(context, [latest]));
+  return ok(variableSetDocument(latest, granted), await included(context, [latest]));
 };
 
 const knownIncludes = ['vars', 'workspaces', 'projects', 'stacks'] as const;
@@ -95,7 +96,10 @@ const mostIncluded = 100;
 const some = (sets: VariableSet[], ids: 'workspaceIds' | 'projectIds'): string[] =>
   [...new Set(sets.flatMap((set) => [...(set[ids] ?? [])]))].slice(0, mostIncluded);
 
-const included = async ({ request, roles }: Context<Subject>, sets: VariableSet[]): Promise<Resource[] | undefined> => {
+const included = async (
+  { request, principal }: Context<Subject>,
+  sets: VariableSet[],
+): Promise<Resource[] | undefined> => {
   const include = includes(request, knownIncludes);
   if (include.size === 0) return undefined;
   const [variables, workspaces, projects] = await Promise.all([
@@ -105,13 +109,13 @@ const included = async ({ request, roles }: Context<Subject>, sets: VariableSet[
   ]);
   return [
     ...variables.flat().map((variable) => variableDocument(variable)),
-    ...workspaces.map((one) => workspaceDocument(one, roles)),
-    ...projects.map((one) => projectDocument(one, roles)),
+    ...(await workspaceDocuments(principal, workspaces)),
+    ...(await projectDocuments(principal, projects)),
   ];
 };
 
 const read = async (context: Context<VariableSet>): Promise<Answer> =>
-  ok(variableSetDocument(context.subject, context.roles), await included(context, [context.subject]));
+  ok(variableSetDocument(context.subject, context.granted), await included(context, [context.subject]));
 
 /** Doing it again changes nothing. */
 const relate = (kind: Kind, change: 'apply' | 'withdraw') => async (context: Context<VariableSet>) => {
@@ -127,12 +131,19 @@ const searched = ({ query }: ApiRequest): ((set: { name: string }) => boolean) =
   return (set) => set.name.toLowerCase().includes(text);
 };
 
+/** Each as the caller may see it. */
+const documents = async ({ principal }: Context<Subject>, sets: VariableSet[]): Promise<Resource[]> => {
+  const granted = await Promise.all(
+    sets.map((variableSet) => principal.on({ organization: variableSet.organization, variableSet })),
+  );
+  return sets.map((set, i) => variableSetDocument(set, granted[i] ?? nothing));
+};
+
 const page = async (context: Context<Subject>, sets: VariableSet[]): Promise<Answer> => {
   const wanted = pageOf(context.request);
-  const shown = slice(sets.filter(searched(context.request)), wanted);
-  const data = shown.map((set) => variableSetDocument(set, context.roles));
-  const total = sets.filter(searched(context.request)).length;
-  return list(context.request, wanted, total, data, await included(context, shown));
+  const fitting = sets.filter(searched(context.request));
+  const shown = slice(fitting, wanted);
+  return list(context.request, wanted, fitting.length, await documents(context, shown), await included(context, shown));
 };
 
 const byName = (a: { name: string }, b: { name: string }): number => {
@@ -145,8 +156,18 @@ const found = async (
   wanted: Page,
   { items, total, more }: Found<VariableSet>,
 ): Promise<Answer> => {
-  const data = items.map((set) => variableSetDocument(set, context.roles));
+  const data = await documents(context, items);
   return list(context.request, wanted, totalOf(wanted, total, more), data, await included(context, items));
+};
+
+/** Undefined for who sees all of the organization. */
+const visibleTo = async ({ subject, principal }: Context<Subject>): Promise<VariableSetFilter['visible']> => {
+  const { organization } = subject;
+  if ((await principal.on({ organization })).has('varset:read')) return undefined;
+  return async (sets) => {
+    const granted = await Promise.all(sets.map((variableSet) => principal.on({ organization, variableSet })));
+    return sets.filter((_, i) => granted[i]?.has('varset:read'));
+  };
 };
 
 const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
@@ -155,21 +176,29 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
   const owned = request.query.get('scope') === 'owned';
   const global = request.query.get('filter[global]');
   const named = searched(request);
-  if (!owned && global === null && !request.query.get('q')) {
+  const visible = await visibleTo(context);
+  if (!visible && !owned && global === null && !request.query.get('q')) {
     return found(context, wanted, await listVariableSets(subject.record, wanted));
   }
   const filter: VariableSetFilter = {
     mayFit: (entry) => named(entry) && !(owned && entry.projectId),
     ...(global === null ? {} : { fits: (set) => set.global === (global === 'true') }),
+    visible,
   };
   return found(context, wanted, await findVariableSets(subject.organization, filter, wanted));
 };
 
 const listOfProject = async (context: Context<Project>): Promise<Answer> => {
-  const { subject, request } = context;
+  const { subject, request, granted } = context;
   const scope = request.query.get('scope') ?? 'applied';
-  const owned = scope === 'applied' || scope === 'shared' ? [] : await listOwnVariableSets(subject.id);
-  const applied = scope === 'owned' ? [] : await listProjectVariableSets(subject.organization, subject.id);
+  const owned =
+    scope === 'applied' || scope === 'shared' || !granted.has('varset:read')
+      ? []
+      : await listOwnVariableSets(subject.id);
+  const applied =
+    scope === 'owned' || !granted.has('variable:read')
+      ? []
+      : await listProjectVariableSets(subject.organization, subject.id);
   const shared = scope === 'applied' ? applied : applied.filter(({ projectId }) => projectId === undefined);
   return page(context, [...shared, ...owned].sort(byName));
 };
@@ -187,6 +216,7 @@ const listApplicable = async (context: Context<Workspace>): Promise<Answer> => {
   const filter: VariableSetFilter = {
     mayFit: (entry) => named(entry) && (entry.projectId === undefined || entry.projectId === subject.projectId),
     fits: (set) => !set.global && !set.workspaceIds?.has(subject.id),
+    visible: await visibleTo(context),
   };
   return found(context, wanted, await findVariableSets(subject.organization, filter, wanted));
 };
@@ -209,8 +239,8 @@ const base = '/varsets/{varset}';
 const ofWorkspace = '/workspaces/{workspace}/varsets/{varset}/relationships/vars';
 
 export const variableSetRoutes: Route[] = [
-  route('GET', '/organizations/{organization}/varsets', 'varset:read', organization, listOfOrganization),
-  route('POST', '/organizations/{organization}/varsets', 'varset:write', organization, create),
+  route('GET', '/organizations/{organization}/varsets', 'organization:read', organization, listOfOrganization),
+  route('POST', '/organizations/{organization}/varsets', 'varset:write', newVariableSet, create),
   route('GET', base, 'varset:read', variableSet, read),
   route('PATCH', base, 'varset:write', variableSet, update),
   route('POST', base, 'varset:write', variableSet, update),
@@ -222,7 +252,7 @@ export const variableSetRoutes: Route[] = [
     route('POST', `${base}/relationships/${kind}`, 'varset:write', variableSet, relate(kind, 'apply')),
     route('DELETE', `${base}/relationships/${kind}`, 'varset:write', variableSet, relate(kind, 'withdraw')),
   ]),
-  route('GET', '/projects/{project}/varsets', 'varset:read', project, listOfProject),
+  route('GET', '/projects/{project}/varsets', 'project:read', project, listOfProject),
   route('GET', '/workspaces/{workspace}/varsets', 'variable:read', workspace, listOfWorkspace),
   route('GET', '/workspaces/{workspace}/applicable-varsets', 'variable:read', workspace, listApplicable),
   route('GET', ofWorkspace, 'variable:read', workspace, async (context) =>

@@ -10,15 +10,17 @@ import { listVariables } from '../../store/workspaces/variables.ts';
 import type { Workspace } from '../../store/workspaces/workspaces.ts';
 import { many, one, type Relationship, type Resource } from '../answer.ts';
 import { configurationVersionDocument } from '../documents/configuration-versions.ts';
-import { organizationDocument, projectDocument } from '../documents/organizations.ts';
+import { organizationDocument } from '../documents/organizations.ts';
 import { applyDocument, planDocument, runDocument } from '../documents/runs.ts';
 import { outputId, stateVersionDocument } from '../documents/state-versions.ts';
 import { userDocument } from '../documents/users.ts';
 import { variableDocument } from '../documents/variables.ts';
 import { effectiveTagDocuments, readmeDocument } from '../documents/workspaces.ts';
+import type { Granted } from '../granted.ts';
 import { includes } from '../include.ts';
-import { can, type Permission } from '../permissions.ts';
+import type { Permission } from '../permissions.ts';
 import type { Context, Subject } from '../route.ts';
+import { projectDocuments } from '../shown.ts';
 
 /** What can come along with a workspace, and who may read it by itself. */
 const needs = {
@@ -82,10 +84,10 @@ const outputsOf = async ({ id, state }: Workspace): Promise<Resource[]> => {
   );
 };
 
-const readmeOf = async ({ configuration, workingDirectory }: Workspace): Promise<Resource | undefined> => {
+const readmeOf = async ({ configuration, workingDirectory }: Workspace): Promise<Resource[]> => {
   const version = configuration && (await getConfigurationVersion(configuration.id));
   const markdown = version && (await readReadme(version, workingDirectory));
-  return markdown === undefined ? undefined : readmeDocument(version?.id ?? '', markdown);
+  return markdown === undefined ? [] : [readmeDocument(version?.id ?? '', markdown)];
 };
 
 /** Current and latest runs, which are often the same ones, each with what belongs to it. */
@@ -107,46 +109,50 @@ const runsOf = async (shown: Shown[], has: Has) => {
 
 const distinct = (ids: (string | undefined)[]): string[] => [...new Set(ids)].filter((id) => id !== undefined);
 
-const all = async <T>(ids: (string | undefined)[], read: (id: string) => Promise<T | undefined>): Promise<T[]> =>
-  (await Promise.all(distinct(ids).map(read))).filter((one) => one !== undefined);
+const read = async <T>(ids: (string | undefined)[], one: (id: string) => Promise<T | undefined>): Promise<T[]> =>
+  (await Promise.all(distinct(ids).map(one))).filter((record) => record !== undefined);
+
+const projectIdOf = ({ projectId }: Workspace): string => projectId;
 
 /** Undefined when nothing is asked for. @throws {ApiError} 400 */
 export const relatedToWorkspaces = async (
-  { request, roles, principal }: Context<Subject>,
-  shown: Shown[],
+  { request, principal }: Context<Subject>,
+  all: Shown[],
+  granted: (workspaceId: string) => Granted,
 ): Promise<Related | undefined> => {
   const asked = includes(request, known);
   if (asked.size === 0) return undefined;
-  const has: Has = (name) => asked.has(name) && can(roles, needs[name]);
-  const workspaces = shown.map(({ workspace }) => workspace);
-  const ids = (wanted: boolean, of: (workspace: Workspace) => string | undefined) => (wanted ? workspaces.map(of) : []);
-  const each = async <T>(name: Include, read: (workspace: Workspace) => Promise<T>): Promise<T[]> =>
-    has(name) ? Promise.all(workspaces.map(read)) : [];
+  const may = (name: Include, id: string) => asked.has(name) && granted(id).has(needs[name]);
+  const workspaces = all.map(({ workspace }) => workspace);
+  const ids = (name: Include, of: (workspace: Workspace) => string | undefined) =>
+    workspaces.filter(({ id }) => may(name, id)).map(of);
+  const each = async <T>(name: Include, read: (workspace: Workspace) => Promise<T[]>): Promise<T[][]> =>
+    asked.has(name) ? Promise.all(workspaces.map((one) => (may(name, one.id) ? read(one) : []))) : [];
   const [homes, projects, { runs, having }, users, versions, outputs, readmes, variables] = await Promise.all([
-    all(
-      ids(has('organization'), ({ organization }) => organization),
+    read(
+      ids('organization', ({ organization }) => organization),
       getOrganization,
     ),
-    all(
-      ids(has('project') || has('effective_tag_bindings'), ({ projectId }) => projectId),
-      getProject,
+    read([...ids('project', projectIdOf), ...ids('effective_tag_bindings', projectIdOf)], getProject),
+    runsOf(
+      all.filter(({ workspace }) => granted(workspace.id).has('run:read')),
+      (name) => asked.has(name),
     ),
-    runsOf(shown, has),
-    all(
-      ids(has('locked_by'), ({ lock }) => (lock?.kind === 'user' ? lock.userId : undefined)),
+    read(
+      ids('locked_by', ({ lock }) => (lock?.kind === 'user' ? lock.userId : undefined)),
       getUser,
     ),
-    all(
-      ids(has('current_state_version'), ({ state }) => state?.id),
+    read(
+      ids('current_state_version', ({ state }) => state?.id),
       getStateVersion,
     ),
     each('outputs', outputsOf),
     each('readme', readmeOf),
     each('vars', ({ id }) => listVariables(id)),
   ]);
-  const configurations = await all(
+  const configurations = await read(
     [
-      ...ids(has('current_configuration_version'), ({ configuration }) => configuration?.id),
+      ...ids('current_configuration_version', ({ configuration }) => configuration?.id),
       ...having('configuration_version').map((run) => run.configurationVersionId),
     ],
     getConfigurationVersion,
@@ -159,18 +165,18 @@ export const relatedToWorkspaces = async (
   );
   const vars = variables.map((some) => some.map((variable) => variableDocument(variable)));
   const { baseUrl } = request;
+  const home = homes[0];
   return {
     included: [
-      ...homes.map((home) => organizationDocument(home, roles)),
-      ...(has('project') ? projects.map((project) => projectDocument(project, roles)) : []),
-      ...runs.map((run) => runDocument(run, { roles, userId: principal.userId })),
+      ...(home ? [organizationDocument(home, await principal.on({ organization: home.name }))] : []),
+      ...(asked.has('project') ? await projectDocuments(principal, projects) : []),
+      ...runs.map((run) => runDocument(run, { granted: granted(run.workspaceId), userId: principal.userId })),
       ...having('plan').map((run) => planDocument(run, baseUrl)),
       ...having('apply').map((run) => applyDocument(run, baseUrl)),
       ...configurations.map((version) => configurationVersionDocument(version)),
       ...users.map((user) => userDocument(user)),
-      ...versions.map((version) => stateVersionDocument(version, { baseUrl, roles })),
-      ...[...outputs, ...tags, ...vars].flat(),
-      ...readmes.filter((readme) => readme !== undefined),
+      ...versions.map((version) => stateVersionDocument(version, { baseUrl, granted: granted(version.workspaceId) })),
+      ...[...outputs, ...tags, ...vars, ...readmes].flat(),
     ],
     relationships: new Map(
       workspaces.map(({ id }, i) => [
@@ -179,7 +185,7 @@ export const relatedToWorkspaces = async (
           ...toMany('outputs', 'workspace-outputs', outputs[i]),
           ...toMany('effective-tag-bindings', 'effective-tag-bindings', tags[i]),
           ...toMany('vars', 'vars', vars[i]),
-          ...(asked.has('readme') ? { readme: one('workspace-readme', readmes[i]?.id) } : {}),
+          ...(asked.has('readme') ? { readme: one('workspace-readme', readmes[i]?.[0]?.id) } : {}),
         },
       ]),
     ),

@@ -9,9 +9,9 @@ import { badRequest } from '../errors.ts';
 import type { InOrganization } from '../finders.ts';
 import { readWorkspaceFilter } from '../input/workspace-filter.ts';
 import { list, type Page, pageOf, slice, totalOf } from '../pagination.ts';
-import { can } from '../permissions.ts';
 import type { ApiRequest } from '../request.ts';
 import type { Context } from '../route.ts';
+import { within } from '../shown.ts';
 import { relatedToWorkspaces, withRelated } from './workspace-includes.ts';
 
 const runsOf = async (workspaces: Workspace[]): Promise<Map<string, Run>> => {
@@ -55,7 +55,9 @@ interface Selected {
 }
 
 /** Reads the records of the page. Filters by run read on until it is full; other orders read every match. */
-const select = async (request: ApiRequest, { organization, record }: InOrganization): Promise<Selected> => {
+const select = async ({ request, subject, principal }: Context<InOrganization>): Promise<Selected> => {
+  const { organization, record } = subject;
+  const reach = await principal.reach(organization, 'workspace:read');
   const page = pageOf(request);
   const { key, by, descending } = sortOf(request);
   const { plain, statuses, ...asked } = readWorkspaceFilter(request);
@@ -64,9 +66,18 @@ const select = async (request: ApiRequest, { organization, record }: InOrganizat
     total: totalOf(page, total, more),
     workspaces: items,
   });
-  if (key === 'name' && plain) return answer(await listWorkspaces(record, page, descending));
+  if (key === 'name' && plain && !reach) return answer(await listWorkspaces(record, page, descending));
   const find = <R>(paging: Page, then: Parameters<typeof findWorkspaces<R>>[3]) =>
-    findWorkspaces<R>(organization, { ...asked, descending: descending && key === 'name' }, paging, then);
+    findWorkspaces<R>(
+      organization,
+      { ...asked, mayFit: within(reach, asked.mayFit), descending: descending && key === 'name' },
+      paging,
+      { ...then, records: async (workspaces) => then.records(await visible(workspaces)) },
+    );
+  const visible = async (workspaces: Workspace[]): Promise<Workspace[]> => {
+    const granted = await principal.onWorkspaces(organization, workspaces);
+    return workspaces.filter(({ id }) => granted(id).has('workspace:read'));
+  };
   const fits = statuses.length > 0 ? ({ run }: WithRun) => statuses.includes(run?.status ?? '') : undefined;
   if (key === 'name' && !fits) return answer(await find(page, { records: (workspaces) => workspaces }));
   if (key === 'name') {
@@ -89,11 +100,11 @@ const select = async (request: ApiRequest, { organization, record }: InOrganizat
 };
 
 export const answerWorkspaces = async (context: Context<InOrganization>): Promise<Answer> => {
-  const { request, subject, roles } = context;
-  if (!can(roles, 'workspace:read')) return list(request, pageOf(request), 0, []);
-  const { page, total, workspaces } = await select(request, subject);
+  const { request, subject, principal } = context;
+  const { page, total, workspaces } = await select(context);
+  const granted = await principal.onWorkspaces(subject.organization, workspaces);
   const shown = workspaces.map((workspace) => ({ workspace, runId: currentRunId(workspace) }));
-  const related = await relatedToWorkspaces(context, shown);
-  const data = workspaces.map((workspace) => withRelated(workspaceDocument(workspace, roles), related));
+  const related = await relatedToWorkspaces(context, shown, granted);
+  const data = workspaces.map((workspace) => withRelated(workspaceDocument(workspace, granted(workspace.id)), related));
   return list(request, page, total, data, related?.included);
 };

@@ -16,12 +16,12 @@ const lockBody = v.object({
 });
 
 /** Clients send the reason in a JSON:API document with an empty type; the documentation says plain `{reason}`. */
-const lock = async ({ request, subject, roles, principal }: Context<Workspace>): Promise<Answer> => {
+const lock = async ({ request, subject, granted, principal }: Context<Workspace>): Promise<Answer> => {
   const body = check(lockBody, request.json() ?? {});
   const reason = body.reason ?? body.data?.attributes?.reason ?? '';
   const locked = await lockWorkspace(subject.id, principal.userId, reason);
   if (!locked) throw conflict(`Workspace ${subject.name} is already locked. Wait until it is unlocked.`, 'conflict');
-  return ok(workspaceDocument(locked, roles));
+  return ok(workspaceDocument(locked, granted));
 };
 
 /** Why the workspace was not unlocked, in the words that clients look for (api.md §2.9). */
@@ -50,17 +50,17 @@ const settleState = async (subject: Workspace): Promise<void> => {
   }
 };
 
-const unlock = async ({ subject, roles, principal }: Context<Workspace>): Promise<Answer> => {
+const unlock = async ({ subject, granted, principal }: Context<Workspace>): Promise<Answer> => {
   if (subject.lock?.kind === 'user' && subject.lock.userId === principal.userId) await settleState(subject);
   const unlocked = await unlockWorkspace(subject.id, principal.userId);
   if (!unlocked) throw await refusal(subject.id);
-  return ok(workspaceDocument(unlocked, roles));
+  return ok(workspaceDocument(unlocked, granted));
 };
 
-const forceUnlock = async ({ subject, roles }: Context<Workspace>): Promise<Answer> => {
+const forceUnlock = async ({ subject, granted }: Context<Workspace>): Promise<Answer> => {
   const unlocked = await unlockWorkspace(subject.id);
   if (!unlocked) throw await refusal(subject.id);
-  return ok(workspaceDocument(unlocked, roles));
+  return ok(workspaceDocument(unlocked, granted));
 };
 
 export const workspaceLockRoutes: Route[] = [

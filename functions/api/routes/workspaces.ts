@@ -17,18 +17,17 @@ import {
   workspace,
   workspaceByName,
 } from '../finders.ts';
-import { readNewWorkspace, readWorkspaceChange } from '../input/workspace-input.ts';
-import { can } from '../permissions.ts';
+import { newWorkspace, noProject, readNewWorkspace, readWorkspaceChange } from '../input/workspace-input.ts';
 import { type Context, type Method, type Route, route } from '../route.ts';
 import { relatedToWorkspaces, withRelated } from './workspace-includes.ts';
 import { answerWorkspaces } from './workspace-list.ts';
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 
-const create = async ({ request, subject, roles }: Context<InOrganization>): Promise<Answer> => {
+const create = async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
   const made = await createWorkspace(await readNewWorkspace(request, subject.record));
   if (!made) throw taken();
-  return created(workspaceDocument(made, roles));
+  return created(workspaceDocument(made, await principal.on({ organization: subject.organization, workspace: made })));
 };
 
 /** While a user holds the workspace, the run that waits for it is shown: clients then say what they wait for. */
@@ -36,29 +35,45 @@ const shownRunId = async (subject: Workspace): Promise<string | undefined> =>
   (subject.lock?.kind === 'user' ? await firstQueued(subject.id) : undefined) ?? currentRunId(subject);
 
 const read = async (context: Context<Workspace>): Promise<Answer> => {
-  const { subject, roles } = context;
+  const { subject, granted } = context;
   const runId = await shownRunId(subject);
-  const related = await relatedToWorkspaces(context, [{ workspace: subject, runId }]);
-  return ok(withRelated(workspaceDocument(subject, roles, runId), related), related?.included);
+  const related = await relatedToWorkspaces(context, [{ workspace: subject, runId }], () => granted);
+  return ok(withRelated(workspaceDocument(subject, granted, runId), related), related?.included);
 };
 
-const update = async ({ request, subject, roles }: Context<Workspace>): Promise<Answer> => {
+/** Out of one project and into another: it takes the permission in both. */
+const checkMove = async (
+  { subject, principal, granted }: Context<Workspace>,
+  projectId: string | undefined,
+): Promise<void> => {
+  if (projectId === undefined || projectId === subject.projectId) return;
+  const there = await principal.on({ organization: subject.organization, project: projectId });
+  if (!there.has('project:read')) throw noProject(projectId, subject.organization);
+  if (granted.has('workspace:move') && there.has('workspace:move')) return;
+  throw forbidden(
+    `Workspace ${subject.name} can only be moved by who may move workspaces out of its project and into the other one: it needs the permission workspace:move in both.`,
+  );
+};
+
+const update = async (context: Context<Workspace>): Promise<Answer> => {
+  const { request, subject, granted } = context;
   const change = await readWorkspaceChange(request, subject.organization, subject);
-  if (Object.keys(change).length === 0) return ok(workspaceDocument(subject, roles));
+  await checkMove(context, change.projectId);
+  if (Object.keys(change).length === 0) return ok(workspaceDocument(subject, granted));
   const updated = await updateWorkspace(subject, change);
   if (updated === 'name taken') throw taken();
   if (updated === 'changed meanwhile') {
     throw conflict(`Workspace ${subject.name} was changed by somebody else at the same moment. Try again.`);
   }
-  return ok(workspaceDocument(updated, roles));
+  return ok(workspaceDocument(updated, granted));
 };
 
 const busy = (subject: Workspace) =>
   conflict(`Workspace ${subject.name} has runs that are not over. Cancel or discard them first.`);
 
 /** With what it manages, a workspace is deleted by owners only, unless the organization lets its admins. */
-const checkForce = async ({ subject, roles }: Context<Workspace>): Promise<void> => {
-  if (!subject.state?.resources || can(roles, 'workspace:force-delete')) return;
+const checkForce = async ({ subject, granted }: Context<Workspace>): Promise<void> => {
+  if (!subject.state?.resources || granted.has('workspace:force-delete')) return;
   const home = await getOrganization(subject.organization);
   if (home?.allowForceDeleteWorkspaces) return;
   throw forbidden(
@@ -98,7 +113,7 @@ const both = (
 
 export const workspaceRoutes: Route[] = [
   route('GET', '/organizations/{organization}/workspaces', 'organization:read', organization, answerWorkspaces),
-  route('POST', '/organizations/{organization}/workspaces', 'workspace:create', organization, create),
+  route('POST', '/organizations/{organization}/workspaces', 'workspace:create', newWorkspace, create),
   route('GET', '/workspaces/{workspace}', 'workspace:read', sharedWorkspace, read),
   route('GET', '/organizations/{organization}/workspaces/{name}', 'workspace:read', sharedWorkspaceByName, read),
   ...both('PATCH', '', 'workspace:update', update),

@@ -2,16 +2,11 @@ import { newId } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
 import type { NameCounts } from '../name-index.ts';
 import { deleteTask, listTasks } from '../run-tasks/tasks.ts';
-import { batchGet, create, get, put, query, queryAll, remove, update } from '../table.ts';
+import { batchGet, create, get, query, queryAll, remove, update } from '../table.ts';
 import { addProject, eachProject } from '../workspaces/projects.ts';
 import { eachVariableSet } from '../workspaces/variable-set-lists.ts';
 import { deleteVariableSet } from '../workspaces/variable-sets.ts';
-
-/**
- * What a membership or a team gives somebody; what each may do is api/permissions.ts. `run` is what Terraform in a run is
- * where state is shared with it, `task` a run task where it looks at the run that asks it; no membership has these.
- */
-export type Role = 'owner' | 'member' | 'admin' | 'write' | 'plan' | 'read' | 'run' | 'task';
+import { addMember, getMembership, type Membership } from './memberships.ts';
 
 export interface OrganizationSettings {
   email: string;
@@ -51,31 +46,8 @@ export interface Organization extends OrganizationSettings, NameCounts {
   defaultProjectId: string;
 }
 
-export interface Membership {
-  userId: string;
-  organization: string;
-  roles: Role[];
-  createdAt: string;
-}
-
 export const getOrganization = (name: string): Promise<Organization | undefined> =>
   get<Organization>(keys.organization(name));
-
-/** 1 read. */
-export const getMembership = (userId: string, organization: string): Promise<Membership | undefined> =>
-  get<Membership>(keys.membership(userId, organization));
-
-export const addMember = async (organization: string, userId: string, roles: Role[]): Promise<void> => {
-  const membership: Membership = { userId, organization, roles, createdAt: new Date().toISOString() };
-  await create({ ...keys.member(organization, userId), userId });
-  await put({ ...keys.membership(userId, organization), ...membership });
-};
-
-/** Ids of the users who belong to it, at most 100. */
-export const listMembers = async (organization: string): Promise<string[]> => {
-  const { pk } = keys.organization(organization);
-  return (await query<{ userId: string }>({ pk, prefix: 'MEMBER#', limit: 100 })).map(({ userId }) => userId);
-};
 
 /**
  * Creates it with its default project and `createdBy` as owner. Undefined when the name is taken; a creator who was
@@ -106,7 +78,7 @@ export const createOrganization = async (
     createdAt: organization.createdAt,
     defaultExecutionMode: organization.defaultExecutionMode,
   });
-  await addMember(name, createdBy, ['owner']);
+  await addMember(name, createdBy, 'owner');
   return organization;
 };
 

@@ -24,6 +24,8 @@ export interface RunFilter {
   mayFit(pointer: RunPointer): boolean;
   /** Missing: the pointer tells it all. */
   fits?(run: Run): boolean;
+  /** Those that are for the reader to see; missing: all. */
+  visible?(pointers: RunPointer[]): Promise<RunPointer[]>;
   /** Only runs that are not over can fit. */
   open: boolean;
   /** Creation times, inclusive; for lists of an organization. */
@@ -42,9 +44,12 @@ export const getRuns = async (ids: string[]): Promise<Run[]> => {
   return found;
 };
 
+const shown = async (pointers: RunPointer[], visible: RunFilter['visible']): Promise<RunPointer[]> =>
+  visible ? visible(pointers) : pointers;
+
 const scanned = (
   pk: string,
-  { mayFit, fits }: RunFilter,
+  { mayFit, fits, visible }: RunFilter,
   paging: Paging,
   { from = '', to = '~' }: { from?: string; to?: string } = {},
 ): Promise<RunPage> => {
@@ -55,7 +60,7 @@ const scanned = (
     after = pointers.at(-1)?.sk ?? after;
     return pointers;
   };
-  const narrow = (pointers: RunPointer[]) => pointers.filter(mayFit);
+  const narrow = async (pointers: RunPointer[]) => shown(pointers.filter(mayFit), visible);
   const records = (pointers: RunPointer[]) => getRuns(pointers.map(({ runId }) => runId));
   return scan({ read, narrow, records, fits }, paging);
 };
@@ -66,11 +71,13 @@ const openPointers = (organization: string): Promise<RunPointer[]> =>
 const isOpen = (run: Run): boolean => !isFinal(run.status);
 
 /** Runs of the organization that are not over, newest first: what its queue and its capacity are made of. */
-export const listOpenRuns = async (organization: string): Promise<Run[]> =>
-  (await getRuns((await openPointers(organization)).map(({ runId }) => runId))).filter(isOpen);
+export const listOpenRuns = async (organization: string, visible?: RunFilter['visible']): Promise<Run[]> => {
+  const pointers = await shown(await openPointers(organization), visible);
+  return (await getRuns(pointers.map(({ runId }) => runId))).filter(isOpen);
+};
 
 const pageOfOpen = async (pointers: RunPointer[], filter: RunFilter, { page, size }: Paging): Promise<RunPage> => {
-  const some = pointers.filter(filter.mayFit).map(({ runId }) => runId);
+  const some = (await shown(pointers.filter(filter.mayFit), filter.visible)).map(({ runId }) => runId);
   const { fits = () => true } = filter;
   const runs = (await getRuns(some)).filter((run) => isOpen(run) && fits(run));
   const items = runs.slice((page - 1) * size, page * size);

@@ -26,18 +26,6 @@ export const addConsumers = (workspaceId: string, ids: string[]): Promise<void> 
 export const removeConsumers = (workspaceId: string, ids: string[]): Promise<void> =>
   inParts(ids, (id) => remove(keys.consumer(workspaceId, id)));
 
-export const replaceConsumers = async (workspaceId: string, ids: string[]): Promise<void> => {
-  const had = await listConsumers(workspaceId);
-  await removeConsumers(
-    workspaceId,
-    had.filter((id) => !ids.includes(id)),
-  );
-  await addConsumers(
-    workspaceId,
-    ids.filter((id) => !had.includes(id)),
-  );
-};
-
 /** Whether runs of `reader` may read the workspace's state. At most 2 reads. */
 export const sharesState = async (
   workspace: Workspace,

@@ -1,3 +1,4 @@
+import type { ProjectGrant, TeamAccess } from '../access/team-access.ts';
 import { newId } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
 import { countNames, eachName, findNames, type NameCounts, type Names, pageOfNames } from '../name-index.ts';
@@ -19,6 +20,8 @@ export interface Project {
   inheritsExecutionMode?: boolean;
   /** By key, each once; its workspaces have them too. */
   tags?: Tag[];
+  /** What teams may do with it and with its workspaces. */
+  teamAccess?: TeamAccess<ProjectGrant>;
 }
 
 export type ProjectSettings = Pick<

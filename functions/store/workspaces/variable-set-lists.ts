@@ -34,17 +34,24 @@ export interface VariableSetFilter {
   mayFit(entry: Pick<VariableSetName, 'name' | 'projectId'>): boolean;
   /** Missing: they tell it all. */
   fits?(set: VariableSet): boolean;
+  /** Those that are for the reader to see; missing: all. */
+  visible?(sets: VariableSet[]): Promise<VariableSet[]>;
 }
 
 /** Those of the organization that fit. Reads what was looked at for the page (store/scan.ts). */
 export const findVariableSets = (
   organization: string,
-  { mayFit, fits }: VariableSetFilter,
+  { mayFit, fits, visible }: VariableSetFilter,
   paging: Paging,
 ): Promise<Found<VariableSet>> =>
   findNames<VariableSetName, VariableSet>(
     namesOf(organization),
-    { narrow: (entries) => entries.filter(mayFit), records: named, fits },
+    {
+      narrow: (entries) => entries.filter(mayFit),
+      records: async (entries) => (visible ? visible(await named(entries)) : named(entries)),
+      // What is not visible is not counted.
+      fits: visible ? (set) => fits?.(set) ?? true : fits,
+    },
     paging,
   );
 

@@ -33,8 +33,8 @@ export interface WorkspaceFilter {
   beginning?: string;
   /** Of one project only. */
   projectId?: string;
-  /** Whether the workspace may fit, as far as its name and tags tell. */
-  mayFit(entry: { name: string; tags: Tag[] }): boolean;
+  /** Whether the workspace may fit, as far as its entry in the index of names tells. */
+  mayFit(entry: { name: string; tags: Tag[]; workspaceId: string; projectId: string }): boolean;
   /** The filter is about tags: those of the project count too, unless the workspace has its own of that key. */
   byTags: boolean;
   descending: boolean;

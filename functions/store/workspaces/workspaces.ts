@@ -1,3 +1,4 @@
+import type { TeamAccess, WorkspaceGrant } from '../access/team-access.ts';
 import { notDue } from '../due.ts';
 import { newId } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
@@ -99,6 +100,8 @@ export interface Workspace extends WorkspaceSettings {
   configuration?: { id: string; at: string };
   /** Runs whose saved plans may still be applied. */
   savedPlans?: Set<string>;
+  /** What teams may do with it. */
+  teamAccess?: TeamAccess<WorkspaceGrant>;
   /** It is being deleted: for everybody else it is gone. */
   deletedAt?: string;
 }

@@ -1,14 +1,10 @@
+import { memberHelpers } from '../../../support/members.ts';
+
 /** What whoever operates the platform gives a run or an organization, so that the page has it to show. */
 
-/** As long as the API has no teams. @returns the token of a new member with that role */
-export const newMember = async (organization: string, role: 'read' | 'plan' | 'write'): Promise<string> => {
-  const { createUser } = await import('../../../../functions/store/access/users.ts');
-  const { addMember } = await import('../../../../functions/store/access/organizations.ts');
-  const { createToken } = await import('../../../../functions/store/access/tokens.ts');
-  const user = await createUser({ username: `${role}er`, email: `${role}er@localhost` });
-  await addMember(organization, user.id, ['member', role]);
-  return (await createToken(user.id, 'test')).secret;
-};
+/** @returns the token of a new member whose team has that level on the workspaces of the default project */
+export const newMember = async (organization: string, level: 'read' | 'plan' | 'write'): Promise<string> =>
+  (await (await memberHelpers()).withLevel(organization, level)).token;
 
 const put = async (runId: string, artifact: string, content: Buffer): Promise<void> => {
   const { putObject } = await import('../../../../functions/store/bucket.ts');

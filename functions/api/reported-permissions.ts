@@ -1,0 +1,92 @@
+import type { Granted } from './granted.ts';
+
+/** The `permissions` that resources report of their reader (HCP API), as the table has it (permissions.ts). */
+
+type Permissions = Record<`can-${string}`, boolean>;
+
+export const organizationPermissions = (granted: Granted): Permissions => {
+  const update = granted.has('organization:update');
+  return {
+    'can-update': update,
+    'can-destroy': granted.has('organization:delete'),
+    'can-access-via-teams': granted.has('organization:read'),
+    'can-create-module': false,
+    'can-create-team': granted.has('team:write'),
+    'can-create-workspace': granted.has('workspace:create'),
+    'can-create-project': granted.has('project:create'),
+    'can-manage-users': granted.has('membership:write'),
+    'can-manage-subscription': false,
+    'can-manage-sso': false,
+    'can-manage-run-tasks': granted.has('task:write'),
+    'can-read-run-tasks': granted.has('task:read'),
+    'can-manage-tags': granted.has('workspace:tag'),
+    'can-manage-varsets': granted.has('varset:write'),
+    'can-read-varsets': granted.has('varset:read'),
+    'can-update-authentication-token': false,
+    'can-update-api-token': false,
+    'can-update-oauth': false,
+    'can-read-policies': granted.has('policy:read'),
+    'can-update-sentinel': granted.has('policy:write'),
+    'can-update-ssh-keys': false,
+    'can-update-agent-pools': false,
+    'can-traverse': granted.has('organization:read'),
+    'can-view-usage': update,
+    'can-view-users': granted.has('membership:read'),
+  };
+};
+
+export const projectPermissions = (granted: Granted): Permissions => ({
+  'can-read': granted.has('project:read'),
+  'can-update': granted.has('project:update'),
+  'can-destroy': granted.has('project:delete'),
+  'can-create-workspace': granted.has('workspace:create'),
+  'can-move-workspace': granted.has('workspace:move'),
+  'can-read-teams': granted.has('project:read-teams'),
+  'can-manage-teams': granted.has('project:manage-teams'),
+  'can-manage-tags': granted.has('project:update'),
+  'can-manage-varsets': granted.has('varset:write'),
+});
+
+export const workspacePermissions = (granted: Granted): Permissions => ({
+  'can-update': granted.has('workspace:update'),
+  'can-destroy': granted.has('workspace:delete'),
+  'can-force-delete': granted.has('workspace:force-delete'),
+  'can-queue-run': granted.has('run:plan'),
+  'can-queue-apply': granted.has('run:apply'),
+  'can-queue-destroy': granted.has('run:apply'),
+  'can-read-run': granted.has('run:read'),
+  'can-read-settings': granted.has('workspace:read'),
+  'can-read-variable': granted.has('variable:read'),
+  'can-update-variable': granted.has('variable:write'),
+  'can-read-state-versions': granted.has('state:read'),
+  'can-read-state-outputs': granted.has('state:read-outputs'),
+  'can-create-state-versions': granted.has('state:write'),
+  'can-lock': granted.has('workspace:lock'),
+  'can-unlock': granted.has('workspace:lock'),
+  'can-force-unlock': granted.has('workspace:force-unlock'),
+  'can-manage-tags': granted.has('workspace:tag'),
+  'can-manage-run-tasks': granted.has('workspace:manage-tasks'),
+  'can-manage-assessments': false,
+  'can-read-assessment-results': false,
+  'can-manage-ephemeral-workspaces': false,
+});
+
+/** What of a run decides who may cancel it. */
+interface RunFacts {
+  planOnly: boolean;
+  createdBy: string;
+}
+
+/** Whoever applies runs may cancel them; a planner only own plan-only runs (lifecycle rule 5). */
+export const mayCancel = (granted: Granted, run: RunFacts, userId: string): boolean =>
+  granted.has('run:apply') || (granted.has('run:plan') && run.planOnly && run.createdBy === userId);
+
+export const runPermissions = (granted: Granted, run: RunFacts, userId: string): Permissions => ({
+  'can-apply': granted.has('run:apply'),
+  'can-cancel': mayCancel(granted, run, userId),
+  'can-comment': granted.has('run:comment'),
+  'can-discard': granted.has('run:apply'),
+  'can-force-execute': granted.has('run:apply'),
+  'can-force-cancel': granted.has('run:force-cancel'),
+  'can-override-policy-check': granted.has('run:override-policy'),
+});

@@ -1,0 +1,75 @@
+import { workspaceParts } from '../../functions/api/permissions.ts';
+import type { ProjectGrant } from '../../functions/store/access/team-access.ts';
+import type { OrganizationFlag } from '../../functions/store/access/teams.ts';
+
+export type Level = 'read' | 'plan' | 'write' | 'admin';
+
+/** What that level on every workspace of a project is as access to the project, and no more. */
+export const onItsWorkspaces = (level: Level): Omit<ProjectGrant, 'id'> =>
+  level === 'admin'
+    ? { access: 'maintain' }
+    : {
+        access: 'custom',
+        parts: {
+          settings: 'read',
+          teams: 'none',
+          'variable-sets': 'none',
+          create: false,
+          move: false,
+          delete: false,
+          workspaces: workspaceParts[level],
+        },
+      };
+
+let teams = 0;
+
+/** What tests of permissions need again and again, by the store. */
+export const memberHelpers = async () => {
+  const { addMember, joinTeam } = await import('../../functions/store/access/memberships.ts');
+  const { getOrganization } = await import('../../functions/store/access/organizations.ts');
+  const { grant } = await import('../../functions/store/access/team-grants.ts');
+  const { createTeam } = await import('../../functions/store/access/teams.ts');
+  const { createToken } = await import('../../functions/store/access/tokens.ts');
+  const { createUser } = await import('../../functions/store/access/users.ts');
+  const { getProject } = await import('../../functions/store/workspaces/projects.ts');
+
+  const somebody = async (username: string) => {
+    const { id } = await createUser({ username, email: `${username}@b.test` });
+    return { id, token: (await createToken(id, '')).secret };
+  };
+
+  /** A member of the organization, in a team of their own. */
+  const inTeam = async (organization: string, username: string, organizationAccess: OrganizationFlag[]) => {
+    const user = await somebody(username);
+    await addMember(organization, user.id, 'member');
+    const team = await createTeam(organization, { name: `team-${++teams}`, organizationAccess });
+    if (!team) throw new Error('no team');
+    await joinTeam(team, user.id);
+    return { ...user, team };
+  };
+
+  return {
+    somebody,
+    withFlags: (organization: string, ...flags: OrganizationFlag[]) =>
+      inTeam(organization, `member-${flags.join('-')}`, flags),
+    /** A member who belongs to no team. */
+    member: async (organization: string) => {
+      const user = await somebody('member');
+      await addMember(organization, user.id, 'member');
+      return user;
+    },
+    owner: async (organization: string) => {
+      const user = await somebody('owner');
+      await addMember(organization, user.id, 'owner');
+      return user;
+    },
+    /** A member whose team has that level on the workspaces of the default project. */
+    withLevel: async (organization: string, level: Level) => {
+      const user = await inTeam(organization, `member-${level}`, []);
+      const home = await getOrganization(organization);
+      const project = await getProject(home?.defaultProjectId ?? '');
+      if (!project || !(await grant({ project }, user.team.id, onItsWorkspaces(level)))) throw new Error('no grant');
+      return user;
+    },
+  };
+};
