@@ -23,6 +23,12 @@ export const go = (to: Place, { replace = false } = {}): void => {
   scrollTo(0, 0);
 };
 
+/** The address becomes another one, which the reader does not notice: back does not lead to the former. */
+export const stand = (address: string): void => {
+  history.replaceState(null, '', address);
+  path.value = here();
+};
+
 /** Follows links to the page's own places without loading it again. */
 export const followLinks = (): void => {
   addEventListener('popstate', () => {

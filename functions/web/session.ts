@@ -3,7 +3,7 @@ import { ApiError, Client, type Document, type Resource } from '../cli/client.ts
 import { base } from './location.ts';
 
 /**
- * The reader's token. It lives in this tab's session storage, under this page's origin, and goes nowhere but into the
+ * The reader's token: an API token that was pasted, or the session of who signed in. It lives in this tab's session storage, under this page's origin, and goes nowhere but into the
  * Authorization header of calls to the same origin: never into an address, never into lasting storage.
  */
 
@@ -16,9 +16,25 @@ export const ended = signal<string | undefined>(undefined);
 export const account = signal<Resource | undefined>(undefined);
 export const signedIn = computed(() => token.value !== undefined);
 
+/** How the reader is named in a call that is not one of the API's. */
+export const authorization = (): Record<string, string> =>
+  token.peek() === undefined ? {} : { authorization: `Bearer ${token.peek()}` };
+
 const client = computed(() => new Client(base, token.value ?? ''));
 
+/** Begins the tokens of sessions (store/access/tokens.ts). */
+const sessionPrefix = 'sfs_';
+export const isSession = computed(() => token.value?.startsWith(sessionPrefix) ?? false);
+
+/** A session ends everywhere; a token that was pasted goes on being good for what it is there for. */
+const revoke = (secret: string): void => {
+  const body = new URLSearchParams({ token: secret });
+  // What is not heard of in time ends by itself.
+  fetch(`${base}/oauth/revoke`, { method: 'POST', body, keepalive: true }).catch(() => {});
+};
+
 export const signOut = (why?: string): void => {
+  if (isSession.peek()) revoke(token.peek() ?? '');
   sessionStorage.removeItem(key);
   token.value = undefined;
   account.value = undefined;
@@ -41,7 +57,11 @@ export const call = async <D = Resource>(method: string, path: string, body?: un
     return await client.value.call<D>(method, path, body);
   } catch (error) {
     if (error instanceof ApiError && error.status === 401 && used === token.value) {
-      signOut('Your token is no longer valid: it expired or was revoked. Paste another one.');
+      signOut(
+        isSession.peek()
+          ? 'Your session is over. Sign in again.'
+          : 'Your token is no longer valid: it expired or was revoked. Paste another one.',
+      );
     }
     throw error;
   }

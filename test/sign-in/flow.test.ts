@@ -9,7 +9,8 @@ let api: Api;
 let issuer: Issuer;
 beforeAll(async () => {
   api = await startApi();
-  issuer = await startIssuer([callback]);
+  issuer = await startIssuer();
+  issuer.trust(callback);
 });
 afterAll(async () => {
   await issuer.close();

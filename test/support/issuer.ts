@@ -18,6 +18,8 @@ export interface Issuer {
   clientSecret: string;
   /** Who sits before the browser; undefined for somebody who calls it off. */
   account: Account | undefined;
+  /** Where it may send people back to; nothing before it knows. */
+  trust(redirectUri: string): void;
   /** What a browser does from the address that the platform sends it to: where the issuer sends it back to. */
   visit(address: string): Promise<URL>;
   close(): Promise<void>;
@@ -28,6 +30,8 @@ const key = {
   use: 'sig',
   kid: 'k1',
 };
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 interface Context {
   oidc: { session: { accountId: string }; client: { clientId: string }; provider: Provider };
@@ -44,9 +48,8 @@ const grantAll = async ({ oidc }: Context) => {
 const clientId = 'stepform';
 const clientSecret = 'secret of the client, long enough';
 
-/** @param redirectUris where it may send people back to */
-export const startIssuer = async (redirectUris: string[]): Promise<Issuer> => {
-  let handle: (request: IncomingMessage, response: ServerResponse) => void = () => {};
+export const startIssuer = async (): Promise<Issuer> => {
+  let handle: Handler = () => {};
   const server = createServer((request, response) => handle(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -55,14 +58,21 @@ export const startIssuer = async (redirectUris: string[]): Promise<Issuer> => {
     clientId,
     clientSecret,
     account: undefined,
+    trust: (redirectUri) => {
+      handle = handlerOf(issuer, redirectUri);
+    },
     visit: (address) => visit(address, url),
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
-  const provider = new Provider(url, {
-    clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: redirectUris }],
+  return issuer;
+};
+
+const handlerOf = (issuer: Issuer, redirectUri: string): Handler => {
+  const provider = new Provider(issuer.url, {
+    clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [redirectUri] }],
     jwks: { keys: [key] },
     cookies: { keys: ['of a test'] },
     scopes: ['openid', 'email', 'profile', 'groups'],
@@ -77,7 +87,7 @@ export const startIssuer = async (redirectUris: string[]): Promise<Issuer> => {
     ttl: { AccessToken: 60, AuthorizationCode: 60, Grant: 60, IdToken: 60, Interaction: 60, Session: 60 },
   });
   const callback = provider.callback();
-  handle = (request, response) => {
+  return (request, response) => {
     if (!request.url?.startsWith('/interaction/')) return callback(request, response);
     const { account } = issuer;
     const result = account
@@ -85,7 +95,6 @@ export const startIssuer = async (redirectUris: string[]): Promise<Issuer> => {
       : { error: 'access_denied', error_description: 'called off' };
     provider.interactionFinished(request, response, result).catch((error: Error) => response.destroy(error));
   };
-  return issuer;
 };
 
 /** Follows redirects with cookies, as a browser that has never been there, until they lead away. */

@@ -65,5 +65,5 @@ export const tokenDocument = (token: Token, secret: string | null = null): Resou
     token: secret,
     'expired-at': token.expiredAt,
   },
-  relationships: { 'created-by': one('users', token.userId) },
+  relationships: { 'created-by': one('users', token.createdBy) },
 });

@@ -40,7 +40,8 @@ const allow = async ({ form, baseUrl }: ApiRequest): Promise<Answer> => {
   if (!success) return refusal(issues);
   const { redirect_uri: redirectUri, code_challenge: challenge, state } = output;
   const token = await findToken((sent.get('token') ?? '').trim());
-  if (!token) return askPage(output, { ...shown(baseUrl), redirectUri, refused: true });
+  if (!token || !['user', 'session'].includes(token.kind))
+    return askPage(output, { ...shown(baseUrl), redirectUri, refused: true });
   const grant = { by: { userId: token.userId }, challenge, redirectUri, tokenExpiresAt: token.expiredAt };
   const code = await createLoginCode(grant);
   return redirect(303, `${redirectUri}?${new URLSearchParams({ code, state })}`);

@@ -1,8 +1,8 @@
 import { connect, userOf } from '../../sign-in/people.ts';
-import { sessionEnd } from '../../sign-in/session.ts';
+import { beginSession } from '../../sign-in/session.ts';
 import { type LoginGrant, redeemLoginCode } from '../../store/access/login-codes.ts';
-import { createToken } from '../../store/access/tokens.ts';
-import { type Answer, json } from '../answer.ts';
+import { createToken, removeSession } from '../../store/access/tokens.ts';
+import { type Answer, done, json } from '../answer.ts';
 import { authenticate } from '../auth.ts';
 import type { ApiRequest } from '../request.ts';
 import { openRoute, type Route } from '../route.ts';
@@ -34,10 +34,25 @@ const exchange = async (request: ApiRequest): Promise<Answer> => {
   if (userId === undefined) {
     return failed('invalid_grant', 'Somebody else signs in so: sign out, and sign in as that user to see who.');
   }
-  const isSession = redirectUri === 'page';
-  const expiresAt = isSession ? await sessionEnd(userId) : grant.tokenExpiresAt;
-  const { secret } = await createToken(userId, isSession ? 'signed in' : 'terraform login', expiresAt);
+  if (redirectUri === 'page') {
+    const { secret, expiresAt } = await beginSession(userId);
+    const seconds = Math.floor((Date.parse(expiresAt) - Date.now()) / 1000);
+    return json(200, { access_token: secret, token_type: 'bearer', expires_in: seconds }, plainJson);
+  }
+  const { secret } = await createToken(userId, 'terraform login', grant.tokenExpiresAt);
   return json(200, { access_token: secret, token_type: 'bearer' }, plainJson);
 };
 
-export const oauthTokenRoutes: Route[] = [openRoute('POST', '/oauth/token', 'anyone', exchange)];
+/**
+ * RFC 7009, for sessions: a token that was pasted goes on being good for what it is there for. As the RFC wants, the
+ * answer does not tell whether there was one.
+ */
+const revoke = async ({ form }: ApiRequest): Promise<Answer> => {
+  await removeSession(form().get('token') ?? '');
+  return done();
+};
+
+export const oauthTokenRoutes: Route[] = [
+  openRoute('POST', '/oauth/token', 'anyone', exchange),
+  openRoute('POST', '/oauth/revoke', 'anyone', revoke),
+];

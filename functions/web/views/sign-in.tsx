@@ -1,4 +1,6 @@
+import { useEffect } from 'preact/hooks';
 import { ApiError } from '../../cli/client.ts';
+import { arriving, askForIssuer, depart, issuer } from '../issuer.ts';
 import { Notice } from '../parts/basics.tsx';
 import { Form, Text, textOf } from '../parts/form.tsx';
 import { Mark, Shell } from '../parts/shell.tsx';
@@ -6,6 +8,10 @@ import { ended, signIn } from '../session.ts';
 
 /** Before anything else: whoever has no token sees nothing. The address stays, so that a link leads on after it. */
 export const SignIn = () => {
+  useEffect(() => {
+    // Without an answer there is still the token.
+    askForIssuer().catch(() => {});
+  }, []);
   const submit = async (data: FormData) => {
     try {
       await signIn(textOf(data, 'token') ?? '');
@@ -26,13 +32,22 @@ export const SignIn = () => {
           <h1>Sign in</h1>
         </div>
         {ended.value && <Notice kind="warn">{ended.value}</Notice>}
-        <Form submit="Sign in" onSubmit={submit}>
+        {arriving.value && <p role="status">Signing you in …</p>}
+        {issuer.value && (
+          <>
+            <button type="button" class="primary" onClick={() => depart()}>
+              Sign in with {issuer.value}
+            </button>
+            <p class="soft small">Or with an API token:</p>
+          </>
+        )}
+        <Form submit={issuer.value ? 'Use token' : 'Sign in'} onSubmit={submit}>
           <Text
             label="API token"
             name="token"
             type="password"
             required
-            autoFocus
+            autoFocus={!issuer.value}
             autoComplete="current-password"
             hint="The same token that terraform uses. It stays in this tab and is gone when you close it."
           />

@@ -1,10 +1,12 @@
 import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import type { Resource } from '../../cli/client.ts';
+import { askForIssuer, depart, failed, issuer } from '../issuer.ts';
 import { useLive } from '../live.ts';
 import { Ago, Code, Loaded, Notice } from '../parts/basics.tsx';
 import { Dialog, Field, Form, Text, textOf } from '../parts/form.tsx';
 import { Shell } from '../parts/shell.tsx';
-import { all, call, create, get } from '../session.ts';
+import { all, call, create, get, isSession } from '../session.ts';
 import { exact } from '../text/time.ts';
 
 /** Where `terraform login` leads to: the reader's own API tokens. */
@@ -61,6 +63,7 @@ export const Tokens = () => {
           </div>
         </Notice>
       )}
+      <Connect />
       <Loaded live={live} what="tokens">
         {({ user, tokens }) => (
           <>
@@ -113,6 +116,25 @@ export const Tokens = () => {
         />
       )}
     </Shell>
+  );
+};
+
+/** For who has signed in with a token and could sign in at the issuer, as the same user. */
+const Connect = () => {
+  useEffect(() => {
+    askForIssuer().catch(() => {});
+  }, []);
+  if (!issuer.value || isSession.value) return null;
+  return (
+    <section class="panel pad stack">
+      {failed.value && <Notice kind="bad">{failed.value}</Notice>}
+      <p>You have signed in with a token. You can sign in with {issuer.value} instead from now on, as the same user.</p>
+      <div class="row ends">
+        <button type="button" onClick={() => depart({ connects: true })}>
+          Connect with {issuer.value}
+        </button>
+      </div>
+    </section>
   );
 };
 

@@ -1,0 +1,75 @@
+import { signal } from '@preact/signals';
+import { base, stand } from './location.ts';
+import { authorization, ended, saying, signIn } from './session.ts';
+
+/**
+ * Signing in at the issuer that the operator has set, as a client of this platform's own (routes/sign-in.ts): the page
+ * makes a verifier, goes there, comes back with a code after the `#`, and exchanges both for a session.
+ */
+
+/** What the button calls it; null where there is none. */
+export const issuer = signal<string | null>(null);
+
+/** The reader comes back from there. */
+export const arriving = signal(false);
+
+/** Why the reader could not be connected. */
+export const failed = signal<string | undefined>(undefined);
+
+export const askForIssuer = async (): Promise<void> => {
+  const answer = await fetch(`${base}/oauth/issuer`);
+  if (answer.ok) issuer.value = ((await answer.json()) as { name: string | null }).name;
+};
+
+const key = 'stepform-sign-in';
+
+interface Departure {
+  verifier: string;
+  /** Where the reader was. */
+  path: string;
+  /** Who is signed in with a token is to sign in so from then on. */
+  connects: boolean;
+}
+
+const base64url = (bytes: Uint8Array): string =>
+  btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
+
+export const depart = async ({ connects = false } = {}): Promise<void> => {
+  const verifier = base64url(crypto.getRandomValues(new Uint8Array(32)));
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
+  const departure: Departure = { verifier, path: location.pathname + location.search, connects };
+  sessionStorage.setItem(key, JSON.stringify(departure));
+  const asked = { client_id: 'page', code_challenge: base64url(new Uint8Array(digest)), code_challenge_method: 'S256' };
+  location.assign(`${base}/oauth/sign-in?${new URLSearchParams(asked)}`);
+};
+
+/** Takes the code out of the address, and the reader to where they were. */
+export const arrive = async (): Promise<void> => {
+  const code = new URLSearchParams(location.hash.slice(1)).get('code');
+  if (code === null) return;
+  const kept = sessionStorage.getItem(key);
+  sessionStorage.removeItem(key);
+  const { verifier, path, connects } = JSON.parse(kept ?? '{}') as Partial<Departure>;
+  stand(path ?? location.pathname);
+  // Somebody may have been sent here with a code that is not theirs.
+  if (verifier === undefined) return;
+  arriving.value = true;
+  try {
+    await signIn(await exchange(code, verifier, connects ? authorization() : {}));
+  } catch (error) {
+    if (connects) failed.value = saying(error);
+    else ended.value = `You could not be signed in: ${saying(error)}`;
+  }
+  arriving.value = false;
+};
+
+const exchange = async (code: string, verifier: string, headers: Record<string, string>): Promise<string> => {
+  const sent = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: 'page' };
+  const answer = await fetch(`${base}/oauth/token`, { method: 'POST', headers, body: new URLSearchParams(sent) });
+  const said = (await answer.json()) as { access_token?: string; error_description?: string };
+  if (!answer.ok || !said.access_token) throw new Error(said.error_description ?? 'The platform gave no token.');
+  return said.access_token;
+};

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Client, until } from '../../../functions/cli/client.ts';
+import { PlatformProcess } from '../../e2e/support/platform.ts';
+import { type Issuer, startIssuer } from '../../support/issuer.ts';
+import { newPage } from './support/reader.ts';
+
+/** Signing in at a real provider, with a browser. */
+
+let issuer: Issuer;
+let platform: PlatformProcess;
+beforeAll(async () => {
+  issuer = await startIssuer();
+  platform = await PlatformProcess.start({
+    STEPFORM_SIGN_IN_ISSUER: issuer.url,
+    STEPFORM_SIGN_IN_CLIENT_ID: issuer.clientId,
+    STEPFORM_SIGN_IN_CLIENT_SECRET: issuer.clientSecret,
+    STEPFORM_SIGN_IN_NAME: 'Example',
+  });
+  issuer.trust(`${platform.local.url}/oauth/callback`);
+  issuer.account = { sub: 'ada-1', email: 'ada@example.test', email_verified: true, preferred_username: 'ada' };
+});
+afterAll(async () => {
+  await platform?.remove();
+  await issuer?.close();
+});
+
+it('comes back to where the reader was, leaves nothing in the address, and ends when they sign out', async () => {
+  const { url } = platform.local;
+  const page = await newPage({ baseURL: url });
+  await page.goto('/app/organizations/new?from=test');
+  await page.getByRole('button', { name: 'Sign in with Example' }).click();
+  await page.getByRole('link', { name: 'ada' }).waitFor();
+  expect(page.url()).toBe(`${url}/app/organizations/new?from=test`);
+  const kept = await page.evaluate(() => Object.entries(sessionStorage));
+  expect(kept).toEqual([['stepform-token', expect.stringMatching(/^sfs_/)]]);
+  expect((await page.context().cookies(url)).map(({ name }) => name)).toEqual([]);
+
+  const authorization = `Bearer ${kept[0]?.[1]}`;
+  const ask = () => fetch(`${url}/api/v2/account/details`, { headers: { authorization } });
+  expect((await ask()).status).toBe(200);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('button', { name: 'Sign in with Example' }).waitFor();
+  await until(ask, ({ status }) => status === 401, 10_000);
+});
+
+it('makes who was signed in with a token the same user', async () => {
+  const { token, url } = platform.local;
+  const page = await newPage({ baseURL: url });
+  await page.goto('/app/settings/tokens');
+  await page.getByLabel('API token').fill(token);
+  await page.getByRole('button', { name: 'Use token' }).click();
+  issuer.account = { sub: 'owner-1', email: 'owner@example.test', email_verified: true };
+  await page.getByRole('button', { name: 'Connect with Example' }).click();
+  await page.waitForFunction(() => sessionStorage.getItem('stepform-token')?.startsWith('sfs_'));
+  const session = await page.evaluate(() => sessionStorage.getItem('stepform-token'));
+  const me = await new Client(url, session ?? '').get('/account/details');
+  expect(me.id).toBe((await new Client(url, token).get('/account/details')).id);
+});
