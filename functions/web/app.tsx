@@ -5,9 +5,15 @@ import { Shell } from './parts/shell.tsx';
 import type { Place } from './places.ts';
 import { account, get, signedIn } from './session.ts';
 import { NewOrganization } from './views/new-organization.tsx';
+import { OrganizationSettings } from './views/organization-settings.tsx';
 import { Organizations } from './views/organizations.tsx';
+import { PolicySetView } from './views/policy-set.tsx';
+import { PolicySets } from './views/policy-sets.tsx';
+import { ProjectView } from './views/project.tsx';
+import { Projects } from './views/projects.tsx';
 import { Queue } from './views/queue.tsx';
 import { RunView } from './views/run.tsx';
+import { RunTasks } from './views/run-tasks.tsx';
 import { SignIn } from './views/sign-in.tsx';
 import { StateView } from './views/state.tsx';
 import { Tokens } from './views/tokens.tsx';
@@ -41,10 +47,22 @@ const View = ({ at }: { at: Place }) => {
       return <Tokens />;
     case 'queue':
       return <Queue key={at.organization} organization={at.organization} />;
+    case 'projects':
+      return <Projects key={at.organization} organization={at.organization} />;
+    case 'project':
+      return <ProjectView key={at.id} {...at} />;
     case 'variable-sets':
       return <VariableSets key={at.organization} organization={at.organization} />;
     case 'variable-set':
-      return <VariableSetView key={at.set} organization={at.organization} id={at.set} />;
+      return <VariableSetView key={at.id} {...at} />;
+    case 'run-tasks':
+      return <RunTasks key={at.organization} organization={at.organization} />;
+    case 'policy-sets':
+      return <PolicySets key={at.organization} organization={at.organization} />;
+    case 'policy-set':
+      return <PolicySetView key={at.id} {...at} />;
+    case 'organization-settings':
+      return <OrganizationSettings key={at.organization} organization={at.organization} />;
     case 'state':
       return <StateView key={at.version} {...at} />;
     case 'workspaces':

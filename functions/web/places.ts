@@ -6,14 +6,51 @@ export type Place =
   | { view: 'home' }
   | { view: 'tokens' }
   | { view: 'new-organization' }
-  | { view: 'workspaces'; organization: string }
-  | { view: 'queue'; organization: string }
-  | { view: 'variable-sets'; organization: string }
-  | { view: 'variable-set'; organization: string; set: string }
+  | { view: OrganizationView; organization: string }
+  | { view: SingleView; organization: string; id: string }
   | { view: 'workspace'; organization: string; workspace: string; tab: Tab }
   | { view: 'run'; organization: string; workspace: string; run: string }
   | { view: 'state'; organization: string; workspace: string; version: string }
   | { view: 'nowhere' };
+
+/** What an organization has, by the path of each below it. */
+const organizationPaths = {
+  workspaces: ['workspaces'],
+  queue: ['runs'],
+  projects: ['projects'],
+  'variable-sets': ['variable-sets'],
+  'run-tasks': ['settings', 'run-tasks'],
+  'policy-sets': ['settings', 'policy-sets'],
+  'organization-settings': ['settings', 'general'],
+} as const satisfies Record<string, readonly string[]>;
+export type OrganizationView = keyof typeof organizationPaths;
+export const organizationViews = Object.keys(organizationPaths) as OrganizationView[];
+
+/** Lists whose entries have views of their own, with what their ids begin with. */
+const singles = {
+  'variable-set': ['variable-sets', 'varset-'],
+  'policy-set': ['policy-sets', 'polset-'],
+  project: ['projects', 'prj-'],
+} as const satisfies Record<string, readonly [OrganizationView, string]>;
+export type SingleView = keyof typeof singles;
+
+const single = (organization: string, list: OrganizationView, id: string): Place => {
+  const found = (Object.keys(singles) as SingleView[]).find(
+    (view) => singles[view][0] === list && id.startsWith(singles[view][1]),
+  );
+  return found ? { view: found, organization, id } : { view: 'nowhere' };
+};
+
+const ofOrganization = (organization: string, parts: string[]): Place | undefined => {
+  for (const view of organizationViews) {
+    const path: readonly string[] = organizationPaths[view];
+    if (!path.every((part, i) => part === parts[i])) continue;
+    const [id, ...more] = parts.slice(path.length);
+    if (id === undefined) return { view, organization };
+    if (view !== 'workspaces') return more.length ? { view: 'nowhere' } : single(organization, view, id);
+  }
+  return undefined;
+};
 
 export const tabs = ['overview', 'runs', 'states', 'variables', 'settings'] as const;
 export type Tab = (typeof tabs)[number];
@@ -34,16 +71,10 @@ export const placeOf = (path: string): Place => {
   const isRunOfCommandLine = rest[0] === 'runs' && rest[1]?.startsWith('run-') && rest.length === 2;
   if (isRunOfCommandLine && second) return { view: 'run', organization, workspace: second, run: rest[1] as string };
   if (second === undefined) return { view: 'workspaces', organization };
-  if (second !== 'workspaces') {
-    if (second === 'runs' && rest.length === 0) return { view: 'queue', organization };
-    if (second === 'variable-sets' && rest.length === 0) return { view: 'variable-sets', organization };
-    if (second === 'variable-sets' && rest[0]?.startsWith('varset-') && rest.length === 1) {
-      return { view: 'variable-set', organization, set: rest[0] };
-    }
-    return inWorkspace(organization, second, rest);
-  }
-  const [workspace, ...inside] = rest;
-  return workspace ? inWorkspace(organization, workspace, inside) : { view: 'workspaces', organization };
+  const inside = ofOrganization(organization, [second, ...rest]);
+  if (inside) return inside;
+  const [workspace = '', ...within] = second === 'workspaces' ? rest : [second, ...rest];
+  return inWorkspace(organization, workspace, within);
 };
 
 const inWorkspace = (organization: string, workspace: string, [tab = 'overview', id, more]: string[]): Place => {
@@ -73,19 +104,17 @@ export const pathOf = (place: Place): string => {
       return '/app/settings/tokens';
     case 'new-organization':
       return '/app/organizations/new';
-    case 'workspaces':
-      return join(place.organization, 'workspaces');
-    case 'queue':
-      return join(place.organization, 'runs');
-    case 'variable-sets':
-      return join(place.organization, 'variable-sets');
     case 'variable-set':
-      return join(place.organization, 'variable-sets', place.set);
+    case 'policy-set':
+    case 'project':
+      return join(place.organization, ...organizationPaths[singles[place.view][0]], place.id);
     case 'workspace':
       return join(place.organization, 'workspaces', place.workspace, ...(place.tab === 'overview' ? [] : [place.tab]));
     case 'run':
       return join(place.organization, 'workspaces', place.workspace, 'runs', place.run);
     case 'state':
       return join(place.organization, 'workspaces', place.workspace, 'states', place.version);
+    default:
+      return join(place.organization, ...organizationPaths[place.view]);
   }
 };

@@ -79,6 +79,17 @@ export const content = async (path: string): Promise<Response> => {
   return response;
 };
 
+/** Of endpoints that take a text as it is. */
+export const putText = async (path: string, body: string): Promise<void> => {
+  const response = await fetch(`${base}/api/v2${path}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${token.value}`, 'content-type': 'application/octet-stream' },
+    body,
+    referrerPolicy: 'no-referrer',
+  });
+  if (!response.ok) throw new ApiError('PUT', path, response.status, await response.text());
+};
+
 /** Every page of a list. */
 export const all = async (path: string): Promise<{ data: Resource[]; included: Resource[] }> => {
   const found: { data: Resource[]; included: Resource[] } = { data: [], included: [] };
@@ -99,8 +110,12 @@ export const create = async (
   relationships?: Record<string, { data: unknown }>,
 ): Promise<Resource> => (await call('POST', path, { data: { type, attributes, relationships } })).data;
 
-export const change = async (path: string, type: string, attributes: Record<string, unknown>): Promise<Resource> =>
-  (await call('PATCH', path, { data: { type, attributes } })).data;
+export const change = async (
+  path: string,
+  type: string,
+  attributes: Record<string, unknown>,
+  relationships?: Record<string, { data: unknown }>,
+): Promise<Resource> => (await call('PATCH', path, { data: { type, attributes, relationships } })).data;
 
 /** What to tell the reader: the server's own words where there are any. */
 export const saying = (error: unknown): string => {

@@ -1,7 +1,18 @@
-import { call, create } from './session.ts';
+import type { Resource } from '../cli/client.ts';
+import { create, get } from './session.ts';
 import { belongs, type Entry, gzip, tar } from './text/tar.ts';
 
-/** Makes a configuration version of what a reader picked: a folder, loose files, or an archive. */
+/** Uploads what a reader picked: a folder, loose files, or an archive, with a configuration or with policies. */
+
+/** What has to be among the files. */
+export interface Wanted {
+  pattern: RegExp;
+  /** For people: `Terraform file (*.tf)`. */
+  what: string;
+}
+
+export const configuration: Wanted = { pattern: /\.(tf|tofu)(\.json)?$/, what: 'Terraform file (*.tf)' };
+export const policies: Wanted = { pattern: /(^|\/)(policies|sentinel)\.hcl$/, what: 'policies.hcl' };
 
 export interface Picked {
   /** For people: `main.tf`, `network (12 files)`. */
@@ -14,10 +25,10 @@ const entryOf = async (path: string, file: File): Promise<Entry> => ({
   bytes: new Uint8Array(await file.arrayBuffer()),
 });
 
-const ofFiles = (name: string, files: [path: string, file: File][]): Picked => {
+const ofFiles = (name: string, files: [path: string, file: File][], { pattern, what }: Wanted): Picked => {
   const kept = files.filter(([path]) => belongs(path));
-  if (!kept.some(([path]) => /\.(tf|tofu)(\.json)?$/.test(path))) {
-    throw new Error(`There is no Terraform file (*.tf) in ${name}. Pick the folder with your configuration.`);
+  if (!kept.some(([path]) => pattern.test(path))) {
+    throw new Error(`There is no ${what} in ${name}. Pick the folder that has it.`);
   }
   return {
     name: kept.length === 1 ? name : `${name} (${kept.length} files)`,
@@ -25,8 +36,8 @@ const ofFiles = (name: string, files: [path: string, file: File][]): Picked => {
   };
 };
 
-/** The folder itself is the root of the configuration, as for the command line. @throws when nothing can be run */
-export const picked = (files: File[]): Picked => {
+/** The folder itself is the root, as for the command line. @throws when what is wanted is not there */
+export const picked = (files: File[], wanted: Wanted): Picked => {
   const [first] = files;
   if (!first) throw new Error('Nothing was picked.');
   if (files.length === 1 && /\.(tar\.gz|tgz)$/.test(first.name))
@@ -36,15 +47,39 @@ export const picked = (files: File[]): Picked => {
     return ofFiles(
       files.length === 1 ? first.name : 'these files',
       files.map((file) => [file.name, file]),
+      wanted,
     );
   return ofFiles(
     folder,
     files.map((file) => [file.webkitRelativePath.slice(folder.length + 1), file]),
+    wanted,
   );
 };
 
 const pollMs = 300;
 const patienceMs = 30_000;
+
+const put = async (url: string, body: Blob): Promise<void> => {
+  const answer = await fetch(url, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/octet-stream' },
+    body,
+    referrerPolicy: 'no-referrer',
+  });
+  if (!answer.ok) throw new Error(`It could not be uploaded (status ${answer.status}). Try again.`);
+};
+
+/** Asks until the platform has looked at what was uploaded. @throws when it does not, or refuses it */
+const settled = async (path: string, status: string): Promise<Resource> => {
+  for (const deadline = Date.now() + patienceMs; ; ) {
+    const version = await get(path);
+    const { attributes } = version;
+    if (attributes.status === status) return version;
+    if (attributes.status === 'errored') throw new Error(attributes['error-message'] ?? 'It was refused.');
+    if (Date.now() > deadline) throw new Error('The platform has not taken it in. Try again.');
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
+};
 
 /** @returns the id of the version, once the platform has taken it */
 export const upload = async (workspaceId: string, { archive }: Picked, speculative: boolean): Promise<string> => {
@@ -53,19 +88,14 @@ export const upload = async (workspaceId: string, { archive }: Picked, speculati
     'auto-queue-runs': false,
     speculative,
   });
-  const put = await fetch(version.attributes['upload-url'], {
-    method: 'PUT',
-    headers: { 'content-type': 'application/octet-stream' },
-    body,
-    referrerPolicy: 'no-referrer',
-  });
-  if (!put.ok) throw new Error(`The configuration could not be uploaded (status ${put.status}). Try again.`);
-  for (const deadline = Date.now() + patienceMs; ; ) {
-    const { attributes } = (await call('GET', `/configuration-versions/${version.id}`)).data;
-    if (attributes.status === 'uploaded') return version.id;
-    if (attributes.status === 'errored')
-      throw new Error(attributes['error-message'] ?? 'The configuration was refused.');
-    if (Date.now() > deadline) throw new Error('The platform has not taken the configuration in. Try again.');
-    await new Promise((resolve) => setTimeout(resolve, pollMs));
-  }
+  await put(version.attributes['upload-url'], body);
+  return (await settled(`/configuration-versions/${version.id}`, 'uploaded')).id;
+};
+
+/** A new version of a policy set. @throws what is wrong with its policies */
+export const uploadPolicies = async (setId: string, { archive }: Picked): Promise<void> => {
+  const body = await archive();
+  const version = await create(`/policy-sets/${setId}/versions`, 'policy-set-versions', {});
+  await put(version.links?.upload ?? '', body);
+  await settled(`/policy-set-versions/${version.id}`, 'ready');
 };

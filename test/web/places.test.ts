@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Place, pathOf, placeOf, tabs } from '../../functions/web/places.ts';
+import { organizationViews, type Place, pathOf, placeOf, tabs } from '../../functions/web/places.ts';
 
 const name = fc.stringMatching(/^[A-Za-z0-9_-]{1,20}$/);
 const id = (prefix: string) => fc.stringMatching(/^[A-Za-z0-9]{16}$/).map((text) => `${prefix}-${text}`);
@@ -12,10 +12,10 @@ const places: fc.Arbitrary<Place> = fc.oneof(
   fc.constant<Place>({ view: 'home' }),
   fc.constant<Place>({ view: 'tokens' }),
   fc.constant<Place>({ view: 'new-organization' }),
-  fc.record({ view: fc.constant('workspaces' as const), organization }),
-  fc.record({ view: fc.constant('queue' as const), organization }),
-  fc.record({ view: fc.constant('variable-sets' as const), organization }),
-  fc.record({ view: fc.constant('variable-set' as const), organization, set: id('varset') }),
+  fc.record({ view: fc.constantFrom(...organizationViews), organization }),
+  fc.record({ view: fc.constant('variable-set' as const), organization, id: id('varset') }),
+  fc.record({ view: fc.constant('policy-set' as const), organization, id: id('polset') }),
+  fc.record({ view: fc.constant('project' as const), organization, id: id('prj') }),
   fc.record({ view: fc.constant('workspace' as const), organization, workspace: name, tab: fc.constantFrom(...tabs) }),
   fc.record({ view: fc.constant('run' as const), organization, workspace: name, run: id('run') }),
   fc.record({ view: fc.constant('state' as const), organization, workspace: name, version: id('sv') }),
@@ -47,6 +47,8 @@ describe('addresses', () => {
     for (const path of [
       '/elsewhere',
       '/app/acme/workspaces/a/nonsense',
+      '/app/acme/projects/varset-CZcmD7eagjhyX0vN',
+      '/app/acme/settings/policy-sets/polset-CZcmD7eagjhyX0vN/more',
       '/app/acme/workspaces/a/runs/b/c',
       '/app/%E0',
     ]) {

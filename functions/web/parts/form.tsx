@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId } from 'preact/hooks';
+import { ApiError } from '../../cli/client.ts';
 import { saying } from '../session.ts';
 import { Notice } from './basics.tsx';
 
@@ -43,7 +44,7 @@ interface TextProps {
   autoFocus?: boolean;
   readOnly?: boolean;
   disabled?: boolean;
-  autoComplete?: 'current-password';
+  autoComplete?: 'current-password' | 'new-password';
 }
 
 export const Text = ({ label, hint, lines, autoFocus, value, type, ...rest }: TextProps) => {
@@ -89,19 +90,96 @@ export const Choice = ({ label, hint, type = 'checkbox', checked, onChange, ...r
   );
 };
 
+interface SelectProps {
+  label: string;
+  name: string;
+  hint?: ComponentChildren;
+  value?: string;
+  /** Values with what they are called; a text alone is both. */
+  options: readonly (string | readonly [value: string, text: string])[];
+  onChange?(value: string): void;
+}
+
+export const Select = ({ label, name, hint, value, options, onChange }: SelectProps) => (
+  <Field label={label} hint={hint}>
+    {(id, describedBy) => (
+      <select
+        id={id}
+        name={name}
+        aria-describedby={describedBy}
+        onChange={(event) => onChange?.(event.currentTarget.value)}
+      >
+        {options.map((option) => {
+          const [own, text] = typeof option === 'string' ? [option, option] : option;
+          return (
+            <option key={own} value={own} selected={own === value}>
+              {text}
+            </option>
+          );
+        })}
+      </select>
+    )}
+  </Field>
+);
+
+export type Option = readonly [value: string, label: string, hint?: string];
+
+interface ChoicesProps {
+  legend: string;
+  name: string;
+  options: readonly Option[];
+  /** Of checkboxes, those that are ticked; of radio buttons, the one. */
+  chosen: readonly string[];
+  type?: 'checkbox' | 'radio';
+  disabled?: boolean;
+  onChange?(value: string, checked: boolean): void;
+}
+
+export const Choices = ({ legend, name, options, chosen, type, disabled, onChange }: ChoicesProps) => (
+  <fieldset>
+    <legend>{legend}</legend>
+    {options.map(([value, label, hint]) => (
+      <Choice
+        key={value}
+        type={type}
+        name={name}
+        value={value}
+        label={label}
+        hint={hint}
+        checked={chosen.includes(value)}
+        disabled={disabled}
+        onChange={(checked) => onChange?.(value, checked)}
+      />
+    ))}
+  </fieldset>
+);
+
+/** Shows which field the server speaks of. */
+const pointAt = (form: HTMLFormElement, error: unknown): void => {
+  for (const field of form.querySelectorAll('[aria-invalid]')) field.removeAttribute('aria-invalid');
+  const pointer = error instanceof ApiError ? error.errors[0]?.source?.pointer : undefined;
+  const field = pointer && form.elements.namedItem(pointer.split('/').at(-1) ?? '');
+  if (!(field instanceof HTMLElement)) return;
+  field.setAttribute('aria-invalid', 'true');
+  field.focus();
+};
+
 interface FormProps {
   submit: string;
   /** Of the button that leads away. */
   back?: string;
   danger?: boolean;
   disabled?: boolean;
+  /** Shows what is so to somebody who may not change it. */
+  readOnly?: boolean;
   /** @throws what to tell the reader */
   onSubmit(data: FormData): Promise<void>;
   onCancel?(): void;
   children: ComponentChildren;
 }
 
-export const Form = ({ submit, back = 'Cancel', danger, disabled, onSubmit, onCancel, children }: FormProps) => {
+export const Form = (props: FormProps) => {
+  const { submit, back = 'Cancel', danger, disabled, readOnly, onSubmit, onCancel, children } = props;
   const busy = useSignal(false);
   const error = useSignal<string | undefined>(undefined);
   const send = async (event: SubmitEvent) => {
@@ -109,13 +187,24 @@ export const Form = ({ submit, back = 'Cancel', danger, disabled, onSubmit, onCa
     if (busy.value) return;
     busy.value = true;
     error.value = undefined;
+    const form = event.currentTarget as HTMLFormElement;
+    let problem: unknown;
     try {
-      await onSubmit(new FormData(event.currentTarget as HTMLFormElement));
+      await onSubmit(new FormData(form));
     } catch (caught) {
+      problem = caught;
       error.value = saying(caught);
     }
     busy.value = false;
+    pointAt(form, problem);
   };
+  if (readOnly) {
+    return (
+      <fieldset class="stack" disabled>
+        {children}
+      </fieldset>
+    );
+  }
   return (
     <form class="stack" onSubmit={send}>
       {children}
@@ -131,44 +220,6 @@ export const Form = ({ submit, back = 'Cancel', danger, disabled, onSubmit, onCa
         </button>
       </div>
     </form>
-  );
-};
-
-/** A window on top of the page; Escape closes it, and the focus goes back to where it was. */
-export const Dialog = ({
-  title,
-  onClose,
-  children,
-}: {
-  title: string;
-  onClose(): void;
-  children: ComponentChildren;
-}) => {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const heading = useId();
-  useEffect(() => {
-    const element = dialog.current;
-    const before = document.activeElement as HTMLElement | null;
-    element?.showModal();
-    return () => {
-      element?.close();
-      before?.focus?.();
-    };
-  }, []);
-  return (
-    <dialog
-      ref={dialog}
-      aria-labelledby={heading}
-      onCancel={(event) => {
-        event.preventDefault();
-        onClose();
-      }}
-    >
-      <div class="dialog-body">
-        <h2 id={heading}>{title}</h2>
-        {children}
-      </div>
-    </dialog>
   );
 };
 

@@ -1,12 +1,20 @@
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { hrefOf } from '../location.ts';
+import { useOrganization } from '../organization.ts';
+import type { OrganizationView } from '../places.ts';
 import { Shell } from './shell.tsx';
 
-const sections = [
+/** With the permission without which there is nothing to see. */
+const sections: readonly (readonly [view: OrganizationView, name: string, permission?: string])[] = [
   ['workspaces', 'Workspaces'],
   ['queue', 'Runs'],
-  ['variable-sets', 'Variable sets'],
-] as const;
+  ['projects', 'Projects'],
+  ['variable-sets', 'Variable sets', 'can-read-varsets'],
+  ['run-tasks', 'Run tasks', 'can-read-run-tasks'],
+  ['policy-sets', 'Policy sets'],
+  ['organization-settings', 'Settings'],
+];
 
 /** The views of an organization. */
 export const OrganizationShell = ({
@@ -15,17 +23,28 @@ export const OrganizationShell = ({
   children,
 }: {
   organization: string;
-  at: 'workspaces' | 'queue' | 'variable-sets';
+  at: OrganizationView;
   children: ComponentChildren;
-}) => (
-  <Shell title={organization} crumbs={[{ text: organization }]}>
-    <nav class="tabs" aria-label="Organization">
-      {sections.map(([view, name]) => (
-        <a key={view} href={hrefOf({ view, organization })} aria-current={view === at ? 'page' : undefined}>
-          {name}
-        </a>
-      ))}
-    </nav>
-    {children}
-  </Shell>
-);
+}) => {
+  const permissions = useOrganization(organization)?.attributes.permissions;
+  const tabs = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // On a phone, they do not all fit.
+    tabs.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [permissions]);
+  return (
+    <Shell title={organization} crumbs={[{ text: organization }]}>
+      <nav ref={tabs} class="tabs" aria-label="Organization">
+        {sections.map(
+          ([view, name, permission]) =>
+            (permission === undefined || view === at || permissions?.[permission]) && (
+              <a key={view} href={hrefOf({ view, organization })} aria-current={view === at ? 'page' : undefined}>
+                {name}
+              </a>
+            ),
+        )}
+      </nav>
+      {children}
+    </Shell>
+  );
+};

@@ -1,4 +1,5 @@
-import { Dialog, Form, Text, textOf } from '../parts/form.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { Form, Text, textOf } from '../parts/form.tsx';
 
 export type Action = 'apply' | 'override' | 'discard' | 'cancel' | 'force-cancel' | 'force-execute';
 

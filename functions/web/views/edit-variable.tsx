@@ -1,27 +1,38 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '../../cli/client.ts';
-import { Choice, Dialog, Form, Text, textOf } from '../parts/form.tsx';
+import { Confirm, Dialog } from '../parts/dialog.tsx';
+import { Choice, Choices, Form, type Option, Text, textOf } from '../parts/form.tsx';
 import { call, change, create } from '../session.ts';
 
-/** A new variable, or another value for one. */
-export const EditVariable = ({
-  path,
-  variable,
-  onClose,
-}: {
+const kinds: Option[] = [
+  ['terraform', 'Terraform variable', 'Declared with a variable block.'],
+  ['env', 'Environment variable', 'For providers and Terraform itself, e.g. AWS_REGION.'],
+];
+
+interface EditProps {
   path: string;
   variable: Resource | undefined;
+  /** Of a policy set: of one kind only, and without a description. */
+  parameter?: boolean;
   onClose(): void;
-}) => {
+}
+
+/** A new variable, or another value for one. */
+export const EditVariable = ({ path, variable, parameter, onClose }: EditProps) => {
   const known = variable?.attributes;
-  const category = useSignal<string>(known?.category ?? 'terraform');
+  const category = useSignal<string>(known?.category ?? (parameter ? 'policy-set' : 'terraform'));
+  const noun = parameter ? 'parameter' : 'variable';
   const submit = async (data: FormData) => {
     const value = data.get('value');
     const attributes = {
       key: textOf(data, 'key'),
-      description: textOf(data, 'description') ?? null,
       category: category.value,
-      hcl: category.value === 'terraform' && data.has('hcl'),
+      ...(parameter
+        ? {}
+        : {
+            description: textOf(data, 'description') ?? null,
+            hcl: category.value === 'terraform' && data.has('hcl'),
+          }),
       sensitive: known?.sensitive || data.has('sensitive'),
       // An empty field leaves a sensitive value as it is: the page never had it.
       ...(known?.sensitive && value === '' ? {} : { value }),
@@ -30,29 +41,19 @@ export const EditVariable = ({
     onClose();
   };
   return (
-    <Dialog title={variable ? `Change ${known?.key}` : 'Add a variable'} onClose={onClose}>
-      <Form submit={variable ? 'Save' : 'Add variable'} onSubmit={submit} onCancel={onClose}>
-        <fieldset>
-          <legend>Kind</legend>
-          {[
-            ['terraform', 'Terraform variable', 'Declared with a variable block.'],
-            ['env', 'Environment variable', 'For providers and Terraform itself, e.g. AWS_REGION.'],
-          ].map(([value, label, hint]) => (
-            <Choice
-              key={value}
-              type="radio"
-              name="category"
-              value={value}
-              label={label ?? ''}
-              hint={hint}
-              checked={category.value === value}
-              disabled={known?.sensitive}
-              onChange={() => {
-                category.value = value ?? '';
-              }}
-            />
-          ))}
-        </fieldset>
+    <Dialog title={variable ? `Change ${known?.key}` : `Add a ${noun}`} onClose={onClose}>
+      <Form submit={variable ? 'Save' : `Add ${noun}`} onSubmit={submit} onCancel={onClose}>
+        {!parameter && (
+          <Choices
+            legend="Kind"
+            type="radio"
+            name="category"
+            options={kinds}
+            chosen={[category.value]}
+            disabled={known?.sensitive}
+            onChange={(value) => (category.value = value)}
+          />
+        )}
         <Text label="Name" name="key" required autoFocus={!variable} value={known?.key} readOnly={known?.sensitive} />
         <Text
           label="Value"
@@ -73,24 +74,19 @@ export const EditVariable = ({
         {!known?.sensitive && (
           <Choice name="sensitive" label="Sensitive" hint="Encrypted, write-only, and hidden in every log. For good." />
         )}
-        <Text label="Description" name="description" value={known?.description ?? ''} />
+        {!parameter && <Text label="Description" name="description" value={known?.description ?? ''} />}
       </Form>
     </Dialog>
   );
 };
 
 export const DeleteVariable = ({ path, variable, onClose }: { path: string; variable: Resource; onClose(): void }) => (
-  <Dialog title={`Delete ${variable.attributes.key}?`} onClose={onClose}>
-    <Form
-      submit="Delete variable"
-      danger
-      onCancel={onClose}
-      onSubmit={async () => {
-        await call('DELETE', `${path}/${variable.id}`);
-        onClose();
-      }}
-    >
-      <p>Runs that are queued from now on will not have it.</p>
-    </Form>
-  </Dialog>
+  <Confirm
+    title={`Delete ${variable.attributes.key}?`}
+    yes="Delete variable"
+    onYes={() => call('DELETE', `${path}/${variable.id}`)}
+    onClose={onClose}
+  >
+    <p>Runs that are queued from now on will not have it.</p>
+  </Confirm>
 );

@@ -2,7 +2,8 @@ import { useSignal } from '@preact/signals';
 import type { Resource } from '../../cli/client.ts';
 import { hrefOf } from '../location.ts';
 import { Notice } from '../parts/basics.tsx';
-import { Dialog, Form, Text, textOf } from '../parts/form.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { Form, Text, textOf } from '../parts/form.tsx';
 import { Person } from '../parts/person.tsx';
 import { account, call, related, saying } from '../session.ts';
 

@@ -1,11 +1,12 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { Resource } from '../../cli/client.ts';
 import { go } from '../location.ts';
-import { Notice } from '../parts/basics.tsx';
-import { Choice, Dialog, Form, Text, textOf } from '../parts/form.tsx';
-import { call, create, saying } from '../session.ts';
-import { type Picked, picked, upload } from '../upload.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { Choice, Choices, Form, Text, textOf } from '../parts/form.tsx';
+import { Picker } from '../parts/picker.tsx';
+import { call, create } from '../session.ts';
+import { configuration, type Picked, upload } from '../upload.ts';
 
 type Kind = 'plan_and_apply' | 'plan_only' | 'refresh_only' | 'destroy' | 'empty_apply';
 
@@ -93,22 +94,24 @@ export const NewRun = ({
         onCancel={onClose}
       >
         <Text label="Message" name="message" autoFocus placeholder="Why this run?" />
-        <fieldset>
-          <legend>What it does</legend>
-          {allowed.map(([one, label, hint]) => (
-            <Choice
-              key={one}
-              type="radio"
-              name="kind"
-              value={one}
-              label={label}
-              hint={hint}
-              checked={one === 'plan_and_apply'}
-              onChange={() => (kind.value = one)}
-            />
-          ))}
-        </fieldset>
-        <Source picked={source} needed={hasConfiguration.value === false} />
+        <Choices
+          legend="What it does"
+          type="radio"
+          name="kind"
+          options={allowed}
+          chosen={[kind.value]}
+          onChange={(value) => (kind.value = value as Kind)}
+        />
+        <Picker
+          label="Configuration"
+          source={source}
+          wanted={configuration}
+          says={
+            hasConfiguration.value === false
+              ? 'This workspace has none yet. Pick the folder with your .tf files, or an archive (.tar.gz).'
+              : 'The latest one of this workspace. Or pick another:'
+          }
+        />
         <details>
           <summary>More options</summary>
           <div class="stack">
@@ -135,61 +138,5 @@ export const NewRun = ({
         </details>
       </Form>
     </Dialog>
-  );
-};
-
-const Source = ({ picked: source, needed }: { picked: { value: Picked | undefined }; needed: boolean }) => {
-  const error = useSignal<string | undefined>(undefined);
-  const folder = useRef<HTMLInputElement>(null);
-  const files = useRef<HTMLInputElement>(null);
-  const take = (input: HTMLInputElement | null) => {
-    error.value = undefined;
-    try {
-      source.value = picked([...(input?.files ?? [])]);
-    } catch (caught) {
-      error.value = saying(caught);
-    }
-  };
-  return (
-    <div class="field">
-      <span class="label">Configuration</span>
-      <p class="soft small">
-        {source.value ? (
-          <>
-            Uploads <strong>{source.value.name}</strong> when you start the run.
-          </>
-        ) : needed ? (
-          'This workspace has none yet. Pick the folder with your .tf files, or an archive (.tar.gz).'
-        ) : (
-          'The latest one of this workspace. Or pick another:'
-        )}
-      </p>
-      <div class="row">
-        <button type="button" class="small-button" onClick={() => folder.current?.click()}>
-          Pick a folder
-        </button>
-        <button type="button" class="small-button" onClick={() => files.current?.click()}>
-          Pick files or an archive
-        </button>
-        <input
-          ref={folder}
-          type="file"
-          hidden
-          aria-label="Folder with the configuration"
-          // The attribute has no standard name, and every browser knows it.
-          {...{ webkitdirectory: true }}
-          onChange={(event) => take(event.currentTarget)}
-        />
-        <input
-          ref={files}
-          type="file"
-          hidden
-          multiple
-          aria-label="Files of the configuration"
-          onChange={(event) => take(event.currentTarget)}
-        />
-      </div>
-      {error.value && <Notice kind="bad">{error.value}</Notice>}
-    </div>
   );
 };

@@ -1,9 +1,13 @@
 import { go } from '../location.ts';
-import { Choice, Dialog, Form, Text, textOf } from '../parts/form.tsx';
-import { create } from '../session.ts';
+import { organizationNow, useItems } from '../organization.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { Choice, Form, Select, Text, textOf } from '../parts/form.tsx';
+import { create, related } from '../session.ts';
 
 export const NewWorkspace = ({ organization, onClose }: { organization: string; onClose(): void }) => {
+  const projects = useItems(organization, 'projects', true);
   const submit = async (data: FormData) => {
+    const project = textOf(data, 'project');
     const tags = (textOf(data, 'tags') ?? '').split(/[\s,]+/).filter(Boolean);
     const workspace = await create(
       `/organizations/${organization}/workspaces`,
@@ -15,7 +19,10 @@ export const NewWorkspace = ({ organization, onClose }: { organization: string; 
         'terraform-version': textOf(data, 'terraform-version') ?? 'latest',
         'working-directory': textOf(data, 'working-directory') ?? null,
       },
-      tags.length ? { tags: { data: tags.map((name) => ({ type: 'tags', attributes: { name } })) } } : undefined,
+      {
+        ...(tags.length ? { tags: { data: tags.map((name) => ({ type: 'tags', attributes: { name } })) } } : {}),
+        ...(project ? { project: { data: { type: 'projects', id: project } } } : {}),
+      },
     );
     go({ view: 'workspace', organization, workspace: workspace.attributes.name, tab: 'overview' });
   };
@@ -31,6 +38,14 @@ export const NewWorkspace = ({ organization, onClose }: { organization: string; 
           hint="Letters, digits, - and _. Often what it is for, and where: network-eu-production."
         />
         <Text label="Description" name="description" />
+        {projects.length > 1 && (
+          <Select
+            label="Project"
+            name="project"
+            options={projects.map(({ id, name }) => [id, name])}
+            value={related(organizationNow(organization), 'default-project')}
+          />
+        )}
         <Text label="Tags" name="tags" hint="Separated by spaces; the cloud block can select workspaces by them." />
         <details>
           <summary>More settings</summary>

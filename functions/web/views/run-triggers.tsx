@@ -1,104 +1,47 @@
-import { useSignal } from '@preact/signals';
 import type { Resource } from '../../cli/client.ts';
 import { useLive } from '../live.ts';
-import { hrefOf } from '../location.ts';
-import { Loaded, Notice } from '../parts/basics.tsx';
-import { all, call, create, saying } from '../session.ts';
-
-interface Known {
-  triggers: Resource[];
-  workspaces: { id: string; name: string }[];
-}
+import { useItems } from '../organization.ts';
+import { Attached } from '../parts/attached.tsx';
+import { Loaded } from '../parts/basics.tsx';
+import { all, call, create, related } from '../session.ts';
 
 /** Workspaces whose applies queue a run here. */
 export const RunTriggers = ({ workspace, organization }: { workspace: Resource; organization: string }) => {
   const path = `/workspaces/${workspace.id}/run-triggers`;
-  const error = useSignal<string | undefined>(undefined);
   const live = useLive(
     path,
-    async (): Promise<Known> => {
-      const [triggers, workspaces] = await Promise.all([
-        all(`${path}?filter[run-trigger][type]=inbound`),
-        all(`/organizations/${organization}/workspaces`),
-      ]);
-      return {
-        triggers: triggers.data,
-        workspaces: workspaces.data.map(({ id, attributes }) => ({ id, name: attributes.name })),
-      };
-    },
+    async () => (await all(`${path}?filter[run-trigger][type]=inbound`)).data,
     () => 30_000,
   );
   const may = workspace.attributes.permissions['can-update'];
-  const perform = async (work: Promise<unknown>) => {
-    error.value = undefined;
-    try {
-      await work;
-    } catch (caught) {
-      error.value = saying(caught);
-    }
-    live.refresh();
-  };
-  const add = (id: string) =>
-    perform(create(path, 'run-triggers', {}, { sourceable: { data: { type: 'workspaces', id } } }));
+  const others = useItems(organization, 'workspaces', may).filter(({ id }) => id !== workspace.id);
   return (
     <section class="panel pad stack">
       <h2>Run triggers</h2>
       <p class="soft">After each apply in one of these workspaces, a run is queued here.</p>
       <Loaded live={live} what="run triggers">
-        {({ triggers, workspaces }) => {
-          const names = triggers.map(({ attributes }) => attributes['sourceable-name']);
-          const others = workspaces.filter(({ id, name }) => id !== workspace.id && !names.includes(name));
+        {(triggers) => {
+          const bySource = new Map(triggers.map((trigger) => [related(trigger, 'sourceable') ?? '', trigger]));
           return (
-            <>
-              <ul class="stack tight">
-                {triggers.map(({ id, attributes }) => (
-                  <li key={id} class="row spread">
-                    <a
-                      href={hrefOf({
-                        view: 'workspace',
-                        organization,
-                        workspace: attributes['sourceable-name'],
-                        tab: 'overview',
-                      })}
-                    >
-                      {attributes['sourceable-name']}
-                    </a>
-                    {may && (
-                      <button
-                        type="button"
-                        class="small-button"
-                        aria-label={`No longer after ${attributes['sourceable-name']}`}
-                        onClick={() => perform(call('DELETE', `/run-triggers/${id}`))}
-                      >
-                        Remove
-                      </button>
-                    )}
-                  </li>
-                ))}
-              </ul>
-              {may && others.length > 0 && (
-                <select
-                  aria-label="Run after applies in another workspace"
-                  value=""
-                  onChange={(event) => {
-                    const { value } = event.currentTarget;
-                    event.currentTarget.value = '';
-                    if (value) add(value);
-                  }}
-                >
-                  <option value="">Run after …</option>
-                  {others.map(({ id, name }) => (
-                    <option key={id} value={id}>
-                      {name}
-                    </option>
-                  ))}
-                </select>
-              )}
-            </>
+            <Attached
+              items={[...bySource].map(([id, { attributes }]) => ({
+                id,
+                name: attributes['sourceable-name'],
+                to: { view: 'workspace', organization, workspace: attributes['sourceable-name'], tab: 'overview' },
+              }))}
+              others={others}
+              may={may}
+              none={may ? undefined : 'None.'}
+              adding="Run after applies in another workspace"
+              prompt="Run after …"
+              removing={(name) => `No longer after ${name}`}
+              onAdd={(id) => create(path, 'run-triggers', {}, { sourceable: { data: { type: 'workspaces', id } } })}
+              onRemove={(id) => call('DELETE', `/run-triggers/${bySource.get(id)?.id}`)}
+              onChange={live.refresh}
+            />
           );
         }}
       </Loaded>
-      {error.value && <Notice kind="bad">{error.value}</Notice>}
     </section>
   );
 };

@@ -1,10 +1,13 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '../../cli/client.ts';
 import { go } from '../location.ts';
+import { useItems } from '../organization.ts';
 import { Notice } from '../parts/basics.tsx';
-import { Choice, Dialog, Field, Form, Text, textOf } from '../parts/form.tsx';
-import { call, change } from '../session.ts';
+import { Confirm } from '../parts/dialog.tsx';
+import { Choice, Form, Select, Text, textOf } from '../parts/form.tsx';
+import { call, change, related } from '../session.ts';
 import { RunTriggers } from './run-triggers.tsx';
+import { WorkspaceTasks } from './workspace-tasks.tsx';
 
 const tagsOf = (text: string | undefined): string[] => (text ?? '').split(/[\s,]+/).filter(Boolean);
 
@@ -21,10 +24,12 @@ export const Settings = ({
   const saved = useSignal(false);
   const { attributes } = workspace;
   const { permissions } = attributes;
+  const projects = useItems(organization, 'projects', permissions['can-update']);
   const submit = async (data: FormData) => {
     saved.value = false;
     const name = textOf(data, 'name') ?? attributes.name;
-    await change(`/workspaces/${workspace.id}`, 'workspaces', {
+    const project = textOf(data, 'project');
+    const settings = {
       name,
       description: textOf(data, 'description') ?? null,
       'terraform-version': textOf(data, 'terraform-version') ?? 'latest',
@@ -32,7 +37,9 @@ export const Settings = ({
       'execution-mode': data.get('execution-mode'),
       'auto-apply': data.has('auto-apply'),
       'allow-destroy-plan': data.has('allow-destroy-plan'),
-    });
+    };
+    const moved = project ? { project: { data: { type: 'projects', id: project } } } : undefined;
+    await change(`/workspaces/${workspace.id}`, 'workspaces', settings, moved);
     await setTags(workspace, tagsOf(textOf(data, 'tags')));
     saved.value = true;
     if (name !== attributes.name) {
@@ -42,9 +49,9 @@ export const Settings = ({
   };
   return (
     <div class="stack narrow">
-      <section class="panel pad">
-        <Form submit="Save settings" disabled={!permissions['can-update']} onSubmit={submit}>
-          {!permissions['can-update'] && <Notice>Only admins of this workspace can change its settings.</Notice>}
+      <section class="panel pad stack">
+        {!permissions['can-update'] && <p class="soft">Only admins of this workspace can change its settings.</p>}
+        <Form submit="Save settings" readOnly={!permissions['can-update']} onSubmit={submit}>
           <Text
             label="Name"
             name="name"
@@ -53,6 +60,14 @@ export const Settings = ({
             hint="Configurations name it in their cloud block."
           />
           <Text label="Description" name="description" value={attributes.description ?? ''} />
+          {projects.length > 1 && (
+            <Select
+              label="Project"
+              name="project"
+              options={projects.map((one) => [one.id, one.name])}
+              value={related(workspace, 'project')}
+            />
+          )}
           <Text label="Tags" name="tags" value={attributes['tag-names'].join(' ')} hint="Separated by spaces." />
           <Text
             label="Terraform version"
@@ -66,14 +81,13 @@ export const Settings = ({
             value={attributes['working-directory'] ?? ''}
             placeholder="the root of the configuration"
           />
-          <Field label="Execution" hint="Local: Terraform runs where it is called, and only the state is kept here.">
-            {(id, describedBy) => (
-              <select id={id} name="execution-mode" aria-describedby={describedBy} value={attributes['execution-mode']}>
-                <option value="remote">remote</option>
-                <option value="local">local</option>
-              </select>
-            )}
-          </Field>
+          <Select
+            label="Execution"
+            name="execution-mode"
+            options={['remote', 'local']}
+            value={attributes['execution-mode']}
+            hint="Local: Terraform runs where it is called, and only the state is kept here."
+          />
           <Choice
             name="auto-apply"
             label="Apply without confirmation"
@@ -84,6 +98,7 @@ export const Settings = ({
           {saved.value && <Notice kind="good">Saved.</Notice>}
         </Form>
       </section>
+      <WorkspaceTasks workspace={workspace} organization={organization} />
       <RunTriggers workspace={workspace} organization={organization} />
       {permissions['can-destroy'] && <Danger workspace={workspace} organization={organization} />}
     </div>
@@ -104,12 +119,8 @@ const setTags = async (workspace: Resource, wanted: string[]): Promise<void> => 
 
 const Danger = ({ workspace, organization }: { workspace: Resource; organization: string }) => {
   const asking = useSignal(false);
-  const typed = useSignal('');
   const { name, 'resource-count': resources } = workspace.attributes;
-  const close = () => {
-    asking.value = false;
-  };
-  const submit = async (data: FormData) => {
+  const remove = async (data: FormData) => {
     const path = `/workspaces/${workspace.id}`;
     await (data.has('force') ? call('DELETE', path) : call('POST', `${path}/actions/safe-delete`, {}));
     go({ view: 'workspaces', organization });
@@ -122,41 +133,28 @@ const Danger = ({ workspace, organization }: { workspace: Resource; organization
         run.
       </p>
       <div>
-        <button
-          type="button"
-          class="danger"
-          onClick={() => {
-            asking.value = true;
-          }}
-        >
+        <button type="button" class="danger" onClick={() => (asking.value = true)}>
           Delete workspace
         </button>
       </div>
       {asking.value && (
-        <Dialog title={`Delete ${name}?`} onClose={close}>
-          <Form submit="Delete for good" danger disabled={typed.value !== name} onSubmit={submit} onCancel={close}>
-            {resources > 0 && (
-              <>
-                <Notice kind="warn">
-                  Its state knows of <strong>{resources}</strong> resources. Without the state, Terraform can no longer
-                  change or destroy them.
-                </Notice>
-                <Choice name="force" label="Delete it although it still manages resources" />
-              </>
-            )}
-            <Field label={`Type ${name} to confirm`}>
-              {(id) => (
-                <input
-                  id={id}
-                  autoComplete="off"
-                  onInput={(event) => {
-                    typed.value = event.currentTarget.value;
-                  }}
-                />
-              )}
-            </Field>
-          </Form>
-        </Dialog>
+        <Confirm
+          title={`Delete ${name}?`}
+          yes="Delete for good"
+          typed={name}
+          onYes={remove}
+          onClose={() => (asking.value = false)}
+        >
+          {resources > 0 && (
+            <>
+              <Notice kind="warn">
+                Its state knows of <strong>{resources}</strong> resources. Without the state, Terraform can no longer
+                change or destroy them.
+              </Notice>
+              <Choice name="force" label="Delete it although it still manages resources" />
+            </>
+          )}
+        </Confirm>
       )}
     </section>
   );

@@ -4,7 +4,8 @@ import type { Resource } from '../../cli/client.ts';
 import { askForIssuer, depart, failed, issuer } from '../issuer.ts';
 import { useLive } from '../live.ts';
 import { Ago, Code, Loaded, Notice } from '../parts/basics.tsx';
-import { Dialog, Field, Form, Text, textOf } from '../parts/form.tsx';
+import { Confirm, Dialog } from '../parts/dialog.tsx';
+import { Form, Select, Text, textOf } from '../parts/form.tsx';
 import { Shell } from '../parts/shell.tsx';
 import { all, call, create, get, isSession } from '../session.ts';
 import { exact } from '../text/time.ts';
@@ -21,12 +22,13 @@ const load = async (): Promise<Known> => {
   return { user, tokens: (await all(`/users/${user.id}/authentication-tokens`)).data };
 };
 
-const lifetimes: [string, number | undefined][] = [
-  ['30 days', 30],
-  ['90 days', 90],
-  ['a year', 365],
-  ['until it is revoked', undefined],
-];
+/** By days. */
+const lifetimes = [
+  ['30', '30 days'],
+  ['90', '90 days'],
+  ['365', 'a year'],
+  ['', 'until it is revoked'],
+] as const;
 
 export const Tokens = () => {
   const live = useLive('tokens', load, () => 30_000);
@@ -157,34 +159,19 @@ const NewToken = ({ userId, onClose, onMade }: { userId: string; onClose(): void
           autoFocus
           hint="Where it will be used: laptop, CI of billing."
         />
-        <Field label="Good for">
-          {(id) => (
-            <select id={id} name="days">
-              {lifetimes.map(([text, days]) => (
-                <option key={text} value={days ?? ''}>
-                  {text}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <Select label="Good for" name="days" options={lifetimes} />
       </Form>
     </Dialog>
   );
 };
 
 const Revoke = ({ token, onClose }: { token: Resource; onClose(): void }) => (
-  <Dialog title={`Revoke ${token.attributes.description || token.id}?`} onClose={onClose}>
-    <Form
-      submit="Revoke"
-      danger
-      onCancel={onClose}
-      onSubmit={async () => {
-        await call('DELETE', `/authentication-tokens/${token.id}`);
-        onClose();
-      }}
-    >
-      <p>Whoever uses it is turned away at once. If it is the one you signed in with, you are signed out.</p>
-    </Form>
-  </Dialog>
+  <Confirm
+    title={`Revoke ${token.attributes.description || token.id}?`}
+    yes="Revoke"
+    onYes={() => call('DELETE', `/authentication-tokens/${token.id}`)}
+    onClose={onClose}
+  >
+    <p>Whoever uses it is turned away at once. If it is the one you signed in with, you are signed out.</p>
+  </Confirm>
 );

@@ -1,11 +1,15 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '../../cli/client.ts';
 import { type Live, useLive } from '../live.ts';
-import { go, hrefOf } from '../location.ts';
-import { Loaded, Notice } from '../parts/basics.tsx';
-import { Dialog, Form, textOf } from '../parts/form.tsx';
+import { go } from '../location.ts';
+import { itemsOf, useItems } from '../organization.ts';
+import { Attached } from '../parts/attached.tsx';
+import { Loaded } from '../parts/basics.tsx';
+import { Confirm, Dialog } from '../parts/dialog.tsx';
+import { Form, textOf } from '../parts/form.tsx';
+import { Titled } from '../parts/head.tsx';
 import { Shell } from '../parts/shell.tsx';
-import { all, call, change, saying } from '../session.ts';
+import { call, change } from '../session.ts';
 import { SetFields } from './variable-sets.tsx';
 import { SetVariables } from './variables.tsx';
 
@@ -46,38 +50,20 @@ export const VariableSetView = ({ organization, id }: { organization: string; id
 const VariableSet = ({ set, workspaces, organization, live }: Known & { organization: string; live: Live<Known> }) => {
   const asking = useSignal<'change' | 'delete' | undefined>(undefined);
   const { name, description, permissions, global } = set.attributes;
+  const others = useItems(organization, 'workspaces', permissions['can-update'] && !global);
   const close = () => {
     asking.value = undefined;
   };
+  const relate = (method: 'POST' | 'DELETE', one: string) =>
+    call(method, `/varsets/${set.id}/relationships/workspaces`, { data: [{ type: 'workspaces', id: one }] });
   return (
     <>
-      <div class="row spread">
-        <div class="grow">
-          <h1>{name}</h1>
-          {description && <p class="soft break">{description}</p>}
-        </div>
-        {permissions['can-update'] && (
-          <div class="row">
-            <button
-              type="button"
-              onClick={() => {
-                asking.value = 'change';
-              }}
-            >
-              Change
-            </button>
-            <button
-              type="button"
-              class="danger"
-              onClick={() => {
-                asking.value = 'delete';
-              }}
-            >
-              Delete
-            </button>
-          </div>
-        )}
-      </div>
+      <Titled
+        title={name}
+        description={description}
+        onEdit={permissions['can-update'] && (() => (asking.value = 'change'))}
+        onDelete={permissions['can-update'] && (() => (asking.value = 'delete'))}
+      />
       <div class="sides">
         <SetVariables set={set} organization={organization} />
         <aside class="panel pad stack" aria-label="Where it is applied">
@@ -85,7 +71,18 @@ const VariableSet = ({ set, workspaces, organization, live }: Known & { organiza
           {global ? (
             <p>Every workspace of {organization}.</p>
           ) : (
-            <Applied set={set} workspaces={workspaces} organization={organization} onChange={live.refresh} />
+            <Attached
+              items={itemsOf(workspaces, organization, 'workspaces')}
+              others={others}
+              may={permissions['can-update']}
+              none="No workspace yet."
+              adding="Apply to a workspace"
+              prompt="Apply to …"
+              removing={(one) => `Take it from ${one}`}
+              onAdd={(one) => relate('POST', one)}
+              onRemove={(one) => relate('DELETE', one)}
+              onChange={live.refresh}
+            />
           )}
         </aside>
       </div>
@@ -110,87 +107,18 @@ const VariableSet = ({ set, workspaces, organization, live }: Known & { organiza
         </Dialog>
       )}
       {asking.value === 'delete' && (
-        <Dialog title={`Delete ${name}?`} onClose={close}>
-          <Form
-            submit="Delete variable set"
-            danger
-            onCancel={close}
-            onSubmit={async () => {
-              await call('DELETE', `/varsets/${set.id}`);
-              go({ view: 'variable-sets', organization });
-            }}
-          >
-            <p>Runs that are queued from now on will not have its variables.</p>
-          </Form>
-        </Dialog>
-      )}
-    </>
-  );
-};
-
-const Applied = ({ set, workspaces, organization, onChange }: Known & { organization: string; onChange(): void }) => {
-  const error = useSignal<string | undefined>(undefined);
-  const may = set.attributes.permissions['can-update'];
-  const every = useLive(
-    `names/${organization}`,
-    async () =>
-      (await all(`/organizations/${organization}/workspaces`)).data.map(({ id, attributes }) => ({
-        id,
-        name: attributes.name as string,
-      })),
-    () => 60_000,
-  );
-  const relate = async (method: 'POST' | 'DELETE', id: string) => {
-    error.value = undefined;
-    try {
-      await call(method, `/varsets/${set.id}/relationships/workspaces`, { data: [{ type: 'workspaces', id }] });
-    } catch (caught) {
-      error.value = saying(caught);
-    }
-    onChange();
-  };
-  const others = every.value?.filter(({ id }) => !workspaces.some((one) => one.id === id)) ?? [];
-  return (
-    <>
-      {workspaces.length === 0 && <p class="soft">No workspace yet.</p>}
-      <ul class="stack tight">
-        {workspaces.map(({ id, attributes }) => (
-          <li key={id} class="row spread">
-            <a href={hrefOf({ view: 'workspace', organization, workspace: attributes.name, tab: 'variables' })}>
-              {attributes.name}
-            </a>
-            {may && (
-              <button
-                type="button"
-                class="small-button"
-                aria-label={`Take it from ${attributes.name}`}
-                onClick={() => relate('DELETE', id)}
-              >
-                Remove
-              </button>
-            )}
-          </li>
-        ))}
-      </ul>
-      {may && others.length > 0 && (
-        <select
-          aria-label="Apply to a workspace"
-          value=""
-          onChange={(event) => {
-            const { value } = event.currentTarget;
-            event.currentTarget.value = '';
-            if (value) relate('POST', value);
+        <Confirm
+          title={`Delete ${name}?`}
+          yes="Delete variable set"
+          onYes={async () => {
+            await call('DELETE', `/varsets/${set.id}`);
+            go({ view: 'variable-sets', organization });
           }}
+          onClose={close}
         >
-          <option value="">Apply to …</option>
-          {others.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
+          <p>Runs that are queued from now on will not have its variables.</p>
+        </Confirm>
       )}
-      {error.value && <Notice kind="bad">{error.value}</Notice>}
     </>
   );
 };

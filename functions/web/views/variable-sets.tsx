@@ -2,44 +2,32 @@ import { useSignal } from '@preact/signals';
 import type { Resource } from '../../cli/client.ts';
 import { useLive } from '../live.ts';
 import { go, hrefOf } from '../location.ts';
+import { may } from '../organization.ts';
 import { Loaded } from '../parts/basics.tsx';
-import { Choice, Dialog, Form, Text, textOf } from '../parts/form.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { Choice, Form, Text, textOf } from '../parts/form.tsx';
+import { Head } from '../parts/head.tsx';
 import { OrganizationShell } from '../parts/organization-shell.tsx';
-import { all, create, get } from '../session.ts';
+import { all, create } from '../session.ts';
 import { count } from '../text/time.ts';
 
 /** Variables that several workspaces share: credentials of a cloud account, say. */
 export const VariableSets = ({ organization }: { organization: string }) => {
   const live = useLive(
     `variable-sets/${organization}`,
-    async () => {
-      const [sets, home] = await Promise.all([
-        all(`/organizations/${organization}/varsets`),
-        get(`/organizations/${organization}`),
-      ]);
-      return { sets: sets.data, may: home.attributes.permissions['can-manage-varsets'] as boolean };
-    },
+    async () => (await all(`/organizations/${organization}/varsets`)).data,
     () => 15_000,
   );
   const adding = useSignal(false);
   return (
     <OrganizationShell organization={organization} at="variable-sets">
-      <div class="row spread">
-        <h1>Variable sets</h1>
-        {live.value?.may && (
-          <button
-            type="button"
-            class="primary"
-            onClick={() => {
-              adding.value = true;
-            }}
-          >
-            New variable set
-          </button>
-        )}
-      </div>
+      <Head
+        title="Variable sets"
+        add="New variable set"
+        onAdd={may(organization, 'can-manage-varsets') && (() => (adding.value = true))}
+      />
       <Loaded live={live} what="variable sets">
-        {({ sets }) =>
+        {(sets) =>
           sets.length === 0 ? (
             <p class="panel pad soft">
               There are none. A set holds variables that several workspaces share, such as the credentials of a cloud
@@ -77,7 +65,7 @@ export const reachOf = ({ attributes }: Resource): string => {
 
 const Line = ({ set, organization }: { set: Resource; organization: string }) => (
   <li>
-    <a class="item" href={hrefOf({ view: 'variable-set', organization, set: set.id })}>
+    <a class="item" href={hrefOf({ view: 'variable-set', organization, id: set.id })}>
       <span class="row">
         <span class="title">{set.attributes.name}</span>
         {set.attributes.priority && <span class="tag">wins over workspaces</span>}
@@ -99,7 +87,7 @@ const NewSet = ({ organization, onClose }: { organization: string; onClose(): vo
       global: data.has('global'),
       priority: data.has('priority'),
     });
-    go({ view: 'variable-set', organization, set: set.id });
+    go({ view: 'variable-set', organization, id: set.id });
   };
   return (
     <Dialog title="New variable set" onClose={onClose}>

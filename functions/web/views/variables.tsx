@@ -44,15 +44,30 @@ export const SetVariables = ({ set, organization }: { set: Resource; organizatio
   );
 };
 
+/** Of a policy set. */
+export const Parameters = ({ set, organization, may }: { set: Resource; organization: string; may: boolean }) => {
+  const path = `/policy-sets/${set.id}/parameters`;
+  return (
+    <Variables
+      path={path}
+      load={async () => ({ variables: (await all(path)).data, setNames: new Map() })}
+      may={may}
+      organization={organization}
+      parameters
+    />
+  );
+};
+
 interface Props {
   /** Where the variables that can be changed here are. */
   path: string;
   load(): Promise<Known>;
   may: boolean;
   organization: string;
+  parameters?: boolean;
 }
 
-const Variables = ({ path, load, may, organization }: Props) => {
+const Variables = ({ path, load, may, organization, parameters }: Props) => {
   const live = useLive(path, load, () => 15_000);
   const editing = useSignal<Resource | 'new' | undefined>(undefined);
   const deleting = useSignal<Resource | undefined>(undefined);
@@ -72,17 +87,14 @@ const Variables = ({ path, load, may, organization }: Props) => {
               editing.value = 'new';
             }}
           >
-            Add variable
+            Add {parameters ? 'parameter' : 'variable'}
           </button>
         )}
       </div>
-      <Loaded live={live} what="variables">
+      <Loaded live={live} what={parameters ? 'parameters' : 'variables'}>
         {({ variables, setNames }) =>
           variables.length === 0 ? (
-            <p class="panel pad soft">
-              There are none. Add what your configuration asks for with <code>variable</code> blocks, and credentials
-              for providers as environment variables.
-            </p>
+            <p class="panel pad soft">{parameters ? <NoParameters /> : <NoVariables />}</p>
           ) : (
             <div class="panel scrolls">
               <table>
@@ -90,7 +102,7 @@ const Variables = ({ path, load, may, organization }: Props) => {
                   <tr>
                     <th scope="col">Name</th>
                     <th scope="col">Value</th>
-                    <th scope="col">Kind</th>
+                    {!parameters && <th scope="col">Kind</th>}
                     <th scope="col">
                       <span class="visually-hidden">Change</span>
                     </th>
@@ -119,12 +131,31 @@ const Variables = ({ path, load, may, organization }: Props) => {
         }
       </Loaded>
       {editing.value && (
-        <EditVariable path={path} variable={editing.value === 'new' ? undefined : editing.value} onClose={close} />
+        <EditVariable
+          path={path}
+          variable={editing.value === 'new' ? undefined : editing.value}
+          parameter={parameters}
+          onClose={close}
+        />
       )}
       {deleting.value && <DeleteVariable path={path} variable={deleting.value} onClose={close} />}
     </section>
   );
 };
+
+const NoVariables = () => (
+  <>
+    There are none. Add what your configuration asks for with <code>variable</code> blocks, and credentials for
+    providers as environment variables.
+  </>
+);
+
+const NoParameters = () => (
+  <>
+    There are none. In Rego, policies find them as <code>data.params</code>, by name; in Sentinel they are declared with{' '}
+    <code>param</code>.
+  </>
+);
 
 interface LineProps {
   variable: Resource;
@@ -149,15 +180,17 @@ const Line = ({ variable, set, organization, may, onEdit, onDelete }: LineProps)
       <td class="break">
         {attributes.sensitive ? <span class="soft">sensitive</span> : <pre class="value">{attributes.value}</pre>}
       </td>
-      <td class="nowrap">
-        {attributes.category === 'env' ? 'environment' : 'Terraform'}
-        {attributes.hcl && ', HCL'}
-      </td>
+      {attributes.category !== 'policy-set' && (
+        <td class="nowrap">
+          {attributes.category === 'env' ? 'environment' : 'Terraform'}
+          {attributes.hcl && ', HCL'}
+        </td>
+      )}
       <td>
         {set ? (
           <span class="small nowrap">
             from{' '}
-            <a href={hrefOf({ view: 'variable-set', organization, set: related(variable, 'varset') ?? '' })}>{set}</a>
+            <a href={hrefOf({ view: 'variable-set', organization, id: related(variable, 'varset') ?? '' })}>{set}</a>
           </span>
         ) : (
           may && (

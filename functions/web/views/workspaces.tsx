@@ -3,8 +3,10 @@ import type { Resource } from '../../cli/client.ts';
 import { displayStatus, type Tone } from '../../run/display.ts';
 import { useLive } from '../live.ts';
 import { hrefOf } from '../location.ts';
+import { may } from '../organization.ts';
 import { Ago, Loaded } from '../parts/basics.tsx';
 import { CloudBlock } from '../parts/cloud-block.tsx';
+import { Head } from '../parts/head.tsx';
 import { OrganizationShell } from '../parts/organization-shell.tsx';
 import { Person } from '../parts/person.tsx';
 import { factsOf, Status, since } from '../parts/status.tsx';
@@ -65,12 +67,11 @@ export const Workspaces = ({ organization }: { organization: string }) => {
   const adding = useSignal(false);
   return (
     <OrganizationShell organization={organization} at="workspaces">
-      <div class="row spread">
-        <h1>Workspaces</h1>
-        <button type="button" class="primary" onClick={() => (adding.value = true)}>
-          New workspace
-        </button>
-      </div>
+      <Head
+        title="Workspaces"
+        add="New workspace"
+        onAdd={may(organization, 'can-create-workspace') && (() => (adding.value = true))}
+      />
       <Loaded live={list} what={`workspaces of ${organization}`}>
         {(rows) =>
           rows.length ? <Table rows={rows} organization={organization} /> : <Empty organization={organization} />

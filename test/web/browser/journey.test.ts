@@ -60,7 +60,7 @@ it('leads a newcomer from an empty organization to outputs', async () => {
   const dialog = page.getByRole('dialog');
   await dialog.getByText('This workspace has none yet').waitFor();
   expect(await dialog.getByRole('button', { name: 'Start run' }).isDisabled()).toBe(true);
-  await dialog.getByLabel('Folder with the configuration').setInputFiles(folder);
+  await dialog.getByLabel('Configuration: folder').setInputFiles(folder);
   await dialog.getByText('Uploads main.tf').or(dialog.getByText('Uploads network')).waitFor();
   await dialog.getByLabel('Message').fill('First rollout');
   await dialog.getByRole('button', { name: 'Start run' }).click();

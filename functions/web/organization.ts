@@ -1,0 +1,59 @@
+import { effect, signal } from '@preact/signals';
+import type { Resource } from '../cli/client.ts';
+import { useLive } from './live.ts';
+import type { Item } from './parts/attached.tsx';
+import type { Place } from './places.ts';
+import { all, get, signedIn } from './session.ts';
+
+/** What the reader may do in the organizations that were looked at, for the views to show nobody what is refused. */
+
+const known = signal<Record<string, Resource>>({});
+
+effect(() => {
+  if (!signedIn.value) known.value = {};
+});
+
+const minute = 60_000;
+
+/** Keeps what is known of an organization fresh while a view of it is on screen. */
+export const useOrganization = (name: string): Resource | undefined => {
+  useLive(
+    `organization/${name}`,
+    async () => {
+      const found = await get(`/organizations/${encodeURIComponent(name)}`);
+      known.value = { ...known.peek(), [name]: found };
+      return found;
+    },
+    () => minute,
+  );
+  return known.value[name];
+};
+
+/** After a change. */
+export const knowOrganization = (organization: Resource): void => {
+  known.value = { ...known.peek(), [organization.id]: organization };
+};
+
+/** Good below a view that uses the organization, as is `may`. */
+export const organizationNow = (name: string): Resource | undefined => known.value[name];
+
+/** False while it is not known yet. */
+export const may = (organization: string, permission: string): boolean =>
+  organizationNow(organization)?.attributes.permissions[permission] === true;
+
+const placeOf = (kind: 'workspaces' | 'projects', organization: string, { id, attributes }: Resource): Place =>
+  kind === 'workspaces'
+    ? { view: 'workspace', organization, workspace: attributes.name, tab: 'overview' }
+    : { view: 'project', organization, id };
+
+/** As items of a list. */
+export const itemsOf = (resources: Resource[], organization: string, kind: 'workspaces' | 'projects'): Item[] =>
+  resources.map((one) => ({ id: one.id, name: one.attributes.name, to: placeOf(kind, organization, one) }));
+
+/** All there are to choose from; none for somebody who has nothing to choose. */
+export const useItems = (organization: string, kind: 'workspaces' | 'projects', wanted: boolean): Item[] =>
+  useLive(
+    `${kind} of ${organization}: ${wanted}`,
+    async () => (wanted ? itemsOf((await all(`/organizations/${organization}/${kind}`)).data, organization, kind) : []),
+    () => (wanted ? minute : undefined),
+  ).value ?? [];

@@ -1,0 +1,81 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { Field, Form } from './form.tsx';
+
+/** A window on top of the page; Escape closes it, and the focus goes back to where it was. */
+export const Dialog = ({
+  title,
+  onClose,
+  children,
+}: {
+  title: string;
+  onClose(): void;
+  children: ComponentChildren;
+}) => {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const element = dialog.current;
+    const before = document.activeElement as HTMLElement | null;
+    element?.showModal();
+    return () => {
+      element?.close();
+      before?.focus?.();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={heading}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <div class="dialog-body">
+        <h2 id={heading}>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  );
+};
+
+interface ConfirmProps {
+  title: string;
+  /** What the button says. */
+  yes: string;
+  /** Has to be typed first: nobody deletes a whole workspace by mistake. */
+  typed?: string;
+  onYes(data: FormData): Promise<unknown>;
+  onClose(): void;
+  /** What follows from it. */
+  children: ComponentChildren;
+}
+
+/** Asks once more before what cannot be undone. */
+export const Confirm = ({ title, yes, typed, onYes, onClose, children }: ConfirmProps) => {
+  const said = useSignal('');
+  const submit = async (data: FormData) => {
+    await onYes(data);
+    onClose();
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form
+        submit={yes}
+        danger
+        disabled={typed !== undefined && said.value !== typed}
+        onSubmit={submit}
+        onCancel={onClose}
+      >
+        {children}
+        {typed !== undefined && (
+          <Field label={`Type ${typed} to confirm`}>
+            {(id) => <input id={id} autoComplete="off" onInput={(event) => (said.value = event.currentTarget.value)} />}
+          </Field>
+        )}
+      </Form>
+    </Dialog>
+  );
+};

@@ -1,0 +1,69 @@
+import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { saying } from '../session.ts';
+import { type Picked, picked, type Wanted } from '../upload.ts';
+import { Notice } from './basics.tsx';
+
+interface Props {
+  /** Of what is picked, also for its inputs: `Configuration`. */
+  label: string;
+  source: { value: Picked | undefined };
+  wanted: Wanted;
+  /** While nothing is picked. */
+  says: string;
+}
+
+/** Lets a reader pick a folder, or files, to be uploaded with the form. */
+export const Picker = ({ label, source, wanted, says }: Props) => {
+  const error = useSignal<string | undefined>(undefined);
+  const folder = useRef<HTMLInputElement>(null);
+  const files = useRef<HTMLInputElement>(null);
+  const take = (input: HTMLInputElement | null) => {
+    error.value = undefined;
+    try {
+      source.value = picked([...(input?.files ?? [])], wanted);
+    } catch (caught) {
+      error.value = saying(caught);
+    }
+  };
+  return (
+    <div class="field">
+      <span class="label">{label}</span>
+      <p class="soft small">
+        {source.value ? (
+          <>
+            Uploads <strong>{source.value.name}</strong> when you send this.
+          </>
+        ) : (
+          says
+        )}
+      </p>
+      <div class="row">
+        <button type="button" class="small-button" onClick={() => folder.current?.click()}>
+          Pick a folder
+        </button>
+        <button type="button" class="small-button" onClick={() => files.current?.click()}>
+          Pick files or an archive
+        </button>
+        <input
+          ref={folder}
+          type="file"
+          hidden
+          aria-label={`${label}: folder`}
+          // The attribute has no standard name, and every browser knows it.
+          {...{ webkitdirectory: true }}
+          onChange={(event) => take(event.currentTarget)}
+        />
+        <input
+          ref={files}
+          type="file"
+          hidden
+          multiple
+          aria-label={`${label}: files`}
+          onChange={(event) => take(event.currentTarget)}
+        />
+      </div>
+      {error.value && <Notice kind="bad">{error.value}</Notice>}
+    </div>
+  );
+};

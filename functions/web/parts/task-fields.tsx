@@ -1,0 +1,31 @@
+import { type TaskStage, taskStages } from '../../run/task-stages.ts';
+import { stageNames } from '../text/run-task.ts';
+import { Choices, type Option, Select } from './form.tsx';
+
+/** When a run task is asked, and what its verdict does: of one that every workspace asks, and of a workspace's own. */
+
+const hints: Record<TaskStage, string> = {
+  pre_plan: 'Looks at the configuration, before anything runs.',
+  post_plan: 'Looks at the plan.',
+  pre_apply: 'After the confirmation: the last word before anything changes.',
+  post_apply: 'Hears of what was done; it can no longer stop anything.',
+};
+
+const stageOptions: Option[] = taskStages.map((stage) => [stage, stageNames[stage], hints[stage]]);
+
+const levels = [
+  ['advisory', 'Advisory: a failure is a warning'],
+  ['mandatory', 'Mandatory: a failure ends the run'],
+] as const;
+
+export const AskedFields = ({ stages, level }: { stages: readonly string[]; level: string | undefined }) => (
+  <>
+    <Choices legend="Asked at" name="stages" options={stageOptions} chosen={stages} />
+    <Select label="Enforcement" name="enforcement-level" options={levels} value={level} />
+  </>
+);
+
+export const askedOf = (data: FormData) => ({
+  stages: data.getAll('stages') as TaskStage[],
+  'enforcement-level': String(data.get('enforcement-level')),
+});
