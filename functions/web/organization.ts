@@ -2,7 +2,7 @@ import { effect, signal } from '@preact/signals';
 import type { Resource } from '../cli/client.ts';
 import { useLive } from './live.ts';
 import type { Item } from './parts/attached.tsx';
-import type { Place } from './places.ts';
+import type { Tab } from './places.ts';
 import { all, get, signedIn } from './session.ts';
 
 /** What the reader may do in the organizations that were looked at, for the views to show nobody what is refused. */
@@ -41,14 +41,21 @@ export const organizationNow = (name: string): Resource | undefined => known.val
 export const may = (organization: string, permission: string): boolean =>
   organizationNow(organization)?.attributes.permissions[permission] === true;
 
-const placeOf = (kind: 'workspaces' | 'projects', organization: string, { id, attributes }: Resource): Place =>
-  kind === 'workspaces'
-    ? { view: 'workspace', organization, workspace: attributes.name, tab: 'overview' }
-    : { view: 'project', organization, id };
-
-/** As items of a list. */
-export const itemsOf = (resources: Resource[], organization: string, kind: 'workspaces' | 'projects'): Item[] =>
-  resources.map((one) => ({ id: one.id, name: one.attributes.name, to: placeOf(kind, organization, one) }));
+/** As items of a list. `tab`: of a workspace, where its link leads. */
+export const itemsOf = (
+  resources: Resource[],
+  organization: string,
+  kind: 'workspaces' | 'projects',
+  tab: Tab = 'overview',
+): Item[] =>
+  resources.map(({ id, attributes: { name } }) => ({
+    id,
+    name,
+    to:
+      kind === 'workspaces'
+        ? { view: 'workspace', organization, workspace: name, tab }
+        : { view: 'project', organization, id },
+  }));
 
 /** All there are to choose from; none for somebody who has nothing to choose. */
 export const useItems = (organization: string, kind: 'workspaces' | 'projects', wanted: boolean): Item[] =>

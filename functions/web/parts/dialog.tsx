@@ -72,7 +72,9 @@ export const Confirm = ({ title, yes, typed, onYes, onClose, children }: Confirm
         {children}
         {typed !== undefined && (
           <Field label={`Type ${typed} to confirm`}>
-            {(id) => <input id={id} autoComplete="off" onInput={(event) => (said.value = event.currentTarget.value)} />}
+            {(attributes) => (
+              <input {...attributes} autoComplete="off" onInput={(event) => (said.value = event.currentTarget.value)} />
+            )}
           </Field>
         )}
       </Form>

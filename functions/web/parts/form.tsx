@@ -1,27 +1,46 @@
-import { useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
-import { useId } from 'preact/hooks';
+import { type Signal, useSignal } from '@preact/signals';
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext, useId } from 'preact/hooks';
 import { ApiError } from '../../cli/client.ts';
 import { saying } from '../session.ts';
 import { Notice } from './basics.tsx';
 
 /** Forms: labelled fields, what the server says about them, one submission at a time. */
 
-export const Field = ({
-  label,
-  hint,
-  children,
-}: {
+/** What is wrong, and with which field; undefined: with the whole. */
+interface Problem {
+  text: string;
+  field: string | undefined;
+}
+
+const Problems = createContext<Signal<Problem | undefined> | undefined>(undefined);
+
+interface FieldProps {
   label: string;
+  /** As in the form's data, and at the end of the server's pointers. */
+  name?: string;
   hint?: ComponentChildren;
-  children(id: string, describedBy: string | undefined): ComponentChildren;
-}) => {
+  children(attributes: {
+    id: string;
+    'aria-describedby': string | undefined;
+    'aria-invalid'?: true;
+  }): ComponentChildren;
+}
+
+export const Field = ({ label, name, hint, children }: FieldProps) => {
   const id = useId();
   const hintId = `${id}-hint`;
+  const problem = useContext(Problems)?.value;
+  const wrong = name !== undefined && problem?.field === name;
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {children(id, hint ? hintId : undefined)}
+      {children({ id, 'aria-describedby': hint ? hintId : undefined, ...(wrong ? { 'aria-invalid': true } : {}) })}
+      {wrong && (
+        <span class="problem" role="alert">
+          {problem.text}
+        </span>
+      )}
       {hint && (
         <span class="hint" id={hintId}>
           {hint}
@@ -50,9 +69,9 @@ interface TextProps {
 export const Text = ({ label, hint, lines, autoFocus, value, type, ...rest }: TextProps) => {
   const shared = { spellcheck: false, autocapitalize: 'off' as const, autoComplete: 'off' as const, ...rest };
   return (
-    <Field label={label} hint={hint}>
-      {(id, describedBy) => {
-        const own = { id, 'aria-describedby': describedBy, defaultValue: value, autofocus: autoFocus, ...shared };
+    <Field label={label} name={rest.name} hint={hint}>
+      {(attributes) => {
+        const own = { ...attributes, defaultValue: value, autofocus: autoFocus, ...shared };
         if (lines) return <textarea rows={lines} {...own} />;
         return type === 'password' ? <input type="password" {...own} /> : <input {...own} />;
       }}
@@ -101,14 +120,9 @@ interface SelectProps {
 }
 
 export const Select = ({ label, name, hint, value, options, onChange }: SelectProps) => (
-  <Field label={label} hint={hint}>
-    {(id, describedBy) => (
-      <select
-        id={id}
-        name={name}
-        aria-describedby={describedBy}
-        onChange={(event) => onChange?.(event.currentTarget.value)}
-      >
+  <Field label={label} name={name} hint={hint}>
+    {(attributes) => (
+      <select {...attributes} name={name} onChange={(event) => onChange?.(event.currentTarget.value)}>
         {options.map((option) => {
           const [own, text] = typeof option === 'string' ? [option, option] : option;
           return (
@@ -154,14 +168,13 @@ export const Choices = ({ legend, name, options, chosen, type, disabled, onChang
   </fieldset>
 );
 
-/** Shows which field the server speaks of. */
-const pointAt = (form: HTMLFormElement, error: unknown): void => {
-  for (const field of form.querySelectorAll('[aria-invalid]')) field.removeAttribute('aria-invalid');
-  const pointer = error instanceof ApiError ? error.errors[0]?.source?.pointer : undefined;
-  const field = pointer && form.elements.namedItem(pointer.split('/').at(-1) ?? '');
-  if (!(field instanceof HTMLElement)) return;
-  field.setAttribute('aria-invalid', 'true');
+/** The field that the server speaks of, if the form has it: there it is said. */
+const fieldOf = (form: HTMLFormElement, error: unknown): string | undefined => {
+  const pointer = error instanceof ApiError && error.errors.length === 1 ? error.errors[0]?.source?.pointer : undefined;
+  const field = pointer ? form.elements.namedItem(pointer.split('/').at(-1) ?? '') : null;
+  if (!(field instanceof HTMLElement) || !field.closest('.field')) return undefined;
   field.focus();
+  return field.getAttribute('name') ?? undefined;
 };
 
 interface FormProps {
@@ -181,22 +194,19 @@ interface FormProps {
 export const Form = (props: FormProps) => {
   const { submit, back = 'Cancel', danger, disabled, readOnly, onSubmit, onCancel, children } = props;
   const busy = useSignal(false);
-  const error = useSignal<string | undefined>(undefined);
+  const problem = useSignal<Problem | undefined>(undefined);
   const send = async (event: SubmitEvent) => {
     event.preventDefault();
     if (busy.value) return;
     busy.value = true;
-    error.value = undefined;
+    problem.value = undefined;
     const form = event.currentTarget as HTMLFormElement;
-    let problem: unknown;
     try {
       await onSubmit(new FormData(form));
     } catch (caught) {
-      problem = caught;
-      error.value = saying(caught);
+      problem.value = { text: saying(caught), field: fieldOf(form, caught) };
     }
     busy.value = false;
-    pointAt(form, problem);
   };
   if (readOnly) {
     return (
@@ -207,8 +217,8 @@ export const Form = (props: FormProps) => {
   }
   return (
     <form class="stack" onSubmit={send}>
-      {children}
-      {error.value && <Notice kind="bad">{error.value}</Notice>}
+      <Problems.Provider value={problem}>{children}</Problems.Provider>
+      {problem.value && !problem.value.field && <Notice kind="bad">{problem.value.text}</Notice>}
       <div class="row ends">
         {onCancel && (
           <button type="button" onClick={onCancel}>

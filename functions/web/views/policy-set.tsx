@@ -143,7 +143,7 @@ type Relation = 'workspaces' | 'projects' | 'workspace-exclusions' | 'project-ex
 const Reach = ({ set, included, organization, may, onChange }: ReachProps) => {
   const workspaces = useItems(organization, 'workspaces', may);
   const projects = useItems(organization, 'projects', may);
-  const attached = (relation: Relation, adding: string, prompt: string) => {
+  const attached = (relation: Relation, adding: string) => {
     const kind = relation.startsWith('workspace') ? 'workspaces' : 'projects';
     const ids = new Set(idsOf(set, relation));
     const items: Item[] = itemsOf(
@@ -159,7 +159,7 @@ const Reach = ({ set, included, organization, may, onChange }: ReachProps) => {
         others={kind === 'workspaces' ? workspaces : projects}
         may={may}
         adding={adding}
-        prompt={prompt}
+        prompt={`${adding} …`}
         removing={(name) => `No longer ${adding[0]?.toLowerCase()}${adding.slice(1)}: ${name}`}
         onAdd={(id) => relate('POST', id)}
         onRemove={(id) => relate('DELETE', id)}
@@ -175,13 +175,13 @@ const Reach = ({ set, included, organization, may, onChange }: ReachProps) => {
       <h2>Applies to</h2>
       {global && <p>Every workspace of {organization}.</p>}
       {!global && !chosen && <p class="soft">No workspace yet.</p>}
-      {!global && attached('workspaces', 'Apply to a workspace', 'Workspace …')}
-      {!global && attached('projects', 'Apply to a project', 'Project …')}
+      {!global && attached('workspaces', 'Apply to a workspace')}
+      {!global && attached('projects', 'Apply to a project')}
       {(may || excluded) && (
         <>
           <h3>Except for</h3>
-          {attached('workspace-exclusions', 'Exclude a workspace', 'Workspace …')}
-          {attached('project-exclusions', 'Exclude a project', 'Project …')}
+          {attached('workspace-exclusions', 'Exclude a workspace')}
+          {attached('project-exclusions', 'Exclude a project')}
         </>
       )}
     </aside>

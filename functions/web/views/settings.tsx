@@ -48,7 +48,7 @@ export const Settings = ({
     onChange();
   };
   return (
-    <div class="stack narrow">
+    <div class="halves">
       <section class="panel pad stack">
         {!permissions['can-update'] && <p class="soft">Only admins of this workspace can change its settings.</p>}
         <Form submit="Save settings" readOnly={!permissions['can-update']} onSubmit={submit}>
@@ -98,9 +98,11 @@ export const Settings = ({
           {saved.value && <Notice kind="good">Saved.</Notice>}
         </Form>
       </section>
-      <WorkspaceTasks workspace={workspace} organization={organization} />
-      <RunTriggers workspace={workspace} organization={organization} />
-      {permissions['can-destroy'] && <Danger workspace={workspace} organization={organization} />}
+      <div class="stack">
+        <WorkspaceTasks workspace={workspace} organization={organization} />
+        <RunTriggers workspace={workspace} organization={organization} />
+        {permissions['can-destroy'] && <Danger workspace={workspace} organization={organization} />}
+      </div>
     </div>
   );
 };

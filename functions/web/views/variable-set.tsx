@@ -72,7 +72,7 @@ const VariableSet = ({ set, workspaces, organization, live }: Known & { organiza
             <p>Every workspace of {organization}.</p>
           ) : (
             <Attached
-              items={itemsOf(workspaces, organization, 'workspaces')}
+              items={itemsOf(workspaces, organization, 'workspaces', 'variables')}
               others={others}
               may={permissions['can-update']}
               none="No workspace yet."

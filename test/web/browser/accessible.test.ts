@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { attachPolicy } from '../../e2e/support/policies.ts';
 import { attach, callBack, newTask } from '../../e2e/support/run-tasks.ts';
 import { newName, newWorkspace, resources, startRun, untilConfirmable, untilFinal } from '../../e2e/support/world.ts';
 import { client, newPage, organization, runPath, visit } from './support/reader.ts';
@@ -28,7 +29,7 @@ const violations = async (page: Page): Promise<string[]> => {
 };
 
 /** Address and a text that says that the view is complete. */
-const views: Record<string, { path: string; ready: string; open?: string; unfolds?: string[] }> = {};
+const views: Record<string, { path: string; ready: string; open?: string; ticks?: string; unfolds?: string[] }> = {};
 
 beforeAll(async () => {
   const workspace = await newWorkspace({ description: 'To be read by everybody' });
@@ -53,13 +54,35 @@ beforeAll(async () => {
   });
   const shared = { key: 'shared-variable', value: 'x', category: 'env' };
   await client.create(`/varsets/${set.id}/relationships/vars`, 'vars', shared);
+  const policySet = await attachPolicy(workspace, 'advisory', { description: 'For all who build', global: true });
+  const policy = { name: newName('policy'), kind: 'opa', query: 'data.a.deny', description: 'One by one' };
+  const loose = await client.create(`/organizations/${organization}/policy-sets`, 'policy-sets', {
+    name: newName('set'),
+    kind: 'opa',
+  });
+  await client.create(`/organizations/${organization}/policies`, 'policies', policy, {
+    'policy-sets': { data: [{ type: 'policy-sets', id: loose.id }] },
+  });
+  const project = await client.create(`/organizations/${organization}/projects`, 'projects', { name: newName('prj') });
   const at = `/app/${organization}/workspaces/${name}`;
+  const settings = `/app/${organization}/settings`;
   Object.assign(views, {
     workspaces: { path: `/app/${organization}/workspaces`, ready: name },
     'new workspace': { path: `/app/${organization}/workspaces`, ready: name, open: 'New workspace' },
     queue: { path: `/app/${organization}/runs`, ready: '1 of 1 in line' },
     'variable sets': { path: `/app/${organization}/variable-sets`, ready: 'For everybody' },
     'variable set': { path: `/app/${organization}/variable-sets/${set.id}`, ready: 'shared-variable' },
+    projects: { path: `/app/${organization}/projects`, ready: project.attributes.name },
+    project: { path: `/app/${organization}/projects/${project.id}`, ready: 'There are none' },
+    'run tasks': { path: `${settings}/run-tasks`, ready: 'http://127.0.0.1', open: 'New run task', ticks: 'Every' },
+    'policy sets': { path: `${settings}/policy-sets`, ready: 'For all who build', open: 'New policy set' },
+    'policy set with versions': { path: `${settings}/policy-sets/${policySet.id}`, ready: 'in force' },
+    'policy set of single ones': {
+      path: `${settings}/policy-sets/${loose.id}`,
+      ready: 'One by one',
+      open: 'Add policy',
+    },
+    'organization settings': { path: `${settings}/general`, ready: 'Delete this organization' },
     overview: { path: at, ready: 'Current run' },
     'new run': { path: at, ready: 'Current run', open: 'Start new run' },
     runs: { path: `${at}/runs`, ready: 'Applied already' },
@@ -67,7 +90,7 @@ beforeAll(async () => {
     state: { path: `${at}/states/${state?.id}`, ready: 'terraform_data.a' },
     variables: { path: `${at}/variables`, ready: 'unused' },
     'new variable': { path: `${at}/variables`, ready: 'unused', open: 'Add variable' },
-    settings: { path: `${at}/settings`, ready: 'Delete this workspace' },
+    settings: { path: `${at}/settings`, ready: 'Delete this workspace', open: 'Attach a run task' },
     'run that applied': { path: runPath(name, applied.id), ready: 'What differs from the state before' },
     'run that failed': { path: runPath(name, failed.id), ready: 'Terraform v' },
     'run that waits': { path: runPath(name, waiting.id), ready: 'terraform_data.c' },
@@ -118,10 +141,11 @@ describe.each(looks)('$colorScheme at $viewport.width pixels', (look) => {
   it('every view is for everybody, and none is wider than the screen', async () => {
     const page = await visit('/', look);
     const wrong: string[] = [];
-    for (const [name, { path, ready, open, unfolds }] of Object.entries(views)) {
+    for (const [name, { path, ready, open, ticks, unfolds }] of Object.entries(views)) {
       await page.goto(path);
       await page.getByText(ready).first().waitFor();
       if (open) await page.getByRole('button', { name: open }).click();
+      if (ticks) await page.getByRole('dialog').getByLabel(ticks).check();
       // What is folded is looked at too.
       for (const unfold of unfolds ?? []) await page.getByText(unfold).click();
       wrong.push(...(await violations(page)).map((violation) => `${name}: ${violation}`));
