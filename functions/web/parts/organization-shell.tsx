@@ -12,7 +12,7 @@ const sections: readonly (readonly [view: OrganizationView, name: string, permis
   ['projects', 'Projects'],
   ['variable-sets', 'Variable sets', 'can-read-varsets'],
   ['run-tasks', 'Run tasks', 'can-read-run-tasks'],
-  ['policy-sets', 'Policy sets'],
+  ['policy-sets', 'Policy sets', 'can-read-policies'],
   ['organization-settings', 'Settings'],
 ];
 
