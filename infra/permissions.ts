@@ -141,9 +141,13 @@ const finish = (storage: Storage, runners: Runners): Permission[] => {
   const may = grants(storage, runners);
   return [
     may.table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
-    may.tableKey(),
+    may.key('GenerateDataKey', 'Decrypt'),
     may.onTasks('StopTask', 'DescribeTasks'),
     may.listTasks(),
+    // Of a run that was cut off: the log that its runner did not store, and the state that it could not.
+    may.readObjects('runs'),
+    may.writeObjects('runs', 'states'),
+    may.seeMissingObjects(),
   ];
 };
 

@@ -65,7 +65,7 @@ export class Platform extends Stack {
       Confirmed: table,
       ApplyQueued: { ...table, ...launch },
       Applying: table,
-      Complete: { ...table, ...cluster },
+      Complete: { ...table, ...bucket, ...cluster },
     };
     const stateMay = lifecyclePermissions(storage, runners);
     const states = record(lifecycleFunctions, (id) => build(id, behindStates[id], stateMay[id]));
@@ -104,7 +104,10 @@ export class Platform extends Stack {
         },
         may.Runner,
       ),
-      ExecutionStopped: build('ExecutionStopped', { ...table, ...cluster }, [...may.ExecutionStopped, lost.keep]),
+      ExecutionStopped: build('ExecutionStopped', { ...table, ...bucket, ...cluster }, [
+        ...may.ExecutionStopped,
+        lost.keep,
+      ]),
       RunnerStopped: build('RunnerStopped', { ...table, ...launch }, [...may.RunnerStopped, lost.keep]),
       ConfigurationUploaded: build('ConfigurationUploaded', { ...table, ...bucket, ...machine }, [
         ...may.ConfigurationUploaded,

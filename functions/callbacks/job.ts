@@ -2,19 +2,14 @@ import { environment } from '../environment.ts';
 import { identify } from '../identity/identify.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import type { Job } from '../runner/protocol.ts';
-import { presignGet, presignPut } from '../store/bucket.ts';
 import { objects } from '../store/keys.ts';
 import { openInputs } from '../store/runs/inputs.ts';
 import { noteBasis } from '../store/runs/saved-plans.ts';
+import { keptStateContext, newDataKey } from '../store/secrets.ts';
 import { stateTokenOf } from '../store/states/state-tokens.ts';
 import { getWorkspace } from '../store/workspaces/workspaces.ts';
+import { downloadUrl, leftStateUrl } from './addresses.ts';
 import { ProtocolError } from './caller.ts';
-
-/** How long a runner has to begin its downloads. */
-const downloadSeconds = 900;
-
-/** How long an apply may take at least before its errored state needs another address. */
-const rescueSeconds = 24 * 3600;
 
 const mebibyte = 1024 * 1024;
 const limits: Job['limits'] = {
@@ -35,11 +30,12 @@ export const buildJob = async (
   if (!workspace) throw new ProtocolError(410, 'the workspace is gone');
   if (phase === 'plan') await noteBasis(run, workspace);
   const slug = `${run.organization}/${run.workspaceName}`;
-  const [configurationUrl, stateUrl, planUrl, erroredStateUrl, identity] = await Promise.all([
-    presignGet(objects.configuration(run.configurationVersionId), downloadSeconds),
-    workspace.state ? presignGet(objects.state(run.workspaceId, workspace.state.id), downloadSeconds) : null,
-    phase === 'apply' && !handedOver ? presignGet(objects.artifact(run.id, 'plan', 'plan'), downloadSeconds) : null,
-    phase === 'apply' ? presignPut(objects.erroredState(run.workspaceId, run.id), rescueSeconds) : null,
+  const [configurationUrl, stateUrl, planUrl, erroredStateUrl, keptStateKey, identity] = await Promise.all([
+    downloadUrl(objects.configuration(run.configurationVersionId)),
+    workspace.state ? downloadUrl(objects.state(run.workspaceId, workspace.state.id)) : null,
+    phase === 'apply' && !handedOver ? downloadUrl(objects.artifact(run.id, 'plan', 'plan')) : null,
+    phase === 'apply' ? leftStateUrl(run) : null,
+    phase === 'apply' ? newDataKey(keptStateContext(run.id)) : null,
     identify(run, phase, workspace, variables),
   ]);
   return {
@@ -64,6 +60,7 @@ export const buildJob = async (
     stateUrl,
     planUrl,
     erroredStateUrl,
+    keptStateKey,
     variables,
     environment: { TFC_RUN_ID: run.id, TFC_WORKSPACE_NAME: run.workspaceName, TFC_WORKSPACE_SLUG: slug },
     identity,

@@ -11,35 +11,34 @@ import type {
   StateVersionAnswer,
   UploadsAnswer,
 } from '../runner/protocol.ts';
-import { presignPut } from '../store/bucket.ts';
-import { objects } from '../store/keys.ts';
 import { deliver } from '../store/runs/execution.ts';
 import { appendLog, maxPieceBytes } from '../store/runs/logs.ts';
 import { type Claimed, claimHeldApply, claimPhase, extendHold, reportPhase } from '../store/runs/phases.ts';
 import {
   completeStateVersion,
   createStateVersion,
+  getStateVersion,
   StateNotKeptError,
-  uploadUrls,
 } from '../store/states/state-versions.ts';
 import { getWorkspace } from '../store/workspaces/workspaces.ts';
+import { artifactUrl, laterUrls, leftStateUrl, stateUploadUrl } from './addresses.ts';
 import { authenticate, beat, type Caller, ProtocolError } from './caller.ts';
 import { buildJob } from './job.ts';
 
 /** The runner protocol (runner/protocol.ts says what each call means). */
 
-/** How long an upload may take to begin. */
-const uploadSeconds = 3600;
-
 const count = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)));
 const readable = (text: string): string => text.slice(0, 2000);
+const stateIdentity = v.object({
+  serial: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  lineage: v.pipe(v.string(), v.maxLength(200)),
+  md5: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)),
+});
 const bodies = {
   claim: v.object({ claim: v.pipe(v.string(), v.maxLength(200)), nonce: v.pipe(v.string(), v.maxLength(100)) }),
   uploads: v.object({ artifacts: v.pipe(v.array(v.picklist(artifacts)), v.maxLength(artifacts.length)) }),
   stateVersion: v.object({
-    serial: v.pipe(v.number(), v.integer(), v.minValue(0)),
-    lineage: v.pipe(v.string(), v.maxLength(200)),
-    md5: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)),
+    ...stateIdentity.entries,
     size: v.pipe(v.number(), v.integer(), v.minValue(1)),
     intermediate: v.boolean(),
   }),
@@ -56,7 +55,7 @@ const bodies = {
     timings: v.optional(v.record(v.pipe(v.string(), v.maxLength(40)), v.number())),
     stateVersionId: v.optional(v.pipe(v.string(), v.maxLength(60))),
     stateProblem: v.optional(v.pipe(v.string(), v.transform(readable))),
-    erroredState: v.optional(v.boolean()),
+    unsavedState: v.optional(stateIdentity),
     resourcesAfter: count,
   }),
 };
@@ -103,10 +102,7 @@ const log = async ({ run, phase }: Caller, event: Event) => {
 const uploads = async ({ run, phase }: Caller, event: Event): Promise<UploadsAnswer> => {
   const wanted = parse(bodies.uploads, event).artifacts;
   const urls = await Promise.all(
-    wanted.map(async (artifact) => [
-      artifact,
-      await presignPut(objects.artifact(run.id, phase, artifact), uploadSeconds),
-    ]),
+    wanted.map(async (artifact) => [artifact, await artifactUrl(run.id, phase, artifact)]),
   );
   return { urls: Object.fromEntries(urls) };
 };
@@ -124,19 +120,23 @@ const stateVersion = async ({ run, phase }: Caller, event: Event): Promise<State
     ...wanted,
   });
   if ('conflict' in created) throw new ProtocolError(409, created.conflict);
-  const { stateVersion, uploadUrl } = created;
-  return { id: stateVersion.id, uploadUrl, jsonUploadUrl: (await uploadUrls(stateVersion)).json };
+  const { stateVersion, stored } = created;
+  return { id: stateVersion.id, uploadUrl: stored ? null : await stateUploadUrl(stateVersion) };
 };
 
 const erroredState = async ({ run, phase }: Caller): Promise<ErroredStateAnswer> => {
   if (phase !== 'apply') throw new ProtocolError(409, 'a plan does not change state');
-  return { uploadUrl: await presignPut(objects.erroredState(run.workspaceId, run.id), uploadSeconds) };
+  return { uploadUrl: await leftStateUrl(run) };
 };
 
 const report = async ({ run, phase }: Caller, event: Event): Promise<ReportAnswer> => {
   const said = parse(bodies.report, event);
-  const holds = await reportPhase(run, phase, said, environment.holdSeconds);
-  return { next: holds ? 'hold' : 'exit' };
+  const [holds, version] = await Promise.all([
+    reportPhase(run, phase, said, environment.holdSeconds),
+    said.stateVersionId ? getStateVersion(said.stateVersionId) : undefined,
+  ]);
+  const own = version?.runId === run.id ? version : undefined;
+  return { next: holds ? 'hold' : 'exit', laterUrls: await laterUrls(run, phase, own) };
 };
 
 /** A runner that stands by asks what is next. */

@@ -20,12 +20,26 @@ export const endReason = (
   error: CaughtError | undefined,
   recorded?: number,
 ): string | undefined => {
-  const doing = run.apply.status === 'pending' ? 'plan' : 'apply';
   if (ending === 'Discarded' && run.decision?.reason) return run.decision.reason;
   if (ending === 'Discarded' && error?.Error === 'States.Timeout') return 'Nobody confirmed the plan in time.';
   if (ending === 'PolicySoftFailed' || (ending === 'PlanErrored' && !error)) return run.failure;
-  if (endings[ending] === 'canceled') return run.apply.report?.stateProblem ?? canceledNote(run, recorded);
+  if (endings[ending] === 'canceled') return told(run.apply.report?.stateProblem ?? canceledNote(run, recorded), run);
   if (endings[ending] !== 'errored' || !error) return undefined;
+  return told(whyErrored(run, error, recorded), run);
+};
+
+/** What has to be done before anything else is applied, unless the runner could still say it itself. */
+const told = (reason: string | undefined, { unsaved, apply }: Run): string | undefined => {
+  if (!unsaved || (apply.report?.unsavedState && reason)) return reason;
+  return [reason, leftNote(unsaved)].filter(Boolean).join(' ');
+};
+
+const leftNote = ({ serial }: NonNullable<Run['unsaved']>): string =>
+  `A newer state (serial ${serial}) is kept as this apply's errored state: download it and bring it in with ` +
+  '"terraform state push". Until then the workspace is locked, so that nothing is made twice.';
+
+const whyErrored = (run: Run, error: CaughtError, recorded: number | undefined): string | undefined => {
+  const doing = run.apply.status === 'pending' ? 'plan' : 'apply';
   const note = stateNote(run, recorded);
   switch (error.Error) {
     case 'TerraformFailed':
@@ -38,6 +52,8 @@ export const endReason = (
       return run.status === 'plan_queued' || run.status === 'apply_queued'
         ? `No runner could be started for the ${doing} in time. Queue a new run.`
         : `The ${doing} took longer than its time limit and was stopped. ${note}`;
+    case 'CapacityUnavailableError':
+      return `${error.Cause ?? 'No container could be started.'} Queue a new run when there is room for one.`;
     case 'ExecutionStopped':
       return `${error.Cause} ${note}`;
     default:

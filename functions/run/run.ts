@@ -1,5 +1,6 @@
 import type { Checks, Overrides, Verdicts } from './checks.ts';
 import type { CostEstimate } from './cost-estimate.ts';
+import type { UnsavedState } from './state.ts';
 import type { PhaseStatus, RunStatus } from './status.ts';
 
 /** Time as UTC ISO 8601 with milliseconds and `Z`. */
@@ -57,6 +58,11 @@ export interface Run extends RunOptions {
   overrides?: Overrides;
   /** Which check failed it, and why, for people. */
   failure?: string;
+  /**
+   * What its apply recorded last and its workspace does not know, found when its runner was gone: nothing else is applied
+   * until somebody has decided what becomes of it. `stored`: people can have it (HCP API: applies, errored state).
+   */
+  unsaved?: UnsavedState & { stored: boolean };
   /** How many comments were made on it. */
   commentCount?: number;
   /** Why the run ended as it did, for people. */
@@ -108,6 +114,8 @@ export interface Phase {
   content?: 'soft_deleted' | 'permanently_deleted';
   /** What the runner reported; shown only once `status` is final. */
   report?: PhaseReport;
+  /** The whole log is one object in the bucket, although no runner put it there. */
+  logStored?: boolean;
 }
 
 export interface PhaseReport {
@@ -127,8 +135,8 @@ export interface PhaseReport {
   stateVersionId?: string;
   /** For people: why an apply's newest state is not the workspace's, and where it is. */
   stateProblem?: string;
-  /** That state is stored where only people read it (HCP API: applies, errored state). */
-  erroredState?: boolean;
+  /** That state. */
+  unsavedState?: Omit<UnsavedState, 'runId'>;
   /** Of a plan: instances of managed resources once it is applied. */
   resourcesAfter?: number;
 }

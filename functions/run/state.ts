@@ -7,6 +7,22 @@ export interface StateIdentity {
   md5: string;
 }
 
+/** A state that an apply left and that could not become its workspace's. */
+export interface UnsavedState {
+  runId: string;
+  serial: number;
+  lineage: string;
+  /** Hex; absent when its runner did not live to say it. */
+  md5?: string;
+}
+
+/**
+ * True when the workspace's state is that one, or one that came after it: whoever brought it in has what the apply did.
+ */
+export const covers = (current: StateIdentity | undefined, { serial, lineage, md5 }: UnsavedState): boolean =>
+  current?.lineage === lineage &&
+  (current.serial > serial || (current.serial === serial && (md5 === undefined || current.md5 === md5)));
+
 /** True when it is the current version once more. */
 export const isSameState = (current: StateIdentity | undefined, next: StateIdentity): boolean =>
   current?.serial === next.serial && current.md5 === next.md5 && current.lineage === next.lineage;

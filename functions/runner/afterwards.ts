@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { messageOf } from './errors.ts';
+import type { Later, ReportAnswer } from './protocol.ts';
 import { within } from './retry.ts';
 import { upload } from './transfer.ts';
 
@@ -7,20 +8,18 @@ import { upload } from './transfer.ts';
 const uploadMs = 60_000;
 
 /**
- * What nobody waits for: made when the phase is reported and its token dead, and put where the control plane said before.
+ * What nobody waits for: made when the phase is reported and its token dead, and put where the answer to the report said.
  * A failure is for the operator to know of, and nobody else's business.
  */
 export class Afterwards {
-  readonly #work: { what: string; do: () => Promise<void> }[] = [];
+  readonly #work: { what: Later; make: () => Promise<string> }[] = [];
   #done: Promise<void> | undefined;
+  /** Of the report's answer. */
+  urls: ReportAnswer['laterUrls'] = {};
 
-  /** `make` returns the file to be put at `url`. */
-  add(what: string, url: () => string | Promise<string>, make: () => Promise<string>): void {
-    const put = async () => {
-      const file = await make();
-      await upload(await url(), { file, size: (await stat(file)).size }, within(uploadMs));
-    };
-    this.#work.push({ what, do: put });
+  /** `make` returns the file to be stored. */
+  add(what: Later, make: () => Promise<string>): void {
+    this.#work.push({ what, make });
   }
 
   /** Does it once, however often it is called. Never throws. */
@@ -30,8 +29,17 @@ export class Afterwards {
   }
 
   async #run(): Promise<void> {
-    for (const { what, do: work } of this.#work) {
-      await work().catch((error: unknown) => console.error(`${what} could not be stored: ${messageOf(error)}`));
+    for (const one of this.#work) {
+      await this.#put(one).catch((error: unknown) =>
+        console.error(`${one.what} could not be stored: ${messageOf(error)}`),
+      );
     }
+  }
+
+  async #put({ what, make }: { what: Later; make: () => Promise<string> }): Promise<void> {
+    const url = this.urls[what];
+    if (!url) return;
+    const file = await make();
+    await upload(url, { file, size: (await stat(file)).size }, within(uploadMs));
   }
 }

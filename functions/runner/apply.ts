@@ -1,7 +1,8 @@
 import { TerraformError } from './errors.ts';
+import { keptStatePath } from './kept-state.ts';
 import { fromDirectory, type Phase, type Prepared } from './phase.ts';
 import { initialize, prepare } from './prepare.ts';
-import { keptStatePath, StateKeeper } from './state.ts';
+import { StateKeeper } from './state.ts';
 import { writeVariables } from './terraform/variables.ts';
 
 /**
@@ -23,7 +24,8 @@ export const apply = async (phase: Phase, handedOver?: Prepared): Promise<void> 
     files.plan,
   ];
   if (!handedOver) await initialize(phase, prepared);
-  const refuge = { url: job.erroredStateUrl, file: keptStatePath(settings.cacheDirectory, job.runId) };
+  const { runId, erroredStateUrl: url, keptStateKey: key } = job;
+  const refuge = { url, runId, key, file: keptStatePath(settings.cacheDirectory, runId) };
   const state = new StateKeeper(files.state, client, control, refuge);
   await state.watch();
   let code: number | null;
@@ -38,17 +40,13 @@ export const apply = async (phase: Phase, handedOver?: Prepared): Promise<void> 
 
 /** However Terraform has ended. */
 const keepState = async (phase: Phase, prepared: Prepared, state: StateKeeper): Promise<void> => {
-  const { stateVersionId, jsonUploadUrl, problem, errored } = await phase.timings.measure('state', () =>
-    state.finish(),
-  );
-  Object.assign(phase.facts, phase.output.applied, { stateVersionId, erroredState: errored });
+  const { stateVersionId, problem, unsaved } = await phase.timings.measure('state', () => state.finish());
+  Object.assign(phase.facts, phase.output.applied, { stateVersionId, unsavedState: unsaved });
   phase.stateProblem = problem;
   if (problem) phase.log.error(problem);
-  if (!jsonUploadUrl) return;
+  if (!stateVersionId) return;
   const { state: file, stateJson } = phase.files;
-  phase.afterwards.add(
-    'the state as JSON',
-    () => jsonUploadUrl,
-    () => phase.terraformAfterwards(prepared, ['show', '-json', '-no-color', file], stateJson),
+  phase.afterwards.add('state-json', () =>
+    phase.terraformAfterwards(prepared, ['show', '-json', '-no-color', file], stateJson),
   );
 };

@@ -1,6 +1,6 @@
 import type { Client } from './client.ts';
 import type { Control } from './control.ts';
-import { messageOf, PhaseError, RefusedError, TokenDeadError } from './errors.ts';
+import { isExpired, messageOf, PhaseError, TokenDeadError } from './errors.ts';
 import type { FileBody } from './http.ts';
 import type { Artifact } from './protocol.ts';
 import { upload } from './transfer.ts';
@@ -17,7 +17,7 @@ export class Artifacts {
     this.#control = control;
   }
 
-  /** Asks for URLs ahead of the uploads, while there is something else to wait for. */
+  /** Asks for URLs ahead of the uploads, while there is something else to wait for; they do not last. */
   expect(artifacts: Artifact[]): void {
     this.#urls = this.#ask(artifacts);
     this.#urls.catch(() => {});
@@ -31,7 +31,7 @@ export class Artifacts {
       try {
         await upload(url ?? (await this.#fresh(artifact)), body, patience);
       } catch (error) {
-        if (!(error instanceof RefusedError) || error.status !== 403) throw error;
+        if (!isExpired(error)) throw error;
         await upload(await this.#fresh(artifact), body, patience);
       }
       this.stored.push(artifact);
@@ -39,16 +39,6 @@ export class Artifacts {
       if (error instanceof TokenDeadError || this.#control.over.aborted) throw error;
       throw new PhaseError(`The ${artifact.replaceAll('-', ' ')} could not be stored: ${messageOf(error)}.`);
     }
-  }
-
-  /**
-   * Where to put an artifact that was expected, when the token is dead already.
-   * @throws {Error} when no address was given
-   */
-  async addressOf(artifact: Artifact): Promise<string> {
-    const url = (await this.#urls)?.[artifact];
-    if (!url) throw new Error('the control plane gave no address for it');
-    return url;
   }
 
   async #fresh(artifact: Artifact): Promise<string> {

@@ -101,7 +101,8 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise
     artifacts: phase.artifacts.stored,
     timings: phase.timings.all(),
   };
-  const { next } = await client.report(report, control.patience());
+  const { next, laterUrls } = await client.report(report, control.patience());
+  phase.afterwards.urls = laterUrls;
   control.close();
   console.log(JSON.stringify({ run: job.runId, phase: job.phase, outcome, timings: report.timings }));
   return { result, outcome, next, defect };

@@ -35,4 +35,7 @@ export class RefusedError extends Error {
   }
 }
 
+/** A presigned URL that was used too late, as storage says it. */
+export const isExpired = (error: unknown): boolean => error instanceof RefusedError && error.status === 403;
+
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

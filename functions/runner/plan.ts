@@ -6,7 +6,6 @@ import { fromDirectory, type Phase, type Prepared } from './phase.ts';
 import { writePlanArchive } from './plan-archive.ts';
 import { countChanges, type PlanJson, resourcesAfter } from './plan-json.ts';
 import { initialize, prepare } from './prepare.ts';
-import type { Artifact } from './protocol.ts';
 import type { SchemasJson } from './schemas.ts';
 import { writeVariables } from './terraform/variables.ts';
 
@@ -86,8 +85,7 @@ const storeGenerated = async ({ files, artifacts, log }: Phase): Promise<boolean
 /** Stores the plan as file and as JSON, each as soon as it is there. */
 const store = async (phase: Phase, prepared: Prepared): Promise<PlanJson> => {
   const { job, files, artifacts, timings } = phase;
-  const wanted: Artifact[] = ['plan', 'plan-json', 'plan-json-redacted', 'provider-schemas', 'log'];
-  artifacts.expect(wanted);
+  artifacts.expect(['plan', 'plan-json', 'plan-json-redacted', 'log']);
   const planUpload = storePlan(phase, prepared);
   const shown = phase.terraformTo(prepared, ['show', '-json', '-no-color', files.plan], files.planJson, 'show');
   const schemas = job.structuredOutput
@@ -96,14 +94,10 @@ const store = async (phase: Phase, prepared: Prepared): Promise<PlanJson> => {
   const all = await Promise.allSettled([planUpload, shown, schemas]);
   const failed = all.find((one) => one.status === 'rejected');
   if (failed) throw failed.reason;
-  phase.afterwards.add(
-    'the schemas of the providers',
-    () => artifacts.addressOf('provider-schemas'),
-    async () => {
-      if (!schemas) await phase.terraformAfterwards(prepared, schemaCommand, files.schemas);
-      return writePlanSchemas(files);
-    },
-  );
+  phase.afterwards.add('provider-schemas', async () => {
+    if (!schemas) await phase.terraformAfterwards(prepared, schemaCommand, files.schemas);
+    return writePlanSchemas(files);
+  });
   return timings.measure('upload', async () => {
     const upload = fileBody(files.planJson).then((body) => artifacts.put('plan-json', body));
     upload.catch(() => {});

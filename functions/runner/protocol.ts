@@ -21,8 +21,12 @@
  */
 import type { Signed } from '../identity/credential.ts';
 import type { Artifact, PhaseName, PhaseReport } from '../run/run.ts';
+import type { KeptStateKey } from './kept-state.ts';
 
 export type { Artifact, PhaseName, PhaseReport };
+
+/** What is uploaded when the phase is reported and its token dead. */
+export type Later = 'provider-schemas' | 'state-json';
 
 export interface ClaimRequest {
   claim: string;
@@ -60,8 +64,10 @@ export interface Job {
   stateUrl: string | null;
   /** Presigned GET of the `plan` artifact; only for an apply by a runner that did not make the plan. */
   planUrl: string | null;
-  /** Presigned PUT for a state that cannot become the workspace's, also when the token is dead; null for a plan. */
+  /** Presigned PUT for a state that cannot become the workspace's; null for a plan. */
   erroredStateUrl: string | null;
+  /** What a state is encrypted with that nobody takes; null for a plan. */
+  keptStateKey: KeptStateKey | null;
   /** In rising precedence; a later entry of the same category and key wins. */
   variables: JobVariable[];
   /** `TFC_RUN_ID` and its like. */
@@ -96,7 +102,7 @@ export interface UploadsRequest {
   artifacts: Artifact[];
 }
 export interface UploadsAnswer {
-  /** Presigned PUT URLs by artifact. */
+  /** Presigned PUT URLs by artifact, to be used at once. */
   urls: Partial<Record<Artifact, string>>;
 }
 
@@ -111,10 +117,8 @@ export interface StateVersionRequest {
 }
 export interface StateVersionAnswer {
   id: string;
-  /** Presigned PUT; null when this content is already stored. */
+  /** Presigned PUT that wants the content's MD5 (base64) as `content-md5`; null when this content is already stored. */
   uploadUrl: string | null;
-  /** Presigned PUT for the same state as JSON; may come late, when the token is dead already, or never. */
-  jsonUploadUrl: string;
 }
 
 export interface ErroredStateAnswer {
@@ -124,6 +128,8 @@ export interface ErroredStateAnswer {
 
 export interface ReportAnswer {
   next: 'hold' | 'exit';
+  /** Presigned PUTs. */
+  laterUrls: Partial<Record<Later, string>>;
 }
 
 export type NextAnswer = { action: 'wait'; afterMs: number } | { action: 'apply'; job: Job } | { action: 'exit' };

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { type FSWatcher, readFileSync, watch } from 'node:fs';
-import { mkdir, stat, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from './client.ts';
 import type { Control } from './control.ts';
-import { messageOf, RefusedError } from './errors.ts';
-import type { StateVersionAnswer } from './protocol.ts';
+import { isExpired, messageOf } from './errors.ts';
+import { type KeptStateKey, writeKeptState } from './kept-state.ts';
+import type { PhaseReport, StateVersionAnswer } from './protocol.ts';
 import { upload } from './transfer.ts';
 
 /**
@@ -56,12 +57,10 @@ export const readSnapshot = (path: string): Snapshot | undefined => {
 
 export interface StateOutcome {
   stateVersionId?: string;
-  /** Where the same state may be put as JSON. */
-  jsonUploadUrl?: string;
   /** For people: why the newest state is not the workspace's, and where it is. */
   problem?: string;
-  /** It is kept as the apply's errored state. */
-  errored?: boolean;
+  /** That state. */
+  unsaved?: PhaseReport['unsavedState'];
 }
 
 /** Where a state goes that cannot become the workspace's. */
@@ -70,12 +69,12 @@ export interface Refuge {
   url: string | null;
   /** On the runner's disk: the last resort. */
   file: string;
+  runId: string;
+  key: KeptStateKey | null;
 }
 
 /** Of the time a host leaves, for the refuge. */
 const spareMs = 8000;
-/** How long the refuge is tried when the token is dead: whatever killed it may end the runner next. */
-const deadMs = 60_000;
 
 export class StateKeeper {
   readonly #path: string;
@@ -132,52 +131,66 @@ export class StateKeeper {
     const newest = last ?? this.#whole;
     if (!newest || (newest.md5 === this.#before && newest.md5 === this.#stored?.fileMd5)) return { problem: torn };
     try {
-      const { id, jsonUploadUrl } = await this.#upload(newest, false);
-      return { stateVersionId: id, jsonUploadUrl, problem: torn };
+      const { id } = await this.#upload(newest, false);
+      return { stateVersionId: id, problem: torn };
     } catch (error) {
-      const { content, serial } = this.#numbered(newest);
+      const { content, serial, lineage, md5 } = this.#numbered(newest);
+      if (this.#control.over.aborted) {
+        await this.#keep(content);
+        throw error;
+      }
       const kept = await this.#shelter(content);
-      if (this.#control.over.aborted) throw error;
-      return { ...kept, problem: [torn, this.#lost(serial, error, kept)].filter(Boolean).join(' ') };
+      const problem = [torn, this.#lost(serial, error, kept)].filter(Boolean).join(' ');
+      return { problem, unsaved: { serial, lineage, md5 } };
     }
   }
 
   #lost(serial: number, error: unknown, { place, errored }: { place: string; errored: boolean }): string {
     const known = this.#stored ? `still has serial ${this.#stored.serial}` : 'still has none';
     const remedy = errored
-      ? ' Download it and bring it in with "terraform state push" before anything else is applied.'
-      : '';
+      ? 'Download it and bring it in with "terraform state push".'
+      : 'Whoever operates this platform can open it ("npm run open-state"); bring it in with "terraform state push".';
     return (
       `The state of this apply (serial ${serial}) could not become the workspace's, which ${known}: ` +
-      `${messageOf(error).replace(/\.$/, '')}. The newer state is kept ${place}.${remedy}`
+      `${messageOf(error).replace(/\.$/, '')}. The newer state is kept ${place}. ${remedy} ` +
+      'Until then the workspace is locked, so that nothing is made twice.'
     );
   }
 
-  /** Puts a state where it survives the runner, whatever became of the token. Never throws. */
+  /** Puts a state where it survives the runner. Never throws. */
   async #shelter(content: Buffer): Promise<{ place: string; errored: boolean }> {
     try {
       await this.#uploadErrored(content);
       return { place: "as this apply's errored state", errored: true };
     } catch (error) {
       console.error(`the errored state was not stored: ${messageOf(error)}`);
-      const { file } = this.#refuge;
-      const place = await keep(file, content).catch((failure: unknown) => `nowhere: ${messageOf(failure)}`);
-      console.error(`the newest state is kept at ${place}`);
-      return { place: `by the runner at ${place}`, errored: false };
+      return { place: `by the runner, encrypted, at ${await this.#keep(content)}`, errored: false };
     }
+  }
+
+  /** @returns the path */
+  async #keep(content: Buffer): Promise<string> {
+    const { file, runId, key } = this.#refuge;
+    const kept = key ? writeKeptState(file, content, runId, key) : Promise.reject(new Error('there is no key'));
+    const place = await kept.then(
+      () => file,
+      (failure: unknown) => `nowhere: ${messageOf(failure)}`,
+    );
+    console.error(`the newest state is kept at ${place}`);
+    return place;
   }
 
   async #uploadErrored(content: Buffer): Promise<void> {
     const given = this.#refuge.url;
-    const { until, signal } = this.#control.patience(this.#control.over.aborted ? deadMs : undefined);
+    const { until, signal } = this.#control.patience();
     try {
       // The bucket may be well when the control plane is not, so its address is not asked for first.
-      if (given) return await upload(given, content, { until });
+      if (given) return await upload(given, content, { until, signal });
     } catch (error) {
-      if (!(error instanceof RefusedError) || error.status !== 403) throw error;
+      if (!isExpired(error)) throw error;
     }
     const { uploadUrl } = await this.#client.erroredState({ until, signal });
-    await upload(uploadUrl, content, { until });
+    await upload(uploadUrl, content, { until, signal });
   }
 
   #touched(): void {
@@ -217,11 +230,17 @@ export class StateKeeper {
   async #upload(found: Snapshot, intermediate: boolean): Promise<StateVersionAnswer> {
     const { content, serial, lineage, md5 } = this.#numbered(found);
     const patience = this.#control.patience(intermediate ? intermediateMs : undefined, spareMs);
-    const version = await this.#client.createStateVersion(
-      { serial, lineage, md5, size: content.length, intermediate },
-      patience,
-    );
-    if (version.uploadUrl) await upload(version.uploadUrl, content, patience);
+    const announced = { serial, lineage, md5, size: content.length, intermediate };
+    const announce = () => this.#client.createStateVersion(announced, patience);
+    const headers = { 'content-md5': Buffer.from(md5, 'hex').toString('base64') };
+    const put = async ({ uploadUrl }: StateVersionAnswer) => {
+      if (uploadUrl) await upload(uploadUrl, content, patience, headers);
+    };
+    const version = await announce();
+    await put(version).catch(async (error) => {
+      if (!isExpired(error)) throw error;
+      await put(await announce());
+    });
     await this.#client.completeStateVersion(version.id, patience);
     this.#stored = { serial, fileMd5: found.md5 };
     return version;
@@ -242,18 +261,3 @@ export class StateKeeper {
     return { ...found, content, serial, md5: md5(content) };
   }
 }
-
-/**
- * On disk as private as the runner's others: a container's is encrypted by its host (AWS Fargate: ephemeral storage), and
- * on one machine it lies beside a platform whose data are guarded by nothing else.
- * @returns the path
- */
-const keep = async (file: string, content: Buffer): Promise<string> => {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  await writeFile(file, content, { mode: 0o600 });
-  return file;
-};
-
-/** Where a run's state is kept when it cannot be stored anywhere else. */
-export const keptStatePath = (cacheDirectory: string, runId: string): string =>
-  join(cacheDirectory, 'unsaved-states', `${runId}.tfstate`);

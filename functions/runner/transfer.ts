@@ -14,9 +14,14 @@ const worthAnotherTry = (status: number): boolean => status >= 500 || status ===
  * Stores an object under a presigned URL.
  * @throws {RefusedError} with status 403 when the URL is no longer good
  */
-export const upload = async (url: string, body: Uint8Array | FileBody, patience: Patience): Promise<void> =>
+export const upload = async (
+  url: string,
+  body: Uint8Array | FileBody,
+  patience: Patience,
+  headers: Record<string, string> = {},
+): Promise<void> =>
   retrying(async () => {
-    const { status, body: answer } = await send(url, { method: 'PUT', body, signal: patience.signal });
+    const { status, body: answer } = await send(url, { method: 'PUT', headers, body, signal: patience.signal });
     if (status >= 200 && status < 300) return;
     const message = `upload: HTTP ${status} ${answer.toString('utf8').slice(0, 300)}`;
     throw worthAnotherTry(status) ? new TransportError(message) : new RefusedError(message, status);

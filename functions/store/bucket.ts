@@ -121,20 +121,31 @@ export const putObject = async (
   if (!isOk(answer)) throw failed('writing', key, answer);
 };
 
+/**
+ * Within the bucket; replaces what is there.
+ * @throws {BucketError}
+ */
+export const copyObject = async (from: string, to: string): Promise<void> => {
+  const source = `/${environment.bucketName}/${from.split('/').map(encodeURIComponent).join('/')}`;
+  const answer = await request(to, { method: 'PUT', headers: { 'x-amz-copy-source': source } });
+  // A copy that fails on its way is answered with 200 all the same (S3 API: CopyObject).
+  if (!isOk(answer) || !answer.body.includes('CopyObjectResult')) throw failed(`copying ${from} to`, to, answer);
+};
+
 /** For reading without credentials, over another host name than the API's (api.md §3.1). */
 export const presignGet = (key: string, expiresSeconds: number): Promise<string> =>
   presign('s3', objectUrl(key), 'GET', expiresSeconds);
 
-/** For one kind of upload; with `contentLength` only a body of exactly that many bytes is taken. */
+/**
+ * For one kind of upload: with `contentLength` only a body of exactly that many bytes is taken, with `contentMd5` (hex)
+ * only that very content, from whoever says so in the header `content-md5`.
+ */
 export const presignPut = (
   key: string,
   expiresSeconds: number,
-  { contentLength }: { contentLength?: number } = {},
+  { contentLength, contentMd5 }: { contentLength?: number; contentMd5?: string } = {},
 ): Promise<string> =>
-  presign(
-    's3',
-    objectUrl(key),
-    'PUT',
-    expiresSeconds,
-    contentLength === undefined ? {} : { 'content-length': String(contentLength) },
-  );
+  presign('s3', objectUrl(key), 'PUT', expiresSeconds, {
+    ...(contentLength === undefined ? {} : { 'content-length': String(contentLength) }),
+    ...(contentMd5 === undefined ? {} : { 'content-md5': Buffer.from(contentMd5, 'hex').toString('base64') }),
+  });

@@ -202,6 +202,8 @@ export const objects = {
   costEstimate: (runId: string) => `runs/${runId}/cost-estimate.json`,
   state: (workspaceId: string, stateVersionId: string) => `states/${workspaceId}/${stateVersionId}.tfstate`,
   jsonState: (workspaceId: string, stateVersionId: string) => `states/${workspaceId}/${stateVersionId}.json`,
+  /** Where a runner leaves a state that could not become its workspace's; for nobody to read (states/unsaved-states.ts). */
+  leftState: (runId: string) => `runs/${runId}/apply/left-state`,
   /** Beside the states, because it is one, although never a version: it expires as little as they do. */
   erroredState: (workspaceId: string, runId: string) => `states/${workspaceId}/${runId}.errored.tfstate`,
   outputs: (workspaceId: string, stateVersionId: string) => `states/${workspaceId}/${stateVersionId}.outputs.json`,

@@ -18,19 +18,35 @@ const tagBytes = 16;
 const additionalData = (context: SecretContext): Buffer =>
   Buffer.from(JSON.stringify(Object.entries(context).sort(([a], [b]) => (a < b ? -1 : 1))));
 
-/** One KMS request. Layout: format, length of the wrapped key (2 bytes), wrapped key, IV, tag, ciphertext. */
-export const seal = async (plaintext: string, context: SecretContext): Promise<Uint8Array> => {
+/**
+ * A data key for whoever may not ask KMS, and the same as only {@link openDataKey} opens it; both base64. One KMS request.
+ */
+export const newDataKey = async (context: SecretContext): Promise<{ key: string; sealed: string }> => {
   const { CiphertextBlob, Plaintext } = await callKms<{ CiphertextBlob: string; Plaintext: string }>(
     'GenerateDataKey',
-    {
-      KeyId: environment.keyArn,
-      KeySpec: 'AES_256',
-      EncryptionContext: context,
-    },
+    { KeyId: environment.keyArn, KeySpec: 'AES_256', EncryptionContext: context },
   );
-  const wrapped = Buffer.from(CiphertextBlob, 'base64');
+  return { key: Plaintext, sealed: CiphertextBlob };
+};
+
+/** One KMS request. */
+export const openDataKey = async (sealed: string, context: SecretContext): Promise<Buffer> => {
+  const { Plaintext } = await callKms<{ Plaintext: string }>('Decrypt', {
+    CiphertextBlob: sealed,
+    EncryptionContext: context,
+  });
+  return Buffer.from(Plaintext, 'base64');
+};
+
+/** Of a state that a run's runner may have to keep (runner/kept-state.ts). */
+export const keptStateContext = (runId: string): SecretContext => ({ run: runId, what: 'kept state' });
+
+/** One KMS request. Layout: format, length of the wrapped key (2 bytes), wrapped key, IV, tag, ciphertext. */
+export const seal = async (plaintext: string, context: SecretContext): Promise<Uint8Array> => {
+  const { key, sealed } = await newDataKey(context);
+  const wrapped = Buffer.from(sealed, 'base64');
   const iv = randomBytes(ivBytes);
-  const cipher = createCipheriv('aes-256-gcm', Buffer.from(Plaintext, 'base64'), iv);
+  const cipher = createCipheriv('aes-256-gcm', Buffer.from(key, 'base64'), iv);
   cipher.setAAD(additionalData(context));
   const ciphertext = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()]);
   const header = Buffer.from([format, wrapped.length >> 8, wrapped.length & 0xff]);

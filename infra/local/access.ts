@@ -51,14 +51,23 @@ export class Accesses {
     });
   }
 
-  s3({ action, bucket, key }: S3Request): Access[] {
+  s3({ action, bucket, key, source }: S3Request): Access[] {
     const resource = `arn:aws:s3:::${bucket}${key && `/${key}`}`;
     switch (action) {
       case 'GetObject':
       case 'HeadObject':
         return [{ action: 's3:GetObject', resource }, ...this.#key(bucket, 'kms:Decrypt', 's3')];
       case 'PutObject':
-        return [{ action: 's3:PutObject', resource }, ...this.#key(bucket, 'kms:GenerateDataKey', 's3')];
+        return [
+          { action: 's3:PutObject', resource },
+          ...this.#key(bucket, 'kms:GenerateDataKey', 's3'),
+          ...(source === undefined
+            ? []
+            : [
+                { action: 's3:GetObject', resource: `arn:aws:s3:::${source}` },
+                ...this.#key(bucket, 'kms:Decrypt', 's3'),
+              ]),
+        ];
       default:
         return [{ action: `s3:${action}`, resource }];
     }

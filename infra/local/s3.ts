@@ -37,6 +37,8 @@ export interface S3Request {
   key: string;
   /** As in IAM, without `s3:`. */
   action: 'GetObject' | 'HeadObject' | 'PutObject' | 'DeleteObject' | 'ListBucket' | 'ListAllMyBuckets';
+  /** What a copy is made of: `<bucket>/<key>`. */
+  source?: string;
 }
 
 export interface ObjectCreated {
@@ -60,7 +62,13 @@ export const readS3Request = (request: IncomingMessage): S3Request => {
   const key = rest.join('/');
   if (`${bucket}/${key}`.split('/').some((part) => part === '.' || part === '..') || key.includes('\0'))
     throw new AwsError('InvalidURI', 'The local S3 takes no key with a part . or ..');
-  return { bucket, key, action: actionOf(request.method ?? 'GET', bucket, key) };
+  const source = request.headers['x-amz-copy-source'];
+  return {
+    bucket,
+    key,
+    action: actionOf(request.method ?? 'GET', bucket, key),
+    ...(typeof source === 'string' ? { source: decodeURIComponent(source).replace(/^\//, '') } : {}),
+  };
 };
 
 const actionOf = (method: string, bucket: string, key: string): S3Request['action'] => {
@@ -89,6 +97,7 @@ export class S3 {
       const part = `${path}.${randomBytes(6).toString('hex')}.part`;
       try {
         const result = await put(part, content);
+        checkDigest(content, result[1]);
         await rename(part, path);
         return result;
       } catch (error) {
@@ -146,6 +155,16 @@ export class S3 {
     this.#app.logger.close();
   }
 }
+
+/** S3 API: PutObject, Content-MD5; s3rver does not look at it. */
+const checkDigest = (content: unknown, md5: string): void => {
+  const announced = (content as Partial<IncomingMessage> | null)?.headers?.['content-md5'];
+  if (announced === undefined || announced === Buffer.from(md5, 'hex').toString('base64')) return;
+  throw Object.assign(new Error('The Content-MD5 you specified did not match what we received.'), {
+    status: 400,
+    expose: true,
+  });
+};
 
 const signing = /^X-Amz-(Algorithm|Credential|Date|Expires|SignedHeaders|Signature|Security-Token|Content-Sha256)=/i;
 

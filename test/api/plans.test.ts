@@ -95,7 +95,11 @@ describe('plans and applies', () => {
     expect((await api.get(path)).body.data.links['errored-state']).toBeUndefined();
     await putObject(objects.erroredState(failed.workspaceId, failed.id), '{"serial":7}');
     await store.updateRun(failed.id, {
-      set: { 'apply.status': 'errored', 'apply.report': { outcome: 'errored', erroredState: true } },
+      set: {
+        'apply.status': 'errored',
+        'apply.report': { outcome: 'errored' },
+        unsaved: { runId: failed.id, serial: 7, lineage: 'l', stored: true },
+      },
     });
     expect((await api.get(path)).body.data.links['errored-state']).toBe(`/api/v2/${path}/errored-state`);
     const { status, headers } = await api.get(`${path}/errored-state`);

@@ -47,7 +47,11 @@ const judge = [
 const launcher = [...enter, ...launch, ...tasks('StopTask')];
 const finisher = [
   ...table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
-  ...tableKey,
+  'kms:GenerateDataKey key',
+  'kms:Decrypt key',
+  ...objects('GetObject', 'runs'),
+  ...objects('PutObject', 'runs', 'states'),
+  's3:ListBucket bucket',
   ...tasks('StopTask', 'DescribeTasks'),
   'ecs:ListTasks * if ecs:cluster ArnEquals cluster',
   ...answers(),

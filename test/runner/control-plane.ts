@@ -10,6 +10,7 @@ import type {
   NextAnswer,
   PhaseName,
   PhaseReport,
+  ReportAnswer,
   StateVersionRequest,
   UploadsRequest,
 } from '../../functions/runner/protocol.ts';
@@ -85,9 +86,15 @@ export class ControlPlane {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Like a presigned URL: the signature in the query, no other credentials. */
-  presigned(key: string): string {
-    return `${this.url}/objects/${key}?X-Amz-Signature=${signature(key)}`;
+  /** Like a presigned URL: the signature in the query, no other credentials; perhaps for one content only (hex MD5). */
+  presigned(key: string, md5 = ''): string {
+    return `${this.url}/objects/${key}?X-Amz-Signature=${signature(key, md5)}`;
+  }
+
+  /** The time of presigned URLs is up, but for those whose key ends so. */
+  expire(...spared: string[]): void {
+    this.fault = (path) =>
+      path.startsWith('/objects/') && !spared.some((end) => path.endsWith(end)) ? 'expired' : undefined;
   }
 
   /** Puts a job up for whoever has the claim. */
@@ -165,7 +172,9 @@ export class ControlPlane {
   #object(method: string, url: URL, request: IncomingMessage, body: Buffer): [number, unknown] {
     const key = url.pathname.slice('/objects/'.length);
     if (request.headers.authorization) return [400, 'only one auth mechanism allowed'];
-    if (url.searchParams.get('X-Amz-Signature') !== signature(key)) return [403, 'wrong signature'];
+    const md5 = Buffer.from(String(request.headers['content-md5'] ?? ''), 'base64').toString('hex');
+    if (url.searchParams.get('X-Amz-Signature') !== signature(key, md5)) return [403, 'wrong signature'];
+    if (md5 && md5 !== createHash('md5').update(body).digest('hex')) return [400, 'BadDigest'];
     if (method === 'PUT') {
       if (request.headers['content-length'] === undefined) return [411, 'no content-length'];
       this.objects.set(key, body);
@@ -200,12 +209,23 @@ export class ControlPlane {
       case 'report':
         record.report = JSON.parse(body.toString()) as PhaseReport;
         record.reports++;
-        return [200, { next: this.hold && record.report.hasChanges ? 'hold' : 'exit' }];
+        return [200, this.#reported(record.job, record.report)];
       case 'next':
         return [200, this.next];
       default:
         return [404, `no call ${call}`];
     }
+  }
+
+  #reported({ runId, phase }: Job, { hasChanges, stateVersionId }: PhaseReport): ReportAnswer {
+    const json = stateVersionId && this.presigned(`${stateVersionId}.json`);
+    return {
+      next: this.hold && hasChanges ? 'hold' : 'exit',
+      laterUrls:
+        phase === 'plan'
+          ? { 'provider-schemas': this.presigned(`${runId}/plan/provider-schemas`) }
+          : { ...(json ? { 'state-json': json } : {}) },
+    };
   }
 
   #claim({ claim, nonce }: ClaimRequest): [number, unknown] {
@@ -237,14 +257,13 @@ export class ControlPlane {
     const same = this.states.find(({ serial, md5 }) => serial === wanted.serial && md5 === wanted.md5);
     if (same) {
       same.intermediate &&= wanted.intermediate;
-      const uploadUrl = same.completed ? null : this.presigned(same.id);
-      return [200, { id: same.id, uploadUrl, jsonUploadUrl: this.presigned(`${same.id}.json`) }];
+      return [200, { id: same.id, uploadUrl: same.completed ? null : this.presigned(same.id, same.md5) }];
     }
     if (last && wanted.serial <= last.serial) return [409, `serial ${wanted.serial} after ${last.serial}`];
     if (last && wanted.lineage !== last.lineage) return [409, 'another lineage'];
     const id = `sv-${this.states.length + 1}`;
     this.states.push({ ...wanted, id, completed: false });
-    return [200, { id, uploadUrl: this.presigned(id), jsonUploadUrl: this.presigned(`${id}.json`) }];
+    return [200, { id, uploadUrl: this.presigned(id, wanted.md5) }];
   }
 
   #complete(id: string): [number, unknown] {
@@ -257,6 +276,7 @@ export class ControlPlane {
   }
 }
 
-const signature = (key: string): string => createHash('sha256').update(`secret ${key}`).digest('hex').slice(0, 16);
+const signature = (key: string, md5: string): string =>
+  createHash('sha256').update(`secret ${key} ${md5}`).digest('hex').slice(0, 16);
 
 export type { PhaseName, PhaseRecord };

@@ -172,7 +172,7 @@ resource "terraform_data" "bad" {
       message: expect.stringMatching(
         /^The state of this apply \(serial 1\) could not become the workspace's, which still has none: .*Terraform itself succeeded\.$/,
       ),
-      erroredState: true,
+      unsavedState: { serial: 1, lineage: expect.any(String), md5: expect.any(String) },
     });
     expect(failed.report?.message).toContain(failed.report?.stateProblem);
     expect(failed.log).toContain('could not become');

@@ -1,6 +1,8 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { archive, Bench, jobFor, textOf } from './support.ts';
+import { keptStatePath, readKeptState } from '../../functions/runner/kept-state.ts';
+import { archive, Bench, jobFor, keptStateKey, textOf } from './support.ts';
 import { until } from './until.ts';
 
 const bench = Bench.use();
@@ -89,10 +91,41 @@ describe('an apply under way', () => {
     expect(running(mark)).toBe(false);
     expect(record.report).toBeUndefined();
     expect(runner.said()).toContain('the control plane has ended this apply');
-    // What nobody takes any more is kept.
-    const kept = bench.plane.objects.get('run-1234567890abcdef/errored-state') ?? Buffer.alloc(0);
-    expect(resources(kept)).toContain('done');
+    // What nobody takes any more is kept, encrypted.
+    const kept = readFileSync(keptStatePath(join(bench.directory, 'cache'), 'run-1234567890abcdef'));
+    expect(resources(readKeptState(kept).open(Buffer.from(keptStateKey.key, 'base64')))).toContain('done');
     expect(bench.leftovers()).toEqual([]);
+  });
+
+  it('that goes on while its runner is frozen is ended when that wakes up, and nothing of it is written', async () => {
+    const mark = marker();
+    const go = join(bench.directory, 'go');
+    const configuration = await archive({
+      'main.tf': `${long(mark, `: sleep 600.${mark}; until [ -e ${go} ]; do sleep 0.05; done`)}
+resource "terraform_data" "after" {
+  input = terraform_data.long.id
+  provisioner "local-exec" {
+    command = "sleep 600.${mark}0"
+  }
+}`,
+    });
+    const { plane, record, runner } = await applying(mark, configuration);
+    await until('an intermediate state', () => plane.current());
+    runner.process.kill('SIGSTOP');
+    writeFileSync(go, '');
+    await until('Terraform is further than its runner knows', () => running(`${mark}0`));
+    plane.disown();
+    plane.expire();
+    const before = JSON.stringify([[...plane.objects], plane.states, record.log]);
+    runner.process.kill('SIGCONT');
+    expect(await runner.ended).toBe(0);
+    expect(running(mark)).toBe(false);
+    expect(JSON.stringify([[...plane.objects], plane.states, record.log])).toBe(before);
+    expect(record.report).toBeUndefined();
+    const kept = readFileSync(keptStatePath(join(bench.directory, 'cache'), 'run-1234567890abcdef'));
+    expect(resources(readKeptState(kept).open(Buffer.from(keptStateKey.key, 'base64')))).toContain('long');
+    expect(bench.leftovers()).toEqual([]);
+    plane.violations.splice(0);
   });
 
   it('is interrupted when the host stops the runner, which says so', async () => {

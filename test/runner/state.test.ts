@@ -1,12 +1,14 @@
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Client } from '../../functions/runner/client.ts';
 import { Control } from '../../functions/runner/control.ts';
+import { readKeptState } from '../../functions/runner/kept-state.ts';
 import { StateKeeper } from '../../functions/runner/state.ts';
 import { ControlPlane } from './control-plane.ts';
-import { jobFor } from './support.ts';
+import { jobFor, keptStateKey } from './support.ts';
 import { until } from './until.ts';
 
 let directory: string;
@@ -29,7 +31,8 @@ beforeEach(async () => {
   plane.offer(job);
   const control = new Control();
   const client = new Client(plane.url, job.token, control.over, () => control.end());
-  keeper = new StateKeeper(file, client, control, { url: job.erroredStateUrl, file: kept() });
+  const { runId, erroredStateUrl: url, keptStateKey: key } = job;
+  keeper = new StateKeeper(file, client, control, { url, runId, key, file: kept() });
 });
 afterEach(async () => {
   await plane.stop();
@@ -108,9 +111,15 @@ describe('a state that cannot become the workspace’s', () => {
     writeFileSync(file, state(4, ['a']));
     refuse();
     expect(await keeper.finish()).toMatchObject({
-      errored: true,
+      unsaved: {
+        serial: 4,
+        lineage: 'l',
+        md5: createHash('md5')
+          .update(state(4, ['a']))
+          .digest('hex'),
+      },
       problem: expect.stringMatching(
-        /^The state of this apply \(serial 4\) could not become the workspace's, which still has serial 3: .*serial 4 after 9\. .*errored state\. .*"terraform state push"/,
+        /^The state of this apply \(serial 4\) could not become the workspace's, which still has serial 3: .*serial 4 after 9\. .*errored state\. .*"terraform state push".* locked/,
       ),
     });
     expect(errored()).toBe(state(4, ['a']));
@@ -128,7 +137,7 @@ describe('a state that cannot become the workspace’s', () => {
       expired = true;
       return 'expired';
     };
-    expect(await keeper.finish()).toMatchObject({ errored: true });
+    expect(await keeper.finish()).toMatchObject({ unsaved: { serial: 1 } });
     expect(errored()).toBe(state(1, ['a']));
     expect(plane.calls).toContain('POST /runner/v1/errored-state');
     plane.violations.splice(0);
@@ -146,22 +155,46 @@ describe('a state that cannot become the workspace’s', () => {
     plane.violations.splice(0);
   });
 
-  it('is kept although the control plane has given the runner up', async () => {
+  const opened = (): string => {
+    const bytes = readFileSync(kept());
+    expect(statSync(kept()).mode & 0o777).toBe(0o600);
+    expect(bytes.includes('lineage')).toBe(false);
+    return readKeptState(bytes).open(Buffer.from(keptStateKey.key, 'base64')).toString();
+  };
+
+  it('goes nowhere but to the runner’s own disk when the control plane has given the runner up', async () => {
     await keeper.watch();
     writeFileSync(file, state(1, ['a']));
     plane.disown();
     await expect(keeper.finish()).rejects.toThrow('410');
-    expect(errored()).toBe(state(1, ['a']));
+    expect([...plane.objects.keys()]).toEqual(['configuration']);
+    expect(opened()).toBe(state(1, ['a']));
   });
 
-  it('is kept on the runner’s disk, for its user alone, when nobody takes it at all', async () => {
+  it('is kept on the runner’s disk, encrypted, when nobody takes it at all', async () => {
     await keeper.watch();
     writeFileSync(file, state(1, ['a']));
     refuse();
     plane.fault = (path) => (path.endsWith('errored-state') ? 'expired' : undefined);
-    expect(await keeper.finish()).toMatchObject({ errored: false, problem: expect.stringContaining(kept()) });
-    expect(readFileSync(kept(), 'utf8')).toBe(state(1, ['a']));
-    expect(statSync(kept()).mode & 0o777).toBe(0o600);
+    expect(await keeper.finish()).toMatchObject({
+      unsaved: { serial: 1 },
+      problem: expect.stringMatching(new RegExp(`encrypted, at ${kept()}\\. .*"npm run open-state"`)),
+    });
+    expect(opened()).toBe(state(1, ['a']));
+    plane.violations.splice(0);
+  });
+
+  it('is announced once more when its address has run out on the way', async () => {
+    await keeper.watch();
+    writeFileSync(file, state(1, ['a']));
+    let expired = false;
+    plane.fault = (path) => {
+      if (!path.startsWith('/objects/') || expired) return undefined;
+      expired = true;
+      return 'expired';
+    };
+    expect(await keeper.finish()).toEqual({ stateVersionId: 'sv-1', problem: undefined });
+    expect(posts()).toBe(2);
     plane.violations.splice(0);
   });
 });

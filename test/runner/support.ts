@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,6 +48,8 @@ export interface Options {
 
 const mebibyte = 1024 * 1024;
 
+export const keptStateKey = { key: randomBytes(32).toString('base64'), sealed: 'as only the platform opens it' };
+
 /** A job as the control plane would write it. `token` has the form of a real one. */
 export const jobFor = (plane: ControlPlane, configuration: Buffer, options: Options = {}): Job => {
   const { phase = 'plan' } = options;
@@ -76,6 +78,7 @@ export const jobFor = (plane: ControlPlane, configuration: Buffer, options: Opti
     stateUrl: plane.objects.has('state') ? plane.presigned('state') : null,
     planUrl: options.planUrl ?? null,
     erroredStateUrl: phase === 'apply' ? plane.presigned('run-1234567890abcdef/errored-state') : null,
+    keptStateKey: phase === 'apply' ? keptStateKey : null,
     variables: (options.variables ?? []).map((one) => ({
       category: 'terraform' as const,
       hcl: false,

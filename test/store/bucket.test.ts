@@ -76,6 +76,13 @@ it('can bind an upload to its length', async () => {
   expect((await fetch(put, { method: 'PUT', body: 'four' })).status).toBe(200);
 });
 
+it('copies within the bucket, and says so when there is nothing to copy', async () => {
+  await bucket.putObject('runs/a copy', 'content');
+  await bucket.copyObject('runs/a copy', 'states/the copy');
+  expect(text(await bucket.getObject('states/the copy'))).toBe('content');
+  await expect(bucket.copyObject('runs/none', 'states/none')).rejects.toThrow(/copying runs\/none/);
+});
+
 it('asks again when S3 is busy, and says what it was doing when that does not help', async () => {
   await bucket.putObject('runs/busy', 'here');
   storage.busy(2);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Key } from '../../functions/store/keys.ts';
 import { type Aws, startAws } from '../support/aws.ts';
 import { newRun } from '../support/run.ts';
 
@@ -41,15 +42,20 @@ it('takes the same piece twice, and never a gap', async () => {
   expect((await logs.readLog(run, 'plan', 0, 100)).toString()).toBe('\x02abc');
 });
 
-it('closes what a runner left open, once, and keeps it', async () => {
+it('closes what a runner left open, once, and keeps it when its pieces have expired', async () => {
   const run = await newLog('\x02abc');
-  await logs.closeLog(run.id, 'plan', 'The runner stopped.');
-  await logs.closeLog(run.id, 'plan', 'The runner stopped.');
-  expect((await logs.readLog(run, 'plan', 0, 100)).toString()).toBe('\x02abc\nThe runner stopped.\n\x03');
-  const pieces = await table.query<{ expiresAt?: number }>({ pk: `LOG#${run.id}#plan` });
-  expect(pieces.map(({ expiresAt }) => expiresAt)).toEqual([undefined, undefined]);
+  await logs.storeLog(run.id, 'plan', 'The runner stopped.');
+  await logs.storeLog(run.id, 'plan', 'The runner stopped.');
+  const whole = '\x02abc\nThe runner stopped.\n\x03';
+  expect((await logs.readLog(run, 'plan', 0, 100)).toString()).toBe(whole);
+  const pieces = await table.query<Key & { expiresAt?: number }>({ pk: `LOG#${run.id}#plan` });
+  expect(pieces.map(({ expiresAt }) => expiresAt)).toEqual([expect.any(Number), expect.any(Number)]);
+  for (const { pk, sk } of pieces) await table.remove({ pk, sk });
+  const ended = { ...run, plan: { ...run.plan, status: 'errored', logStored: true } } as const;
+  expect((await logs.readLog(ended, 'plan', 0, 100)).toString()).toBe(whole);
+  expect((await logs.readLog(ended, 'plan', 2, 5)).toString()).toBe(whole.slice(2, 7));
 
   const silent = await newLog();
-  await logs.closeLog(silent.id, 'plan', '');
+  await logs.storeLog(silent.id, 'plan', '');
   expect([...(await logs.readLog(silent, 'plan', 0, 100))]).toEqual([0x02, 0x03]);
 });

@@ -13,6 +13,7 @@ const load = async () => ({
   ...(await import('../../functions/store/runs/queue.ts')),
   ...(await import('../../functions/store/runs/finish.ts')),
   ...(await import('../../functions/store/workspaces/workspaces.ts')),
+  ...(await import('../../functions/store/workspaces/locks.ts')),
   ...(await import('../../functions/store/table.ts')),
   ...(await import('../../functions/store/keys.ts')),
   sweep: (await import('../../functions/events/sweep.ts')).handler,

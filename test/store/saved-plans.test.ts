@@ -15,6 +15,7 @@ import {
 } from '../../functions/store/states/state-versions.ts';
 import { create } from '../../functions/store/table.ts';
 import * as configurations from '../../functions/store/workspaces/configuration-versions.ts';
+import * as locks from '../../functions/store/workspaces/locks.ts';
 import * as workspaces from '../../functions/store/workspaces/workspaces.ts';
 import { handler as plannedAndSaved } from '../../functions/tasks/planned-and-saved.ts';
 import { uniqueName } from '../support/api.ts';
@@ -58,7 +59,7 @@ type Cut = { call: number; when: 'before' | 'after' } | undefined;
 
 /** Somebody else gives the workspace a new state. `cut` is the call that fails while it becomes current. */
 const changeState = async (workspaceId: string, cut?: Cut): Promise<void> => {
-  await workspaces.lockWorkspace(workspaceId, 'user-1', '');
+  await locks.lockWorkspace(workspaceId, 'user-1', '');
   const { text, ...file } = stateFile({ serial: ++serial });
   const workspace = await read(workspaceId);
   const made = await createStateVersion({ workspace, userId: 'user-1', force: true, intermediate: false, ...file });
@@ -68,7 +69,7 @@ const changeState = async (workspaceId: string, cut?: Cut): Promise<void> => {
     const version = await getStateVersion(made.stateVersion.id);
     if (version) await finalizeStateVersion(version);
   });
-  await workspaces.unlockWorkspace(workspaceId, 'user-1');
+  await locks.unlockWorkspace(workspaceId, 'user-1');
 };
 
 /** Whoever is cut off is called again. */

@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { open, seal } from '../../functions/store/secrets.ts';
@@ -42,5 +45,19 @@ it('does not open what was altered, wherever', async () => {
     const altered = Uint8Array.from(sealed);
     altered[at] = (altered[at] as number) ^ 1;
     await expect(open(altered, context)).rejects.toThrow();
+  }
+});
+
+it('a state that a runner kept opens with the platform’s key, for its own run only', async () => {
+  const { newDataKey, openDataKey, keptStateContext } = await import('../../functions/store/secrets.ts');
+  const { readKeptState, writeKeptState } = await import('../../functions/runner/kept-state.ts');
+  const file = join(mkdtempSync(join(tmpdir(), 'kept-state-')), 'deep', 'run.tfstate.encrypted');
+  try {
+    await writeKeptState(file, Buffer.from('{"serial":7}'), 'run-1', await newDataKey(keptStateContext('run-1')));
+    const kept = readKeptState(readFileSync(file));
+    expect(kept.open(await openDataKey(kept.sealed, keptStateContext(kept.runId))).toString()).toBe('{"serial":7}');
+    await expect(openDataKey(kept.sealed, keptStateContext('run-2'))).rejects.toThrow();
+  } finally {
+    rmSync(dirname(dirname(file)), { recursive: true });
   }
 });

@@ -4,6 +4,7 @@ import { keys, objects } from '../../functions/store/keys.ts';
 import { findStateVersions, listStateVersions } from '../../functions/store/states/state-history.ts';
 import * as store from '../../functions/store/states/state-versions.ts';
 import { queryAll, update } from '../../functions/store/table.ts';
+import * as locks from '../../functions/store/workspaces/locks.ts';
 import * as workspaces from '../../functions/store/workspaces/workspaces.ts';
 import { uniqueName } from '../support/api.ts';
 import { type Aws, startAws } from '../support/aws.ts';
@@ -32,7 +33,7 @@ const locked = async (): Promise<string> => {
     projectId: 'prj-1',
     tags: [],
   })) as workspaces.Workspace;
-  await workspaces.lockWorkspace(made.id, 'user-1', '');
+  await locks.lockWorkspace(made.id, 'user-1', '');
   return made.id;
 };
 
@@ -65,10 +66,10 @@ describe('becoming current', () => {
     const file = stateFile({ resources: [resource('null_resource', 'a', 2)] });
     const made = await announce(id, file);
     if ('conflict' in made) throw new Error(made.conflict);
-    expect(made.uploadUrl).toMatch(/^http/);
+    const { state: url } = await store.uploadUrls(made.stateVersion);
     expect((await store.finalizeStateVersion(made.stateVersion)).status).toBe('pending');
     expect((await read(id)).state).toBeUndefined();
-    expect((await fetch(made.uploadUrl as string, { method: 'PUT', body: file.text })).status).toBe(200);
+    expect((await fetch(url, { method: 'PUT', body: file.text })).status).toBe(200);
     const final = await store.finalizeStateVersion(made.stateVersion);
     expect(final).toMatchObject({ status: 'finalized', size: file.text.length, terraformVersion: '1.11.4' });
     expect((await read(id)).state).toMatchObject({ id: final.id, serial: 1, md5: file.md5, resources: 2 });
@@ -104,10 +105,10 @@ describe('becoming current', () => {
     const [one, two] = [await announce(id, file), await announce(id, file)];
     if ('conflict' in one || 'conflict' in two) throw new Error('conflict');
     expect(two.stateVersion.id).toBe(one.stateVersion.id);
-    expect(two.uploadUrl).toMatch(/^http/);
+    expect(two.stored).toBe(false);
     await upload(one.stateVersion, file.text);
     const three = await announce(id, file);
-    expect(three).toMatchObject({ stateVersion: { id: one.stateVersion.id, status: 'finalized' }, uploadUrl: null });
+    expect(three).toMatchObject({ stateVersion: { id: one.stateVersion.id, status: 'finalized' }, stored: true });
     expect((await listStateVersions(await read(id), { page: 1, size: 10 })).total).toBe(1);
   });
 
@@ -168,7 +169,7 @@ describe('the lock', () => {
     const id = await locked();
     expect(await push(id, {}, { userId: 'user-2' })).toMatch(/must be locked/);
     expect(await push(id, {}, { userId: undefined, runId: 'run-1' })).toMatch(/must be locked/);
-    await workspaces.unlockWorkspace(id, 'user-1');
+    await locks.unlockWorkspace(id, 'user-1');
     expect(await push(id)).toMatch(/must be locked/);
   });
 
@@ -177,7 +178,7 @@ describe('the lock', () => {
     const file = stateFile();
     const made = await announce(id, file);
     if ('conflict' in made) throw new Error(made.conflict);
-    await workspaces.unlockWorkspace(id, 'user-1');
+    await locks.unlockWorkspace(id, 'user-1');
     expect(await upload(made.stateVersion, file.text)).toMatchObject({
       status: 'discarded',
       refusal: expect.stringMatching(/unlocked/),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { keys } from '../../functions/store/keys.ts';
 import { eachName, type Names } from '../../functions/store/name-index.ts';
 import * as table from '../../functions/store/table.ts';
+import * as locks from '../../functions/store/workspaces/locks.ts';
 import { claimName, type NameItem, namesOf, namesOfProject } from '../../functions/store/workspaces/workspace-names.ts';
 import * as store from '../../functions/store/workspaces/workspaces.ts';
 import { uniqueName } from '../support/api.ts';
@@ -105,28 +106,28 @@ it('keeps a workspace whose queue is not empty, or got a run just now', async ()
 it('is locked by one of many who try at once, and unlocked by that one', async () => {
   const { id } = await create();
   const users = ['user-1', 'user-2', 'user-3'];
-  const locked = await Promise.all(users.map((user) => store.lockWorkspace(id, user, '')));
+  const locked = await Promise.all(users.map((user) => locks.lockWorkspace(id, user, '')));
   const holder = users.filter((_, i) => locked[i]);
   expect(holder).toHaveLength(1);
   const other = users.find((user) => user !== holder[0]) as string;
-  expect(await store.unlockWorkspace(id, other)).toBeUndefined();
-  expect((await store.unlockWorkspace(id, holder[0]))?.lock).toBeUndefined();
-  expect(await store.unlockWorkspace(id, holder[0])).toBeUndefined();
+  expect(await locks.unlockWorkspace(id, other)).toBeUndefined();
+  expect((await locks.unlockWorkspace(id, holder[0]))?.lock).toBeUndefined();
+  expect(await locks.unlockWorkspace(id, holder[0])).toBeUndefined();
 });
 
 it('never takes the lock of a run away', async () => {
   const { id } = await create();
   await table.update(keys.workspace(id), { set: { lock: { kind: 'run', runId: 'run-1', at: '' } } });
-  expect(await store.unlockWorkspace(id)).toBeUndefined();
-  expect(await store.lockWorkspace(id, 'user-1', '')).toBeUndefined();
+  expect(await locks.unlockWorkspace(id)).toBeUndefined();
+  expect(await locks.lockWorkspace(id, 'user-1', '')).toBeUndefined();
 });
 
 it('starts the first run of the queue when it is unlocked', async () => {
   const { id } = await create();
-  await store.lockWorkspace(id, 'user-1', 'maintenance');
+  await locks.lockWorkspace(id, 'user-1', 'maintenance');
   await table.put({ ...keys.queued(id, 1), runId: 'run-9' });
   await table.put({ ...keys.run('run-9'), id: 'run-9', status: 'pending', workspaceId: id });
-  await store.unlockWorkspace(id, 'user-1');
+  await locks.unlockWorkspace(id, 'user-1');
   expect((await store.getWorkspace(id))?.lock).toMatchObject({ kind: 'run', runId: 'run-9' });
 });
 

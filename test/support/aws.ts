@@ -1,11 +1,12 @@
 /**
- * DynamoDB (dynalite, in memory, the table as the product has it) and a Step Functions that only takes notes, behind
+ * DynamoDB (dynalite, in memory, the table as the product has it), S3 and a Step Functions that only takes notes, behind
  * one endpoint at which a test can let any call fail: before it took effect, or after, with its answer lost.
  */
-import { createServer, request, type Server } from 'node:http';
+import { createServer, request, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
+import { Objects } from './objects.ts';
 
 export interface SentTask {
   action: 'SendTaskSuccess' | 'SendTaskFailure' | 'SendTaskHeartbeat' | 'StartExecution' | string;
@@ -22,6 +23,8 @@ export interface StartedContainer {
 export interface Aws {
   /** Calls to Step Functions in order. */
   sent: SentTask[];
+  /** What is in the bucket. */
+  objects: Objects;
   /** Containers that were started, in order. */
   containers: StartedContainer[];
   /** Calls to DynamoDB since the start. */
@@ -92,6 +95,7 @@ export const startAws = async (): Promise<Aws> => {
   let fault: { n: number; when: 'before' | 'after' } | undefined;
   const aws: Aws = {
     sent: [],
+    objects: new Objects(),
     containers: [],
     calls: 0,
     itemsRead: 0,
@@ -130,8 +134,9 @@ export const startAws = async (): Promise<Aws> => {
         return outgoing.end(JSON.stringify(said));
       }
       if (!service.startsWith('DynamoDB_')) {
-        outgoing.writeHead(400, { 'content-type': 'application/x-amz-json-1.1' });
-        return outgoing.end('{"__type":"UnknownOperationException"}');
+        aws.objects.serve(incoming, body, fails === 'after' ? new ServerResponse(incoming) : outgoing);
+        if (fails === 'after') incoming.socket.destroy();
+        return;
       }
       const forwarded = request(
         {

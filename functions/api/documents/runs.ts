@@ -137,8 +137,8 @@ export const applyDocument = (run: Run, baseUrl: string): Resource => {
     relationships: { 'state-versions': stateVersions(shown(run.apply)) },
     links: {
       self: `/api/v2/applies/${id}`,
-      /** Ours: there is one, said by its runner. */
-      ...(shown(run.apply)?.erroredState ? { 'errored-state': `/api/v2/applies/${id}/errored-state` } : {}),
+      /** Ours: there is one. */
+      ...(run.unsaved?.stored ? { 'errored-state': `/api/v2/applies/${id}/errored-state` } : {}),
     },
   };
 };

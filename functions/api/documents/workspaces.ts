@@ -13,9 +13,16 @@ export const currentRunId = ({ lock, latestRunId }: Workspace): string | undefin
 const lockedBy = ({ lock }: Workspace): Relationship =>
   lock?.kind === 'run' ? one('runs', lock.runId) : one('users', lock?.userId);
 
-const reason = ({ lock }: Workspace): string | null => {
+/** For people; of a run that has ended, what is to be done. */
+export const lockReason = (lock: Workspace['lock']): string | null => {
   if (!lock) return null;
-  return lock.kind === 'user' ? lock.reason : `Locked by Run ${lock.runId}`;
+  if (lock.kind === 'user') return lock.reason;
+  if (!lock.unsaved) return `Locked by Run ${lock.runId}`;
+  return (
+    `What the apply of ${lock.runId} recorded last (serial ${lock.unsaved.serial}) is not the state of the workspace. ` +
+    'Download it from the errored state of that apply and bring it in with "terraform state push": then the next run ' +
+    'starts. To go on without it, force-unlock the workspace.'
+  );
 };
 
 export const workspaceDocument = (
@@ -33,7 +40,7 @@ export const workspaceDocument = (
     'updated-at': workspace.updatedAt,
     'latest-change-at': workspace.state?.at ?? workspace.updatedAt,
     locked: workspace.lock !== undefined,
-    'locked-reason': reason(workspace),
+    'locked-reason': lockReason(workspace.lock),
     'allow-destroy-plan': workspace.allowDestroyPlan,
     'auto-apply': workspace.autoApply,
     'auto-apply-run-trigger': workspace.autoApplyRunTrigger,

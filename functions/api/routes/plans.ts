@@ -52,7 +52,6 @@ const jsonSchema = async ({ subject }: Context<Run>): Promise<Answer> => {
   throw notFound(`The plan of run ${id} ended without the schemas of its providers: it is ${plan.status}.`);
 };
 
-/** Looked for in the bucket: a runner that was given up may bring its state when the run is long over. */
 const erroredState = async ({ subject }: Context<Run>): Promise<Answer> => {
   const key = objects.erroredState(subject.workspaceId, subject.id);
   if (subject.apply.content) throw notFound(`The content of the apply of run ${subject.id} is deleted.`);

@@ -44,7 +44,7 @@ const create = async (context: Context<Workspace>): Promise<Answer> => {
   });
   if ('conflict' in result) throw conflict(result.conflict);
   let version = result.stateVersion;
-  if (content && result.uploadUrl) {
+  if (content && !result.stored) {
     if (json) await putObject(objects.jsonState(version.workspaceId, version.id), json);
     await putObject(objects.state(version.workspaceId, version.id), content);
     version = await finalizeStateVersion(version);

@@ -2,9 +2,10 @@ import * as v from 'valibot';
 import { getUser } from '../../store/access/users.ts';
 import { isAwaited, latestPending } from '../../store/states/state-history.ts';
 import { finalizeStateVersion } from '../../store/states/state-versions.ts';
-import { getWorkspace, lockWorkspace, unlockWorkspace, type Workspace } from '../../store/workspaces/workspaces.ts';
+import { lockWorkspace, unlockWorkspace } from '../../store/workspaces/locks.ts';
+import { getWorkspace, type Workspace } from '../../store/workspaces/workspaces.ts';
 import { type Answer, ok } from '../answer.ts';
-import { workspaceDocument } from '../documents/workspaces.ts';
+import { lockReason, workspaceDocument } from '../documents/workspaces.ts';
 import { ApiError, conflict, notFound } from '../errors.ts';
 import { workspace } from '../finders.ts';
 import { check, text } from '../input/validation.ts';
@@ -30,6 +31,9 @@ const refusal = async (workspaceId: string): Promise<Error> => {
   if (!current) return notFound();
   const { name, lock: held } = current;
   if (!held) return conflict(`Workspace ${name} is already unlocked.`);
+  if (held.kind === 'run' && held.unsaved) {
+    return conflict(`Workspace ${name} is locked by Run ${held.runId}. ${lockReason(held)}`);
+  }
   if (held.kind === 'run') {
     return conflict(`Workspace ${name} is locked by Run ${held.runId}. Cancel or discard the run to unlock it.`);
   }

@@ -4,9 +4,10 @@ import type { PhaseName, Run } from '../../run/run.ts';
 import type { Ending } from '../../run/states.ts';
 import { isFinal } from '../../run/status.ts';
 import { dueIn, notDue } from '../due.ts';
+import { findUnsaved } from '../states/unsaved-states.ts';
 import { getWorkspace } from '../workspaces/workspaces.ts';
 import { isRunnerGone, runnersOf, stopRunner } from './launcher.ts';
-import { closeLog } from './logs.ts';
+import { storeLog } from './logs.ts';
 import { leaveQueue } from './queue.ts';
 import { recordRunEvent } from './run-events.ts';
 import { hasRunTriggers } from './run-triggers.ts';
@@ -33,11 +34,10 @@ export const finishRun = async (
 ): Promise<void> => {
   const run = await getRun(runId);
   if (!run) return;
-  if (!isFinal(run.status)) await settle(run, ending, error, keepDue);
-  await leaveQueue(run);
+  await leaveQueue(isFinal(run.status) ? run : await settle(run, ending, error, keepDue));
 };
 
-const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, keepDue: boolean): Promise<void> => {
+const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, keepDue: boolean): Promise<Run> => {
   await ensureRunnerIsGone(run, ending);
   // What the runner still reported while it was stopped counts.
   const latest = (await getRun(run.id)) ?? run;
@@ -45,24 +45,27 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
   const phases = finalPhases(latest, ending);
   const recorded =
     latest.apply.status === 'running' && ending !== 'Applied' ? await recordedResources(run.workspaceId) : undefined;
-  const reason = endReason(latest, ending, error, recorded);
+  // Only now nothing the runner leaves can come after it.
+  const unsaved = ending !== 'Applied' && latest.apply.claimNonce ? await findUnsaved(latest) : undefined;
+  const reason = endReason({ ...latest, unsaved }, ending, error, recorded);
   const at = new Date().toISOString();
   // Whoever queues what the apply sets off (events/run-applied.ts) says when it is done.
   const follows = ending === 'Applied' && (await hasRunTriggers(run.workspaceId));
-  await Promise.all(
-    (['plan', 'apply'] as const).map(async (phase) => {
-      const had = latest[phase].status;
-      if ((had === 'queued' || had === 'running') && !latest[phase].report?.artifacts?.includes('log')) {
-        await closeLog(run.id, phase, reason ?? (status === 'canceled' ? 'The run was canceled.' : ''));
-      }
-    }),
-  );
+  const cutOff = (['plan', 'apply'] as const).filter((phase) => {
+    const had = latest[phase].status;
+    return (had === 'queued' || had === 'running') && !latest[phase].report?.artifacts?.includes('log');
+  });
+  for (const phase of cutOff) {
+    await storeLog(run.id, phase, reason ?? (status === 'canceled' ? 'The run was canceled.' : ''));
+  }
   if (run.savePlan) await leaveSavedPlans(run, { applied: ending === 'Applied' });
-  await updateRun(run.id, {
+  const ended = await updateRun(run.id, {
     set: {
       ...statusChange({ status, ...phases, passed: completed(latest) }, latest, at),
       confirmable: false,
       endReason: reason,
+      unsaved,
+      ...Object.fromEntries(cutOff.map((phase) => [`${phase}.logStored`, true])),
       ...(follows ? dueIn(run.id, 60) : {}),
     },
     remove: [
@@ -77,6 +80,7 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
     ],
   });
   await recordRunEvent(run, status, undefined, undefined, at);
+  return ended ?? (await getRun(run.id)) ?? latest;
 };
 
 /** Instances of managed resources in the workspace's state. */

@@ -1,8 +1,8 @@
 import type { PhaseName, Run } from '../../run/run.ts';
 import { isPhaseFinal } from '../../run/status.ts';
-import { getObject } from '../bucket.ts';
+import { getObject, putObject } from '../bucket.ts';
 import { keys, objects, padded } from '../keys.ts';
-import { create, query, queryAll, update } from '../table.ts';
+import { create, query, queryAll } from '../table.ts';
 
 /**
  * Logs of plans and applies. While the phase runs, pieces of up to 64 KiB lie in the table, so that a reader sees them
@@ -34,7 +34,8 @@ export const appendLog = async (runId: string, phase: PhaseName, offset: number,
 /** Up to `limit` bytes from `offset`; empty when there is nothing new. */
 export const readLog = async (run: Run, phase: PhaseName, offset: number, limit: number): Promise<Buffer> => {
   if (run[phase].content) return instead('This log is deleted.', offset, limit);
-  if (isPhaseFinal(run[phase].status) && run[phase].report?.artifacts?.includes('log')) {
+  const { status, report, logStored } = run[phase];
+  if (isPhaseFinal(status) && (logStored || report?.artifacts?.includes('log'))) {
     const key = objects.artifact(run.id, phase, 'log');
     return (await getObject(key, { from: offset, length: limit })) ?? instead('This log has expired.', offset, limit);
   }
@@ -78,16 +79,32 @@ export const logEnd = async (runId: string, phase: PhaseName): Promise<{ length:
 };
 
 /**
- * Ends the log of a runner that could not: readers otherwise wait long for the closing byte. Its pieces are all there
- * is of it, so they stay.
+ * Ends the log of a runner that could not, as {@link closeLog}, and makes the one object of it that a runner would have
+ * made; its pieces expire like others. May be repeated.
  */
-export const closeLog = async (runId: string, phase: PhaseName, message: string): Promise<void> => {
+export const storeLog = async (runId: string, phase: PhaseName, message: string): Promise<void> => {
+  await closeLog(runId, phase, message);
+  const pieces = await queryAll<Piece>({ pk: keys.log(runId, phase, 0).pk });
+  await putObject(objects.artifact(runId, phase, 'log'), new Uint8Array(Buffer.concat(contiguous(pieces))));
+};
+
+/** Up to the first gap, as readers see it. */
+const contiguous = (pieces: Piece[]): Uint8Array[] => {
+  let at = 0;
+  const parts: Uint8Array[] = [];
+  for (const { sk, bytes } of pieces) {
+    if (Number(sk) > at) break;
+    parts.push(bytes.subarray(at - Number(sk)));
+    at = Number(sk) + bytes.length;
+  }
+  return parts;
+};
+
+/** Readers otherwise wait long for the closing byte. */
+const closeLog = async (runId: string, phase: PhaseName, message: string): Promise<void> => {
   const { length, closed } = await logEnd(runId, phase);
   if (!closed) {
     const text = Buffer.from(`${message ? `\n${message}\n` : ''}`);
     await appendLog(runId, phase, length, Buffer.from([...(length === 0 ? [STX] : []), ...text, ETX]));
   }
-  const pieces = await queryAll<Piece>({ pk: keys.log(runId, phase, 0).pk });
-  for (const { pk, sk } of pieces)
-    await update({ pk, sk }, { remove: ['expiresAt'], condition: 'attribute_exists(pk)' });
 };

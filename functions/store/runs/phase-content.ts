@@ -37,8 +37,8 @@ export const purgePhase = async (run: Run, phase: PhaseName): Promise<Run | unde
     const key = objects.artifact(run.id, phase, artifact);
     if (await objectSize(key)) await putObject(key, '');
   }
-  const errored = objects.erroredState(run.workspaceId, run.id);
-  if (phase === 'apply' && (await objectSize(errored))) await putObject(errored, '');
+  const states = phase === 'apply' ? [objects.erroredState(run.workspaceId, run.id), objects.leftState(run.id)] : [];
+  for (const key of states) if (await objectSize(key)) await putObject(key, '');
   const pieces = await queryAll<Key>({ pk: keys.log(run.id, phase, 0).pk });
   for (const { pk, sk } of pieces) await remove({ pk, sk });
   return purged;

@@ -1,4 +1,5 @@
 import type { Run } from '../../run/run.ts';
+import type { UnsavedState } from '../../run/state.ts';
 import { isFinal } from '../../run/status.ts';
 import { dueIn } from '../due.ts';
 import { type Key, keys } from '../keys.ts';
@@ -52,22 +53,34 @@ export const startNext = async (workspaceId: string): Promise<void> => {
     const ended = await getRun(runId);
     if (ended && !isFinal(ended.status)) return;
     await remove({ pk: keys.workspace(workspaceId).pk, sk });
-    await unlock(workspaceId, runId);
+    await giveBack(workspaceId, runId, ended);
   }
 };
 
-const unlock = (workspaceId: string, runId: string): Promise<Workspace | undefined> =>
-  update<Workspace>(keys.workspace(workspaceId), {
-    remove: ['lock'],
-    set: { latestRunId: runId },
-    condition: '#lock.runId = :runId',
+/** Ends a run's hold on its workspace, or has it hold on for the sake of its state. Undefined when it holds nothing. */
+const giveBack = (workspaceId: string, runId: string, run: Run | undefined): Promise<Workspace | undefined> => {
+  const unsaved = unsavedOf(run);
+  return update<Workspace>(keys.workspace(workspaceId), {
+    set: {
+      latestRunId: runId,
+      ...(unsaved ? { lock: { kind: 'run', runId, at: new Date().toISOString(), unsaved } } : {}),
+    },
+    remove: unsaved ? [] : ['lock'],
+    condition: '#lock.runId = :runId AND attribute_not_exists(#lock.unsaved)',
     names: { '#lock': 'lock' },
     values: { ':runId': runId },
   });
+};
+
+const unsavedOf = (run: Run | undefined): UnsavedState | undefined => {
+  if (!run?.unsaved) return undefined;
+  const { stored: _, ...unsaved } = run.unsaved;
+  return unsaved;
+};
 
 /**
- * Puts a user's lock in place of that of a run which has ended and is about to give it back: whoever sees that a run is
- * over can lock its workspace. Undefined when there is no such run.
+ * Puts a user's lock in place of that of a run which has ended, and is about to give it back or waits for its state to be
+ * brought in: whoever sees that a run is over can lock its workspace. Undefined when there is no such run.
  */
 export const takeFromEnded = async (
   workspaceId: string,
@@ -77,7 +90,7 @@ export const takeFromEnded = async (
   const run = held?.kind === 'run' ? await getRun(held.runId) : undefined;
   if (!run || !isFinal(run.status)) return undefined;
   return update<Workspace>(keys.workspace(workspaceId), {
-    set: { lock, latestRunId: run.id },
+    set: { lock: { ...lock, unsaved: unsavedOf(run) }, latestRunId: run.id },
     condition: 'attribute_not_exists(deletedAt) AND #lock.runId = :runId',
     names: { '#lock': 'lock' },
     values: { ':runId': run.id },
@@ -115,7 +128,7 @@ export const goFirst = async (run: Run): Promise<boolean> => {
 /** Takes an ended run out of the queue and starts the next one. Call it after the final status was written. */
 export const leaveQueue = async (run: Run): Promise<void> => {
   await Promise.all([remove(queueEntry(run)), remove(keys.openRun(run.organization, run.createdAt, run.id))]);
-  const workspace = await unlock(run.workspaceId, run.id);
+  const workspace = await giveBack(run.workspaceId, run.id, run);
   if (workspace || (await mayStart(run.workspaceId))) await startNext(run.workspaceId);
 };
 

@@ -32,7 +32,7 @@ export const duplicateState = async (
     rollbackOf: source.id,
   });
   if ('conflict' in result) return result;
-  if (result.uploadUrl) {
+  if (!result.stored) {
     await copyJson(source, result.stateVersion.id);
     await putObject(objects.state(workspace.id, result.stateVersion.id), bytes);
   }

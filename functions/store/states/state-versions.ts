@@ -103,12 +103,12 @@ const findRepeat = async ({ workspace, serial, lineage, md5 }: NewStateVersion):
 };
 
 /**
- * A place for a new state of the workspace. `uploadUrl` is null when the content is here already. 1 read, 3 writes.
+ * A place for a new state of the workspace. `stored`: the content is here already. 1 read, 3 writes.
  * `conflict` says in plain words why the state may not follow the current one.
  */
 export const createStateVersion = async (
   wanted: NewStateVersion,
-): Promise<{ stateVersion: StateVersion; uploadUrl: string | null } | { conflict: string }> => {
+): Promise<{ stateVersion: StateVersion; stored: boolean } | { conflict: string }> => {
   const { workspace, force, size, ...rest } = wanted;
   if (!holdsLock(workspace, wanted.runId, wanted.userId)) {
     return { conflict: `Workspace ${workspace.name} must be locked by whoever writes its state. Lock it first.` };
@@ -133,8 +133,7 @@ export const createStateVersion = async (
     await create({ ...keys.workspaceStateVersion(workspace.id, serial, id), stateVersionId: id, md5 });
     await countOne(workspace.id, 'stateVersionCount');
   }
-  const pending = stateVersion.status === 'pending';
-  return { stateVersion, uploadUrl: pending ? (await uploadUrls(stateVersion)).state : null };
+  return { stateVersion, stored: stateVersion.status !== 'pending' };
 };
 
 const tooLarge = (bytes: number) => `The state has ${bytes} bytes; at most ${maxStateBytes} can be kept.`;

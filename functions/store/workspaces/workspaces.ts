@@ -1,13 +1,12 @@
+import type { UnsavedState } from '../../run/state.ts';
 import type { TeamAccess, WorkspaceGrant } from '../access/team-access.ts';
-import { notDue } from '../due.ts';
 import { newId } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
 import { countNames } from '../name-index.ts';
 import { leavePolicySets } from '../policies/policy-sets.ts';
 import { deleteWorkspaceTasksOf } from '../run-tasks/workspace-tasks.ts';
-import { startDue, startNext, takeFromEnded } from '../runs/queue.ts';
 import { deleteRunTriggersOf } from '../runs/run-triggers.ts';
-import { batchGet, type Change, create, get, query, queryAll, remove, update } from '../table.ts';
+import { batchGet, create, get, query, queryAll, remove, update } from '../table.ts';
 import { leaveVariableSets } from './variable-sets.ts';
 import {
   claimName,
@@ -67,10 +66,11 @@ export const defaultSettings: WorkspaceSettings = {
   sourceUrl: null,
 };
 
-/** Who may write state and start runs; absent while nobody does. */
-export type WorkspaceLock =
-  | { kind: 'run'; runId: string; at: string }
-  | { kind: 'user'; userId: string; reason: string; at: string };
+/** Who may write state and start runs; absent while nobody does. `unsaved`: what has to be brought in first (locks.ts). */
+export type WorkspaceLock = { at: string; unsaved?: UnsavedState } & (
+  | { kind: 'run'; runId: string }
+  | { kind: 'user'; userId: string; reason: string }
+);
 
 export interface Workspace extends WorkspaceSettings {
   id: string;
@@ -239,42 +239,4 @@ export const deleteWorkspace = async (workspace: Workspace): Promise<boolean> =>
   await Promise.all(rest.flat().map(({ sk }) => remove({ pk, sk })));
   await remove(keys.workspace(workspace.id));
   return true;
-};
-
-/** Undefined when it is locked already. */
-export const lockWorkspace = async (
-  workspaceId: string,
-  userId: string,
-  reason: string,
-): Promise<Workspace | undefined> => {
-  const lock = { kind: 'user' as const, userId, reason, at: now() };
-  const locked = await update<Workspace>(keys.workspace(workspaceId), {
-    set: { lock },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt) AND attribute_not_exists(#lock)',
-    names: { '#lock': 'lock' },
-  });
-  return locked ?? takeFromEnded(workspaceId, lock);
-};
-
-/**
- * Takes a user's lock away and starts the queue: only the lock of `userId` if one is given, else any user's. Undefined
- * when there is no such lock; the lock of a run goes with the run only.
- */
-export const unlockWorkspace = async (workspaceId: string, userId?: string): Promise<Workspace | undefined> => {
-  const change: Change = {
-    set: startDue(workspaceId),
-    remove: ['lock'],
-    condition: '#lock.kind = :user',
-    names: { '#lock': 'lock' },
-    values: { ':user': 'user' },
-  };
-  if (userId) {
-    change.condition += ' AND #lock.userId = :me';
-    change.values = { ...change.values, ':me': userId };
-  }
-  const workspace = await update<Workspace>(keys.workspace(workspaceId), change);
-  if (!workspace) return undefined;
-  await startNext(workspaceId);
-  await update(keys.workspace(workspaceId), { remove: notDue, condition: 'attribute_exists(dueAt)' });
-  return workspace;
 };

@@ -7,12 +7,15 @@ import { Form, Text, textOf } from '../parts/form.tsx';
 import { Person } from '../parts/person.tsx';
 import { account, call, related, saying } from '../session.ts';
 
-/** Says that somebody holds the workspace, and lets go of it. What a run holds, it gives back by itself. */
+/**
+ * Says that somebody holds the workspace, and lets go of it. What a run holds, it gives back by itself, unless what its
+ * apply recorded has to be brought in first.
+ */
 export const LockBar = ({ workspace, onChange }: { workspace: Resource; onChange(): void }) => {
   const error = useSignal<string | undefined>(undefined);
-  const { attributes, relationships } = workspace;
-  const by = relationships?.['locked-by']?.data;
-  if (!attributes.locked || !by || Array.isArray(by) || by.type !== 'users') return null;
+  const { attributes } = workspace;
+  const by = holderOf(workspace);
+  if (!by || (by.type === 'runs' && !waitsForState(workspace))) return null;
   const mine = by.id === account.value?.id;
   const { 'can-unlock': canUnlock, 'can-force-unlock': canForce } = attributes.permissions;
   const act = async (action: 'unlock' | 'force-unlock') => {
@@ -29,10 +32,12 @@ export const LockBar = ({ workspace, onChange }: { workspace: Resource; onChange
       <div class="row spread">
         <p class="grow">
           <strong>
-            Locked by <Person id={by.id} />.
+            Locked by {by.type === 'runs' ? <RunLink workspace={workspace} id={by.id} /> : <Person id={by.id} />}.
           </strong>{' '}
-          New runs wait until it is unlocked.
-          {attributes['locked-reason'] && <span class="soft"> “{attributes['locked-reason']}”</span>}
+          {by.type === 'runs' ? attributes['locked-reason'] : 'New runs wait until it is unlocked.'}
+          {by.type !== 'runs' && attributes['locked-reason'] && (
+            <span class="soft"> “{attributes['locked-reason']}”</span>
+          )}
         </p>
         {mine && canUnlock && (
           <button type="button" onClick={() => act('unlock')}>
@@ -76,10 +81,22 @@ export const LockButton = ({ workspace }: { workspace: Resource }) => {
   );
 };
 
+const holderOf = ({ attributes, relationships }: Resource) => {
+  const by = relationships?.['locked-by']?.data;
+  return attributes.locked && by && !Array.isArray(by) ? by : undefined;
+};
+
+/** A run that has ended holds the workspace, and its reason says what to do about it. */
+const waitsForState = ({ attributes }: Resource): boolean => !attributes['locked-reason']?.startsWith('Locked by Run');
+
+const RunLink = ({ workspace, id }: { workspace: Resource; id: string }) => {
+  const organization = related(workspace, 'organization') ?? '';
+  return <a href={hrefOf({ view: 'run', organization, workspace: workspace.attributes.name, run: id })}>{id}</a>;
+};
+
 /** Which run holds the workspace. */
-export const heldBy = (workspace: Resource, organization: string) => {
-  const by = related(workspace, 'locked-by');
-  if (!workspace.attributes.locked) return 'nobody';
-  if (!by?.startsWith('run-')) return <Person id={by} />;
-  return <a href={hrefOf({ view: 'run', organization, workspace: workspace.attributes.name, run: by })}>{by}</a>;
+export const heldBy = (workspace: Resource) => {
+  const by = holderOf(workspace);
+  if (!by) return 'nobody';
+  return by.type === 'runs' ? <RunLink workspace={workspace} id={by.id} /> : <Person id={by.id} />;
 };

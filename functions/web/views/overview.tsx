@@ -47,7 +47,7 @@ export const Overview = ({ workspace, run }: { workspace: Resource; run: Resourc
             ['Applies', attributes['auto-apply'] ? 'without confirmation' : 'after confirmation'],
             ['Execution', attributes['execution-mode']],
             ['Directory', attributes['working-directory'] ?? 'root of the configuration'],
-            ['Held by', heldBy(workspace, organization)],
+            ['Held by', heldBy(workspace)],
             ['Changed', <Ago key="changed" at={attributes['latest-change-at']} />],
             ['ID', <code key="id">{workspace.id}</code>],
           ]}

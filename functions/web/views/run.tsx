@@ -51,7 +51,9 @@ const frontOf = async (run: Resource, workspace: Resource | undefined): Promise<
   const waits = run.attributes.status === 'pending' && !run.attributes['plan-only'] && !run.attributes['save-plan'];
   if (!waits || !holder?.startsWith('run-') || holder === run.id) return undefined;
   // It may be gone by the time it is asked for.
-  return get(`/runs/${holder}`).catch(() => undefined);
+  const front = await get(`/runs/${holder}`).catch(() => undefined);
+  // One that is over holds the workspace for the sake of its state, which the workspace says.
+  return front && !isOver(front) ? front : undefined;
 };
 
 /** One run: where it is, what it will do or did, and what can be done about it. */

@@ -2,11 +2,21 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { until } from '../../../functions/cli/client.ts';
-import { giveBack, operate, takeAway } from '../support/operator.ts';
+import { meddle, operate } from '../support/operator.ts';
 import { inWorkspace } from '../support/terraform.ts';
-import { client, download, platform, readLog, reasonOf, startRun, untilFinal } from '../support/world.ts';
+import {
+  client,
+  download,
+  inState,
+  platform,
+  readLog,
+  reasonOf,
+  startRun,
+  untilConfirmable,
+  untilFinal,
+} from '../support/world.ts';
 
-it('a state that could not become the workspace’s is offered, and terraform state push brings it in', async () => {
+it('a state that could not become the workspace’s holds the queue until terraform state push has brought it in', async () => {
   operate(platform);
   const { here, workspace } = await inWorkspace();
   const at = (name: string) => join(here.directory, name);
@@ -19,18 +29,27 @@ resource "terraform_data" "slow" {
 }
 `;
   const run = await startRun(workspace, { 'main.tf': configuration }, { 'auto-apply': true });
+  const next = await startRun(workspace, { 'main.tf': configuration });
   await until(
-    async () => existsSync(at('begun')),
+    async () => existsSync(at('begun')) && (await inState(workspace).catch(() => [])).length > 0,
     (begun) => begun,
     60_000,
   );
-  await takeAway(workspace.id);
+  const mend = await meddle(workspace.id);
   writeFileSync(at('go'), '');
   const failed = await untilFinal(run);
-  await giveBack(workspace.id);
+  await mend();
   expect(failed.attributes.status).toBe('errored');
-  expect(reasonOf(failed)).toMatch(/could not become the workspace's.*must be locked.*"terraform state push"/);
+  expect(reasonOf(failed)).toMatch(/could not become the workspace's.*lineage.*"terraform state push".*locked/);
   expect(await readLog(failed, 'apply')).toContain("kept as this apply's errored state");
+
+  const held = await client.get(`/workspaces/${workspace.id}`);
+  expect(held.attributes).toMatchObject({
+    locked: true,
+    'locked-reason': expect.stringContaining('terraform state push'),
+  });
+  expect(held.relationships?.['locked-by']?.data).toMatchObject({ type: 'runs', id: run.id });
+  await expect(client.call('POST', `/workspaces/${workspace.id}/actions/unlock`)).rejects.toThrow(/is locked by Run/);
 
   const apply = await client.phase(failed, 'apply');
   const path = `/applies/${apply.id}/errored-state`;
@@ -38,8 +57,12 @@ resource "terraform_data" "slow" {
   const state = await download(path);
   here.write('main.tf', configuration);
   expect(await here.succeed('plan')).toMatch(/terraform_data.slow will be created/);
+  // Locks and unlocks the workspace, and does not bring that state in.
+  await here.succeed('state mv terraform_data.before terraform_data.moved');
+  expect((await client.run(next.id)).attributes.status).toBe('pending');
   here.write('errored.tfstate', JSON.stringify(state));
   await here.succeed('state push errored.tfstate');
   expect(await here.succeed('state list')).toBe('terraform_data.before\nterraform_data.slow\n');
-  expect(await here.succeed('plan')).toContain('No changes.');
+  const planned = await untilConfirmable(next);
+  expect(planned.attributes.status).toBe('planned_and_finished');
 });

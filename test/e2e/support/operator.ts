@@ -13,17 +13,16 @@ export const operate = ({ awsEndpointUrl, bucketName, tableName }: Partial<Local
   });
 };
 
-/** Somebody meddled with the table: the run is left without its workspace. Undone by {@link giveBack}. */
-export const takeAway = async (workspaceId: string): Promise<void> => {
-  const { update } = await import('../../../functions/store/table.ts');
+/** Somebody meddled with the table: no state follows the workspace's. @returns what mends it */
+export const meddle = async (workspaceId: string): Promise<() => Promise<void>> => {
+  const { get, update } = await import('../../../functions/store/table.ts');
   const { keys } = await import('../../../functions/store/keys.ts');
-  await update(keys.workspace(workspaceId), { set: { 'lock.runId': 'run-nobody' } });
-};
-
-export const giveBack = async (workspaceId: string): Promise<void> => {
-  const { update } = await import('../../../functions/store/table.ts');
-  const { keys } = await import('../../../functions/store/keys.ts');
-  await update(keys.workspace(workspaceId), { remove: ['lock'] });
+  const key = keys.workspace(workspaceId);
+  const { state } = (await get<{ state: object }>(key)) ?? {};
+  await update(key, { set: { 'state.lineage': 'of another world' } });
+  return async () => {
+    await update(key, { set: { state } });
+  };
 };
 
 /** Lets the time pass that a canceled run has to stop by itself. */

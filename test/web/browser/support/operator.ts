@@ -54,5 +54,5 @@ export const leaveState = async (runId: string, workspaceId: string, state: stri
   const { keys, objects } = await import('../../../../functions/store/keys.ts');
   const { update } = await import('../../../../functions/store/table.ts');
   await putObject(objects.erroredState(workspaceId, runId), state);
-  await update(keys.run(runId), { set: { 'apply.report.erroredState': true } });
+  await update(keys.run(runId), { set: { unsaved: { runId, serial: 7, lineage: 'l', stored: true } } });
 };

@@ -1,0 +1,60 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+/**
+ * A state that nobody took, on the runner's disk: the last resort, and the only state there that outlives its run. It is
+ * encrypted with a key that came with the job and is gone with the runner; only whoever operates the platform opens it
+ * (`npm run open-state`). What Terraform itself works with is plain text, in a directory of the job that its user alone may
+ * read and that goes with the job; a container's disk is encrypted by its host (AWS Fargate: ephemeral storage).
+ *
+ * File: a line of JSON, then initialization vector (12 bytes), tag (16), ciphertext (AES-256-GCM, the line authenticated).
+ */
+
+export interface KeptStateKey {
+  /** Base64 of 32 bytes. */
+  key: string;
+  /** Base64; the same key as only the platform can open it. */
+  sealed: string;
+}
+
+export interface KeptStateHeader {
+  runId: string;
+  sealed: string;
+}
+
+const ivBytes = 12;
+const tagBytes = 16;
+
+export const keptStatePath = (cacheDirectory: string, runId: string): string =>
+  join(cacheDirectory, 'unsaved-states', `${runId}.tfstate.encrypted`);
+
+export const writeKeptState = async (
+  file: string,
+  content: Buffer,
+  runId: string,
+  { key, sealed }: KeptStateKey,
+): Promise<void> => {
+  const header = Buffer.from(`${JSON.stringify({ runId, sealed } satisfies KeptStateHeader)}\n`);
+  const iv = randomBytes(ivBytes);
+  const cipher = createCipheriv('aes-256-gcm', Buffer.from(key, 'base64'), iv).setAAD(header);
+  const ciphertext = Buffer.concat([cipher.update(content), cipher.final()]);
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await writeFile(file, Buffer.concat([header, iv, cipher.getAuthTag(), ciphertext]), { mode: 0o600 });
+};
+
+/** @throws {Error} for what is no such file; `open` for another key, or when something in it was changed */
+export const readKeptState = (bytes: Buffer): KeptStateHeader & { open(key: Buffer): Buffer } => {
+  const end = bytes.indexOf('\n') + 1;
+  const header = bytes.subarray(0, end);
+  const { runId, sealed } = JSON.parse(header.toString('utf8')) as KeptStateHeader;
+  const [iv, tag] = [bytes.subarray(end, end + ivBytes), bytes.subarray(end + ivBytes, end + ivBytes + tagBytes)];
+  return {
+    runId,
+    sealed,
+    open(key) {
+      const decipher = createDecipheriv('aes-256-gcm', key, iv).setAAD(header).setAuthTag(tag);
+      return Buffer.concat([decipher.update(bytes.subarray(end + ivBytes + tagBytes)), decipher.final()]);
+    },
+  };
+};
