@@ -164,4 +164,23 @@ describe('blocks', () => {
     },
     10_000,
   );
+
+  const many = (bit: string) => bit.repeat(maxMarkdown / bit.length - 10);
+
+  it.each([
+    ['a heading with a gap', `# a${many(' ')}b`],
+    ['a heading of signs', `# a${many('#')}b`],
+    ['a rule with a gap', `- -${many(' ')}b`],
+    ['a divider with a gap', `|a|\n|${many(' ').slice(10)}-b`],
+    ['a divider with a gap behind', `|a|\n|-${many(' ').slice(10)}b`],
+    ['links that all end at the same place', `${many('![x](y ')})`],
+    ['brackets that all close at the same place', `${many('[')}](x)`],
+  ])(
+    'are read in no time where nothing fits after a long try: %s',
+    (_, text) => {
+      const blocks = parseMarkdown(text);
+      expect(textOf(inlinesOf(blocks)).length).toBeLessThanOrEqual(maxMarkdown);
+    },
+    10_000,
+  );
 });

@@ -27,16 +27,20 @@ const kinds: Record<string, 'strong' | 'em' | 'del'> = {
 
 const isWord = (character: string | undefined): boolean => character !== undefined && /[\p{L}\p{N}]/u.test(character);
 
+/** Longer ones are no addresses that people write. */
+const maxHref = 2_000;
+
 /**
- * Finds what closes a mark. Looking for something that is not there any more is remembered, so that a text of nothing
- * but opening marks takes no longer than any other.
+ * Finds what closes a mark. Each is looked for ever further on, so where it was found is remembered, and that it was
+ * not: a text of nothing but opening marks takes no longer than any other.
  */
 const closer = (text: string) => {
-  const gone = new Set<string>();
+  const found = new Map<string, number>();
   return (what: string, from: number): number => {
-    if (gone.has(what)) return -1;
+    const known = found.get(what);
+    if (known !== undefined && (known < 0 || known >= from)) return known;
     const at = text.indexOf(what, from);
-    if (at < 0) gone.add(what);
+    found.set(what, at);
     return at;
   };
 };
@@ -75,17 +79,17 @@ export const parseInline = (text: string, depth = 0): Inline[] => {
       if (bracket) {
         const middle = find('](', after);
         const end = middle < 0 ? -1 : find(')', middle);
-        if (end < 0) return [whole, after];
+        if (end < 0 || end - middle > maxHref) return [whole, after];
         const href = safeHref(
           text
             .slice(middle + 2, end)
             .trim()
             .split(/\s/)[0] ?? '',
         );
-        const children = within(after, middle);
+        // What is within is read once it is known to be: else each of many brackets would have all after it read.
+        if (!href) return [whole, after];
         // An image would be fetched from wherever somebody wants; its description leads there.
-        if (href) return [{ kind: 'link', href, children }, end + 1];
-        return [whole, after];
+        return [{ kind: 'link', href, children: within(after, middle) }, end + 1];
       }
       const href = safeHref(angled ?? bare ?? '');
       const shown = angled ?? bare ?? whole;

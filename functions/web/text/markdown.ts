@@ -15,22 +15,31 @@ export type Block =
 const maxDepth = 6;
 const maxColumns = 20;
 
-const heading = /^ {0,3}#{1,6}\s+(.*?)\s*#*$/;
+// No expression has two parts side by side that take the same: a long line of that would be tried in every way.
+const heading = /^ {0,3}#{1,6}\s+(.*)$/;
 const fence = /^ {0,3}(```+|~~~+)/;
 const quote = /^ {0,3}> ?/;
 const rule = /^ {0,3}([-*_])(?:\s*\1){2,}\s*$/;
 const item = /^( {0,9})([-*+]|\d{1,9}[.)])\s+(.*)$/;
-const divider = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
 
-const cells = (line: string): string[] =>
+const cells = (line: string, most?: number): string[] =>
   line
     .trim()
     .replace(/^\||\|$/g, '')
-    .split('|', maxColumns)
+    .split('|', most)
     .map((cell) => cell.trim());
 
+const isDivider = (line: string): boolean => line.includes('-') && cells(line).every((cell) => /^:?-+:?$/.test(cell));
+
 const isTable = (lines: string[], at: number): boolean =>
-  (lines[at] ?? '').includes('|') && (lines[at + 1] ?? '').includes('-') && divider.test(lines[at + 1] ?? '');
+  (lines[at] ?? '').includes('|') && isDivider(lines[at + 1] ?? '');
+
+/** The title of a heading may be followed by as many signs as stand before it, or more. */
+const withoutSigns = (title: string): string => {
+  let end = title.length;
+  while (title[end - 1] === '#') end--;
+  return title.slice(0, end).trimEnd();
+};
 
 const startsBlock = (line: string): boolean =>
   line.trim() === '' ||
@@ -86,7 +95,7 @@ const readList = (lines: string[], at: number, depth: number): Read => {
 
 const readTable = (lines: string[], at: number): Read => {
   const [rows, end] = take(lines, at + 2, (line) => line.includes('|') && line.trim() !== '');
-  const inlines = (line: string): Inline[][] => cells(line).map((cell) => parseInline(cell));
+  const inlines = (line: string): Inline[][] => cells(line, maxColumns).map((cell) => parseInline(cell));
   return [{ kind: 'table', head: inlines(lines[at] ?? ''), rows: rows.map(inlines) }, end];
 };
 
@@ -101,7 +110,7 @@ const readBlock = (lines: string[], at: number, depth: number): Read => {
   const [, opening] = fence.exec(line) ?? [];
   if (opening) return readCode(lines, at, opening);
   const [, title] = heading.exec(line) ?? [];
-  if (title !== undefined) return [{ kind: 'heading', children: parseInline(title) }, at + 1];
+  if (title !== undefined) return [{ kind: 'heading', children: parseInline(withoutSigns(title.trimEnd())) }, at + 1];
   if (rule.test(line)) return [{ kind: 'rule' }, at + 1];
   if (quote.test(line)) return readQuote(lines, at, depth);
   if (item.test(line)) return readList(lines, at, depth);
