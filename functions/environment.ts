@@ -83,6 +83,10 @@ export const environment = {
     const text = process.env.SIGN_IN;
     return text ? (JSON.parse(text) as SignInSettings) : undefined;
   },
+  /** Of one caller of the public API. */
+  get requestsPerSecond() {
+    return Number(process.env.REQUESTS_PER_SECOND || 30);
+  },
   get clusterArn() {
     return required('CLUSTER_ARN');
   },

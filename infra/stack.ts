@@ -82,14 +82,15 @@ export class Platform extends Stack {
     const { stateMachineArn: arn } = lifecycle;
     const may = permissions(storage, runners, identity, { arn, name: lifecycle.machine.stateMachineName }, settings);
     const forApi = { ...table, ...bucket, ...key, ...machine };
+    const limit = { REQUESTS_PER_SECOND: String(settings.requestsPerSecond) };
     const functions: Record<FunctionId, PlatformFunction> = {
       ...states,
-      Api: build('Api', forApi, may.Api),
-      States: build('States', { ...table, ...bucket }, may.States),
+      Api: build('Api', { ...forApi, ...limit }, may.Api),
+      States: build('States', { ...table, ...bucket, ...limit }, may.States),
       // It asks the issuer that people sign in at.
-      Access: build('Access', { ...table, ...outbound, SIGN_IN: signInVariable(settings) }, may.Access),
+      Access: build('Access', { ...table, ...outbound, ...limit, SIGN_IN: signInVariable(settings) }, may.Access),
       // It starts no run, and asks a run task for a first answer when one is made.
-      Governance: build('Governance', { ...table, ...bucket, ...key, ...outbound }, may.Governance),
+      Governance: build('Governance', { ...table, ...bucket, ...key, ...outbound, ...limit }, may.Governance),
       Identity: build('Identity', tokens, may.Identity),
       Web: build('Web', bucket, may.Web),
       Logs: build('Logs', { ...table, ...bucket }, may.Logs),

@@ -29,18 +29,22 @@ export type Answer = APIGatewayProxyStructuredResultV2;
 const mediaType = 'application/vnd.api+json';
 
 /**
- * On every answer. The client takes API version and product name from them (api.md §1.4). There is no
- * Strict-Transport-Security: the API speaks nothing but TLS on AWS, and on one machine it would turn a developer's
- * every http://localhost away.
+ * On every answer of every function but the page's, which has more. There is no Strict-Transport-Security: the API
+ * speaks nothing but TLS on AWS, and on one machine it would turn a developer's every http://localhost away.
  */
-export const standardHeaders: Record<string, string> = {
-  'tfp-api-version': '2.6',
-  'tfp-appname': 'HCP Terraform',
+export const securityHeaders: Record<string, string> = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
+};
+
+/** The client takes API version and product name from them (api.md §1.4). */
+export const standardHeaders: Record<string, string> = {
+  'tfp-api-version': '2.6',
+  'tfp-appname': 'HCP Terraform',
+  ...securityHeaders,
 };
 
 export const json = (statusCode: number, body: unknown, contentType = mediaType): Answer => ({

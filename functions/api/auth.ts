@@ -7,6 +7,7 @@ import { getRun } from '../store/runs/runs.ts';
 import { sharesState } from '../store/states/state-sharing.ts';
 import { findRunOfStateToken, isStateToken } from '../store/states/state-tokens.ts';
 import type { Workspace } from '../store/workspaces/workspaces.ts';
+import { isTokenOf } from './admission.ts';
 import { notFound, unauthorized } from './errors.ts';
 import { type Granted, nothing, ofRun, ofTask } from './granted.ts';
 import { type Grants, grantsOfUser, noGrants } from './grants.ts';
@@ -45,6 +46,7 @@ export const authenticate = async (request: ApiRequest): Promise<Principal> => {
   }
   const token = await findToken(secret);
   if (!token) throw unauthorized();
+  isTokenOf(request.header('authorization'), token.userId);
   return { kind: 'user', userId: token.userId, tokenId: token.id, ...grantsOfUser(token.userId) };
 };
 
@@ -58,6 +60,7 @@ export const isOfRun = (request: ApiRequest): boolean => isStateToken(secretOf(r
 export const authenticateRun = async (request: ApiRequest): Promise<{ run: Run; principal: Principal }> => {
   const run = await findRunOfStateToken(secretOf(request));
   if (!run) throw unauthorized();
+  isTokenOf(request.header('authorization'), null);
   return { run, principal: { kind: 'run', userId: run.createdBy, tokenId: run.id, ...noGrants } };
 };
 
@@ -78,6 +81,7 @@ export const authenticateTask = async (request: ApiRequest): Promise<{ result: T
   const result = await findResultOfAccessToken(secretOf(request));
   const run = result && (await getRun(result.runId));
   if (!result || !run) throw unauthorized();
+  isTokenOf(request.header('authorization'), result.id);
   return { result, run };
 };
 

@@ -46,6 +46,14 @@ export const tooLong = (detail: string): ApiError => one(414, 'URI too long', de
 
 export const unsupported = (detail: string): ApiError => one(415, 'unsupported media type', detail);
 
+/** @param limit requests per second */
+export const tooMany = (limit: number): ApiError =>
+  one(
+    429,
+    'Too many requests',
+    `You have exceeded the API's rate limit of ${limit} requests per second. Wait a second, and send it again.`,
+  );
+
 /** A value that cannot be; `pointer` is where it stands in the body. */
 export const unprocessable = (pointer: string, detail: string): ApiError =>
   one(422, 'invalid attribute', detail, { pointer });

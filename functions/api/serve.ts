@@ -1,6 +1,7 @@
 import middy from '@middy/core';
 import httpRouter from '@middy/http-router';
-import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import { admit } from './admission.ts';
 import { type Answer, json } from './answer.ts';
 import { ApiError, notFound } from './errors.ts';
 import { featureNotProvided } from './not-provided.ts';
@@ -42,7 +43,12 @@ export const serve = (routes: Route[]) => {
       throw notFound(feature ? `${missing}: ${feature}, not provided by this platform.` : `${missing}.`);
     },
   });
-  return middy(router).onError((request) => {
+  const app = middy(router).onError((request) => {
     request.response = errorAnswer(request.error, request.event);
   });
+  return async (event: APIGatewayProxyEventV2, context: Context): Promise<Answer> => {
+    const { headers, refusal } = await admit(event);
+    const answer: Answer = refusal ?? (await app(event, context));
+    return { ...answer, headers: { ...answer.headers, ...headers } };
+  };
 };

@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import * as v from 'valibot';
+import { securityHeaders } from '../api/answer.ts';
 import { environment } from '../environment.ts';
 import { artifacts } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
@@ -154,7 +155,7 @@ const next = async ({ run, phase, token }: Caller): Promise<NextAnswer> => {
 
 const answer = (statusCode: number, body: unknown): APIGatewayProxyStructuredResultV2 => ({
   statusCode,
-  headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
+  headers: { ...securityHeaders, 'content-type': 'application/json' },
   body: JSON.stringify(body),
 });
 

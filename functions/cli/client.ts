@@ -39,6 +39,18 @@ export class ApiError extends Error {
 }
 
 const mediaType = 'application/vnd.api+json';
+const mostTries = 10;
+
+/** What came too fast was not looked at, so it is sent again once the time is over that the answer says. */
+const inTurn = async (send: () => Promise<Response>): Promise<Response> => {
+  for (let tries = 1; ; tries++) {
+    const response = await send();
+    if (response.status !== 429 || tries === mostTries) return response;
+    await response.body?.cancel();
+    const seconds = Number(response.headers.get('x-ratelimit-reset') ?? response.headers.get('retry-after')) || 1;
+    await new Promise((resolve) => setTimeout(resolve, (seconds + Math.random() * 0.3) * 1000));
+  }
+};
 
 export class Client {
   readonly url: string;
@@ -52,7 +64,7 @@ export class Client {
 
   /** Any call below `/api/v2`. @throws {ApiError} for 4xx and 5xx */
   async call<D = Resource>(method: string, path: string, body?: unknown): Promise<Document<D>> {
-    const response = await fetch(`${this.url}/api/v2${path}`, {
+    const init = {
       method,
       headers: {
         authorization: `Bearer ${this.#token}`,
@@ -60,7 +72,8 @@ export class Client {
         ...(body === undefined ? {} : { 'content-type': mediaType }),
       },
       body: body === undefined ? undefined : JSON.stringify(body),
-    });
+    };
+    const response = await inTurn(() => fetch(`${this.url}/api/v2${path}`, init));
     const text = await response.text();
     if (!response.ok) throw new ApiError(method, path, response.status, text);
     return (text ? JSON.parse(text) : { data: undefined }) as Document<D>;

@@ -58,6 +58,7 @@
  * | `RT#<id>` | `RT` | run trigger |
  * | `CV#<id>` | `CV` | configuration version |
  * | `SV#<id>` | `SV` | state version |
+ * | `REQUESTS#<caller>` | `<second>` | how many requests it made within that second; only for who makes many |
  * | `LOG#<run id>#<phase>` | `<offset>` | piece of a log while the phase runs |
  */
 export interface Key {
@@ -184,6 +185,7 @@ export const keys = {
     pk: `WS#${workspaceId}`,
     sk: `SV#${padded(serial)}#${id}`,
   }),
+  requestCount: (caller: string, second: number): Key => ({ pk: `REQUESTS#${caller}`, sk: padded(second) }),
   log: (runId: string, phase: string, offset: number): Key => ({ pk: `LOG#${runId}#${phase}`, sk: padded(offset) }),
 };
 

@@ -37,6 +37,8 @@ export interface Site {
   home: Home;
   log(line: string): void;
   logs: Logs;
+  /** Of one user; the template's unless given. */
+  requestsPerSecond?: number;
   runnerEnvironment: Record<string, string>;
   /** The issuer that people sign in at (infra/sign-in.ts); empty for none. */
   signIn: string;
@@ -81,7 +83,7 @@ export const assemble = async (site: Site): Promise<Parts> => {
   const functions = stack
     .all<FunctionProperties>('AWS::Lambda::Function')
     .filter(({ id }) => application.bundleOf(id) !== undefined)
-    .map((resource) => onThisMachine(resource, site.signIn));
+    .map((resource) => onThisMachine(resource, site));
   const callers = new Callers(keptSecret(folder.at('credentials.key')), functions, permissions);
   const lambda = new Lambda({
     functions,
@@ -129,10 +131,15 @@ export const assemble = async (site: Site): Promise<Parts> => {
  * Run tasks of people who try things out are on this machine, and so may be the issuer they sign in at. On AWS, loopback
  * is inside the function, and the issuer's secret in Parameter Store.
  */
-const onThisMachine = (resource: Resource<FunctionProperties>, signIn: string): Resource<FunctionProperties> => {
+const onThisMachine = (
+  resource: Resource<FunctionProperties>,
+  { requestsPerSecond, signIn }: Site,
+): Resource<FunctionProperties> => {
   const { Variables = {} } = resource.properties.Environment ?? {};
   const changed = { ...Variables };
   if (Variables.SIGN_IN !== undefined) changed.SIGN_IN = signIn;
+  if (Variables.REQUESTS_PER_SECOND !== undefined && requestsPerSecond !== undefined)
+    changed.REQUESTS_PER_SECOND = String(requestsPerSecond);
   if (Variables.OUTBOUND_ALLOWED_CIDRS !== undefined) {
     const ranges = ['127.0.0.0/8', '::1/128', Variables.OUTBOUND_ALLOWED_CIDRS];
     changed.OUTBOUND_ALLOWED_CIDRS = ranges.filter(Boolean).join(',');

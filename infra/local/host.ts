@@ -27,6 +27,8 @@ export interface HostOptions {
   signIn?: string;
   /** What is to go wrong from the start. */
   faults?: FaultRule[];
+  /** Of one user; the template's unless given. */
+  requestsPerSecond?: number;
 }
 
 const accountId = '000000000000';
@@ -102,7 +104,7 @@ export class Host {
       ...reachedByTerraform(this.folder.at('tls/runners.pem'), tls.caFile, httpsUrl),
     };
     const faults = new Faults(this.#options.faults);
-    const { signIn = '' } = this.#options;
+    const { requestsPerSecond, signIn = '' } = this.#options;
     const site = {
       application,
       awsEndpointUrl,
@@ -111,6 +113,7 @@ export class Host {
       home,
       log,
       logs,
+      requestsPerSecond,
       runnerEnvironment,
       signIn,
       stack,

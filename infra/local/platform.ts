@@ -18,6 +18,8 @@ export interface StartOptions {
   signIn?: string;
   /** What is to go wrong from the start. */
   faults?: FaultRule[];
+  /** Of one user; what is synthesized unless given. */
+  requestsPerSecond?: number;
 }
 
 export interface Platform {
@@ -48,6 +50,7 @@ export const startPlatform = async ({
   application,
   signIn,
   faults,
+  requestsPerSecond,
 }: StartOptions): Promise<Platform> => {
   const begun = performance.now();
   const timeline: Record<string, number> = {};
@@ -67,6 +70,7 @@ export const startPlatform = async ({
     runnerEnvironment: runnerEnvironment(dataDir),
     signIn,
     faults,
+    requestsPerSecond,
   });
   try {
     await host.start();

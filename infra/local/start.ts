@@ -7,7 +7,7 @@ import { type Platform, startPlatform } from './platform.ts';
 
 /**
  * `npm start`: the platform in the foreground. Environment: STEPFORM_DATA, PORT, HTTPS_PORT, STEPFORM_SIGN_IN_…,
- * STEPFORM_FAULTS.
+ * STEPFORM_FAULTS, STEPFORM_REQUESTS_PER_SECOND.
  */
 
 const port = (name: string): number | undefined => {
@@ -34,6 +34,15 @@ const signIn = (): string => {
   } catch (error) {
     throw new StartError((error as Error).message);
   }
+};
+
+const requestsPerSecond = (): number | undefined => {
+  const text = process.env.STEPFORM_REQUESTS_PER_SECOND;
+  if (!text) return undefined;
+  // Terraform refuses to work with a lower one.
+  if (!/^\d+$/.test(text) || Number(text) < 10)
+    throw new StartError(`STEPFORM_REQUESTS_PER_SECOND must be a number from 10 on; it is ${text}`);
+  return Number(text);
 };
 
 const introduce = ({ cliConfigFile, host, local, readyMs }: Platform): string => {
@@ -107,6 +116,7 @@ try {
     httpsPort: port('HTTPS_PORT'),
     signIn: signIn(),
     faults: faults(),
+    requestsPerSecond: requestsPerSecond(),
   });
   stopOnSignal(platform);
   survive(platform);

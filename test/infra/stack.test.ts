@@ -189,6 +189,11 @@ describe('the HTTP API', () => {
     expect(environmentOf('Governance')).not.toHaveProperty('STATE_MACHINE_ARN');
   });
 
+  it('limits the requests of each user to the public API, and those of nobody else', () => {
+    const limited = functionIds.filter((id) => environmentOf(id).REQUESTS_PER_SECOND === '30');
+    expect(limited.sort()).toEqual(['Access', 'Api', 'Governance', 'States']);
+  });
+
   it('never turns logs or runners away before the public API', () => {
     const stage = only('AWS::ApiGatewayV2::Stage').Properties as {
       DefaultRouteSettings: { ThrottlingRateLimit: number; ThrottlingBurstLimit: number };

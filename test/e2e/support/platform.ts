@@ -58,6 +58,8 @@ export class PlatformProcess {
       env: {
         ...process.env,
         ...(before > 1 ? {} : { PORT: '0', HTTPS_PORT: '0' }),
+        // Tests side by side are one user.
+        STEPFORM_REQUESTS_PER_SECOND: '1000',
         ...this.#env,
         STEPFORM_DATA: this.dataDir,
       },

@@ -1,0 +1,63 @@
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { environment } from '../environment.ts';
+import { hashSecret } from '../store/id.ts';
+import { countRequests } from '../store/request-counts.ts';
+import { type Answer, json } from './answer.ts';
+import { tooMany } from './errors.ts';
+import { type Admission, RateLimit } from './rate-limit.ts';
+
+/**
+ * Who may ask at all right now, before anything is read for it. Requests count as their user's, whichever token they
+ * show (HCP API: rate limits); those with a token that this instance has not seen yet, or with none, as those of the
+ * address they come from.
+ */
+
+/** Whose token it is, by its hash; null for those that are not counted. */
+const known = new Map<string, string | null>();
+const mostKnown = 10_000;
+
+/**
+ * To be said once a token was found good.
+ * @param caller the id of whoever it stands for; null for a run, whose configuration decides how often it asks
+ */
+export const isTokenOf = (authorization: string | undefined, caller: string | null): void => {
+  if (!authorization) return;
+  if (known.size >= mostKnown) known.clear();
+  known.set(hashSecret(authorization), caller);
+};
+
+/** An address; of IPv6 the network of 64 bits, because whoever has one address there has them all. */
+export const networkOf = (address: string): string => {
+  if (!address.includes(':')) return address;
+  const [left = [], right = []] = address.split('::').map((part) => part.split(':').filter(Boolean));
+  const between = Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0');
+  return `${[...left, ...between, ...right].slice(0, 4).join(':')}::/64`;
+};
+
+const callerOf = ({ headers, requestContext }: APIGatewayProxyEventV2): string | null => {
+  const { authorization } = headers;
+  const caller = authorization ? known.get(hashSecret(authorization)) : undefined;
+  return caller === undefined ? networkOf(requestContext.http.sourceIp ?? '') : caller;
+};
+
+let rateLimit: RateLimit | undefined;
+
+const headersOf = ({ limit, remaining, resetMs }: Admission): Record<string, string> => ({
+  'x-ratelimit-limit': String(limit),
+  'x-ratelimit-remaining': String(remaining),
+  'x-ratelimit-reset': (resetMs / 1000).toFixed(3),
+});
+
+/** Headers for the answer, which is already there for whom there is none other. */
+export const admit = async (
+  event: APIGatewayProxyEventV2,
+): Promise<{ headers: Record<string, string>; refusal?: Answer }> => {
+  const caller = callerOf(event);
+  if (caller === null) return { headers: {} };
+  rateLimit ??= new RateLimit(environment.requestsPerSecond, countRequests);
+  const admission = await rateLimit.admit(caller, Date.now());
+  const headers = headersOf(admission);
+  if (admission.admitted) return { headers };
+  const { status, errors } = tooMany(admission.limit);
+  return { headers: { ...headers, 'retry-after': '1' }, refusal: json(status, { errors }) };
+};

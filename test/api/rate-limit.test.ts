@@ -1,0 +1,136 @@
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { networkOf } from '../../functions/api/admission.ts';
+import { type Count, RateLimit } from '../../functions/api/rate-limit.ts';
+import { type Api, startApi } from '../support/api.ts';
+
+const limit = 30;
+
+describe('the limit', () => {
+  /** What the table does. */
+  const counter = () => {
+    const sums = new Map<string, number>();
+    let writes = 0;
+    const count: Count = async (caller, second, requests) => {
+      writes++;
+      const key = `${caller} ${second}`;
+      sums.set(key, (sums.get(key) ?? 0) + requests);
+      return sums.get(key) as number;
+    };
+    return { count, writes: () => writes };
+  };
+  const admittedOf = async (instances: RateLimit[], requests: number[], now: number, caller = 'a') => {
+    const answers = await Promise.all(requests.map((i) => (instances[i] as RateLimit).admit(caller, now)));
+    return answers.filter(({ admitted }) => admitted).length;
+  };
+  const times = (n: number, instance = 0) => Array<number>(n).fill(instance);
+
+  it('is exact for one instance, for each caller and second', async () => {
+    const { count } = counter();
+    const one = new RateLimit(limit, count);
+    expect(await admittedOf([one], times(limit), 5_000)).toBe(limit);
+    expect(await one.admit('a', 5_600)).toEqual({ admitted: false, limit, remaining: 0, resetMs: 400 });
+    expect((await one.admit('b', 5_600)).admitted).toBe(true);
+    expect(await one.admit('a', 6_000)).toMatchObject({ admitted: true, remaining: limit - 1 });
+  });
+
+  it('costs nothing for who stays below a third of it', async () => {
+    const { count, writes } = counter();
+    const one = new RateLimit(limit, count);
+    for (let second = 0; second < 20; second++) await admittedOf([one], times(limit / 3), second * 1_000);
+    expect(writes()).toBe(0);
+    await admittedOf([one], times(limit), 100_000);
+    expect(writes()).toBe(2);
+  });
+
+  it('is passed by a share for each instance at most, and not again by who goes on', async () => {
+    const requests = fc.array(fc.nat(7), { minLength: 150, maxLength: 400 });
+    await fc.assert(
+      fc.asyncProperty(requests, async (order) => {
+        const { count } = counter();
+        const instances = Array.from({ length: 8 }, () => new RateLimit(limit, count));
+        const share = limit / 3;
+        expect(await admittedOf(instances, order, 1_000)).toBeLessThanOrEqual(limit + instances.length * share);
+        // Those that have heard of it: each was asked for more than its share.
+        for (const [i] of instances.entries()) await admittedOf(instances, times(limit + share, i), 2_000);
+        for (const second of [3, 4, 5]) expect(await admittedOf(instances, order, second * 1_000)).toBe(limit);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('is each instance’s own while requests cannot be counted', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {});
+    const one = new RateLimit(limit, () => Promise.reject(new Error('throttled')));
+    expect(await admittedOf([one], times(50), 0)).toBe(limit);
+  });
+});
+
+it.each([
+  ['192.0.2.7', '192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+])('takes the address %s for one of %s', (address, network) => {
+  expect(networkOf(address)).toBe(network);
+});
+
+describe('the API', () => {
+  let api: Api;
+  beforeAll(async () => {
+    api = await startApi();
+    process.env.REQUESTS_PER_SECOND = String(limit);
+  });
+  afterAll(() => api.close());
+
+  /** Each test has seconds of its own, which pass when it says so. */
+  let now = Date.parse('2030-01-01T00:00:00.250Z');
+  const pass = (ms: number) => {
+    now += ms;
+    vi.useFakeTimers({ now, toFake: ['Date'] });
+  };
+  afterEach(() => {
+    vi.useRealTimers();
+    now += 60_000;
+  });
+  const statuses = async (n: number, token: string | null) => {
+    const all = await Promise.all(Array.from({ length: n }, () => api.get('account/details', { token })));
+    return all.map(({ status }) => status).sort();
+  };
+  const allOf = (n: number, status: number) => Array<number>(n).fill(status);
+
+  it('turns a user away who asks too often, whichever token is shown, until the second is over', async () => {
+    pass(0);
+    const { createToken } = await import('../../functions/store/access/tokens.ts');
+    const other = (await createToken(api.userId, '')).secret;
+    // From now on it is known whose they are.
+    await Promise.all([statuses(1, api.token), statuses(1, other)]);
+    expect(await statuses(20, api.token)).toEqual(allOf(20, 200));
+    expect(await statuses(20, other)).toEqual([...allOf(10, 200), ...allOf(10, 429)]);
+    const before = api.aws.calls;
+    const refused = await api.get('account/details');
+    expect(api.aws.calls - before).toBe(0);
+    expect(refused.status).toBe(429);
+    expect(refused.headers).toMatchObject({
+      'retry-after': '1',
+      'x-ratelimit-limit': '30',
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': '0.750',
+      'x-content-type-options': 'nosniff',
+    });
+    expect(refused.body.errors).toEqual([
+      { status: '429', title: 'Too many requests', detail: expect.stringMatching(/30 requests per second/) },
+    ]);
+    pass(1_000);
+    const again = await api.get('account/details');
+    expect([again.status, again.headers['x-ratelimit-remaining']]).toEqual([200, '29']);
+  });
+
+  it('counts those with no token, or none that is one, as those of their address', async () => {
+    pass(0);
+    expect(await statuses(20, null)).toEqual(allOf(20, 401));
+    const guesses = await Promise.all(Array.from({ length: 20 }, (_, i) => statuses(1, `sfu_guess-${i}`)));
+    expect(guesses.flat().sort()).toEqual([...allOf(10, 401), ...allOf(10, 429)]);
+    expect(await statuses(1, api.token)).toEqual([200]);
+  });
+});

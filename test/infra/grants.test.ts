@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { objects } from '../../functions/store/keys.ts';
+import { functionIds } from '../../infra/functions.ts';
+import { bundles, permissionsOf, roleOf } from './template.ts';
+
+/**
+ * The other side of what the local endpoint enforces: a grant that the code of its function cannot use. The bundler
+ * leaves out what nothing leads to, so an operation that does not stand in a function's bundle is never called by it.
+ * What this cannot tell: which of the prefixes it names a function reads, and which it writes.
+ */
+
+type Make = (...parts: string[]) => string;
+const namesOf = (prefix: string): string[] =>
+  Object.entries(objects as Record<string, Make>)
+    .filter(([, make]) => make('x', 'x', 'x').startsWith(`${prefix}/`))
+    .map(([name]) => name);
+
+/** As the SDK has them, and the calls that do without it. */
+const says = (code: string, operation: string): boolean =>
+  [`"${operation}"`, `'${operation}'`, `\`${operation}\``].some((literal) => code.includes(literal));
+
+const methods: Record<string, string> = { GetObject: 'GET', PutObject: 'PUT' };
+
+/** Lines of permissionsOf, e.g. `s3:GetObject bucket/runs/*`, that the code has no use for. */
+const unusedIn = (code: string, lines: string[]): string[] => {
+  const has = (start: string) => lines.some((line) => line.startsWith(start));
+  const uses = (line: string): boolean => {
+    const [, service = '', action = '', resource = ''] = /^(\w+):(\w+) (\S+)/.exec(line) ?? [];
+    switch (service) {
+      case 's3': {
+        if (action === 'ListBucket') return has('s3:GetObject');
+        const prefix = resource.split('/')[1] ?? '';
+        const named = namesOf(prefix).some((name) => code.includes(`.${name}(`));
+        return named && says(code, methods[action] ?? action);
+      }
+      case 'kms':
+        // Table and bucket open and make keys in the function's name.
+        if (action === 'Decrypt' && (has('dynamodb:') || has('s3:GetObject'))) return true;
+        return says(code, action) || (action === 'GenerateDataKey' && has('s3:PutObject'));
+      case 'iam':
+        return says(code, 'RunTask');
+      case 'dynamodb':
+        return says(code, action) && (!resource.includes('/index/') || says(code, resource.split('/').at(-1) ?? ''));
+      // The service itself writes the log, and keeps events that could not be delivered.
+      case 'logs':
+      case 'sqs':
+        return true;
+      default:
+        return says(code, action);
+    }
+  };
+  return lines.filter((line) => !uses(line));
+};
+
+describe('a function has no grant that its code cannot use', () => {
+  it.each(functionIds)('%s', (id) => {
+    expect(unusedIn(readFileSync(bundles.functions[id].file, 'utf8'), permissionsOf(roleOf(id)))).toEqual([]);
+  });
+});
+
+it('knows a grant too many', () => {
+  const code = readFileSync(bundles.functions.Planning.file, 'utf8');
+  const excess = [
+    'dynamodb:DeleteItem table',
+    'dynamodb:Query table/index/due',
+    'ecs:RunTask *',
+    'iam:PassRole role',
+    'kms:GenerateDataKey key',
+    's3:GetObject bucket/states/*',
+    'states:StartExecution machine',
+  ];
+  expect(unusedIn(code, ['dynamodb:GetItem table', 'kms:Decrypt key', ...excess])).toEqual(excess);
+});
