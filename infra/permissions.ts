@@ -93,7 +93,17 @@ export const answering = (stateMachineArn: string, ...more: 'Heartbeat'[]): Perm
   resources: [stateMachineArn],
 });
 
-/** Of the functions behind the machine's states; `answering` comes on top, once the machine exists. */
+/** Functions of states that do their work themselves: no token of theirs is ever kept, so there is nothing to answer. */
+const working: LifecycleFunction[] = [
+  'CostEstimating',
+  'PolicyChecking',
+  'PolicyEvaluating',
+  'TaskStageDone',
+  'TaskUnanswered',
+];
+export const answers = (id: LifecycleFunction): boolean => !working.includes(id);
+
+/** Of the functions behind the machine's states; `answering` comes on top where it `answers`, once the machine exists. */
 export const lifecyclePermissions = (storage: Storage, runners: Runners): Record<LifecycleFunction, Permission[]> => {
   const may = grants(storage, runners);
   const enter = [may.table('GetItem', 'UpdateItem'), may.tableKey()];
@@ -101,7 +111,7 @@ export const lifecyclePermissions = (storage: Storage, runners: Runners): Record
   const launch = [...enter, ...may.launch(), may.onTasks('StopTask')];
   // What it read and what it found lies with the run.
   const judge = [
-    may.table('GetItem', 'Query', 'PutItem', 'UpdateItem'),
+    may.table('GetItem', 'Query', 'UpdateItem'),
     may.key('Decrypt', 'GenerateDataKey'),
     may.readObjects('runs'),
     may.writeObjects('runs'),

@@ -8,7 +8,7 @@ import type { FunctionId } from './functions.ts';
 import { IdentityKeys } from './identity.ts';
 import { Lifecycle, type LifecycleFunction, lifecycleFunctions } from './lifecycle.ts';
 import { Operations } from './operations.ts';
-import { answering, lifecyclePermissions, type Permission, permissions, statement } from './permissions.ts';
+import { answering, answers, lifecyclePermissions, type Permission, permissions, statement } from './permissions.ts';
 import { Runners } from './runner.ts';
 import type { Settings } from './settings.ts';
 import { signInVariable } from './sign-in.ts';
@@ -76,7 +76,7 @@ export class Platform extends Stack {
     // Apart from the roles' own policies, which the functions and so the machine wait for.
     new iam.Policy(this, 'AnswerExecutions', {
       statements: [statement(answering(lifecycle.stateMachineArn))],
-      roles: lifecycleFunctions.map((id) => states[id].role),
+      roles: lifecycleFunctions.filter(answers).map((id) => states[id].role),
     });
 
     const { stateMachineArn: arn } = lifecycle;

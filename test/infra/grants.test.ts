@@ -11,10 +11,14 @@ import { bundles, permissionsOf, roleOf } from './template.ts';
  */
 
 type Make = (...parts: string[]) => string;
-const namesOf = (prefix: string): string[] =>
-  Object.entries(objects as Record<string, Make>)
+/** Keys that records hold, so that they are used without being made. */
+const recorded: Record<string, string[]> = { inputs: ['inputsKey'], policies: ['bundleKey', 'contentKey'] };
+const signsOf = (prefix: string): string[] => [
+  ...Object.entries(objects as Record<string, Make>)
     .filter(([, make]) => make('x', 'x', 'x').startsWith(`${prefix}/`))
-    .map(([name]) => name);
+    .map(([name]) => `.${name}(`),
+  ...(recorded[prefix] ?? []),
+];
 
 /** As the SDK has them, and the calls that do without it. */
 const says = (code: string, operation: string): boolean =>
@@ -30,8 +34,7 @@ const unusedIn = (code: string, lines: string[]): string[] => {
     switch (service) {
       case 's3': {
         if (action === 'ListBucket') return has('s3:GetObject');
-        const prefix = resource.split('/')[1] ?? '';
-        const named = namesOf(prefix).some((name) => code.includes(`.${name}(`));
+        const named = signsOf(resource.split('/')[1] ?? '').some((sign) => code.includes(sign));
         return named && says(code, methods[action] ?? action);
       }
       case 'kms':

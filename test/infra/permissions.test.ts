@@ -33,16 +33,14 @@ const judgePolicies = [
   ...objects('GetObject', 'inputs', 'policies', 'runs'),
   ...objects('PutObject', 'runs'),
   's3:ListBucket bucket',
-  ...answers(),
 ];
 const judge = [
-  ...table('GetItem', 'Query', 'PutItem', 'UpdateItem'),
+  ...table('GetItem', 'Query', 'UpdateItem'),
   'kms:Decrypt key',
   'kms:GenerateDataKey key',
   ...objects('GetObject', 'runs'),
   ...objects('PutObject', 'runs'),
   's3:ListBucket bucket',
-  ...answers(),
 ];
 const launcher = [...enter, ...launch, ...tasks('StopTask')];
 const finisher = [
@@ -123,8 +121,8 @@ const expected: Record<FunctionId, string[]> = {
   ApplyQueued: launcher,
   Applying: enter,
   RunTask: [...table('GetItem', 'UpdateItem'), 'kms:Decrypt key', ...answers()],
-  TaskUnanswered: [...table('GetItem', 'UpdateItem'), ...tableKey, ...answers()],
-  TaskStageDone: [...enter, ...table('Query')],
+  TaskUnanswered: [...table('GetItem', 'UpdateItem'), ...tableKey],
+  TaskStageDone: [...table('GetItem', 'Query', 'UpdateItem'), ...tableKey],
   Complete: finisher,
   ExecutionStopped: [...finisher, ...keepsLostEvents],
   RunnerStopped: [...launcher, ...table('Query'), ...keepsLostEvents],
