@@ -1,6 +1,6 @@
 /**
  * Requests of one caller within one second of the clock, over all instances of a function that answer them
- * (decisions/NNNN): an instance lets a share of the limit pass on its own, and from there on takes from a common count.
+ * (decisions/0013): an instance lets a share of the limit pass on its own, and from there on takes from a common count.
  * Whoever was refused has no share for a while.
  */
 
