@@ -116,7 +116,7 @@ export class Platform extends Stack {
       ]),
       RunApplied: build('RunApplied', { ...table, ...bucket, ...machine }, [...may.RunApplied, lost.keep]),
       Sweep: build('Sweep', { ...table, ...bucket, ...machine, ...launch }, may.Sweep),
-      Bootstrap: build('Bootstrap', table, may.Bootstrap),
+      Bootstrap: build('Bootstrap', { ...table, PUBLIC_URL: api.url }, may.Bootstrap),
     };
 
     api.connect({

@@ -1,31 +1,40 @@
 import * as v from 'valibot';
 import { email, organizationName, username } from '../api/input/names.ts';
+import { environment } from '../environment.ts';
+import { createOneTimeSecret } from '../store/access/one-time-secrets.ts';
 import { createOrganization, defaultOrganizationSettings, getOrganization } from '../store/access/organizations.ts';
-import { createToken } from '../store/access/tokens.ts';
 import { createUser } from '../store/access/users.ts';
 
-/** The first organization, its owner and a token, for whoever operates the platform. */
+/**
+ * The first organization and its owner, for whoever operates the platform: what lets the owner in is a secret that is good
+ * for one sign-in, so that whoever hands it over has nothing afterwards.
+ */
 
 const input = v.object({
   organization: organizationName,
   email,
   username: v.optional(username),
-  /** Gives the owner of an organization that exists another token. */
+  /** Gives the owner of an organization that exists another secret; a former one is worth nothing then. */
   rotate: v.optional(v.boolean(), false),
 });
 
 export interface Bootstrapped {
-  /** Shown this once. */
-  token: string;
   organization: string;
   userId: string;
+  /** Shown this once, good for one sign-in. */
+  secret: string;
+  goodUntil: string;
+  /** Where the owner signs in with it. */
+  signInAt: string;
 }
 
 const ownerOf = async (given: v.InferOutput<typeof input>): Promise<string> => {
   const existing = await getOrganization(given.organization);
   if (existing) {
     if (!given.rotate) {
-      throw new Error(`Organization ${given.organization} exists. Send "rotate": true for another token of its owner.`);
+      throw new Error(
+        `Organization ${given.organization} exists. Send "rotate": true for another one-time secret of its owner.`,
+      );
     }
     // Completes what a first attempt that was cut off left out.
     await createOrganization(existing.name, existing, existing.createdBy);
@@ -48,6 +57,7 @@ export const handler = async (event: unknown): Promise<Bootstrapped> => {
     throw new Error(`Send {"organization": …, "email": …}. ${issues.join('; ')}`);
   }
   const userId = await ownerOf(parsed.output);
-  const { secret } = await createToken(userId, 'Created by the operator');
-  return { token: secret, organization: parsed.output.organization, userId };
+  const { organization } = parsed.output;
+  const { secret, goodUntil } = await createOneTimeSecret(userId);
+  return { organization, userId, secret, goodUntil, signInAt: `${environment.publicUrl}/app` };
 };

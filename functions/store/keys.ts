@@ -23,6 +23,7 @@
  * | `USER#<id>` | `USER` | user |
  * | | `ORG#<name>` | membership of the user in the organization |
  * | | `TOKEN#<id>` | → hash of the user's token |
+ * | | `ONCE` | one-time secret that lets the user in |
  * | `TEAM#<id>` | `TEAM` | team: what it may do in the organization |
  * | | `GRANT#<id>` | → workspace or project that it was given something on |
  * | `GRANT#<id>` | `GRANT` | → team, and workspace or project: what was given stands there |
@@ -119,6 +120,7 @@ export const keys = {
   grantOfTeam: (teamId: string, id: string): Key => ({ pk: `TEAM#${teamId}`, sk: `GRANT#${id}` }),
   teamGrant: (id: string): Key => ({ pk: `GRANT#${id}`, sk: 'GRANT' }),
   userToken: (userId: string, id: string): Key => ({ pk: `USER#${userId}`, sk: `TOKEN#${id}` }),
+  oneTimeSecret: (userId: string): Key => ({ pk: `USER#${userId}`, sk: 'ONCE' }),
   token: (hash: string): Key => ({ pk: `TOKEN#${hash}`, sk: 'TOKEN' }),
   loginCode: (hash: string): Key => ({ pk: `LOGIN#${hash}`, sk: 'LOGIN' }),
   identity: (hash: string): Key => ({ pk: `IDENTITY#${hash}`, sk: 'IDENTITY' }),

@@ -66,8 +66,20 @@ export const arrive = async (): Promise<void> => {
   arriving.value = false;
 };
 
-const exchange = async (code: string, verifier: string, headers: Record<string, string>): Promise<string> => {
-  const sent = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: 'page' };
+const exchange = (code: string, verifier: string, headers: Record<string, string>): Promise<string> =>
+  sessionFor({ grant_type: 'authorization_code', code, code_verifier: verifier }, headers);
+
+/** Begins what the operator hands to the first owner (store/access/one-time-secrets.ts). */
+const oncePrefix = 'sfonce_';
+
+/** What somebody typed: a token, or a secret that is worth one. @throws {Error} in the platform's words */
+export const tokenOf = (typed: string): Promise<string> =>
+  typed.startsWith(oncePrefix)
+    ? sessionFor({ grant_type: 'urn:stepform:one-time-secret', secret: typed })
+    : Promise.resolve(typed);
+
+const sessionFor = async (asked: Record<string, string>, headers: Record<string, string> = {}): Promise<string> => {
+  const sent = { ...asked, redirect_uri: 'page' };
   const answer = await fetch(`${base}/oauth/token`, { method: 'POST', headers, body: new URLSearchParams(sent) });
   const said = (await answer.json()) as { access_token?: string; error_description?: string };
   if (!answer.ok || !said.access_token) throw new Error(said.error_description ?? 'The platform gave no token.');

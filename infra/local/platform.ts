@@ -37,6 +37,8 @@ export interface Platform {
 }
 
 const organization = 'local';
+/** functions/api/routes/oauth-token.ts */
+const oneTimeGrant = 'urn:stepform:one-time-secret';
 
 /**
  * The whole application on this machine, for people (`npm start`), tests, demo and benchmark. Resolves when requests
@@ -106,7 +108,11 @@ const bootstrap = async (host: Host): Promise<string> => {
   const { failure, payload: answer } = await host.lambda.invoke('BootstrapFunction', payload);
   if (failure)
     throw new StartError(`the first organization could not be made: ${failure.errorType}: ${failure.errorMessage}`);
-  return (JSON.parse(answer) as { token: string }).token;
+  const { secret } = JSON.parse(answer) as { secret: string };
+  const body = new URLSearchParams({ grant_type: oneTimeGrant, secret });
+  const exchanged = await fetch(`${host.local.url}/oauth/token`, { method: 'POST', body });
+  if (!exchanged.ok) throw new StartError(`the owner was not let in: ${await exchanged.text()}`);
+  return ((await exchanged.json()) as { access_token: string }).access_token;
 };
 
 const writeCliConfig = (host: Host, { httpsUrl, token }: Local): string => {

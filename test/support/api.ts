@@ -83,7 +83,9 @@ export const startApi = async (): Promise<Api> => {
   const apart: Record<string, typeof core> = { States: states, Access: access, Governance: governance };
   const { handler: bootstrap } = await import('../../functions/events/bootstrap.ts');
   const { putObject } = await import('../../functions/store/bucket.ts');
-  const { token, userId } = await bootstrap({ organization: 'acme', email: 'owner@acme.test', username: 'owner' });
+  const { createToken } = await import('../../functions/store/access/tokens.ts');
+  const { userId } = await bootstrap({ organization: 'acme', email: 'owner@acme.test', username: 'owner' });
+  const { secret: token } = await createToken(userId, 'of the owner');
 
   const call: Api['call'] = async (method, path, sent = {}) => {
     const url = path.startsWith('/') ? path : `/api/v2/${path}`;

@@ -1,13 +1,16 @@
 import { connect, userOf } from '../../sign-in/people.ts';
 import { beginSession } from '../../sign-in/session.ts';
 import { type LoginGrant, redeemLoginCode } from '../../store/access/login-codes.ts';
+import { useOneTimeSecret } from '../../store/access/one-time-secrets.ts';
 import { createToken, removeSession } from '../../store/access/tokens.ts';
 import { type Answer, done, json } from '../answer.ts';
 import { authenticate } from '../auth.ts';
 import type { ApiRequest } from '../request.ts';
 import { openRoute, type Route } from '../route.ts';
 
-/** Where codes become tokens (RFC 6749 §4.1.3): for Terraform an API token, for the web page a session. */
+/** Where codes become tokens (RFC 6749 §4.1.3), and one-time secrets: for the web page a session, else an API token. */
+
+const oneTimeGrant = 'urn:stepform:one-time-secret';
 
 const plainJson = 'application/json';
 const failed = (error: string, description: string): Answer =>
@@ -21,12 +24,18 @@ const userIdOf = async (request: ApiRequest, { by }: LoginGrant): Promise<string
   return (await connect(by.person, userId)) ? userId : undefined;
 };
 
-const exchange = async (request: ApiRequest): Promise<Answer> => {
-  const sent = request.form();
-  const given = (name: string) => sent.get(name) ?? '';
-  if (given('grant_type') !== 'authorization_code') {
-    return failed('unsupported_grant_type', 'Only authorization_code is.');
+/** For the page a session, which its `redirect_uri` asks for; else an API token. */
+const tokenFor = async (userId: string, isPage: boolean, description: string, until: string | null) => {
+  if (!isPage) {
+    const { secret } = await createToken(userId, description, until);
+    return json(200, { access_token: secret, token_type: 'bearer' }, plainJson);
   }
+  const { secret, expiresAt } = await beginSession(userId);
+  const seconds = Math.floor((Date.parse(expiresAt) - Date.now()) / 1000);
+  return json(200, { access_token: secret, token_type: 'bearer', expires_in: seconds }, plainJson);
+};
+
+const exchangeCode = async (request: ApiRequest, given: (name: string) => string): Promise<Answer> => {
   const redirectUri = given('redirect_uri');
   const grant = await redeemLoginCode(given('code'), { verifier: given('code_verifier'), redirectUri });
   if (!grant) return failed('invalid_grant', 'The code is unknown, used or too old. Start again.');
@@ -34,13 +43,37 @@ const exchange = async (request: ApiRequest): Promise<Answer> => {
   if (userId === undefined) {
     return failed('invalid_grant', 'Somebody else signs in so: sign out, and sign in as that user to see who.');
   }
-  if (redirectUri === 'page') {
-    const { secret, expiresAt } = await beginSession(userId);
-    const seconds = Math.floor((Date.parse(expiresAt) - Date.now()) / 1000);
-    return json(200, { access_token: secret, token_type: 'bearer', expires_in: seconds }, plainJson);
+  return tokenFor(userId, redirectUri === 'page', 'terraform login', grant.tokenExpiresAt);
+};
+
+const anotherOne =
+  'The operator of this platform gets another one by invoking its Bootstrap function with "rotate": true.';
+
+/** What the operator's Bootstrap function hands out. */
+const exchangeSecret = async (given: (name: string) => string): Promise<Answer> => {
+  const use = await useOneTimeSecret(given('secret').trim());
+  if ('userId' in use) return tokenFor(use.userId, given('redirect_uri') === 'page', 'One-time secret', null);
+  if (use.refused === 'used') {
+    return failed(
+      'invalid_grant',
+      `This one-time secret was used at ${use.usedAt}, and is good for one sign-in only. If that was not you, somebody else is signed in as you: tell the operator now. ${anotherOne}`,
+    );
   }
-  const { secret } = await createToken(userId, 'terraform login', grant.tokenExpiresAt);
-  return json(200, { access_token: secret, token_type: 'bearer' }, plainJson);
+  const why = use.refused === 'expired' ? 'is too old' : 'is not known, or there is a newer one';
+  return failed('invalid_grant', `This one-time secret ${why}. ${anotherOne}`);
+};
+
+const exchange = async (request: ApiRequest): Promise<Answer> => {
+  const sent = request.form();
+  const given = (name: string) => sent.get(name) ?? '';
+  switch (given('grant_type')) {
+    case 'authorization_code':
+      return exchangeCode(request, given);
+    case oneTimeGrant:
+      return exchangeSecret(given);
+    default:
+      return failed('unsupported_grant_type', `Only authorization_code and ${oneTimeGrant} are.`);
+  }
 };
 
 /**

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { ApiError } from '../../cli/client.ts';
-import { arriving, askForIssuer, depart, issuer } from '../issuer.ts';
+import { arriving, askForIssuer, depart, issuer, tokenOf } from '../issuer.ts';
 import { Notice } from '../parts/basics.tsx';
 import { Form, Text, textOf } from '../parts/form.tsx';
 import { Mark, Shell } from '../parts/shell.tsx';
@@ -14,7 +14,7 @@ export const SignIn = () => {
   }, []);
   const submit = async (data: FormData) => {
     try {
-      await signIn(textOf(data, 'token') ?? '');
+      await signIn(await tokenOf((textOf(data, 'token') ?? '').trim()));
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 401) throw error;
       throw new Error(
@@ -56,7 +56,8 @@ export const SignIn = () => {
           <summary>Where do I get a token?</summary>
           <p class="soft small">
             <code>npm start</code> prints one when the platform runs on one machine. On AWS, whoever set the platform up
-            got the first one from its Bootstrap function. Once signed in, you make more of them under your user name.
+            gets a one-time secret for its first owner from its Bootstrap function: paste that. Once signed in, you make
+            tokens under your user name.
           </p>
         </details>
       </section>
