@@ -1,56 +1,15 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { repeat } from '../live.ts';
-import { base } from '../location.ts';
-import { type Piece, plain } from '../text/ansi.ts';
-import { LogText } from '../text/log-text.ts';
+import { type Fold, LogFolds } from '../text/log-folds.ts';
 import { saveFile } from '../text/save.ts';
 import { count } from '../text/time.ts';
 import { Copy } from './basics.tsx';
+import { Row } from './log-row.tsx';
+import { useLogText } from './log-source.ts';
 
 const rowHeight = 20;
 /** Rows above and below what is seen. */
 const margin = 15;
-/** The most the platform gives at once. */
-const pieceBytes = 1_048_576;
-
-/** Logs are read on this origin, whatever name the API knows itself by. */
-const ownUrl = (url: string): string => `${base}${new URL(url).pathname.replace(/^.*?(?=\/logs\/)/, '')}`;
-
-const read = async (url: string, offset: number): Promise<Uint8Array> => {
-  const response = await fetch(`${ownUrl(url)}?limit=${pieceBytes}&offset=${offset}`, {
-    referrerPolicy: 'no-referrer',
-  });
-  if (!response.ok) throw new TypeError(`log: status ${response.status}`);
-  return new Uint8Array(await response.arrayBuffer());
-};
-
-const quickMs = 400;
-const slowMs = 900;
-
-/** Follows a log: at once while there is more, then as often as new lines come, at most every 400 ms. */
-const useLogText = (url: string, over: boolean) => {
-  const log = useMemo(() => new LogText(), [url]);
-  const version = useSignal(0);
-  const ended = useRef(over);
-  ended.current = over;
-  useEffect(() => {
-    let quiet = 0;
-    const task = repeat(async () => {
-      const bytes = await read(url, log.offset);
-      if (log.append(bytes)) version.value++;
-      if (log.closed) return undefined;
-      if (bytes.length >= pieceBytes) return 0;
-      quiet = bytes.length ? 0 : quiet + 1;
-      // A runner that died left no closing byte.
-      if (ended.current && quiet > 2) return undefined;
-      return quiet < 3 ? quickMs : slowMs;
-    });
-    return task.stop;
-  }, [log, url, version]);
-  return { log, version };
-};
-
 interface LogProps {
   name: 'plan' | 'apply';
   url: string;
@@ -63,30 +22,55 @@ export const Log = ({ name, url, runId, over }: LogProps) => {
   const { log, version } = useLogText(url, over);
   const box = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
-  const height = useSignal(600);
+  const seen = useSignal(600);
   const following = useSignal(!over);
   const aimed = useSignal<number | undefined>(lineInAddress(name));
   const search = useSignal('');
   const length = version.value >= 0 ? log.length : 0;
   const found = useMemo(() => log.find(search.value), [log, search.value, length]);
   const at = useSignal(0);
+  const folds = useMemo(() => new LogFolds(log), [log]);
+  const folded = useSignal(false);
+  const open = useSignal<ReadonlySet<Fold>>(new Set());
+  const rows = useMemo(
+    () => (folded.value ? folds.rows(open.value) : undefined),
+    [folds, folded.value, open.value, length],
+  );
+  const height = rows?.length ?? length;
+
+  const toggle = (fold: Fold) => {
+    const next = new Set(open.value);
+    if (!next.delete(fold)) next.add(fold);
+    open.value = next;
+  };
 
   const showLine = (index: number) => {
     following.value = false;
     aimed.value = index;
+    let row = index;
+    if (folded.value) {
+      const fold = folds.foldOf(index);
+      if (fold) open.value = new Set([...open.value, fold]);
+      row = folds.rows(open.value).findIndex((one) => 'line' in one && one.line === index);
+    }
     const element = box.current;
-    if (element) element.scrollTop = Math.max(0, index * rowHeight - element.clientHeight / 3);
+    // What was unfolded for it is there in a moment only.
+    if (element) {
+      requestAnimationFrame(() => {
+        element.scrollTop = Math.max(0, row * rowHeight - element.clientHeight / 3);
+      });
+    }
   };
 
   useEffect(() => {
     const element = box.current;
     if (!element) return;
     const watch = new ResizeObserver(() => {
-      height.value = element.clientHeight;
+      seen.value = element.clientHeight;
     });
     watch.observe(element);
     return () => watch.disconnect();
-  }, [height]);
+  }, [seen]);
 
   useEffect(() => {
     const element = box.current;
@@ -112,20 +96,30 @@ export const Log = ({ name, url, runId, over }: LogProps) => {
   };
 
   const first = Math.max(0, Math.floor(top.value / rowHeight) - margin);
-  const last = Math.min(length, Math.ceil((top.value + height.value) / rowHeight) + margin);
-  const rows = [];
-  for (let index = first; index < last; index++) {
-    rows.push(
+  const last = Math.min(height, Math.ceil((top.value + seen.value) / rowHeight) + margin);
+  const shown = [];
+  for (let row = first; row < last; row++) {
+    const one = rows ? rows[row] : { line: row };
+    if (!one) continue;
+    const fold = 'fold' in one ? one.fold : undefined;
+    const index = 'line' in one ? one.line : (one.fold.lines.at(one.fold.block ? 0 : -1) as number);
+    shown.push(
       <Row
-        key={index}
+        key={fold ? `${index} fold` : index}
         index={index}
         name={name}
         pieces={log.pieces(index)}
         mark={search.value}
-        aimed={aimed.value === index}
-        onAim={() => {
-          aimed.value = index;
-        }}
+        aimed={!fold && aimed.value === index}
+        onAim={() => (aimed.value = index)}
+        fold={
+          fold && {
+            address: fold.address,
+            count: fold.lines.length,
+            open: open.value.has(fold),
+            onToggle: () => toggle(fold),
+          }
+        }
       />,
     );
   }
@@ -171,6 +165,17 @@ export const Log = ({ name, url, runId, over }: LogProps) => {
             Follow the end
           </button>
         )}
+        <button
+          type="button"
+          class="small-button"
+          aria-pressed={folded.value}
+          onClick={() => {
+            folded.value = !folded.value;
+            following.value = !folded.value && !over;
+          }}
+        >
+          Fold by resource
+        </button>
         <Copy text={log} label="Copy all" />
         <button type="button" class="small-button" onClick={() => saveFile(log.toString(), `${runId}-${name}.log`)}>
           Download
@@ -181,78 +186,15 @@ export const Log = ({ name, url, runId, over }: LogProps) => {
         {length === 0 ? (
           <p class="quiet-line">{over ? 'It said nothing.' : 'Waiting for Terraform’s first words …'}</p>
         ) : (
-          <div class="canvas" style={{ height: `${length * rowHeight}px` }}>
+          <div class="canvas" style={{ height: `${height * rowHeight}px` }}>
             <div class="window" style={{ transform: `translateY(${first * rowHeight}px)` }}>
-              {rows}
+              {shown}
             </div>
           </div>
         )}
       </section>
     </section>
   );
-};
-
-const Row = ({
-  index,
-  name,
-  pieces,
-  mark,
-  aimed,
-  onAim,
-}: {
-  index: number;
-  name: string;
-  pieces: Piece[];
-  mark: string;
-  aimed: boolean;
-  onAim(): void;
-}) => (
-  <div class={aimed ? 'line aimed' : 'line'}>
-    <a
-      class="number"
-      href={`#${name}-${index + 1}`}
-      tabIndex={-1}
-      aria-label={`Line ${index + 1}`}
-      onClick={(event) => {
-        event.preventDefault();
-        history.replaceState(null, '', `#${name}-${index + 1}`);
-        onAim();
-      }}
-    >
-      {index + 1}
-    </a>
-    <span>
-      {pieces.map(({ text, style }, i) => {
-        const words = marked(text, mark);
-        return style === plain ? (
-          <span key={i}>{words}</span>
-        ) : (
-          <span key={i} class={classOf(style)}>
-            {words}
-          </span>
-        );
-      })}
-    </span>
-  </div>
-);
-
-const classOf = ({ bold, dim, italic, underline, colour }: Piece['style']): string =>
-  [bold && 'b', dim && 'd', italic && 'i', underline && 'u', colour !== undefined && `c${colour}`]
-    .filter(Boolean)
-    .join(' ');
-
-/** The text with what was searched for marked. */
-const marked = (text: string, mark: string) => {
-  if (!mark) return text;
-  const parts = [];
-  const low = text.toLowerCase();
-  const wanted = mark.toLowerCase();
-  let from = 0;
-  for (let i = low.indexOf(wanted); i >= 0; i = low.indexOf(wanted, from)) {
-    parts.push(text.slice(from, i), <mark key={i}>{text.slice(i, i + wanted.length)}</mark>);
-    from = i + wanted.length;
-  }
-  return parts.length ? [...parts, text.slice(from)] : text;
 };
 
 /** `#plan-120` aims at line 120 of the plan. */

@@ -43,6 +43,11 @@ export class LogText {
     if (text.includes('\x1b')) this.#style = ansi(text, this.#style).end;
   }
 
+  /** How many lines there are that do not change any more. */
+  get whole(): number {
+    return this.#lines.length;
+  }
+
   /** How many lines there are, an unfinished last one included. */
   get length(): number {
     return this.#lines.length + (this.#rest ? 1 : 0);

@@ -37,6 +37,16 @@ describe('a log of 100,000 lines', () => {
 
     expect(await longestFrame(page, '.log')).toBeLessThan(2_000);
     await page.locator('.log').getByText('line 100000 of').waitFor();
+
+    await page.getByRole('button', { name: 'Fold by resource' }).click();
+    const fold = page.getByRole('button', { name: 'terraform_data.x, 100000 lines' });
+    await fold.waitFor();
+    expect(await page.locator('.log .line').count()).toBe(1);
+    expect(await fold.getAttribute('aria-expanded')).toBe('false');
+    // What is searched for is found where it is folded away.
+    await search.fill('line 54321 of');
+    await search.press('Enter');
+    await page.locator('.line.aimed', { hasText: 'line 54321 of a long log' }).waitFor();
   });
 
   it('can be linked to by the line', async () => {

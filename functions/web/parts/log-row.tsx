@@ -1,0 +1,74 @@
+import { type Piece, plain } from '../text/ansi.ts';
+
+/** One row of a log. */
+
+interface RowProps {
+  index: number;
+  name: string;
+  pieces: Piece[];
+  mark: string;
+  aimed: boolean;
+  onAim(): void;
+  /** Of the row that stands for several lines: opens and closes it. */
+  fold?: { address: string; count: number; open: boolean; onToggle(): void };
+}
+
+export const Row = ({ index, name, pieces, mark, aimed, onAim, fold }: RowProps) => (
+  <div class={aimed ? 'line aimed' : 'line'}>
+    <a
+      class="number"
+      href={`#${name}-${index + 1}`}
+      tabIndex={-1}
+      aria-label={`Line ${index + 1}`}
+      onClick={(event) => {
+        event.preventDefault();
+        history.replaceState(null, '', `#${name}-${index + 1}`);
+        onAim();
+      }}
+    >
+      {index + 1}
+    </a>
+    {fold && (
+      <button
+        type="button"
+        class="fold"
+        aria-expanded={fold.open}
+        aria-label={`${fold.address}, ${fold.count} lines`}
+        onClick={fold.onToggle}
+      >
+        {fold.open ? '▾' : '▸'} {fold.count}
+      </button>
+    )}
+    <span>
+      {pieces.map(({ text, style }, i) => {
+        const words = marked(text, mark);
+        return style === plain ? (
+          <span key={i}>{words}</span>
+        ) : (
+          <span key={i} class={classOf(style)}>
+            {words}
+          </span>
+        );
+      })}
+    </span>
+  </div>
+);
+
+const classOf = ({ bold, dim, italic, underline, colour }: Piece['style']): string =>
+  [bold && 'b', dim && 'd', italic && 'i', underline && 'u', colour !== undefined && `c${colour}`]
+    .filter(Boolean)
+    .join(' ');
+
+/** The text with what was searched for marked. */
+const marked = (text: string, mark: string) => {
+  if (!mark) return text;
+  const parts = [];
+  const low = text.toLowerCase();
+  const wanted = mark.toLowerCase();
+  let from = 0;
+  for (let i = low.indexOf(wanted); i >= 0; i = low.indexOf(wanted, from)) {
+    parts.push(text.slice(from, i), <mark key={i}>{text.slice(i, i + wanted.length)}</mark>);
+    from = i + wanted.length;
+  }
+  return parts.length ? [...parts, text.slice(from)] : text;
+};

@@ -1,0 +1,45 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { repeat } from '../live.ts';
+import { base } from '../location.ts';
+import { LogText } from '../text/log-text.ts';
+
+/** The most the platform gives at once. */
+const pieceBytes = 1_048_576;
+
+/** Logs are read on this origin, whatever name the API knows itself by. */
+const ownUrl = (url: string): string => `${base}${new URL(url).pathname.replace(/^.*?(?=\/logs\/)/, '')}`;
+
+const read = async (url: string, offset: number): Promise<Uint8Array> => {
+  const response = await fetch(`${ownUrl(url)}?limit=${pieceBytes}&offset=${offset}`, {
+    referrerPolicy: 'no-referrer',
+  });
+  if (!response.ok) throw new TypeError(`log: status ${response.status}`);
+  return new Uint8Array(await response.arrayBuffer());
+};
+
+const quickMs = 400;
+const slowMs = 900;
+
+/** Follows a log: at once while there is more, then as often as new lines come, at most every 400 ms. */
+export const useLogText = (url: string, over: boolean) => {
+  const log = useMemo(() => new LogText(), [url]);
+  const version = useSignal(0);
+  const ended = useRef(over);
+  ended.current = over;
+  useEffect(() => {
+    let quiet = 0;
+    const task = repeat(async () => {
+      const bytes = await read(url, log.offset);
+      if (log.append(bytes)) version.value++;
+      if (log.closed) return undefined;
+      if (bytes.length >= pieceBytes) return 0;
+      quiet = bytes.length ? 0 : quiet + 1;
+      // A runner that died left no closing byte.
+      if (ended.current && quiet > 2) return undefined;
+      return quiet < 3 ? quickMs : slowMs;
+    });
+    return task.stop;
+  }, [log, url, version]);
+  return { log, version };
+};
