@@ -127,7 +127,7 @@ const settle = async (world: LifecycleWorld): Promise<void> => {
       const where = open.map((one) => `${one.name}: ready ${one.ready}, waiting ${one.waiting}`);
       throw new Error(`stuck: ${where.join('; ')}; ${runs.map(({ id, status }) => `${id} ${status}`)}`);
     }
-    if (turn % 4 === 3) await world.sweep();
+    if (turn % 10 === 9) await world.sweep();
     for (const run of runs) {
       const which = runs.indexOf(run);
       for (const what of ['step', 'override', 'runner', 'task', 'confirm'] as const) {
