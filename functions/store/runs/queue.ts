@@ -85,7 +85,7 @@ const unsavedOf = (run: Run | undefined): UnsavedState | undefined => {
 const releaseFromEnded = async (workspaceId: string): Promise<boolean> => {
   const lock = (await get<Workspace>(keys.workspace(workspaceId)))?.lock;
   const run = lock?.kind === 'run' ? await getRun(lock.runId) : undefined;
-  return !!run && isFinal(run.status) && (await unlock(workspaceId, run.id)) !== undefined;
+  return !!run && isFinal(run.status) && (await giveBack(workspaceId, run.id, run)) !== undefined;
 };
 
 /**
