@@ -47,7 +47,9 @@ let runs = 0;
 const values = async (home: Home, own: { key: string; value: string }[] = []) => {
   const id = `run-${++runs}`;
   const inputsKey = await freezeVariables(home, id, own);
-  return Object.fromEntries((await openInputs({ id, workspaceId: home.id, inputsKey })).map(({ key, value }) => [key, value]));
+  return Object.fromEntries(
+    (await openInputs({ id, workspaceId: home.id, inputsKey })).map(({ key, value }) => [key, value]),
+  );
 };
 
 it('reaches a workspace by itself, by its project, or because it is global', async () => {
