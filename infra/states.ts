@@ -49,13 +49,6 @@ export const outcomes = (errored: Errored, more: Catcher[] = []): Catcher[] => [
   { ErrorEquals: ['States.ALL'], ResultPath: '$.error', Next: errored },
 ];
 
-/** Who waits, and which of the attempts to do so it is (functions/store/runs/attempts.ts). */
-const attempt = {
-  'token.$': '$$.Task.Token',
-  'entered.$': '$$.State.EnteredTime',
-  'attempt.$': '$$.State.RetryCount',
-};
-
 interface Common {
   comment: string;
   next: string;
@@ -76,7 +69,7 @@ export const builders = (arn: Arns, meant: readonly string[]) => {
     Resource: 'arn:aws:states:::lambda:invoke.waitForTaskToken',
     Parameters: {
       FunctionName: arn[name],
-      Payload: { 'runId.$': '$.runId', ...attempt },
+      Payload: { 'runId.$': '$.runId', 'token.$': '$$.Task.Token' },
     },
     ...timeout,
     ResultPath: result ?? null,
@@ -142,7 +135,7 @@ export const builders = (arn: Arns, meant: readonly string[]) => {
             Payload: {
               'runId.$': '$.runId',
               'taskResultId.$': '$.taskResultId',
-              ...attempt,
+              'token.$': '$$.Task.Token',
             },
           },
           TimeoutSeconds: 3600,

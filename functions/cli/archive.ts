@@ -1,22 +1,58 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative } from 'node:path';
 import { createGzip } from 'node:zlib';
 import { type Pack, pack } from 'tar-stream';
+import { type Ignore, ignoreRules } from './ignore.ts';
 
-const ignored = (name: string): boolean =>
-  name === '.git' ||
-  name.startsWith('.git/') ||
-  (/^\.terraform(\/|$)/.test(name) && !/^\.terraform(\/modules.*)?$/.test(name));
-
-const addFolder = async (archive: Pack, root: string, folder: string): Promise<void> => {
-  for (const entry of (await readdir(folder, { withFileTypes: true })).sort((a, b) => a.name.localeCompare(b.name))) {
-    const path = join(folder, entry.name);
-    const name = relative(root, path);
-    if (ignored(name)) continue;
-    if (entry.isDirectory()) await addFolder(archive, root, path);
-    else if (entry.isFile()) archive.entry({ name, mode: (await stat(path)).mode }, await readFile(path));
-  }
+const isInside = (root: string, path: string): boolean => {
+  const way = relative(root, path);
+  return way !== '..' && !way.startsWith('../') && !isAbsolute(way);
 };
+
+class FolderArchive {
+  readonly #archive: Pack;
+  readonly #root: string;
+  readonly #ignore: Ignore;
+
+  constructor(archive: Pack, root: string, ignore: Ignore) {
+    this.#archive = archive;
+    this.#root = root;
+    this.#ignore = ignore;
+  }
+
+  /** @param above real paths of the folders it is in, so that a link to one of them is not followed for ever */
+  async folder(path: string, name: string, above: string[] = []): Promise<void> {
+    const here = await realpath(path);
+    if (above.includes(here)) return;
+    const entries = await readdir(path);
+    for (const entry of entries.sort((a, b) => a.localeCompare(b))) {
+      await this.#entry(join(path, entry), name ? `${name}/${entry}` : entry, [...above, here]);
+    }
+  }
+
+  async #entry(path: string, name: string, above: string[]): Promise<void> {
+    const link = await this.#linkName(path);
+    if (link !== undefined) {
+      if (!this.#ignore.ignores(name)) this.#archive.entry({ name, type: 'symlink', linkname: link });
+      return;
+    }
+    // A link that leads nowhere is left out.
+    const found = await stat(path).catch(() => undefined);
+    if (found?.isDirectory()) {
+      // What is in an ignored folder may still be wanted: `!.terraform/modules/`.
+      if (!this.#ignore.ignores(`${name}/`) || name === '.terraform') await this.folder(path, name, above);
+    } else if (found?.isFile() && !this.#ignore.ignores(name)) {
+      this.#archive.entry({ name, mode: found.mode }, await readFile(path));
+    }
+  }
+
+  /** Of a link within the folder; one that leads out of it, or is met out there, stands for what it leads to. */
+  async #linkName(path: string): Promise<string | undefined> {
+    if (!(await lstat(path)).isSymbolicLink()) return undefined;
+    const [from, to] = await Promise.all([realpath(dirname(path)), realpath(path).catch(() => '/')]);
+    return isInside(this.#root, from) && isInside(this.#root, to) ? relative(from, to) || '.' : undefined;
+  }
+}
 
 const gzipped = async (archive: Pack): Promise<Buffer> => {
   const parts: Buffer[] = [];
@@ -24,11 +60,13 @@ const gzipped = async (archive: Pack): Promise<Buffer> => {
   return Buffer.concat(parts);
 };
 
-/** A folder as a configuration archive (gzip tar), without `.git` and `.terraform` except its modules. */
+/** A folder as a configuration archive (gzip tar), without what Terraform leaves out (`.terraformignore`). */
 export const packFolder = async (folder: string): Promise<Buffer> => {
+  const root = await realpath(folder);
+  const rules = await readFile(join(root, '.terraformignore'), 'utf8').catch(() => '');
   const archive = pack();
   const done = gzipped(archive);
-  await addFolder(archive, folder, folder);
+  await new FolderArchive(archive, root, ignoreRules(rules)).folder(root, '');
   archive.finalize();
   return done;
 };

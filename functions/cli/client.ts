@@ -1,5 +1,8 @@
+import { isFinal } from '../run/status.ts';
+
 /**
- * A client of the public API (HCP Terraform API v2), as small as its users need: the demo, the benchmark, the tests.
+ * A client of the public API (HCP Terraform API v2), as small as its users need: the command line, the page, the demo,
+ * the benchmark, the tests.
  * Errors carry what the server said.
  */
 
@@ -87,12 +90,36 @@ export class Client {
     return text;
   }
 
+  /** What the API answers with a redirect to the bucket: a state, a plan. @throws {ApiError} */
+  async content(path: string): Promise<Response> {
+    const response = await fetch(`${this.url}/api/v2${path}`, { headers: { authorization: `Bearer ${this.#token}` } });
+    if (!response.ok) throw new ApiError('GET', path, response.status, await response.text());
+    return response;
+  }
+
   async get(path: string): Promise<Resource> {
     return (await this.call('GET', path)).data;
   }
 
   async list(path: string): Promise<Resource[]> {
     return (await this.call<Resource[]>('GET', path)).data;
+  }
+
+  /** At most so many of a list, however many pages they are on. */
+  async some(path: string, limit: number): Promise<{ data: Resource[]; included: Resource[] }> {
+    const found: { data: Resource[]; included: Resource[] } = { data: [], included: [] };
+    for (let page: number | null = 1; page && found.data.length < limit; ) {
+      const mark = path.includes('?') ? '&' : '?';
+      const size = Math.min(limit, 100);
+      const answer: Document<Resource[]> = await this.call(
+        'GET',
+        `${path}${mark}page[size]=${size}&page[number]=${page}`,
+      );
+      found.data.push(...answer.data);
+      found.included.push(...(answer.included ?? []));
+      page = answer.meta?.pagination?.['next-page'] ?? null;
+    }
+    return { ...found, data: found.data.slice(0, limit) };
   }
 
   async create(
@@ -164,10 +191,13 @@ export class Client {
   }
 }
 
-export const isFinalRun = ({ attributes }: Resource): boolean =>
-  ['applied', 'planned_and_finished', 'policy_soft_failed', 'discarded', 'errored', 'canceled'].includes(
-    attributes.status,
-  );
+export const isFinalRun = ({ attributes }: Resource): boolean => isFinal(attributes.status);
+
+/** The related resource's id; of several, the first one's. */
+export const related = (resource: Resource | undefined, name: string): string | undefined => {
+  const data = resource?.relationships?.[name]?.data;
+  return Array.isArray(data) ? data[0]?.id : data?.id;
+};
 
 /** Asks again, soon and then less often, until the answer will do. @throws when it never does */
 export const until = async <T>(ask: () => Promise<T>, done: (answer: T) => boolean, ms: number): Promise<T> => {
@@ -180,6 +210,12 @@ export const until = async <T>(ask: () => Promise<T>, done: (answer: T) => boole
   }
 };
 
+const pieceOf = async (logReadUrl: string, offset: number): Promise<Uint8Array | undefined> => {
+  const response = await fetch(`${logReadUrl}?limit=65536&offset=${offset}`);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  return response.ok ? bytes : undefined;
+};
+
 /** Reads a log as it grows: yields text as it comes, ends with the log's closing byte or when `over` says so. */
 export async function* followLog(
   logReadUrl: string,
@@ -190,9 +226,9 @@ export async function* followLog(
   // What came between the last look and the end is still to be read.
   let last = false;
   for (let offset = 0; ; ) {
-    const response = await fetch(`${logReadUrl}?limit=65536&offset=${offset}`);
-    const bytes = new Uint8Array(await response.arrayBuffer());
-    if (response.ok && bytes.length) {
+    // A piece that does not come is asked for again, as long as there is something to wait for.
+    const bytes = await pieceOf(logReadUrl, offset).catch(() => undefined);
+    if (bytes?.length) {
       offset += bytes.length;
       const ended = bytes.at(-1) === 0x03;
       const text = bytes.subarray(bytes[0] === 0x02 ? 1 : 0, ended ? -1 : undefined);

@@ -2,6 +2,8 @@ import { computed, signal } from '@preact/signals';
 import { ApiError, Client, type Document, type Resource } from '../cli/client.ts';
 import { base } from './location.ts';
 
+export { related } from '../cli/client.ts';
+
 /**
  * The reader's token: an API token that was pasted, or the session of who signed in. It lives in this tab's session storage, under this page's origin, and goes nowhere but into the
  * Authorization header of calls to the same origin: never into an address, never into lasting storage.
@@ -126,10 +128,4 @@ export const saying = (error: unknown): string => {
   }
   if (error instanceof TypeError) return 'The platform cannot be reached. Check your connection and try again.';
   return error instanceof Error ? error.message : String(error);
-};
-
-/** The related resource's id. */
-export const related = (resource: Resource | undefined, name: string): string | undefined => {
-  const data = resource?.relationships?.[name]?.data;
-  return Array.isArray(data) ? data[0]?.id : data?.id;
 };

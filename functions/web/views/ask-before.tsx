@@ -1,7 +1,6 @@
+import type { Action } from '../../cli/run-facts.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Form, Text, textOf } from '../parts/form.tsx';
-
-export type Action = 'apply' | 'override' | 'discard' | 'cancel' | 'force-cancel' | 'force-execute';
 
 export const actionNames: Record<Action, string> = {
   apply: 'Confirm & Apply',

@@ -1,44 +1,15 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { ApiError, type Resource } from '../../cli/client.ts';
+import { type Action, offered, waitsForOverride } from '../../cli/run-facts.ts';
 import { displayStatus } from '../../run/display.ts';
 import { clock } from '../live.ts';
 import { hrefOf } from '../location.ts';
 import { Notice } from '../parts/basics.tsx';
 import { Changes } from '../parts/changes.tsx';
 import { factsOf, isOver } from '../parts/status.tsx';
-import { call, related, saying } from '../session.ts';
-import { type Action, AskBefore, actionNames } from './ask-before.tsx';
-
-/**
- * What the reader may do now: the API's own word on state and permission, which is `functions/run`'s.
- * @param front the run that this one waits for
- * @param override where failed policies can be let pass
- */
-export const offered = (run: Resource, front?: Resource, override?: string): Action[] => {
-  if (isOver(run)) return [];
-  const { actions, permissions } = run.attributes;
-  const all: [Action, boolean][] = [
-    ['apply', actions['is-confirmable'] && permissions['can-apply']],
-    ['override', override !== undefined && permissions['can-override-policy-check']],
-    ['force-execute', front?.attributes.actions['is-discardable'] && permissions['can-force-execute']],
-    ['discard', actions['is-discardable'] && permissions['can-discard']],
-    ['cancel', actions['is-cancelable'] && permissions['can-cancel']],
-    ['force-cancel', actions['is-force-cancelable'] && permissions['can-force-cancel']],
-  ];
-  return all.filter(([, may]) => may).map(([action]) => action);
-};
-
-const overriding: string[] = ['policy_override', 'post_plan_awaiting_decision'];
-
-/** Where the policies that a run waits for can be overridden; undefined while it does not wait for that. */
-export const overrideOf = (run: Resource, stages: Resource[]): string | undefined => {
-  const { status } = run.attributes;
-  if (!overriding.includes(status)) return undefined;
-  const stage = stages.find(({ attributes }) => attributes.actions['is-overridable']);
-  if (status === 'policy_override') return `/policy-checks/${related(run, 'policy-checks')}/actions/override`;
-  return stage && `/task-stages/${stage.id}/actions/override`;
-};
+import { call, saying } from '../session.ts';
+import { AskBefore, actionNames } from './ask-before.tsx';
 
 interface Props {
   run: Resource;
@@ -174,7 +145,7 @@ export const wordsFor = ({
   if (actions['is-confirmable']) {
     return permissions['can-apply'] ? 'Needs confirmation' : 'Waits for somebody who may apply runs here';
   }
-  if (overriding.includes(status)) {
+  if (waitsForOverride(run)) {
     return permissions['can-override-policy-check']
       ? 'Policies failed: override them, or discard the run'
       : 'Policies failed: waits for somebody who may override them';

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '../../cli/client.ts';
+import { overrideOf } from '../../cli/run-facts.ts';
 import { useLive } from '../live.ts';
 import { hrefOf } from '../location.ts';
 import { Ago, Facts, Loaded, Notice } from '../parts/basics.tsx';
@@ -12,7 +13,7 @@ import { CostEstimate } from './cost-estimate.tsx';
 import { ErroredState } from './errored-state.tsx';
 import { Phase } from './phase.tsx';
 import { PolicyCheck, PolicyEvaluation } from './policies.tsx';
-import { overrideOf, RunActions, wordsFor } from './run-actions.tsx';
+import { RunActions, wordsFor } from './run-actions.tsx';
 import { RunOutcome } from './run-outcome.tsx';
 import { TaskStageView, useTaskStages } from './task-stages.tsx';
 import { Timeline } from './timeline.tsx';

@@ -1,0 +1,79 @@
+import { keptToken, onlyHost, terraformToken } from './credentials.ts';
+import { CommandError, exit, wrongUsage } from './exit.ts';
+import { isAt, type LocalPlatform } from './local-platform.ts';
+
+/** Where the platform is, and who asks. */
+
+export interface Address {
+  /** Without a slash at the end; may have a path. */
+  url: string;
+  /** As Terraform names it: with the port, if any. */
+  host: string;
+  /** What said so, to be told. */
+  from: string;
+}
+
+interface Places {
+  /** `--host` */
+  option: string | undefined;
+  /** Of the folder's cloud block. */
+  block: string | undefined;
+  local: LocalPlatform | undefined;
+  env?: NodeJS.ProcessEnv;
+}
+
+const urlOf = (text: string, from: string): URL => {
+  try {
+    const url = new URL(/^https?:\/\//.test(text) ? text : `https://${text}`);
+    if (url.username === '' && url.search === '' && url.hash === '') return url;
+  } catch {
+    // Said below.
+  }
+  throw wrongUsage(`${from} is "${text}", which is no host such as stepform.example.com, and no URL of one`);
+};
+
+const addressOf = (text: string, from: string, local: LocalPlatform | undefined): Address => {
+  const url = urlOf(text, from);
+  const here = local && isAt(local, url.host);
+  // Its certificate is its own; the same platform answers on this machine without one.
+  return { url: (here ? local.url : url.href).replace(/\/+$/, ''), host: url.host, from };
+};
+
+/** @throws {CommandError} when nothing says where */
+export const findAddress = ({ option, block, local, env = process.env }: Places): Address => {
+  if (option) return addressOf(option, '--host', local);
+  if (env.TFE_ADDRESS) return addressOf(env.TFE_ADDRESS, 'TFE_ADDRESS', local);
+  if (env.TFE_HOSTNAME) return addressOf(env.TFE_HOSTNAME, 'TFE_HOSTNAME', local);
+  if (block) return addressOf(block, 'the cloud block', local);
+  if (local) return { url: local.url, host: new URL(local.httpsUrl).host, from: local.path };
+  const host = onlyHost();
+  if (host) return addressOf(host, 'your only login', local);
+  throw wrongUsage(
+    'No platform is named. Sign in with "stepform login <host>", give --host, or start one on this machine: npm start',
+  );
+};
+
+/** What the environment means for one platform is not sent to whichever a folder's file names. */
+const chosen = ({ from }: Address): boolean => ['--host', 'TFE_ADDRESS', 'TFE_HOSTNAME'].includes(from);
+
+/** @throws {CommandError} when there is none */
+export const findToken = (
+  address: Address,
+  local: LocalPlatform | undefined,
+  env: NodeJS.ProcessEnv = process.env,
+): { token: string; from: string } => {
+  const given = chosen(address) && env.TFE_TOKEN;
+  if (given) return { token: given, from: 'TFE_TOKEN' };
+  const found = terraformToken(address.host);
+  if (found) return found;
+  if (local && isAt(local, address.host)) return { token: local.token, from: local.path };
+  const unused = env.TFE_TOKEN ? ' TFE_TOKEN is used with TFE_ADDRESS or --host only.' : '';
+  const hidden =
+    env.TF_CLI_CONFIG_FILE && keptToken(address.host)
+      ? ' As for Terraform, TF_CLI_CONFIG_FILE replaces what a login has kept.'
+      : '';
+  throw new CommandError(
+    `There is no token for ${address.host}. Sign in: stepform login ${address.host}.${unused}${hidden}`,
+    exit.notAllowed,
+  );
+};

@@ -1,0 +1,146 @@
+import { parseArgs } from 'node:util';
+import { type ExitCode, wrongUsage } from './exit.ts';
+import { nearest } from './nearest.ts';
+import type { Session } from './session.ts';
+
+export interface Option {
+  about: string;
+  /** Name of its value in the help; absent for one that is on or off. */
+  value?: string;
+  short?: string;
+  multiple?: true;
+}
+
+export interface Command {
+  /** As it is typed: `runs start`. */
+  name: string;
+  about: string;
+  /** `<required> [optional]`, in order. */
+  takes?: string;
+  options?: Record<string, Option>;
+  /** More that the help says. */
+  more?: string;
+  /** @returns what to exit with, 0 if nothing */
+  run(call: Call, session: Session): Promise<ExitCode | undefined>;
+}
+
+export const general: Record<string, Option> = {
+  json: { about: 'print JSON: the API’s own documents' },
+  host: { about: 'the platform, e.g. stepform.example.com', value: 'host' },
+  help: { about: 'this', short: 'h' },
+};
+export const ofOrganization: Record<string, Option> = {
+  organization: { about: 'else TF_CLOUD_ORGANIZATION, or the cloud block’s', value: 'name', short: 'o' },
+};
+export const ofWorkspace: Record<string, Option> = {
+  workspace: { about: 'else the cloud block’s, or TF_WORKSPACE', value: 'name', short: 'w' },
+  ...ofOrganization,
+};
+
+/** A command as it was typed. */
+export class Call {
+  readonly command: Command;
+  readonly #values: Record<string, unknown>;
+  readonly #words: string[];
+
+  constructor(command: Command, values: Record<string, unknown>, words: string[]) {
+    this.command = command;
+    this.#values = values;
+    this.#words = words;
+  }
+
+  /** @param at place among the arguments that are no options, from 0 */
+  word(at: number): string | undefined {
+    return this.#words[at];
+  }
+
+  /** One that {@link Command.takes} requires. */
+  required(at: number): string {
+    return this.#words[at] as string;
+  }
+
+  text(option: string): string | undefined {
+    return this.#values[option] as string | undefined;
+  }
+
+  texts(option: string): string[] {
+    return (this.#values[option] as string[] | undefined) ?? [];
+  }
+
+  flag(option: string): boolean {
+    return this.#values[option] === true;
+  }
+}
+
+/** Terraform's spelling of options, with one dash, is understood too. */
+const twoDashes = (word: string): string => (/^-[a-z][a-z-]+(=|$)/.test(word) ? `-${word}` : word);
+
+const dashed = (args: string[]): string[] => {
+  const end = args.indexOf('--');
+  return end < 0 ? args.map(twoDashes) : [...args.slice(0, end).map(twoDashes), ...args.slice(end)];
+};
+
+export const optionsOf = (command: Command): Record<string, Option> => ({ ...command.options, ...general });
+
+const seeHelp = ({ name }: Command): string => `See: stepform ${name} --help`;
+
+const checkOptions = (command: Command, args: string[]): void => {
+  const known = optionsOf(command);
+  const { tokens } = parseArgs({ args, options: configOf(known), strict: false, allowPositionals: true, tokens: true });
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue;
+    const option = known[token.name];
+    if (!option) {
+      const meant = nearest(token.name, Object.keys(known));
+      const advice = meant ? `Did you mean --${meant}?` : seeHelp(command);
+      throw wrongUsage(`stepform ${command.name} has no option ${token.rawName}. ${advice}`);
+    }
+    if (option.value && token.value === undefined) {
+      throw wrongUsage(`--${token.name} needs a value: --${token.name} <${option.value}>`);
+    }
+    if (!option.value && token.value !== undefined) {
+      throw wrongUsage(`--${token.name} is on when it is given, and takes no value: leave out "=${token.value}"`);
+    }
+  }
+};
+
+const configOf = (options: Record<string, Option>) =>
+  Object.fromEntries(
+    Object.entries(options).map(([name, { value, short, multiple = false }]) => [
+      name,
+      { type: value ? ('string' as const) : ('boolean' as const), multiple, ...(short ? { short } : {}) },
+    ]),
+  );
+
+/** @throws {CommandError} that names what is wrong with it, and what would be right */
+export const parse = (command: Command, given: string[]): Call => {
+  const args = dashed(given);
+  checkOptions(command, args);
+  const options = configOf(optionsOf(command));
+  // What is left to go wrong is a value that looks like an option: `--message --json`.
+  const parsed = (() => {
+    try {
+      return parseArgs({ args, options, allowPositionals: true });
+    } catch (error) {
+      throw wrongUsage(`${(error as Error).message.split('\n')[0]} ${seeHelp(command)}`);
+    }
+  })();
+  const call = new Call(command, parsed.values, parsed.positionals);
+  if (!call.flag('help')) checkWords(command, parsed.positionals);
+  return call;
+};
+
+const checkWords = (command: Command, words: string[]): void => {
+  const takes = command.takes?.match(/<[^>]+>|\[[^\]]+\]/g) ?? [];
+  const missing = takes[words.length];
+  if (missing?.startsWith('<')) {
+    throw wrongUsage(
+      `${missing} is missing: stepform ${command.name} ${command.takes}\n${command.about}. ${seeHelp(command)}`,
+    );
+  }
+  const surplus = words[takes.length];
+  if (surplus !== undefined) {
+    const takesWhat = takes.length ? `takes ${command.takes}` : 'takes no arguments';
+    throw wrongUsage(`stepform ${command.name} ${takesWhat}, and "${surplus}" is one too many. ${seeHelp(command)}`);
+  }
+};

@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Block, parseHcl } from '../hcl.ts';
+
+/** What a folder's Terraform files say: which workspace they belong to, and which variables they declare. */
+
+export interface CloudBlock {
+  host?: string;
+  organization?: string;
+  workspace?: string;
+}
+
+const read = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+};
+
+const names = (folder: string): string[] => {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+};
+
+export const hasConfiguration = (folder: string): boolean =>
+  names(folder).some((name) => /\.(tf|tofu)(\.json)?$/.test(name));
+
+const blocksIn = (folder: string, type: string): Block[] =>
+  names(folder)
+    .filter((name) => /\.(tf|tofu)$/.test(name))
+    .flatMap((name) => parseHcl(read(join(folder, name))).blocks)
+    .filter((block) => block.type === type);
+
+/** A string without templates, which is all that Terraform allows there. */
+const literal = (body: Block | undefined, name: string): string | undefined =>
+  /^"([^"\\$%]*)"$/.exec(body?.attributes[name] ?? '')?.[1] || undefined;
+
+const child = (block: Block | undefined, type: string): Block | undefined =>
+  block?.blocks.find((inner) => inner.type === type);
+
+/** Terraform fills what its block leaves open from the environment (Terraform: cloud block, environment variables). */
+export const readCloudBlock = (folder: string, env: NodeJS.ProcessEnv = process.env): CloudBlock => {
+  const terraform = blocksIn(folder, 'terraform');
+  const found = terraform
+    .flatMap(({ blocks }) => blocks)
+    .find(({ type, labels }) => type === 'cloud' || (type === 'backend' && labels[0] === 'remote'));
+  const workspaces = child(found, 'workspaces');
+  const prefix = literal(workspaces, 'prefix') ?? '';
+  // What `terraform workspace select` has kept.
+  const selected = env.TF_WORKSPACE || (found ? read(join(folder, '.terraform', 'environment')).trim() : '');
+  return {
+    host: literal(found, 'hostname') ?? (env.TF_CLOUD_HOSTNAME || undefined),
+    organization: literal(found, 'organization') ?? (env.TF_CLOUD_ORGANIZATION || undefined),
+    workspace: literal(workspaces, 'name') ?? (selected ? `${prefix}${selected}` : undefined),
+  };
+};
+
+/** Types of the variables that the folder declares; undefined where none is given. */
+export const declaredVariables = (folder: string): Map<string, string | undefined> =>
+  new Map(blocksIn(folder, 'variable').map(({ labels, attributes }) => [labels[0] ?? '', attributes.type]));

@@ -1,0 +1,45 @@
+import type { Command } from './arguments.ts';
+import { actCommands } from './commands/act.ts';
+import { loginCommands } from './commands/login.ts';
+import { open } from './commands/open.ts';
+import { runCommands } from './commands/runs.ts';
+import { start, watch } from './commands/start.ts';
+import { stateCommands } from './commands/state.ts';
+import { variableCommands } from './commands/variables.ts';
+import { workspaceCommands } from './commands/workspaces.ts';
+import { wrongUsage } from './exit.ts';
+import { nearest } from './nearest.ts';
+
+export const commands: Command[] = [
+  ...loginCommands,
+  ...workspaceCommands,
+  ...runCommands,
+  start,
+  watch,
+  ...actCommands,
+  ...variableCommands,
+  ...stateCommands,
+  open,
+];
+
+export const groupOf = (word: string): Command[] => commands.filter(({ name }) => name.startsWith(`${word} `));
+
+/** The command that the words begin with, and what is left for it. Undefined for a group alone. @throws {CommandError} */
+export const findCommand = (args: string[]): { command: Command; rest: string[] } | undefined => {
+  const [first = '', second = ''] = args;
+  const single = commands.find(({ name }) => name === first);
+  if (single) return { command: single, rest: args.slice(1) };
+  const group = groupOf(first);
+  const found = group.find(({ name }) => name === `${first} ${second}`);
+  if (found) return { command: found, rest: args.slice(2) };
+  if (group.length > 0 && (second === '' || second.startsWith('-'))) return undefined;
+  const known = group.length > 0 ? group : commands;
+  const typed = group.length > 0 ? `${first} ${second}` : first;
+  const words =
+    group.length > 0 ? known.map(({ name }) => name) : [...new Set(known.map(({ name }) => name.split(' ')[0] ?? ''))];
+  const meant = nearest(typed, words);
+  const advice = meant
+    ? `Did you mean: stepform ${meant}`
+    : `See: stepform ${group.length > 0 ? `${first} ` : ''}--help`;
+  throw wrongUsage(`There is no command stepform ${typed}. ${advice}`);
+};

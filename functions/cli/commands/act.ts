@@ -1,0 +1,104 @@
+import { type Call, type Command, ofWorkspace } from '../arguments.ts';
+import { attend } from '../attend.ts';
+import { ApiError, type Client, type Resource, type RunAction } from '../client.ts';
+import { CommandError, exit, wrongUsage } from '../exit.ts';
+import { offered, overrideOf } from '../run-facts.ts';
+import { changesOf, look } from '../seen.ts';
+import type { Session } from '../session.ts';
+import { ask, isAttended, print, printJson } from '../terminal.ts';
+import { changesInWords } from '../watch-text.ts';
+import { statusOf, summary } from './runs.ts';
+
+/** Decisions on a run. Which are possible is the API's own word, so is who may. */
+
+const shared = {
+  comment: { about: 'why; others see it in the run’s timeline', value: 'text', short: 'm' },
+  ...ofWorkspace,
+};
+
+/** One that is not named is shown first: what is decided on is never guessed. */
+const chosen = async (call: Call, session: Session, verb: string): Promise<Resource> => {
+  const named = call.word(0);
+  if (!named && !isAttended()) {
+    throw wrongUsage(`Name the run: stepform ${call.command.name} <run>. There are: stepform runs list`);
+  }
+  const run = await session.run(named);
+  if (named) return run;
+  const { plan } = await look(session.client, run.id);
+  const changes = changesOf(plan);
+  print([...summary(run, session.client.url), ...(changes ? [changesInWords(changes, 'plan')] : [])].join('\n'));
+  if ((await ask(`${verb} this run? Only "yes" does: `)) === 'yes') return run;
+  throw new CommandError('Nothing was done.', exit.interrupted);
+};
+
+const refused = async (client: Client, run: Resource, error: unknown): Promise<Error> => {
+  if (!(error instanceof ApiError) || error.status !== 409) return error as Error;
+  const { run: now, override } = await look(client, run.id);
+  const possible = offered(now, undefined, override).map((action) => (action === 'apply' ? 'confirm' : action));
+  const advice = possible.length ? `Possible now: ${possible.join(', ')}.` : 'Nothing can be decided on it now.';
+  return new CommandError(`Run ${run.id} is at ${statusOf(now)}. ${advice}`, exit.notNow);
+};
+
+const finish = async (call: Call, { client }: Session, run: Resource, done: string) => {
+  const json = call.flag('json');
+  if (call.flag('watch')) {
+    if (!json) print(done);
+    return attend(client, run.id, { json, wait: false, onlyNew: true, started: false });
+  }
+  const now = await client.run(run.id);
+  if (json) return printJson({ data: now });
+  print(`${done} It is at ${statusOf(now)} now. Watch it: stepform runs watch ${run.id}`);
+};
+
+const acting = (name: string, action: RunAction, about: string, done: string, watch = true): Command => ({
+  name: `runs ${name}`,
+  about,
+  takes: '[run]',
+  options: { ...shared, ...(watch ? { watch: { about: 'follow it from there' } } : {}) },
+  more: 'Without a run, the workspace’s current one, after asking.',
+  run: async (call, session) => {
+    const run = await chosen(call, session, name[0]?.toUpperCase() + name.slice(1));
+    try {
+      await session.client.act(run.id, action, call.text('comment'));
+    } catch (error) {
+      throw await refused(session.client, run, error);
+    }
+    return finish(call, session, run, done);
+  },
+});
+
+const override: Command = {
+  name: 'runs override',
+  about: 'Let a run go on although policies failed',
+  takes: '[run]',
+  options: { ...shared, watch: { about: 'follow it from there' } },
+  more: 'Who did that, and why (--comment), stays in the run’s timeline.',
+  run: async (call, session) => {
+    const { client } = session;
+    const run = await chosen(call, session, 'Override the policies of');
+    const { stages } = await look(client, run.id);
+    const path = overrideOf(run, stages);
+    if (!path) throw await refused(client, run, new ApiError('POST', `/runs/${run.id}`, 409, ''));
+    await client.call('POST', path, { comment: call.text('comment') });
+    return finish(call, session, run, 'Overridden.');
+  },
+};
+
+export const actCommands: Command[] = [
+  acting('confirm', 'apply', 'Apply what a run has planned', 'Confirmed.'),
+  acting('discard', 'discard', 'End a run without applying it', 'Discarded.', false),
+  acting(
+    'cancel',
+    'cancel',
+    'Stop a run as Ctrl-C does: Terraform finishes what it is at and keeps its state',
+    'Cancel requested.',
+  ),
+  acting(
+    'force-cancel',
+    'force-cancel',
+    'Kill a canceled run that does not stop (a minute after the cancel)',
+    'Killed.',
+    false,
+  ),
+  override,
+];

@@ -1,0 +1,33 @@
+import { pathOf, tabs } from '../../web/places.ts';
+import { type Command, ofWorkspace } from '../arguments.ts';
+import { openInBrowser } from '../browser.ts';
+import { wrongUsage } from '../exit.ts';
+import type { Session } from '../session.ts';
+import { isAttended, print, printJson } from '../terminal.ts';
+
+const pathFor = async (session: Session, what: string | undefined): Promise<string> => {
+  if (what?.includes('run-')) return (await session.run(what)).links?.['self-html'] ?? '/';
+  const organization = session.organizationName;
+  const workspace = session.workspaceName;
+  const tab = tabs.find((one) => one === what);
+  if (what && !tab) throw wrongUsage(`"${what}" is no run, and none of ${tabs.join(', ')}`);
+  if (!workspace) {
+    if (tab) throw wrongUsage(`Which workspace’s ${tab}? Give --workspace`);
+    return pathOf(organization ? { view: 'workspaces', organization } : { view: 'home' });
+  }
+  return pathOf({ view: 'workspace', organization: await session.organization(), workspace, tab: tab ?? 'overview' });
+};
+
+export const open: Command = {
+  name: 'open',
+  about: 'Open the page: of a run, of a workspace, or of all',
+  takes: '[run or tab]',
+  options: ofWorkspace,
+  more: `Tabs of a workspace: ${tabs.join(', ')}. Where there is no terminal, the address is printed and nothing opened.`,
+  run: async (call, session) => {
+    const url = `${session.address.url}${await pathFor(session, call.word(0))}`;
+    if (call.flag('json')) return printJson({ url });
+    print(url);
+    if (isAttended()) openInBrowser(url);
+  },
+};

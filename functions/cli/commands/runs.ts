@@ -1,0 +1,115 @@
+import { displayStatus } from '../../run/display.ts';
+import { stagesOf } from '../../run/stages.ts';
+import { ago, duration } from '../../web/text/time.ts';
+import { adviceOn } from '../advice.ts';
+import { type Command, ofWorkspace } from '../arguments.ts';
+import { type Resource, related } from '../client.ts';
+import { wrongUsage } from '../exit.ts';
+import { bold, dim, plain } from '../paint.ts';
+import { factsOf, kindOf, since } from '../run-facts.ts';
+import { changesOf, look } from '../seen.ts';
+import { columns, print, printJson } from '../terminal.ts';
+import { changesInWords, paintTone } from '../watch-text.ts';
+
+/** Plan-only runs are asked for by name: otherwise the API leaves them out. */
+const everyOperation = 'plan_and_apply,plan_only,refresh_only,destroy,empty_apply,save_plan';
+
+export const limitOf = (text = '20'): number => {
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit > 0 && limit <= 10_000) return limit;
+  throw wrongUsage(`--limit ${text}: give a whole number, e.g. --limit 50`);
+};
+
+export const statusOf = (run: Resource): string => {
+  const { name, tone } = displayStatus(factsOf(run));
+  return paintTone(tone, name);
+};
+
+const row = (run: Resource, workspaces: Resource[]): string[] => {
+  const workspace = workspaces.find(({ id }) => id === related(run, 'workspace'));
+  const kind = kindOf(run);
+  return [
+    run.id,
+    statusOf(run),
+    dim(ago(since(run), Date.now())),
+    ...(workspace ? [bold(workspace.attributes.name)] : []),
+    `${plain(run.attributes.message).split('\n')[0]}${kind ? ` ${dim(`(${kind})`)}` : ''}`,
+  ];
+};
+
+const list: Command = {
+  name: 'runs list',
+  about: 'Runs of a workspace, newest first; without one, of the organization',
+  options: {
+    ...ofWorkspace,
+    status: { about: 'only those, e.g. errored,planned (the API’s words)', value: 'list' },
+    limit: { about: 'at most so many, 20 unless said', value: 'n', short: 'n' },
+  },
+  run: async (call, session) => {
+    const limit = limitOf(call.text('limit'));
+    const whole = !session.workspaceName || (call.text('organization') !== undefined && !call.text('workspace'));
+    const owner = whole
+      ? `/organizations/${await session.organization()}`
+      : `/workspaces/${(await session.workspace()).id}`;
+    const status = call.text('status');
+    const filter = `filter[operation]=${everyOperation}${status ? `&filter[status]=${encodeURIComponent(status)}` : ''}`;
+    const { data, included } = await session.client.some(
+      `${owner}/runs?${filter}${whole ? '&include=workspace' : ''}`,
+      limit,
+    );
+    if (call.flag('json')) return printJson({ data, ...(whole ? { included } : {}) });
+    if (data.length === 0) return print('There are no such runs. Start one: stepform runs start');
+    const workspaces = included.filter(({ type }) => type === 'workspaces');
+    print(columns(data.map((run) => row(run, workspaces))).join('\n'));
+  },
+};
+
+const show: Command = {
+  name: 'runs show',
+  about: 'One run: where it is, what it will do or did, what can be done',
+  takes: '[run]',
+  options: ofWorkspace,
+  more: 'Without a run, the workspace’s current one. A run is named by its id, or by its address on the page.',
+  run: async (call, session) => {
+    const { client } = session;
+    const { id } = await session.run(call.word(0));
+    const seen = await look(client, id);
+    const { run, plan, apply, costEstimate, stages } = seen;
+    if (call.flag('json')) {
+      const included = [plan, apply, costEstimate, ...stages].filter((one) => one !== undefined);
+      return printJson({ data: run, included });
+    }
+    print(summary(seen.run, client.url).join('\n'));
+    print(
+      ['', ...columns(stagesOf(factsOf(run)).map(({ name, state, from, to }) => stageRow(name, state, from, to)))].join(
+        '\n',
+      ),
+    );
+    for (const [phase, document] of [
+      ['plan', plan],
+      ['apply', apply],
+    ] as const) {
+      const changes = changesOf(document);
+      if (changes) print(`${phase === 'plan' ? '\nPlan' : 'Apply'}: ${changesInWords(changes, phase)}`);
+    }
+    if (run.attributes['end-reason']) print(`\n${plain(run.attributes['end-reason'])}`);
+    for (const line of adviceOn(seen)) print(line);
+  },
+};
+
+const stageRow = (name: string, state: string, from: string | undefined, to: string | undefined): string[] => {
+  const took = from ? duration((to ? Date.parse(to) : Date.now()) - Date.parse(from)) : '';
+  const words: Record<string, string> = { current: 'now', ahead: 'to come', skipped: 'not reached' };
+  return [`  ${name}`, took, words[state] ?? (state === 'done' ? '' : state)];
+};
+
+export const summary = (run: Resource, url: string): string[] => {
+  const kind = kindOf(run);
+  const facts = kind ? ` (${kind})` : '';
+  return [
+    `${bold(plain(run.attributes.message))}${facts}  ${statusOf(run)}  ${dim(run.id)}`,
+    dim(`${url}${run.links?.['self-html'] ?? ''}`),
+  ];
+};
+
+export const runCommands: Command[] = [list, show];

@@ -1,0 +1,236 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { ago, bytes } from '../../web/text/time.ts';
+import { type Command, ofWorkspace } from '../arguments.ts';
+import { ApiError, type Client, type Resource, related, until } from '../client.ts';
+import { CommandError, exit, wrongUsage } from '../exit.ts';
+import { bold, dim, green, plain } from '../paint.ts';
+import type { Session } from '../session.ts';
+import { columns, print, printJson, readInput } from '../terminal.ts';
+import { limitOf } from './runs.ts';
+
+/** States of a workspace. What changes one holds the lock meanwhile, as Terraform does. */
+
+const locked = async <T>(client: Client, { id }: Resource, why: string, work: () => Promise<T>): Promise<T> => {
+  await client.call('POST', `/workspaces/${id}/actions/lock`, { reason: why });
+  try {
+    return await work();
+  } finally {
+    await client.call('POST', `/workspaces/${id}/actions/unlock`, {});
+  }
+};
+
+const versions = async (session: Session, workspace: Resource, limit: number): Promise<Resource[]> => {
+  const organization = encodeURIComponent(await session.organization());
+  const name = encodeURIComponent(workspace.attributes.name);
+  const filter = `filter[organization][name]=${organization}&filter[workspace][name]=${name}`;
+  return (await session.client.some(`/state-versions?${filter}`, limit)).data;
+};
+
+/** A version by its id, or by its serial number. */
+const versionOf = async (session: Session, workspace: Resource, named: string): Promise<Resource> => {
+  if (named.startsWith('sv-')) return session.client.get(`/state-versions/${named}`);
+  const found = (await versions(session, workspace, 10_000)).find(
+    ({ attributes }) => String(attributes.serial) === named,
+  );
+  if (found) return found;
+  throw new CommandError(
+    `${workspace.attributes.name} has no state with serial ${named}. There are: stepform state list`,
+    exit.notFound,
+  );
+};
+
+const erroredState = async (session: Session, run: string): Promise<string> => {
+  const apply = related(await session.run(run), 'apply');
+  try {
+    return await (await session.client.content(`/applies/${apply}/errored-state`)).text();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    throw new CommandError(`The apply of ${run} has left no state behind: its workspace has it.`, exit.notFound);
+  }
+};
+
+const pull: Command = {
+  name: 'state pull',
+  about: 'Print a state, the current one unless another is named',
+  takes: '[version]',
+  options: {
+    ...ofWorkspace,
+    errored: { about: 'what a failed apply recorded last, and could not store', value: 'run' },
+  },
+  more: 'A version is named by its id (sv-…) or its serial number. What is printed is the state itself, with or without --json.',
+  run: async (call, session) => {
+    const errored = call.text('errored');
+    if (errored) return print(await erroredState(session, errored));
+    const named = call.word(0);
+    const workspace = await session.workspace();
+    const version = named
+      ? await versionOf(session, workspace, named)
+      : await session.client.get(`/workspaces/${workspace.id}/current-state-version`);
+    process.stdout.write(await (await session.client.content(`/state-versions/${version.id}/download`)).text());
+  },
+};
+
+interface State {
+  version?: unknown;
+  serial?: unknown;
+  lineage?: unknown;
+}
+
+const readState = (content: Buffer, name: string): { serial: number; lineage: string } => {
+  try {
+    const { serial, lineage } = JSON.parse(content.toString('utf8')) as State;
+    if (typeof serial === 'number' && typeof lineage === 'string') return { serial, lineage };
+  } catch {
+    // Said below.
+  }
+  throw wrongUsage(`${name} is no Terraform state: it has no serial and lineage`);
+};
+
+/** Around the API, as large as it may be; then it is looked into. */
+const bring = async (
+  client: Client,
+  workspace: Resource,
+  content: Buffer,
+  force: boolean,
+  name: string,
+): Promise<Resource> => {
+  const { serial, lineage } = readState(content, name);
+  const md5 = createHash('md5').update(content).digest('hex');
+  const version = await client.create(`/workspaces/${workspace.id}/state-versions`, 'state-versions', {
+    serial,
+    lineage,
+    md5,
+    force: force || undefined,
+  });
+  const url = version.attributes['hosted-state-upload-url'];
+  // It is there already, to the byte.
+  if (!url) return version;
+  const put = await fetch(url, {
+    method: 'PUT',
+    body: new Uint8Array(content),
+  });
+  if (!put.ok) throw new CommandError(`The state could not be uploaded (status ${put.status}). Try again.`);
+  return until(
+    () => client.get(`/state-versions/${version.id}`),
+    ({ attributes }) => attributes.status !== 'pending',
+    30_000,
+  );
+};
+
+const push: Command = {
+  name: 'state push',
+  about: 'Make a file the current state',
+  takes: '<file>',
+  options: { ...ofWorkspace, force: { about: 'though its serial is older, or it is of another lineage' } },
+  more: 'The file - is standard input. Its serial must be higher than that of the current state.',
+  run: async (call, session) => {
+    const name = call.required(0);
+    const content = name === '-' ? await readInput() : await readFile(name);
+    readState(content, name);
+    const workspace = await session.workspace();
+    const { client } = session;
+    const data = await locked(client, workspace, 'stepform state push', () =>
+      bring(client, workspace, content, call.flag('force'), name),
+    );
+    if (data.attributes.status !== 'finalized') {
+      throw new CommandError(
+        `The state was not taken: ${data.attributes['error-message'] ?? data.attributes.status}`,
+        exit.notNow,
+      );
+    }
+    if (call.flag('json')) return printJson({ data });
+    print(`${workspace.attributes.name} has the state with serial ${data.attributes.serial} now (${data.id}).`);
+  },
+};
+
+const list: Command = {
+  name: 'state list',
+  about: 'The versions of a workspace’s state, newest first',
+  options: { ...ofWorkspace, limit: { about: 'at most so many, 20 unless said', value: 'n', short: 'n' } },
+  run: async (call, session) => {
+    const workspace = await session.workspace();
+    const data = await versions(session, workspace, limitOf(call.text('limit')));
+    if (call.flag('json')) return printJson({ data });
+    if (data.length === 0)
+      return print('There is no state yet: the first apply makes it. Or bring one: stepform state push <file>');
+    const current = related(workspace, 'current-state-version');
+    const rows = data.map((version) => {
+      const { serial, size, status, intermediate, 'created-at': at } = version.attributes;
+      const rolledBack = related(version, 'rollback-state-version') !== undefined;
+      const notes = [
+        version.id === current ? green('current') : '',
+        intermediate ? 'snapshot during an apply' : '',
+        status === 'finalized' ? '' : status,
+        rolledBack ? 'rolled back' : '',
+      ];
+      return [
+        bold(`serial ${serial}`),
+        version.id,
+        dim(ago(at, Date.now())),
+        size === null ? '' : bytes(size),
+        related(version, 'run') ?? (rolledBack ? '' : 'pushed'),
+        notes.filter(Boolean).join(', '),
+      ];
+    });
+    print(columns(rows).join('\n'));
+  },
+};
+
+const rollback: Command = {
+  name: 'state rollback',
+  about: 'Make an older state current again, as a new version',
+  takes: '<version>',
+  options: ofWorkspace,
+  more: 'A version is named by its id (sv-…) or its serial number: stepform state list. Resources are not changed; the next plan shows how they differ.',
+  run: async (call, session) => {
+    const { client } = session;
+    const workspace = await session.workspace();
+    const { id } = await versionOf(session, workspace, call.required(0));
+    const body = {
+      data: {
+        type: 'state-versions',
+        relationships: { 'rollback-state-version': { data: { type: 'state-versions', id } } },
+      },
+    };
+    const { data } = await locked(client, workspace, 'stepform state rollback', () =>
+      client.call('PATCH', `/workspaces/${workspace.id}/state-versions`, body),
+    );
+    if (call.flag('json')) return printJson({ data });
+    print(
+      `${workspace.attributes.name} is back at ${id}, as serial ${data.attributes.serial}. Resources are as they were: see what differs with stepform runs start --plan-only --watch`,
+    );
+  },
+};
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2));
+
+const outputs: Command = {
+  name: 'state outputs',
+  about: 'Outputs of the current state; one by its name, for scripts',
+  takes: '[name]',
+  options: ofWorkspace,
+  more: 'A sensitive one is shown only when it is named.',
+  run: async (call, session) => {
+    const { client } = session;
+    const workspace = await session.workspace();
+    const { data } = await client.some(`/workspaces/${workspace.id}/current-state-version-outputs`, 10_000);
+    const name = call.word(0);
+    if (name) {
+      const found = data.find(({ attributes }) => attributes.name === name);
+      if (!found) {
+        const known = data.map(({ attributes }) => attributes.name).join(', ');
+        throw new CommandError(`There is no output ${name}. There are: ${known || 'none'}`, exit.notFound);
+      }
+      const output = await client.get(`/state-version-outputs/${found.id}`);
+      return call.flag('json') ? printJson({ data: output }) : print(text(output.attributes.value));
+    }
+    if (call.flag('json')) return printJson({ data });
+    if (data.length === 0) return print('The state has no outputs.');
+    const line = ({ attributes: { name: key, value, sensitive } }: Resource) =>
+      `${bold(plain(key))} = ${sensitive ? dim('(sensitive)') : plain(JSON.stringify(value))}`;
+    print(data.map(line).join('\n'));
+  },
+};
+
+export const stateCommands: Command[] = [pull, push, list, rollback, outputs];

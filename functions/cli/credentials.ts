@@ -1,0 +1,106 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parseHcl } from '../hcl.ts';
+import { CommandError } from './exit.ts';
+
+/**
+ * Tokens of hosts, where Terraform keeps and looks for them, so that one login serves both (Terraform: CLI configuration,
+ * credentials; `terraform login`).
+ */
+
+interface Kept {
+  credentials?: Record<string, { token?: string }>;
+}
+
+const home = (): string => process.env.HOME || homedir();
+export const credentialsFile = (): string => join(home(), '.terraform.d', 'credentials.tfrc.json');
+
+const readText = (path: string): string | undefined => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+};
+
+/** @throws {CommandError} when it is not what Terraform writes: then it is not touched either */
+const readKept = (): Kept => {
+  const text = readText(credentialsFile());
+  if (text === undefined) return {};
+  try {
+    const kept: unknown = JSON.parse(text);
+    if (typeof kept === 'object' && kept !== null && !Array.isArray(kept)) return kept as Kept;
+  } catch {
+    // Said below.
+  }
+  throw new CommandError(`${credentialsFile()} is not JSON as Terraform writes it. Repair it, or move it away.`);
+};
+
+/** Replaced as a whole, so that nobody ever reads half of it; for its owner only. */
+const writeKept = (kept: Kept): void => {
+  const path = credentialsFile();
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const next = `${path}.${process.pid}`;
+  try {
+    writeFileSync(next, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+    renameSync(next, path);
+  } finally {
+    rmSync(next, { force: true });
+  }
+};
+
+export const keptToken = (host: string): string | undefined => readKept().credentials?.[host]?.token;
+
+export const keepToken = (host: string, token: string): void => {
+  const kept = readKept();
+  writeKept({ ...kept, credentials: { ...kept.credentials, [host]: { token } } });
+};
+
+/** @returns whether there was one */
+export const forgetToken = (host: string): boolean => {
+  const kept = readKept();
+  if (!kept.credentials?.[host]) return false;
+  const { [host]: _, ...others } = kept.credentials;
+  writeKept({ ...kept, credentials: others });
+  return true;
+};
+
+/** `credentials "host" { token = "…" }` in Terraform's own settings. */
+const configuredToken = (host: string, path: string): string | undefined => {
+  const block = parseHcl(readText(path) ?? '').blocks.find(
+    ({ type, labels }) => type === 'credentials' && labels[0] === host,
+  );
+  const [, token] = /^"([^"\\$%]+)"$/.exec(block?.attributes.token ?? '') ?? [];
+  return token;
+};
+
+/** `TF_TOKEN_app_example_com`: dots become underscores, dashes two of them. */
+const tokenVariable = (host: string): string => `TF_TOKEN_${host.replaceAll('-', '__').replaceAll('.', '_')}`;
+
+export interface FoundToken {
+  token: string;
+  /** Where it came from, to be told. */
+  from: string;
+}
+
+const found = (token: string | undefined, from: string): FoundToken | undefined =>
+  token ? { token, from } : undefined;
+
+/** As Terraform finds it: with a configuration named in the environment, it looks nowhere else. */
+export const terraformToken = (host: string): FoundToken | undefined => {
+  const named = process.env.TF_CLI_CONFIG_FILE;
+  const settings = named || join(home(), '.terraformrc');
+  return (
+    found(process.env[tokenVariable(host)], tokenVariable(host)) ??
+    found(configuredToken(host, settings), settings) ??
+    (named ? undefined : found(keptToken(host), credentialsFile()))
+  );
+};
+
+/** The one host somebody is signed in at; undefined for none and for several. */
+export const onlyHost = (): string | undefined => {
+  const hosts = Object.keys(readKept().credentials ?? {});
+  return hosts.length === 1 ? hosts[0] : undefined;
+};

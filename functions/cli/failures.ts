@@ -1,0 +1,40 @@
+import { ApiError } from './client.ts';
+import { CommandError, type ExitCode, exit } from './exit.ts';
+import { reasonOf } from './patience.ts';
+
+/** What went wrong, in words and as an exit code. */
+
+const codeOf = (status: number): ExitCode => {
+  if (status === 401 || status === 403) return exit.notAllowed;
+  if (status === 404) return exit.notFound;
+  return status === 409 || status === 422 ? exit.notNow : exit.failed;
+};
+
+export interface Failure {
+  code: ExitCode;
+  errors: { status?: string; title: string; detail?: string }[];
+}
+
+const silence = (error: TypeError): string => {
+  const reason = reasonOf(error);
+  if (/CERT|SIGNATURE|ALTNAME/.test(reason)) {
+    return `The platform’s certificate is not trusted (${reason}). If it is your own, name its authority: SSL_CERT_FILE=<file>, as for terraform`;
+  }
+  return `The platform does not answer (${reason}). Is it running, and is its address right? --host says another one`;
+};
+
+const said = ({ status, errors, message }: ApiError): Failure['errors'] => {
+  if (status !== 401) return errors.length ? errors : [{ title: message }];
+  return [{ title: 'Your token is not valid here: it expired or was revoked. Sign in: stepform login' }];
+};
+
+/** What to tell, and to end with. */
+export const failureOf = (error: unknown): Failure => {
+  if (error instanceof CommandError) return { code: error.exitCode, errors: [{ title: error.message }] };
+  if (error instanceof ApiError) return { code: codeOf(error.status), errors: said(error) };
+  if (error instanceof TypeError && error.cause) return { code: exit.failed, errors: [{ title: silence(error) }] };
+  const { code, path, stack } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT' && path) return { code: exit.usage, errors: [{ title: `There is no file ${path}` }] };
+  // Nobody foresaw it: where it came from helps whoever looks into it.
+  return { code: exit.failed, errors: [{ title: stack ?? String(error) }] };
+};

@@ -1,0 +1,49 @@
+import { type Command, general, type Option } from './arguments.ts';
+import { exitMeanings } from './exit.ts';
+import { bold, dim } from './paint.ts';
+import { columns } from './terminal.ts';
+
+/** Help that makes a manual unnecessary. */
+
+const optionRow = ([name, { about, value, short, multiple }]: [string, Option]): string[] => [
+  `  ${short ? `-${short}, ` : '    '}--${name}${value ? ` <${value}>` : ''}${multiple ? ' …' : ''}`,
+  dim(about),
+];
+
+const usage = ({ name, takes }: Command): string => `stepform ${name}${takes ? ` ${takes}` : ''}`;
+
+export const commandHelp = (command: Command): string =>
+  [
+    `${bold(usage(command))}${' [options]'}`,
+    command.about,
+    '',
+    ...columns(Object.entries({ ...command.options, ...general }).map(optionRow)),
+    ...(command.more ? ['', command.more] : []),
+  ].join('\n');
+
+export const groupHelp = (group: string, commands: Command[]): string =>
+  [
+    ...columns(commands.map((command) => [`  ${usage(command)}`, dim(command.about)])),
+    '',
+    `Options of each: stepform ${group} <command> --help`,
+  ].join('\n');
+
+export const exitHelp = (): string =>
+  [
+    'stepform ends with',
+    '',
+    ...columns(exitMeanings.map(([code, meaning]) => [`  ${String(code).padStart(3)}`, meaning])),
+  ].join('\n');
+
+export const generalHelp = (commands: Command[]): string =>
+  [
+    `${bold('stepform')}: runs, states and variables of a stepform platform, from a terminal`,
+    '',
+    ...columns(commands.map((command) => [`  ${usage(command)}`, dim(command.about)])),
+    '',
+    'Options of each: stepform <command> --help. All take --json. Exit codes for CI: stepform help exit-codes',
+    'Which platform, organization and workspace: what the options say, else TFE_ADDRESS (with TFE_TOKEN), else the folder’s cloud',
+    'block, else the platform on this machine (npm start). Tokens are those of terraform login.',
+    '',
+    'Begin with:  stepform login <host>          then, in a folder with Terraform files:  stepform runs start --watch',
+  ].join('\n');

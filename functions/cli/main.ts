@@ -1,0 +1,49 @@
+import { parse } from './arguments.ts';
+import { commands, findCommand, groupOf } from './commands.ts';
+import { type ExitCode, exit } from './exit.ts';
+import { failureOf } from './failures.ts';
+import { commandHelp, exitHelp, generalHelp, groupHelp } from './help.ts';
+import { plain, red } from './paint.ts';
+import { Session } from './session.ts';
+import { print, printJson, say } from './terminal.ts';
+
+/** `stepform`: the command line. */
+
+const helpOn = (words: string[]): string => {
+  if (words[0] === 'exit-codes') return exitHelp();
+  const found = words.length ? findCommand(words) : undefined;
+  if (found) return commandHelp(found.command);
+  return words[0] ? groupHelp(words[0], groupOf(words[0])) : generalHelp(commands);
+};
+
+const run = async (args: string[]): Promise<ExitCode> => {
+  const [first = '--help'] = args;
+  if (first === 'help' || first === '--help' || first === '-h') {
+    print(helpOn(args.slice(1)));
+    return exit.done;
+  }
+  const found = findCommand(args);
+  if (!found) {
+    print(helpOn([first]));
+    return args.includes('--help') || args.includes('-h') ? exit.done : exit.usage;
+  }
+  const call = parse(found.command, found.rest);
+  if (call.flag('help')) {
+    print(commandHelp(found.command));
+    return exit.done;
+  }
+  return (await found.command.run(call, new Session(call))) ?? exit.done;
+};
+
+// `stepform runs list | head` has read enough.
+process.stdout.on('error', () => process.exit(exit.done));
+
+const args = process.argv.slice(2);
+try {
+  process.exitCode = await run(args);
+} catch (error) {
+  const { code, errors } = failureOf(error);
+  process.exitCode = code;
+  if (args.includes('--json')) printJson({ errors, 'exit-code': code });
+  else for (const { title, detail } of errors) if (title) say(`${red('✗')} ${plain(detail ?? title)}`);
+}

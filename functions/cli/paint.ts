@@ -1,0 +1,33 @@
+import { styleText } from 'node:util';
+import { bare } from '../web/text/ansi.ts';
+
+/** Colours where the terminal shows them (and NO_COLOR is not set). */
+const style = (format: Parameters<typeof styleText>[0]) => (text: string) =>
+  styleText(format, text, { stream: process.stdout });
+
+export const bold = style('bold');
+export const dim = style('dim');
+export const green = style('green');
+export const red = style('red');
+export const yellow = style('yellow');
+
+const reset = '\x1b[0m';
+const colourful = bold('x') !== 'x';
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+const colour = /(\x1b\[[\d;:]*m)/;
+
+/**
+ * A line of somebody else's, safe to print: its colours where they are shown, and no other control sequence, which could
+ * move the cursor, rename the window or fill the clipboard.
+ */
+export const coloured = (line: string): string => {
+  if (!colourful) return plain(line);
+  const safe = line
+    .split(colour)
+    .map((part, i) => (i % 2 ? part : plain(part)))
+    .join('');
+  return safe.includes('\x1b') && !safe.endsWith(reset) ? safe + reset : safe;
+};
+
+/** Words of somebody else's: a name, a message, a reason. */
+export const plain = (text: string): string => bare(text).replaceAll(/[\x80-\x9f]/g, '');

@@ -1,0 +1,49 @@
+import { duration } from '../web/text/time.ts';
+import { dim } from './paint.ts';
+
+/** A last line that says what goes on and for how long; only where the cursor can be moved. */
+
+export interface Progress {
+  /** A line that stays. */
+  print(line: string): void;
+  /** What goes on from now. */
+  set(text: string): void;
+  end(): void;
+}
+
+const clear = '\r\x1b[2K';
+
+export const startProgress = (out: NodeJS.WriteStream = process.stdout): Progress => {
+  if (!out.isTTY || process.env.TERM === 'dumb') {
+    return { print: (line) => out.write(`${line}\n`), set: () => {}, end: () => {} };
+  }
+  let text = '';
+  let since = Date.now();
+  let shown = false;
+  const draw = () => {
+    if (!text) return;
+    const line = `${text} … ${duration(Date.now() - since).replace(/\.\d s/, ' s')}`;
+    out.write(`${clear}${dim(line.slice(0, (out.columns || 80) - 1))}`);
+    shown = true;
+  };
+  const wipe = () => {
+    if (shown) out.write(clear);
+    shown = false;
+  };
+  const timer = setInterval(draw, 1000);
+  return {
+    print: (line) => {
+      wipe();
+      out.write(`${line}\n`);
+    },
+    set: (next) => {
+      wipe();
+      text = next;
+      since = Date.now();
+    },
+    end: () => {
+      clearInterval(timer);
+      wipe();
+    },
+  };
+};

@@ -1,0 +1,71 @@
+import type { StatusFacts } from '../run/display.ts';
+import type { StageFacts } from '../run/stages.ts';
+import { isFinalRun, type Resource, type RunAction, related } from './client.ts';
+
+/** What the API's documents say of a run, for the page and the command line alike. */
+
+/** What the decisions of `functions/run` are made from, out of the API's run document. */
+export const factsOf = ({ attributes }: Resource): StatusFacts & StageFacts => ({
+  status: attributes.status,
+  confirmable: attributes.actions['is-confirmable'],
+  autoApply: attributes['auto-apply'],
+  planOnly: attributes['plan-only'],
+  statusTimestamps: attributes['status-timestamps'],
+});
+
+/** When the run came into its present status. */
+export const since = ({ attributes }: Resource): string =>
+  Object.values(attributes['status-timestamps'] as Record<string, string>)
+    .sort()
+    .at(-1) ?? attributes['created-at'];
+
+const kinds: Record<string, string> = {
+  plan_only: 'plan only',
+  save_plan: 'saved plan',
+  destroy: 'destroy',
+  refresh_only: 'refresh only',
+  empty_apply: 'empty apply',
+};
+
+/** What is special about the run; undefined for plan and apply. */
+export const kindOf = ({ attributes: run }: Resource): string | undefined => {
+  if (run['plan-only']) return run['is-destroy'] ? 'plan only, destroy' : kinds.plan_only;
+  if (run['save-plan']) return kinds.save_plan;
+  if (run['is-destroy']) return kinds.destroy;
+  if (run['refresh-only']) return kinds.refresh_only;
+  return run['allow-empty-apply'] ? kinds.empty_apply : undefined;
+};
+
+export type Action = RunAction | 'override';
+
+/**
+ * What the reader may do now: the API's own word on state and permission, which is `functions/run`'s.
+ * @param front the run that this one waits for
+ * @param override where failed policies can be let pass
+ */
+export const offered = (run: Resource, front?: Resource, override?: string): Action[] => {
+  if (isFinalRun(run)) return [];
+  const { actions, permissions } = run.attributes;
+  const all: [Action, boolean][] = [
+    ['apply', actions['is-confirmable'] && permissions['can-apply']],
+    ['override', override !== undefined && permissions['can-override-policy-check']],
+    ['force-execute', front?.attributes.actions['is-discardable'] && permissions['can-force-execute']],
+    ['discard', actions['is-discardable'] && permissions['can-discard']],
+    ['cancel', actions['is-cancelable'] && permissions['can-cancel']],
+    ['force-cancel', actions['is-force-cancelable'] && permissions['can-force-cancel']],
+  ];
+  return all.filter(([, may]) => may).map(([action]) => action);
+};
+
+/** Policies failed, and somebody may let them pass. */
+export const waitsForOverride = ({ attributes }: Resource): boolean =>
+  attributes.status === 'policy_override' || attributes.status === 'post_plan_awaiting_decision';
+
+/** Where the policies that a run waits for can be overridden; undefined while it does not wait for that. */
+export const overrideOf = (run: Resource, stages: Resource[]): string | undefined => {
+  if (!waitsForOverride(run)) return undefined;
+  const stage = stages.find(({ attributes }) => attributes.actions['is-overridable']);
+  if (run.attributes.status === 'policy_override')
+    return `/policy-checks/${related(run, 'policy-checks')}/actions/override`;
+  return stage && `/task-stages/${stage.id}/actions/override`;
+};

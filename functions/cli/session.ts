@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import tls from 'node:tls';
+import { type Address, findAddress, findToken } from './address.ts';
+import type { Call } from './arguments.ts';
+import { ApiError, Client, type Resource } from './client.ts';
+import { type CloudBlock, readCloudBlock } from './cloud-block.ts';
+import { CommandError, exit, wrongUsage } from './exit.ts';
+import { findLocalPlatform, type LocalPlatform } from './local-platform.ts';
+
+/** As Terraform trusts it: an authority of one's own. */
+const trustOwnAuthority = (): void => {
+  const file = process.env.SSL_CERT_FILE;
+  if (!file) return;
+  try {
+    tls.setDefaultCACertificates([...tls.getCACertificates('default'), readFileSync(file, 'utf8')]);
+  } catch (error) {
+    throw new CommandError(`SSL_CERT_FILE names ${file}, which is no certificate: ${(error as Error).message}`);
+  }
+};
+
+/** What a command works on: found out when it is first asked for, so that nothing is required in vain. */
+export class Session {
+  readonly #call: Call;
+  #client: Client | undefined;
+  /** Where the Terraform files are. */
+  readonly folder: string;
+  readonly local: LocalPlatform | undefined;
+
+  constructor(call: Call, folder = '.') {
+    this.#call = call;
+    this.folder = folder;
+    this.local = findLocalPlatform();
+  }
+
+  /** Of another folder than the one we are in. */
+  in(folder: string): Session {
+    return new Session(this.#call, folder);
+  }
+
+  get #block(): CloudBlock {
+    return readCloudBlock(this.folder);
+  }
+
+  get address(): Address {
+    return findAddress({ option: this.#call.text('host'), block: this.#block.host, local: this.local });
+  }
+
+  /** A platform that an argument names. */
+  at(host: string): Address {
+    trustOwnAuthority();
+    return findAddress({ option: host, block: undefined, local: this.local });
+  }
+
+  /** @throws {CommandError} when there is no platform or no token */
+  get client(): Client {
+    if (!this.#client) {
+      trustOwnAuthority();
+      const { address } = this;
+      this.#client = new Client(address.url, findToken(address, this.local).token);
+    }
+    return this.#client;
+  }
+
+  /** The one meant, if any is. */
+  get organizationName(): string | undefined {
+    const local = this.local && this.address.url === this.local.url ? this.local.organization : undefined;
+    return this.#call.text('organization') ?? this.#block.organization ?? local;
+  }
+
+  get workspaceName(): string | undefined {
+    return this.#call.text('workspace') ?? this.#block.workspace;
+  }
+
+  /** @throws {CommandError} when nothing names it and there is not just one */
+  async organization(): Promise<string> {
+    const name = this.organizationName;
+    if (name) return name;
+    const [first, ...others] = await this.client.list('/organizations');
+    if (first && others.length === 0) return first.id;
+    throw wrongUsage(
+      first
+        ? `Which organization? Give --organization (${[first, ...others].map(({ id }) => id).join(', ')}).`
+        : 'You are in no organization yet. Make one on the page: stepform open',
+    );
+  }
+
+  /** @throws {CommandError} when nothing names it, or there is none of that name */
+  async workspace(include = ''): Promise<Resource> {
+    const name = this.workspaceName;
+    if (!name) {
+      throw wrongUsage(
+        'Which workspace? Give --workspace (and --organization), or work in a folder whose cloud block names one. There are: stepform workspaces list',
+      );
+    }
+    const organization = await this.organization();
+    const query = include ? `?include=${include}` : '';
+    try {
+      return await this.client.get(
+        `/organizations/${encodeURIComponent(organization)}/workspaces/${encodeURIComponent(name)}${query}`,
+      );
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 404) throw error;
+      throw new CommandError(
+        `There is no workspace ${organization}/${name} that you may see. Those there are: stepform workspaces list. To make it: stepform workspaces create ${name}`,
+        exit.notFound,
+      );
+    }
+  }
+
+  /** The run that is named, else the workspace's current one. */
+  async run(named: string | undefined): Promise<Resource> {
+    if (named) return this.client.run(runId(named));
+    const workspace = await this.workspace();
+    const current = workspace.relationships?.['current-run']?.data as { id: string } | null | undefined;
+    if (!current) {
+      throw new CommandError(
+        `Workspace ${workspace.attributes.name} has had no run yet. Start one: stepform runs start`,
+        exit.notFound,
+      );
+    }
+    return this.client.run(current.id);
+  }
+}
+
+/** Pages and Terraform show runs as URLs; those may be pasted as they are. */
+const runId = (text: string): string => {
+  const [id] = /run-[A-Za-z0-9]+/.exec(text) ?? [];
+  if (id) return id;
+  throw wrongUsage(`"${text}" is no run: its id begins with run-. There are: stepform runs list`);
+};

@@ -1,0 +1,101 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import { openInBrowser } from './browser.ts';
+import { CommandError } from './exit.ts';
+
+/**
+ * A token from the page, as `terraform login` gets one: OAuth 2.0's authorization code with PKCE (RFC 6749 §4.1,
+ * RFC 7636), at the addresses that service discovery names.
+ */
+
+interface Login {
+  client: string;
+  authz: string;
+  token: string;
+  ports: [number, number];
+}
+
+const discover = async (url: string): Promise<Login> => {
+  const response = await fetch(`${url}/.well-known/terraform.json`);
+  const services = response.ok ? ((await response.json()) as { 'login.v1'?: Login }) : {};
+  const login = services['login.v1'];
+  if (login) return login;
+  throw new CommandError(
+    `${url} offers no login. Make a token on its page, and pipe it in: stepform login --with-token`,
+  );
+};
+
+const listen = (server: Server, port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => resolve(true));
+  });
+
+const listenOnAny = async (server: Server, [first, last]: [number, number]): Promise<number> => {
+  for (let port = first; port <= last; port++) if (await listen(server, port)) return port;
+  throw new CommandError(
+    `None of the ports ${first} to ${last} is free, one of which the page answers at. Close what uses them.`,
+  );
+};
+
+const patienceMs = 10 * 60_000;
+
+/** The code that the page's answer carries. */
+const answered = (server: Server, state: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new CommandError('Nobody has let this command in for 10 minutes.')),
+      patienceMs,
+    );
+    server.on('request', (request, response) => {
+      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+      const code = searchParams.get('code');
+      // Anybody on this machine can send something here; only the page knows the state.
+      if (pathname !== '/login' || searchParams.get('state') !== state || !code) {
+        response.writeHead(404).end('Not what the login waits for.\n');
+        return;
+      }
+      clearTimeout(timer);
+      response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
+      response.end('You are signed in. Close this tab and go back to the terminal.\n');
+      resolve(code);
+    });
+  });
+
+const secret = (): string => randomBytes(32).toString('base64url');
+
+/** @param say tells people where to go @throws {CommandError} */
+export const tokenFromBrowser = async (url: string, say: (text: string) => void): Promise<string> => {
+  const login = await discover(url);
+  const server = createServer();
+  try {
+    const redirect = `http://localhost:${await listenOnAny(server, login.ports)}/login`;
+    const [verifier, state] = [secret(), secret()];
+    const address = new URL(`${url}${login.authz}`);
+    address.search = new URLSearchParams({
+      client_id: login.client,
+      response_type: 'code',
+      redirect_uri: redirect,
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+      state,
+    }).toString();
+    const code = answered(server, state);
+    say(`Let this command in on the page, which should open now. If it does not:\n\n  ${address}\n`);
+    openInBrowser(address.href);
+    const grant = new URLSearchParams({
+      grant_type: 'authorization_code',
+      client_id: login.client,
+      code: await code,
+      code_verifier: verifier,
+      redirect_uri: redirect,
+    });
+    const response = await fetch(`${url}${login.token}`, { method: 'POST', body: grant });
+    const answer = (await response.json()) as { access_token?: string; error_description?: string };
+    if (answer.access_token) return answer.access_token;
+    throw new CommandError(`The page’s answer was refused: ${answer.error_description ?? response.status}`);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+};

@@ -1,0 +1,143 @@
+import { displayStatus, type Tone } from '../run/display.ts';
+import type { StageName } from '../run/stages.ts';
+import { dollars, signed } from '../web/text/money.ts';
+import { count, duration } from '../web/text/time.ts';
+import type { CostEstimate, Policies, TaskResult } from './judgements.ts';
+import { bold, coloured, dim, green, plain, red, yellow } from './paint.ts';
+import { factsOf, kindOf } from './run-facts.ts';
+import type { Changes } from './seen.ts';
+import type { WatchEvent } from './watch.ts';
+
+/** A watched run in words, line by line. */
+
+const tones: Partial<Record<Tone, (text: string) => string>> = { good: green, bad: red, attention: yellow };
+
+export const paintTone = (tone: Tone, text: string): string => (tones[tone] ?? bold)(text);
+
+const verbs = {
+  plan: ['to add', 'to change', 'to destroy', 'to import'],
+  apply: ['added', 'changed', 'destroyed', 'imported'],
+};
+
+/** `6 to add, 0 to change, 0 to destroy` */
+export const changesInWords = (changes: Changes, phase: 'plan' | 'apply'): string => {
+  const [add, change, destroy, imported] = verbs[phase];
+  const { additions, changes: changed, destructions, imports } = changes;
+  const words = `${additions} ${add}, ${changed} ${change}, ${destructions} ${destroy}`;
+  return imports ? `${imports} ${imported}, ${words}` : words;
+};
+
+const passed = green('✓');
+const failed = red('✗');
+
+const taskLine = ({ task, status, 'enforcement-level': level, message, url }: TaskResult): string => {
+  const mark = status === 'passed' ? passed : level === 'advisory' ? yellow('!') : failed;
+  const said = message ? `: ${plain(message)}` : '';
+  return `  ${mark} ${bold(plain(task))} ${dim(`(${level})`)} ${status}${said}${url ? `  ${dim(plain(url))}` : ''}`;
+};
+
+/** More than that are on the page. */
+const mostMessages = 10;
+
+const policyLines = ({ kind, status, errors, policies }: Policies): string[] => {
+  const what = kind === 'policy-check' ? 'Policy check' : 'Policies';
+  // What failed has been said, when somebody was asked to let it pass.
+  if (status === 'overridden') return [`  ${what}: overridden`];
+  const good = policies.filter((one) => one.status === 'passed').length;
+  const head = `  ${what}: ${status.replaceAll('_', ' ')}, ${good} of ${count(policies.length, 'policy').replace('policys', 'policies')} passed`;
+  const shown = policies.flatMap((one) => {
+    if (one.status === 'passed') return [];
+    const mark = one['enforcement-level'] === 'advisory' ? yellow('!') : failed;
+    const more = one.messages.length - mostMessages;
+    return [
+      `  ${mark} ${bold(plain(one.name))} ${dim(`(${one['enforcement-level']})`)} ${one.status}`,
+      ...one.messages.slice(0, mostMessages).flatMap((text) =>
+        plain(text)
+          .split('\n')
+          .map((line) => `      ${line}`),
+      ),
+      ...(more > 0 ? [dim(`      and ${count(more, 'more message')}`)] : []),
+    ];
+  });
+  return [head, ...errors.map((error) => `  ${failed} ${plain(error)}`), ...shown];
+};
+
+const costLine = (cost: CostEstimate): string => {
+  const { status, 'prior-monthly-cost': prior, 'proposed-monthly-cost': next, 'delta-monthly-cost': delta } = cost;
+  if (status === 'finished' && prior !== null && next !== null && delta !== null) {
+    return `  ${dollars(prior)} → ${bold(dollars(next))} a month ${dim(`(${signed(delta)})`)}`;
+  }
+  return `  ${yellow('!')} no estimate: ${plain(cost['error-message'] ?? status.replaceAll('_', ' '))}`;
+};
+
+const marks = { done: passed, failed, stopped: yellow('■'), current: ' ', ahead: ' ', skipped: ' ' };
+const width = 'Cost estimate'.length;
+
+/** Where the page shows it; relative to the platform. */
+const placeOf = (path: string): string => {
+  const [, organization, workspace] = /^\/app\/([^/]+)\/workspaces\/([^/]+)\//.exec(path) ?? [];
+  return organization ? ` in ${decodeURIComponent(organization)}/${decodeURIComponent(workspace ?? '')}` : '';
+};
+
+export class WatchText {
+  readonly #print: (line: string) => void;
+  readonly #url: string;
+  /** Terraform is speaking. */
+  #quoting = false;
+
+  /** @param url of the platform */
+  constructor(url: string, write: (line: string) => void) {
+    this.#url = url;
+    this.#print = write;
+  }
+
+  readonly emit = (event: WatchEvent): void => {
+    if (event.event === 'log') {
+      if (!this.#quoting) this.#print('');
+      this.#quoting = true;
+      this.#print(coloured(event.line));
+      return;
+    }
+    const lines = this.#linesOf(event);
+    if (lines.length > 0 && this.#quoting) {
+      this.#quoting = false;
+      this.#print('');
+    }
+    for (const line of lines) this.#print(line);
+  };
+
+  #linesOf(event: Exclude<WatchEvent, { event: 'log' }>): string[] {
+    switch (event.event) {
+      case 'run': {
+        const path = event.run.links?.['self-html'] ?? '';
+        const kind = kindOf(event.run);
+        const head = `${bold(plain(event.message))}${kind ? ` (${kind})` : ''}  ${dim(`${event.id}${placeOf(path)}`)}`;
+        return [head, dim(`${this.#url}${path}`), ''];
+      }
+      case 'waits':
+        return [`… waits ${plain(event.reason)}`];
+      case 'stage':
+        return [this.#stage(event.stage, event)];
+      case 'task-result':
+        return [taskLine(event)];
+      case 'policies':
+        return policyLines(event);
+      case 'cost-estimate':
+        return [costLine(event)];
+      case 'unreachable':
+        return [`… the platform does not answer (${event.reason}); the run goes on, and so does asking`];
+      case 'end': {
+        const reason = event.run.attributes['end-reason'];
+        const { tone } = displayStatus(factsOf(event.run));
+        return ['', paintTone(tone, event.name), ...(reason ? [plain(reason)] : [])];
+      }
+      case 'status':
+        return [];
+    }
+  }
+
+  #stage(name: StageName, { state, seconds, changes }: Extract<WatchEvent, { event: 'stage' }>): string {
+    const words = changes ? `  ${changesInWords(changes, name === 'Apply' ? 'apply' : 'plan')}` : '';
+    return `${marks[state]} ${name.padEnd(width)} ${duration(seconds * 1000).padStart(9)}${words}`;
+  }
+}

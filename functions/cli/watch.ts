@@ -1,0 +1,214 @@
+import { displayStatus } from '../run/display.ts';
+import { type Stage, type StageName, stagesOf } from '../run/stages.ts';
+import { isFinal } from '../run/status.ts';
+import { readable } from '../web/text/terraform-json.ts';
+import { type Client, followLog, type Resource } from './client.ts';
+import type { ExitCode } from './exit.ts';
+import { check, costEstimate, evaluation, type Judgement, taskResults } from './judgements.ts';
+import { patiently } from './patience.ts';
+import { factsOf, since } from './run-facts.ts';
+import { type Changes, changesOf, look, type Seen } from './seen.ts';
+
+/** What is seen of a run, in order. The shape is documented in `stepform runs watch --help`; times are UTC. */
+export type WatchEvent =
+  | { event: 'run'; id: string; message: string; run: Resource }
+  | { event: 'status'; status: string; name: string; at: string }
+  | { event: 'waits'; reason: string }
+  /** A line of Terraform's own, with its colours. */
+  | { event: 'log'; phase: 'plan' | 'apply'; line: string }
+  | { event: 'stage'; stage: StageName; state: Stage['state']; seconds: number; changes?: Changes }
+  | Judgement
+  | { event: 'unreachable'; reason: string }
+  | { event: 'end'; status: string; name: string; 'exit-code': ExitCode; run: Resource };
+
+export interface Watching {
+  emit(event: WatchEvent): void;
+  /** The run waits for a person. `stay`: it was decided, or somebody else may decide. */
+  decide(seen: Seen): Promise<'stay' | 'leave'>;
+  /** Leaves out what Terraform had said before. */
+  onlyNew?: boolean;
+  /** Why the run waits for its turn; asked now and then. */
+  waitsFor?(run: Resource): Promise<string | undefined>;
+  signal?: AbortSignal;
+}
+
+const phaseOf = (name: StageName): 'plan' | 'apply' | undefined =>
+  name === 'Plan' ? 'plan' : name === 'Apply' ? 'apply' : undefined;
+
+const notBegun = ['pending', 'queued', 'unreachable'];
+
+const pollMs = { first: 250, running: 1_000, waiting: 3_000 };
+
+class Watch {
+  readonly #client: Client;
+  readonly #options: Watching;
+  readonly #told = new Set<string>();
+  readonly #logs = new Map<'plan' | 'apply', Promise<void>>();
+  #seen!: Seen;
+  #policyFailed = false;
+  #left = false;
+  #isFirst = true;
+
+  constructor(client: Client, options: Watching) {
+    this.#client = client;
+    this.#options = options;
+  }
+
+  async see(id: string): Promise<Seen> {
+    const { signal, emit } = this.#options;
+    let decided = '';
+    try {
+      for (let wait = pollMs.first; ; ) {
+        this.#seen = await patiently(() => look(this.#client, id), emit, signal);
+        const { run } = this.#seen;
+        this.#once('run', () => emit({ event: 'run', id, message: run.attributes.message, run }));
+        const isNew = this.#status();
+        await this.#stages();
+        this.#isFirst = false;
+        if (isFinal(run.attributes.status) || signal?.aborted) break;
+        const question = this.#question();
+        if (question && question !== decided) {
+          decided = question;
+          if ((await this.#options.decide(this.#result())) === 'leave') break;
+          wait = pollMs.first;
+          continue;
+        }
+        const waits = question !== undefined || run.attributes.status === 'pending';
+        if (run.attributes.status === 'pending') await this.#waits(wait);
+        wait = isNew ? pollMs.first : Math.min(wait * 1.2, waits ? pollMs.waiting : pollMs.running);
+        await pause(wait, signal);
+      }
+    } finally {
+      this.#left = true;
+    }
+    return this.#result();
+  }
+
+  #result(): Seen {
+    return { ...this.#seen, policyFailed: this.#policyFailed };
+  }
+
+  #once(key: string, tell: () => void): boolean {
+    if (this.#told.has(key)) return false;
+    this.#told.add(key);
+    tell();
+    return true;
+  }
+
+  /** @returns whether it has changed */
+  #status(): boolean {
+    const { run } = this.#seen;
+    const { name } = displayStatus(factsOf(run));
+    const { status } = run.attributes;
+    return this.#once(`status ${status} ${name}`, () =>
+      this.#options.emit({ event: 'status', status, name, at: since(run) }),
+    );
+  }
+
+  #question(): string | undefined {
+    const { run, override } = this.#seen;
+    return override ?? (run.attributes.actions['is-confirmable'] ? 'confirm' : undefined);
+  }
+
+  async #waits(soFar: number): Promise<void> {
+    // Most runs wait for a moment only, and nobody needs to know for what.
+    if (soFar < 400 || !this.#options.waitsFor) return;
+    const reason = await this.#options.waitsFor(this.#seen.run);
+    if (reason) this.#once(`waits ${reason}`, () => this.#options.emit({ event: 'waits', reason }));
+  }
+
+  /** In their order, each with what was said in it before how it ended. */
+  async #stages(): Promise<void> {
+    for (const stage of stagesOf(factsOf(this.#seen.run))) {
+      if (!stage.from || this.#told.has(`stage ${stage.name}`)) continue;
+      const phase = phaseOf(stage.name);
+      if (phase) this.#follow(phase);
+      const over = stage.state !== 'current';
+      if (over && phase) await this.#logs.get(phase);
+      await this.#judgements(stage, over);
+      if (!over) return;
+      this.#once(`stage ${stage.name}`, () => this.#ended(stage));
+    }
+  }
+
+  #ended({ name, state, from = '', to = '' }: Stage): void {
+    const seconds = Math.max(0, Date.parse(to) - Date.parse(from)) / 1000 || 0;
+    const phase = phaseOf(name);
+    const changes = phase && changesOf(this.#seen[phase]);
+    this.#options.emit({ event: 'stage', stage: name, state, seconds, ...(changes ? { changes } : {}) });
+  }
+
+  async #judgements({ name }: Stage, over: boolean): Promise<void> {
+    const { run, stages, override } = this.#seen;
+    // What a person is to decide on is said first; it does not change until then.
+    const due = over || (override !== undefined && !this.#told.has(override));
+    if (override) this.#told.add(override);
+    if (/^(Pre|Post)-/.test(name) && stages.length > 0) {
+      const slug = name.toLowerCase().replace('-', '_');
+      for (const result of await taskResults(this.#client, run)) if (result.stage === slug) this.#judged(result);
+    }
+    if (name === 'Post-plan' && due) this.#judged(await evaluation(this.#client, stages));
+    if (name === 'Cost estimate') this.#judged(costEstimate(this.#seen.costEstimate));
+    if (name === 'Policy check' && due) this.#judged(await check(this.#client, run));
+  }
+
+  #judged(judgement: Judgement | undefined): void {
+    if (!judgement) return;
+    if (judgement.event === 'policies') {
+      this.#policyFailed = /^(hard_failed|soft_failed|failed|errored)$/.test(judgement.status);
+    }
+    const { event, status } = judgement;
+    const which = event === 'task-result' ? `${judgement.stage} ${judgement.task}` : event;
+    this.#once(`${event} ${which} ${status}`, () => this.#options.emit(judgement));
+  }
+
+  /** From when it has begun. What is cut off without an end is over when the run goes on, or we do. */
+  #follow(phase: 'plan' | 'apply'): void {
+    const document = this.#seen[phase];
+    if (!document || this.#logs.has(phase) || notBegun.includes(document.attributes.status)) return;
+    if (this.#options.onlyNew && this.#isFirst && !this.#isAt(phase)) {
+      this.#logs.set(phase, Promise.resolve());
+      return;
+    }
+    const over = () => this.#left || this.#options.signal?.aborted === true || !this.#isAt(phase);
+    this.#logs.set(phase, this.#read(phase, document.attributes['log-read-url'], over));
+  }
+
+  #isAt(phase: 'plan' | 'apply'): boolean {
+    const status = this.#seen[phase]?.attributes.status;
+    return status === 'running' && !isFinal(this.#seen.run.attributes.status);
+  }
+
+  async #read(phase: 'plan' | 'apply', url: string, over: () => boolean): Promise<void> {
+    const tell = (text: string) => {
+      if (this.#options.signal?.aborted) return;
+      for (const line of readable(text)) this.#options.emit({ event: 'log', phase, line });
+    };
+    let rest = '';
+    for await (const text of followLog(url, over, 250)) {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) tell(line.replace(/\r$/, ''));
+    }
+    if (rest) tell(rest);
+  }
+}
+
+const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    if (signal?.aborted) end();
+    signal?.addEventListener('abort', end);
+  });
+
+/**
+ * Follows a run until it is over, somebody leaves, or it waits for a person and nobody decides. One request at a time for
+ * the run (every 0.25 to 1 s while it goes on, 3 s while it waits), and one for the log of what runs.
+ */
+export const watchRun = (client: Client, id: string, watching: Watching): Promise<Seen> =>
+  new Watch(client, watching).see(id);

@@ -1,0 +1,78 @@
+import { expect, it } from 'vitest';
+import { type Command, ofWorkspace, parse } from '../../functions/cli/arguments.ts';
+import { commands, findCommand } from '../../functions/cli/commands.ts';
+import { exit } from '../../functions/cli/exit.ts';
+import { commandHelp } from '../../functions/cli/help.ts';
+
+const command: Command = {
+  name: 'runs start',
+  about: 'Start a run',
+  takes: '<folder> [name]',
+  options: {
+    message: { about: 'why', value: 'text', short: 'm' },
+    target: { about: 'only this', value: 'address', multiple: true },
+    watch: { about: 'follow it' },
+    ...ofWorkspace,
+  },
+  run: async () => undefined,
+};
+
+const usageOf = (args: string[]): string => {
+  try {
+    parse(command, args);
+  } catch (error) {
+    expect(error).toMatchObject({ exitCode: exit.usage });
+    return (error as Error).message;
+  }
+  throw new Error('it was taken');
+};
+
+it('takes options before and after arguments, short ones, several, and Terraform’s with one dash', () => {
+  const call = parse(command, ['-m', 'a b', '.', '--target', 'a.b', '-target=c["d"]', '-watch', '--', '-x']);
+  expect(call.text('message')).toBe('a b');
+  expect(call.texts('target')).toEqual(['a.b', 'c["d"]']);
+  expect(call.flag('watch')).toBe(true);
+  expect(call.flag('json')).toBe(false);
+  expect([call.word(0), call.word(1)]).toEqual(['.', '-x']);
+});
+
+it.each([
+  [['.', '--mesage', 'x'], 'has no option --mesage. Did you mean --message?'],
+  [['.', '--frobnicate'], 'has no option --frobnicate. See: stepform runs start --help'],
+  [['.', '--message'], '--message needs a value: --message <text>'],
+  [['.', '--watch=yes'], '--watch is on when it is given'],
+  [[], '<folder> is missing: stepform runs start <folder> [name]'],
+  [['a', 'b', 'c'], '"c" is one too many'],
+])('%j: %s', (args, said) => {
+  expect(usageOf(args)).toContain(said);
+});
+
+it('asks for help without what is required', () => {
+  expect(parse(command, ['--help']).flag('help')).toBe(true);
+});
+
+it.each([
+  [['runs', 'lst'], 'stepform runs list'],
+  [['run', 'list'], 'stepform runs'],
+  [['variable'], 'stepform variables'],
+  [['workspaces', 'frobnicate'], 'See: stepform workspaces --help'],
+  [['frobnicate'], 'See: stepform --help'],
+])('%j is no command: %s', (args, advice) => {
+  expect(() => findCommand(args)).toThrow(advice);
+});
+
+it('finds commands of one and of two words, and groups alone', () => {
+  expect(findCommand(['lock', '-w', 'a'])).toMatchObject({ command: { name: 'lock' }, rest: ['-w', 'a'] });
+  expect(findCommand(['state', 'pull', '7'])).toMatchObject({ command: { name: 'state pull' }, rest: ['7'] });
+  expect(findCommand(['state'])).toBeUndefined();
+  expect(findCommand(['state', '--help'])).toBeUndefined();
+});
+
+it('every command can be asked for help, takes --json, and its options have one meaning each', () => {
+  for (const one of commands) {
+    expect(commandHelp(one)).toContain('--json');
+    const shorts = Object.values(one.options ?? {}).flatMap(({ short }) => short ?? []);
+    expect(new Set(shorts).size).toBe(shorts.length);
+    expect(shorts).not.toContain('h');
+  }
+});

@@ -1,0 +1,129 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { findAddress, findToken } from '../../functions/cli/address.ts';
+import { readCloudBlock } from '../../functions/cli/cloud-block.ts';
+import { credentialsFile, forgetToken, keepToken, keptToken } from '../../functions/cli/credentials.ts';
+import { exit } from '../../functions/cli/exit.ts';
+import { findLocalPlatform, type LocalPlatform } from '../../functions/cli/local-platform.ts';
+
+/** Where commands go, and as whom. */
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'stepform-settings-'));
+  vi.stubEnv('HOME', folder);
+  vi.stubEnv('TF_CLI_CONFIG_FILE', undefined);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
+
+const write = (name: string, content: string): void => writeFileSync(join(folder, name), content);
+
+const local: LocalPlatform = {
+  url: 'http://localhost:8080',
+  httpsUrl: 'https://localhost:8443',
+  organization: 'local',
+  token: 'of-the-machine',
+  path: '/data/local.json',
+};
+
+const places = { option: undefined, block: undefined, local: undefined, env: {} };
+
+it('goes where the option says, else the environment, else the cloud block, else this machine, else the only login', () => {
+  const all = {
+    option: 'a.example',
+    block: 'd.example',
+    local,
+    env: { TFE_ADDRESS: 'https://b.example/base/', TFE_HOSTNAME: 'c.example' },
+  };
+  expect(findAddress(all)).toMatchObject({ url: 'https://a.example', host: 'a.example' });
+  expect(findAddress({ ...all, option: undefined })).toMatchObject({
+    url: 'https://b.example/base',
+    from: 'TFE_ADDRESS',
+  });
+  expect(findAddress({ ...all, option: undefined, env: { TFE_HOSTNAME: 'c.example' } })).toMatchObject({
+    host: 'c.example',
+  });
+  expect(findAddress({ ...all, option: undefined, env: {} })).toMatchObject({ host: 'd.example' });
+  expect(findAddress({ ...places, local })).toMatchObject({ url: 'http://localhost:8080', host: 'localhost:8443' });
+  expect(() => findAddress(places)).toThrow('stepform login <host>');
+  keepToken('e.example', 'x');
+  expect(findAddress(places)).toMatchObject({ url: 'https://e.example' });
+  keepToken('f.example', 'x');
+  expect(() => findAddress(places)).toThrow('No platform is named');
+});
+
+it('reaches the platform on this machine without its certificate, by whichever of its names', () => {
+  expect(findAddress({ ...places, option: 'localhost:8443', local })).toMatchObject({
+    url: 'http://localhost:8080',
+    host: 'localhost:8443',
+  });
+  expect(findAddress({ ...places, block: 'localhost:8443', local }).url).toBe('http://localhost:8080');
+});
+
+it.each(['not a host', 'https://u:p@a.example', 'https://a.example/?x=1', ''])('takes no "%s" for a host', (option) => {
+  expect(() => findAddress({ ...places, option: option || 'http://' })).toThrow('no host such as');
+});
+
+it('takes the token that is meant for the host, and sends TFE_TOKEN nowhere that a file named', () => {
+  const byOption = findAddress({ ...places, option: 'my-host.example' });
+  const byBlock = findAddress({ ...places, block: 'my-host.example' });
+  const env = { TFE_TOKEN: 'of-env' };
+  expect(findToken(byOption, undefined, env)).toEqual({ token: 'of-env', from: 'TFE_TOKEN' });
+  expect(() => findToken(byBlock, undefined, env)).toThrow('TFE_TOKEN is used with TFE_ADDRESS or --host only');
+  expect(() => findToken(byBlock, undefined, {})).toThrow(expect.objectContaining({ exitCode: exit.notAllowed }));
+  keepToken('my-host.example', 'kept');
+  expect(findToken(byBlock, undefined, {}).token).toBe('kept');
+  write('.terraformrc', 'credentials "my-host.example" {\n  token = "configured"\n}\n');
+  expect(findToken(byBlock, undefined, {}).token).toBe('configured');
+  vi.stubEnv('TF_TOKEN_my__host_example', 'of-terraform');
+  expect(findToken(byBlock, undefined, {}).token).toBe('of-terraform');
+  expect(findToken(findAddress({ ...places, local }), local, {}).token).toBe('of-the-machine');
+});
+
+it('keeps tokens as terraform login does: others stay, for their owner only, and nothing else is replaced', () => {
+  mkdirSync(join(folder, '.terraform.d'));
+  writeFileSync(credentialsFile(), '{"credentials":{"other.example":{"token":"theirs"}},"future":1}');
+  keepToken('a.example:8443', 'mine');
+  expect(JSON.parse(readFileSync(credentialsFile(), 'utf8'))).toEqual({
+    credentials: { 'other.example': { token: 'theirs' }, 'a.example:8443': { token: 'mine' } },
+    future: 1,
+  });
+  expect(statSync(credentialsFile()).mode & 0o777).toBe(0o600);
+  expect(forgetToken('a.example:8443')).toBe(true);
+  expect(forgetToken('a.example:8443')).toBe(false);
+  expect(keptToken('other.example')).toBe('theirs');
+  writeFileSync(credentialsFile(), 'not json');
+  expect(() => keepToken('a.example', 'mine')).toThrow('Repair it');
+  expect(readFileSync(credentialsFile(), 'utf8')).toBe('not json');
+});
+
+it('reads the cloud block as terraform does: the environment fills what it leaves open', () => {
+  const env = { TF_CLOUD_ORGANIZATION: 'env-org', TF_CLOUD_HOSTNAME: 'env.example', TF_WORKSPACE: 'env-ws' };
+  expect(readCloudBlock(folder, {})).toEqual({});
+  expect(readCloudBlock(folder, env)).toEqual({ host: 'env.example', organization: 'env-org', workspace: 'env-ws' });
+  write('main.tf', 'terraform {\n cloud {\n  organization = "acme"\n  workspaces { tags = ["a"] }\n }\n}\n');
+  mkdirSync(join(folder, '.terraform'));
+  write('.terraform/environment', 'selected\n');
+  expect(readCloudBlock(folder, {})).toEqual({ host: undefined, organization: 'acme', workspace: 'selected' });
+  expect(readCloudBlock(folder, env)).toEqual({ host: 'env.example', organization: 'acme', workspace: 'env-ws' });
+  write(
+    'main.tf',
+    '# cloud { organization = "no" }\nterraform {\n backend "remote" {\n  hostname = "h.example"\n  workspaces { prefix = "net-" }\n }\n}\n',
+  );
+  expect(readCloudBlock(folder, {})).toMatchObject({ host: 'h.example', workspace: 'net-selected' });
+});
+
+it('finds the platform of the folder above, and believes none that is not on this machine', () => {
+  mkdirSync(join(folder, '.stepform'));
+  mkdirSync(join(folder, 'inner'));
+  write('.stepform/local.json', JSON.stringify(local));
+  expect(findLocalPlatform(join(folder, 'inner'), {})).toMatchObject({ token: 'of-the-machine' });
+  write('.stepform/local.json', JSON.stringify({ ...local, url: 'http://evil.example' }));
+  expect(findLocalPlatform(join(folder, 'inner'), {})).toBeUndefined();
+});

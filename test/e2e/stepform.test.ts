@@ -1,0 +1,162 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { exit } from '../../functions/cli/exit.ts';
+import { newName, organization, platform } from './support/world.ts';
+
+/** The command line as somebody uses it from a folder with Terraform files, without a terminal as in CI. */
+
+const command = fileURLToPath(new URL('../../functions/cli/stepform.mjs', import.meta.url));
+const root = mkdtempSync(join(tmpdir(), 'stepform-command-'));
+const workspace = newName('command');
+const cloud = `terraform {
+  cloud {
+    organization = "${organization}"
+    workspaces {
+      name = "${workspace}"
+    }
+  }
+}
+`;
+const good = `variable "n" {}
+variable "secret" {
+  sensitive = true
+}
+resource "terraform_data" "a" {
+  input = var.n
+}
+output "n" {
+  value = terraform_data.a.output
+}
+output "secret" {
+  value     = var.secret
+  sensitive = true
+}
+`;
+const broken = 'resource "terraform_data" "a" {\n  input = nothing.here\n}\n';
+
+interface Ended {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+const stepform = async (words: string[], { folder = 'good', input = '' } = {}): Promise<Ended> => {
+  const child = spawn(process.execPath, [command, ...words], {
+    cwd: join(root, folder),
+    env: {
+      PATH: process.env.PATH,
+      HOME: root,
+      TFE_ADDRESS: platform.url,
+      // Neither a platform beside the checkout nor colours.
+      STEPFORM_DATA: join(root, 'none'),
+      NO_COLOR: '1',
+    },
+  });
+  // Whoever has ended does not read.
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { code: await ended, out, err };
+};
+
+const succeed = async (words: string[], input?: string): Promise<string> => {
+  const { code, out, err } = await stepform(words, { input });
+  expect({ code, err: code ? err + out : '' }).toEqual({ code: 0, err: '' });
+  return out;
+};
+
+const json = async (words: string[]) => JSON.parse(await succeed([...words, '--json']));
+
+beforeAll(() => {
+  for (const [folder, main] of [
+    ['good', good],
+    ['broken', broken],
+  ] as const) {
+    mkdirSync(join(root, folder));
+    writeFileSync(join(root, folder, 'cloud.tf'), cloud);
+    writeFileSync(join(root, folder, 'main.tf'), main);
+  }
+});
+afterAll(() => rmSync(root, { recursive: true }));
+
+it('signs in, starts and watches a run, confirms it; tells states, outputs and exit codes to scripts', async () => {
+  const unknown = await stepform(['whoami']);
+  expect(unknown).toMatchObject({ code: exit.notAllowed, err: expect.stringContaining('stepform login') });
+  const refused = await stepform(['login'], { input: 'sfu_wrong\n' });
+  expect(refused).toMatchObject({ code: exit.notAllowed, err: expect.stringContaining('does not know this token') });
+  expect(await succeed(['login'], `${platform.token}\n`)).toContain('You are signed in');
+  const kept = join(root, '.terraform.d', 'credentials.tfrc.json');
+  expect(statSync(kept).mode & 0o777).toBe(0o600);
+  expect(readFileSync(kept, 'utf8')).toContain(platform.token);
+
+  const none = await stepform(['runs', 'start']);
+  expect(none).toMatchObject({ code: exit.notFound, err: expect.stringContaining(`workspaces create ${workspace}`) });
+  await succeed(['workspaces', 'create', workspace]);
+  await succeed(['variables', 'set', 'secret', '--sensitive'], 'hunter2\n');
+  const argued = await stepform(['variables', 'set', 'secret', 'hunter2']);
+  expect(argued).toMatchObject({
+    code: exit.usage,
+    err: expect.stringContaining('does not belong on the command line'),
+  });
+  expect(await succeed(['variables', 'list'])).toMatch(/^secret +\(sensitive\)$/m);
+
+  const planned = await stepform(['runs', 'start', '--watch', '-m', 'First', '--var', 'n=a "b"']);
+  expect(planned).toMatchObject({ code: exit.needsPerson, out: expect.stringContaining('Needs Confirmation') });
+  expect(planned.out).toContain('# terraform_data.a will be created');
+  expect(planned.out).toMatch(/✓ Plan +[\d.]+ s {2}1 to add, 0 to change, 0 to destroy/);
+  expect(planned.out).not.toContain('\x1b');
+  const confirm = /stepform (runs confirm run-\w+)/.exec(planned.out)?.[1]?.split(' ') ?? [];
+
+  const applied = await stepform([...confirm, '--watch', '-m', 'Looks good']);
+  expect(applied).toMatchObject({ code: exit.done, out: expect.stringContaining('Apply complete!') });
+  expect(applied.out).not.toContain('will be created');
+  expect((await json(['runs', 'show'])).data.attributes).toMatchObject({ status: 'applied', message: 'First' });
+  const late = await stepform(['runs', 'discard', confirm[2] ?? '']);
+  expect(late).toMatchObject({ code: exit.notNow, err: expect.stringContaining('is at Applied') });
+
+  expect(await succeed(['state', 'outputs'])).toBe('n = "a \\"b\\""\nsecret = (sensitive)\n');
+  expect(await succeed(['state', 'outputs', 'secret'])).toBe('hunter2\n');
+});
+
+it('moves states: pull, push, and back again', async () => {
+  const [first] = (await json(['state', 'list'])).data;
+  const state = JSON.parse(await succeed(['state', 'pull']));
+  expect(state.serial).toBe(first.attributes.serial);
+  const next = { ...state, serial: state.serial + 1, outputs: {} };
+  await succeed(['state', 'push', '-'], JSON.stringify(next));
+  expect(await succeed(['state', 'outputs'])).toContain('no outputs');
+  const older = await stepform(['state', 'push', '-'], { input: JSON.stringify({ ...next, serial: 0 }) });
+  expect(older.code).toBe(exit.notNow);
+  await succeed(['state', 'rollback', String(state.serial)]);
+  expect(JSON.parse(await succeed(['state', 'pull'])).outputs).toEqual(state.outputs);
+  // Each has let go of the lock.
+  await succeed(['lock', '--reason', 'hands off']);
+  expect((await stepform(['lock'])).code).toBe(exit.notNow);
+  await succeed(['unlock']);
+});
+
+it('tells an errored run as one object a line, and ends as it did', async () => {
+  const { code, out } = await stepform(['runs', 'start', '--watch', '--json'], { folder: 'broken' });
+  const events = out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(code).toBe(exit.errored);
+  expect(events[0]).toMatchObject({ event: 'run', id: expect.stringMatching(/^run-/) });
+  const log = events.filter(({ event }) => event === 'log').map(({ line }) => line);
+  expect(log.join('\n')).toContain('Reference to undeclared resource');
+  expect(events.findIndex(({ event }) => event === 'log')).toBeLessThan(
+    events.findIndex(({ stage }) => stage === 'Plan'),
+  );
+  expect(events.find(({ stage }) => stage === 'Plan')).toMatchObject({ state: 'failed' });
+  expect(events.at(-1)).toMatchObject({ event: 'end', name: 'Plan Errored', 'exit-code': code });
+  const missing = await stepform(['runs', 'show', 'run-0000000000000000', '--json']);
+  expect(missing.code).toBe(exit.notFound);
+  expect(JSON.parse(missing.out)).toMatchObject({ errors: [{ status: '404' }], 'exit-code': exit.notFound });
+});
