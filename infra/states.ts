@@ -49,6 +49,13 @@ export const outcomes = (errored: Errored, more: Catcher[] = []): Catcher[] => [
   { ErrorEquals: ['States.ALL'], ResultPath: '$.error', Next: errored },
 ];
 
+/** Who waits, and which of the attempts to do so it is (functions/store/runs/attempts.ts). */
+const attempt = {
+  'token.$': '$$.Task.Token',
+  'entered.$': '$$.State.EnteredTime',
+  'attempt.$': '$$.State.RetryCount',
+};
+
 interface Common {
   comment: string;
   next: string;
@@ -69,7 +76,7 @@ export const builders = (arn: Arns, meant: readonly string[]) => {
     Resource: 'arn:aws:states:::lambda:invoke.waitForTaskToken',
     Parameters: {
       FunctionName: arn[name],
-      Payload: { 'runId.$': '$.runId', 'token.$': '$$.Task.Token' },
+      Payload: { 'runId.$': '$.runId', ...attempt },
     },
     ...timeout,
     ResultPath: result ?? null,
@@ -135,7 +142,7 @@ export const builders = (arn: Arns, meant: readonly string[]) => {
             Payload: {
               'runId.$': '$.runId',
               'taskResultId.$': '$.taskResultId',
-              'token.$': '$$.Task.Token',
+              ...attempt,
             },
           },
           TimeoutSeconds: 3600,

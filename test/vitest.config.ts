@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { SecondTries } from './support/second-tries.ts';
@@ -7,6 +10,11 @@ const common = { testTimeout: 240_000, hookTimeout: 120_000 };
 
 /** For tests with a platform, Terraform or a browser, whose processes share a machine with others'. None but in CI. */
 const retry = Number(process.env.STEPFORM_TEST_RETRIES ?? 0);
+
+// The CDK, browsers and tests that are cut off leave things where temporary files go.
+const temporary = mkdtempSync(join(tmpdir(), 'stepform-tests-'));
+process.env.TMPDIR = temporary;
+process.on('exit', () => rmSync(temporary, { recursive: true, force: true }));
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),

@@ -2,9 +2,12 @@ import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn';
 import { queueTriggeredRuns } from '../api/triggered-runs.ts';
 import { environment } from '../environment.ts';
 import type { Run } from '../run/run.ts';
+import { taskStates } from '../run/states.ts';
 import { isFinal } from '../run/status.ts';
 import { dueIn, dueShard, dueShards, notDue } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
+import { deliverResult } from '../store/run-tasks/task-results.ts';
+import { listTaskResults } from '../store/run-tasks/task-stages.ts';
 import { deliver } from '../store/runs/execution.ts';
 import { awaitConfiguration } from '../store/runs/fetching.ts';
 import { RunnerStillStoppingError } from '../store/runs/finish.ts';
@@ -24,6 +27,8 @@ import { endHold } from './runner-stopped.ts';
 const client = new SFNClient({});
 const perShard = 50;
 const lookAgainSeconds = 6 * 3600;
+/** Of a verdict that was not delivered, nobody else would hear for ten minutes. */
+const lookAtTasksSeconds = 5 * 60;
 
 export const handler = async (): Promise<{ looked: number; repaired: number }> => {
   const now = new Date().toISOString();
@@ -74,7 +79,8 @@ const lookAtRun = async (id: string): Promise<string | undefined> => {
     return 'run finished';
   }
   const repaired = await nudge(run);
-  await lookLater(run, repaired ? 60 : lookAgainSeconds);
+  const whenWell = isAsking(run) ? lookAtTasksSeconds : lookAgainSeconds;
+  await lookLater(run, repaired ? 60 : whenWell);
   return repaired;
 };
 
@@ -99,10 +105,17 @@ const nudge = async (run: Run): Promise<string | undefined> => {
     return 'runner started';
   }
   if (run.wait?.state === 'Pending') await startNext(run.workspaceId);
+  if (isAsking(run) && (await deliverResults(run))) return 'verdict delivered';
   // S3 tells of an upload, as a rule.
   if (run.wait?.state === 'Fetching') await awaitConfiguration(run);
   return undefined;
 };
+
+const isAsking = ({ wait }: Run): boolean => wait !== undefined && wait.state in taskStates;
+
+/** Whoever recorded a run task's verdict may have died before telling. */
+const deliverResults = async (run: Run): Promise<boolean> =>
+  (await Promise.all((await listTaskResults(run)).map(deliverResult))).includes(true);
 
 const lookLater = (run: Run, seconds: number) => updateRun(run.id, { set: dueIn(run.id, seconds) });
 

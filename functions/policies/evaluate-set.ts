@@ -1,8 +1,9 @@
+import { Mask, secretsOf } from '../mask.ts';
 import type { EnforcementLevel, PolicySetOutcome } from '../run/policies.ts';
 import { readPolicy } from '../store/policies/policies.ts';
 import { readBundle } from '../store/policies/policy-set-versions.ts';
 import { type FrozenPolicy, type FrozenPolicySet, openParameters } from '../store/policies/run-policies.ts';
-import type { Engine, InputFile, Limits, SourceFile } from './engine.ts';
+import type { Engine, InputFile, Limits, PolicyAnswer, SourceFile } from './engine.ts';
 import { findOpa, findSentinel } from './find-engine.ts';
 import { judge } from './result.ts';
 
@@ -60,7 +61,10 @@ export const evaluateSet = async (
   input: InputFile,
   limits: Limits,
 ): Promise<PolicySetOutcome> => {
-  const [groups, parameters] = await Promise.all([groupsOf(set), openParameters(set)]);
+  const [groups, given] = await Promise.all([groupsOf(set), openParameters(set)]);
+  const parameters = Object.fromEntries(given.map(({ key, value }) => [key, value]));
+  // Rules and the errors of functions repeat what they were given.
+  const mask = new Mask(secretsOf(given));
   const outcome: PolicySetOutcome = {
     policySetId: set.id,
     policySetName: set.name,
@@ -90,9 +94,9 @@ export const evaluateSet = async (
             answers: group.policies.map(() => ({ error: `it could not be evaluated: ${messageOf(error)}` })),
             warnings: [],
           }));
-    outcome.warnings.push(...warnings);
+    outcome.warnings.push(...mask.json(warnings));
     for (const [i, { name, description, query, enforcementLevel }] of group.policies.entries()) {
-      const answer = answers[i] ?? { error: 'the engine gave no answer' };
+      const answer = mask.json<PolicyAnswer>(answers[i] ?? { error: 'the engine gave no answer' });
       const asked = group.language === 'rego' ? { query } : {};
       outcome.outcomes.push({ policyName: name, description, ...asked, enforcementLevel, ...judge(answer, query) });
     }

@@ -79,11 +79,14 @@ const canceledNote = (run: Run, recorded?: number): string | undefined =>
     : undefined;
 
 /**
- * A run that somebody canceled before it came to its apply is canceled, whatever else ended it meanwhile: nothing was
- * changed, and that is what was asked for.
+ * A run that somebody canceled or discarded before it came to its apply is that, whatever else ended it meanwhile:
+ * nothing was changed, and that is what was asked for.
  */
-export const statusAtEnd = (run: Run, ending: Ending): FinalStatus =>
-  ending === 'PlanErrored' && run.cancel ? 'canceled' : endings[ending];
+export const statusAtEnd = (run: Run, ending: Ending): FinalStatus => {
+  if (ending !== 'PlanErrored') return endings[ending];
+  if (run.cancel) return 'canceled';
+  return run.decision?.action === 'discard' ? 'discarded' : 'errored';
+};
 
 /** Statuses of plan and apply once the run is over. */
 export const finalPhases = (run: Run, ending: Ending): { plan: PhaseStatus; apply: PhaseStatus } => {

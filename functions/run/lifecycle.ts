@@ -124,12 +124,15 @@ export const resume = (run: Run): Resume | undefined => {
       return afterPhase(run, 'plan');
     case 'PostPlanAwaitingDecision':
     case 'PolicyOverride': {
+      // Accepted on the way here, when the way on had been decided already; so below.
+      if (run.cancel) return canceled(run);
       if (run.decision?.action === 'discard') return discarded(run);
       const asked = overridableNow(run.status);
       return asked && run.overrides?.[asked] ? { output: { next: nextStep(run) } } : undefined;
     }
     case 'NeedsConfirmation':
     case 'PlannedAndSaved':
+      if (run.cancel) return canceled(run);
       if (run.decision) return run.decision.action === 'discard' ? discarded(run) : { output: {} };
       return undefined;
     case 'Confirmed':

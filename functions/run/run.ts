@@ -36,9 +36,9 @@ export interface Run extends RunOptions {
   inputsKey?: string;
   /**
    * What the execution waits for. The task token never leaves the control plane. Without one, the tokens are those of
-   * the task results of the stage.
+   * the task results of the stage. `order`: which attempt wrote it.
    */
-  wait?: { state: string; token?: string };
+  wait?: { state: string; token?: string; order?: string };
   /** It holds its workspace: set when its turn in the queue came. */
   current?: boolean;
   /** Sort key of its place in the queue when that is not the one of its number: confirmed late, or sent to the front. */

@@ -87,10 +87,10 @@ type Settings = Omit<Entry, 'passed' | 'confirmable' | 'status'> & {
 const settings: Record<RunState, Settings> = {
   Pending: { from: ['pending'], status: 'pending', lookAfterSeconds: 6 * hours },
   Fetching: { from: ['pending'], status: 'fetching', lookAfterSeconds: 1 * minutes },
-  PrePlanTasks: { from: ['pending', 'fetching'], status: 'pre_plan_running', lookAfterSeconds: 1 * hours },
+  PrePlanTasks: { from: ['pending', 'fetching'], status: 'pre_plan_running', lookAfterSeconds: 2 * minutes },
   PlanQueued: { from: beforePlan, status: 'plan_queued', plan: 'queued', lookAfterSeconds: 1 * hours },
   Planning: { from: ['plan_queued'], status: 'planning', plan: 'running', lookAfterSeconds: 6 * hours },
-  PostPlanTasks: { from: ['planning'], status: 'post_plan_running', plan: 'finished', lookAfterSeconds: 1 * hours },
+  PostPlanTasks: { from: ['planning'], status: 'post_plan_running', plan: 'finished', lookAfterSeconds: 2 * minutes },
   PolicyEvaluating: {
     from: ['planning', 'post_plan_running'],
     status: 'post_plan_running',
@@ -135,7 +135,7 @@ const settings: Record<RunState, Settings> = {
     from: [...checking, 'confirmed'],
     status: 'pre_apply_running',
     plan: 'finished',
-    lookAfterSeconds: 1 * hours,
+    lookAfterSeconds: 2 * minutes,
   },
   ApplyQueued: {
     from: [...checking, 'confirmed', 'pre_apply_running'],
@@ -149,7 +149,7 @@ const settings: Record<RunState, Settings> = {
     from: ['applying'],
     status: 'post_apply_running',
     apply: 'finished',
-    lookAfterSeconds: 1 * hours,
+    lookAfterSeconds: 2 * minutes,
   },
 };
 

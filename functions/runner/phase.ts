@@ -1,5 +1,6 @@
 import { mkdir, realpath, rm, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative } from 'node:path';
+import { Mask, secretsOf } from '../mask.ts';
 import { Afterwards } from './afterwards.ts';
 import { Artifacts } from './artifacts.ts';
 import type { Binary } from './binary/find.ts';
@@ -9,7 +10,6 @@ import { Control } from './control.ts';
 import { InterruptedError, PhaseError } from './errors.ts';
 import type { Identity } from './identity/identity.ts';
 import { PhaseLog } from './log.ts';
-import { Mask, secretsOf } from './mask.ts';
 import { OutputReader } from './output.ts';
 import type { Job, JobVariable, PhaseReport } from './protocol.ts';
 import type { Settings } from './settings.ts';
@@ -76,6 +76,11 @@ export class Phase {
   /** Hides sensitive values in a text of the runner's own. */
   masked(text: string): string {
     return this.#mask.text(text);
+  }
+
+  /** The same in all texts of a JSON value. */
+  maskedJson<T>(value: T): T {
+    return this.#mask.json(value);
   }
 
   /**

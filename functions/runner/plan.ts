@@ -126,9 +126,10 @@ const storePlan = async ({ files, artifacts }: Phase, { binary, directory }: Pre
 };
 
 /** The command line draws the plan by the providers' schemas; the web page does without, and they take seconds to get. */
-const storeRedacted = async ({ job, files, artifacts }: Phase, json: PlanJson): Promise<void> => {
+const storeRedacted = async (phase: Phase, json: PlanJson): Promise<void> => {
+  const { job, files, artifacts } = phase;
   const { redactPlan } = await import('./redact.ts');
   const schemas = job.structuredOutput ? await readJson<SchemasJson>(files.schemas) : noSchemas;
-  const redacted = redactPlan(json, schemas);
+  const redacted = redactPlan(json, schemas, (value) => phase.maskedJson(value));
   await artifacts.put('plan-json-redacted', Buffer.from(JSON.stringify(redacted)));
 };

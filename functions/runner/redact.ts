@@ -72,33 +72,38 @@ const union = (a: unknown, b: unknown): unknown => {
   return a || b;
 };
 
-const redactChange = (change: Change): Change => {
+/** Hides what Terraform does not know to be sensitive in a value. */
+export type Hide = <T>(value: T) => T;
+
+const redactChange = (change: Change, hide: Hide): Change => {
   const mask = union(change.before_sensitive, change.after_sensitive);
   const { before, after } = change;
   return {
     ...change,
-    ...('before' in change ? { before: blank(before, after, mask, 'before') } : {}),
-    ...('after' in change ? { after: blank(after, before, mask, 'after') } : {}),
+    ...('before' in change ? { before: hide(blank(before, after, mask, 'before')) } : {}),
+    ...('after' in change ? { after: hide(blank(after, before, mask, 'after')) } : {}),
   };
 };
 
-const redactResource = (resource: ResourceChange): ResourceChange => ({
-  ...resource,
-  change: redactChange(resource.change),
-});
-
-export const redactPlan = (plan: PlanJson, schemas: SchemasJson): Json => ({
-  plan_format_version: plan.format_version,
-  resource_changes: plan.resource_changes?.map(redactResource),
-  resource_drift: plan.resource_drift?.map(redactResource),
-  relevant_attributes: plan.relevant_attributes,
-  output_changes:
-    plan.output_changes &&
-    Object.fromEntries(Object.entries(plan.output_changes).map(([name, change]) => [name, redactChange(change)])),
-  deferred_changes: plan.deferred_changes?.map((deferred) => ({
-    ...deferred,
-    resource_change: deferred.resource_change && redactResource(deferred.resource_change),
-  })),
-  provider_format_version: schemas.format_version,
-  provider_schemas: usedSchemas(changedTypes(plan), schemas),
-});
+/** @param hide for what the workspace marks as sensitive: the plan's marks are the configuration's alone */
+export const redactPlan = (plan: PlanJson, schemas: SchemasJson, hide: Hide = (value) => value): Json => {
+  const redactResource = (resource: ResourceChange): ResourceChange => ({
+    ...resource,
+    change: redactChange(resource.change, hide),
+  });
+  const redactOutputs = (outputs: Record<string, Change>) =>
+    Object.fromEntries(Object.entries(outputs).map(([name, change]) => [name, redactChange(change, hide)]));
+  return {
+    plan_format_version: plan.format_version,
+    resource_changes: plan.resource_changes?.map(redactResource),
+    resource_drift: plan.resource_drift?.map(redactResource),
+    relevant_attributes: plan.relevant_attributes,
+    output_changes: plan.output_changes && redactOutputs(plan.output_changes),
+    deferred_changes: plan.deferred_changes?.map((deferred) => ({
+      ...deferred,
+      resource_change: deferred.resource_change && redactResource(deferred.resource_change),
+    })),
+    provider_format_version: schemas.format_version,
+    provider_schemas: usedSchemas(changedTypes(plan), schemas),
+  };
+};

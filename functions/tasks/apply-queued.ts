@@ -6,9 +6,9 @@ import type { WaitingTask } from './waiting.ts';
 const marginMs = 3_000;
 
 /** Offers the apply to the runner that stands by since the plan; without one, starts a runner. Or says what comes first. */
-export const handler = async ({ runId, token }: WaitingTask): Promise<void> => {
+export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
   const now = new Date();
-  const run = await enterState(runId, 'ApplyQueued', token, ({ plan }) =>
+  const run = await enterState(runId, 'ApplyQueued', attempt, ({ plan }) =>
     plan.heldUntil && Date.parse(plan.heldUntil) > now.getTime() + marginMs
       ? { 'apply.offeredAt': now.toISOString() }
       : {},

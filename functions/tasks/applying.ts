@@ -2,6 +2,6 @@ import { enterState } from '../store/runs/run-states.ts';
 import type { WaitingTask } from './waiting.ts';
 
 /** Waits for the runner's report on the apply. */
-export const handler = async ({ runId, token }: WaitingTask): Promise<void> => {
-  await enterState(runId, 'Applying', token);
+export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
+  await enterState(runId, 'Applying', attempt);
 };

@@ -3,7 +3,7 @@ import { enterState } from '../store/runs/run-states.ts';
 import type { WaitingTask } from './waiting.ts';
 
 /** A confirmed saved plan goes to the end of its workspace's queue and waits for its turn. */
-export const handler = async ({ runId, token }: WaitingTask): Promise<void> => {
-  const run = await enterState(runId, 'Confirmed', token);
+export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
+  const run = await enterState(runId, 'Confirmed', attempt);
   if (!run.current && !run.cancel && run.decision?.action === 'apply') await joinQueue(run);
 };

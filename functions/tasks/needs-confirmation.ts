@@ -2,6 +2,6 @@ import { enterState } from '../store/runs/run-states.ts';
 import type { WaitingTask } from './waiting.ts';
 
 /** Shows the plan and waits for a person. */
-export const handler = async ({ runId, token }: WaitingTask): Promise<void> => {
-  await enterState(runId, 'NeedsConfirmation', token);
+export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
+  await enterState(runId, 'NeedsConfirmation', attempt);
 };

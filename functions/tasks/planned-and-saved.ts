@@ -3,6 +3,6 @@ import { keepSavedPlan } from '../store/runs/saved-plans.ts';
 import type { WaitingTask } from './waiting.ts';
 
 /** Keeps the plan until a person confirms or discards it, or the state changes under it. */
-export const handler = async ({ runId, token }: WaitingTask): Promise<void> => {
-  await keepSavedPlan(await enterState(runId, 'PlannedAndSaved', token));
+export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
+  await keepSavedPlan(await enterState(runId, 'PlannedAndSaved', attempt));
 };

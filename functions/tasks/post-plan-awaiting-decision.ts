@@ -2,6 +2,6 @@ import { enterState } from '../store/runs/run-states.ts';
 import type { WaitingTask } from './waiting.ts';
 
 /** Shows which mandatory policies failed, and waits for a person to let them pass or to discard the run. */
-export const handler = async ({ runId, token }: WaitingTask): Promise<void> => {
-  await enterState(runId, 'PostPlanAwaitingDecision', token);
+export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
+  await enterState(runId, 'PostPlanAwaitingDecision', attempt);
 };

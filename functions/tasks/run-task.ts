@@ -87,20 +87,20 @@ const stateOf = Object.fromEntries(Object.entries(taskStates).map(([state, stage
 
 /** Waits for a run task's verdict: keeps the token, and asks the task until it has heard. */
 export const runTask = async (
-  { runId, taskResultId, token }: RunTaskInput,
+  { runId, taskResultId, ...attempt }: RunTaskInput,
   patience = usualPatience,
 ): Promise<void> => {
-  const awaited = await awaitResult(taskResultId, token);
-  if (!awaited) throw new Error(`run ${runId} has no task result ${taskResultId}`);
+  const awaited = await awaitResult(taskResultId, attempt);
+  if (!awaited) throw new Error(`run ${runId} has no task result ${taskResultId} that this attempt may wait for`);
   const { result, accessToken } = awaited;
   // A cancel that came before the token was there could not tell it.
   const run = await enterCheck(runId, stateOf[result.stage]);
   if (isOver(run)) {
-    await cancelTaskWait(token, `run ${runId} was canceled`);
+    await cancelTaskWait(attempt.token, `run ${runId} was canceled`);
     return;
   }
-  if (isResultFinal(result.status)) return deliverResult(result);
-  if (!result.acknowledgedAt) await ask(run, result, accessToken, patience);
+  if (isResultFinal(result.status)) await deliverResult(result);
+  else if (!result.acknowledgedAt) await ask(run, result, accessToken, patience);
 };
 
 export const handler = (input: RunTaskInput): Promise<void> => runTask(input);

@@ -1,8 +1,8 @@
+import type { Attempt } from '../store/runs/attempts.ts';
+
 /** What the machine gives the function of a waiting state. */
-export interface WaitingTask {
+export interface WaitingTask extends Attempt {
   runId: string;
-  /** Step Functions task token; kept with the run, told to nobody. */
-  token: string;
 }
 
 /** What the machine gives the function of a state that does its work itself. */

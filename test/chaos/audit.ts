@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { ListExecutionsCommand, SFNClient } from '@aws-sdk/client-sfn';
 import { type Document, isFinalRun, type Resource } from '../../functions/cli/client.ts';
-import { type Campaign, type Place, runsOf } from './campaign.ts';
+import { runners } from '../e2e/support/runners.ts';
+import { type Campaign, runsOf } from './campaign.ts';
 import { type Entry, readLedger } from './ledger.ts';
-import { runners } from './processes.ts';
+import type { Place } from './places.ts';
+import { leftovers } from './processes.ts';
+import { secretsInFiles, secretsInItems } from './secrets.ts';
 
 /** What a runner that is killed may know and not have said: its last snapshot is this old at most, on a busy machine. */
 const snapshotMs = 15_000;
@@ -29,7 +30,7 @@ export class Audit {
       if ((await client.get(`/workspaces/${id}`)).attributes.locked) locked.push(`workspace ${name} is locked`);
     const executions = (await this.#executions()).map((name) => `execution ${name} is running`);
     const tasks = runners(folder).map(({ startedBy }) => `a runner of ${startedBy} is running`);
-    return [...open, ...locked, ...executions, ...tasks];
+    return [...open, ...locked, ...executions, ...tasks, ...leftovers(folder)];
   }
 
   async #executions(): Promise<string[]> {
@@ -47,12 +48,16 @@ export class Audit {
     const seen = new Set<string>();
     for (const place of this.#campaign.places) {
       const runs = await this.#all(runsOf(place.id));
-      for (const { id, attributes } of runs) {
+      const entries = ledger.filter(({ workspace }) => workspace === place.name);
+      const changing = new Set(entries.map(({ run }) => run));
+      for (const run of runs) {
+        const { id, attributes } = run;
         seen.add(id);
+        found.push(...this.#campaign.model.contradictions(run, changing.has(id)));
+        found.push(...(await this.#openResults(run)));
         if (attributes.status === 'errored') this.reasons.push(`${id}: ${attributes['end-reason']}`);
         this.statuses.set(attributes.status, (this.statuses.get(attributes.status) ?? 0) + 1);
       }
-      const entries = ledger.filter(({ workspace }) => workspace === place.name);
       found.push(
         ...inOrder(place, runs),
         ...oneAtATime(place, runs, entries),
@@ -60,9 +65,25 @@ export class Audit {
         ...(await this.#resources(place, runs, entries)),
       );
     }
-    for (const id of this.#campaign.acknowledged)
-      if (!seen.has(id)) found.push(`run ${id} was created, and is not there`);
-    return [...found, ...this.#secrets()];
+    const { acknowledged } = this.#campaign.model;
+    for (const id of acknowledged) if (!seen.has(id)) found.push(`run ${id} was created, and is not there`);
+    for (const { run } of ledger) if (!seen.has(run)) found.push(`run ${run} changed something, and is not there`);
+    const { folder, canaries, local } = this.#campaign;
+    return [...new Set(found), ...secretsInFiles(folder, canaries), ...(await secretsInItems(local, canaries))];
+  }
+
+  /** What a run that is over still seems to wait for. */
+  async #openResults({ id, relationships = {} }: Resource): Promise<string[]> {
+    const { client } = this.#campaign;
+    const { included = [] } = await client.call<Resource[]>(
+      'GET',
+      `/runs/${id}/task-stages?include=task_results,policy_evaluations`,
+    );
+    const estimate = relationships['cost-estimate']?.data as { id: string } | null | undefined;
+    const parts = estimate ? [...included, await client.get(`/cost-estimates/${estimate.id}`)] : included;
+    return parts
+      .filter(({ attributes: { status } }) => status === 'running')
+      .map((part) => `${id} is over, and ${part.id} is ${part.attributes.status}`);
   }
 
   async #all(path: string): Promise<Resource[]> {
@@ -80,13 +101,17 @@ export class Audit {
     return all;
   }
 
-  /** Versions follow each other, and the newest is the current one. */
-  async #states({ id, name }: Place): Promise<string[]> {
-    const { client, local } = this.#campaign;
-    const query = `filter[workspace][name]=${name}&filter[organization][name]=${local.organization}`;
-    const versions = (await this.#all(`/state-versions?${query}`))
+  async #versions(name: string): Promise<Resource[]> {
+    const query = `filter[workspace][name]=${name}&filter[organization][name]=${this.#campaign.local.organization}`;
+    return (await this.#all(`/state-versions?${query}`))
       .filter(({ attributes }) => attributes.status === 'finalized')
       .sort((a, b) => a.attributes.serial - b.attributes.serial);
+  }
+
+  /** Versions follow each other, and the newest is the current one. */
+  async #states({ id, name }: Place): Promise<string[]> {
+    const { client } = this.#campaign;
+    const versions = await this.#versions(name);
     const found: string[] = [];
     versions.forEach((version, n) => {
       const before = versions[n - 1];
@@ -107,52 +132,49 @@ export class Audit {
 
   /** What was made and not destroyed is in the state; and what is in the state was made and not destroyed. */
   async #resources({ id, name }: Place, runs: Resource[], entries: Entry[]): Promise<string[]> {
-    const { client, violence } = this.#campaign;
+    const { client, model } = this.#campaign;
     const current = await client.get(`/workspaces/${id}/current-state-version`).catch(() => undefined);
-    const known = new Set<string>();
-    if (current) {
-      const state = await client.text(`/state-versions/${current.id}/download`);
-      for (const { instances = [] } of (JSON.parse(state) as State).resources)
-        for (const { attributes, deposed } of instances) if (!deposed) known.add(attributes.id);
-    }
+    const known = new Set(current ? (await this.#instances(current)).map((one) => one.id) : []);
     const last = new Map(entries.map((entry) => [entry.id, entry]));
     const applied = new Set(runs.filter(({ attributes }) => attributes.status === 'applied').map((run) => run.id));
     const excused = ({ run, at }: Entry) =>
-      !applied.has(run) && violence.some((one) => one.runId === run && at > one.at - snapshotMs);
-    const found: string[] = [];
-    for (const [resource, entry] of last) {
-      if ((entry.what === 'create') === known.has(resource) || excused(entry)) continue;
-      const fate =
-        entry.what === 'create' ? 'was created, and is not in the state' : 'was destroyed, and is in the state';
-      found.push(`${name}: ${resource} ${fate} (${entry.run}, ${new Date(entry.at).toISOString()})`);
-    }
+      !applied.has(run) && model.violence.some((one) => one.runId === run && at > one.at - snapshotMs);
+    const wrong = [...last].filter(
+      ([resource, entry]) => (entry.what === 'create') !== known.has(resource) && !excused(entry),
+    );
+    const tainted = wrong.length ? await this.#tainted(name) : new Set<string>();
+    const found = wrong
+      .filter(([resource, { what }]) => what === 'destroy' || !tainted.has(resource))
+      .map(([resource, { what, run, at }]) => {
+        const fate = what === 'create' ? 'was created, and is not in the state' : 'was destroyed, and is in the state';
+        return `${name}: ${resource} ${fate} (${run}, ${new Date(at).toISOString()})`;
+      });
     for (const resource of known)
       if (!last.has(resource)) found.push(`${name}: ${resource} is in the state, and was never made`);
     return found;
   }
 
-  /** Sensitive values are in what Terraform itself was given and wrote, and nowhere else. */
-  #secrets(): string[] {
-    const { folder, canaries } = this.#campaign;
-    const found: string[] = [];
-    for (const path of files(folder)) {
-      if (/s3\/.*\/(runs|states)\//.test(path) && !/\/log/.test(path)) continue;
-      const content = readFileSync(path);
-      if (canaries.some((canary) => content.includes(canary))) found.push(`a secret is in ${path}`);
-    }
-    return found;
+  /** Those that tell the ledger. */
+  async #instances({ id }: Resource): Promise<{ id: string; tainted: boolean }[]> {
+    const state = JSON.parse(await this.#campaign.client.text(`/state-versions/${id}/download`)) as State;
+    return state.resources
+      .filter((resource) => resource.name === 'all')
+      .flatMap(({ instances = [] }) => instances)
+      .flatMap(({ attributes, deposed, status }) =>
+        deposed ? [] : [{ id: attributes.id, tainted: status === 'tainted' }],
+      );
+  }
+
+  /** Whose creation was cut off, as the state knew: Terraform destroys such ones without their telling. */
+  async #tainted(name: string): Promise<Set<string>> {
+    const instances = await Promise.all((await this.#versions(name)).map((version) => this.#instances(version)));
+    return new Set(instances.flat().flatMap((one) => (one.tainted ? [one.id] : [])));
   }
 }
 
 interface State {
-  resources: { instances?: { attributes: { id: string }; deposed?: string }[] }[];
+  resources: { name: string; instances?: { attributes: { id: string }; deposed?: string; status?: string }[] }[];
 }
-
-const files = (folder: string): string[] =>
-  readdirSync(folder).flatMap((name) => {
-    const path = join(folder, name);
-    return statSync(path).isDirectory() ? files(path) : [path];
-  });
 
 const endOf = ({ attributes: { status, 'status-timestamps': stamps } }: Resource): number =>
   Date.parse(stamps[`${status.replaceAll('_', '-')}-at`] ?? '');

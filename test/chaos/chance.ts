@@ -1,4 +1,4 @@
-import { type FaultRule, randomFrom } from '../../infra/local/faults.ts';
+import { randomFrom } from '../../infra/local/faults.ts';
 
 /** What happens when; all of it from one seed. */
 export class Chance {
@@ -6,6 +6,18 @@ export class Chance {
 
   constructor(seed: number) {
     this.#random = randomFrom(seed);
+  }
+
+  /** One that is always the same for the same words, however many choices were made before. */
+  static of(seed: number, ...words: (string | number)[]): Chance {
+    let hash = seed;
+    for (const character of words.join('/')) hash = (Math.imul(hash, 31) + character.charCodeAt(0)) | 0;
+    return new Chance(hash);
+  }
+
+  /** Its choices are its own: how many are made does not shift what comes after it. */
+  fork(): Chance {
+    return new Chance(this.integer(2 ** 31));
   }
 
   between(low: number, high: number): number {
@@ -16,8 +28,9 @@ export class Chance {
     return Math.floor(this.#random() * below);
   }
 
-  one<T>(of: readonly T[]): T {
-    return of[this.integer(of.length)] as T;
+  /** Undefined of nothing. */
+  one<T>(of: readonly T[]): T | undefined {
+    return of[this.integer(of.length)];
   }
 
   /** A name of those, as often as its weight says. */
@@ -31,38 +44,6 @@ export class Chance {
       at -= weight;
       if (at < 0) return name;
     }
-    return entries[0]![0];
-  }
-
-  /** A few rules for the local AWS endpoint, none of which makes work impossible for long. */
-  faults(): FaultRule[] {
-    return Array.from({ length: 2 + this.integer(3) }, () => this.one(recipes)(this));
+    return (entries[0] as [K, number])[0];
   }
 }
-
-const seeded = (chance: Chance, probability: number) => ({ probability, seed: chance.integer(1e6) });
-
-const recipes: ((chance: Chance) => FaultRule)[] = [
-  (c) => ({ kind: 'refuse', service: 'dynamodb', ...seeded(c, 0.05) }),
-  // More than a client's own retries get over.
-  (c) => ({ kind: 'refuse', service: 'dynamodb', nth: 1 + c.integer(60), times: 6 }),
-  (c) => ({ kind: 'refuse', service: 'dynamodb', error: 'InternalServerError', ...seeded(c, 0.05) }),
-  (c) => ({ kind: 'refuse', service: 's3', ...seeded(c, 0.2) }),
-  (c) => ({ kind: 'refuse', service: 's3', error: 'InternalError', nth: 1 + c.integer(10), times: 6 }),
-  (c) => ({ kind: 'refuse', service: 'states', ...seeded(c, 0.1) }),
-  (c) => ({ kind: 'refuse', service: 'states', nth: 1 + c.integer(10), times: 4 }),
-  (c) => ({ kind: 'refuse', service: 'kms', ...seeded(c, 0.2) }),
-  (c) => ({ kind: 'refuse', action: 'RunTask', nth: 1, times: 1 + c.integer(2) }),
-  (c) => ({ kind: 'refuse', service: 'ecs', error: 'ThrottlingException', ...seeded(c, 0.2) }),
-  (c) => ({ kind: 'lose-answer', service: 'dynamodb', ...seeded(c, 0.05) }),
-  (c) => ({ kind: 'lose-answer', service: 's3', ...seeded(c, 0.2) }),
-  (c) => ({ kind: 'lose-answer', service: 'states', ...seeded(c, 0.2) }),
-  (c) => ({ kind: 'lose-answer', service: 'ecs', ...seeded(c, 0.3) }),
-  (c) => ({ kind: 'slow', ms: Math.round(c.between(20, 3000)), ...seeded(c, 0.05) }),
-  (c) => ({ kind: 'kill', ...seeded(c, 0.02) }),
-  (c) => ({ kind: 'kill-after', ...seeded(c, 0.02) }),
-  (c) => ({ kind: 'kill-after', service: 'dynamodb', nth: 1 + c.integer(40) }),
-  (c) => ({ kind: 'duplicate', ...seeded(c, 0.5) }),
-  (c) => ({ kind: 'late', ms: Math.round(c.between(100, 10_000)), ...seeded(c, 0.5) }),
-  (c) => ({ kind: 'lose', ...seeded(c, 0.5) }),
-];

@@ -19,8 +19,20 @@ export const readLedger = (file: string): Entry[] =>
       return { at: Number(at), what, workspace, run, id } as Entry;
     });
 
-/** Resources that tell the ledger of themselves. Each takes `seconds` to be made, and prints a secret on the way. */
-export const configuration = (ledger: string, workspace: string, names: string[], seconds: number): string => {
+/** What a configuration is like. */
+export interface Flavor {
+  names: readonly string[];
+  /** Cannot be planned. */
+  broken?: boolean;
+  /** Its apply fails once everything has been made. */
+  failing?: boolean;
+}
+
+/**
+ * Resources that tell the ledger of themselves; then one that takes `seconds`. A secret is printed on the way.
+ */
+export const configuration = (ledger: string, workspace: string, flavor: Flavor, seconds: number): string => {
+  const { names, broken = false, failing = false } = flavor;
   const note = (what: string) =>
     `command = "echo $(date +%s%3N) ${what} ${workspace} $TFE_RUN_ID $\{self.id} >> ${ledger}`;
   // Of a resource that is not in the configuration any more, Terraform would not tell.
@@ -29,15 +41,21 @@ resource "terraform_data" "all" {
   for_each = toset(${JSON.stringify(names)})
   input    = sha256(var.canary)
   provisioner "local-exec" {
-    ${note('create')}; echo $CANARY ${'$'}{var.canary}; sleep ${seconds}"
+    ${note('create')}; echo $CANARY ${'$'}{var.canary}"
   }
   provisioner "local-exec" {
     when    = destroy
     ${note('destroy')}"
   }
 }
+resource "terraform_data" "slow" {
+  triggers_replace = ${failing ? 'timestamp()' : 'keys(terraform_data.all)'}
+  provisioner "local-exec" {
+    command = "sleep ${seconds}${failing ? '; exit 1' : ''}"
+  }
+}
 output "names" {
-  value = ${JSON.stringify(names)}
+  value = ${broken ? 'nothing.of_that_name' : JSON.stringify(names)}
 }
 `;
 };

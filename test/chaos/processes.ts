@@ -1,25 +1,18 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Task } from '../../infra/local/ecs-task.ts';
-import { isAlive, signal } from '../../infra/local/processes.ts';
 
-/** The runners of a platform, also of one that was killed: it writes down what it starts. */
-
-export type Runner = Task & { process: NonNullable<Task['process']> };
-
-export const runners = (dataDir: string): Runner[] => {
-  const folder = join(dataDir, 'tasks');
-  return readdirSync(folder)
-    .filter((name) => name.endsWith('.json'))
-    .flatMap((name) => {
+/** What runs on in a platform's folders, though no runner does. */
+export const leftovers = (dataDir: string): string[] =>
+  readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid))
+    .flatMap((pid) => {
       try {
-        return [JSON.parse(readFileSync(join(folder, name), 'utf8')) as Task];
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+        return readlinkSync(`/proc/${pid}/cwd`).startsWith(join(dataDir, 'tasks'))
+          ? [`process ${pid} runs: ${command}`]
+          : [];
       } catch {
-        // Killed while it was written.
+        // Gone meanwhile.
         return [];
       }
-    })
-    .filter((task): task is Runner => task.process !== undefined && isAlive(task.process));
-};
-
-export const send = ({ process }: Runner, name: NodeJS.Signals): void => signal(process, name, 'group');
+    });

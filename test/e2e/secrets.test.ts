@@ -1,80 +1,143 @@
-import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, until } from '../../functions/cli/client.ts';
+import { Client, isFinalRun, type Resource, until } from '../../functions/cli/client.ts';
+import { startTaskServer, type TaskServer } from '../support/task-server.ts';
 import { PlatformProcess } from './support/platform.ts';
 import { descendants } from './support/processes.ts';
-import { newName } from './support/world.ts';
+import {
+  attachPolicy,
+  canaries,
+  failing,
+  organizationHas,
+  printing,
+  readAll,
+  refusals,
+  workspaceHas,
+} from './support/secrets.ts';
 
-/** Plants secrets, runs, and looks for them in everything the platform keeps and says. */
+/** Plants secrets wherever one can be given, runs everything, and looks for them in all that the platform keeps and says. */
 
+const elsewhere = mkdtempSync(join(tmpdir(), 'secrets-test-'));
+const answers = join(elsewhere, 'answers.jsonl');
 let platform: PlatformProcess;
+let tasks: TaskServer;
+let owner: Client;
 beforeAll(async () => {
-  platform = await PlatformProcess.start();
+  [platform, tasks] = await Promise.all([
+    PlatformProcess.start({ STEPFORM_RECORD: answers, TMPDIR: elsewhere }),
+    startTaskServer(),
+  ]);
+  const { url, token } = platform.local;
+  owner = new Client(url, token);
 });
-afterAll(() => platform.remove());
+afterAll(async () => {
+  await Promise.all([platform.remove(), tasks.close()]);
+  rmSync(elsewhere, { recursive: true, force: true });
+});
 
-const files = (folder: string): string[] =>
-  readdirSync(folder).flatMap((name) => {
-    const path = join(folder, name);
-    return statSync(path).isDirectory() ? files(path) : [path];
+const commands = new Set<string>();
+const watchProcesses = () => {
+  const timer = setInterval(() => {
+    for (const { command } of descendants(platform.local.pid)) commands.add(command);
+  }, 100);
+  return () => clearInterval(timer);
+};
+
+it('a secret is nowhere but where Terraform itself needs it; a token is nowhere at all', async () => {
+  const { url, organization, pid } = platform.local;
+  const stopWatching = watchProcesses();
+  const { data: me } = await owner.call('GET', '/account/details');
+  const made = await owner.create(`/users/${me.id}/authentication-tokens`, 'authentication-tokens', {
+    description: 'x',
   });
-
-it('sensitive values are nowhere but in Terraform’s own plan and state, tokens of runs nowhere at all', async () => {
-  const { url, token, organization, pid } = platform.local;
+  const token = String(made.attributes.token);
+  canaries.know('API token', token.slice('sfu_'.length));
   const client = new Client(url, token);
-  const canary = `canary-${randomBytes(16).toString('hex')}`;
-  const fromEnvironment = `canary-${randomBytes(16).toString('hex')}`;
-  const workspace = await client.createWorkspace(organization, newName());
-  const variable = await client.setVariable(workspace.id, { key: 'secret', value: canary, sensitive: true });
-  await client.setVariable(workspace.id, { key: 'SECRET', value: fromEnvironment, category: 'env', sensitive: true });
-  expect(variable.attributes.value).toBeNull();
-  const archive = await packFiles({
-    // It is not declared sensitive, and printed: the platform's word counts.
-    'main.tf': `variable "secret" {}
-resource "terraform_data" "a" {
-  input = sha256(var.secret)
-  provisioner "local-exec" {
-    command = "echo ${'$'}SECRET ${'$'}{var.secret}; sleep 1"
-  }
-}`,
-  });
-  const version = await client.upload(workspace.id, archive);
-  const run = await client.createRun(workspace.id, { 'auto-apply': true }, version.id);
-  const commands = await until(
-    async () => descendants(pid).map(({ command }) => command),
-    (all) => all.some((command) => command.includes('terraform apply')),
+
+  const { task } = await organizationHas(client, organization, tasks);
+  const workspaces = await Promise.all(
+    ['applied', 'failed', 'canceled'].map((name) => client.createWorkspace(organization, name, { 'auto-apply': true })),
+  );
+  const [applied, failed, canceled] = workspaces as [Resource, Resource, Resource];
+  for (const workspace of workspaces) await workspaceHas(client, workspace);
+  await client.setVariable(applied.id, { key: 'TFC_WORKLOAD_IDENTITY_AUDIENCE', value: 'x', category: 'env' });
+  const set = await attachPolicy(client, organization, applied);
+  await client.create(
+    `/workspaces/${applied.id}/tasks`,
+    'workspace-tasks',
+    { stages: ['post_plan'], 'enforcement-level': 'mandatory' },
+    { task: { data: { type: 'tasks', id: task.id } } },
+  );
+  const start = async (workspace: Resource, main: string) => {
+    const version = await client.upload(workspace.id, await packFiles({ 'main.tf': main }));
+    return client.createRun(workspace.id, {}, version.id);
+  };
+  const runs = await Promise.all([
+    start(applied, printing('true')),
+    start(failed, failing),
+    start(canceled, printing('sleep 60')),
+    refusals(client, applied, platform.local),
+  ]);
+  const [one, two, three] = runs as unknown as Resource[] as [Resource, Resource, Resource];
+  await client.waitForRun(three.id, ({ attributes }) => attributes.status === 'applying');
+  const running = await client.phase(three, 'apply');
+  await until(
+    async () => (await fetch(`${running.attributes['log-read-url']}?limit=65536&offset=0`)).text(),
+    (log) => log.split('(sensitive value)').length > 7,
     60_000,
   );
-  expect(commands.join('\n')).toContain('main.mjs');
-  const ended = await client.waitForRun(run.id, isFinalRun);
-  expect(ended.attributes.status).toBe('applied');
-  // A runner has more to store when the run is over, and takes its directory along when it goes.
+  await client.act(three.id, 'cancel');
+  const ended = await Promise.all([one, two, three].map(({ id }) => client.waitForRun(id, isFinalRun)));
+  expect(ended.map(({ attributes }) => attributes.status)).toEqual(['applied', 'errored', 'canceled']);
+  // A runner has more to store when the run is over, and takes its folder along when it goes.
   await until(
     async () => descendants(pid).filter(({ command }) => command.includes('main.mjs')),
     (runners) => runners.length === 0,
     60_000,
   );
+  await readAll(client, organization, ended, set);
+  stopWatching();
 
-  const answers = await Promise.all([
-    client.call('GET', `/workspaces/${workspace.id}/vars`),
-    client.call('GET', `/runs/${run.id}`),
-    client.call('GET', `/runs/${run.id}/run-events`),
-  ]);
-  for (const secret of [canary, fromEnvironment]) {
-    expect(JSON.stringify(answers)).not.toContain(secret);
-    // The shell that the configuration itself starts is told the secret by the configuration.
-    expect(commands.filter((command) => command.includes(secret) && !command.startsWith('/bin/sh -c echo'))).toEqual(
-      [],
-    );
-    const found = files(platform.dataDir).filter((path) => readFileSync(path).includes(secret));
-    if (secret === canary) expect(found.length, 'the search itself finds what is there').toBeGreaterThan(0);
-    // The plan's JSON and files hold what Terraform was given; on AWS they are encrypted objects.
-    expect(found.filter((path) => !/s3\/.*\/(runs|states)\//.test(path))).toEqual([]);
-    expect(found.filter((path) => /\/log/.test(path))).toEqual([]);
-  }
-  const tokens = /run-[A-Za-z0-9]{16}\.(plan|apply)\.[A-Za-z0-9_-]{40,}/;
-  expect(files(platform.dataDir).filter((path) => tokens.test(readFileSync(path, 'latin1')))).toEqual([]);
+  const found = [...foundIn('a command line', [...commands].join('\n'))];
+  expect([...commands].some((command) => command.includes('terraform apply'))).toBe(true);
+  for (const { path, bytes } of tasks.requests) found.push(...foundIn(`a request to the task (${path})`, bytes));
+  expect(tasks.requests.length).toBeGreaterThan(1);
+  found.push(...foundInAnswers());
+  const table = await canaries.inTable(platform.local);
+  found.push(...table.found.map(({ secret, place }) => `${secret}: the table, ${place}`));
+  expect(table.items).toBeGreaterThan(100);
+  const atRest = [platform.dataDir, elsewhere].flatMap((folder) =>
+    canaries.inFolder(folder).map(({ secret, place }) => `${secret}: ${relative(folder, place)}`),
+  );
+  found.push(...atRest.filter((line) => !mayBe.some((places) => places.test(line))));
+  expect(found).toEqual([]);
+  // The search finds what is there.
+  for (const places of mayBe) expect(atRest.filter((line) => places.test(line)).length).toBeGreaterThan(0);
 });
+
+/** Where secrets are by their nature. */
+const mayBe = [
+  // Terraform's own files have what Terraform was given. On AWS these objects are encrypted with the stack's key.
+  /^((HCL )?variable( of a set)?|phrase|lines|sensitive value of the configuration): s3\/.*\/runs\/[^/]+\/plan\/plan(-json)?(?![\w-])/,
+  /^((HCL )?variable( of a set)?|phrase|lines|sensitive value of the configuration): s3\/.*\/states\//,
+  /^sensitive value of the configuration: s3\/.*\/configurations\//,
+  // What `npm start` tells its owner.
+  /^a token of a user: (local\.json|terraform\.rc|output\.txt)$/,
+];
+
+const foundIn = (place: string, content: string | Buffer): string[] =>
+  canaries.in(Buffer.from(content)).map((secret) => `${secret}: ${place}`);
+
+/** In what the API said, but for the one answer that a token is shown in. */
+const foundInAnswers = (): string[] => {
+  const lines = readFileSync(answers, 'utf8').trim().split('\n');
+  rmSync(answers);
+  expect(lines.length).toBeGreaterThan(50);
+  return lines.flatMap((line) => {
+    const { method, url } = JSON.parse(line) as { method: string; url: string };
+    return method === 'POST' && url.endsWith('/authentication-tokens') ? [] : foundIn(`${method} ${url}`, line);
+  });
+};

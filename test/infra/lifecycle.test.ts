@@ -52,7 +52,10 @@ const onwards: RunStatus[] = [
   'canceled',
   'errored',
 ];
-/** The documented transitions of a run's status (lifecycle: states). What is completed is stamped with what follows. */
+/**
+ * The documented transitions of a run's status (lifecycle: states). What is completed is stamped with what follows. Who
+ * waits for a person may still be canceled by a cancel that was accepted on the way there.
+ */
 const documented: Partial<Record<RunStatus, RunStatus[]>> = {
   pending: ['fetching', 'pre_plan_running', 'plan_queued', 'discarded', 'canceled', 'errored'],
   fetching: ['fetching_completed', 'canceled', 'errored'],
@@ -63,14 +66,14 @@ const documented: Partial<Record<RunStatus, RunStatus[]>> = {
   planning: ['planned', 'canceled', 'errored'],
   planned: ['post_plan_running', 'cost_estimating', 'policy_checking', ...onwards],
   post_plan_running: ['post_plan_completed', 'post_plan_awaiting_decision', 'canceled', 'errored'],
-  post_plan_awaiting_decision: ['post_plan_completed', 'discarded', 'errored'],
+  post_plan_awaiting_decision: ['post_plan_completed', 'discarded', 'canceled', 'errored'],
   post_plan_completed: ['cost_estimating', 'policy_checking', ...onwards],
   cost_estimating: ['cost_estimated', 'errored'],
   cost_estimated: ['policy_checking', ...onwards],
   policy_checking: ['policy_checked', 'policy_override', 'policy_soft_failed', 'errored'],
-  policy_override: ['policy_checked', 'discarded', 'errored'],
+  policy_override: ['policy_checked', 'discarded', 'canceled', 'errored'],
   policy_checked: onwards,
-  planned_and_saved: ['confirmed', 'discarded', 'errored'],
+  planned_and_saved: ['confirmed', 'discarded', 'canceled', 'errored'],
   confirmed: ['pre_apply_running', 'apply_queued', 'canceled', 'errored'],
   pre_apply_running: ['pre_apply_completed', 'canceled', 'errored'],
   pre_apply_completed: ['apply_queued'],

@@ -66,7 +66,7 @@ describe('a run', () => {
   });
 
   it('keeps the policies and parameters it was created with', async () => {
-    const rule = 'deny := [data.params.secret, data.params.plain]';
+    const rule = 'deny := [data.params.secret, upper(data.params.secret), data.params.plain]';
     const { workspaceId, policySet } = await help.guarded(rule, 'mandatory');
     const parameters = `policy-sets/${policySet}/parameters`;
     const { id } = (await api.post(parameters, { key: 'secret', value: 's3cret', sensitive: true })).body.data;
@@ -76,7 +76,21 @@ describe('a run', () => {
     await uploadVersion(api, policySet, new Uint8Array(await archive(policyFiles('deny := []'))));
     await api.call('DELETE', `policy-sets/${policySet}`);
     expect((await help.evaluatePolicies(run)).verdict).toBe('failed');
-    expect((await detailsOf(run.id, 'evaluation'))[0]?.outcomes[0]?.output).toEqual(['s3cret', 'text']);
+    expect((await detailsOf(run.id, 'evaluation'))[0]?.outcomes[0]?.output).toEqual([
+      '(sensitive value)',
+      'S3CRET',
+      'text',
+    ]);
+  });
+
+  it('says nothing of sensitive parameters in errors', async () => {
+    const { workspaceId, policySet } = await help.guarded('deny := [to_number(data.params.secret)]', 'mandatory');
+    await api.post(`policy-sets/${policySet}/parameters`, { key: 'secret', value: 's3cret', sensitive: true });
+    const run = await help.planned(workspaceId);
+    expect((await help.evaluatePolicies(run)).verdict).toBe('failed');
+    const [set] = await detailsOf(run.id, 'evaluation');
+    expect(JSON.stringify(set)).toContain('parsing \\"(sensitive value)\\"');
+    expect(JSON.stringify(set)).not.toContain('s3cret');
   });
 
   it('has what was uploaded to a set even if nobody looked at it yet', async () => {

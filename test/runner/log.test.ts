@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Mask } from '../../functions/mask.ts';
 import { PhaseLog } from '../../functions/runner/log.ts';
-import { Mask } from '../../functions/runner/mask.ts';
 import type { Beat } from '../../functions/runner/protocol.ts';
 import { until } from './until.ts';
 

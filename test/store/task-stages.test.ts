@@ -142,8 +142,8 @@ describe('tokens of a run’s tasks', () => {
     const ids = (await stages.freezeTaskStages(run)).stages.pre_plan?.taskResultIds ?? [];
     expect(await stages.openTaskTokens({ id: run.runId })).toEqual([]);
     const [a, b] = ids as [string, string];
-    await results.awaitResult(a, 'token-a');
-    await results.awaitResult(b, 'token-b');
+    await results.awaitResult(a, { token: 'token-a' });
+    await results.awaitResult(b, { token: 'token-b' });
     await results.settleResult(b, 'errored');
     expect(await stages.openTaskTokens({ id: run.runId })).toEqual(['token-a']);
   });
@@ -155,9 +155,9 @@ describe('tokens of a run’s tasks', () => {
       await make(org, { name, global: { enabled: true, stages: ['pre_plan'], enforcementLevel: 'mandatory' } });
     }
     const [a = '', b = ''] = (await stages.freezeTaskStages(run)).stages.pre_plan?.taskResultIds ?? [];
-    const first = await results.awaitResult(a, 'token-1');
-    const second = await results.awaitResult(a, 'token-2');
-    const ofB = await results.awaitResult(b, 'token-3');
+    const first = await results.awaitResult(a, { token: 'token-1' });
+    const second = await results.awaitResult(a, { token: 'token-2' });
+    const ofB = await results.awaitResult(b, { token: 'token-3' });
     for (const made of [first, second]) {
       const found = await results.findResultOfAccessToken(made?.accessToken ?? '');
       expect([found?.id, found?.token]).toEqual([a, 'token-2']);
@@ -166,6 +166,6 @@ describe('tokens of a run’s tasks', () => {
     const secretOfA = first?.accessToken.split('.')[1];
     const forged = `${ofB?.accessToken.split('.')[0]}.${secretOfA}`;
     expect(await results.findResultOfAccessToken(forged)).toBeUndefined();
-    expect(await results.awaitResult('taskrs-aaaaaaaaaaaaaaaa1unknown1', 't')).toBeUndefined();
+    expect(await results.awaitResult('taskrs-aaaaaaaaaaaaaaaa1unknown1', { token: 't' })).toBeUndefined();
   });
 });

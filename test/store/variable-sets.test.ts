@@ -47,7 +47,9 @@ let runs = 0;
 const values = async (home: Home, own: { key: string; value: string }[] = []) => {
   const id = `run-${++runs}`;
   const inputsKey = await freezeVariables(home, id, own);
-  return Object.fromEntries((await openInputs({ id, inputsKey })).map(({ key, value }) => [key, value]));
+  return Object.fromEntries(
+    (await openInputs({ id, workspaceId: home.id, inputsKey })).map(({ key, value }) => [key, value]),
+  );
 };
 
 it('reaches a workspace by itself, by its project, or because it is global', async () => {
@@ -134,7 +136,7 @@ it('opens only the secrets that count', async () => {
   await variable(home.id, 'a', 'own');
   const inputsKey = await freezeVariables(home, 'run-few', []);
   const before = storage.calls.length;
-  expect(await openInputs({ id: 'run-few', inputsKey })).toMatchObject([{ value: 'own' }]);
+  expect(await openInputs({ id: 'run-few', workspaceId: home.id, inputsKey })).toMatchObject([{ value: 'own' }]);
   expect(storage.calls.slice(before).filter((call) => call.startsWith('kms'))).toEqual([]);
 });
 

@@ -59,15 +59,23 @@ it('gives a run its values as they were when it was created, its own last', asyn
   const inputsKey = await inputs.freezeVariables(home(workspaceId), 'run-1', [{ key: 'region', value: '"run"' }]);
   await store.updateVariable(secret, { value: 'second' });
   await store.deleteVariable(secret);
-  expect(await inputs.openInputs({ id: 'run-1', inputsKey })).toEqual([
+  expect(await inputs.openInputs({ id: 'run-1', workspaceId, inputsKey })).toEqual([
     { key: 'TOKEN', value: 'first', category: 'env', hcl: false, sensitive: true },
     { key: 'region', value: '"run"', category: 'terraform', hcl: true, sensitive: false },
   ]);
 });
 
+it('gives no run what was sealed for another workspace', async () => {
+  const workspaceId = uniqueName('ws');
+  await create(workspaceId, { key: 'password', sensitive: true, value: 'of a neighbour' });
+  const inputsKey = await inputs.freezeVariables(home(workspaceId), 'run-theirs', []);
+  const mine = { id: 'run-mine', workspaceId: uniqueName('ws'), inputsKey };
+  await expect(inputs.openInputs(mine)).rejects.toThrow(`password in run run-mine belongs to workspace ${workspaceId}`);
+});
+
 it('writes nothing for a run without variables', async () => {
   expect(await inputs.freezeVariables(home(uniqueName('ws')), 'run-none', [])).toBeUndefined();
-  expect(await inputs.openInputs({ id: 'run-none' })).toEqual([]);
+  expect(await inputs.openInputs({ id: 'run-none', workspaceId: 'ws' })).toEqual([]);
 });
 
 it('has a key once per category', async () => {
@@ -103,7 +111,24 @@ it('seals the value of a variable that becomes sensitive', async () => {
   expect(sealed.value).toBeUndefined();
   expect(await stored(workspaceId)).not.toContain('once visible');
   const inputsKey = await inputs.freezeVariables(home(workspaceId), 'run-2', []);
-  expect(await inputs.openInputs({ id: 'run-2', inputsKey })).toMatchObject([{ value: 'once visible' }]);
+  expect(await inputs.openInputs({ id: 'run-2', workspaceId, inputsKey })).toMatchObject([{ value: 'once visible' }]);
+});
+
+it('stays sensitive when somebody who saw it plain is slower', async () => {
+  const workspaceId = uniqueName('ws');
+  const seen = await create(workspaceId, { value: 'plain' });
+  await store.updateVariable(seen, { sensitive: true, value: 'a secret' });
+  const asked: boolean[] = [];
+  const late = await store.updateVariable(seen, (variable) => {
+    asked.push(variable.sensitive);
+    return { description: 'what it is for', sensitive: variable.sensitive };
+  });
+  expect(asked).toEqual([false, true]);
+  expect(late).toMatchObject({ sensitive: true, description: 'what it is for' });
+  expect(await stored(workspaceId)).not.toContain('plain');
+  const inputsKey = await inputs.freezeVariables(home(workspaceId), 'run-4', []);
+  const given = await inputs.openInputs({ id: 'run-4', workspaceId, inputsKey });
+  expect(given).toMatchObject([{ value: 'a secret', sensitive: true }]);
 });
 
 it('keeps the largest value there may be, sealed', async () => {
@@ -111,5 +136,5 @@ it('keeps the largest value there may be, sealed', async () => {
   const value = 'ä'.repeat(store.maxValueBytes / 2);
   await create(workspaceId, { sensitive: true, value });
   const inputsKey = await inputs.freezeVariables(home(workspaceId), 'run-3', []);
-  expect((await inputs.openInputs({ id: 'run-3', inputsKey }))[0]?.value).toBe(value);
+  expect((await inputs.openInputs({ id: 'run-3', workspaceId, inputsKey }))[0]?.value).toBe(value);
 });

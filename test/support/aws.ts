@@ -2,7 +2,14 @@
  * DynamoDB (dynalite, in memory, the table as the product has it), S3 and a Step Functions that only takes notes, behind
  * one endpoint at which a test can let any call fail: before it took effect, or after, with its answer lost.
  */
-import { createServer, request, type Server, ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request,
+  type Server,
+  ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
@@ -20,6 +27,9 @@ export interface StartedContainer {
   stopped?: boolean;
 }
 
+/** The connection ends: before the call takes effect, after it has, or long before it does. */
+export type Failing = 'before' | 'after' | 'late';
+
 export interface Aws {
   /** Calls to Step Functions in order. */
   sent: SentTask[];
@@ -32,7 +42,13 @@ export interface Aws {
   /** Items that DynamoDB handed out since the start. */
   itemsRead: number;
   /** Fails the n-th call from now on (1 = the next), once. */
-  failCall(n: number, when: 'before' | 'after'): void;
+  failCall(n: number, when: Failing): void;
+  /** Whether the call that was to fail has not come yet. */
+  pendingFault: boolean;
+  /** Calls that failed as `late` take effect now. */
+  letLateCome(): Promise<void>;
+  /** What DescribeExecution says of one, by its name; `RUNNING` unless this says something else. */
+  executionStatus?: (name: string) => string | undefined;
   /** Holds every call until it resolves, so that a test can choose the order in which calls happen. */
   gate?: () => Promise<void>;
   close(): Promise<void>;
@@ -89,10 +105,49 @@ const containers = ({ containers: all }: Aws, action: string, input: EcsInput): 
   return {};
 };
 
+interface Answer {
+  status: number;
+  headers: OutgoingHttpHeaders;
+  body: string | Buffer;
+}
+
+const json = (body: object | string, status = 200): Answer => ({
+  status,
+  headers: { 'content-type': 'application/x-amz-json-1.0' },
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+});
+
+/** By their `x-amz-target`. */
+const isJson = /^(AWSStepFunctions|AmazonEC2ContainerService|DynamoDB_)/;
+
+/** Executions end when the test says so. */
+const states = (aws: Aws, action: string, input: Record<string, string>): Answer => {
+  aws.sent.push({ action, input });
+  if (action !== 'DescribeExecution') return json({});
+  const name = String(input.executionArn).split(':').at(-1) as string;
+  const status = aws.executionStatus ? aws.executionStatus(name) : 'RUNNING';
+  return status ? json({ status }) : json({ __type: 'ExecutionDoesNotExist' }, 400);
+};
+
+const forward = (port: number, incoming: IncomingMessage, body: Buffer): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const { method, url: path, headers } = incoming;
+    const forwarded = request({ port, host: '127.0.0.1', method, path, headers }, (answer) => {
+      const said: Buffer[] = [];
+      answer.on('data', (part: Buffer) => said.push(part));
+      answer.on('end', () =>
+        resolve({ status: answer.statusCode ?? 500, headers: answer.headers, body: Buffer.concat(said) }),
+      );
+    });
+    forwarded.on('error', reject);
+    forwarded.end(body);
+  });
+
 export const startAws = async (): Promise<Aws> => {
   const database = dynalite({ createTableMs: 0 }) as Server;
   const databasePort = await listen(database);
-  let fault: { n: number; when: 'before' | 'after' } | undefined;
+  let fault: { n: number; when: Failing } | undefined;
+  let late: (() => Promise<unknown>)[] = [];
   const aws: Aws = {
     sent: [],
     objects: new Objects(),
@@ -100,7 +155,15 @@ export const startAws = async (): Promise<Aws> => {
     calls: 0,
     itemsRead: 0,
     failCall: (n, when) => {
-      fault = { n, when };
+      fault = n > 0 ? { n, when } : undefined;
+    },
+    get pendingFault() {
+      return fault !== undefined;
+    },
+    letLateCome: async () => {
+      const coming = late;
+      late = [];
+      for (const come of coming) await come();
     },
     close: async () => {
       for (const each of [server, database]) {
@@ -109,55 +172,37 @@ export const startAws = async (): Promise<Aws> => {
       }
     },
   };
+  const perform = async (incoming: IncomingMessage, body: Buffer): Promise<Answer> => {
+    const [service = '', action = ''] = String(incoming.headers['x-amz-target']).split('.');
+    if (service.startsWith('AWSStepFunctions')) return states(aws, action, JSON.parse(body.toString()));
+    if (service.startsWith('AmazonEC2ContainerService'))
+      return json(containers(aws, action, JSON.parse(body.toString())));
+    const answer = await forward(databasePort, incoming, body);
+    if (action !== 'UpdateItem') aws.itemsRead += itemsIn(answer.body.toString());
+    return answer;
+  };
   const server = createServer((incoming, outgoing) => {
     const parts: Buffer[] = [];
     incoming.on('data', (part: Buffer) => parts.push(part));
     incoming.on('end', async () => {
       await aws.gate?.();
       const body = Buffer.concat(parts);
-      const [service = '', action = ''] = String(incoming.headers['x-amz-target']).split('.');
       aws.calls++;
       const fails = fault && --fault.n === 0 ? fault.when : undefined;
       if (fails) fault = undefined;
-      if (fails === 'before') return incoming.socket.destroy();
-      if (service.startsWith('AWSStepFunctions')) {
-        aws.sent.push({ action, input: JSON.parse(body.toString()) });
-        if (fails === 'after') return incoming.socket.destroy();
-        outgoing.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' });
-        // Executions never end here by themselves.
-        return outgoing.end(action === 'DescribeExecution' ? '{"status":"RUNNING"}' : '{}');
-      }
-      if (service.startsWith('AmazonEC2ContainerService')) {
-        const said = containers(aws, action, JSON.parse(body.toString()));
-        if (fails === 'after') return incoming.socket.destroy();
-        outgoing.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' });
-        return outgoing.end(JSON.stringify(said));
-      }
-      if (!service.startsWith('DynamoDB_')) {
-        aws.objects.serve(incoming, body, fails === 'after' ? new ServerResponse(incoming) : outgoing);
-        if (fails === 'after') incoming.socket.destroy();
+      // S3 answers by itself.
+      if (!isJson.test(String(incoming.headers['x-amz-target']))) {
+        const object = (response: ServerResponse) => aws.objects.serve(incoming, body, response);
+        if (fails === 'late') late.push(async () => object(new ServerResponse(incoming)));
+        else if (fails !== 'before') object(fails ? new ServerResponse(incoming) : outgoing);
+        if (fails) incoming.socket.destroy();
         return;
       }
-      const forwarded = request(
-        {
-          port: databasePort,
-          host: '127.0.0.1',
-          method: incoming.method,
-          path: incoming.url,
-          headers: incoming.headers,
-        },
-        (answer) => {
-          if (fails === 'after') return incoming.socket.destroy();
-          const said: Buffer[] = [];
-          answer.on('data', (part: Buffer) => said.push(part));
-          answer.on('end', () => {
-            const text = Buffer.concat(said);
-            if (action !== 'UpdateItem') aws.itemsRead += itemsIn(text.toString());
-            outgoing.writeHead(answer.statusCode ?? 500, answer.headers).end(text);
-          });
-        },
-      );
-      forwarded.end(body);
+      if (fails === 'late') late.push(() => perform(incoming, body));
+      if (fails === 'before' || fails === 'late') return incoming.socket.destroy();
+      const answer = await perform(incoming, body);
+      if (fails === 'after') return incoming.socket.destroy();
+      outgoing.writeHead(answer.status, answer.headers).end(answer.body);
     });
   });
   // An idle connection that is closed while it is used again fails a call, and tests do not try twice.

@@ -32,6 +32,7 @@ type Functions = (name: string, payload: Record<string, unknown>) => Promise<unk
 interface Thread {
   machine: Machine;
   state: string;
+  enteredAt: string;
   data: Data;
   /** There while a task waits for its token. */
   token?: string;
@@ -51,18 +52,23 @@ export class Execution {
   readonly #functions: Functions;
   #threads: Thread[];
   #tokens = 0;
+  #failed = false;
   /** Names of all states entered, those of the tasks of a stage included. */
   readonly entered: string[] = [];
 
   constructor(name: string, machine: Machine, input: Data, functions: Functions) {
     this.name = name;
     this.#functions = functions;
-    this.#threads = [{ machine, state: '', data: input, attempts: 0 }];
+    this.#threads = [{ machine, state: '', enteredAt: '', data: input, attempts: 0 }];
     this.#enter(this.#threads[0] as Thread, machine.StartAt);
   }
 
   get running(): boolean {
     return this.#threads.length > 0;
+  }
+  get status(): 'RUNNING' | 'FAILED' | 'SUCCEEDED' {
+    if (this.#failed) return 'FAILED';
+    return this.running ? 'RUNNING' : 'SUCCEEDED';
   }
 
   /** States whose function is to be called, and states that wait. */
@@ -114,6 +120,7 @@ export class Execution {
 
   #enter(thread: Thread, name: string): void {
     thread.state = name;
+    thread.enteredAt = new Date().toISOString();
     thread.token = undefined;
     thread.attempts = 0;
     this.entered.push(name);
@@ -127,7 +134,7 @@ export class Execution {
       const items = at(thread.data, state.ItemsPath as string) as unknown[];
       thread.children = items.map((item): Thread => {
         const data = this.#resolve(state.ItemSelector as Data, thread, undefined, item);
-        return { machine: state.ItemProcessor as Machine, state: '', data, attempts: 0, parent: thread };
+        return { machine: state.ItemProcessor as Machine, state: '', enteredAt: '', data, attempts: 0, parent: thread };
       });
       this.#threads.push(...thread.children);
       for (const child of [...thread.children]) this.#enter(child, child.machine.StartAt);
@@ -161,7 +168,11 @@ export class Execution {
       return;
     }
     const { parent } = thread;
-    if (!parent) throw new ExecutionError(`${this.name} failed in ${thread.state}: ${error.Error} ${error.Cause}`);
+    if (!parent) {
+      this.#failed = true;
+      this.#threads = [];
+      throw new ExecutionError(`${this.name} failed in ${thread.state}: ${error.Error} ${error.Cause}`);
+    }
     // One iteration that fails ends all others.
     this.#threads = this.#threads.filter((one) => one.parent !== parent);
     parent.children = undefined;
@@ -172,6 +183,8 @@ export class Execution {
     const values: Record<string, unknown> = {
       '$$.Task.Token': token,
       '$$.State.Name': thread.state,
+      '$$.State.EnteredTime': thread.enteredAt,
+      '$$.State.RetryCount': thread.attempts,
       '$$.Map.Item.Value': item,
     };
     return Object.fromEntries(

@@ -34,7 +34,7 @@ const override = (which: 'policyEvaluation' | 'policyCheck'): Happening => {
   return (run) => ({ ...run, overrides: { ...run.overrides, [which]: { by: 'user-1', at: '' } } });
 };
 
-/** In a state that waits. What nobody says is an error of the platform or of time, not of the run. */
+/** In a state that waits; a cancel may have been accepted on the way there. What nobody says is an error of the platform or of time, not of the run. */
 export const whileWaiting: Record<WaitingState, Record<string, Happening>> = {
   Pending: { 'its turn': (run) => ({ ...run, current: true }), canceled: cancel, discarded: discard },
   Fetching: {
@@ -54,10 +54,10 @@ export const whileWaiting: Record<WaitingState, Record<string, Happening>> = {
     canceled: (run) => report('plan', { outcome: 'canceled' })(cancel(run)),
     'finished while canceled': (run) => report('plan', { outcome: 'finished', hasChanges: true })(cancel(run)),
   },
-  PostPlanAwaitingDecision: { overridden: override('policyEvaluation'), discarded: discard },
-  PolicyOverride: { overridden: override('policyCheck'), discarded: discard },
-  NeedsConfirmation: { confirmed: confirm, discarded: discard },
-  PlannedAndSaved: { confirmed: confirm, discarded: discard },
+  PostPlanAwaitingDecision: { overridden: override('policyEvaluation'), discarded: discard, canceled: cancel },
+  PolicyOverride: { overridden: override('policyCheck'), discarded: discard, canceled: cancel },
+  NeedsConfirmation: { confirmed: confirm, discarded: discard, canceled: cancel },
+  PlannedAndSaved: { confirmed: confirm, discarded: discard, canceled: cancel },
   Confirmed: { 'its turn': (run) => ({ ...run, current: true }), canceled: cancel },
   ApplyQueued: {
     claimed: claim('apply'),

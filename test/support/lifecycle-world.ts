@@ -49,6 +49,7 @@ const handlers = async () => ({
   TaskStageDone: (await import('../../functions/tasks/task-stage-done.ts')).handler,
   TaskUnanswered: (await import('../../functions/tasks/task-unanswered.ts')).handler,
   runTask: (await import('../../functions/tasks/run-task.ts')).runTask,
+  Sweep: (await import('../../functions/events/sweep.ts')).handler,
 });
 
 export type Store = Awaited<ReturnType<typeof load>>;
@@ -65,6 +66,8 @@ export class LifecycleWorld {
   readonly #handlers: Handlers;
   /** What the next policies and estimates say. */
   verdict = 0;
+  /** What the test does to calls of the functions behind the states. */
+  around: (state: string, call: () => Promise<unknown>) => Promise<unknown> = (_, call) => call();
   #heard = 0;
 
   static async open(aws: Aws): Promise<LifecycleWorld> {
@@ -85,6 +88,7 @@ export class LifecycleWorld {
     this.store = store;
     this.#handlers = handlers;
     this.#heard = aws.sent.length;
+    aws.executionStatus = (name) => this.executions.get(name)?.status;
   }
 
   /** A run task in every stage, at an address where nobody is; who answers is the test's to say. */
@@ -129,7 +133,7 @@ export class LifecycleWorld {
 
   #execution(name: string, data: Record<string, unknown>): Execution {
     return new Execution(name, machine, data, async (state, payload) => {
-      const result = await this.#call(state, payload);
+      const result = await this.around(state, () => this.#call(state, payload));
       this.listen();
       return result;
     });
@@ -140,10 +144,10 @@ export class LifecycleWorld {
     switch (state) {
       case 'RunTask': {
         // Called once, in vain: whoever has nobody to call waits all the same.
-        const { runId, taskResultId, token } = payload as RunTaskInput;
-        const awaited = await store.awaitResult(taskResultId, token);
+        const { runId, taskResultId, ...attempt } = payload as RunTaskInput;
+        const awaited = await store.awaitResult(taskResultId, attempt);
         if (awaited) await store.acknowledgeResult(awaited.result);
-        return this.#handlers.runTask({ runId, taskResultId, token }, { tries: 1, pauseMs: 0 });
+        return this.#handlers.runTask({ runId, taskResultId, ...attempt }, { tries: 1, pauseMs: 0 });
       }
       case 'PolicyEvaluating': {
         const run = await store.enterCheck((payload as CheckTask).runId, 'PolicyEvaluating');
@@ -167,7 +171,7 @@ export class LifecycleWorld {
       case 'Complete':
         return this.#handlers.Complete(payload as CompleteTask);
       default:
-        return this.#handlers[state as 'Pending'](payload as WaitingTask);
+        return this.#handlers[state as 'Pending'](payload as unknown as WaitingTask);
     }
   }
 
@@ -207,12 +211,13 @@ export class LifecycleWorld {
     if (changed) await this.store.deliverResult(changed);
   }
 
-  /** What the sweep does for a run and its workspace. */
-  async sweep(run: Run): Promise<void> {
-    const { store } = this;
-    if (!this.executions.has(run.id)) await store.enqueue(run);
-    for (const result of await store.listTaskResults(run)) await store.deliverResult(result);
-    await store.deliver(run);
-    await store.startNext(run.workspaceId);
+  /** Hours pass, and the sweep comes: to what it would look at by then, and to nothing else. */
+  async sweep(...more: string[]): Promise<void> {
+    const { store, workspaceId } = this;
+    const runs = [...this.executions.keys(), ...more].map((id) => store.keys.run(id));
+    for (const key of [store.keys.workspace(workspaceId), ...runs])
+      await store.update(key, { set: { dueAt: '2020-01-01T00:00:00.000Z' }, condition: 'attribute_exists(dueAt)' });
+    await this.#handlers.Sweep();
+    this.listen();
   }
 }

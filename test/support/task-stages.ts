@@ -35,7 +35,7 @@ export const taskHelpers = async () => {
     },
     /** As when the machine has come to the task: a task token, and the access token it was sent. */
     ask: async (resultId: string, token = `token of ${resultId}`) => {
-      const awaited = await awaitResult(resultId, token);
+      const awaited = await awaitResult(resultId, { token });
       if (!awaited) throw new Error(`no result ${resultId}`);
       return { token, accessToken: awaited.accessToken };
     },

@@ -70,7 +70,7 @@ const find = async ({ request, subject }: Context<PolicySet>): Promise<Variable>
 
 const updateParameter = async (context: Context<PolicySet>): Promise<Answer> => {
   const parameter = await find(context);
-  const updated = await updateVariable(parameter, readParameterChange(context.request, parameter));
+  const updated = await updateVariable(parameter, (seen) => readParameterChange(context.request, seen));
   if (!updated) throw taken();
   return ok(parameterDocument(updated));
 };

@@ -51,7 +51,7 @@ const read = async (context: Context<Owner>): Promise<Answer> => ok(variableDocu
 
 const update = async (context: Context<Owner>): Promise<Answer> => {
   const variable = await find(context);
-  const updated = await updateVariable(variable, readVariableChange(context.request, variable));
+  const updated = await updateVariable(variable, (seen) => readVariableChange(context.request, seen));
   if (!updated) throw taken();
   return ok(variableDocument(updated));
 };
@@ -100,12 +100,13 @@ const updateSome = async ({ request, subject }: Context<Workspace>): Promise<Ans
     data.map(async ({ id, attributes }, i) => {
       const variable = await getVariable(subject.id, id);
       if (!variable) throw unprocessable(`/data/${i}/id`, `id: workspace ${subject.name} has no variable ${id}`);
-      return { variable, change: changeOf(variable, attributes, `/data/${i}/attributes`) };
+      const change = (seen: Variable) => changeOf(seen, attributes, `/data/${i}/attributes`);
+      return { variable, change, key: change(variable).key };
     }),
   );
-  for (const [i, { variable, change }] of changes.entries()) {
+  for (const [i, { variable, change, key }] of changes.entries()) {
     if (!(await updateVariable(variable, change))) {
-      throw unprocessable(`/data/${i}/attributes/key`, `key: ${change.key} has already been taken`);
+      throw unprocessable(`/data/${i}/attributes/key`, `key: ${key} has already been taken`);
     }
   }
   return noContent();

@@ -113,13 +113,18 @@ export const policySetsOfRun = async (runId: string, kind: PolicyKind): Promise<
   return sets.filter((set) => set.kind === kind);
 };
 
+export interface OpenParameter {
+  key: string;
+  value: string;
+  sensitive: boolean;
+}
+
 /** In the clear. 1 KMS request for each sensitive one. */
-export const openParameters = async ({ parameters }: FrozenPolicySet): Promise<Record<string, string>> =>
-  Object.fromEntries(
-    await Promise.all(
-      parameters.map(async (one): Promise<[string, string]> => {
-        const value = 'sealed' in one ? await open(Buffer.from(one.sealed, 'base64'), one.context) : one.value;
-        return [one.key, value];
-      }),
+export const openParameters = ({ parameters }: FrozenPolicySet): Promise<OpenParameter[]> =>
+  Promise.all(
+    parameters.map(async (one) =>
+      'sealed' in one
+        ? { key: one.key, value: await open(Buffer.from(one.sealed, 'base64'), one.context), sensitive: true }
+        : { key: one.key, value: one.value, sensitive: false },
     ),
   );

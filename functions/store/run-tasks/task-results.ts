@@ -3,6 +3,7 @@ import { timestampKey } from '../../run/status.ts';
 import { type EnforcementLevel, isResultFinal, type TaskResultStatus, type TaskStage } from '../../run/task-stages.ts';
 import { hashSecret, newSecret } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
+import { type Attempt, notOutrun, orderOf } from '../runs/attempts.ts';
 import { endTaskWait } from '../runs/task-tokens.ts';
 import { get, update } from '../table.ts';
 
@@ -25,6 +26,8 @@ export interface TaskResult {
   url?: string;
   /** Task token of the execution that waits for it; never leaves the control plane. */
   token?: string;
+  /** Which attempt has written the token. */
+  order?: string;
   /** Since when it waits. */
   waitingSince?: Timestamp;
   /** SHA-256 of the access tokens its requests were sent with: one for each time the state was entered. */
@@ -124,24 +127,29 @@ export const findResultOfAccessToken = async (accessToken: string): Promise<Task
 
 /**
  * Keeps the token of the execution that begins to wait, and makes an access token for the task's request. Waiting again
- * is a repeat: earlier access tokens stay good, since a task may have them. Undefined when there is no such result.
+ * is a repeat: earlier access tokens stay good, since a task may have them. Undefined when there is no such result, or
+ * another attempt waits since.
  */
 export const awaitResult = async (
   id: string,
-  token: string,
+  attempt: Attempt,
 ): Promise<{ result: TaskResult; accessToken: string } | undefined> => {
   const key = keyOf(id);
+  const order = orderOf(attempt);
+  const last = notOutrun('order', order);
   const accessToken = `${prefix}${id.replace(/^taskrs-/, '')}.${newSecret()}`;
   const result =
     key &&
     (await update<TaskResult>(key, {
       set: {
-        token,
+        token: attempt.token,
+        order,
         waitingSince: now(),
         accessExpiresAt: new Date(Date.now() + (resultSeconds + graceSeconds) * 1000).toISOString(),
       },
       add: { accessTokenHashes: new Set([hashSecret(accessToken)]) },
-      condition: 'attribute_exists(pk)',
+      condition: ['attribute_exists(pk)', last.condition].filter(Boolean).join(' AND '),
+      values: last.values,
     }));
   return result && { result, accessToken };
 };
@@ -158,10 +166,9 @@ export const acknowledgeResult = async (result: TaskResult): Promise<void> => {
   });
 };
 
-/** Tells the waiting execution that a final result is there. May be repeated at will. */
-export const deliverResult = async ({ status, token }: TaskResult): Promise<void> => {
-  if (token && isResultFinal(status)) await endTaskWait(token);
-};
+/** Tells the waiting execution that a final result is there; false when nobody waits for it. May be repeated at will. */
+export const deliverResult = async ({ status, token }: TaskResult): Promise<boolean> =>
+  !!token && isResultFinal(status) && endTaskWait(token);
 
 /**
  * Ends a result for want of what its task has to say; one that is final stays as it is. Undefined when there is none.

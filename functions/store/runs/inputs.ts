@@ -81,15 +81,28 @@ export const listInputs = async (
 ): Promise<Pick<JobVariable, 'key' | 'category' | 'sensitive'>[]> =>
   (await readInputs(run)).map(({ key, category, sensitive }) => ({ key, category, sensitive }));
 
-/** The run's variables in the clear. 1 KMS request for each sensitive one. */
-export const openInputs = async (run: Pick<Run, 'id' | 'inputsKey'>): Promise<JobVariable[]> => {
+/**
+ * The run's variables in the clear. 1 KMS request for each sensitive one.
+ * @throws {Error} when one of them was not given to this run's workspace
+ */
+export const openInputs = async (run: Pick<Run, 'id' | 'inputsKey' | 'workspaceId'>): Promise<JobVariable[]> => {
   const variables = await readInputs(run);
   return Promise.all(
     variables.map(async (variable) => {
       const { key, category, hcl, sensitive } = variable;
-      const value =
-        'sealed' in variable ? await open(Buffer.from(variable.sealed, 'base64'), variable.context) : variable.value;
+      const value = 'sealed' in variable ? await openFor(run, variable) : variable.value;
       return { key, value, category, hcl, sensitive };
     }),
   );
+};
+
+/** What says whose a value is lies beside it: put there by another hand, it could be anybody's. */
+const openFor = (
+  { id, workspaceId }: Pick<Run, 'id' | 'workspaceId'>,
+  { key, sealed, context }: { key: string; sealed: string; context: SecretContext },
+): Promise<string> => {
+  if (context.workspace !== undefined && context.workspace !== workspaceId) {
+    throw new Error(`the value of ${key} in run ${id} belongs to workspace ${context.workspace}`);
+  }
+  return open(Buffer.from(sealed, 'base64'), context);
 };

@@ -43,7 +43,10 @@ export const startNext = async (workspaceId: string): Promise<void> => {
       names: { '#lock': 'lock' },
       values: { ':runId': runId },
     });
-    if (!locked) return;
+    if (!locked) {
+      if (await releaseFromEnded(workspaceId)) continue;
+      return;
+    }
     const run = await updateRun(runId, { set: { current: true } });
     if (run) {
       await deliver(run);
@@ -76,6 +79,13 @@ const unsavedOf = (run: Run | undefined): UnsavedState | undefined => {
   if (!run?.unsaved) return undefined;
   const { stored: _, ...unsaved } = run.unsaved;
   return unsaved;
+};
+
+/** Gives back what was locked for a run after it had left: the write of somebody who was cut off came late. */
+const releaseFromEnded = async (workspaceId: string): Promise<boolean> => {
+  const lock = (await get<Workspace>(keys.workspace(workspaceId)))?.lock;
+  const run = lock?.kind === 'run' ? await getRun(lock.runId) : undefined;
+  return !!run && isFinal(run.status) && (await giveBack(workspaceId, run.id, run)) !== undefined;
 };
 
 /**

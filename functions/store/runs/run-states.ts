@@ -3,6 +3,7 @@ import { type Next, nextStep, turnedAway } from '../../run/lifecycle.ts';
 import type { Run } from '../../run/run.ts';
 import { type CheckState, entryOf, type RunState, type TaskState, type WaitingState } from '../../run/states.ts';
 import { dueIn } from '../due.ts';
+import { type Attempt, notOutrun, orderOf } from './attempts.ts';
 import { deliver } from './execution.ts';
 import { getRun, statusChange, updateRun } from './runs.ts';
 
@@ -22,9 +23,11 @@ const tries = 4;
 const enter = async (
   runId: string,
   state: RunState,
-  token: string | undefined,
+  attempt: Attempt | undefined,
   extra: (run: Run) => Record<string, unknown> = () => ({}),
 ): Promise<Run> => {
+  const order = attempt && orderOf(attempt);
+  const last = notOutrun('wait.order', order);
   let status = 'missing';
   for (let i = 0; i < tries; i++) {
     const before = await getRun(runId);
@@ -33,18 +36,19 @@ const enter = async (
     const entry = entryOf(state, before);
     const repeat = status === entry.status;
     // The tasks of a stage all enter it; the first one has.
-    if (repeat && !token && before.wait?.state === state) return before;
+    if (repeat && !attempt && before.wait?.state === state) return before;
+    if (order && (before.wait?.order ?? '') > order) break;
     if (!repeat && !entry.from.includes(before.status)) break;
     const away = turnedAway(state, before) !== undefined;
     const run = await updateRun(runId, {
       set: {
         ...(repeat || away ? {} : statusChange(entry, before, new Date().toISOString())),
         ...(away ? {} : { confirmable: entry.confirmable && !before.decision, ...extra(before) }),
-        wait: { state, token },
+        wait: attempt ? { state, token: attempt.token, order } : { state },
         ...dueIn(runId, entry.lookAfterSeconds),
       },
-      condition: '#status = :expected',
-      values: { ':expected': before.status },
+      condition: ['#status = :expected', last.condition].filter(Boolean).join(' AND '),
+      values: { ':expected': before.status, ...last.values },
     });
     if (run) return run;
   }
@@ -55,15 +59,15 @@ const enter = async (
  * Enters a waiting state of the machine: status, timeline and token in one write; then, if the answer came before the
  * token, delivers it. Entering again with a new token is a repeat. A state that the run is turned away from keeps the
  * token only, and the answer says where to go instead.
- * @throws {RunNotInStateError} when the run is elsewhere, or final
+ * @throws {RunNotInStateError} when the run is elsewhere, or final, or another attempt has been made since
  */
 export const enterState = async (
   runId: string,
   state: WaitingState,
-  token: string,
+  attempt: Attempt,
   extra?: (run: Run) => Record<string, unknown>,
 ): Promise<Run> => {
-  const run = await enter(runId, state, token, extra);
+  const run = await enter(runId, state, attempt, extra);
   await deliver(run);
   return run;
 };

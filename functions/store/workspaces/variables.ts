@@ -82,23 +82,39 @@ export const createVariable = async (ownerId: string, given: VariableValues): Pr
   return variable;
 };
 
-/** Undefined when the new key is taken. Turning `sensitive` on seals the value there is. */
+type Changed = Partial<VariableValues>;
+
+/** Undefined when somebody else has written it since it was read. */
+const replace = (seen: Variable, next: Variable, change: Changed, stored: Pick<Variable, 'value' | 'sealed'>) =>
+  update<Variable>(keys.variable(seen.ownerId, seen.id), {
+    set: { ...change, ...stored, versionId: next.versionId },
+    remove: stored.sealed ? ['value'] : [],
+    condition: 'versionId = :seen',
+    values: { ':seen': seen.versionId },
+  });
+
+/**
+ * Undefined when the new key is taken, or the variable gone. Turning `sensitive` on seals the value there is.
+ * @param change  what follows from how the variable is: asked again when somebody else was faster, so that nobody's
+ *   sensitive value ends up under the word of somebody who saw a plain one
+ */
 export const updateVariable = async (
   variable: Variable,
-  change: Partial<VariableValues>,
+  change: Changed | ((variable: Variable) => Changed),
 ): Promise<Variable | undefined> => {
-  const { value = variable.value, ...rest } = change;
-  const next: Variable = { ...variable, ...rest, versionId: newId('vv') };
-  const moved = next.key !== variable.key || next.category !== variable.category;
-  if (moved && !(await claimKey(next))) return undefined;
-  const stored = value === undefined ? {} : await content(next, value);
-  const updated = await update<Variable>(keys.variable(variable.ownerId, variable.id), {
-    set: { ...rest, ...stored, versionId: next.versionId },
-    remove: stored.sealed ? ['value'] : [],
-    condition: 'attribute_exists(pk)',
-  });
-  if (moved) await releaseKey(updated ? variable : next);
-  return updated;
+  const versionId = newId('vv');
+  for (let seen: Variable | undefined = variable; seen; seen = await getVariable(variable.ownerId, variable.id)) {
+    // The answer to our own write was lost.
+    if (seen.versionId === versionId) return seen;
+    const { value = seen.value, ...rest } = typeof change === 'function' ? change(seen) : change;
+    const next: Variable = { ...seen, ...rest, versionId };
+    const moved = next.key !== seen.key || next.category !== seen.category;
+    if (moved && !(await claimKey(next))) return undefined;
+    const updated = await replace(seen, next, rest, value === undefined ? {} : await content(next, value));
+    if (moved) await releaseKey(updated ? seen : next);
+    if (updated) return updated;
+  }
+  return undefined;
 };
 
 export const deleteVariable = async (variable: Variable): Promise<void> => {

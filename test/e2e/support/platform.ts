@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { until } from '../../../functions/cli/client.ts';
+import { runners, send } from './runners.ts';
 
 /** What `npm start` writes into `local.json`. */
 export interface Local {
@@ -86,7 +87,9 @@ export class PlatformProcess {
 
   async remove(): Promise<void> {
     await this.stop();
-    // A runner that it leaves behind may still write there.
+    // The next start would find them; there is none.
+    for (const runner of runners(this.dataDir)) send(runner, 'SIGKILL');
+    // What was killed just now may still have been writing there.
     await rm(this.dataDir, { recursive: true, force: true, maxRetries: 10 });
   }
 }

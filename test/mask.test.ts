@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Mask, secretsOf } from '../../functions/runner/mask.ts';
+import { Mask, secretsOf } from '../functions/mask.ts';
 
 const through = (secrets: string[], chunks: (string | Buffer)[]): string => {
   const mask = new Mask(secrets);
@@ -40,6 +40,31 @@ describe('a sensitive value', () => {
       'a = <<-EOT\n    two "lines"\n      of secret\n  b = "two \\"lines\\"\\n  of secret" c = "hunter2!"',
     ]);
     expect(log).not.toMatch(/lines|of secret|hunter/);
+  });
+
+  it('is hidden where Terraform breaks a message between its words', () => {
+    const secrets = secretsOf([variable('correct horse battery staple')]);
+    const frame = '\u001b[31m│\u001b[0m \u001b[0m';
+    const broken = `${frame}The password is correct horse\n${frame}battery staple.\n`;
+    const hidden = `${frame}The password is (sensitive value).\n`;
+    expect(through(secrets, [broken])).toBe(hidden);
+    expect(through(secrets, [...broken].map(String))).toBe(hidden);
+    expect(through(secrets, ['a correct horse', '\n', 'is fast'])).toBe('a correct horse\nis fast');
+    expect(through(secrets, ['a correct horsebattery staple'])).toBe('a correct horsebattery staple');
+  });
+
+  it('is hidden as an HCL expression writes it, and as it means it', () => {
+    const secrets = secretsOf([variable('{ a = "say \\"friend\\" and enter" }', true)]);
+    expect(through(secrets, ['say \\"friend\\" and enter, say "friend" and enter'])).toBe(
+      '(sensitive value), (sensitive value)',
+    );
+  });
+
+  it('is hidden in every text of a JSON value', () => {
+    const mask = new Mask(['hunter2']);
+    expect(mask.json({ hunter2: [{ b: 'it is hunter2', c: 2, d: null, e: true }] })).toEqual({
+      hunter2: [{ b: 'it is (sensitive value)', c: 2, d: null, e: true }],
+    });
   });
 
   it('is not one that would tear holes into every log', () => {

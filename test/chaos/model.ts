@@ -1,0 +1,115 @@
+import type { Resource } from '../../functions/cli/client.ts';
+import type { TaskPayload } from '../../functions/run/task-payload.ts';
+import type { Flavor } from './ledger.ts';
+import type { Place } from './places.ts';
+
+/** What a client was told of what it asked for; `unknown` when it was told nothing, or of a failure. */
+export type Outcome = 'accepted' | 'refused' | 'unknown';
+
+export const runKinds = {
+  apply: { 'auto-apply': true },
+  confirm: {},
+  destroy: { 'auto-apply': true, 'is-destroy': true },
+  planOnly: { 'plan-only': true },
+  savePlan: { 'save-plan': true },
+} as const;
+export type RunKind = keyof typeof runKinds;
+
+export type Deed = 'apply' | 'discard' | 'cancel' | 'force-cancel' | 'override' | 'stop';
+
+interface Verdict {
+  runId: string;
+  stage: string;
+  strict: boolean;
+  said: 'passed' | 'failed';
+  /** It was answered as taken. */
+  taken: boolean;
+}
+
+interface Known {
+  place: Place;
+  kind: RunKind;
+  flavor: Flavor;
+  number: number;
+  deeds: { deed: Deed; outcome: Outcome; at: number }[];
+}
+
+/** What was done to a run that excuses what Terraform could not say any more. */
+export interface Violence {
+  runId: string;
+  what: 'killed' | 'frozen' | 'force-canceled';
+  at: number;
+}
+
+/** Keeps what was asked of the platform and what was said, and tells what may have become of a run. */
+export class Model {
+  readonly #runs = new Map<string, Known>();
+  readonly #verdicts: Verdict[] = [];
+  readonly violence: Violence[] = [];
+
+  /** Whose creation was answered: they must exist. */
+  created(id: string, place: Place, kind: RunKind, flavor: Flavor): void {
+    this.#runs.set(id, { place, kind, flavor, number: this.#runs.size + 1, deeds: [] });
+  }
+
+  get acknowledged(): string[] {
+    return [...this.#runs.keys()];
+  }
+
+  /** Which of the runs it is, the same each time; 0 of one that nobody was told of. */
+  numberOf(id: string): number {
+    return this.#runs.get(id)?.number ?? 0;
+  }
+
+  did(id: string, deed: Deed, outcome: Outcome): void {
+    this.#runs.get(id)?.deeds.push({ deed, outcome, at: Date.now() });
+  }
+
+  verdict(payload: TaskPayload, said: Verdict['said']): Verdict {
+    const { run_id: runId, stage, task_result_enforcement_level: level } = payload;
+    const verdict = { runId, stage, said, strict: level === 'mandatory', taken: false };
+    this.#verdicts.push(verdict);
+    return verdict;
+  }
+
+  /** @param changed whether the run made or destroyed anything @returns what cannot be */
+  contradictions(run: Resource, changed: boolean): string[] {
+    const known = this.#runs.get(run.id);
+    if (!known) return [];
+    const { status, 'status-timestamps': stamps } = run.attributes;
+    const { deeds, kind, flavor, place } = known;
+    const applying = Date.parse(stamps['applying-at'] ?? '');
+    const applied = status === 'applied' || changed || !Number.isNaN(applying);
+    const may = (deed: Deed) => deeds.some((one) => one.deed === deed && one.outcome !== 'refused');
+    const accepted = (deed: Deed) => deeds.find((one) => one.deed === deed && one.outcome === 'accepted');
+    const fails = (name: string) => place.judged && kind !== 'destroy' && flavor.names.includes(name);
+    const needs = (name: string) => fails(name) && !may('override');
+    const cancel = accepted('cancel');
+    const wrong: [boolean, string][] = [
+      [kind === 'planOnly', 'was only to be planned'],
+      [(kind === 'confirm' || kind === 'savePlan') && !may('apply'), 'was confirmed by nobody'],
+      [!!flavor.broken, 'has a plan that fails'],
+      [!!accepted('discard'), 'was discarded'],
+      [!!cancel && !(applying < cancel.at + 1000), 'was canceled before'],
+      [needs('c') || needs('d'), 'failed policies that nobody has overridden'],
+      [fails('e'), 'failed a policy that nobody can override'],
+      ...this.#taskFailures(run.id, place).map((said): [boolean, string] => [true, said]),
+    ];
+    const found = wrong.flatMap(([so, what]) => (applied && so ? [`was applied, and ${what}`] : []));
+    if (accepted('discard') && status !== 'discarded') found.push('was discarded');
+    if (flavor.failing && kind !== 'destroy' && status === 'applied') found.push('has an apply that fails');
+    if (kind === 'planOnly' && status === 'planned_and_finished' && (fails('d') || fails('c') || fails('e')))
+      found.push('failed policies');
+    return found.map((what) => `${run.id} ended as ${status}: it ${what}`);
+  }
+
+  #taskFailures(runId: string, { asks }: Place): string[] {
+    if (!asks) return [];
+    return ['pre_plan', 'post_plan', 'pre_apply'].flatMap((stage) => {
+      const said = this.#verdicts.filter((one) => one.runId === runId && one.stage === stage && one.strict);
+      const first = said[0];
+      if (first?.said === 'failed' && first.taken) return [`its task failed in ${stage}`];
+      return said.some((one) => one.said === 'passed') ? [] : [`its task has not passed in ${stage}`];
+    });
+  }
+}

@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
+
+/** Sensitive values are in what Terraform itself was given and wrote, and nowhere else. */
+
+const files = (folder: string): string[] =>
+  readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat?.isDirectory()) return files(path);
+    return stat?.isFile() ? [path] : [];
+  });
+
+/** Plans and states have the values, as they do with the vendor. */
+const mayHave = (path: string): boolean => /s3\/.*\/(runs|states)\//.test(path) && !/\/log/.test(path);
+
+export const secretsInFiles = (folder: string, canaries: readonly string[]): string[] =>
+  files(folder)
+    .filter((path) => !mayHave(path))
+    .filter((path) => {
+      const content = readFileSync(path);
+      return canaries.some((canary) => content.includes(canary));
+    })
+    .map((path) => `a secret is in ${path}`);
+
+/** On disk the table may be compressed; this reads it. */
+export const secretsInItems = async (
+  { awsEndpointUrl, tableName }: { awsEndpointUrl: string; tableName: string },
+  canaries: readonly string[],
+): Promise<string[]> => {
+  const found: string[] = [];
+  const client = new DynamoDBClient({ endpoint: awsEndpointUrl });
+  for await (const { Items = [] } of paginateScan({ client }, { TableName: tableName })) {
+    for (const item of Items) {
+      const text = JSON.stringify(item, (_, value) =>
+        ArrayBuffer.isView(value) ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString() : value,
+      );
+      if (canaries.some((canary) => text.includes(canary)))
+        found.push(`a secret is in item ${item.pk?.S} ${item.sk?.S}`);
+    }
+  }
+  return found;
+};

@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
+
+/** Secrets that nothing has by chance, and a search for them in every form that something could be written in. */
+
+/** Base64 of a text that stands anywhere in another one: three forms, by where it begins, without their uncertain ends. */
+const base64Of = (text: string): string[] =>
+  [0, 1, 2].map((before) => {
+    const encoded = Buffer.concat([Buffer.alloc(before), Buffer.from(text)]).toString('base64');
+    return encoded.slice(Math.ceil((before * 4) / 3), Math.floor(((before + text.length) * 4) / 3));
+  });
+
+const formsOf = (core: string): string[] => [
+  core,
+  core.toUpperCase(),
+  Buffer.from(core).toString('hex'),
+  ...base64Of(core).flatMap((form) => [form, form.replaceAll('+', '-').replaceAll('/', '_')]),
+];
+
+/** What every token of the platform looks like. */
+const tokens: [string, RegExp][] = [
+  ['a token of a runner', /run-[A-Za-z0-9]{16}\.(plan|apply)\.[\w-]{40,}/],
+  ['a token that reads states', /sfr_[A-Za-z0-9]{16}\./],
+  ['a token of a run task', /sft_[A-Za-z0-9]{25}\./],
+  ['a token of a user', /sfu_[\w-]{40,}/],
+  ['a workload identity token', /eyJ[\w-]{20,}\.eyJ[\w-]{20,}\./],
+  ['a presigned URL', /X-Amz-Signature=[0-9a-f]{64}/],
+];
+
+export interface Find {
+  secret: string;
+  place: string;
+}
+
+export class Canaries {
+  readonly #forms = new Map<string, Buffer[]>();
+
+  /** A new secret; with several words none of them may be found. `written` puts more around it. */
+  plant(name: string, { words = 1, written = (core: string) => core } = {}): string {
+    const cores = Array.from({ length: words }, () => randomBytes(8).toString('hex'));
+    this.know(name, ...cores);
+    return written(cores.join(' '));
+  }
+
+  /** One that was not made here. */
+  know(name: string, ...cores: string[]): void {
+    this.#forms.set(
+      name,
+      cores.flatMap(formsOf).map((form) => Buffer.from(form)),
+    );
+  }
+
+  /** Which secrets are in there, compressed or not. */
+  in(bytes: Buffer): string[] {
+    const found = [...this.#forms].filter(([, forms]) => forms.some((form) => bytes.includes(form)));
+    return [...new Set([...found.map(([name]) => name), ...this.#compressed(bytes)])];
+  }
+
+  /** Also tokens, which are nobody's to keep. */
+  inFolder(folder: string): Find[] {
+    return files(folder).flatMap((place) => {
+      const bytes = readFileSync(place);
+      return [...this.in(bytes), ...tokensIn(bytes.toString('latin1'))].map((secret) => ({ secret, place }));
+    });
+  }
+
+  /** In every item, as the table gives it out. */
+  async inTable({ awsEndpointUrl: endpoint, tableName: TableName }: { awsEndpointUrl: string; tableName: string }) {
+    const credentials = { accessKeyId: 'operator', secretAccessKey: 'operator' };
+    const client = new DynamoDBClient({ endpoint, region: 'us-east-1', credentials });
+    const found: Find[] = [];
+    let items = 0;
+    for await (const { Items = [] } of paginateScan({ client }, { TableName })) {
+      for (const item of Items) {
+        const text = JSON.stringify(item, (_, value: unknown) =>
+          value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
+        );
+        items++;
+        const place = `${item.pk?.S} ${item.sk?.S}`;
+        for (const secret of [...this.in(Buffer.from(text, 'latin1')), ...tokensIn(text)])
+          found.push({ secret, place });
+      }
+    }
+    return { found, items };
+  }
+
+  #compressed(bytes: Buffer): string[] {
+    if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return [];
+    return this.in(gunzipSync(bytes));
+  }
+}
+
+const tokensIn = (text: string): string[] => tokens.filter(([, form]) => form.test(text)).map(([name]) => name);
+
+const files = (folder: string): string[] =>
+  readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (!found) return [];
+    return found.isDirectory() ? files(path) : found.isFile() ? [path] : [];
+  });
