@@ -1,10 +1,13 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { KMSClient } from '@aws-sdk/client-kms';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Signed } from '../../functions/identity/credential.ts';
 import { Identity } from '../../functions/runner/identity/identity.ts';
 import type { Job } from '../../functions/runner/protocol.ts';
+import { keepTls } from '../../infra/local/tls.ts';
+import { StsServer } from './sts.ts';
 import { until } from './until.ts';
 import { VaultServer } from './vault.ts';
 
@@ -34,6 +37,42 @@ const gcp = (tag?: string): Signed => ({
   workloadProvider: 'projects/7/locations/global/workloadIdentityPools/pool/providers/id',
   token: 'jwt-of-gcp',
 });
+
+const aws: Signed = {
+  provider: 'aws',
+  audience: 'aws.workload.identity',
+  roleArn: 'arn:aws:iam::123456789012:role/run',
+  token: 'jwt-of-aws',
+};
+
+it.each(['environment', 'file'])(
+  'AWS’s own tools exchange the token for a session of the role, told by %s',
+  async (by) => {
+    const identity = await make(aws);
+    const sts = await StsServer.start();
+    const told =
+      by === 'environment' ? identity.environment : { AWS_CONFIG_FILE: join(folder, 'tfc-aws-shared-config') };
+    const before = process.env;
+    process.env = { ...before };
+    for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];
+    Object.assign(process.env, told, { AWS_ENDPOINT_URL_STS: sts.url, AWS_REGION: 'eu-central-1' });
+    try {
+      expect(await new KMSClient({}).config.credentials()).toMatchObject({ accessKeyId: 'ASIAFROMSTS' });
+    } finally {
+      for (const name of Object.keys(told)) delete process.env[name];
+      Object.assign(process.env, before);
+      await sts.stop();
+    }
+    expect(sts.asked).toMatchObject([
+      {
+        Action: 'AssumeRoleWithWebIdentity',
+        RoleArn: 'arn:aws:iam::123456789012:role/run',
+        RoleSessionName: 'run-1-plan',
+        WebIdentityToken: 'jwt-of-aws',
+      },
+    ]);
+  },
+);
 
 it('Google’s libraries are told where the token is and whom it impersonates', async () => {
   const identity = await make(gcp());
@@ -93,6 +132,28 @@ it('nothing is left of it in the end', async () => {
   await identity.end();
   expect(readdirSync(root)).toEqual([]);
   expect(identity.environment).toEqual({});
+});
+
+it('a Vault with an authority of its own is reached by that alone', async () => {
+  const tls = await keepTls(join(root, 'tls'));
+  const vault = await VaultServer.start(tls);
+  const credential: Signed = {
+    provider: 'vault',
+    audience: 'x',
+    address: vault.address,
+    authPath: 'jwt',
+    role: 'tfc',
+    timeoutSeconds: 1,
+    token: 'jwt-of-vault',
+  };
+  await expect(make(credential)).rejects.toThrow(/has not let the run in .* SELF_SIGNED_CERT_IN_CHAIN/);
+  const identity = await make({ ...credential, caCertificate: readFileSync(tls.caFile, 'utf8') });
+  expect(identity.environment).toMatchObject({
+    VAULT_TOKEN: vault.token,
+    VAULT_CACERT: join(folder, 'tfc-vault-ca-cert'),
+  });
+  await identity.end();
+  await vault.stop();
 });
 
 it('a token of Vault is renewed for as long as the phase goes on', async () => {

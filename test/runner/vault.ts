@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 /** As much of Vault's HTTP API as a client of the JWT auth method meets; takes notes. */
@@ -10,14 +11,17 @@ export class VaultServer {
   leaseSeconds = 1200;
   refusal: { status: number; errors: string[] } | undefined;
   readonly #server: Server;
+  readonly #scheme: string;
 
-  private constructor(server: Server) {
+  private constructor(server: Server, scheme: string) {
     this.#server = server;
+    this.#scheme = scheme;
   }
 
-  static async start(): Promise<VaultServer> {
-    const server = createServer();
-    const vault = new VaultServer(server);
+  /** @param tls certificate for HTTPS */
+  static async start(tls?: { key: string; cert: string }): Promise<VaultServer> {
+    const server = tls ? createSecureServer(tls) : createServer();
+    const vault = new VaultServer(server, tls ? 'https://localhost' : 'http://127.0.0.1');
     server.on('request', async (request, response) => {
       const parts: Buffer[] = [];
       for await (const part of request) parts.push(part as Buffer);
@@ -40,7 +44,7 @@ export class VaultServer {
   }
 
   get address(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `${this.#scheme}:${(this.#server.address() as AddressInfo).port}`;
   }
 
   paths(): string[] {
