@@ -14,14 +14,17 @@ import { RunnerStillStoppingError } from '../store/runs/finish.ts';
 import { launchRunner, needsRunner } from '../store/runs/launcher.ts';
 import { leaveQueue, startNext } from '../store/runs/queue.ts';
 import { enqueue, getRun, updateRun } from '../store/runs/runs.ts';
+import { discardStale, isStale } from '../store/runs/saved-plans.ts';
 import { query, update } from '../store/table.ts';
+import { getWorkspace } from '../store/workspaces/workspaces.ts';
 import { handler as executionStopped } from './execution-stopped.ts';
 import { endHold } from './runner-stopped.ts';
+import { stopStrayRunners } from './stray-runners.ts';
 
 /**
  * Repair without people, every minute: looks at exactly those items whose time has come without their having moved on.
  * Events are best effort, and a handler can die between two writes; whatever that leaves behind is completed here.
- * In a healthy system it reads eight empty index partitions.
+ * In a healthy system it reads eight empty index partitions, and asks ECS what runs.
  */
 
 const client = new SFNClient({});
@@ -45,14 +48,22 @@ export const handler = async (): Promise<{ looked: number; repaired: number }> =
       const what = key.sk === 'RUN' ? await lookAtRun(key.pk.replace('RUN#', '')) : await lookAtWorkspace(key);
       if (!what) continue;
       repaired++;
-      console.warn(JSON.stringify({ message: 'repaired', repair: what, item: key.pk }));
+      tell(what, key.pk);
     } catch (error) {
       if (!(error instanceof RunnerStillStoppingError))
         console.error(JSON.stringify({ message: 'repair failed', item: key.pk, error: String(error) }));
     }
   }
+  for (const runId of await stopStrayRunners()) {
+    repaired++;
+    tell('container stopped', runId);
+  }
   return { looked: items.length, repaired };
 };
+
+/** Operators see it, and an alarm counts it (infra/operations.ts). */
+const tell = (repair: string, item: string): void =>
+  console.warn(JSON.stringify({ message: 'repaired', repair, item }));
 
 /** A workspace that became free while the one who freed it died. */
 const lookAtWorkspace = async (key: Key): Promise<string | undefined> => {
@@ -104,6 +115,7 @@ const nudge = async (run: Run): Promise<string | undefined> => {
     await launchRunner(run, 'apply');
     return 'runner started';
   }
+  if (run.savePlan && (await discardIfStale(run))) return 'stale plan discarded';
   if (run.wait?.state === 'Pending') await startNext(run.workspaceId);
   if (isAsking(run) && (await deliverResults(run))) return 'verdict delivered';
   // S3 tells of an upload, as a rule.
@@ -116,6 +128,15 @@ const isAsking = ({ wait }: Run): boolean => wait !== undefined && wait.state in
 /** Whoever recorded a run task's verdict may have died before telling. */
 const deliverResults = async (run: Run): Promise<boolean> =>
   (await Promise.all((await listTaskResults(run)).map(deliverResult))).includes(true);
+
+/** Whoever gave the workspace its new state may have died before the plans that it made stale were discarded. */
+const discardIfStale = async (run: Run): Promise<boolean> => {
+  const workspace = await getWorkspace(run.workspaceId);
+  const saved = run.wait?.state === 'PlannedAndSaved' || run.wait?.state === 'Confirmed';
+  if (!saved || !workspace || !isStale(run, workspace)) return false;
+  await discardStale(run.id);
+  return true;
+};
 
 const lookLater = (run: Run, seconds: number) => updateRun(run.id, { set: dueIn(run.id, seconds) });
 

@@ -14,6 +14,8 @@ const load = async () => ({
   ...(await import('../../functions/store/due.ts')),
   ...(await import('../../functions/store/table.ts')),
   ...(await import('../../functions/store/keys.ts')),
+  ...(await import('../../functions/store/runs/run-actions.ts')),
+  applyQueued: (await import('../../functions/tasks/apply-queued.ts')).handler,
   planQueued: (await import('../../functions/tasks/plan-queued.ts')).handler,
   runnerStopped: (await import('../../functions/events/runner-stopped.ts')).handler,
   sweep: (await import('../../functions/events/sweep.ts')).handler,
@@ -39,7 +41,10 @@ const claim = ({ environment }: StartedContainer, nonce: string) =>
   store.claimPhase(environment.STEPFORM_CLAIM as string, nonce);
 const planQueued = () => store.planQueued({ runId: run.id, token: `${run.id} token` });
 
-beforeEach(() => aws.failCall(0, 'before'));
+beforeEach(() => {
+  aws.failCall(0, 'before');
+  aws.refusal = undefined;
+});
 
 it('a container whose name was never written down is stopped and waited for when its run ends', async () => {
   await open({ status: 'pending', current: true });
@@ -103,4 +108,40 @@ it('a run whose offer was withdrawn by somebody who died then gets its runner fr
   await store.sweep();
   expect(containers()).toHaveLength(1);
   expect((await now()).apply.taskArn).toBe(containers()[0]?.arn);
+});
+
+it.each([
+  ['says so', { tasks: [], failures: [{ reason: 'Capacity is unavailable at this time.' }] }],
+  ['throttles', { __type: 'ThrottlingException', message: 'Rate exceeded' }],
+  ['is at a limit', { __type: 'ClientException', message: 'You’ve reached the limit on the number of tasks' }],
+])('a run stays queued while ECS has no room (%s), and gets its runner when there is some', async (_, refusal) => {
+  await open({ status: 'pending', current: true });
+  aws.refusal = refusal;
+  await expect(planQueued()).rejects.toMatchObject({ name: 'CapacityUnavailableError' });
+  await expect(planQueued()).rejects.toMatchObject({ name: 'CapacityUnavailableError' });
+  expect(await now()).toMatchObject({ status: 'plan_queued', plan: { status: 'queued' } });
+  aws.refusal = undefined;
+  await planQueued();
+  expect(containers()).toHaveLength(1);
+  expect(await claim(containers()[0] as StartedContainer, 'nonce')).toBeDefined();
+});
+
+it('an apply stays queued while ECS has no room, and can be canceled meanwhile', async () => {
+  const report = { outcome: 'finished', hasChanges: true } as const;
+  await open({ status: 'planning', plan: { status: 'running', statusTimestamps: {}, report } });
+  const queue = () => store.applyQueued({ runId: run.id, token: `${run.id} token` });
+  aws.refusal = { tasks: [], failures: [{ reason: 'Capacity is unavailable at this time.' }] };
+  await expect(queue()).rejects.toMatchObject({ name: 'CapacityUnavailableError' });
+  expect(await now()).toMatchObject({ status: 'apply_queued', apply: { status: 'queued' } });
+  expect(await store.cancelRun(await now(), 'user-1')).toBe('accepted');
+  aws.refusal = undefined;
+  await queue();
+  expect(containers()).toHaveLength(0);
+  expect(aws.sent.at(-1)).toMatchObject({ action: 'SendTaskFailure', input: { error: 'Canceled' } });
+});
+
+it('anything else that RunTask says is no matter of waiting', async () => {
+  await open({ status: 'pending', current: true });
+  aws.refusal = { __type: 'InvalidParameterException', message: 'TaskDefinition is inactive' };
+  await expect(planQueued()).rejects.toMatchObject({ name: 'InvalidParameterException' });
 });

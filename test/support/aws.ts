@@ -25,6 +25,8 @@ export interface StartedContainer {
   startedBy: string;
   environment: Record<string, string>;
   stopped?: boolean;
+  /** Seconds since 1970. */
+  createdAt: number;
 }
 
 /** The connection ends: before the call takes effect, after it has, or long before it does. */
@@ -37,6 +39,8 @@ export interface Aws {
   objects: Objects;
   /** Containers that were started, in order. */
   containers: StartedContainer[];
+  /** RunTask's answer while there is no room; an error when it has a `__type`. */
+  refusal?: object;
   /** Calls to DynamoDB since the start. */
   calls: number;
   /** Items that DynamoDB handed out since the start. */
@@ -77,16 +81,20 @@ interface EcsInput {
 }
 
 /** An ECS in which every container starts at once, and is gone as soon as it is asked to stop. */
-const containers = ({ containers: all }: Aws, action: string, input: EcsInput): object => {
-  const describe = ({ arn, stopped }: StartedContainer) => ({
+const containers = ({ containers: all, refusal }: Aws, action: string, input: EcsInput): object => {
+  const describe = ({ arn, stopped, startedBy, createdAt }: StartedContainer) => ({
     taskArn: arn,
+    startedBy,
+    createdAt,
     lastStatus: stopped ? 'STOPPED' : 'RUNNING',
   });
+  if (action === 'RunTask' && refusal) return refusal;
   if (action === 'RunTask') {
     const environment = input.overrides.containerOverrides.flatMap((one) => one.environment);
     const started: StartedContainer = {
       arn: `arn:aws:ecs:us-east-1:000000000000:task/c/${all.length + 1}`,
       startedBy: input.startedBy,
+      createdAt: Date.now() / 1000,
       environment: Object.fromEntries(environment.map(({ name, value }) => [name, value])),
     };
     all.push(started);
@@ -95,7 +103,8 @@ const containers = ({ containers: all }: Aws, action: string, input: EcsInput): 
   if (action === 'ListTasks') {
     const listed = all.filter(
       ({ startedBy, stopped = false }) =>
-        startedBy === input.startedBy && stopped === (input.desiredStatus === 'STOPPED'),
+        (input.startedBy === undefined || startedBy === input.startedBy) &&
+        stopped === (input.desiredStatus === 'STOPPED'),
     );
     return { taskArns: listed.map(({ arn }) => arn) };
   }
@@ -116,6 +125,8 @@ const json = (body: object | string, status = 200): Answer => ({
   headers: { 'content-type': 'application/x-amz-json-1.0' },
   body: typeof body === 'string' ? body : JSON.stringify(body),
 });
+
+const ecs = (said: object): Answer => json(said, '__type' in said ? 400 : 200);
 
 /** By their `x-amz-target`. */
 const isJson = /^(AWSStepFunctions|AmazonEC2ContainerService|DynamoDB_)/;
@@ -176,7 +187,7 @@ export const startAws = async (): Promise<Aws> => {
     const [service = '', action = ''] = String(incoming.headers['x-amz-target']).split('.');
     if (service.startsWith('AWSStepFunctions')) return states(aws, action, JSON.parse(body.toString()));
     if (service.startsWith('AmazonEC2ContainerService'))
-      return json(containers(aws, action, JSON.parse(body.toString())));
+      return ecs(containers(aws, action, JSON.parse(body.toString())));
     const answer = await forward(databasePort, incoming, body);
     if (action !== 'UpdateItem') aws.itemsRead += itemsIn(answer.body.toString());
     return answer;

@@ -44,42 +44,52 @@ export const launchRunner = async (run: Run, phase: PhaseName): Promise<void> =>
   if (claimed) await startRunner(claimed, phase, secret);
 };
 
+/** What ECS throws when it cannot start another task just now: too many calls, or an account's limit (ECS: RunTask). */
+const noRoom = ({ name, message }: Error): boolean =>
+  /Throttling|LimitExceeded|ServiceUnavailable/.test(name) || /capacity|reached the limit/i.test(message);
+
 /**
  * Starts a container with a claim that has been written. Each attempt has a claim of its own, so that a container whose
  * start was not heard of finds its claim void and goes.
  * @throws {CapacityUnavailableError}
  */
 export const startRunner = async (run: Run, phase: PhaseName, secret: string): Promise<void> => {
-  const answer = await client.send(
-    new RunTaskCommand({
-      cluster: environment.clusterArn,
-      taskDefinition: environment.taskDefinitionArn,
-      launchType: 'FARGATE',
-      startedBy: run.id,
-      networkConfiguration: {
-        awsvpcConfiguration: {
-          subnets: environment.subnets,
-          securityGroups: environment.securityGroups,
-          assignPublicIp: 'ENABLED',
-        },
-      },
-      overrides: {
-        containerOverrides: [
-          {
-            name: environment.containerName,
-            environment: [
-              { name: 'STEPFORM_URL', value: environment.publicUrl },
-              { name: 'STEPFORM_CLAIM', value: `${run.id}.${phase}.${secret}` },
-            ],
+  const refused = (why: string) =>
+    new CapacityUnavailableError(`No container could be started for the ${phase} of ${run.id}: ${why}`);
+  const answer = await client
+    .send(
+      new RunTaskCommand({
+        cluster: environment.clusterArn,
+        taskDefinition: environment.taskDefinitionArn,
+        launchType: 'FARGATE',
+        startedBy: run.id,
+        networkConfiguration: {
+          awsvpcConfiguration: {
+            subnets: environment.subnets,
+            securityGroups: environment.securityGroups,
+            assignPublicIp: 'ENABLED',
           },
-        ],
-      },
-    }),
-  );
+        },
+        overrides: {
+          containerOverrides: [
+            {
+              name: environment.containerName,
+              environment: [
+                { name: 'STEPFORM_URL', value: environment.publicUrl },
+                { name: 'STEPFORM_CLAIM', value: `${run.id}.${phase}.${secret}` },
+              ],
+            },
+          ],
+        },
+      }),
+    )
+    .catch((error: Error) => {
+      throw noRoom(error) ? refused(error.message) : error;
+    });
   const taskArn = answer.tasks?.[0]?.taskArn;
   if (!taskArn) {
     const why = answer.failures?.map(({ reason, detail }) => detail ?? reason).join('; ') ?? 'no task was started';
-    throw new CapacityUnavailableError(`No container could be started for the ${phase} of ${run.id}: ${why}`);
+    throw refused(why);
   }
   // Already claimed is fine. A run that is final meanwhile is not, and neither is another claim: nobody would stop this
   // container, or its end would be taken for that of the one at work.
@@ -99,6 +109,21 @@ export const runnersOf = async (runId: string): Promise<string[]> => {
     ),
   );
   return lists.flatMap(({ taskArns = [] }) => taskArns);
+};
+
+/** Containers that were not asked to stop, whoever started them. */
+export const runningContainers = async (): Promise<{ arn: string; startedBy: string; createdAt?: string }[]> => {
+  const found: { arn: string; startedBy: string; createdAt?: string }[] = [];
+  const cluster = environment.clusterArn;
+  for (let nextToken: string | undefined, first = true; first || nextToken; first = false) {
+    const page = await client.send(new ListTasksCommand({ cluster, desiredStatus: 'RUNNING', nextToken }));
+    nextToken = page.nextToken;
+    if (!page.taskArns?.length) continue;
+    const { tasks = [] } = await client.send(new DescribeTasksCommand({ cluster, tasks: page.taskArns }));
+    for (const { taskArn, startedBy, createdAt } of tasks)
+      if (taskArn && startedBy) found.push({ arn: taskArn, startedBy, createdAt: createdAt?.toISOString() });
+  }
+  return found;
 };
 
 /** Asks a container to stop (SIGTERM, then SIGKILL after its stop timeout). A container that is gone is fine. */
