@@ -91,7 +91,8 @@ export const startPlatform = async ({
   }
 };
 
-const synthesizedApplication = async (): Promise<Application> => {
+/** The one of this checkout. */
+export const synthesizedApplication = async (): Promise<Application> => {
   const { synthesize } = await import('../synth.ts');
   const { bundles, template } = await synthesize();
   return {

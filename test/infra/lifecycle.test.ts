@@ -191,4 +191,17 @@ describe('the run state machine', () => {
     expect(machine.States.Planning).toMatchObject({ HeartbeatSeconds: 60 });
     expect(machine.States.Applying).toMatchObject({ HeartbeatSeconds: 60 });
   });
+
+  it('asks for a runner for more than an hour while there is no room for one, and not in a hurry', () => {
+    for (const name of ['PlanQueued', 'ApplyQueued']) {
+      const { Retry } = machine.States[name] as { Retry?: Record<string, number & string[]>[] };
+      const retry = Retry?.find(({ ErrorEquals }) => ErrorEquals?.includes('CapacityUnavailableError'));
+      const { IntervalSeconds = 0, BackoffRate = 0, MaxDelaySeconds = 0, MaxAttempts = 0 } = retry ?? {};
+      const pauses = Array.from({ length: MaxAttempts }, (_, n) =>
+        Math.min(MaxDelaySeconds, IntervalSeconds * BackoffRate ** n),
+      );
+      expect(pauses.reduce((sum, seconds) => sum + seconds, 0)).toBeGreaterThan(3600);
+      expect(pauses.at(-1)).toBeGreaterThanOrEqual(60);
+    }
+  });
 });

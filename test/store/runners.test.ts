@@ -145,3 +145,29 @@ it('anything else that RunTask says is no matter of waiting', async () => {
   aws.refusal = { __type: 'InvalidParameterException', message: 'TaskDefinition is inactive' };
   await expect(planQueued()).rejects.toMatchObject({ name: 'InvalidParameterException' });
 });
+
+it.each([
+  [
+    'out of memory',
+    {
+      stoppedReason: 'Essential container in task exited',
+      containers: [{ exitCode: 137, reason: 'OutOfMemoryError' }],
+    },
+    /stopped during the apply \(Essential container in task exited; OutOfMemoryError; exit code 137\)\. The state may be/,
+  ],
+  [
+    'taken away by its host',
+    { stopCode: 'SpotInterruption', stoppedReason: 'Your Spot Task was interrupted.', containers: [{}] },
+    /stopped during the apply \(Your Spot Task was interrupted\.\)/,
+  ],
+])('a runner that was %s leaves its apply errored, with the reason', async (_, detail, reason) => {
+  const apply = { status: 'running', statusTimestamps: {}, taskArn: 'arn:it', claimNonce: 'nonce' } as const;
+  await open({ status: 'applying', current: true, apply, wait: { state: 'Applying', token: 'token' } });
+  await store.runnerStopped({ detail: { taskArn: 'arn:it', startedBy: run.id, ...detail } });
+  expect((await now()).apply.report).toMatchObject({ outcome: 'errored', message: expect.stringMatching(reason) });
+  expect(aws.sent.at(-1)).toMatchObject({ action: 'SendTaskFailure', input: { error: 'TerraformFailed' } });
+  // The event comes once more.
+  const sent = aws.sent.length;
+  await store.runnerStopped({ detail: { taskArn: 'arn:it', startedBy: run.id, ...detail } });
+  expect(aws.sent).toHaveLength(sent);
+});
