@@ -1,5 +1,5 @@
 import { displayStatus } from '../run/display.ts';
-import { type Client, type Resource, related } from './client.ts';
+import { type Client, isFinalRun, type Resource, related } from './client.ts';
 import { factsOf, overrideOf } from './run-facts.ts';
 
 /** A run with what belongs to it, as it was last seen. */
@@ -61,5 +61,7 @@ export const holderOf = async (client: Client, run: Resource): Promise<string | 
     return `for the workspace to be unlocked${why ? ` (${why})` : ''}: stepform unlock`;
   }
   const front = await client.run(holder);
+  // It has ended, and left something behind that somebody has to look after.
+  if (isFinalRun(front)) return `for somebody to decide: ${workspace.attributes['locked-reason']}`;
   return `for ${holder} “${front.attributes.message}”, which is at: ${displayStatus(factsOf(front)).name}`;
 };

@@ -142,7 +142,7 @@ class Watch {
     const { run, stages, override } = this.#seen;
     // What a person is to decide on is said first; it does not change until then.
     const due = over || (override !== undefined && !this.#told.has(override));
-    if (override) this.#told.add(override);
+    if (override && !over) this.#told.add(override);
     if (/^(Pre|Post)-/.test(name) && stages.length > 0) {
       const slug = name.toLowerCase().replace('-', '_');
       for (const result of await taskResults(this.#client, run)) if (result.stage === slug) this.#judged(result);

@@ -45,7 +45,17 @@ interface Ended {
   err: string;
 }
 
-const stepform = async (words: string[], { folder = 'good', input = '' } = {}): Promise<Ended> => {
+interface Settings {
+  folder?: string;
+  input?: string;
+  /** Ctrl-C comes when it has said this. */
+  interruptAt?: string;
+}
+
+const stepform = async (
+  words: string[],
+  { folder = 'good', input = '', interruptAt }: Settings = {},
+): Promise<Ended> => {
   const child = spawn(process.execPath, [command, ...words], {
     cwd: join(root, folder),
     env: {
@@ -61,6 +71,14 @@ const stepform = async (words: string[], { folder = 'good', input = '' } = {}): 
   child.stdin.on('error', () => {});
   child.stdin.end(input);
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  if (interruptAt) {
+    let said = '';
+    child.stdout.on('data', (part: Buffer) => {
+      const before = said.includes(interruptAt);
+      said += part;
+      if (!before && said.includes(interruptAt)) child.kill('SIGINT');
+    });
+  }
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
   return { code: await ended, out, err };
 };
@@ -112,6 +130,9 @@ it('signs in, starts and watches a run, confirms it; tells states, outputs and e
   expect(planned.out).toMatch(/✓ Plan +[\d.]+ s {2}1 to add, 0 to change, 0 to destroy/);
   expect(planned.out).not.toContain('\x1b');
   const confirm = /stepform (runs confirm run-\w+)/.exec(planned.out)?.[1]?.split(' ') ?? [];
+
+  const left = await stepform(['runs', 'watch', '--wait'], { interruptAt: '✓ Plan' });
+  expect(left).toMatchObject({ code: exit.interrupted, err: expect.stringContaining('the run goes on') });
 
   const applied = await stepform([...confirm, '--watch', '-m', 'Looks good']);
   expect(applied).toMatchObject({ code: exit.done, out: expect.stringContaining('Apply complete!') });

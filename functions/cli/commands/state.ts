@@ -4,6 +4,7 @@ import { ago, bytes } from '../../web/text/time.ts';
 import { type Command, ofWorkspace } from '../arguments.ts';
 import { ApiError, type Client, type Resource, related, until } from '../client.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
+import { lockWorkspace } from '../lock.ts';
 import { bold, dim, green, plain } from '../paint.ts';
 import type { Session } from '../session.ts';
 import { columns, print, printJson, readInput } from '../terminal.ts';
@@ -12,7 +13,7 @@ import { limitOf } from './runs.ts';
 /** States of a workspace. What changes one holds the lock meanwhile, as Terraform does. */
 
 const locked = async <T>(client: Client, { id }: Resource, why: string, work: () => Promise<T>): Promise<T> => {
-  await client.call('POST', `/workspaces/${id}/actions/lock`, { reason: why });
+  await lockWorkspace(client, id, why);
   try {
     return await work();
   } finally {

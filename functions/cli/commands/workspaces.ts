@@ -1,6 +1,7 @@
 import { ago } from '../../web/text/time.ts';
 import { type Command, ofOrganization, ofWorkspace } from '../arguments.ts';
 import { type Resource, related } from '../client.ts';
+import { lockWorkspace } from '../lock.ts';
 import { bold, dim, plain, yellow } from '../paint.ts';
 import { since } from '../run-facts.ts';
 import { columns, print, printJson } from '../terminal.ts';
@@ -85,9 +86,7 @@ const lock: Command = {
   options: { ...ofWorkspace, reason: { about: 'others see it', value: 'text' } },
   run: async (call, session) => {
     const { id, attributes } = await session.workspace();
-    const { data } = await session.client.call('POST', `/workspaces/${id}/actions/lock`, {
-      reason: call.text('reason') ?? '',
-    });
+    const data = await lockWorkspace(session.client, id, call.text('reason') ?? '');
     if (call.flag('json')) return printJson({ data });
     print(`${plain(attributes.name)} is locked: new runs wait until you unlock it.`);
   },
@@ -96,7 +95,10 @@ const lock: Command = {
 const unlock: Command = {
   name: 'unlock',
   about: 'Let runs of a workspace start again',
-  options: { ...ofWorkspace, force: { about: 'though somebody else has locked it' } },
+  options: {
+    ...ofWorkspace,
+    force: { about: 'though somebody else has locked it, or an apply has left a state behind' },
+  },
   run: async (call, session) => {
     const { id, attributes } = await session.workspace();
     const action = call.flag('force') ? 'force-unlock' : 'unlock';

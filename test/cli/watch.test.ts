@@ -1,0 +1,150 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { exitCodeOf } from '../../functions/cli/advice.ts';
+import { Client } from '../../functions/cli/client.ts';
+import { exit } from '../../functions/cli/exit.ts';
+import { type WatchEvent, watchRun } from '../../functions/cli/watch.ts';
+
+/** A run that fails a policy, is overridden and applied, as an API tells of it that is away for a moment. */
+
+const stamps: [status: string, stamp: string][] = [
+  ['pending', 'plan-queueable-at'],
+  ['planning', 'planning-at'],
+  ['policy_checking', 'planned-at'],
+  ['policy_override', 'policy-checking-at'],
+  ['policy_checked', 'policy-checked-at'],
+  ['applying', 'applying-at'],
+  ['applied', 'applied-at'],
+];
+
+class Platform {
+  readonly server: Server;
+  /** Place among the statuses. */
+  at = 0;
+  looks = 0;
+  away = false;
+
+  constructor() {
+    this.server = createServer((request, response) => {
+      const { status, body } = this.#answer(request.url ?? '');
+      response.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body));
+    });
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  #answer(path: string): { status: number; body: unknown } {
+    if (path.startsWith('/logs')) return { status: 200, body: this.#log(path) };
+    if (this.away) {
+      this.away = false;
+      return { status: 503, body: {} };
+    }
+    if (path.includes('/policy-checks/')) return { status: 200, body: { data: this.#check() } };
+    // Each look finds it one further, except where a person has to decide; once nobody answers.
+    if (this.looks++ > 0 && stamps[this.at]?.[0] !== 'policy_override')
+      this.at = Math.min(this.at + 1, stamps.length - 1);
+    this.away = this.looks === 2;
+    return { status: 200, body: this.#run() };
+  }
+
+  #log(path: string): string {
+    const text = `\x02${path.includes('plan') ? 'planned' : '{"@message":"made","@level":"info","type":"apply_complete"}'}\n\x03`;
+    return text.slice(Number(new URL(path, 'http://x').searchParams.get('offset')));
+  }
+
+  #check() {
+    const policy = {
+      policy_name: 'few',
+      enforcement_level: 'soft-mandatory',
+      status: 'failed',
+      output: [{ msg: 'too many' }],
+    };
+    return {
+      id: 'polchk-1',
+      attributes: {
+        status: this.at < 4 ? 'soft_failed' : 'overridden',
+        result: { sentinel: { 'policy-sets': [{ outcomes: [policy], error: null }] } },
+      },
+    };
+  }
+
+  #run() {
+    const status = stamps[this.at]?.[0];
+    const timestamps = stamps.slice(0, this.at + 1).map(([, key], i) => [key, new Date(1000 * i).toISOString()]);
+    const begun = (from: number, to: number) => (this.at < from ? 'pending' : this.at < to ? 'running' : 'finished');
+    const phase = (type: string, name: string, state: string) => ({
+      id: name,
+      type,
+      attributes: {
+        status: state,
+        'log-read-url': `${this.url}/logs/${name}`,
+        'resource-additions': state === 'finished' ? 1 : null,
+      },
+    });
+    const data = {
+      id: 'run-1',
+      type: 'runs',
+      attributes: {
+        status,
+        message: 'm',
+        'status-timestamps': Object.fromEntries(timestamps),
+        actions: { 'is-confirmable': false },
+        'auto-apply': true,
+        'plan-only': false,
+      },
+      relationships: { 'policy-checks': { data: [{ id: 'polchk-1', type: 'policy-checks' }] } },
+    };
+    return { data, included: [phase('plans', 'plan', begun(1, 2)), phase('applies', 'apply', begun(5, 6))] };
+  }
+}
+
+const platform = new Platform();
+afterEach(() => platform.server.close());
+
+const brief = (event: WatchEvent): string => {
+  switch (event.event) {
+    case 'stage':
+      return `stage ${event.stage} ${event.state} ${event.seconds}`;
+    case 'log':
+      return `log ${event.phase} ${event.line}`;
+    case 'policies':
+      return `policies ${event.status} ${event.policies.map(({ name, messages }) => `${name}: ${messages}`)}`;
+    case 'status':
+      return `status ${event.name}`;
+    default:
+      return event.event;
+  }
+};
+
+it('tells of each stage what was said in it, then how it ended; asks once; and waits for a platform that is away', async () => {
+  await new Promise<void>((resolve) => platform.server.listen(0, '127.0.0.1', resolve));
+  const told: string[] = [];
+  const asked: (string | undefined)[] = [];
+  const seen = await watchRun(new Client(platform.url, 'token'), 'run-1', {
+    emit: (event) => told.push(brief(event).replace('\x1b[32m', '').replace('\x1b[0m', '')),
+    decide: async ({ override, policyFailed }) => {
+      asked.push(override);
+      expect(policyFailed).toBe(true);
+      platform.at++;
+      return 'stay';
+    },
+  });
+  expect(asked).toEqual(['/policy-checks/polchk-1/actions/override']);
+  expect(told.filter((one) => !one.startsWith('status'))).toEqual([
+    'run',
+    'stage Pending done 1',
+    'log plan planned',
+    'stage Plan done 1',
+    'policies soft_failed few: too many',
+    'policies overridden few: too many',
+    'stage Policy check done 2',
+    'log apply made',
+    'stage Apply done 1',
+  ]);
+  expect(told.filter((one) => one.startsWith('status')).at(-1)).toBe('status Applied');
+  expect(seen.policyFailed).toBe(false);
+  expect(exitCodeOf(seen)).toBe(exit.done);
+});
