@@ -254,6 +254,6 @@ export const permissions = (
     ],
     // The page is the same for everybody; what it shows, it asks the API for.
     Web: [],
-    Bootstrap: [may.table('GetItem', 'PutItem', 'UpdateItem'), may.tableKey()],
+    Bootstrap: [may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), may.tableKey()],
   };
 };

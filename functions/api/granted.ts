@@ -81,3 +81,33 @@ export const onWorkspace = (
 ): Granted =>
   byRole(standing) ??
   setOf([...onProject(standing, project)], byGrants(standing, workspace?.teamAccess, ofWorkspaceGrant));
+
+const ofTeams = permissions.filter((permission) => permission.startsWith('team:'));
+const onlyByOwners: Some = ofTeams.filter((permission) => permission !== 'team:read');
+/** It has every permission, and stays so. */
+const byNobody: Some = ['team:manage-access'];
+
+/** A secret team is there for its members, and for those who may see secret ones; owners are changed by owners. */
+export const onTeam = (standing: Standing, team: Team): Granted => {
+  const all = onOrganization(standing);
+  const seen =
+    standing.role !== 'member' ||
+    team.visibility === 'organization' ||
+    all.has('team:read-secret') ||
+    standing.teams.some(({ id }) => id === team.id);
+  const without = !seen ? ofTeams : !team.owners ? [] : standing.role === 'member' ? onlyByOwners : byNobody;
+  return new Set([...all].filter((permission) => !without.includes(permission)));
+};
+
+const reading: Some = ['workspace:read-teams', 'project:read-teams'];
+const ofAccess: Some = [...reading, 'workspace:manage-teams', 'project:manage-teams'];
+
+/** What a team was given somewhere: its members see it, and who manages teams there, as far as they see the team. */
+export const onTeamAccess = (standing: Standing, granted: Granted, team: Team | undefined): Granted => {
+  const seen = team !== undefined && onTeam(standing, team).has('team:read');
+  const own = seen && standing.teams.some(({ id }) => id === team.id);
+  return setOf(
+    [...granted].filter((permission) => seen || !ofAccess.includes(permission)),
+    own ? reading : [],
+  );
+};

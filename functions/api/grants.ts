@@ -1,6 +1,6 @@
 import { getMembership, roleOf } from '../store/access/memberships.ts';
 import { type Reach, reachOf } from '../store/access/team-grants.ts';
-import { getTeams } from '../store/access/teams.ts';
+import { getTeam, getTeams, type Team } from '../store/access/teams.ts';
 import { getProjects, type Project } from '../store/workspaces/projects.ts';
 import type { VariableSet } from '../store/workspaces/variable-sets.ts';
 import { getWorkspaces, type Workspace } from '../store/workspaces/workspaces.ts';
@@ -10,6 +10,8 @@ import {
   nothing,
   onOrganization,
   onProject,
+  onTeam,
+  onTeamAccess,
   onWorkspace,
   type Standing,
 } from './granted.ts';
@@ -22,6 +24,11 @@ export interface Scope {
   isDefaultProject?: boolean;
   workspace?: Workspace | string;
   variableSet?: VariableSet;
+  team?: Team;
+  /** Of what this team was given on the workspace or project. */
+  accessOf?: string;
+  /** Whose membership it is: everybody sees their own, and may end it. */
+  membershipOf?: string;
 }
 
 /** What somebody may do with what. Each record is read once. */
@@ -79,7 +86,9 @@ const records = <R extends { id: string }>(read: (ids: string[]) => Promise<R[]>
 
 const idOf = (one: { id: string } | string): string => (typeof one === 'string' ? one : one.id);
 
-export const grantsOf = (standingIn: (organization: string) => Promise<Standing>): Grants => {
+const ofSelf = ['membership:read', 'membership:write'] as const;
+
+export const grantsOf = (standingIn: (organization: string) => Promise<Standing>, self?: string): Grants => {
   const standing = once(standingIn);
   const projectsOf = records(getProjects);
   const workspacesOf = records(getWorkspaces);
@@ -121,10 +130,19 @@ export const grantsOf = (standingIn: (organization: string) => Promise<Standing>
     return new Set([...everywhere, ...owner, ...(seen ? (['varset:read'] as const) : [])]);
   };
 
-  const on: Grants['on'] = async ({ organization, project, isDefaultProject, workspace, variableSet }) => {
+  const on: Grants['on'] = async (scope) => {
+    const { organization, project, isDefaultProject, workspace, variableSet, team, membershipOf, accessOf } = scope;
+    if (accessOf !== undefined) {
+      const { accessOf: _, ...there } = scope;
+      return onTeamAccess(await standing(organization), await on(there), await getTeam(accessOf));
+    }
+    if (team) return onTeam(await standing(organization), team);
     if (variableSet) return onVariableSet(variableSet);
     if (workspace) return (await onWorkspaces(organization, [workspace]))(idOf(workspace));
-    if (!project) return onOrganization(await standing(organization));
+    if (!project) {
+      const granted = onOrganization(await standing(organization));
+      return membershipOf !== undefined && membershipOf === self ? new Set([...granted, ...ofSelf]) : granted;
+    }
     const inProject = (await onProjects(organization, [project]))(idOf(project));
     return isDefaultProject ? new Set([...inProject, ...onOrganization(await standing(organization))]) : inProject;
   };
@@ -145,7 +163,8 @@ export const grantsOf = (standingIn: (organization: string) => Promise<Standing>
 };
 
 /** Of whoever asked for something that happens later, as things are then. */
-export const grantsOfUser = (userId: string): Grants => grantsOf((organization) => standingOf(userId, organization));
+export const grantsOfUser = (userId: string): Grants =>
+  grantsOf((organization) => standingOf(userId, organization), userId);
 
 /** Of who is let in for one thing, and is nobody otherwise. */
 export const noGrants: Grants = grantsOf(async () => ({ teams: [] }));

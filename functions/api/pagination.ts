@@ -44,6 +44,7 @@ export const list = (
   total: number,
   data: Resource[],
   included?: Resource[],
+  meta?: Record<string, unknown>,
 ): Answer => {
   const pages = Math.max(1, Math.ceil(total / size));
   const prev = page > 1 ? page - 1 : null;
@@ -59,6 +60,7 @@ export const list = (
       last: link(request, pages, size),
     },
     meta: {
+      ...meta,
       pagination: {
         'current-page': page,
         'page-size': size,

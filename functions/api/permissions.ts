@@ -42,6 +42,7 @@ const everything = [
   'workspace:lock',
   'workspace:force-unlock',
   'workspace:manage-tasks',
+  'workspace:read-teams',
   'workspace:manage-teams',
   'run:read',
   'run:plan',
@@ -127,6 +128,7 @@ const workspaceAdmin: Some = [
   'workspace:delete',
   'workspace:tag',
   'workspace:force-unlock',
+  'workspace:read-teams',
   'workspace:manage-teams',
   'run:force-cancel',
   'plan:read-json',
@@ -144,6 +146,16 @@ export const projectGives: Gives<Omit<ProjectParts, 'workspaces'>> = {
   create: switched(['workspace:create']),
   move: switched(['workspace:move']),
   delete: switched(['workspace:delete']),
+};
+
+/** What a custom level has where nothing was said. */
+export const customWorkspace: WorkspaceParts = {
+  runs: 'read',
+  variables: 'none',
+  'state-versions': 'none',
+  'sentinel-mocks': 'none',
+  'workspace-locking': false,
+  'run-tasks': false,
 };
 
 const nothingOfProject = { settings: 'read', teams: 'none', create: false, move: false, delete: false } as const;
@@ -167,6 +179,12 @@ export const projectParts: Record<'read' | 'write' | 'maintain' | 'admin', Proje
     delete: true,
     workspaces: workspaceParts.admin,
   },
+};
+
+export const customProject: ProjectParts = {
+  ...nothingOfProject,
+  'variable-sets': 'none',
+  workspaces: customWorkspace,
 };
 
 const valuesOf = <P extends object>(gives: Gives<P>, parts: P): Permission[] =>

@@ -71,6 +71,22 @@ export const workspacePermissions = (granted: Granted): Permissions => ({
   'can-manage-ephemeral-workspaces': false,
 });
 
+/** The owners team stays as it is, but for who is in it. */
+export const teamPermissions = (granted: Granted, { owners = false }: { owners?: boolean }): Permissions => {
+  const write = granted.has('team:write');
+  return {
+    'can-update-membership': granted.has('team:manage-members'),
+    'can-destroy': write && !owners,
+    'can-update-organization-access': granted.has('team:manage-access'),
+    'can-update-api-token': granted.has('team:manage-tokens'),
+    'can-view-api-token': granted.has('team:manage-tokens'),
+    'can-update-visibility': write && !owners,
+    'can-update-name': write && !owners,
+    'can-update-sso-team-id': write,
+    'can-update-member-token-management': write,
+  };
+};
+
 /** What of a run decides who may cancel it. */
 interface RunFacts {
   planOnly: boolean;

@@ -59,6 +59,8 @@ export interface Route {
   method: Method;
   path: `/${string}`;
   access: Access;
+  /** What it acts on; missing: the caller, or nothing in particular. */
+  finder?: Pick<Finder<never>, 'what' | 'seen'>;
   /** Of a body, in bytes, where it is not what limits.ts says. */
   maxBytes?: number;
   answer(request: ApiRequest): Promise<Answer>;
@@ -83,13 +85,15 @@ export const route = <S extends Subject>(
   method: Method,
   path: `/${string}`,
   permission: Permission,
-  { what, find, seen, scope, shared, ofTask }: Finder<S>,
+  finder: Finder<S>,
   handle: (context: Context<S>) => Promise<Answer>,
 ): Route => ({
   method,
   path,
   access: permission,
+  finder,
   answer: countingReads(async (request) => {
+    const { what, find, seen, scope, shared, ofTask } = finder;
     const finding = find(request);
     // Whatever it throws is for callers with a valid token only.
     finding.catch(() => {});

@@ -1,5 +1,6 @@
 import type { SignInSettings } from '../environment.ts';
 import { claimIdentity } from '../store/access/identities.ts';
+import { acceptInvitation, invitedUser, knowEmail, takeOver } from '../store/access/invitations.ts';
 import { ensureUser, getUser, type User, updateUser } from '../store/access/users.ts';
 import { SignInError } from './errors.ts';
 import type { Person } from './issuer.ts';
@@ -38,13 +39,20 @@ const usernameOf = ({ username, email, subject }: Person): string => {
     .padEnd(3, '-');
 };
 
-/** The user that somebody is: known by issuer and subject, never by an e-mail address, which changes hands. */
+/**
+ * The user that somebody is: known by issuer and subject, never by an e-mail address, which changes hands. Only who is
+ * new becomes the user that was invited by a verified one.
+ */
 export const userOf = async (person: Person): Promise<User> => {
-  const id = await claimIdentity(person);
   const email = person.emailVerified ? person.email : undefined;
+  const invited = email === undefined ? undefined : await invitedUser(email);
+  const id = await claimIdentity(person, invited?.id);
   const user = (await getUser(id)) ?? (await ensureUser(id, { username: usernameOf(person), email: email ?? '' }));
-  if (email === undefined || email === user.email) return user;
-  return (await updateUser(id, { email })) ?? user;
+  if (email === undefined) return user;
+  if (user.invitedAt) return acceptInvitation(user, usernameOf(person));
+  if (invited) await takeOver(invited, id);
+  await knowEmail(email, id);
+  return email === user.email ? user : ((await updateUser(id, { email })) ?? user);
 };
 
 /** True when from now on, or since before, the user signs in so; false when that is somebody else. */

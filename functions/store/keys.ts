@@ -25,7 +25,10 @@
  * | | `TOKEN#<id>` | → hash of the user's token |
  * | | `ONCE` | one-time secret that lets the user in |
  * | `TEAM#<id>` | `TEAM` | team: what it may do in the organization |
+ * | | `USERS` | ids of those who are in it |
  * | | `GRANT#<id>` | → workspace or project that it was given something on |
+ * | `OU#<id>` | `OU` | → membership, by the id it has in the API |
+ * | `EMAIL#<address>` | `EMAIL` | → user who is known to have it, or who was invited by it |
  * | `GRANT#<id>` | `GRANT` | → team, and workspace or project: what was given stands there |
  * | `TOKEN#<sha-256>` | `TOKEN` | API token |
  * | `LOGIN#<sha-256>` | `LOGIN` | code of a `terraform login` under way |
@@ -117,6 +120,9 @@ export const keys = {
   }),
   teamName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `TEAMNAME#${name}` }),
   team: (id: string): Key => ({ pk: `TEAM#${id}`, sk: 'TEAM' }),
+  teamUsers: (id: string): Key => ({ pk: `TEAM#${id}`, sk: 'USERS' }),
+  membershipId: (id: string): Key => ({ pk: `OU#${id}`, sk: 'OU' }),
+  email: (email: string): Key => ({ pk: `EMAIL#${email.toLowerCase()}`, sk: 'EMAIL' }),
   grantOfTeam: (teamId: string, id: string): Key => ({ pk: `TEAM#${teamId}`, sk: `GRANT#${id}` }),
   teamGrant: (id: string): Key => ({ pk: `GRANT#${id}`, sk: 'GRANT' }),
   userToken: (userId: string, id: string): Key => ({ pk: `USER#${userId}`, sk: `TOKEN#${id}` }),

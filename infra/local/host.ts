@@ -140,8 +140,7 @@ export class Host {
       awsEndpointUrl,
       pid: process.pid,
     };
-    // Thousands may go on. Nobody has to wait for them: whoever asks for one has it go on first.
-    void states.resume();
+    await states.resume();
     ecs.resume();
     events.start(before !== undefined);
   }

@@ -1,28 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TaskResult } from '../../functions/store/run-tasks/task-results.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Answered, type Api, startApi } from '../support/api.ts';
 import { memberHelpers } from '../support/members.ts';
-import { policyResultsOf, policyThings } from '../support/policies.ts';
-import { stateFile } from '../support/state.ts';
-import { taskHelpers } from '../support/task-stages.ts';
+import { namedIn } from '../support/world.ts';
 
 /** Rules that hold for every route: who may come in, and what is said about things that are not there. */
 
 let api: Api;
 let routes: typeof import('../../functions/api/routes/index.ts')['routes'];
-let help: Awaited<ReturnType<typeof taskHelpers>>;
-let keepOutcomes: typeof import('../../functions/store/run-tasks/task-outcomes.ts')['keepOutcomes'];
-let changeTaskResult: typeof import('../../functions/store/run-tasks/task-results.ts')['changeTaskResult'];
-let getTaskResult: typeof import('../../functions/store/run-tasks/task-results.ts')['getTaskResult'];
 let members: Awaited<ReturnType<typeof memberHelpers>>;
 
 beforeAll(async () => {
   api = await startApi();
   ({ routes } = await import('../../functions/api/routes/index.ts'));
   members = await memberHelpers();
-  help = await taskHelpers();
-  ({ keepOutcomes } = await import('../../functions/store/run-tasks/task-outcomes.ts'));
-  ({ changeTaskResult, getTaskResult } = await import('../../functions/store/run-tasks/task-results.ts'));
 });
 afterAll(() => api.close());
 
@@ -37,9 +27,10 @@ const error = ({ body, headers }: Answered) => {
   return body.errors[0];
 };
 
-/** A body that names things which do not exist, where a route finds its subject in there. */
-const body = { data: { relationships: { workspace: { data: { type: 'workspaces', id: 'ws-unknown' } } } } };
-const query = '?filter[organization][name]=acme&filter[workspace][name]=unknown&workspace_id=ws-unknown';
+/** What does not exist, where a route finds its subject in the body or the query. */
+const named = namedIn({ workspace: 'ws-unknown', project: 'prj-unknown', organization: 'acme', name: 'unknown' });
+const { body } = named;
+const query = `?${named.query}`;
 
 it('has each method and path once', () => {
   const all = routes.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`);
@@ -75,96 +66,6 @@ it.each(['unknown', 'run-unknown', '../..', '%00', 'x'.repeat(3000), '__proto__'
     }
   },
 );
-
-describe('what strangers see', () => {
-  /** Something of each kind in the organization, by path parameter. */
-  const things = async () => {
-    const workspace = await api.workspace();
-    const project = await api.post('organizations/acme/projects', { name: `Project ${workspace.id.slice(-8)}` });
-    const version = await api.configuration(workspace.id);
-    const varset = (await api.post('organizations/acme/varsets', { name: `set of ${workspace.id}` })).body.data;
-    const policies = await policyThings(api);
-    const relationships = { workspace: { data: { type: 'workspaces', id: workspace.id } } };
-    const run = (await api.post('runs', {}, relationships)).body.data;
-    const comment = (await api.post(`runs/${run.id}/comments`, { body: 'hm' })).body.data;
-    await api.call('POST', `workspaces/${workspace.id}/actions/force-unlock`);
-    const other = await api.workspace();
-    const sourceable = { data: { type: 'workspaces', id: other.id } };
-    const trigger = (await api.post(`workspaces/${workspace.id}/run-triggers`, {}, { sourceable })).body.data;
-    await api.call('POST', `workspaces/${other.id}/actions/lock`);
-    const { text, ...given } = stateFile({ outputs: { a: { value: 1, type: 'number' } } });
-    const state = Buffer.from(text).toString('base64');
-    const stateVersion = (await api.post(`workspaces/${other.id}/state-versions`, { ...given, state })).body.data;
-    const task = await help.task();
-    const stages = await help.stageOf(run.id, task.id);
-    const result = (await getTaskResult(stages.result)) as TaskResult;
-    const outcome = { outcomeId: 'o', description: 'd', body: 'b', url: null, tags: [] };
-    await changeTaskResult(result, 'running', (await keepOutcomes(result, [outcome])) as { outcomesKey: string });
-    const outcomes = (await api.get(`task-results/${result.id}/outcomes`)).body.data;
-    return {
-      task: task.id,
-      wstask: (await api.get(`workspaces/${workspace.id}/tasks`)).body.data[0].id,
-      ...stages,
-      outcome: outcomes[0].id,
-      organization: 'acme',
-      name: workspace.attributes.name,
-      workspace: workspace.id,
-      project: project.body.data.id,
-      run: run.id,
-      varset: varset.id,
-      trigger: trigger.id,
-      ...policies,
-      ...(await policyResultsOf(run.id)),
-      comment: comment.id,
-      event: comment.relationships['run-event'].data.id,
-      plan: run.relationships.plan.data.id,
-      apply: run.relationships.apply.data.id,
-      output: stateVersion.relationships.outputs.data[0].id,
-      versions: { 'configuration-versions': version.id, 'state-versions': stateVersion.id },
-      body: { data: { relationships } },
-    };
-  };
-
-  const fill = (path: string, made: Awaited<ReturnType<typeof things>>) =>
-    path
-      .replace(/(configuration-versions|state-versions)\/\{version\}/, (_, kind: keyof typeof made.versions) => {
-        return `${kind}/${made.versions[kind]}`;
-      })
-      .replaceAll(/\{(\w+)\}/g, (_, name: string) => String((made as unknown as Record<string, string>)[name]));
-
-  it('is nothing: 404 for all there is, whatever they send', async () => {
-    const made = await things();
-    const strangers = [(await members.somebody('stranger')).token, (await members.owner('elsewhere')).token];
-    const search = `?filter[organization][name]=acme&filter[workspace][name]=${made.name}&workspace_id=${made.workspace}`;
-    for (const token of strangers) {
-      for (const { method, path } of onSubject()) {
-        const answer = await api.call(method, fill(path, made) + search, { token, body: made.body });
-        expect([method, path, answer.status]).toEqual([method, path, 404]);
-      }
-    }
-  });
-
-  it('is 403 for what they may see but not do, as the permissions say', async () => {
-    const made = await things();
-    const { onWorkspace } = await import('../../functions/api/granted.ts');
-    const { token, team } = await members.withFlags('acme', 'read-workspaces', 'read-projects');
-    const granted = onWorkspace({ role: 'member', teams: [team] }, undefined, undefined);
-    const refused = onSubject().filter(({ access, path }) => !granted.has(access as never) && !path.includes('polic'));
-    expect(refused.length).toBeGreaterThan(20);
-    for (const { method, path, access } of refused) {
-      const answer = await api.call(method, fill(path, made), { token, body: made.body });
-      expect([method, path, answer.status]).toEqual([method, path, 403]);
-      expect(error(answer).detail).toContain(access);
-    }
-    const { data } = (await api.get(`workspaces/${made.workspace}`, { token })).body;
-    expect(data.attributes.permissions).toMatchObject({
-      'can-read-run': true,
-      'can-queue-run': false,
-      'can-update': false,
-      'can-lock': false,
-    });
-  });
-});
 
 it('answers 404 for what is no route, with the standard headers', async () => {
   const below = ['nothing', 'organizations/acme/nothing', 'policies/x/nothing', 'varsets'];

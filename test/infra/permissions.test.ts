@@ -136,7 +136,7 @@ const expected: Record<FunctionId, string[]> = {
     'states:DescribeExecution arn:aws:states:region:account:execution:machine.Name:*',
   ],
   Web: [],
-  Bootstrap: [...table('GetItem', 'PutItem', 'UpdateItem'), ...tableKey],
+  Bootstrap: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), ...tableKey],
 };
 
 describe('permissions', () => {

@@ -1,4 +1,5 @@
 import { workspaceParts } from '../../functions/api/permissions.ts';
+import type { Role } from '../../functions/store/access/memberships.ts';
 import type { ProjectGrant } from '../../functions/store/access/team-access.ts';
 import type { OrganizationFlag } from '../../functions/store/access/teams.ts';
 
@@ -48,6 +49,12 @@ export const memberHelpers = async () => {
     return { ...user, team };
   };
 
+  const acting = async (organization: string, role: Role) => {
+    const user = await somebody(role);
+    await addMember(organization, user.id, role);
+    return user;
+  };
+
   return {
     somebody,
     withFlags: (organization: string, ...flags: OrganizationFlag[]) =>
@@ -58,11 +65,8 @@ export const memberHelpers = async () => {
       await addMember(organization, user.id, 'member');
       return user;
     },
-    owner: async (organization: string) => {
-      const user = await somebody('owner');
-      await addMember(organization, user.id, 'owner');
-      return user;
-    },
+    owner: async (organization: string) => acting(organization, 'owner'),
+    acting,
     /** A member whose team has that level on the workspaces of the default project. */
     withLevel: async (organization: string, level: Level) => {
       const user = await inTeam(organization, `member-${level}`, []);

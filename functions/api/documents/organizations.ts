@@ -70,7 +70,7 @@ export const entitlementsDocument = (organization: Organization): Resource => ({
     sentinel: false,
     sso: false,
     'state-storage': true,
-    teams: false,
+    teams: true,
     'usage-reporting': false,
     'user-limit': null,
     'vcs-integrations': false,

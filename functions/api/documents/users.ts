@@ -7,7 +7,7 @@ export const userDocument = (user: Pick<User, 'id'> & Partial<User>): Resource =
   id: user.id,
   type: 'users',
   attributes: {
-    username: user.username ?? user.id,
+    username: user.invitedAt ? null : (user.username ?? user.id),
     'is-service-account': false,
     'auth-method': 'tfc',
     'avatar-url': null,

@@ -43,4 +43,5 @@ export const tagValue = v.pipe(
   v.regex(/^[\p{L}\p{N}_.:/=+@ -]*$/u, 'a tag value has letters, digits, spaces and _ . : / = + - @'),
 );
 
+export const teamName = plain('a team', 1, 90);
 export const taskName = plain('a run task', 1, 90);

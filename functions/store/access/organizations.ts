@@ -2,11 +2,12 @@ import { newId } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
 import type { NameCounts } from '../name-index.ts';
 import { deleteTask, listTasks } from '../run-tasks/tasks.ts';
-import { batchGet, create, get, query, queryAll, remove, update } from '../table.ts';
+import { batchGet, create, get, query, remove, update } from '../table.ts';
 import { addProject, eachProject } from '../workspaces/projects.ts';
 import { eachVariableSet } from '../workspaces/variable-set-lists.ts';
 import { deleteVariableSet } from '../workspaces/variable-sets.ts';
-import { addMember, getMembership, type Membership } from './memberships.ts';
+import { addMember, getMembership, membershipsIn, membershipsOf, removeMember } from './memberships.ts';
+import { deleteTeam, ensureOwnersTeam, listTeams } from './teams.ts';
 
 export interface OrganizationSettings {
   email: string;
@@ -79,6 +80,7 @@ export const createOrganization = async (
     defaultExecutionMode: organization.defaultExecutionMode,
   });
   await addMember(name, createdBy, 'owner');
+  await ensureOwnersTeam(organization);
   return organization;
 };
 
@@ -90,7 +92,7 @@ export const updateOrganization = (
 
 /** Those the user belongs to, in the order of names. */
 export const listOrganizations = async (userId: string): Promise<Organization[]> => {
-  const memberships = await query<Membership>({ pk: keys.user(userId).pk, prefix: 'ORG#', limit: 100 });
+  const memberships = await membershipsOf(userId);
   return batchGet<Organization & Key>(memberships.map(({ organization }) => keys.organization(organization)));
 };
 
@@ -99,7 +101,6 @@ export const hasWorkspaces = async (organization: string): Promise<boolean> =>
 
 /** Deletes an organization without workspaces: memberships and projects, then itself. May be repeated. */
 export const deleteOrganization = async (name: string): Promise<void> => {
-  const { pk } = keys.organization(name);
   for await (const projects of eachProject(name)) {
     for (const { id, name: projectName } of projects) {
       await remove(keys.project(id));
@@ -110,10 +111,9 @@ export const deleteOrganization = async (name: string): Promise<void> => {
     for (const set of sets) await deleteVariableSet(set);
   }
   for (const task of await listTasks(name)) await deleteTask(task);
-  const members = await queryAll<{ sk: string; userId: string }>({ pk, prefix: 'MEMBER#' });
+  const members = await membershipsIn(name);
+  const teams = await listTeams(name);
   await remove(keys.organization(name));
-  for (const { sk, userId } of members) {
-    await remove(keys.membership(userId, name));
-    await remove({ pk, sk });
-  }
+  for (const membership of members) await removeMember(membership);
+  for (const team of teams) await deleteTeam(team);
 };

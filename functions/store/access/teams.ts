@@ -1,7 +1,10 @@
-import { newId } from '../id.ts';
+import { derivedId, newId } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
-import { batchGet, create, get } from '../table.ts';
-import { claimUnique } from '../unique-names.ts';
+import { batchGet, create, get, queryAll, remove, update } from '../table.ts';
+import { claimUnique, releaseUnique } from '../unique-names.ts';
+import { indexMember, joinTeam, type Membership, membershipsIn, roleOf } from './memberships.ts';
+import { grantsOfTeam, revoke } from './team-grants.ts';
+import { leaveAll, usersOfTeam } from './team-users.ts';
 
 /** What a team may do in its whole organization (HCP API: teams, organization-access). */
 export const organizationFlags = [
@@ -40,6 +43,8 @@ export interface Team {
   ssoTeamId: string | null;
   allowMemberTokenManagement: boolean;
   createdAt: string;
+  /** The one whose members may do everything; every organization has it, and it stays. */
+  owners?: true;
 }
 
 export const getTeam = (id: string): Promise<Team | undefined> => get<Team>(keys.team(id));
@@ -66,15 +71,76 @@ export const defaultTeamSettings: Omit<TeamSettings, 'name'> = {
 };
 
 const bears = (name: string) => async (id: string) => (await getTeam(id))?.name === name;
+const nameKey = ({ organization, name }: Pick<Team, 'organization' | 'name'>): Key => keys.teamName(organization, name);
 
 /** Undefined when the organization has a team of that name. */
 export const createTeam = async (
   organization: string,
   given: Partial<TeamSettings> & Pick<TeamSettings, 'name'>,
 ): Promise<Team | undefined> => {
-  const id = newId('team');
-  if (!(await claimUnique(keys.teamName(organization, given.name), id, bears(given.name)))) return undefined;
-  const team: Team = { ...defaultTeamSettings, ...given, id, organization, createdAt: new Date().toISOString() };
+  const createdAt = new Date().toISOString();
+  const team: Team = { ...defaultTeamSettings, ...given, id: newId('team'), organization, createdAt };
+  if (!(await claimUnique(nameKey(team), team.id, bears(team.name)))) return undefined;
+  await create({ ...keys.team(team.id), ...team });
+  return team;
+};
+
+/** Effective at once. Undefined when the name is taken. */
+export const updateTeam = async (team: Team, change: Partial<TeamSettings>): Promise<Team | undefined> => {
+  const next = { ...team, ...change };
+  const renamed = next.name !== team.name;
+  if (renamed && !(await claimUnique(nameKey(next), team.id, bears(next.name)))) return undefined;
+  const updated = await update<Team>(keys.team(team.id), { set: change, condition: 'attribute_exists(pk)' });
+  if (renamed) await releaseUnique(nameKey(updated ? team : next), team.id);
+  return updated;
+};
+
+/** Whatever it gave to anybody ends at once; then what is left of it goes. */
+export const deleteTeam = async (team: Team): Promise<void> => {
+  await remove(keys.team(team.id));
+  for (const record of await grantsOfTeam(team.id)) await revoke(record);
+  await leaveAll(team);
+  await releaseUnique(nameKey(team), team.id);
+};
+
+/** Ids by name, of all of the organization. */
+export const listTeams = async (organization: string): Promise<Team[]> => {
+  const { pk } = keys.organization(organization);
+  const names = await queryAll<{ holder: string }>({ pk, prefix: 'TEAMNAME#' });
+  return (await getTeams(names.map(({ holder }) => holder))).sort((a, b) => (a.name < b.name ? -1 : 1));
+};
+
+interface Home {
+  name: string;
+  externalId: string;
+}
+
+/** The same for as long as the organization lives. */
+export const ownersTeamId = ({ externalId }: Pick<Home, 'externalId'>): string => derivedId('team', externalId);
+
+/** An organization from before there were teams gets it when somebody looks. May be repeated. */
+export const ensureOwnersTeam = async (home: Home): Promise<Team> => {
+  const id = ownersTeamId(home);
+  const found = await getTeam(id);
+  if (found) return found;
+  const team: Team = {
+    ...defaultTeamSettings,
+    id,
+    organization: home.name,
+    name: 'owners',
+    visibility: 'organization',
+    createdAt: new Date().toISOString(),
+    owners: true,
+  };
+  const owners = (await membershipsIn(home.name)).filter((membership) => roleOf(membership) === 'owner');
+  for (const membership of owners) await enter(team, membership);
+  await claimUnique(nameKey(team), id, bears(team.name));
   await create({ ...keys.team(id), ...team });
   return team;
+};
+
+const enter = async (team: Team, membership: Membership): Promise<void> => {
+  await indexMember(membership);
+  await usersOfTeam.add(team.id, [membership.userId]);
+  await joinTeam(team, membership.userId);
 };

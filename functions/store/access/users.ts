@@ -7,15 +7,22 @@ export interface User {
   username: string;
   email: string;
   createdAt: string;
+  /** Was invited and has not signed in yet (invitations.ts). */
+  invitedAt?: string;
 }
 
 type Described = Pick<User, 'username' | 'email'>;
 
-export const createUser = (described: Described): Promise<User> => ensureUser(newId('user'), described);
+/** Of somebody whose address the operator vouches for. */
+export const createUser = async (described: Described): Promise<User> => {
+  const user = await ensureUser(newId('user'), described);
+  await create({ ...keys.email(user.email), userId: user.id });
+  return user;
+};
 
 /** Creates it unless it is there. */
-export const ensureUser = async (id: string, { username, email }: Described): Promise<User> => {
-  const user: User = { id, username, email, createdAt: new Date().toISOString() };
+export const ensureUser = async (id: string, described: Described & Pick<User, 'invitedAt'>): Promise<User> => {
+  const user: User = { ...described, id, createdAt: new Date().toISOString() };
   if (await create({ ...keys.user(id), ...user })) return user;
   return (await getUser(id)) ?? user;
 };

@@ -1,4 +1,5 @@
 import type { ProjectGrant, TeamAccess } from '../access/team-access.ts';
+import { forgetGrants } from '../access/team-grants.ts';
 import { newId } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
 import { countNames, eachName, findNames, type NameCounts, type Names, pageOfNames } from '../name-index.ts';
@@ -118,6 +119,7 @@ export const deleteProject = async (project: Project): Promise<void> => {
   await leaveVariableSets('projectIds', project.id);
   for (const set of await listOwnVariableSets(project.id)) await deleteVariableSet(set);
   await leavePolicySets({ project: project.id });
+  await forgetGrants(project.teamAccess);
   await remove(keys.projectName(project.organization, project.name));
   await countNames(project.organization, 'project', -1);
   await remove(keys.project(project.id));

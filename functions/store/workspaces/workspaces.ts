@@ -1,5 +1,6 @@
 import type { UnsavedState } from '../../run/state.ts';
 import type { TeamAccess, WorkspaceGrant } from '../access/team-access.ts';
+import { forgetGrants } from '../access/team-grants.ts';
 import { newId } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
 import { countNames } from '../name-index.ts';
@@ -232,6 +233,7 @@ export const deleteWorkspace = async (workspace: Workspace): Promise<boolean> =>
   await leaveProject(workspace.projectId, workspace.name, workspace.id);
   await leaveVariableSets('workspaceIds', workspace.id);
   await leavePolicySets({ workspace: workspace.id });
+  await forgetGrants(marked.teamAccess);
   await deleteRunTriggersOf(workspace.id);
   await deleteWorkspaceTasksOf(workspace.id);
   const { pk } = keys.workspace(workspace.id);

@@ -1,0 +1,202 @@
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Granted } from '../../functions/api/granted.ts';
+import type { Permission } from '../../functions/api/permissions.ts';
+import type { Route } from '../../functions/api/route.ts';
+import { type Api, startApi } from '../support/api.ts';
+import { type Caller, makeCallers } from '../support/roles.ts';
+import { fillPath, makeWorld, namedIn, type World } from '../support/world.ts';
+
+/**
+ * Every route, asked by everybody whom the table of permissions tells apart, of one of everything: what is answered is
+ * what the table says. The world is built once, then frozen: reads are answered from memory, writes fail, so that what
+ * somebody may do can be tried without being done.
+ */
+
+let api: Api;
+let world: World;
+let unknown: World;
+let callers: Caller[];
+let guarded: Route[];
+let reads = 0;
+const expected = new Map<string, (route: Route) => Granted>();
+
+class FrozenError extends Error {}
+
+const freeze = (): void => {
+  // biome-ignore lint/suspicious/noExplicitAny: commands of any kind
+  const send = DynamoDBDocumentClient.prototype.send as (this: unknown, command: any) => Promise<any>;
+  const known = new Map<string, Promise<unknown>>();
+  vi.spyOn(DynamoDBDocumentClient.prototype, 'send').mockImplementation(function (this: unknown, command: unknown) {
+    const { name } = (command as object).constructor;
+    if (!/^(Get|BatchGet|Query)/.test(name)) throw new FrozenError();
+    reads++;
+    const key = `${name} ${JSON.stringify((command as { input: object }).input)}`;
+    const answer = known.get(key) ?? send.call(this, command);
+    known.set(key, answer);
+    // What a handler changes of an answer is no other's.
+    return answer.then((given) => structuredClone(given)) as never;
+  });
+  // Those failures are told as internal errors, and logged.
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+};
+
+/** What a route's subject is to somebody, by the table alone. */
+const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Granted> => {
+  const granted = await import('../../functions/api/granted.ts');
+  const { standingOf } = await import('../../functions/api/grants.ts');
+  const { getTeam } = await import('../../functions/store/access/teams.ts');
+  const { getProject } = await import('../../functions/store/workspaces/projects.ts');
+  const { getWorkspace } = await import('../../functions/store/workspaces/workspaces.ts');
+  const standing = role === 'owner' ? { role, teams: [] } : await standingOf(userId ?? '', 'acme');
+  const project = await getProject(world.project ?? '');
+  const team = await getTeam(world.team ?? '');
+  const organization = granted.onOrganization(standing as never);
+  const onProject = granted.onProject(standing as never, project);
+  const onWorkspace = granted.onWorkspace(standing as never, await getWorkspace(world.workspace ?? ''), project);
+  const onTeam = team ? granted.onTeam(standing as never, team) : granted.nothing;
+  const onVariableSet = onWorkspace.has('variable:read') ? new Set([...organization, 'varset:read']) : organization;
+  const byWhat: Record<string, Granted> = {
+    organization,
+    policy: organization,
+    'policy set': organization,
+    'policy set version': organization,
+    'run task': organization,
+    'organization membership': organization,
+    project: onProject,
+    team: onTeam,
+    'variable set': onVariableSet as Granted,
+  };
+  return ({ method, path, finder }) => {
+    // The body names the project that the new workspace is to be in.
+    if (method === 'POST' && path.endsWith('/{organization}/workspaces')) return onProject;
+    if (path.includes('/team-projects/')) return onProject;
+    return byWhat[finder?.what ?? ''] ?? onWorkspace;
+  };
+};
+
+beforeAll(async () => {
+  api = await startApi();
+  const { routes } = await import('../../functions/api/routes/index.ts');
+  guarded = routes.filter(({ access }) => access !== 'anyone');
+  world = await makeWorld(api);
+  const other = (id: string) => (id === 'acme' ? id : id.replace(/\w$/, (last) => (last === 'x' ? 'y' : 'x')));
+  unknown = Object.fromEntries(Object.entries(world).map(([name, id]) => [name, other(id)]));
+  callers = await makeCallers({ workspace: world.workspace ?? '', project: world.project ?? '' }, api.token);
+  for (const caller of callers) expected.set(caller.role, await grantedTo(caller));
+  freeze();
+}, 60_000);
+afterAll(async () => {
+  vi.restoreAllMocks();
+  await api.close();
+});
+
+const ask = ({ method, path }: Route, things: World, token: string | null) => {
+  const { body, query } = namedIn(things);
+  return api.call(method, `${fillPath(path, things)}?${query}`, { token, body });
+};
+
+const seenOf = ({ finder }: Route): Permission => {
+  const seen = finder?.seen;
+  // The one that finds workspaces and organizations is asked for a workspace here.
+  return typeof seen === 'function' ? 'run:read' : (seen as Permission);
+};
+
+const isMissing = (text: string | undefined, what: string) =>
+  text === `There is no such ${what}, or you may not see it.`;
+
+type Verdict = 'allowed' | 401 | 403 | 404;
+
+const verdictOf = (route: Route, { status, body }: Awaited<ReturnType<typeof ask>>): Verdict => {
+  const detail: string | undefined = body?.errors?.[0]?.detail;
+  if (status === 401) return 401;
+  if (status === 404 && isMissing(detail, route.finder?.what ?? '')) return 404;
+  return status === 403 && detail?.endsWith(`it needs the permission ${route.access}.`) ? 403 : 'allowed';
+};
+
+const expectedOf = (route: Route, { role, token }: Caller): Verdict => {
+  if (token === null) return 401;
+  if (!route.finder) return 'allowed';
+  const granted = expected.get(role)?.(route);
+  if (!granted?.has(seenOf(route))) return 404;
+  return granted.has(route.access as Permission) ? 'allowed' : 403;
+};
+
+it('answers everybody as the table says, on every route', async () => {
+  for (const caller of callers) {
+    const told: string[] = [];
+    const should: string[] = [];
+    for (const route of guarded) {
+      const name = `${route.method} ${route.path}`;
+      told.push(`${name} ${verdictOf(route, await ask(route, world, caller.token))}`);
+      should.push(`${name} ${expectedOf(route, caller)}`);
+    }
+    expect({ role: caller.role, told }).toEqual({ role: caller.role, told: should });
+  }
+});
+
+it.each(['member', 'member of a team that has nothing', 'owner elsewhere', 'manage-run-tasks'])(
+  'says of what a %s may not see what it says of what is not there, after as many reads',
+  async (role) => {
+    const caller = callers.find((one) => one.role === role) as Caller;
+    const hidden = guarded.filter((route) => expectedOf(route, caller) === 404);
+    expect(hidden.length).toBeGreaterThan(20);
+    for (const route of hidden) {
+      const answers = [];
+      for (const things of [world, unknown]) {
+        const before = reads;
+        const { status, body } = await ask(route, things, caller.token);
+        answers.push({ path: route.path, status, body, reads: reads - before });
+      }
+      expect(answers[0]).toEqual(answers[1]);
+    }
+  },
+);
+
+describe('the table, in samples of what HCP Terraform documents', () => {
+  const may = (role: string, method: string, path: string): Verdict => {
+    const route = guarded.find((one) => one.method === method && one.path === `/api/v2/${path}`);
+    const caller = callers.find((one) => one.role === role);
+    if (!route || !caller) throw new Error(`no ${role}, or no ${method} ${path}`);
+    return expectedOf(route, caller);
+  };
+
+  it.each<[string, string, string, Verdict]>([
+    ['workspace plan', 'POST', 'runs', 'allowed'],
+    ['workspace plan', 'POST', 'runs/{run}/actions/apply', 403],
+    ['workspace write', 'POST', 'runs/{run}/actions/apply', 'allowed'],
+    ['workspace write', 'POST', 'runs/{run}/actions/force-execute', 'allowed'],
+    ['workspace write', 'POST', 'runs/{run}/actions/force-cancel', 403],
+    ['workspace write', 'POST', 'workspaces/{workspace}/actions/lock', 'allowed'],
+    ['workspace write', 'POST', 'workspaces/{workspace}/actions/force-unlock', 403],
+    ['workspace write', 'POST', 'workspaces/{workspace}/tasks', 403],
+    ['workspace admin', 'POST', 'runs/{run}/actions/force-cancel', 'allowed'],
+    ['workspace admin', 'POST', 'policy-checks/{check}/actions/override', 403],
+    ['workspace admin', 'GET', 'plans/{plan}/json-output', 'allowed'],
+    ['workspace write', 'GET', 'plans/{plan}/json-output', 403],
+    ['manage-policy-overrides', 'POST', 'policy-checks/{check}/actions/override', 'allowed'],
+    ['delegate-policy-overrides', 'GET', 'workspaces/{workspace}', 404],
+    ['manage-policies', 'GET', 'runs/{run}', 'allowed'],
+    ['manage-policies', 'GET', 'workspaces/{workspace}/vars', 403],
+    ['workspace read', 'GET', 'policies/{policy}', 404],
+    ['workspace custom: runs read', 'GET', 'workspaces/{workspace}/current-state-version', 403],
+    ['workspace custom: state-versions read-outputs', 'GET', 'workspaces/{workspace}/current-state-version', 403],
+    ['workspace custom: variables read', 'POST', 'workspaces/{workspace}/vars', 403],
+    ['project write', 'DELETE', 'workspaces/{workspace}', 403],
+    ['project maintain', 'DELETE', 'workspaces/{workspace}', 'allowed'],
+    ['project maintain', 'PATCH', 'projects/{project}', 403],
+    ['project admin', 'DELETE', 'projects/{project}', 'allowed'],
+    ['project custom: delete true', 'DELETE', 'workspaces/{workspace}', 'allowed'],
+    ['manage-workspaces', 'POST', 'organizations/{organization}/workspaces', 403],
+    ['manage-projects', 'POST', 'organizations/{organization}/workspaces', 'allowed'],
+    ['manage-workspaces', 'PATCH', 'organizations/{organization}', 403],
+    ['organization token', 'POST', 'runs', 403],
+    ['organization token', 'POST', 'workspaces/{workspace}/configuration-versions', 403],
+    ['organization token', 'GET', 'plans/{plan}/json-output', 403],
+    ['organization token', 'POST', 'organizations/{organization}/teams', 'allowed'],
+    ['manage-vcs-settings', 'GET', 'workspaces/{workspace}', 404],
+    ['member', 'GET', 'organizations/{organization}', 'allowed'],
+  ])('%s: %s %s is %s', (role, method, path, verdict) => {
+    expect(may(role, method, path)).toBe(verdict);
+  });
+});

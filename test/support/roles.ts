@@ -1,0 +1,94 @@
+import { projectGives, workspaceGives } from '../../functions/api/permissions.ts';
+import type { ProjectParts, WorkspaceParts } from '../../functions/store/access/team-access.ts';
+import { organizationFlags } from '../../functions/store/access/teams.ts';
+import { memberHelpers } from './members.ts';
+
+/** Everybody that the table of permissions tells apart, for a walk of all routes. */
+
+export interface Caller {
+  role: string;
+  token: string | null;
+  userId?: string;
+}
+
+const custom = (parts: Partial<WorkspaceParts> = {}): WorkspaceParts => ({
+  runs: 'read',
+  variables: 'none',
+  'state-versions': 'none',
+  'sentinel-mocks': 'none',
+  'workspace-locking': false,
+  'run-tasks': false,
+  ...parts,
+});
+
+const customOfProject = (parts: Partial<ProjectParts> = {}): ProjectParts => ({
+  settings: 'read',
+  teams: 'none',
+  'variable-sets': 'none',
+  create: false,
+  move: false,
+  delete: false,
+  workspaces: custom(),
+  ...parts,
+});
+
+const read = (value: string) => (value === 'true' ? true : value === 'false' ? false : value);
+
+/** Each value of each part, by itself. */
+const samples = (gives: object) =>
+  Object.entries(gives).flatMap(([part, values]) =>
+    Object.keys(values).map((value) => ({ name: `${part} ${value}`, parts: { [part]: read(value) } })),
+  );
+
+/** One of each, with a team of their own in the organization `acme`. */
+export const makeCallers = async (on: { workspace: string; project: string }, owner: string): Promise<Caller[]> => {
+  const members = await memberHelpers();
+  const { grant } = await import('../../functions/store/access/team-grants.ts');
+  const { getProject } = await import('../../functions/store/workspaces/projects.ts');
+  const { getWorkspace } = await import('../../functions/store/workspaces/workspaces.ts');
+  const workspace = await getWorkspace(on.workspace);
+  const project = await getProject(on.project);
+  if (!workspace || !project) throw new Error('no world');
+
+  const made = async (role: string, user: Promise<{ id: string; token: string }>): Promise<Caller> => {
+    const { id, token } = await user;
+    return { role, token, userId: id };
+  };
+  const onWorkspace = async (role: string, given: Parameters<typeof grant<{ workspace: typeof workspace }>>[2]) => {
+    const user = await members.withFlags('acme');
+    await grant({ workspace }, user.team.id, given);
+    return made(role, Promise.resolve(user));
+  };
+  const onProject = async (role: string, given: Parameters<typeof grant<{ project: typeof project }>>[2]) => {
+    const user = await members.withFlags('acme');
+    await grant({ project }, user.team.id, given);
+    return made(role, Promise.resolve(user));
+  };
+
+  const callers: Caller[] = [
+    { role: 'no token', token: null },
+    { role: 'owner', token: owner },
+    await made('owner elsewhere', members.owner('elsewhere')),
+    await made('member', members.member('acme')),
+    await made('member of a team that has nothing', members.withFlags('acme')),
+    await made('organization token', members.acting('acme', 'organization')),
+  ];
+  for (const flag of organizationFlags) callers.push(await made(flag, members.withFlags('acme', flag)));
+  for (const access of ['read', 'plan', 'write', 'admin'] as const) {
+    callers.push(await onWorkspace(`workspace ${access}`, { access }));
+  }
+  for (const { name, parts } of samples(workspaceGives)) {
+    callers.push(await onWorkspace(`workspace custom: ${name}`, { access: 'custom', parts: custom(parts) }));
+  }
+  for (const access of ['read', 'write', 'maintain', 'admin'] as const) {
+    callers.push(await onProject(`project ${access}`, { access }));
+  }
+  for (const { name, parts } of samples(projectGives)) {
+    callers.push(await onProject(`project custom: ${name}`, { access: 'custom', parts: customOfProject(parts) }));
+  }
+  for (const { name, parts } of samples(workspaceGives)) {
+    const given = customOfProject({ workspaces: custom(parts) });
+    callers.push(await onProject(`project custom: workspaces ${name}`, { access: 'custom', parts: given }));
+  }
+  return callers;
+};

@@ -1,0 +1,120 @@
+import type { TaskResult } from '../../functions/store/run-tasks/task-results.ts';
+import { type Api, uniqueName } from './api.ts';
+import { memberHelpers } from './members.ts';
+import { policyResultIds, policyThings } from './policies.ts';
+import { stateFile } from './state.ts';
+import { taskHelpers } from './task-stages.ts';
+
+/** Something of each kind in the organization `acme`, for tests that walk all routes. */
+
+const ref = (type: string, id: string) => ({ data: { type, id } });
+
+/** Whatever hangs on a run: by path parameter. */
+const ofRun = async (api: Api, workspaceId: string) => {
+  const help = await taskHelpers();
+  const { keepOutcomes } = await import('../../functions/store/run-tasks/task-outcomes.ts');
+  const { changeTaskResult, getTaskResult } = await import('../../functions/store/run-tasks/task-results.ts');
+  const { updateRun } = await import('../../functions/store/runs/runs.ts');
+  const { newCostEstimate } = await import('../../functions/run/cost-estimate.ts');
+  const run = (await api.post('runs', {}, { workspace: ref('workspaces', workspaceId) })).body.data;
+  const comment = (await api.post(`runs/${run.id}/comments`, { body: 'hm' })).body.data;
+  const task = await help.task();
+  const stages = await help.stageOf(run.id, task.id);
+  const result = (await getTaskResult(stages.result)) as TaskResult;
+  const outcome = { outcomeId: 'o', description: 'd', body: 'b', url: null, tags: [] };
+  await changeTaskResult(result, 'running', (await keepOutcomes(result, [outcome])) as { outcomesKey: string });
+  const costEstimate = newCostEstimate({ targetAddrs: null }, new Date().toISOString());
+  await updateRun(run.id, { set: { costEstimate, 'checks.policyCheck': true, 'checks.policyEvaluation': true } });
+  return {
+    run: run.id,
+    plan: run.relationships.plan.data.id,
+    apply: run.relationships.apply.data.id,
+    estimate: run.id.replace('run-', 'ce-'),
+    comment: comment.id,
+    event: comment.relationships['run-event'].data.id,
+    task: task.id,
+    wstask: (await api.get(`workspaces/${workspaceId}/tasks`)).body.data[0].id,
+    result: result.id,
+    outcome: (await api.get(`task-results/${result.id}/outcomes`)).body.data[0].id,
+    ...(await policyResultIds(run.id)),
+    stage: stages.stage,
+  };
+};
+
+const stateOf = async (api: Api, workspaceId: string) => {
+  await api.call('POST', `workspaces/${workspaceId}/actions/lock`);
+  const { text, ...given } = stateFile({ outputs: { a: { value: 1, type: 'number' } } });
+  const state = Buffer.from(text).toString('base64');
+  const version = (await api.post(`workspaces/${workspaceId}/state-versions`, { ...given, state })).body.data;
+  await api.call('POST', `workspaces/${workspaceId}/actions/unlock`);
+  return { id: version.id, output: version.relationships.outputs.data[0].id };
+};
+
+/** A workspace in a project of its own, with one of everything. Ids by path parameter. */
+export const makeWorld = async (api: Api) => {
+  const members = await memberHelpers();
+  const project = (await api.post('organizations/acme/projects', { name: uniqueName('World') })).body.data.id;
+  const name = uniqueName('world');
+  const relationships = { project: ref('projects', project) };
+  const workspace = (await api.post('organizations/acme/workspaces', { name }, relationships)).body.data.id;
+  const source = (await api.workspace()).id;
+  const version = await api.configuration(workspace);
+  const state = await stateOf(api, workspace);
+  const applied = { workspaces: { data: [{ type: 'workspaces', id: workspace }] } };
+  const varset = (await api.post('organizations/acme/varsets', { name: uniqueName('set') }, applied)).body.data.id;
+  const variable = { key: 'a', value: 'b', category: 'terraform' };
+  const ofSet = (await api.post(`varsets/${varset}/relationships/vars`, variable)).body.data.id;
+  const ofWorkspace = (await api.post(`workspaces/${workspace}/vars`, variable)).body.data.id;
+  const visible = { name: uniqueName('visible'), visibility: 'organization' };
+  const team = (await api.post('organizations/acme/teams', visible)).body.data.id;
+  const somebody = await members.member('acme');
+  const [membership] = (await api.get('organization-memberships', { token: somebody.token })).body.data;
+  const trigger = { sourceable: ref('workspaces', source) };
+  const access = { team: ref('teams', team) };
+  const givenOn = async (type: string, on: object) =>
+    (await api.post(type, { access: 'read' }, { ...access, ...on })).body.data.id as string;
+  return {
+    organization: 'acme',
+    project,
+    workspace,
+    name,
+    varset,
+    variable: ofWorkspace,
+    'variable of the set': ofSet,
+    team,
+    membership: membership.id,
+    trigger: (await api.post(`workspaces/${workspace}/run-triggers`, {}, trigger)).body.data.id,
+    output: state.output,
+    user: somebody.id,
+    token: 'at-unknown',
+    ...(await policyThings(api)),
+    ...(await ofRun(api, workspace)),
+    'configuration-versions': version.id,
+    'state-versions': state.id,
+    'team-workspaces': await givenOn('team-workspaces', { workspace: ref('workspaces', workspace) }),
+    'team-projects': await givenOn('team-projects', { project: ref('projects', project) }),
+  } as Record<string, string>;
+};
+
+export type World = Awaited<ReturnType<typeof makeWorld>>;
+
+/** The path with what there is of each kind; parameters whose kind is told by what is before them are named so. */
+export const fillPath = (path: string, world: World): string =>
+  path
+    .replace(/(varsets\/.*)\{variable\}/, (_, before: string) => `${before}${world['variable of the set']}`)
+    .replace(/([\w-]+)\/\{(version|grant)\}/, (_, kind: string) => `${kind}/${world[kind]}`)
+    .replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(world[name] ?? 'unknown'));
+
+/** A body and a query that name things where routes find their subject in there. */
+export const namedIn = ({ workspace = '', project = '', organization = '', name = '' }: Record<string, string>) => ({
+  body: {
+    data: { relationships: { workspace: ref('workspaces', workspace), project: ref('projects', project) } },
+  },
+  query: new URLSearchParams({
+    'filter[organization][name]': organization,
+    'filter[workspace][name]': name,
+    'filter[workspace][id]': workspace,
+    'filter[project][id]': project,
+    workspace_id: workspace,
+  }).toString(),
+});
