@@ -159,11 +159,24 @@ const answer = (statusCode: number, body: unknown): APIGatewayProxyStructuredRes
   body: JSON.stringify(body),
 });
 
+/** What has been said may be said again, and a runner that stands by asks what is next. */
+const afterReport = ['report', 'next'];
+
+/**
+ * Whatever took over the runner's container cannot change what the phase has left once people and policies look at it.
+ * @throws {ProtocolError} 410
+ */
+const checkPhase = ({ run, phase }: Caller, call: string): void => {
+  if (!run[phase].report || afterReport.includes(call)) return;
+  throw new ProtocolError(410, 'this token is dead: its phase has been reported');
+};
+
 const route = async (event: Event): Promise<unknown> => {
   const call = event.rawPath.replace(/^\/runner\/v1\//, '');
   if (event.requestContext.http.method !== 'POST') throw new ProtocolError(405, 'every call is a POST');
   if (call === 'claim') return claim(event);
   const caller = await authenticate(event.headers.authorization);
+  checkPhase(caller, call);
   const completed = /^state-versions\/([^/]+)\/complete$/.exec(call)?.[1];
   if (completed) {
     await completeStateVersion(completed, { runId: caller.run.id });
