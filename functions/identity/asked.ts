@@ -1,11 +1,12 @@
 import type { PhaseName } from '../run/run.ts';
 import type { JobVariable } from '../runner/protocol.ts';
-import type { Credential } from './credential.ts';
+import type { BackedCredential, Credential } from './credential.ts';
 import { readAws } from './providers/aws.ts';
 import { readAzure } from './providers/azure.ts';
 import { readGcp } from './providers/gcp.ts';
 import { readKubernetes } from './providers/kubernetes.ts';
 import { readVault } from './providers/vault.ts';
+import { readBackedAws, readBackedAzure, readBackedGcp } from './providers/vault-backed.ts';
 import { MisconfiguredError, Settings } from './settings.ts';
 
 const readers: Record<string, (settings: Settings) => Credential> = {
@@ -16,6 +17,12 @@ const readers: Record<string, (settings: Settings) => Credential> = {
   VAULT: readVault,
 };
 
+const backedReaders: Record<string, (settings: Settings) => BackedCredential> = {
+  VAULT_BACKED_AWS: readBackedAws,
+  VAULT_BACKED_AZURE: readBackedAzure,
+  VAULT_BACKED_GCP: readBackedGcp,
+};
+
 /** Each costs a signature. */
 const most = 50;
 /** Tokens also go into the environment, where a value has its limits. */
@@ -23,48 +30,61 @@ const longestAudience = 1000;
 
 const plain = /^TFC_WORKLOAD_IDENTITY_AUDIENCE(?:_(.+))?$/;
 const provider = /^TFC_([A-Z]+)_PROVIDER_AUTH(?:_(.+))?$/;
-/** Credentials that Vault makes for a cloud (HCP Terraform: Vault-backed dynamic credentials). */
-const backed = /^TFC_\w+_BACKED_[A-Z]+_AUTH(?:_(.+))?$/;
+const backed = /^TFC_(\w+_BACKED_[A-Z]+)_AUTH(?:_(.+))?$/;
+
+export interface Asked {
+  credentials: Credential[];
+  backed: BackedCredential[];
+}
 
 /**
  * What the run's environment variables ask for, in the order of their names; nothing for almost every run.
  * @param variables of all categories, in rising precedence
  * @throws {MisconfiguredError} that names the variable and says what to do
  */
-export const readAsked = (variables: JobVariable[], phase: PhaseName): Credential[] => {
+export const readAsked = (variables: JobVariable[], phase: PhaseName): Asked => {
   const environment = new Map(
-    variables.filter(({ category }) => category === 'env').map(({ key, value }) => [key, value]),
+    variables.filter(({ category }) => category === 'env').map(({ key, value }) => [key, value.trim()]),
   );
-  const names = [...environment.keys()].filter((name) => name.startsWith('TFC_')).sort();
-  const asked = names.flatMap((name) => readOne(name, environment, phase) ?? []);
-  if (asked.length > most) {
-    throw new MisconfiguredError(
-      `The variables ask for ${asked.length} workload identity tokens, at most ${most} are made: remove some of them.`,
-    );
+  const names = [...environment.keys()].filter((name) => name.startsWith('TFC_') && environment.get(name)).sort();
+  const switched = names.filter((name) => environment.get(name) === 'true');
+  const scope = { variables: environment, phase };
+  const asked: Asked = {
+    credentials: names.flatMap((name) => readPlain(name, environment.get(name) ?? '') ?? []),
+    backed: [],
+  };
+  for (const name of switched) {
+    const credential = readOne(name, provider, readers, { ...scope, asking: 'PROVIDER_AUTH' });
+    if (credential) asked.credentials.push(checked(name, credential));
+    const made = readOne(name, backed, backedReaders, { ...scope, asking: 'AUTH' });
+    if (made) asked.backed.push(withVault(name, made, switched));
   }
-  return asked;
+  const count = asked.credentials.length + asked.backed.length;
+  if (count <= most) return asked;
+  throw new MisconfiguredError(
+    `The variables ask for ${count} credentials, at most ${most} are made: remove some of them.`,
+  );
 };
 
-const readOne = (name: string, variables: ReadonlyMap<string, string>, phase: PhaseName): Credential | undefined => {
-  const value = variables.get(name)?.trim();
-  const [, tagOfPlain] = plain.exec(name) ?? [];
-  if (plain.test(name) && value)
-    return checked(name, { provider: 'token', ...tagged(name, tagOfPlain), audience: value });
-  if (value !== 'true') return undefined;
-  if (backed.test(name)) {
-    throw new MisconfiguredError(
-      `${name} is "true", but this platform has no Vault-backed credentials: remove it, and read them by the Vault provider (TFC_VAULT_PROVIDER_AUTH).`,
-    );
-  }
-  const [, prefix = '', tag] = provider.exec(name) ?? [];
+const readPlain = (name: string, audience: string): Credential | undefined => {
+  const match = plain.exec(name);
+  return match ? checked(name, { provider: 'token', ...tagged(name, match[1]), audience }) : undefined;
+};
+
+/** Undefined when the name is another one. */
+const readOne = <C>(
+  name: string,
+  form: RegExp,
+  known: Record<string, (settings: Settings) => C>,
+  scope: { variables: ReadonlyMap<string, string>; phase: PhaseName; asking: string },
+): C | undefined => {
+  const [, prefix, tag] = form.exec(name) ?? [];
   if (!prefix) return undefined;
-  const read = Object.hasOwn(readers, prefix) ? readers[prefix] : undefined;
-  if (!read) {
-    throw new MisconfiguredError(
-      `${name} is "true", but this platform makes credentials for ${Object.keys(readers).join(', ')} only: remove it, or take a token from TFC_WORKLOAD_IDENTITY_AUDIENCE.`,
-    );
-  }
-  return checked(name, read(new Settings({ variables, provider: prefix, ...tagged(name, tag), phase })));
+  const read = Object.hasOwn(known, prefix) ? known[prefix] : undefined;
+  if (read) return read(new Settings({ ...scope, provider: prefix, ...tagged(name, tag) }));
+  throw new MisconfiguredError(
+    `${name} is "true", but this platform makes credentials for ${Object.keys(known).join(', ')} only: remove it, or take a token from TFC_WORKLOAD_IDENTITY_AUDIENCE.`,
+  );
 };
 
 /** HCP Terraform: specifying multiple configurations. */
@@ -81,4 +101,11 @@ const checked = (name: string, credential: Credential): Credential => {
   throw new MisconfiguredError(
     `The audience that ${name} asks a token for has more than ${longestAudience} characters.`,
   );
+};
+
+/** Vault has to let the run in before it makes anything. */
+const withVault = (name: string, made: BackedCredential, switched: string[]): BackedCredential => {
+  const needed = `TFC_VAULT_PROVIDER_AUTH${made.vault === undefined ? '' : `_${made.vault}`}`;
+  if (switched.includes(needed)) return made;
+  throw new MisconfiguredError(`${name} is "true", but ${needed} is not: set it, with the other variables for Vault.`);
 };

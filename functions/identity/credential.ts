@@ -57,5 +57,34 @@ export type Credential =
   | VaultCredential
   | KubernetesCredential;
 
+interface Backed {
+  tag?: string;
+  /** Tag of the configuration of Vault that makes it; absent for the default one. */
+  vault?: string;
+  /** Path of Vault's API that makes it. */
+  path: string;
+  /** What is written there; it is read when there is nothing. */
+  body?: Record<string, string>;
+  /** Until the cloud knows it everywhere. */
+  sleepSeconds: number;
+}
+
+export interface BackedAws extends Backed {
+  provider: 'vault_backed_aws';
+}
+
+export interface BackedGcp extends Backed {
+  provider: 'vault_backed_gcp';
+  /** What Vault makes of a service account. */
+  makes: 'access_token' | 'service_account_key';
+}
+
+export interface BackedAzure extends Backed {
+  provider: 'vault_backed_azure';
+}
+
+/** What Vault makes for a cloud (HCP Terraform: Vault-backed dynamic credentials). */
+export type BackedCredential = BackedAws | BackedGcp | BackedAzure;
+
 /** With its token, as a runner gets it. */
 export type Signed<C extends Credential = Credential> = C & { token: string };

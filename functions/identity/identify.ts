@@ -6,9 +6,8 @@ import type { Job, JobVariable } from '../runner/protocol.ts';
 import { getOrganization } from '../store/access/organizations.ts';
 import { getProject } from '../store/workspaces/projects.ts';
 import type { Workspace } from '../store/workspaces/workspaces.ts';
-import { readAsked } from './asked.ts';
+import { type Asked, readAsked } from './asked.ts';
 import { claimsOf } from './claims.ts';
-import type { Credential } from './credential.ts';
 import { MisconfiguredError } from './settings.ts';
 import { signToken } from './sign.ts';
 
@@ -23,14 +22,15 @@ export const identify = async (
   workspace: Workspace,
   variables: JobVariable[],
 ): Promise<Job['identity']> => {
-  let asked: Credential[];
+  let asked: Asked;
   try {
     asked = readAsked(variables, phase);
   } catch (error) {
-    if (error instanceof MisconfiguredError) return { credentials: [], problem: error.message };
+    if (error instanceof MisconfiguredError) return { credentials: [], backed: [], problem: error.message };
     throw error;
   }
-  if (asked.length === 0) return undefined;
+  // What Vault makes needs a token for Vault.
+  if (asked.credentials.length === 0) return undefined;
   const [organization, project] = await Promise.all([
     getOrganization(run.organization),
     getProject(workspace.projectId),
@@ -46,7 +46,8 @@ export const identify = async (
   const now = Math.floor(Date.now() / 1000);
   const issue = { issuer: environment.publicUrl, now, lifetimeSeconds: phaseSeconds[phase] };
   const sign = (audience: string) => signToken(claimsOf(workload, { ...issue, audience, id: randomUUID() }));
-  return {
-    credentials: await Promise.all(asked.map(async (one) => ({ ...one, token: await sign(one.audience) }))),
-  };
+  const credentials = await Promise.all(
+    asked.credentials.map(async (one) => ({ ...one, token: await sign(one.audience) })),
+  );
+  return { credentials, backed: asked.backed };
 };

@@ -10,6 +10,8 @@ export interface Scope {
   variables: ReadonlyMap<string, string>;
   /** As in the variables' names, e.g. `AWS`. */
   provider: string;
+  /** The setting that asks for it, e.g. `PROVIDER_AUTH`. */
+  asking: string;
   tag?: string;
   phase: PhaseName;
 }
@@ -69,7 +71,7 @@ export class Settings {
   }
 
   #missing(what: string): MisconfiguredError {
-    return new MisconfiguredError(`${this.nameOf('PROVIDER_AUTH')} is "true", but ${what}`);
+    return new MisconfiguredError(`${this.nameOf(this.#scope.asking)} is "true", but ${what}`);
   }
 
   /** What is set for this configuration counts before what is set for all of them. */

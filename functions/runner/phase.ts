@@ -93,12 +93,13 @@ export class Phase {
     if (identity.problem) throw new PhaseError(identity.problem);
     const { Identity } = await import('./identity/identity.ts');
     try {
-      this.#identity = await Identity.make(this.files.identity, this.job, identity.credentials, this.control.asked);
+      this.#identity = await Identity.make(this.files.identity, { ...this.job, identity }, this.control.asked);
     } catch (error) {
       if (this.control.cause) throw new InterruptedError('interrupted before Terraform was started');
       throw error;
     }
-    for (const mask of [this.#mask, this.#logMask]) mask.add(this.#identity.secrets);
+    const secrets = secretsOf(this.#identity.secrets.map((value) => ({ value, sensitive: true })));
+    for (const mask of [this.#mask, this.#logMask]) mask.add(secrets);
   }
 
   /** Takes it back: Terraform has ended. */

@@ -19,7 +19,7 @@
  * All but `claim` send `Authorization: Bearer <token>`. 401 or 410: the token is dead; stop Terraform at once and exit.
  * Any other 4xx is a defect; 5xx and connection errors are retried with backoff.
  */
-import type { Signed } from '../identity/credential.ts';
+import type { BackedCredential, Signed } from '../identity/credential.ts';
 import type { Artifact, PhaseName, PhaseReport } from '../run/run.ts';
 import type { KeptStateKey } from './kept-state.ts';
 
@@ -75,6 +75,8 @@ export interface Job {
   /** What Terraform identifies itself with to others; absent when the variables ask for nothing. */
   identity?: {
     credentials: Signed[];
+    /** What Vault makes, once the run has a token of it. */
+    backed: BackedCredential[];
     /** For people: why there are none although the variables ask for some. Terraform is not started. */
     problem?: string;
   };

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { readAsked } from '../../functions/identity/asked.ts';
 import type { PhaseName } from '../../functions/run/run.ts';
 
-const ask = (variables: Record<string, string>, phase: PhaseName = 'plan') =>
+const ask = (variables: Record<string, string>, phase: PhaseName = 'plan') => askAll(variables, phase).credentials;
+
+const askAll = (variables: Record<string, string>, phase: PhaseName = 'plan') =>
   readAsked(
     Object.entries(variables).map(([key, value]) => ({
       key,
@@ -33,7 +35,7 @@ it('asks for nothing when the variables do not', () => {
 
 it('goes by environment variables alone', () => {
   const variable = { key: 'TFC_WORKLOAD_IDENTITY_AUDIENCE', value: 'x', hcl: false, sensitive: false };
-  expect(readAsked([{ ...variable, category: 'terraform' }], 'plan')).toEqual([]);
+  expect(readAsked([{ ...variable, category: 'terraform' }], 'plan').credentials).toEqual([]);
 });
 
 describe('a token alone', () => {
@@ -129,6 +131,65 @@ it('Kubernetes takes the token as it is', () => {
   expect(ask(variables)).toEqual([{ provider: 'kubernetes', audience: 'cluster' }]);
 });
 
+describe('Vault makes', () => {
+  const backed = (cloud: string, settings: Record<string, string>, phase: PhaseName = 'plan') =>
+    askAll(
+      {
+        ...vault,
+        [`TFC_VAULT_BACKED_${cloud}_AUTH`]: 'true',
+        ...Object.fromEntries(
+          Object.entries(settings).map(([name, value]) => [`TFC_VAULT_BACKED_${cloud}_${name}`, value]),
+        ),
+      },
+      phase,
+    ).backed;
+
+  it.each([
+    ['AWS', { AUTH_TYPE: 'iam_user', RUN_VAULT_ROLE: 'deploy' }, { path: 'aws/creds/deploy' }],
+    [
+      'AWS',
+      { AUTH_TYPE: 'federation_token', PLAN_VAULT_ROLE: 'a b', APPLY_VAULT_ROLE: 'x', MOUNT_PATH: '/team/aws/' },
+      { path: 'team/aws/sts/a%20b', body: {} },
+    ],
+    [
+      'AWS',
+      { AUTH_TYPE: 'assumed_role', RUN_VAULT_ROLE: 'deploy', RUN_ROLE_ARN: role('run'), SLEEP_SECONDS: '10' },
+      { path: 'aws/sts/deploy', body: { role_arn: role('run') }, sleepSeconds: 10 },
+    ],
+    [
+      'GCP',
+      { AUTH_TYPE: 'roleset/access_token', RUN_VAULT_ROLESET: 'r' },
+      { path: 'gcp/roleset/r/token', makes: 'access_token' },
+    ],
+    [
+      'GCP',
+      { AUTH_TYPE: 'static_account/service_account_key', RUN_VAULT_STATIC_ACCOUNT: 's' },
+      { path: 'gcp/static-account/s/key', makes: 'service_account_key' },
+    ],
+    ['AZURE', { RUN_VAULT_ROLE: 'r' }, { path: 'azure/creds/r' }],
+  ])('credentials of %s from %j', (cloud, settings, expected) => {
+    const provider = `vault_backed_${cloud.toLowerCase()}`;
+    expect(backed(cloud, settings as unknown as Record<string, string>)).toEqual([
+      { provider, sleepSeconds: 0, ...expected },
+    ]);
+  });
+
+  it('them by several configurations, each with the Vault it names', () => {
+    const variables = {
+      ...vault,
+      TFC_VAULT_PROVIDER_AUTH_EU: 'true',
+      TFC_VAULT_ADDR_EU: 'https://eu.test',
+      TFC_VAULT_RUN_ROLE_EU: 'tfc',
+      TFC_DEFAULT_VAULT_BACKED_AZURE_RUN_VAULT_ROLE: 'shared',
+      TFC_VAULT_BACKED_AZURE_AUTH_A: 'true',
+      TFC_VAULT_BACKED_AZURE_VAULT_CONFIG_A: 'EU',
+    };
+    expect(askAll(variables).backed).toEqual([
+      { provider: 'vault_backed_azure', tag: 'A', vault: 'EU', path: 'azure/creds/shared', sleepSeconds: 0 },
+    ]);
+  });
+});
+
 describe('what cannot be is said with the variable and the remedy', () => {
   it.each<[Record<string, string>, string]>([
     [
@@ -161,7 +222,37 @@ describe('what cannot be is said with the variable and the remedy', () => {
     [{ TFC_HCP_PROVIDER_AUTH: 'true' }, 'makes credentials for AWS, AZURE, GCP, KUBERNETES, VAULT only'],
     [
       { TFC_VAULT_BACKED_AWS_AUTH: 'true' },
-      'TFC_VAULT_BACKED_AWS_AUTH is "true", but this platform has no Vault-backed',
+      'TFC_VAULT_BACKED_AWS_AUTH is "true", but TFC_VAULT_BACKED_AWS_AUTH_TYPE is not set: set it to one of iam_user',
+    ],
+    [
+      { TFC_VAULT_BACKED_AWS_AUTH: 'true', TFC_VAULT_BACKED_AWS_AUTH_TYPE: 'root' },
+      'TFC_VAULT_BACKED_AWS_AUTH_TYPE is "root": it must be one of iam_user, assumed_role, federation_token',
+    ],
+    [
+      { TFC_VAULT_BACKED_AZURE_AUTH: 'true', TFC_VAULT_BACKED_AZURE_RUN_VAULT_ROLE: 'r' },
+      'TFC_VAULT_BACKED_AZURE_AUTH is "true", but TFC_VAULT_PROVIDER_AUTH is not: set it',
+    ],
+    [
+      {
+        ...vault,
+        TFC_VAULT_BACKED_AZURE_AUTH: 'true',
+        TFC_VAULT_BACKED_AZURE_RUN_VAULT_ROLE: 'r',
+        TFC_VAULT_BACKED_AZURE_VAULT_CONFIG: 'B',
+      },
+      'but TFC_VAULT_PROVIDER_AUTH_B is not: set it',
+    ],
+    [
+      {
+        ...vault,
+        TFC_VAULT_BACKED_AZURE_AUTH: 'true',
+        TFC_VAULT_BACKED_AZURE_RUN_VAULT_ROLE: 'r',
+        TFC_VAULT_BACKED_AZURE_SLEEP_SECONDS: '1501',
+      },
+      'TFC_VAULT_BACKED_AZURE_SLEEP_SECONDS is "1501": it must be a number of seconds up to 1500',
+    ],
+    [
+      { TFC_HVS_BACKED_AWS_AUTH: 'true' },
+      'makes credentials for VAULT_BACKED_AWS, VAULT_BACKED_AZURE, VAULT_BACKED_GCP only',
     ],
     [{ TFC_AWS_PROVIDER_AUTH_TYPE: 'true' }, 'tags have letters, digits and underscores, and are not TYPE'],
     [{ 'TFC_WORKLOAD_IDENTITY_AUDIENCE_a-b': 'x' }, 'TFC_WORKLOAD_IDENTITY_AUDIENCE_a-b ends in a tag that cannot be'],
@@ -180,6 +271,6 @@ describe('what cannot be is said with the variable and the remedy', () => {
     const audiences = (n: number) =>
       Object.fromEntries(Array.from({ length: n }, (_, i) => [`TFC_WORKLOAD_IDENTITY_AUDIENCE_${i}`, 'x']));
     expect(ask(audiences(50))).toHaveLength(50);
-    expect(() => ask(audiences(51))).toThrow('The variables ask for 51 workload identity tokens');
+    expect(() => ask(audiences(51))).toThrow('The variables ask for 51 credentials');
   });
 });

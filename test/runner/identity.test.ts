@@ -46,7 +46,10 @@ it('one configuration reaches its provider by the environment, and by files that
     'echo "token: $(cat $AWS_WEB_IDENTITY_TOKEN_FILE)"; [ "$(cat $TFC_WORKLOAD_IDENTITY_TOKEN_PATH)" = "$TFC_WORKLOAD_IDENTITY_TOKEN" ] && echo "plain token both ways"; ' +
     'find . -name "*token*" | wc -l';
   const configuration = await archive({ 'main.tf': printing(command.replaceAll('$', '$')) });
-  const identity = { credentials: [aws(), { provider: 'token', audience: 'x', token: newToken() } as Signed] };
+  const identity = {
+    credentials: [aws(), { provider: 'token', audience: 'x', token: newToken() } as Signed],
+    backed: [],
+  };
   const { report, log } = await bench.planAndApply(configuration, { identity });
   expect(report).toMatchObject({ outcome: 'finished' });
   expect(log).toContain(`role ${roleArn} as run-1234567890abcdef-apply`);
@@ -69,7 +72,7 @@ output "files" {
 }
 ${printing('env | grep -c "^AWS_" ; exit 0')}`,
   });
-  const identity = { credentials: [aws(), aws('ALIAS1')] };
+  const identity = { credentials: [aws(), aws('ALIAS1')], backed: [] };
   const planned = await bench.run(jobFor(bench.plane, configuration, { identity }));
   expect(planned.log).toContain(roleArn);
   // Another runner, whose folder has another name.
@@ -83,7 +86,7 @@ it('what is asked for in vain ends the run before Terraform is started', async (
   const configuration = await archive({ 'main.tf': '' });
   const problem = 'TFC_AWS_PROVIDER_AUTH is "true", but a plan has no role: set TFC_AWS_RUN_ROLE_ARN.';
   const { report, log } = await bench.run(
-    jobFor(bench.plane, configuration, { identity: { credentials: [], problem } }),
+    jobFor(bench.plane, configuration, { identity: { credentials: [], backed: [], problem } }),
   );
   expect(report).toMatchObject({ outcome: 'errored', message: problem });
   expect(report?.timings).not.toHaveProperty('init');
@@ -105,7 +108,7 @@ it.each<PhaseName>(['plan', 'apply'])('a token of Vault is revoked when the %s i
   const command = 'echo "$VAULT_ADDR $VAULT_NAMESPACE $TERRAFORM_VAULT_SKIP_CHILD_TOKEN token: $VAULT_TOKEN"';
   const configuration = await archive({ 'main.tf': printing(command) });
   const credential = ofVault({ namespace: 'team' });
-  const identity = { credentials: [credential] };
+  const identity = { credentials: [credential], backed: [] };
   const ended =
     phase === 'plan'
       ? await bench.run(jobFor(bench.plane, configuration, { identity }))
@@ -113,8 +116,14 @@ it.each<PhaseName>(['plan', 'apply'])('a token of Vault is revoked when the %s i
   expect(ended.report).toMatchObject({ outcome: 'finished' });
   const { token } = credential;
   expect(vault.calls.slice(-2)).toEqual([
-    { path: '/v1/auth/jwt/login', namespace: 'team', token: undefined, body: { role: 'tfc', jwt: token } },
-    { path: '/v1/auth/token/revoke-self', namespace: 'team', token: vault.token, body: {} },
+    {
+      method: 'POST',
+      path: '/v1/auth/jwt/login',
+      namespace: 'team',
+      token: undefined,
+      body: { role: 'tfc', jwt: token },
+    },
+    { method: 'POST', path: '/v1/auth/token/revoke-self', namespace: 'team', token: vault.token, body: {} },
   ]);
   if (phase === 'apply') expect(ended.log).toContain(`${vault.address} team true token: (sensitive value)`);
   expect(`${ended.log} ${ended.said}`).not.toContain(vault.token);
@@ -123,7 +132,7 @@ it.each<PhaseName>(['plan', 'apply'])('a token of Vault is revoked when the %s i
 it('what Vault refuses is said, and what others were asked for is taken back', async () => {
   vault.refusal = { status: 400, errors: ['role "tfc" could not be found'] };
   const configuration = await archive({ 'main.tf': '' });
-  const identity = { credentials: [ofVault(), aws()] };
+  const identity = { credentials: [ofVault(), aws()], backed: [] };
   const { report } = await bench.run(jobFor(bench.plane, configuration, { identity }));
   expect(report).toMatchObject({
     outcome: 'errored',

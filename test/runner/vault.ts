@@ -5,10 +5,13 @@ import type { AddressInfo } from 'node:net';
 
 /** As much of Vault's HTTP API as a client of the JWT auth method meets; takes notes. */
 export class VaultServer {
-  readonly calls: { path: string; namespace?: string; token?: string; body: Record<string, string> }[] = [];
+  readonly calls: { method: string; path: string; namespace?: string; token?: string; body: Record<string, string> }[] =
+    [];
   /** Secret that the next login gives. */
   token = 'hvs.canary-of-vault';
   leaseSeconds = 1200;
+  /** What it makes, by path. */
+  readonly secrets: Record<string, Record<string, string>> = {};
   refusal: { status: number; errors: string[] } | undefined;
   readonly #server: Server;
   readonly #scheme: string;
@@ -27,6 +30,7 @@ export class VaultServer {
       for await (const part of request) parts.push(part as Buffer);
       const { headers, url = '' } = request;
       vault.calls.push({
+        method: request.method ?? '',
         path: url,
         namespace: headers['x-vault-namespace'] as string | undefined,
         token: headers['x-vault-token'] as string | undefined,
@@ -35,6 +39,8 @@ export class VaultServer {
       if (url.endsWith('/revoke-self')) return response.writeHead(204).end();
       const { refusal, token, leaseSeconds } = vault;
       if (refusal) return response.writeHead(refusal.status).end(JSON.stringify({ errors: refusal.errors }));
+      const data = vault.secrets[url.replace('/v1/', '')];
+      if (data) return response.writeHead(200).end(JSON.stringify({ data }));
       const auth = { client_token: token, lease_duration: leaseSeconds, renewable: true };
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ auth }));
     });

@@ -9,7 +9,11 @@ const sessionOf = ({ runId, phase }: Pick<Job, 'runId' | 'phase'>): string => `$
  * AWS's own tools exchange the token for a session of the role, and again when that ends. The environment would win over
  * a provider's `shared_config_files` (AWS SDK for Go: credential chain), so it is for single configurations alone.
  */
-export const makeAws = ({ roleArn, token }: Signed<AwsCredential>, keep: Keep, job: Job): Made => {
+export const makeAws = (
+  { roleArn, token }: Signed<AwsCredential>,
+  keep: Keep,
+  job: Pick<Job, 'runId' | 'phase'>,
+): Made => {
   const tokenFile = keep.write('tfc-aws-token', token);
   const session = sessionOf(job);
   const settings = { role_arn: roleArn, web_identity_token_file: tokenFile, role_session_name: session };

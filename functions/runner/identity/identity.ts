@@ -1,17 +1,31 @@
 import { mkdirSync, rmSync } from 'node:fs';
-import type { Signed } from '../../identity/credential.ts';
+import type { BackedCredential, Signed } from '../../identity/credential.ts';
+import { PhaseError } from '../errors.ts';
 import type { Job, JobVariable } from '../protocol.ts';
 import { makeAws } from './aws.ts';
 import { makeAzure } from './azure.ts';
 import { makeGcp } from './gcp.ts';
 import { makeKubernetes } from './kubernetes.ts';
-import { type File, Keep, type Made } from './made.ts';
+import { type File, Keep, type Made, type OpenVault } from './made.ts';
 import { makePlain } from './plain.ts';
 import { makeVault } from './vault.ts';
+import { makeBacked } from './vault-backed.ts';
 
 type Entry = NonNullable<Made['entry']>;
+type Provider = (Signed | BackedCredential)['provider'];
 
-const make = (credential: Signed, keep: Keep, job: Job, signal: AbortSignal): Made | Promise<Made> => {
+interface One {
+  provider: Provider;
+  tag: string | undefined;
+  made: Made & Partial<OpenVault>;
+}
+
+const make = (
+  credential: Signed,
+  keep: Keep,
+  job: Pick<Job, 'runId' | 'phase'>,
+  signal: AbortSignal,
+): Made | Promise<Made & Partial<OpenVault>> => {
   switch (credential.provider) {
     case 'token':
       return makePlain(credential, keep);
@@ -31,7 +45,7 @@ const make = (credential: Signed, keep: Keep, job: Job, signal: AbortSignal): Ma
 /** What Terraform identifies itself with to others during one phase: files of its own, variables, leases. */
 export class Identity {
   readonly #folder: string;
-  readonly #made: { credential: Signed; made: Made }[] = [];
+  readonly #made: One[] = [];
 
   private constructor(folder: string) {
     this.#folder = folder;
@@ -42,22 +56,44 @@ export class Identity {
    * @param signal ends the waiting for others
    * @throws {PhaseError} when others refuse what they are asked for; nothing is left then
    */
-  static async make(folder: string, job: Job, credentials: Signed[], signal: AbortSignal): Promise<Identity> {
+  static async make(
+    folder: string,
+    job: Pick<Job, 'runId' | 'phase'> & { identity: NonNullable<Job['identity']> },
+    signal: AbortSignal,
+  ): Promise<Identity> {
+    const { credentials, backed } = job.identity;
     const identity = new Identity(folder);
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { mode: 0o700 });
+    try {
+      await identity.#add(credentials, (one, keep) => make(one, keep, job, signal));
+      await identity.#add(backed, (one, keep) => makeBacked(one, identity.#vault(one), keep, signal));
+      return identity;
+    } catch (error) {
+      await identity.end();
+      throw error;
+    }
+  }
+
+  async #add<C extends Signed | BackedCredential>(
+    credentials: C[],
+    make: (credential: C, keep: Keep) => One['made'] | Promise<One['made']>,
+  ): Promise<void> {
     const all = await Promise.allSettled(
-      credentials.map(async (credential) => {
-        identity.#made.push({
-          credential,
-          made: await make(credential, new Keep(folder, credential.tag), job, signal),
-        });
+      credentials.map(async (one) => {
+        const { provider, tag } = one;
+        this.#made.push({ provider, tag, made: await make(one, new Keep(this.#folder, tag)) });
       }),
     );
+    // Only now: what others made beside it has to be taken back.
     const failed = all.find((one) => one.status === 'rejected');
-    if (!failed) return identity;
-    await identity.end();
-    throw failed.reason;
+    if (failed) throw failed.reason;
+  }
+
+  #vault({ vault }: BackedCredential): OpenVault {
+    const { ask } = this.#made.find(({ provider, tag }) => provider === 'vault' && tag === vault)?.made ?? {};
+    if (!ask) throw new PhaseError(`There is no configuration of Vault with the tag ${vault}.`);
+    return { ask };
   }
 
   /** What must not be shown, beside the tokens themselves. */
@@ -71,11 +107,9 @@ export class Identity {
    * configurations).
    */
   get environment(): Record<string, string> {
-    const several = new Set(
-      this.#made.filter(({ credential: { tag } }) => tag).map(({ credential }) => credential.provider),
-    );
+    const several = new Set(this.#made.filter(({ tag }) => tag).map(({ provider }) => provider));
     several.delete('token');
-    const single = this.#made.filter(({ credential }) => !several.has(credential.provider));
+    const single = this.#made.filter(({ provider }) => !several.has(provider));
     return Object.assign({}, ...single.map(({ made }) => made.environment)) as Record<string, string>;
   }
 
@@ -85,7 +119,7 @@ export class Identity {
    * @param pathOf a file's path as Terraform is to know it
    */
   variables(declared: string[], pathOf: (file: string) => string): JobVariable[] {
-    const providers = new Set(this.#made.filter(({ made }) => made.entry).map(({ credential }) => credential.provider));
+    const providers = new Set(this.#made.filter(({ made }) => made.entry).map(({ provider }) => provider));
     return [...providers]
       .map((provider) => ({ provider, key: `tfc_${provider}_dynamic_credentials` }))
       .filter(({ key }) => declared.includes(key))
@@ -104,14 +138,14 @@ export class Identity {
     await Promise.all(this.#made.splice(0).map(({ made }) => made.end?.()));
   }
 
-  #value(provider: Signed['provider'], pathOf: (file: string) => string): string {
+  #value(of: Provider, pathOf: (file: string) => string): string {
     const told = (entry: Entry) =>
       Object.fromEntries(
         Object.entries(entry).map(([name, value]) => [name, isFile(value) ? pathOf(value.file) : value]),
       );
     const entries = this.#made
-      .filter(({ credential }) => credential.provider === provider)
-      .map(({ credential: { tag }, made }) => ({ tag, entry: told(made.entry ?? {}) }));
+      .filter(({ provider }) => provider === of)
+      .map(({ tag, made }) => ({ tag, entry: told(made.entry ?? {}) }));
     const untagged = entries.find(({ tag }) => tag === undefined);
     const aliases = entries.filter(({ tag }) => tag !== undefined).map(({ tag, entry }) => [tag, entry]);
     return asExpression({ default: untagged?.entry ?? null, aliases: Object.fromEntries(aliases) });

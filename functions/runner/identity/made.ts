@@ -18,6 +18,16 @@ export interface Made {
   end?(): Promise<void>;
 }
 
+/** A Vault that has let the run in. */
+export interface OpenVault {
+  /**
+   * Reads a path, or writes to it.
+   * @returns the `data` of the answer
+   * @throws {PhaseError} with what Vault said
+   */
+  ask(path: string, body?: object): Promise<Record<string, string>>;
+}
+
 /** Where credentials are kept: a folder that nobody else may enter. */
 export class Keep {
   readonly #folder: string;

@@ -3,7 +3,7 @@ import type { Signed, VaultCredential } from '../../identity/credential.ts';
 import { messageOf, PhaseError, TransportError } from '../errors.ts';
 import { type Answer, type Call, send } from '../http.ts';
 import { retrying, within } from '../retry.ts';
-import type { Keep, Made } from './made.ts';
+import type { Keep, Made, OpenVault } from './made.ts';
 
 /** A lease is renewed when so much of it has passed. */
 const renewAfter = 2 / 3;
@@ -54,17 +54,30 @@ class Vault {
     await this.#call('auth/token/revoke-self', {}, revokeMs, token);
   }
 
-  async #call(path: string, body: object, idleMs: number, token?: string): Promise<Answer> {
+  /** Reads, or writes a body. @throws {PhaseError} */
+  async ask(path: string, body: object | undefined, token: string): Promise<Record<string, string>> {
+    const { address, timeoutSeconds } = this.#credential;
+    try {
+      const answer = await this.#call(path, body, timeoutSeconds * 1000, token);
+      return read(answer).data ?? {};
+    } catch (error) {
+      throw new PhaseError(
+        `Vault at ${address} has made no credentials at ${path}: ${messageOf(error)}. Correct the TFC_VAULT_BACKED_… variables of the workspace, or the policy and the secrets engine in Vault.`,
+      );
+    }
+  }
+
+  async #call(path: string, body: object | undefined, idleMs: number, token?: string): Promise<Answer> {
     const { address, namespace, caCertificate } = this.#credential;
     const call: Call = {
-      method: 'POST',
+      method: body ? 'POST' : 'GET',
       headers: {
         'content-type': 'application/json',
         'x-vault-request': 'true',
         ...(namespace ? { 'x-vault-namespace': namespace } : {}),
         ...(token ? { 'x-vault-token': token } : {}),
       },
-      body: Buffer.from(JSON.stringify(body)),
+      ...(body ? { body: Buffer.from(JSON.stringify(body)) } : {}),
       idleMs,
       ...(caCertificate ? { ca: [...rootCertificates, caCertificate] } : {}),
     };
@@ -75,25 +88,34 @@ class Vault {
   }
 }
 
-/** Vault: error response. */
-const errorsIn = ({ body }: Answer): string => {
+interface Body {
+  auth?: Lease;
+  data?: Record<string, string>;
+  errors?: string[];
+}
+
+/** Without the parser's own words, which repeat what they are about. */
+const read = ({ body }: Answer): Body => {
   try {
-    const { errors } = JSON.parse(body.toString('utf8')) as { errors?: string[] };
-    return (errors ?? []).join('; ').slice(0, 500);
+    return JSON.parse(body.toString('utf8')) as Body;
+  } catch {
+    throw new Error('the answer is not one of Vault');
+  }
+};
+
+/** Vault: error response. */
+const errorsIn = (answer: Answer): string => {
+  try {
+    return (read(answer).errors ?? []).join('; ').slice(0, 500);
   } catch {
     return '';
   }
 };
 
-const readLease = ({ body }: Answer): Lease => {
-  let lease: Lease | undefined;
-  try {
-    lease = (JSON.parse(body.toString('utf8')) as { auth?: Lease }).auth;
-  } catch {
-    // Said below.
-  }
-  if (!lease?.client_token) throw new Error('the answer is not one of Vault');
-  return lease;
+const readLease = (answer: Answer): Lease => {
+  const { auth } = read(answer);
+  if (!auth?.client_token) throw new Error('the answer is not one of Vault');
+  return auth;
 };
 
 /** Renews the token until it is told to stop. @returns how to stop */
@@ -127,7 +149,7 @@ export const makeVault = async (
   credential: Signed<VaultCredential>,
   keep: Keep,
   signal: AbortSignal,
-): Promise<Made> => {
+): Promise<Made & OpenVault> => {
   const { address, namespace, caCertificate } = credential;
   const vault = new Vault(credential);
   const lease = await vault.login(signal);
@@ -149,6 +171,7 @@ export const makeVault = async (
       ca_cert_file: ca ? { file: ca } : '',
     },
     secrets: [token],
+    ask: (path, body) => vault.ask(path, body, token),
     async end() {
       stop();
       await vault.revoke(token).catch((error: unknown) => {
