@@ -25,7 +25,7 @@ export interface Command {
 }
 
 export const general: Record<string, Option> = {
-  json: { about: 'print JSON: the API’s own documents' },
+  json: { about: 'print JSON, named as in the API: stepform help json' },
   host: { about: 'the platform, e.g. stepform.example.com', value: 'host' },
   help: { about: 'this', short: 'h' },
 };

@@ -35,13 +35,25 @@ export const exitHelp = (): string =>
     ...columns(exitMeanings.map(([code, meaning]) => [`  ${String(code).padStart(3)}`, meaning])),
   ].join('\n');
 
+export const jsonHelp = (): string => `\
+With --json a command prints one document to standard output, in which everything is named as in the API (HCP Terraform API v2):
+
+  data        what was asked for or made: a resource, with id, type, attributes, relationships; or a list of them
+  included    what belongs to it, where it comes along: plan and apply of a run, runs of workspaces
+  errors      instead, when it failed: status (of HTTP), title, detail; and exit-code
+
+login, logout and open print a few facts that the API does not know: host, username, url. state pull prints the state.
+runs watch, and runs start --watch, print one object a line while the run goes on: stepform runs watch --help
+
+  stepform runs list --json | jq -r '.data[] | [.id, .attributes.status] | @tsv'`;
+
 export const generalHelp = (commands: Command[]): string =>
   [
     `${bold('stepform')}: runs, states and variables of a stepform platform, from a terminal`,
     '',
     ...columns(commands.map((command) => [`  ${usage(command)}`, dim(command.about)])),
     '',
-    'Options of each: stepform <command> --help. All take --json. Exit codes for CI: stepform help exit-codes',
+    'Options of each: stepform <command> --help. All take --json (stepform help json). Exit codes for CI: stepform help exit-codes',
     'Which platform, organization and workspace: what the options say, else TFE_ADDRESS (with TFE_TOKEN), else the folder’s cloud',
     'block, else the platform on this machine (npm start). Tokens are those of terraform login.',
     '',

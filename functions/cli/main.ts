@@ -2,7 +2,7 @@ import { parse } from './arguments.ts';
 import { commands, findCommand, groupOf } from './commands.ts';
 import { type ExitCode, exit } from './exit.ts';
 import { failureOf } from './failures.ts';
-import { commandHelp, exitHelp, generalHelp, groupHelp } from './help.ts';
+import { commandHelp, exitHelp, generalHelp, groupHelp, jsonHelp } from './help.ts';
 import { plain, red } from './paint.ts';
 import { Session } from './session.ts';
 import { print, printJson, say } from './terminal.ts';
@@ -11,6 +11,7 @@ import { print, printJson, say } from './terminal.ts';
 
 const helpOn = (words: string[]): string => {
   if (words[0] === 'exit-codes') return exitHelp();
+  if (words[0] === 'json') return jsonHelp();
   const found = words.length ? findCommand(words) : undefined;
   if (found) return commandHelp(found.command);
   return words[0] ? groupHelp(words[0], groupOf(words[0])) : generalHelp(commands);

@@ -39,13 +39,20 @@ const refused = async (client: Client, run: Resource, error: unknown): Promise<E
   return new CommandError(`Run ${run.id} is at ${statusOf(now)}. ${advice}`, exit.notNow);
 };
 
+const movesWithinMs = 3_000;
+const hasMoved =
+  (before: Resource) =>
+  ({ attributes }: Resource): boolean =>
+    attributes.status !== before.attributes.status;
+
 const finish = async (call: Call, { client }: Session, run: Resource, done: string) => {
   const json = call.flag('json');
   if (call.flag('watch')) {
     if (!json) print(done);
     return attend(client, run.id, { json, wait: false, onlyNew: true, started: false });
   }
-  const now = await client.run(run.id);
+  // What was decided is done a moment later; nobody wants to read where the run was before.
+  const now = await client.waitForRun(run.id, hasMoved(run), movesWithinMs).catch(() => client.run(run.id));
   if (json) return printJson({ data: now });
   print(`${done} It is at ${statusOf(now)} now. Watch it: stepform runs watch ${run.id}`);
 };

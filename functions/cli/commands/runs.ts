@@ -49,7 +49,7 @@ const list: Command = {
     const limit = limitOf(call.text('limit'));
     const whole = !session.workspaceName || (call.text('organization') !== undefined && !call.text('workspace'));
     const owner = whole
-      ? `/organizations/${await session.organization()}`
+      ? `/organizations/${encodeURIComponent(await session.organization())}`
       : `/workspaces/${(await session.workspace()).id}`;
     const status = call.text('status');
     const filter = `filter[operation]=${everyOperation}${status ? `&filter[status]=${encodeURIComponent(status)}` : ''}`;

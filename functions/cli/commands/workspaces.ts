@@ -43,7 +43,7 @@ const list: Command = {
     const search = call.text('search');
     const filter = search ? `&search[name]=${encodeURIComponent(search)}` : '';
     const { data, included } = await session.client.some(
-      `/organizations/${organization}/workspaces?include=current_run${filter}`,
+      `/organizations/${encodeURIComponent(organization)}/workspaces?include=current_run${filter}`,
       limitOf(call.text('limit') ?? '100'),
     );
     if (call.flag('json')) return printJson({ data, included });
