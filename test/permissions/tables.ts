@@ -1,0 +1,125 @@
+import {
+  flagGives,
+  inTeam,
+  member,
+  ofProjectGrant,
+  ofWorkspaceGrant,
+  organizationToken,
+  overriding,
+  type Permission,
+  permissions,
+  projectGives,
+  type Some,
+  workspaceGives,
+} from '../../functions/api/permissions.ts';
+
+/** The table of permissions (functions/api/permissions.ts) as the README shows it. */
+
+export const beginning = '<!-- permissions: written by `npm run permissions` -->';
+export const end = '<!-- end of permissions -->';
+
+const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
+const row = (...cells: string[]): string => `| ${cells.join(' | ')} |`;
+const table = (head: string[], rows: string[][]): string =>
+  [row(...head), row(...head.map(() => '---')), ...rows.map((cells) => row(...cells))].join('\n');
+
+type Values = Record<string, Record<string, Some>>;
+
+/** The least value of each part of a custom level that gives the permission. */
+const partsOf = (gives: object, permission: Permission): string[] =>
+  Object.entries(gives as Values).flatMap(([part, values]) => {
+    const value = Object.keys(values).find((one) => values[one]?.includes(permission));
+    if (value === undefined) return [];
+    return value === 'true' ? `\`${part}\`` : `\`${part}\`: ${value}`;
+  });
+
+/** A row for each set of permissions that all levels and parts have alike. */
+const byLevel = (levels: Record<string, Some>, gives: object): string[][] => {
+  const rows = new Map<string, { names: string[]; cells: string[] }>();
+  for (const permission of permissions) {
+    const marks = Object.values(levels).map((given) => (given.includes(permission) ? '✓' : ''));
+    const cells = [...marks, partsOf(gives, permission).join(' or ')];
+    if (!cells.some(Boolean)) continue;
+    const known = rows.get(cells.join('|')) ?? { names: [], cells };
+    known.names.push(permission);
+    rows.set(cells.join('|'), known);
+  }
+  return [...rows.values()].map(({ names, cells }) => [code(names), ...cells]);
+};
+
+const workspaceLevels = ['read', 'plan', 'write', 'admin'] as const;
+const projectLevels = ['read', 'write', 'maintain', 'admin'] as const;
+
+const onWorkspace = (): string =>
+  table(
+    ['on a workspace', ...workspaceLevels, 'custom'],
+    byLevel(
+      Object.fromEntries(workspaceLevels.map((access) => [access, ofWorkspaceGrant({ access })])),
+      workspaceGives,
+    ),
+  );
+
+/** What is the workspaces' is in the other table. */
+const onProject = (): string => {
+  const own = new Set<Permission>(Object.values(projectGives).flatMap((values) => Object.values(values).flat()));
+  const only = (given: Some) => given.filter((permission) => own.has(permission));
+  return table(
+    ['on a project', ...projectLevels, 'custom'],
+    byLevel(
+      Object.fromEntries(projectLevels.map((access) => [access, only(ofProjectGrant({ access }))])),
+      projectGives,
+    ),
+  );
+};
+
+const workspaceSets = workspaceLevels.map((access) => ({ access, given: ofWorkspaceGrant({ access }) })).reverse();
+
+/** Levels by their names, so that a row can be read. */
+const shortened = (given: Some): string => {
+  const level = workspaceSets.find((one) => one.given.every((permission) => given.includes(permission)));
+  const rest = [...new Set(given)].filter((permission) => !level?.given.includes(permission));
+  return [...(level ? [`${level.access} on workspaces`] : []), ...(rest.length ? [code(rest)] : [])].join(', ');
+};
+
+const inOrganization = (): string =>
+  table(
+    ['in an organization', 'on itself', 'on everything in it'],
+    [
+      ['being a member', code(member), ''],
+      ['being in a team', code(inTeam.filter((permission) => !member.includes(permission))), ''],
+      ...Object.entries(flagGives).map(([flag, { organization = [], everywhere = [] }]) => [
+        `\`${flag}\``,
+        code(organization),
+        shortened(everywhere),
+      ]),
+    ],
+  );
+
+const byNobodyElse = (): Permission[] => {
+  const given = new Set<Permission>([
+    ...inTeam,
+    ...overriding,
+    ...ofProjectGrant({ access: 'admin' }),
+    ...Object.values(flagGives).flatMap(({ organization = [], everywhere = [] }) => [...organization, ...everywhere]),
+  ]);
+  return permissions.filter((permission) => !given.has(permission));
+};
+
+const notByOrganization = permissions.filter((permission) => !organizationToken.includes(permission));
+
+export const permissionTables = (): string =>
+  [
+    beginning,
+    onWorkspace(),
+    onProject(),
+    inOrganization(),
+    `Access to a workspace or project can have \`policy-overrides\` too: it gives ${code(overriding)} to a team with the flag \`delegate-policy-overrides\`. Owners may do everything, and they alone ${code(byNobodyElse())}. The organization's own token may do everything but ${code(notByOrganization)}.`,
+    end,
+  ].join('\n\n');
+
+/** The README with the tables as they are now. @throws {Error} where it has no place for them */
+export const withTables = (readme: string): string => {
+  const [from, to] = [readme.indexOf(beginning), readme.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`README.md has no ${beginning} … ${end}`);
+  return readme.slice(0, from) + permissionTables() + readme.slice(to + end.length);
+};
