@@ -43,6 +43,10 @@ export const known: readonly Known[] = [
     'pagination.pagination: is not described',
     'clients read meta.pagination; here the description has its members in meta',
   ],
+  [
+    'GET /organizations/{organization_name}/organization-memberships.meta.status-counts: is not described',
+    'in the documentation’s samples; the description has it with each membership',
+  ],
   ['errors.errors[].source: is not described', 'JSON:API: where in the request the error is'],
   ['*/applicable-varsets.data[].*: is not described', 'a variable set is told here as everywhere else'],
   ['*/relationships/tags.data[].relationships: is not described', 'go-tfe reads the organization of a tag'],

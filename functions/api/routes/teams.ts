@@ -11,7 +11,7 @@ import {
   updateTeam,
 } from '../../store/access/teams.ts';
 import { getUsers, type User } from '../../store/access/users.ts';
-import { type Answer, created, noContent, ok, type Resource } from '../answer.ts';
+import { type Answer, noContent, ok, type Resource } from '../answer.ts';
 import type { Principal } from '../auth.ts';
 import { membershipDocument } from '../documents/memberships.ts';
 import { teamDocument } from '../documents/teams.ts';
@@ -125,7 +125,8 @@ const create = async (context: Context<InOrganization>): Promise<Answer> => {
   });
   if (!made) throw taken();
   const [document] = await answer(context, made);
-  return created(document);
+  // As the vendor's description says; other creations answer 201.
+  return ok(document);
 };
 
 const update = async (context: Context<Team>): Promise<Answer> => {
