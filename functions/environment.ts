@@ -87,6 +87,10 @@ export const environment = {
   get requestsPerSecond() {
     return Number(process.env.REQUESTS_PER_SECOND || 30);
   },
+  /** How long events of the audit trail are kept. */
+  get auditRetentionDays() {
+    return Number(process.env.AUDIT_RETENTION_DAYS || 90);
+  },
   get clusterArn() {
     return required('CLUSTER_ARN');
   },

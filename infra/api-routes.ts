@@ -21,6 +21,7 @@ const apart = {
     'account/{proxy+}',
     'users/{proxy+}',
     'authentication-tokens/{proxy+}',
+    'organization/audit-trail',
     'organizations',
     'organizations/{organization}',
     'organizations/{organization}/projects',

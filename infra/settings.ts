@@ -100,6 +100,8 @@ const schema = v.object({
   /** What `cdk destroy` does with table, bucket, key and logs. With `destroy` the bucket must be emptied first. */
   removalPolicy: v.optional(v.picklist(['retain', 'destroy'], 'must be retain or destroy'), 'retain'),
   ...signInEntries,
+  /** How long the audit trail is kept; HCP Terraform has 14 days. */
+  auditRetentionDays: v.optional(whole(1, 3653), 90),
   /** Of one user of the API. Terraform refuses to work with a limit below 4 (go-tfe). */
   requestsPerSecond: v.optional(whole(10, 2000), 30),
   /** Who hears of alarms; nobody when absent. */

@@ -36,7 +36,8 @@ export class Platform extends Stack {
         environment,
         permissions: given,
       });
-    const table = { TABLE_NAME: storage.table.tableName };
+    // Whoever changes something may have it to record.
+    const table = { TABLE_NAME: storage.table.tableName, AUDIT_RETENTION_DAYS: String(settings.auditRetentionDays) };
     const bucket = { BUCKET_NAME: storage.bucket.bucketName };
     const key = { KEY_ARN: storage.key.keyArn };
     const cluster = { CLUSTER_ARN: runners.clusterArn };

@@ -19,9 +19,9 @@ const positive = (request: ApiRequest, parameter: string, otherwise: number): nu
 };
 
 /** @throws {ApiError} 400 for what is not a page */
-export const pageOf = (request: ApiRequest): Page => ({
+export const pageOf = (request: ApiRequest, usual: number = defaultSize, most: number = maxSize): Page => ({
   page: positive(request, 'page[number]', 1),
-  size: Math.min(maxSize, positive(request, 'page[size]', defaultSize)),
+  size: Math.min(most, positive(request, 'page[size]', usual)),
 });
 
 /** What a filtered list can say of its total: how many it saw, and that there is another page where one is known of. */

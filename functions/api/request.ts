@@ -4,6 +4,10 @@ import { checkBytes, checkEncoding, checkQuery, checkShape, limits } from './lim
 
 /** What a route needs to know of an API Gateway v2 event. */
 export interface ApiRequest {
+  /** Of the request itself, as API Gateway names it. */
+  id: string | undefined;
+  /** Where it comes from. */
+  address: string | undefined;
   method: string;
   /** As sent, without query. */
   path: string;
@@ -90,6 +94,8 @@ export const readRequest = (event: APIGatewayProxyEventV2, maxBytes: number = li
   const bytes = sizeOf(event);
   checkBytes(bytes, maxBytes);
   return {
+    id: requestContext.requestId,
+    address: requestContext.http.sourceIp,
     method: requestContext.http.method,
     path: requestContext.http.path,
     params: Object.fromEntries(Object.entries(pathParameters).map(([name, value]) => [name, decode(value ?? '')])),

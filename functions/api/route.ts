@@ -2,6 +2,7 @@ import type { Run } from '../run/run.ts';
 import { getOrganization } from '../store/access/organizations.ts';
 import { countingReads, readsSoFar } from '../store/table.ts';
 import type { Answer } from './answer.ts';
+import { deedOf, inTrail, inTrails, isAudited, recordRefusal } from './audit.ts';
 import {
   authenticate,
   authenticateOpenTask,
@@ -75,10 +76,12 @@ const missing = (what: string) => notFound(`There is no such ${what}, or you may
 const mostReads = 7;
 
 /** What may not be seen is missing after as many reads as what is not there: nobody learns more from how long it takes. */
-const refuse = async (what: string): Promise<never> => {
+const readOn = async (): Promise<void> => {
   while (readsSoFar() < mostReads) await getOrganization('');
-  throw missing(what);
 };
+
+/** The trail of what is in no organization: it is written all the same, so that nobody learns from the time it takes. */
+const nowhere = '';
 
 /** A route on a subject: the subject is looked up while the token is checked. */
 export const route = <S extends Subject>(
@@ -87,13 +90,10 @@ export const route = <S extends Subject>(
   permission: Permission,
   finder: Finder<S>,
   handle: (context: Context<S>) => Promise<Answer>,
-): Route => ({
-  method,
-  path,
-  access: permission,
-  finder,
-  answer: countingReads(async (request) => {
-    const { what, find, seen, scope, shared, ofTask } = finder;
+): Route => {
+  const { what, find, seen, scope, shared, ofTask } = finder;
+  const deed = deedOf(method, path);
+  const answer = async (request: ApiRequest): Promise<Answer> => {
     const finding = find(request);
     // Whatever it throws is for callers with a valid token only.
     finding.catch(() => {});
@@ -104,17 +104,27 @@ export const route = <S extends Subject>(
     const { organization } = request.params;
     if (organization) principal.standing(organization).catch(() => {});
     const subject = await finding;
-    if (!subject) return refuse(what);
+    const id = deed.parameter === 'name' && subject && 'id' in subject ? String(subject.id) : undefined;
+    const doing = { request, principal, deed, organization: subject?.organization ?? nowhere, id };
+    const refuse = async (): Promise<never> => {
+      // Reads of what the caller may not see are recorded as little as those of what is not there.
+      await Promise.all([readOn(), method === 'GET' ? undefined : recordRefusal(doing)]);
+      throw missing(what);
+    };
+    if (!subject) return refuse();
     const granted = caller
       ? await grantedToRun(caller.run, await shared?.(subject))
       : asking
         ? grantedToTask(ofTask?.(subject, asking.run))
         : await principal.on(scope(subject));
-    if (!granted.has(typeof seen === 'function' ? seen(subject) : seen)) return refuse(what);
-    if (granted.has(permission)) return handle({ request, principal, subject, granted });
+    if (!granted.has(typeof seen === 'function' ? seen(subject) : seen)) return refuse();
+    const act = () => handle({ request, principal, subject, granted });
+    if (granted.has(permission)) return isAudited(method, path) ? inTrail(doing, act) : act();
+    await recordRefusal(doing);
     throw forbidden(`You may see this ${what}, but not do that with it: it needs the permission ${permission}.`);
-  }),
-});
+  };
+  return { method, path, access: permission, finder, answer: countingReads(answer) };
+};
 
 /** A route that is about the caller, or about nothing in particular. */
 export const userRoute = (
@@ -126,7 +136,11 @@ export const userRoute = (
   method,
   path,
   access,
-  answer: async (request) => handle({ request, principal: await authenticate(request) }),
+  answer: async (request) => {
+    const principal = await authenticate(request);
+    const act = () => handle({ request, principal });
+    return isAudited(method, path) ? inTrails({ request, principal, deed: deedOf(method, path) }, act) : act();
+  },
 });
 
 /** By full path: clients learn the prefix from discovery. */

@@ -12,6 +12,7 @@ import type {
   StateVersionAnswer,
   UploadsAnswer,
 } from '../runner/protocol.ts';
+import { keepRunEvent } from '../store/audit-trail.ts';
 import { deliver } from '../store/runs/execution.ts';
 import { appendLog, maxPieceBytes } from '../store/runs/logs.ts';
 import { type Claimed, claimHeldApply, claimPhase, extendHold, reportPhase } from '../store/runs/phases.ts';
@@ -87,7 +88,11 @@ const claim = async (event: Event): Promise<Job> => {
 
 /** Lets the execution know that work begins, and the runner what the work is. */
 const begin = async ({ run, phase, token }: Claimed, how: { handedOver: boolean }): Promise<Job> => {
-  const [job] = await Promise.all([buildJob(run, phase, token, how), deliver(run)]);
+  const [job] = await Promise.all([
+    buildJob(run, phase, token, how),
+    deliver(run),
+    phase === 'apply' ? keepRunEvent(run, 'applying') : undefined,
+  ]);
   return job;
 };
 

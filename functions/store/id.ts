@@ -1,10 +1,11 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { noteId } from './change-record.ts';
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
 /** `run` → `run-CZcmD7eagjhyX0vN`: prefix and 16 random characters (93 bits; HCP API: ids). */
 export const newId = (prefix: string): string =>
-  `${prefix}-${Array.from({ length: 16 }, () => alphabet[randomInt(alphabet.length)]).join('')}`;
+  noteId(`${prefix}-${Array.from({ length: 16 }, () => alphabet[randomInt(alphabet.length)]).join('')}`);
 
 /** The same id for the same origin, each time. */
 export const derivedId = (prefix: string, origin: string): string => {

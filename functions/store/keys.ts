@@ -62,6 +62,8 @@
  * | `RT#<id>` | `RT` | run trigger |
  * | `CV#<id>` | `CV` | configuration version |
  * | `SV#<id>` | `SV` | state version |
+ * | `AUDIT#<organization>#<day>#<shard>` | `<time>#<id>` | what somebody did, or was refused |
+ * | | `<time>#<id>#FAILED` | that nothing came of it |
  * | `REQUESTS#<caller>` | `<second>` | how many requests it made within that second; only for who makes many |
  * | `LOG#<run id>#<phase>` | `<offset>` | piece of a log while the phase runs |
  */
@@ -91,6 +93,11 @@ const scopeKey = (scope: PolicyScope): string =>
     : 'project' in scope
       ? `PROJECT#${scope.project}`
       : `WS#${scope.workspace}`;
+
+/** Partitions of a day's audit trail: each takes 1,000 writes a second (DynamoDB: quotas). */
+export const auditShards = 4;
+const auditShard = (organization: string, day: string, shard: number): string =>
+  `AUDIT#${organization}#${day}#${shard}`;
 
 export const keys = {
   organization: (name: string): Key => ({ pk: `ORG#${name}`, sk: 'ORG' }),
@@ -192,6 +199,11 @@ export const keys = {
   workspaceStateVersion: (workspaceId: string, serial: number, id: string): Key => ({
     pk: `WS#${workspaceId}`,
     sk: `SV#${padded(serial)}#${id}`,
+  }),
+  auditShard,
+  auditEvent: ({ organization, at, id }: { organization: string; at: string; id: string }): Key => ({
+    pk: auditShard(organization, at.slice(0, 10), Number.parseInt(id.slice(0, 4), 16) % auditShards),
+    sk: `${at}#${id}`,
   }),
   requestCount: (caller: string, second: number): Key => ({ pk: `REQUESTS#${caller}`, sk: padded(second) }),
   log: (runId: string, phase: string, offset: number): Key => ({ pk: `LOG#${runId}#${phase}`, sk: padded(offset) }),

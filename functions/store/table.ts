@@ -10,6 +10,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { environment } from '../environment.ts';
+import { withRecord } from './change-record.ts';
 import type { Key } from './keys.ts';
 
 /**
@@ -81,9 +82,9 @@ const conditionOf = (condition: string | undefined, names: Record<string, string
 
 const nonEmpty = <T extends object>(object: T): T | undefined => (Object.keys(object).length ? object : undefined);
 
-const whenTrue = async <T>(attempt: Promise<T>): Promise<T | undefined> => {
+const whenTrue = async <T>(write: () => Promise<T>): Promise<T | undefined> => {
   try {
-    return await attempt;
+    return await withRecord(write);
   } catch (error) {
     if ((error as Error).name === 'ConditionalCheckFailedException') return undefined;
     throw error;
@@ -106,7 +107,7 @@ export const put = async (
 ): Promise<boolean> => {
   const names: Record<string, string> = { ...condition?.names };
   const ConditionExpression = conditionOf(condition?.condition, names);
-  const done = await whenTrue(
+  const done = await whenTrue(() =>
     documents.send(
       new PutCommand({
         TableName: environment.tableName,
@@ -143,7 +144,7 @@ export const update = async <T>(key: Key, change: Change): Promise<T | undefined
   const deletes = Object.entries(change.delete ?? {});
   if (deletes.length) clauses.push(`DELETE ${deletes.map(([k, v]) => `${path(k)} ${value(v)}`).join(', ')}`);
   const ConditionExpression = conditionOf(change.condition, names);
-  const done = await whenTrue(
+  const done = await whenTrue(() =>
     documents.send(
       new UpdateCommand({
         TableName: environment.tableName,
@@ -166,7 +167,7 @@ export const remove = async (
 ): Promise<boolean> => {
   const names: Record<string, string> = { ...condition?.names };
   const ConditionExpression = conditionOf(condition?.condition ?? 'attribute_exists(pk)', names);
-  const done = await whenTrue(
+  const done = await whenTrue(() =>
     documents.send(
       new DeleteCommand({
         TableName: environment.tableName,

@@ -68,6 +68,11 @@ it('a token shown on the page is exchanged for a new one', async () => {
   expect(body.access_token).not.toBe(api.token);
   const me = await api.get('account/details', { token: body.access_token });
   expect(me.body.data.id).toBe(api.userId);
+  const [event] = (await api.get('organization/audit-trail')).body.data.slice(-1);
+  expect(event).toMatchObject({
+    auth: { accessor_id: api.userId },
+    resource: { type: 'authentication_token', id: expect.stringMatching(/^at-/), action: 'create' },
+  });
 });
 
 it('the new token lives no longer than the one that was shown', async () => {

@@ -25,6 +25,7 @@ describe('settings', () => {
       identityKeys: ['1'],
       logRetentionDays: 30,
       removalPolicy: 'retain',
+      auditRetentionDays: 90,
       requestsPerSecond: 30,
     });
   });

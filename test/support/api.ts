@@ -60,7 +60,11 @@ export const eventOf = (method: string, url: string, sent: Sent = {}): APIGatewa
       ...(token ? { authorization: `Bearer ${token}` } : {}),
       ...headers,
     },
-    requestContext: { domainName: 'api.example.test', http: { method, path: rawPath } },
+    requestContext: {
+      domainName: 'api.example.test',
+      requestId: 'request',
+      http: { method, path: rawPath, sourceIp: '192.0.2.1' },
+    },
     body: text && base64 ? Buffer.from(text).toString('base64') : text,
     isBase64Encoded: base64,
   } as unknown as APIGatewayProxyEventV2;

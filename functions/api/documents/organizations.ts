@@ -52,7 +52,7 @@ export const entitlementsDocument = (organization: Organization): Resource => ({
   type: 'entitlement-sets',
   attributes: {
     agents: false,
-    'audit-logging': false,
+    'audit-logging': true,
     'configuration-designer': false,
     'cost-estimation': true,
     'global-run-tasks': true,

@@ -1,5 +1,6 @@
 import { type Route, versioned } from '../route.ts';
 import { accountRoutes } from './account.ts';
+import { auditTrailRoutes } from './audit-trail.ts';
 import { loginRoutes } from './login.ts';
 import { membershipRoutes } from './memberships.ts';
 import { oauthTokenRoutes } from './oauth-token.ts';
@@ -25,5 +26,6 @@ export const accessRoutes: Route[] = [
     ...teamRoutes,
     ...teamMemberRoutes,
     ...teamAccessRoutes,
+    ...auditTrailRoutes,
   ]),
 ];

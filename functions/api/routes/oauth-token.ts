@@ -4,6 +4,7 @@ import { type LoginGrant, redeemLoginCode } from '../../store/access/login-codes
 import { useOneTimeSecret } from '../../store/access/one-time-secrets.ts';
 import { createToken, removeSession } from '../../store/access/tokens.ts';
 import { type Answer, done, json } from '../answer.ts';
+import { deedOf, inTrails } from '../audit.ts';
 import { authenticate } from '../auth.ts';
 import type { ApiRequest } from '../request.ts';
 import { openRoute, type Route } from '../route.ts';
@@ -25,7 +26,7 @@ const userIdOf = async (request: ApiRequest, { by }: LoginGrant): Promise<string
 };
 
 /** For the page a session, which its `redirect_uri` asks for; else an API token. */
-const tokenFor = async (userId: string, isPage: boolean, description: string, until: string | null) => {
+const issue = async (userId: string, isPage: boolean, description: string, until: string | null) => {
   if (!isPage) {
     const { secret } = await createToken(userId, description, until);
     return json(200, { access_token: secret, token_type: 'bearer' }, plainJson);
@@ -35,6 +36,13 @@ const tokenFor = async (userId: string, isPage: boolean, description: string, un
   return json(200, { access_token: secret, token_type: 'bearer', expires_in: seconds }, plainJson);
 };
 
+const deed = deedOf('POST', '/authentication-tokens');
+const tokenFor = (
+  request: ApiRequest,
+  userId: string,
+  ...how: [isPage: boolean, description: string, until: string | null]
+) => inTrails({ request, principal: { userId, kind: 'user' }, deed }, () => issue(userId, ...how));
+
 const exchangeCode = async (request: ApiRequest, given: (name: string) => string): Promise<Answer> => {
   const redirectUri = given('redirect_uri');
   const grant = await redeemLoginCode(given('code'), { verifier: given('code_verifier'), redirectUri });
@@ -43,16 +51,16 @@ const exchangeCode = async (request: ApiRequest, given: (name: string) => string
   if (userId === undefined) {
     return failed('invalid_grant', 'Somebody else signs in so: sign out, and sign in as that user to see who.');
   }
-  return tokenFor(userId, redirectUri === 'page', 'terraform login', grant.tokenExpiresAt);
+  return tokenFor(request, userId, redirectUri === 'page', 'terraform login', grant.tokenExpiresAt);
 };
 
 const anotherOne =
   'The operator of this platform gets another one by invoking its Bootstrap function with "rotate": true.';
 
 /** What the operator's Bootstrap function hands out. */
-const exchangeSecret = async (given: (name: string) => string): Promise<Answer> => {
+const exchangeSecret = async (request: ApiRequest, given: (name: string) => string): Promise<Answer> => {
   const use = await useOneTimeSecret(given('secret').trim());
-  if ('userId' in use) return tokenFor(use.userId, given('redirect_uri') === 'page', 'One-time secret', null);
+  if ('userId' in use) return tokenFor(request, use.userId, given('redirect_uri') === 'page', 'One-time secret', null);
   if (use.refused === 'used') {
     return failed(
       'invalid_grant',
@@ -70,7 +78,7 @@ const exchange = async (request: ApiRequest): Promise<Answer> => {
     case 'authorization_code':
       return exchangeCode(request, given);
     case oneTimeGrant:
-      return exchangeSecret(given);
+      return exchangeSecret(request, given);
     default:
       return failed('unsupported_grant_type', `Only authorization_code and ${oneTimeGrant} are.`);
   }

@@ -3,6 +3,7 @@ import { type CaughtError, endReason, finalPhases, statusAtEnd } from '../../run
 import type { PhaseName, Run } from '../../run/run.ts';
 import type { Ending } from '../../run/states.ts';
 import { isFinal } from '../../run/status.ts';
+import { keepRunEvent } from '../audit-trail.ts';
 import { dueIn, notDue } from '../due.ts';
 import { findUnsaved } from '../states/unsaved-states.ts';
 import { getWorkspace } from '../workspaces/workspaces.ts';
@@ -79,7 +80,7 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
       ]),
     ],
   });
-  await recordRunEvent(run, status, undefined, undefined, at);
+  await Promise.all([recordRunEvent(run, status, undefined, undefined, at), keepRunEvent(latest, status, at)]);
   return ended ?? (await getRun(run.id)) ?? latest;
 };
 

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { environment } from '../environment.ts';
+import type { Run } from '../run/run.ts';
+import { auditShards, type Key, keys } from './keys.ts';
+import { create, query } from './table.ts';
+
+/** Who did what in an organization (decisions/0014). Nothing changes an event once it is kept; time takes it away. */
+
+export interface AuditEvent {
+  /** A UUID. */
+  id: string;
+  /** UTC, ISO 8601. */
+  at: string;
+  organization: string;
+  /** Id of a user, or of the account of a team or an organization. */
+  actor: string;
+  /** By what the actor did it: a token of that kind, or the platform in the actor's name. */
+  by: 'user' | 'team' | 'organization' | 'run' | 'task' | 'platform';
+  tokenId?: string;
+  requestId?: string;
+  /** Where the request came from, and what program says it sent it. */
+  address?: string;
+  agent?: string;
+  resource: { type: string; id: string | null };
+  action: string;
+  allowed: boolean;
+  /** The status that was answered if nothing came of it. */
+  failed?: number;
+  /** What there is to know of the platform's own doings. */
+  meta?: Record<string, string>;
+}
+
+interface Failure extends Key {
+  failed: number;
+}
+
+/** When DynamoDB may remove it, in seconds since 1970. */
+const expiresAt = (at: string): number => Math.floor(Date.parse(at) / 1000) + environment.auditRetentionDays * 86_400;
+
+/** 1 write. May be repeated: what is there stays. */
+export const keepEvent = async (event: AuditEvent): Promise<void> => {
+  const { failed, ...kept } = event;
+  await create({ ...keys.auditEvent(event), ...kept, expiresAt: expiresAt(event.at) });
+};
+
+/** That nothing came of it. A note beside the event, which stays as it is. 1 write. */
+export const keepFailure = async (event: AuditEvent, failed: number): Promise<void> => {
+  const { pk, sk } = keys.auditEvent(event);
+  await create({ pk, sk: `${sk}#FAILED`, failed, expiresAt: expiresAt(event.at) });
+};
+
+/** The same each time, in the form of a UUID (RFC 9562: version 8). */
+const derivedUuid = (origin: string): string =>
+  createHash('sha256')
+    .update(origin)
+    .digest('hex')
+    .replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');
+
+/** What the platform does with a run, in the name of whoever confirmed it, or created it to apply by itself. 1 write. */
+export const keepRunEvent = (run: Run, action: string, at = new Date().toISOString()): Promise<void> =>
+  keepEvent({
+    id: derivedUuid(`${run.id} ${action}`),
+    at,
+    organization: run.organization,
+    actor: run.decision?.by ?? run.createdBy,
+    by: 'platform',
+    resource: { type: 'run', id: run.id },
+    action,
+    allowed: true,
+    meta: { workspace_id: run.workspaceId, workspace: run.workspaceName },
+  });
+
+const pieceSize = 250;
+
+/** Of one partition, in the order of time. Each is given out when what follows is known: that may be its failure. */
+async function* eventsIn(pk: string, from: string): AsyncGenerator<AuditEvent> {
+  let last: AuditEvent | undefined;
+  for (let after: string | undefined, more = true; more; ) {
+    const range = after === undefined ? { from, to: '~' } : { after };
+    const items = await query<Failure | (AuditEvent & Key)>({ pk, ...range, limit: pieceSize });
+    for (const item of items) {
+      if (!('id' in item)) {
+        if (last) last = { ...last, failed: item.failed };
+        continue;
+      }
+      if (last) yield last;
+      last = item;
+    }
+    more = items.length === pieceSize;
+    after = items.at(-1)?.sk;
+  }
+  if (last) yield last;
+}
+
+/** Several in the order of time, from several in the order of time. */
+async function* merged(sources: AsyncGenerator<AuditEvent>[]): AsyncGenerator<AuditEvent> {
+  const heads = await Promise.all(sources.map((source) => source.next()));
+  for (;;) {
+    let first = -1;
+    for (const [i, head] of heads.entries()) {
+      const before = heads[first];
+      if (!head.done && (!before || before.done || head.value.at < before.value.at)) first = i;
+    }
+    const head = heads[first];
+    if (!head || head.done) return;
+    yield head.value;
+    heads[first] = await (sources[first] as AsyncGenerator<AuditEvent>).next();
+  }
+}
+
+const dayMs = 86_400_000;
+
+/**
+ * Events after a time, the oldest first. A read for each day and shard at least, and for each {@link pieceSize}.
+ * @param since UTC, ISO 8601; what has expired is gone however old it may be
+ */
+export async function* eventsSince(organization: string, since: string): AsyncGenerator<AuditEvent> {
+  const kept = new Date(Date.now() - environment.auditRetentionDays * dayMs).toISOString();
+  const from = since > kept ? since : kept;
+  for (let day = Date.parse(from.slice(0, 10)); day <= Date.now(); day += dayMs) {
+    const date = new Date(day).toISOString().slice(0, 10);
+    const shards = Array.from({ length: auditShards }, (_, shard) => keys.auditShard(organization, date, shard));
+    for await (const event of merged(shards.map((pk) => eventsIn(pk, from)))) if (event.at > from) yield event;
+  }
+}

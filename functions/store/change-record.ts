@@ -1,0 +1,38 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/**
+ * A change and the record of who makes it (decisions/0014): the record is sent right before the first write, and neither
+ * does the change go on nor is it answered before both are kept.
+ */
+export interface ChangeRecord {
+  /** Keeps the record. Called once, when there is something to record. */
+  keep(): Promise<void>;
+  kept?: Promise<void>;
+  /** Made meanwhile, in order: the first is what is created. */
+  ids: string[];
+}
+
+const current = new AsyncLocalStorage<ChangeRecord | undefined>();
+
+export const recorded = <T>(record: ChangeRecord, work: () => Promise<T>): Promise<T> => current.run(record, work);
+
+/** Outside of it: a record is a write as well. */
+export const keepRecord = (record: ChangeRecord): Promise<void> => {
+  record.kept ??= current.run(undefined, () => record.keep());
+  return record.kept;
+};
+
+export const noteId = (id: string): string => {
+  current.getStore()?.ids.push(id);
+  return id;
+};
+
+export const withRecord = async <T>(write: () => Promise<T>): Promise<T> => {
+  const record = current.getStore();
+  if (!record) return write();
+  const isFirst = record.kept === undefined;
+  const kept = keepRecord(record);
+  if (!isFirst) await kept;
+  const [done] = await Promise.all([write(), kept]);
+  return done;
+};
