@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { exit } from '../../functions/cli/exit.ts';
 import { newName, organization, platform } from './support/world.ts';
@@ -52,35 +53,45 @@ interface Settings {
   interruptAt?: string;
 }
 
-const stepform = async (
-  words: string[],
-  { folder = 'good', input = '', interruptAt }: Settings = {},
-): Promise<Ended> => {
-  const child = spawn(process.execPath, [command, ...words], {
+const start = (program: string, words: string[], folder = 'good', env: Record<string, string> = {}) => {
+  const child = spawn(program, words, {
     cwd: join(root, folder),
     env: {
       PATH: process.env.PATH,
       HOME: root,
       TFE_ADDRESS: platform.url,
-      // Neither a platform beside the checkout nor colours.
+      // No platform beside the checkout.
       STEPFORM_DATA: join(root, 'none'),
-      NO_COLOR: '1',
+      ...env,
     },
   });
   // Whoever has ended does not read.
   child.stdin.on('error', () => {});
-  child.stdin.end(input);
+  return child;
+};
+
+type Child = ReturnType<typeof start>;
+
+const whenItSays = (child: Child, words: string, then: () => void): void => {
+  let said = '';
+  child.stdout.on('data', (part: Buffer) => {
+    const before = said.includes(words);
+    said += part;
+    if (!before && said.includes(words)) then();
+  });
+};
+
+const end = async (child: Child): Promise<Ended> => {
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  if (interruptAt) {
-    let said = '';
-    child.stdout.on('data', (part: Buffer) => {
-      const before = said.includes(interruptAt);
-      said += part;
-      if (!before && said.includes(interruptAt)) child.kill('SIGINT');
-    });
-  }
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
   return { code: await ended, out, err };
+};
+
+const stepform = (words: string[], { folder, input = '', interruptAt }: Settings = {}): Promise<Ended> => {
+  const child = start(process.execPath, [command, ...words], folder);
+  child.stdin.end(input);
+  if (interruptAt) whenItSays(child, interruptAt, () => child.kill('SIGINT'));
+  return end(child);
 };
 
 const succeed = async (words: string[], input?: string): Promise<string> => {
@@ -180,4 +191,17 @@ it('tells an errored run as one object a line, and ends as it did', async () => 
   const missing = await stepform(['runs', 'show', 'run-0000000000000000', '--json']);
   expect(missing.code).toBe(exit.notFound);
   expect(JSON.parse(missing.out)).toMatchObject({ errors: [{ status: '404' }], 'exit-code': exit.notFound });
+});
+
+/** A terminal (util-linux): what is written to it has been typed. */
+const terminal = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false;
+
+it.runIf(terminal)('asks whoever sits there before it applies, with colours, and says what goes on', async () => {
+  const typed = `'${process.execPath}' '${command}' runs start --watch --destroy --var n=1`;
+  const child = start('script', ['--quiet', '--return', '--command', typed, '/dev/null'], 'good', { TERM: 'xterm' });
+  whenItSays(child, 'Apply these changes?', () => child.stdin.write('yes\r'));
+  const { code, out } = await end(child);
+  expect(stripVTControlCharacters(out)).toMatch(/Apply these changes\? They destroy 1 resource\./);
+  expect(out).toContain('\x1b[32m✓\x1b[39m Apply');
+  expect({ code, out }).toEqual({ code: exit.done, out: expect.stringContaining('Apply complete!') });
 });
