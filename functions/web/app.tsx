@@ -4,6 +4,7 @@ import { Notice } from './parts/basics.tsx';
 import { Shell } from './parts/shell.tsx';
 import type { Place } from './places.ts';
 import { account, get, signedIn } from './session.ts';
+import { Members } from './views/members.tsx';
 import { NewOrganization } from './views/new-organization.tsx';
 import { OrganizationSettings } from './views/organization-settings.tsx';
 import { Organizations } from './views/organizations.tsx';
@@ -16,6 +17,8 @@ import { RunView } from './views/run.tsx';
 import { RunTasks } from './views/run-tasks.tsx';
 import { SignIn } from './views/sign-in.tsx';
 import { StateView } from './views/state.tsx';
+import { TeamView } from './views/team.tsx';
+import { Teams } from './views/teams.tsx';
 import { Tokens } from './views/tokens.tsx';
 import { VariableSetView } from './views/variable-set.tsx';
 import { VariableSets } from './views/variable-sets.tsx';
@@ -61,6 +64,12 @@ const View = ({ at }: { at: Place }) => {
       return <PolicySets key={at.organization} organization={at.organization} />;
     case 'policy-set':
       return <PolicySetView key={at.id} {...at} />;
+    case 'teams':
+      return <Teams key={at.organization} organization={at.organization} />;
+    case 'team':
+      return <TeamView key={at.id} {...at} />;
+    case 'members':
+      return <Members key={at.organization} organization={at.organization} />;
     case 'organization-settings':
       return <OrganizationSettings key={at.organization} organization={at.organization} />;
     case 'state':

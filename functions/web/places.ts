@@ -21,6 +21,8 @@ const organizationPaths = {
   'variable-sets': ['variable-sets'],
   'run-tasks': ['settings', 'run-tasks'],
   'policy-sets': ['settings', 'policy-sets'],
+  teams: ['settings', 'teams'],
+  members: ['settings', 'members'],
   'organization-settings': ['settings', 'general'],
 } as const satisfies Record<string, readonly string[]>;
 export type OrganizationView = keyof typeof organizationPaths;
@@ -31,6 +33,7 @@ const singles = {
   'variable-set': ['variable-sets', 'varset-'],
   'policy-set': ['policy-sets', 'polset-'],
   project: ['projects', 'prj-'],
+  team: ['teams', 'team-'],
 } as const satisfies Record<string, readonly [OrganizationView, string]>;
 export type SingleView = keyof typeof singles;
 
@@ -107,6 +110,7 @@ export const pathOf = (place: Place): string => {
     case 'variable-set':
     case 'policy-set':
     case 'project':
+    case 'team':
       return join(place.organization, ...organizationPaths[singles[place.view][0]], place.id);
     case 'workspace':
       return join(place.organization, 'workspaces', place.workspace, ...(place.tab === 'overview' ? [] : [place.tab]));

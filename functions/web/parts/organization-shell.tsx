@@ -13,6 +13,8 @@ const sections: readonly (readonly [view: OrganizationView, name: string, permis
   ['variable-sets', 'Variable sets', 'can-read-varsets'],
   ['run-tasks', 'Run tasks', 'can-read-run-tasks'],
   ['policy-sets', 'Policy sets', 'can-read-policies'],
+  ['teams', 'Teams'],
+  ['members', 'Members', 'can-view-users'],
   ['organization-settings', 'Settings'],
 ];
 

@@ -10,6 +10,7 @@ import { Titled } from '../parts/head.tsx';
 import { Shell } from '../parts/shell.tsx';
 import { all, call, change, get, related } from '../session.ts';
 import { ProjectFields, projectOf } from './projects.tsx';
+import { TeamAccess } from './team-access.tsx';
 
 interface Known {
   project: Resource;
@@ -64,27 +65,39 @@ const Project = ({ project, workspaces, organization, live }: Known & { organiza
         onDelete={permissions['can-destroy'] && !isDefault && (() => (asking.value = 'delete'))}
       />
       {isDefault && <p class="soft">New workspaces belong to it unless another project is chosen.</p>}
-      <h2>Workspaces</h2>
-      {workspaces.length === 0 ? (
-        <p class="panel pad soft">
-          There are none. A workspace is put here when it is made, or in its settings
-          {permissions['can-create-workspace'] ? '' : ', by who may'}.
-        </p>
-      ) : (
-        <ul class="panel list" aria-label="Workspaces">
-          {workspaces.map(({ id, attributes }) => (
-            <li key={id}>
-              <a
-                class="item"
-                href={hrefOf({ view: 'workspace', organization, workspace: attributes.name, tab: 'overview' })}
-              >
-                <span class="title">{attributes.name}</span>
-                <span class="meta">{attributes.description}</span>
-              </a>
-            </li>
-          ))}
-        </ul>
-      )}
+      <div class="halves">
+        <section class="stack" aria-label="Workspaces">
+          <h2>Workspaces</h2>
+          {workspaces.length === 0 ? (
+            <p class="panel pad soft">
+              There are none. A workspace is put here when it is made, or in its settings
+              {permissions['can-create-workspace'] ? '' : ', by who may'}.
+            </p>
+          ) : (
+            <ul class="panel list" aria-label="Workspaces">
+              {workspaces.map(({ id, attributes }) => (
+                <li key={id}>
+                  <a
+                    class="item"
+                    href={hrefOf({ view: 'workspace', organization, workspace: attributes.name, tab: 'overview' })}
+                  >
+                    <span class="title">{attributes.name}</span>
+                    <span class="meta">{attributes.description}</span>
+                  </a>
+                </li>
+              ))}
+            </ul>
+          )}
+        </section>
+        {permissions['can-read-teams'] && (
+          <TeamAccess
+            what="project"
+            id={project.id}
+            organization={organization}
+            may={permissions['can-manage-teams']}
+          />
+        )}
+      </div>
       {asking.value === 'change' && (
         <Dialog title={`Change ${name}`} onClose={close}>
           <Form

@@ -7,6 +7,7 @@ import { Confirm } from '../parts/dialog.tsx';
 import { Choice, Form, Select, Text, textOf } from '../parts/form.tsx';
 import { call, change, related } from '../session.ts';
 import { RunTriggers } from './run-triggers.tsx';
+import { TeamAccess } from './team-access.tsx';
 import { WorkspaceTasks } from './workspace-tasks.tsx';
 
 const tagsOf = (text: string | undefined): string[] => (text ?? '').split(/[\s,]+/).filter(Boolean);
@@ -101,6 +102,7 @@ export const Settings = ({
       <div class="stack">
         <WorkspaceTasks workspace={workspace} organization={organization} />
         <RunTriggers workspace={workspace} organization={organization} />
+        {permissions['can-update'] && <TeamAccess what="workspace" id={workspace.id} organization={organization} may />}
         {permissions['can-destroy'] && <Danger workspace={workspace} organization={organization} />}
       </div>
     </div>

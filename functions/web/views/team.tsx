@@ -1,0 +1,167 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../cli/client.ts';
+import { type Live, useLive } from '../live.ts';
+import { go } from '../location.ts';
+import { may, useOrganization } from '../organization.ts';
+import { Attached } from '../parts/attached.tsx';
+import { Loaded, Notice } from '../parts/basics.tsx';
+import { Confirm, Dialog } from '../parts/dialog.tsx';
+import { Choices, Form } from '../parts/form.tsx';
+import { Titled } from '../parts/head.tsx';
+import { Shell } from '../parts/shell.tsx';
+import { call, change } from '../session.ts';
+import { organizationFlags } from '../text/access.ts';
+import { nameOf, useMembers } from './members.tsx';
+import { TeamFields, teamOf } from './teams.tsx';
+
+interface Known {
+  team: Resource;
+  users: Resource[];
+}
+
+const load = async (id: string): Promise<Known> => {
+  const { data, included = [] } = await call('GET', `/teams/${encodeURIComponent(id)}?include=users`);
+  return { team: data, users: included.filter(({ type }) => type === 'users') };
+};
+
+/** One team: who is in it, and what it may do in the whole organization. */
+export const TeamView = ({ organization, id }: { organization: string; id: string }) => {
+  useOrganization(organization);
+  const live = useLive(
+    `team/${id}`,
+    () => load(id),
+    () => 15_000,
+  );
+  const name = live.value?.team.attributes.name;
+  return (
+    <Shell
+      title={name ?? 'Team'}
+      crumbs={[
+        { text: organization, to: { view: 'workspaces', organization } },
+        { text: 'Teams', to: { view: 'teams', organization } },
+        { text: name ?? id },
+      ]}
+    >
+      <Loaded live={live} what="team">
+        {(known) => <Team {...known} organization={organization} live={live} />}
+      </Loaded>
+    </Shell>
+  );
+};
+
+const Team = ({ team, users, organization, live }: Known & { organization: string; live: Live<Known> }) => {
+  const asking = useSignal<'change' | 'delete' | undefined>(undefined);
+  const { name, permissions } = team.attributes;
+  const close = () => {
+    asking.value = undefined;
+  };
+  return (
+    <>
+      <Titled
+        title={name}
+        onEdit={permissions['can-update-sso-team-id'] && (() => (asking.value = 'change'))}
+        onDelete={permissions['can-destroy'] && (() => (asking.value = 'delete'))}
+      />
+      <div class="sides">
+        <Access key={JSON.stringify(team.attributes['organization-access'])} team={team} onChange={live.refresh} />
+        <Members team={team} users={users} organization={organization} onChange={live.refresh} />
+      </div>
+      {asking.value === 'change' && (
+        <Dialog title={`Change ${name}`} onClose={close}>
+          <Form
+            submit="Save"
+            onCancel={close}
+            onSubmit={async (data) => {
+              await change(`/teams/${team.id}`, 'teams', teamOf(data));
+              close();
+              live.refresh();
+            }}
+          >
+            <TeamFields team={team} />
+          </Form>
+        </Dialog>
+      )}
+      {asking.value === 'delete' && (
+        <Confirm
+          title={`Delete ${name}?`}
+          yes="Delete team"
+          onYes={async () => {
+            await call('DELETE', `/teams/${team.id}`);
+            go({ view: 'teams', organization });
+          }}
+          onClose={close}
+        >
+          <p>What it gave its members ends at once. They stay members of {organization}.</p>
+        </Confirm>
+      )}
+    </>
+  );
+};
+
+const Access = ({ team, onChange }: { team: Resource; onChange(): void }) => {
+  const saved = useSignal(false);
+  const { name, 'organization-access': access, permissions } = team.attributes;
+  const owners = name === 'owners';
+  const submit = async (data: FormData) => {
+    saved.value = false;
+    const wanted = new Set(data.getAll('flags'));
+    // What is not touched may follow from what is.
+    const changed = organizationFlags.filter(([flag]) => wanted.has(flag) !== access[flag]);
+    await change(`/teams/${team.id}`, 'teams', {
+      'organization-access': Object.fromEntries(changed.map(([flag]) => [flag, wanted.has(flag)])),
+    });
+    saved.value = true;
+    onChange();
+  };
+  return (
+    <section class="panel pad stack">
+      <h2>In the whole organization</h2>
+      {owners ? (
+        <p class="soft">Owners may do everything.</p>
+      ) : (
+        <Form submit="Save access" readOnly={!permissions['can-update-organization-access']} onSubmit={submit}>
+          <Choices
+            legend="Its members may"
+            name="flags"
+            options={organizationFlags}
+            chosen={organizationFlags.map(([flag]) => flag).filter((flag) => access[flag])}
+          />
+          {saved.value && <Notice kind="good">Saved.</Notice>}
+        </Form>
+      )}
+      <p class="soft small">
+        What it may do with single workspaces and projects is in their settings, and adds to this.
+      </p>
+    </section>
+  );
+};
+
+interface MembersProps extends Known {
+  organization: string;
+  onChange(): void;
+}
+
+const Members = ({ team, users, organization, onChange }: MembersProps) => {
+  const mayChange = team.attributes.permissions['can-update-membership'];
+  const everybody = useMembers(organization, mayChange && may(organization, 'can-view-users'));
+  const relate = (method: 'POST' | 'DELETE', id: string) =>
+    call(method, `/teams/${team.id}/relationships/users`, { data: [{ type: 'users', id }] });
+  const names = new Map(everybody.map(({ id, name }) => [id, name]));
+  return (
+    <aside class="panel pad stack" aria-label="Members">
+      <h2>Members</h2>
+      <Attached
+        items={users.map((user) => ({ id: user.id, name: names.get(user.id) ?? nameOf(user) }))}
+        others={everybody}
+        may={mayChange}
+        none="Nobody is in it yet."
+        adding="Add a member"
+        prompt="Add a member …"
+        removing={(name) => `Take ${name} out of the team`}
+        onAdd={(id) => relate('POST', id)}
+        onRemove={(id) => relate('DELETE', id)}
+        onChange={onChange}
+      />
+    </aside>
+  );
+};
