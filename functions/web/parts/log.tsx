@@ -108,7 +108,7 @@ export const Log = ({ name, url, runId, over }: LogProps) => {
         key={fold ? `${index} fold` : index}
         index={index}
         name={name}
-        pieces={log.pieces(index)}
+        pieces={fold && open.value.has(fold) ? [{ text: fold.address, style: { bold: true } }] : log.pieces(index)}
         mark={search.value}
         aimed={!fold && aimed.value === index}
         onAim={() => (aimed.value = index)}
