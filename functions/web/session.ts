@@ -119,6 +119,15 @@ export const change = async (
   relationships?: Record<string, { data: unknown }>,
 ): Promise<Resource> => (await call('PATCH', path, { data: { type, attributes, relationships } })).data;
 
+/**
+ * What a reader changed, for two may do so at once: the rest stays as somebody else made it.
+ * @param known as the reader saw it when the form was opened
+ */
+export const changed = (wanted: Record<string, unknown>, known: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(wanted).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(known[name])),
+  );
+
 /** What to tell the reader: the server's own words where there are any. */
 export const saying = (error: unknown): string => {
   if (error instanceof ApiError) {

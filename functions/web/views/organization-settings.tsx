@@ -7,7 +7,7 @@ import { Loaded, Notice } from '../parts/basics.tsx';
 import { Confirm } from '../parts/dialog.tsx';
 import { Choice, Form, Select, Text, textOf } from '../parts/form.tsx';
 import { OrganizationShell } from '../parts/organization-shell.tsx';
-import { call, change, get } from '../session.ts';
+import { call, change, changed, get } from '../session.ts';
 
 export const OrganizationSettings = ({ organization }: { organization: string }) => {
   const live = useLive(
@@ -32,18 +32,19 @@ export const OrganizationSettings = ({ organization }: { organization: string })
 
 const General = ({ organization }: { organization: Resource }) => {
   const saved = useSignal(false);
-  const { attributes, id } = organization;
+  const seen = useSignal(organization);
+  const { attributes, id } = seen.value;
   const mayUpdate = attributes.permissions['can-update'];
   const submit = async (data: FormData) => {
     saved.value = false;
-    knowOrganization(
-      await change(`/organizations/${id}`, 'organizations', {
-        email: textOf(data, 'email'),
-        'default-execution-mode': data.get('default-execution-mode'),
-        'cost-estimation-enabled': data.has('cost-estimation-enabled'),
-        'allow-force-delete-workspaces': data.has('allow-force-delete-workspaces'),
-      }),
-    );
+    const settings = {
+      email: textOf(data, 'email'),
+      'default-execution-mode': data.get('default-execution-mode'),
+      'cost-estimation-enabled': data.has('cost-estimation-enabled'),
+      'allow-force-delete-workspaces': data.has('allow-force-delete-workspaces'),
+    };
+    seen.value = await change(`/organizations/${id}`, 'organizations', changed(settings, attributes));
+    knowOrganization(seen.value);
     saved.value = true;
   };
   return (

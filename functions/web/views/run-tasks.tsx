@@ -8,7 +8,7 @@ import { Choice, Form, Text, textOf } from '../parts/form.tsx';
 import { Head } from '../parts/head.tsx';
 import { OrganizationShell } from '../parts/organization-shell.tsx';
 import { AskedFields, askedOf } from '../parts/task-fields.tsx';
-import { all, call, change, create } from '../session.ts';
+import { all, call, change, changed, create } from '../session.ts';
 import { whenAsked } from '../text/run-task.ts';
 import { count } from '../text/time.ts';
 
@@ -129,7 +129,7 @@ const EditTask = ({ organization, task, onClose }: EditProps) => {
       'global-configuration': everywhere.value ? { enabled: true, ...askedOf(data) } : { enabled: false },
     };
     await (task
-      ? change(`/tasks/${task.id}`, 'tasks', attributes)
+      ? change(`/tasks/${task.id}`, 'tasks', changed(attributes, task.attributes))
       : create(`/organizations/${organization}/tasks`, 'tasks', attributes));
     onClose();
   };

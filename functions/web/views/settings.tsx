@@ -5,7 +5,7 @@ import { useItems } from '../organization.ts';
 import { Notice } from '../parts/basics.tsx';
 import { Confirm } from '../parts/dialog.tsx';
 import { Choice, Form, Select, Text, textOf } from '../parts/form.tsx';
-import { call, change, related } from '../session.ts';
+import { call, change, changed, get, related } from '../session.ts';
 import { RunTriggers } from './run-triggers.tsx';
 import { TeamAccess } from './team-access.tsx';
 import { WorkspaceTasks } from './workspace-tasks.tsx';
@@ -23,8 +23,10 @@ export const Settings = ({
   onChange(): void;
 }) => {
   const saved = useSignal(false);
-  const { attributes } = workspace;
-  const { permissions } = attributes;
+  // The workspace is asked for again all the time; the form goes on showing what it began with.
+  const seen = useSignal(workspace);
+  const { attributes } = seen.value;
+  const { permissions } = workspace.attributes;
   const projects = useItems(organization, 'projects', permissions['can-update']);
   const submit = async (data: FormData) => {
     saved.value = false;
@@ -39,9 +41,14 @@ export const Settings = ({
       'auto-apply': data.has('auto-apply'),
       'allow-destroy-plan': data.has('allow-destroy-plan'),
     };
-    const moved = project ? { project: { data: { type: 'projects', id: project } } } : undefined;
-    await change(`/workspaces/${workspace.id}`, 'workspaces', settings, moved);
-    await setTags(workspace, tagsOf(textOf(data, 'tags')));
+    const moved =
+      project && project !== related(seen.value, 'project')
+        ? { project: { data: { type: 'projects', id: project } } }
+        : undefined;
+    const path = `/workspaces/${workspace.id}`;
+    await change(path, 'workspaces', changed(settings, attributes), moved);
+    await setTags(seen.value, tagsOf(textOf(data, 'tags')));
+    seen.value = await get(path);
     saved.value = true;
     if (name !== attributes.name) {
       go({ view: 'workspace', organization, workspace: name, tab: 'settings' }, { replace: true });

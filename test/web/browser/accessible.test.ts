@@ -64,6 +64,16 @@ beforeAll(async () => {
     'policy-sets': { data: [{ type: 'policy-sets', id: loose.id }] },
   });
   const project = await client.create(`/organizations/${organization}/projects`, 'projects', { name: newName('prj') });
+  const team = await client.create(`/organizations/${organization}/teams`, 'teams', { name: newName('team') });
+  await client.create(
+    '/team-workspaces',
+    'team-workspaces',
+    { access: 'write' },
+    {
+      team: { data: { type: 'teams', id: team.id } },
+      workspace: { data: { type: 'workspaces', id: workspace.id } },
+    },
+  );
   const at = `/app/${organization}/workspaces/${name}`;
   const settings = `/app/${organization}/settings`;
   Object.assign(views, {
@@ -82,6 +92,9 @@ beforeAll(async () => {
       ready: 'One by one',
       open: 'Add policy',
     },
+    teams: { path: `${settings}/teams`, ready: team.attributes.name, open: 'New team' },
+    team: { path: `${settings}/teams/${team.id}`, ready: 'Nobody is in it yet' },
+    members: { path: `${settings}/members`, ready: 'owners', open: 'Invite' },
     'organization settings': { path: `${settings}/general`, ready: 'Delete this organization' },
     overview: { path: at, ready: 'Current run' },
     'new run': { path: at, ready: 'Current run', open: 'Start new run' },
@@ -90,7 +103,7 @@ beforeAll(async () => {
     state: { path: `${at}/states/${state?.id}`, ready: 'terraform_data.a' },
     variables: { path: `${at}/variables`, ready: 'unused' },
     'new variable': { path: `${at}/variables`, ready: 'unused', open: 'Add variable' },
-    settings: { path: `${at}/settings`, ready: 'Delete this workspace', open: 'Attach a run task' },
+    settings: { path: `${at}/settings`, ready: team.attributes.name, open: 'Attach a run task' },
     'run that applied': { path: runPath(name, applied.id), ready: 'What differs from the state before' },
     'run that failed': { path: runPath(name, failed.id), ready: 'Terraform v' },
     'run that waits': { path: runPath(name, waiting.id), ready: 'terraform_data.c' },

@@ -1,0 +1,78 @@
+import { expect, it } from 'vitest';
+import { newName, newWorkspace } from '../../e2e/support/world.ts';
+import { client, organization, visit } from './support/reader.ts';
+
+/** Who belongs to an organization, and what teams may do, is managed by clicks. */
+
+const settings = `/app/${organization}/settings`;
+
+it('a team is made, gets people and access, and gives it back', async () => {
+  const workspace = await newWorkspace();
+  const name = newName('team');
+  const email = `${newName('mira')}@b.test`;
+  const page = await visit(`${settings}/teams`);
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'New team' }).click();
+  await dialog.getByLabel('Name').fill(name);
+  await dialog.getByRole('button', { name: 'Create team' }).click();
+  await page.getByRole('heading', { name, exact: true }).waitFor();
+
+  // What follows from what is ticked is ticked as well.
+  await page.getByLabel('Manage all workspaces').check();
+  await page.getByRole('button', { name: 'Save access' }).click();
+  await page.getByRole('checkbox', { name: 'See all workspaces', checked: true }).waitFor();
+
+  await page.goto(`${settings}/members`);
+  await page.getByRole('button', { name: 'Invite' }).click();
+  await dialog.getByLabel('E-mail').fill(email);
+  await dialog.getByLabel(name).check();
+  await dialog.getByRole('button', { name: 'Invite' }).click();
+  const line = page.getByRole('listitem').filter({ hasText: email });
+  await line.getByText('invited').waitFor();
+  await line.getByText(name).waitFor();
+
+  await page.goto(`/app/${organization}/workspaces/${workspace.attributes.name}/settings`);
+  await page.getByRole('button', { name: 'Give a team access' }).click();
+  await dialog.getByLabel('Team', { exact: true }).selectOption({ label: name });
+  await dialog.getByLabel('Access', { exact: true }).selectOption('custom');
+  await dialog.getByLabel('Runs').selectOption('apply');
+  await dialog.getByLabel('Lock and unlock').check();
+  await dialog.getByRole('button', { name: 'Give access' }).click();
+  await page.getByRole('button', { name: `Change the access of ${name}` }).waitFor();
+  const access = `/team-workspaces?filter[workspace][id]=${workspace.id}`;
+  const [given] = await client.list(access);
+  expect(given?.attributes).toMatchObject({ access: 'custom', runs: 'apply', 'workspace-locking': true });
+  await page.getByRole('button', { name: `Take the access of ${name} away` }).click();
+  await dialog.getByRole('button', { name: 'Take it away' }).click();
+  await page.getByRole('link', { name, exact: true }).waitFor({ state: 'detached' });
+  expect(await client.list(access)).toEqual([]);
+
+  await page.goto(`${settings}/members`);
+  await page.getByRole('button', { name: `Remove ${email}` }).click();
+  await dialog.getByRole('button', { name: 'Remove member' }).click();
+  await line.waitFor({ state: 'detached' });
+});
+
+it('a project gives its workspaces to a team', async () => {
+  const name = newName('team');
+  await client.create(`/organizations/${organization}/teams`, 'teams', { name });
+  const page = await visit(`/app/${organization}/projects`);
+  const dialog = page.getByRole('dialog');
+  const project = newName('project');
+  await page.getByRole('button', { name: 'New project' }).click();
+  await dialog.getByLabel('Name').fill(project);
+  await dialog.getByRole('button', { name: 'Create project' }).click();
+  await page.getByRole('heading', { name: project }).waitFor();
+  await page.getByRole('button', { name: 'Give a team access' }).click();
+  await dialog.getByLabel('Team', { exact: true }).selectOption({ label: name });
+  await dialog.getByLabel('Access', { exact: true }).selectOption('maintain');
+  await dialog.getByRole('button', { name: 'Give access' }).click();
+  await page.getByRole('button', { name: `Change the access of ${name}` }).click();
+  await dialog.getByLabel('Access', { exact: true }).selectOption('custom');
+  await dialog.getByLabel('Make workspaces').check();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('custom', { exact: true }).waitFor();
+  const [, id] = /(prj-\w+)/.exec(page.url()) ?? [];
+  const [given] = await client.list(`/team-projects?filter[project][id]=${id}`);
+  expect(given?.attributes).toMatchObject({ access: 'custom', 'workspace-access': { create: true, delete: true } });
+});
