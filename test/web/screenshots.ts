@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { packFiles, packFolder } from '../../functions/cli/archive.ts';
 import { Client, isFinalRun, type Resource } from '../../functions/cli/client.ts';
 import { PlatformProcess } from '../e2e/support/platform.ts';
+import { archive, policyFiles } from '../support/policies.ts';
 import { launchBrowser } from './browser/support/browser.ts';
 
 /**
@@ -87,6 +88,39 @@ const furnish = async (client: Client, organization: string): Promise<Scene> => 
   };
 };
 
+/** Who judges runs, and who may do what: after the runs, which it would change. @returns addresses */
+const govern = async (client: Client, organization: string) => {
+  const home = `/organizations/${organization}`;
+  const description = 'What every workspace in production has to keep to';
+  const set = await client.create(`${home}/policy-sets`, 'policy-sets', {
+    name: 'production-safety',
+    kind: 'opa',
+    global: true,
+    overridable: true,
+    description,
+  });
+  const version = await client.create(`/policy-sets/${set.id}/versions`, 'policy-set-versions', {});
+  const files = policyFiles('deny contains "a database without backups" if false', 'mandatory');
+  await fetch(String(version.links?.upload), { method: 'PUT', body: new Uint8Array(await archive(files)) });
+  await client.get(`/policy-set-versions/${version.id}`);
+  await client.create(`/policy-sets/${set.id}/parameters`, 'vars', {
+    key: 'limit',
+    value: '40',
+    category: 'policy-set',
+  });
+  const team = await client.create(`${home}/teams`, 'teams', {
+    name: 'platform',
+    visibility: 'organization',
+    'organization-access': { 'manage-workspaces': true, 'manage-policies': true },
+  });
+  for (const email of ['mira@acme.example', 'jo@acme.example']) {
+    const relationships = { teams: { data: [{ type: 'teams', id: team.id }] } };
+    await client.create(`${home}/organization-memberships`, 'organization-memberships', { email }, relationships);
+  }
+  const settings = `/app/${organization}/settings`;
+  return { policySet: `${settings}/policy-sets/${set.id}`, team: `${settings}/teams/${team.id}` };
+};
+
 const take = async (page: Page, name: string): Promise<void> => {
   await page.evaluate(() => document.fonts.ready);
   await page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' });
@@ -126,6 +160,13 @@ try {
   await light.goto(scene.failed);
   await light.getByLabel('Lines of the plan').getByText('Error').first().waitFor();
   await take(light, 'run-errored');
+  const governed = await govern(client, organization);
+  await light.goto(governed.policySet);
+  await light.getByText('in force').waitFor();
+  await take(light, 'policy-set');
+  await light.goto(governed.team);
+  await light.getByText('mira@acme.example').first().waitFor();
+  await take(light, 'team');
   const dark = await visit('dark');
   await dark.goto(scene.deciding);
   await dark.getByText('terraform_data.service').waitFor();
