@@ -113,7 +113,7 @@ beforeAll(async () => {
       unfolds: ['1 outcome', 'What CC-1 says', 'it is'],
     },
     'run in line': { path: runPath(name, pending.id), ready: 'Waits for Waits' },
-    tokens: { path: '/app/settings/tokens', ready: 'Created by the operator' },
+    tokens: { path: '/app/settings/tokens', ready: 'Revoke' },
     'new organization': { path: '/app/organizations/new', ready: 'It cannot be changed later' },
     nothing: { path: '/app/a/b/c/d/e', ready: 'There is nothing at this address' },
   });
