@@ -42,7 +42,7 @@ const commands = new Set<string>();
 const watchProcesses = () => {
   const timer = setInterval(() => {
     for (const { command } of descendants(platform.local.pid)) commands.add(command);
-  }, 100);
+  }, 200);
   return () => clearInterval(timer);
 };
 
@@ -57,20 +57,22 @@ it('a secret is nowhere but where Terraform itself needs it; a token is nowhere 
   canaries.know('API token', token.slice('sfu_'.length));
   const client = new Client(url, token);
 
-  const { task } = await organizationHas(client, organization, tasks);
-  const workspaces = await Promise.all(
-    ['applied', 'failed', 'canceled'].map((name) => client.createWorkspace(organization, name, { 'auto-apply': true })),
-  );
+  const [{ task }, ...workspaces] = await Promise.all([
+    organizationHas(client, organization, tasks),
+    ...['applied', 'failed', 'canceled'].map((name) =>
+      client.createWorkspace(organization, name, { 'auto-apply': true }),
+    ),
+  ]);
   const [applied, failed, canceled] = workspaces as [Resource, Resource, Resource];
-  for (const workspace of workspaces) await workspaceHas(client, workspace);
-  await client.setVariable(applied.id, { key: 'TFC_WORKLOAD_IDENTITY_AUDIENCE', value: 'x', category: 'env' });
-  const set = await attachPolicy(client, organization, applied);
-  await client.create(
-    `/workspaces/${applied.id}/tasks`,
-    'workspace-tasks',
-    { stages: ['post_plan'], 'enforcement-level': 'mandatory' },
-    { task: { data: { type: 'tasks', id: task.id } } },
-  );
+  const attached = { stages: ['post_plan'], 'enforcement-level': 'mandatory' };
+  const [set] = await Promise.all([
+    attachPolicy(client, organization, applied),
+    client.setVariable(applied.id, { key: 'TFC_WORKLOAD_IDENTITY_AUDIENCE', value: 'x', category: 'env' }),
+    client.create(`/workspaces/${applied.id}/tasks`, 'workspace-tasks', attached, {
+      task: { data: { type: 'tasks', id: task.id } },
+    }),
+    ...workspaces.map((workspace) => workspaceHas(client, workspace)),
+  ]);
   const start = async (workspace: Resource, main: string) => {
     const version = await client.upload(workspace.id, await packFiles({ 'main.tf': main }));
     return client.createRun(workspace.id, {}, version.id);
@@ -125,7 +127,7 @@ const mayBe = [
   /^((HCL )?variable( of a set)?|phrase|lines|sensitive value of the configuration): s3\/.*\/states\//,
   /^sensitive value of the configuration: s3\/.*\/configurations\//,
   // What `npm start` tells its owner.
-  /^a token of a user: (local\.json|terraform\.rc|output\.txt)$/,
+  /^a token of the platform: (local\.json|terraform\.rc|output\.txt)$/,
 ];
 
 const foundIn = (place: string, content: string | Buffer): string[] =>

@@ -23,9 +23,7 @@ const formsOf = (core: string): string[] => [
 /** What every token of the platform looks like. */
 const tokens: [string, RegExp][] = [
   ['a token of a runner', /run-[A-Za-z0-9]{16}\.(plan|apply)\.[\w-]{40,}/],
-  ['a token that reads states', /sfr_[A-Za-z0-9]{16}\./],
-  ['a token of a run task', /sft_[A-Za-z0-9]{25}\./],
-  ['a token of a user', /sfu_[\w-]{40,}/],
+  ['a token of the platform', /\bsf[a-z]{1,8}_[A-Za-z0-9_.-]{43,}/],
   ['a workload identity token', /eyJ[\w-]{20,}\.eyJ[\w-]{20,}\./],
   ['a presigned URL', /X-Amz-Signature=[0-9a-f]{64}/],
 ];

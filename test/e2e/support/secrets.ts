@@ -67,8 +67,10 @@ export const organizationHas = async (
     global: true,
   });
   const vars = `/varsets/${set.id}/relationships/vars`;
-  await client.create(vars, 'vars', { key: 'of_set', value: given.OF_SET, category: 'terraform', sensitive });
-  await client.create(vars, 'vars', { key: 'ENV_OF_SET', value: given.ENV_OF_SET, category: 'env', sensitive });
+  await Promise.all([
+    client.create(vars, 'vars', { key: 'of_set', value: given.OF_SET, category: 'terraform', sensitive }),
+    client.create(vars, 'vars', { key: 'ENV_OF_SET', value: given.ENV_OF_SET, category: 'env', sensitive }),
+  ]);
   tasks.answer = async (request, response) => {
     status(200)(request, response);
     if (request.payload.access_token !== 'test-token') await callBack(request.payload, { status: 'passed' });
@@ -85,7 +87,7 @@ export const workspaceHas = async (client: Client, workspace: Resource): Promise
     { key: 'lines', value: given.LINES },
     { key: 'ENV', value: given.ENV, category: 'env' },
   ];
-  for (const variable of variables) await client.setVariable(workspace.id, { ...variable, sensitive });
+  await Promise.all(variables.map((variable) => client.setVariable(workspace.id, { ...variable, sensitive })));
 };
 
 /** Says what it was given. */
@@ -168,5 +170,5 @@ export const readAll = async (client: Client, organization: string, runs: Resour
     `/policy-evaluations/${evaluation?.id}/policy-set-outcomes`,
     '/account/details',
   ];
-  for (const path of paths) await client.call('GET', path);
+  await Promise.all(paths.map((path) => client.call('GET', path)));
 };
