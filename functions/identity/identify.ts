@@ -44,7 +44,7 @@ export const identify = async (
     phase,
   };
   const now = Math.floor(Date.now() / 1000);
-  const issue = { issuer: environment.publicUrl, now, lifetimeSeconds: phaseSeconds[phase] };
+  const issue = { issuer: environment.publicUrl, now, lifetimeSeconds: phaseSeconds(run, phase) };
   const sign = (audience: string) => signToken(claimsOf(workload, { ...issue, audience, id: randomUUID() }));
   const credentials = await Promise.all(
     asked.credentials.map(async (one) => ({ ...one, token: await sign(one.audience) })),

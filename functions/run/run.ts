@@ -39,6 +39,8 @@ export interface Run extends RunOptions {
    * the task results of the stage. `order`: which attempt wrote it.
    */
   wait?: { state: string; token?: string; order?: string };
+  /** In seconds, where its organization has limits of its own. */
+  timeLimits?: Partial<Record<PhaseName, number>>;
   /** It holds its workspace: set when its turn in the queue came. */
   current?: boolean;
   /** Sort key of its place in the queue when that is not the one of its number: confirmed late, or sent to the front. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { on } from '../support/runs.ts';
 
 let api: Api;
 beforeAll(async () => {
@@ -61,6 +62,27 @@ describe('organizations', () => {
     expect(cleared.body.data.attributes).toMatchObject({ email: 'new@y.test', 'session-timeout': null });
     expect((await api.patch(`organizations/${id}`, { name: 'another-name' })).status).toBe(422);
     expect((await api.patch(`organizations/${id}`, { name: id })).status).toBe(200);
+  });
+
+  it('say how long runs may take, each run as it was when it was created', async () => {
+    const { id } = await create();
+    const limit = 'terraform-build-worker-apply-timeout';
+    const started = async () => {
+      const workspace = await api.post(`organizations/${id}/workspaces`, { name: uniqueName('ws') });
+      await api.configuration(workspace.body.data.id);
+      const run = await api.post('runs', {}, on(workspace.body.data.id));
+      const sent = api.aws.sent.find(({ input }) => input.name === run.body.data.id);
+      return JSON.parse(String(sent?.input.input));
+    };
+    expect(await started()).toMatchObject({ planTimeoutSeconds: 7200, applyTimeoutSeconds: 86_400 });
+    const { body } = await api.patch(`organizations/${id}`, { [limit]: '1h30m' });
+    expect(body.data.attributes).toMatchObject({ [limit]: '1h30m', 'terraform-build-worker-plan-timeout': null });
+    expect(await started()).toMatchObject({ planTimeoutSeconds: 7200, applyTimeoutSeconds: 5400 });
+    for (const wrong of ['25h', '0s', '5 minutes', 90]) {
+      const refused = await api.patch(`organizations/${id}`, { [limit]: wrong });
+      expect(refused.status).toBe(422);
+      expect(refused.body.errors[0].source.pointer).toBe(`/data/attributes/${limit}`);
+    }
   });
 
   it('are deleted only without workspaces', async () => {

@@ -80,6 +80,11 @@ export const known: readonly Known[] = [
   ['policy-set-outcomes.attributes.result_count: is not described', 'read by go-tfe, with this underscore'],
   ['GET /policy-checks/{id}/output: has content type text/plain*', 'it is text; described are bytes of any kind'],
 
+  [
+    'organizations.attributes.terraform-build-worker-*: is not described',
+    'in the documentation of Terraform Enterprise: how long runs may take',
+  ],
+
   // Ours.
   ['policy-checks.attributes.override: is not described', 'ours: who let failed policies pass, when and why'],
   ['policy-evaluations.attributes.override: is not described', 'ours: who let failed policies pass, when and why'],

@@ -25,6 +25,8 @@ export const organizationDocument = (organization: Organization, granted: Grante
     'allow-force-delete-workspaces': organization.allowForceDeleteWorkspaces,
     'assessments-enforced': organization.assessmentsEnforced,
     'default-execution-mode': organization.defaultExecutionMode,
+    'terraform-build-worker-plan-timeout': organization.terraformBuildWorkerPlanTimeout ?? null,
+    'terraform-build-worker-apply-timeout': organization.terraformBuildWorkerApplyTimeout ?? null,
     'plan-expired': false,
     'plan-expires-at': null,
     'plan-is-trial': false,

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { secondsIn } from '../../run/limits.ts';
 import {
   createOrganization,
   defaultOrganizationSettings,
@@ -24,6 +25,15 @@ import { projectDocuments } from '../shown.ts';
 
 const minutes = v.pipe(v.number(), v.integer('must be whole minutes'), v.minValue(1, 'must be at least 1'));
 
+/** Of a plan or an apply (Terraform Enterprise API: admin, organizations). */
+const timeLimit = v.pipe(
+  v.string(),
+  v.check(
+    (text) => secondsIn(text) >= 1 && secondsIn(text) <= 24 * 3600,
+    'must be hours, minutes and seconds, e.g. 1h30m; at least 1s and at most 24h',
+  ),
+);
+
 const settings = {
   'session-timeout': setting(minutes),
   'session-remember': setting(minutes),
@@ -37,6 +47,8 @@ const settings = {
   'allow-force-delete-workspaces': setting(v.boolean()),
   'assessments-enforced': setting(v.literal(false, 'cannot be true: this platform does not assess workspaces')),
   'default-execution-mode': setting(v.picklist(['remote', 'local'])),
+  'terraform-build-worker-plan-timeout': setting(timeLimit),
+  'terraform-build-worker-apply-timeout': setting(timeLimit),
 };
 
 const listMine = async ({ request, principal }: Call): Promise<Answer> => {

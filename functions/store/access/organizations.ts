@@ -22,6 +22,9 @@ export interface OrganizationSettings {
   allowForceDeleteWorkspaces: boolean;
   assessmentsEnforced: boolean;
   defaultExecutionMode: 'remote' | 'local';
+  /** As `1h30m`; null = the platform's own. Absent in what was stored before there was this. */
+  terraformBuildWorkerPlanTimeout?: string | null;
+  terraformBuildWorkerApplyTimeout?: string | null;
 }
 
 export const defaultOrganizationSettings: Omit<OrganizationSettings, 'email'> = {
@@ -35,6 +38,8 @@ export const defaultOrganizationSettings: Omit<OrganizationSettings, 'email'> = 
   allowForceDeleteWorkspaces: false,
   assessmentsEnforced: false,
   defaultExecutionMode: 'remote',
+  terraformBuildWorkerPlanTimeout: null,
+  terraformBuildWorkerApplyTimeout: null,
 };
 
 export interface Organization extends OrganizationSettings, NameCounts {

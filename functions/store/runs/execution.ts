@@ -24,8 +24,8 @@ export const startExecution = async (run: Run): Promise<void> => {
         input: JSON.stringify({
           runId: run.id,
           workspaceId: run.workspaceId,
-          planTimeoutSeconds: phaseSeconds.plan,
-          applyTimeoutSeconds: phaseSeconds.apply,
+          planTimeoutSeconds: phaseSeconds(run, 'plan'),
+          applyTimeoutSeconds: phaseSeconds(run, 'apply'),
           taskResults: taskResultsOf(run),
         }),
       }),

@@ -1,7 +1,8 @@
 import type { Checks } from '../../run/checks.ts';
 import { newCostEstimate } from '../../run/cost-estimate.ts';
+import { secondsIn } from '../../run/limits.ts';
 import type { Run, RunOptions } from '../../run/run.ts';
-import { getOrganization } from '../access/organizations.ts';
+import { getOrganization, type Organization } from '../access/organizations.ts';
 import { freezePolicies } from '../policies/run-policies.ts';
 import { freezeTaskStages } from '../run-tasks/task-stages.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
@@ -13,11 +14,11 @@ export interface NewRunFacts extends Pick<RunOptions, 'planOnly' | 'targetAddrs'
   fetching: boolean;
 }
 
-/** What a run that is about to be created will pass, fixed with it. 4 requests, and nothing written, when that is nothing. */
+/** What a run that is about to be created will pass, and how long it may take, fixed with it. 4 requests, and nothing written, when that is nothing. */
 export const freezeChecks = async (
   workspace: Workspace,
   { id, planOnly, targetAddrs, fetching }: NewRunFacts,
-): Promise<Pick<Run, 'checks' | 'costEstimate'>> => {
+): Promise<Pick<Run, 'checks' | 'costEstimate' | 'timeLimits'>> => {
   const { id: workspaceId, organization } = workspace;
   const [{ stages }, policies, home] = await Promise.all([
     freezeTaskStages({ runId: id, organization, workspaceId, planOnly }),
@@ -34,5 +35,12 @@ export const freezeChecks = async (
     ...(home?.costEstimationEnabled
       ? { costEstimate: newCostEstimate({ targetAddrs }, new Date().toISOString()) }
       : {}),
+    ...timeLimitsOf(home),
   };
+};
+
+const timeLimitsOf = (organization: Organization | undefined): Pick<Run, 'timeLimits'> => {
+  const { terraformBuildWorkerPlanTimeout: plan, terraformBuildWorkerApplyTimeout: apply } = organization ?? {};
+  if (!plan && !apply) return {};
+  return { timeLimits: { ...(plan ? { plan: secondsIn(plan) } : {}), ...(apply ? { apply: secondsIn(apply) } : {}) } };
 };

@@ -28,6 +28,7 @@ export interface NewRun extends RunOptions {
   trigger?: Run['trigger'];
   checks?: Run['checks'];
   costEstimate?: Run['costEstimate'];
+  timeLimits?: Run['timeLimits'];
 }
 
 /**

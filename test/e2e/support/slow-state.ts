@@ -12,14 +12,14 @@ export interface SlowState {
 /** Longer than a runner takes to hear of a cancel, and shorter than anybody waits. */
 const answersAfterMs = 15_000;
 
-export const slowState = async (): Promise<SlowState> => {
+export const slowState = async (afterMs = answersAfterMs): Promise<SlowState> => {
   let wasAsked = () => {};
   const asked = new Promise<void>((resolve) => {
     wasAsked = resolve;
   });
   const timers = new Set<NodeJS.Timeout>();
   const server = createServer((_, response) => {
-    timers.add(setTimeout(() => response.writeHead(404).end(), answersAfterMs));
+    timers.add(setTimeout(() => response.writeHead(404).end(), afterMs));
     wasAsked();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
