@@ -1,6 +1,6 @@
 /** Which function answers which path of the HTTP API. Tests of the public API go by this too, so it imports nothing. */
 
-export type Target = 'Api' | 'States' | 'Access' | 'Governance' | 'Identity' | 'Logs' | 'Runner' | 'Web';
+export type Target = 'Api' | 'States' | 'Access' | 'Settings' | 'Governance' | 'Identity' | 'Logs' | 'Runner' | 'Web';
 
 /**
  * Functions of the public API beside `Api`, so that a request for a run waits for no code of theirs when a function
@@ -11,6 +11,9 @@ const apart = {
     'state-versions',
     'state-versions/{proxy+}',
     'state-version-outputs/{proxy+}',
+    'workspaces/{workspace}/actions/lock',
+    'workspaces/{workspace}/actions/unlock',
+    'workspaces/{workspace}/actions/force-unlock',
     'workspaces/{workspace}/state-versions',
     'workspaces/{workspace}/current-state-version',
     'workspaces/{workspace}/current-state-version-outputs',
@@ -36,7 +39,7 @@ const apart = {
     'team-projects',
     'team-projects/{proxy+}',
   ],
-  Governance: [
+  Settings: [
     'workspaces/{workspace}/vars',
     'workspaces/{workspace}/vars/{proxy+}',
     'workspaces/{workspace}/all-vars',
@@ -47,6 +50,14 @@ const apart = {
     'workspaces/{workspace}/varsets/{proxy+}',
     'workspaces/{workspace}/applicable-varsets',
     'varsets/{proxy+}',
+    'workspaces/{workspace}/tag-bindings',
+    'workspaces/{workspace}/effective-tag-bindings',
+    'workspaces/{workspace}/relationships/tag-bindings',
+    'workspaces/{workspace}/relationships/tags',
+    'workspaces/{workspace}/run-triggers',
+    'run-triggers/{proxy+}',
+  ],
+  Governance: [
     'organizations/{organization}/tasks',
     'tasks/{proxy+}',
     'workspaces/{workspace}/tasks',

@@ -91,6 +91,7 @@ const authorization: Record<Target, string> = {
   Api: `${bearer}, and discovery is public by contract.`,
   States: `${bearer}.`,
   Access: `${bearer}, and sign-in is public by its nature.`,
+  Settings: `${bearer}.`,
   Governance: `${bearer}, nor do run tasks.`,
   Identity:
     'Discovery and public keys are for everybody who is to verify a token: AWS, Google Cloud, Azure and Vault ask without credentials (OpenID Connect Discovery 1.0).',

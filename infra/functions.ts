@@ -18,7 +18,7 @@ export const functions = {
   },
   States: {
     entry: 'functions/api/states.ts',
-    description: 'The public API: state versions and their outputs',
+    description: 'The public API: locks, state versions and their outputs',
     timeoutSeconds: 29,
   },
   Access: {
@@ -26,9 +26,14 @@ export const functions = {
     description: 'The public API: accounts, tokens, organizations, projects; sign-in',
     timeoutSeconds: 29,
   },
+  Settings: {
+    entry: 'functions/api/settings.ts',
+    description: 'The public API: variables and sets of them, tags, run triggers',
+    timeoutSeconds: 29,
+  },
   Governance: {
     entry: 'functions/api/governance.ts',
-    description: 'The public API: variables, run tasks, policies, cost estimates',
+    description: 'The public API: run tasks, policies, cost estimates',
     timeoutSeconds: 29,
   },
   Logs: {

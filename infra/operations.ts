@@ -29,7 +29,16 @@ export interface OperationsProps {
  * Functions whose errors show nowhere else: those of a state's function delay or end its execution, and events that
  * stay unhandled end in the queue of lost events.
  */
-const watched = ['Api', 'States', 'Access', 'Governance', 'Logs', 'Runner', 'Sweep'] as const satisfies FunctionId[];
+const watched = [
+  'Api',
+  'States',
+  'Access',
+  'Settings',
+  'Governance',
+  'Logs',
+  'Runner',
+  'Sweep',
+] as const satisfies FunctionId[];
 
 const period = Duration.minutes(5);
 

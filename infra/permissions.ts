@@ -203,11 +203,17 @@ export const permissions = (
       may.readObjects('states'),
       may.writeObjects('states'),
       may.seeMissingObjects(),
+      // Whoever unlocks a workspace lets the next run go.
+      answering(machine.arn),
     ],
     Access: [
       may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
       may.tableKey(),
       ...(signInSecretParameter ? [readParameter(signInSecretParameter)] : []),
+    ],
+    Settings: [
+      may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+      may.key('GenerateDataKey', 'Decrypt'),
     ],
     Governance: [
       may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),

@@ -90,6 +90,7 @@ export class Platform extends Stack {
       States: build('States', { ...table, ...bucket, ...limit }, may.States),
       // It asks the issuer that people sign in at.
       Access: build('Access', { ...table, ...outbound, ...limit, SIGN_IN: signInVariable(settings) }, may.Access),
+      Settings: build('Settings', { ...table, ...key, ...limit }, may.Settings),
       // It starts no run, and asks a run task for a first answer when one is made.
       Governance: build('Governance', { ...table, ...bucket, ...key, ...outbound, ...limit }, may.Governance),
       Identity: build('Identity', tokens, may.Identity),
@@ -124,6 +125,7 @@ export class Platform extends Stack {
       Api: functions.Api.function,
       States: functions.States.function,
       Access: functions.Access.function,
+      Settings: functions.Settings.function,
       Governance: functions.Governance.function,
       Identity: functions.Identity.function,
       Logs: functions.Logs.function,

@@ -1,5 +1,5 @@
 import { coreRoutes } from './routes/core.ts';
 import { serve } from './serve.ts';
 
-/** The public API, but for what access.ts, governance.ts and states.ts answer. */
+/** The public API, but for what access.ts, governance.ts, settings.ts and states.ts answer. */
 export const handler = serve(coreRoutes);

@@ -6,16 +6,18 @@ import { type FunctionId, functions } from '../../infra/functions.ts';
 import { Router } from '../../infra/local/routes.ts';
 import { sdkPlugin } from '../../infra/sdk.ts';
 
-/** The public API is four functions. API Gateway sends each what it has a route for, and what nobody has to `Api`. */
+/** The public API is five functions. API Gateway sends each what it has a route for, and what nobody has to `Api`. */
 
 process.env.AWS_REGION ??= 'us-east-1';
 const { coreRoutes } = await import('../../functions/api/routes/core.ts');
 const { stateRoutes } = await import('../../functions/api/routes/states.ts');
 const { accessRoutes } = await import('../../functions/api/routes/access.ts');
+const { settingRoutes } = await import('../../functions/api/routes/settings.ts');
 const { governanceRoutes } = await import('../../functions/api/routes/governance.ts');
 const apart = [
   ['States', stateRoutes],
   ['Access', accessRoutes],
+  ['Settings', settingRoutes],
   ['Governance', governanceRoutes],
 ] as const;
 
@@ -79,7 +81,7 @@ describe('a function of the public API', () => {
       'Api',
       /^functions\/(outbound|cost|sign-in)\/|routes\/(task|polic|cost|variable-set|state|login|account|project)|tar-stream|policies\/(engine|opa)/,
     ],
-    ['States', /^functions\/(outbound|cost)\/|routes\/(runs|task|polic|login)|store\/runs\/(queue|run-actions)/],
+    ['States', /^functions\/(outbound|cost)\/|routes\/(runs|task|polic|login)|store\/runs\/run-actions/],
     ['Access', /^functions\/cost\/|routes\/(runs|task|polic|state)|store\/runs\/(queue|run-actions)/],
     [
       'Governance',

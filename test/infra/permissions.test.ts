@@ -83,8 +83,14 @@ const expected: Record<FunctionId, string[]> = {
     ...objects('GetObject', 'states'),
     ...objects('PutObject', 'states'),
     's3:ListBucket bucket',
+    ...answers(),
   ],
   Access: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'), ...tableKey],
+  Settings: [
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    'kms:GenerateDataKey key',
+    'kms:Decrypt key',
+  ],
   Governance: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     'kms:GenerateDataKey key',

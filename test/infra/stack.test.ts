@@ -79,7 +79,7 @@ describe('the stack', () => {
   });
 
   it('answers before API Gateway gives up', () => {
-    for (const id of ['Api', 'States', 'Access', 'Governance', 'Logs', 'Runner'])
+    for (const id of ['Api', 'States', 'Access', 'Settings', 'Governance', 'Logs', 'Runner'])
       expect(functionProperties(id).Timeout).toBeLessThan(30);
   });
 });
@@ -167,7 +167,7 @@ describe('the HTTP API', () => {
       integrations.get(readable(Properties.Target).replace('integrations/', '')),
     ]);
     const apart = routes.filter(
-      ([key, to]) => key?.startsWith('ANY /api/v2/') && /^(States|Access|Governance)Function$/.test(to ?? ''),
+      ([key, to]) => key?.startsWith('ANY /api/v2/') && /^(States|Access|Settings|Governance)Function$/.test(to ?? ''),
     );
     expect(Object.fromEntries(routes.filter((route) => !apart.includes(route)))).toEqual({
       'ANY /api/v2/{proxy+}': 'ApiFunction',
@@ -191,7 +191,7 @@ describe('the HTTP API', () => {
 
   it('limits the requests of each user to the public API, and those of nobody else', () => {
     const limited = functionIds.filter((id) => environmentOf(id).REQUESTS_PER_SECOND === '30');
-    expect(limited.sort()).toEqual(['Access', 'Api', 'Governance', 'States']);
+    expect(limited.sort()).toEqual(['Access', 'Api', 'Governance', 'Settings', 'States']);
   });
 
   it('never turns logs or runners away before the public API', () => {

@@ -83,8 +83,14 @@ export const startApi = async (): Promise<Api> => {
   const { handler: core } = await import('../../functions/api/handler.ts');
   const { handler: states } = await import('../../functions/api/states.ts');
   const { handler: access } = await import('../../functions/api/access.ts');
+  const { handler: settings } = await import('../../functions/api/settings.ts');
   const { handler: governance } = await import('../../functions/api/governance.ts');
-  const apart: Record<string, typeof core> = { States: states, Access: access, Governance: governance };
+  const apart: Record<string, typeof core> = {
+    States: states,
+    Access: access,
+    Settings: settings,
+    Governance: governance,
+  };
   const { handler: bootstrap } = await import('../../functions/events/bootstrap.ts');
   const { putObject } = await import('../../functions/store/bucket.ts');
   const { createToken } = await import('../../functions/store/access/tokens.ts');

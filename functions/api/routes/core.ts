@@ -6,10 +6,7 @@ import { phaseContentRoutes } from './phase-content.ts';
 import { planRoutes } from './plans.ts';
 import { runActionRoutes } from './run-actions.ts';
 import { runEventRoutes } from './run-events.ts';
-import { runTriggerRoutes } from './run-triggers.ts';
 import { runRoutes } from './runs.ts';
-import { workspaceLockRoutes } from './workspace-locks.ts';
-import { workspaceTagRoutes } from './workspace-tags.ts';
 import { workspaceRoutes } from './workspaces.ts';
 
 /** What the function Api answers: workspaces, and the way from a configuration to an apply. */
@@ -19,13 +16,10 @@ export const coreRoutes: Route[] = [
     ...generalRoutes,
     ...entitlementRoutes,
     ...workspaceRoutes,
-    ...workspaceLockRoutes,
-    ...workspaceTagRoutes,
     ...configurationVersionRoutes,
     ...runRoutes,
     ...runActionRoutes,
     ...runEventRoutes,
-    ...runTriggerRoutes,
     ...planRoutes,
     ...phaseContentRoutes,
   ]),

@@ -7,18 +7,12 @@ import { policySetRoutes } from './policy-sets.ts';
 import { taskCallbackRoutes } from './task-callbacks.ts';
 import { taskStageRoutes } from './task-stages.ts';
 import { taskRoutes } from './tasks.ts';
-import { variableSetRoutes } from './variable-sets.ts';
-import { variableOfSetRoutes, variableRoutes } from './variables.ts';
 
 /**
- * What the function Governance answers: what organizations lay down for their workspaces (variables and sets of them,
- * run tasks, policies), and what came of it in runs. Apart, so that a request for a run or a state waits for no code of theirs when
- * a function starts. API Gateway knows them by the paths in infra/api-routes.ts.
+ * What the function Governance answers: what organizations lay down for their workspaces (run tasks,
+ * policies, estimates), and what came of it in runs.
  */
 export const governanceRoutes: Route[] = versioned([
-  ...variableSetRoutes,
-  ...variableRoutes,
-  ...variableOfSetRoutes,
   ...policyRoutes,
   ...policyResultRoutes,
   ...policySetRoutes,

@@ -128,19 +128,4 @@ describe('many executions', () => {
     });
     expect(executions).toEqual([]);
   });
-
-  test('take little time beside what they call', async () => {
-    const bench = new Bench(run, ({ payload, stateName }) => {
-      if (stateName === 'Plan') queueMicrotask(() => void bench.succeed(payload.token!, { ok: true }));
-    });
-    await bench.start('warm');
-    await bench.ended('warm');
-    const begun = performance.now();
-    for (let index = 0; index < 200; index++) {
-      await bench.start(`run-${index}`);
-      await until(() => bench.events.length === 2 * index + 4);
-    }
-    const perTask = (performance.now() - begun) / 400;
-    expect(perTask).toBeLessThan(5);
-  });
 });

@@ -1,0 +1,5 @@
+import { settingRoutes } from './routes/settings.ts';
+import { serve } from './serve.ts';
+
+/** The part of the public API about what workspaces are set up with. */
+export const handler = serve(settingRoutes);
