@@ -1,6 +1,16 @@
 /** Which function answers which path of the HTTP API. Tests of the public API go by this too, so it imports nothing. */
 
-export type Target = 'Api' | 'States' | 'Access' | 'Settings' | 'Governance' | 'Identity' | 'Logs' | 'Runner' | 'Web';
+export type Target =
+  | 'Api'
+  | 'States'
+  | 'Access'
+  | 'SignIn'
+  | 'Settings'
+  | 'Governance'
+  | 'Identity'
+  | 'Logs'
+  | 'Runner'
+  | 'Web';
 
 /**
  * Functions of the public API beside `Api`, so that a request for a run waits for no code of theirs when a function
@@ -87,7 +97,7 @@ export const apiRoutes: { key: string; target: Target }[] = [
   { key: 'GET /.well-known/{proxy+}', target: 'Api' },
   { key: 'GET /.well-known/openid-configuration', target: 'Identity' },
   { key: 'GET /.well-known/jwks', target: 'Identity' },
-  { key: 'ANY /oauth/{proxy+}', target: 'Access' },
+  { key: 'ANY /oauth/{proxy+}', target: 'SignIn' },
   { key: 'GET /logs/{proxy+}', target: 'Logs' },
   { key: 'ANY /runner/v1/{proxy+}', target: 'Runner' },
   { key: 'GET /', target: 'Web' },

@@ -90,7 +90,8 @@ const bearer =
 const authorization: Record<Target, string> = {
   Api: `${bearer}, and discovery is public by contract.`,
   States: `${bearer}.`,
-  Access: `${bearer}, and sign-in is public by its nature.`,
+  Access: `${bearer}.`,
+  SignIn: 'Signing in is public by its nature: the function checks codes, verifiers and what the issuer signed.',
   Settings: `${bearer}.`,
   Governance: `${bearer}, nor do run tasks.`,
   Identity:

@@ -23,7 +23,12 @@ export const functions = {
   },
   Access: {
     entry: 'functions/api/access.ts',
-    description: 'The public API: accounts, tokens, organizations, projects; sign-in',
+    description: 'The public API: accounts, tokens, teams, organizations, projects',
+    timeoutSeconds: 29,
+  },
+  SignIn: {
+    entry: 'functions/api/ways-in.ts',
+    description: 'Signing in: terraform login, and the issuer that people sign in at',
     timeoutSeconds: 29,
   },
   Settings: {

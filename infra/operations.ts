@@ -33,6 +33,7 @@ const watched = [
   'Api',
   'States',
   'Access',
+  'SignIn',
   'Settings',
   'Governance',
   'Logs',

@@ -206,7 +206,8 @@ export const permissions = (
       // Whoever unlocks a workspace lets the next run go.
       answering(machine.arn),
     ],
-    Access: [
+    Access: [may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'), may.tableKey()],
+    SignIn: [
       may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
       may.tableKey(),
       ...(signInSecretParameter ? [readParameter(signInSecretParameter)] : []),

@@ -88,8 +88,9 @@ export class Platform extends Stack {
       ...states,
       Api: build('Api', { ...forApi, ...limit }, may.Api),
       States: build('States', { ...table, ...bucket, ...limit }, may.States),
+      Access: build('Access', { ...table, ...limit }, may.Access),
       // It asks the issuer that people sign in at.
-      Access: build('Access', { ...table, ...outbound, ...limit, SIGN_IN: signInVariable(settings) }, may.Access),
+      SignIn: build('SignIn', { ...table, ...outbound, ...limit, SIGN_IN: signInVariable(settings) }, may.SignIn),
       Settings: build('Settings', { ...table, ...key, ...limit }, may.Settings),
       // It starts no run, and asks a run task for a first answer when one is made.
       Governance: build('Governance', { ...table, ...bucket, ...key, ...outbound, ...limit }, may.Governance),
@@ -125,6 +126,7 @@ export class Platform extends Stack {
       Api: functions.Api.function,
       States: functions.States.function,
       Access: functions.Access.function,
+      SignIn: functions.SignIn.function,
       Settings: functions.Settings.function,
       Governance: functions.Governance.function,
       Identity: functions.Identity.function,

@@ -20,6 +20,7 @@ type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<APIG
 const functions = {
   api: () => import('../../functions/api/handler.ts'),
   access: () => import('../../functions/api/access.ts'),
+  signIn: () => import('../../functions/api/ways-in.ts'),
   logs: () => import('../../functions/api/logs.ts'),
   runner: () => import('../../functions/callbacks/runner.ts'),
 } satisfies Record<string, () => Promise<{ handler: Handler }>>;
@@ -33,8 +34,8 @@ it.each<[string, number, keyof typeof functions, string, string, Sent]>([
   ['no route', 404, 'api', 'PATCH', '/api/v2/nothing', {}],
   ['what is too long', 414, 'api', 'GET', `/api/v2/ping?${'x'.repeat(5000)}`, {}],
   ['discovery', 200, 'api', 'GET', '/.well-known/terraform.json', { token: null }],
-  ['the page of terraform login', 400, 'access', 'GET', '/oauth/authorization', form],
-  ['an exchange', 400, 'access', 'POST', '/oauth/token', { ...form, body: 'grant_type=x' }],
+  ['the page of terraform login', 400, 'signIn', 'GET', '/oauth/authorization', form],
+  ['an exchange', 400, 'signIn', 'POST', '/oauth/token', { ...form, body: 'grant_type=x' }],
   ['a log', 200, 'logs', 'GET', 'LOG', { token: null }],
   ['no log', 404, 'logs', 'GET', '/logs/x', { token: null }],
   ['a stranger to the runner protocol', 401, 'runner', 'POST', '/runner/v1/heartbeat', {}],

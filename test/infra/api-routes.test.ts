@@ -82,7 +82,7 @@ describe('a function of the public API', () => {
       /^functions\/(outbound|cost|sign-in)\/|routes\/(task|polic|cost|variable-set|state|login|account|project)|tar-stream|policies\/(engine|opa)/,
     ],
     ['States', /^functions\/(outbound|cost)\/|routes\/(runs|task|polic|login)|store\/runs\/run-actions/],
-    ['Access', /^functions\/cost\/|routes\/(runs|task|polic|state)|store\/runs\/(queue|run-actions)/],
+    ['Access', /^functions\/(cost|sign-in)\/|routes\/(runs|task|polic|state)|store\/runs\/(queue|run-actions)/],
     [
       'Governance',
       /routes\/(runs|state|workspace|login)|store\/(runs\/(queue|freeze)|policies\/run-policies)|tar-stream/,

@@ -86,6 +86,7 @@ const expected: Record<FunctionId, string[]> = {
     ...answers(),
   ],
   Access: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'), ...tableKey],
+  SignIn: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'), ...tableKey],
   Settings: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     'kms:GenerateDataKey key',

@@ -74,19 +74,19 @@ describe('settings of the issuer', () => {
   });
 });
 
-describe('the function Access', () => {
+describe('the function SignIn', () => {
   it('may read the one parameter when there is one, and nobody else may', () => {
     const stack = new Platform(new App({ analyticsReporting: false }), readSettings(okta), bundles);
     const roles = stack.node.findAll().filter((one) => one instanceof iam.CfnRole);
     const named = roles
       .map(({ node, policies }) => ({ path: node.path, policies: JSON.stringify(stack.resolve(policies)) ?? '' }))
       .filter(({ policies }) => policies.includes('ssm:GetParameter'));
-    expect(named.map(({ path }) => path)).toEqual(['Stepform/Access/Role/Resource']);
+    expect(named.map(({ path }) => path)).toEqual(['Stepform/SignIn/Role/Resource']);
     expect(JSON.stringify(named)).toContain(':parameter/stepform/sign-in-secret');
   });
 
   it('has neither parameter nor issuer when nothing is set', () => {
-    expect(environmentOf('Access')).toMatchObject({ SIGN_IN: '', OUTBOUND_ALLOWED_CIDRS: '' });
-    expect(permissionsOf(roleOf('Access')).filter((line) => line.startsWith('ssm:'))).toEqual([]);
+    expect(environmentOf('SignIn')).toMatchObject({ SIGN_IN: '', OUTBOUND_ALLOWED_CIDRS: '' });
+    expect(permissionsOf(roleOf('SignIn')).filter((line) => line.startsWith('ssm:'))).toEqual([]);
   });
 });

@@ -79,7 +79,7 @@ describe('the stack', () => {
   });
 
   it('answers before API Gateway gives up', () => {
-    for (const id of ['Api', 'States', 'Access', 'Settings', 'Governance', 'Logs', 'Runner'])
+    for (const id of ['Api', 'States', 'Access', 'SignIn', 'Settings', 'Governance', 'Logs', 'Runner'])
       expect(functionProperties(id).Timeout).toBeLessThan(30);
   });
 });
@@ -174,7 +174,7 @@ describe('the HTTP API', () => {
       'GET /.well-known/{proxy+}': 'ApiFunction',
       'GET /.well-known/openid-configuration': 'IdentityFunction',
       'GET /.well-known/jwks': 'IdentityFunction',
-      'ANY /oauth/{proxy+}': 'AccessFunction',
+      'ANY /oauth/{proxy+}': 'SignInFunction',
       'GET /logs/{proxy+}': 'LogsFunction',
       'GET /': 'WebFunction',
       'GET /app': 'WebFunction',
@@ -185,13 +185,13 @@ describe('the HTTP API', () => {
 
   it('tells inside addresses that may be called to those alone who call', () => {
     const told = functionIds.filter((id) => 'OUTBOUND_ALLOWED_CIDRS' in environmentOf(id));
-    expect(told.sort()).toEqual(['Access', 'Governance', 'RunTask']);
+    expect(told.sort()).toEqual(['Governance', 'RunTask', 'SignIn']);
     expect(environmentOf('Governance')).not.toHaveProperty('STATE_MACHINE_ARN');
   });
 
   it('limits the requests of each user to the public API, and those of nobody else', () => {
     const limited = functionIds.filter((id) => environmentOf(id).REQUESTS_PER_SECOND === '30');
-    expect(limited.sort()).toEqual(['Access', 'Api', 'Governance', 'Settings', 'States']);
+    expect(limited.sort()).toEqual(['Access', 'Api', 'Governance', 'Settings', 'SignIn', 'States']);
   });
 
   it('never turns logs or runners away before the public API', () => {

@@ -4,6 +4,14 @@ import { coreRoutes } from './core.ts';
 import { governanceRoutes } from './governance.ts';
 import { settingRoutes } from './settings.ts';
 import { stateRoutes } from './states.ts';
+import { waysIn } from './ways-in.ts';
 
-/** Every route of the public API, by full path, whichever function answers it. */
-export const routes: Route[] = [...coreRoutes, ...stateRoutes, ...accessRoutes, ...settingRoutes, ...governanceRoutes];
+/** Every route of the public API and into it, by full path, whichever function answers it. */
+export const routes: Route[] = [
+  ...coreRoutes,
+  ...stateRoutes,
+  ...accessRoutes,
+  ...settingRoutes,
+  ...governanceRoutes,
+  ...waysIn,
+];
