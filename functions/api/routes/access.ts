@@ -10,16 +10,14 @@ import { teamMemberRoutes } from './team-members.ts';
 import { teamRoutes } from './teams.ts';
 
 /** What the function Access answers: who there is, and what belongs to whom. */
-export const accessRoutes: Route[] = [
-  ...versioned([
-    ...accountRoutes,
-    ...organizationRoutes,
-    ...projectRoutes,
-    ...projectTagRoutes,
-    ...membershipRoutes,
-    ...teamRoutes,
-    ...teamMemberRoutes,
-    ...teamAccessRoutes,
-    ...auditTrailRoutes,
-  ]),
-];
+export const accessRoutes: Route[] = versioned([
+  ...accountRoutes,
+  ...organizationRoutes,
+  ...projectRoutes,
+  ...projectTagRoutes,
+  ...membershipRoutes,
+  ...teamRoutes,
+  ...teamMemberRoutes,
+  ...teamAccessRoutes,
+  ...auditTrailRoutes,
+]);
