@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { describe, idOf, isDefinition, sameArn, type Task, type TaskDefinition } from './ecs-task.ts';
 import { AwsError } from './errors.ts';
-import { isAlive, launch, signal } from './processes.ts';
+import { isAlive, launch, leaderIn, signal } from './processes.ts';
 import { writePrivately } from './secrets.ts';
 import type { Resource } from './template.ts';
 import { runIn } from './usage.ts';
@@ -66,6 +66,7 @@ export class Ecs {
   resume(): void {
     for (const task of this.#tasks.values()) {
       if (task.lastStatus === 'STOPPED') continue;
+      if (!task.process) this.#recall(task);
       if (task.process && isAlive(task.process)) {
         if (task.desiredStatus === 'STOPPED') this.#terminate(task);
         this.#poll(task);
@@ -74,6 +75,15 @@ export class Ecs {
         this.#stopped(task, undefined, 'The task stopped while the platform was down');
       }
     }
+  }
+
+  /** The platform was killed between the start of the task's process and its note of it. */
+  #recall(task: Task): void {
+    task.process = leaderIn(join(this.#options.folder, idOf(task)));
+    if (!task.process) return;
+    task.lastStatus = 'RUNNING';
+    task.startedAt = task.createdAt;
+    this.#save(task);
   }
 
   /** @param run whose doing the call is */

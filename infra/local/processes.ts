@@ -1,5 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+} from 'node:fs';
 import { setPriority, uptime } from 'node:os';
 import { dirname } from 'node:path';
 
@@ -34,6 +43,24 @@ const bootId = (): string => {
 };
 
 export const isAlive = ({ pid, startedAt }: ProcessId): boolean => startOf(pid) === startedAt;
+
+/** The leader of a group that works in a folder, where the system tells; for a process nobody wrote down. */
+export const leaderIn = (folder: string): ProcessId | undefined => {
+  if (process.platform !== 'linux' || !existsSync(folder)) return undefined;
+  const real = realpathSync(folder);
+  for (const pid of readdirSync('/proc').map(Number)) {
+    try {
+      if (!pid || readlinkSync(`/proc/${pid}/cwd`) !== real) continue;
+      // proc(5): behind the command, in parentheses, are state, parent and group.
+      const group = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[2];
+      const startedAt = startOf(pid);
+      if (Number(group) === pid && startedAt) return { pid, startedAt };
+    } catch {
+      // Gone meanwhile, or somebody else's.
+    }
+  }
+  return undefined;
+};
 
 /** Sends a signal unless its target is gone. `group` reaches all that the process started, as the end of a container does. */
 export const signal = (target: ProcessId, name: NodeJS.Signals, whole: 'process' | 'group'): void => {

@@ -228,6 +228,23 @@ describe('after a restart of the platform', () => {
     await gone(child);
   });
 
+  it.runIf(process.platform === 'linux')('a task whose process nobody wrote down is found by its folder', async () => {
+    const folder = temporaryFolder();
+    const before = start(folder);
+    const taskArn = (await before.run('polite')).tasks[0]!.taskArn;
+    const { pid } = await before.said();
+    before.ecs.close();
+    const journal = join(folder, 'tasks', `${taskArn.split('/').at(-1)}.json`);
+    const { process: _, ...task } = JSON.parse(readFileSync(journal, 'utf8'));
+    writeFileSync(journal, JSON.stringify({ ...task, lastStatus: 'PENDING', startedAt: undefined }));
+
+    const after = start(folder);
+    after.ecs.resume();
+    await after.ecs.handle('StopTask', { task: taskArn, reason: 'found' });
+    expect(await after.stopped(taskArn)).toMatchObject({ stoppedReason: 'found', stopCode: 'UserInitiated' });
+    await gone(pid);
+  });
+
   it('another process with the number of a dead task is left alone', async () => {
     const folder = temporaryFolder();
     const before = start(folder);
