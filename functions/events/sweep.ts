@@ -2,7 +2,7 @@ import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn';
 import { queueTriggeredRuns } from '../api/triggered-runs.ts';
 import { environment } from '../environment.ts';
 import type { Run } from '../run/run.ts';
-import { taskStates } from '../run/states.ts';
+import { entryOf, type RunState, taskStates } from '../run/states.ts';
 import { isFinal } from '../run/status.ts';
 import { dueIn, dueShard, dueShards, notDue } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
@@ -29,9 +29,8 @@ import { stopStrayRunners } from './stray-runners.ts';
 
 const client = new SFNClient({});
 const perShard = 50;
-const lookAgainSeconds = 6 * 3600;
-/** Of a verdict that was not delivered, nobody else would hear for ten minutes. */
-const lookAtTasksSeconds = 5 * 60;
+/** At most so often at a run that is well. */
+const wellSeconds = 5 * 60;
 
 export const handler = async (): Promise<{ looked: number; repaired: number }> => {
   const now = new Date().toISOString();
@@ -90,8 +89,7 @@ const lookAtRun = async (id: string): Promise<string | undefined> => {
     return 'run finished';
   }
   const repaired = await nudge(run);
-  const whenWell = isAsking(run) ? lookAtTasksSeconds : lookAgainSeconds;
-  await lookLater(run, repaired ? 60 : whenWell);
+  await lookLater(run, repaired ? 60 : Math.max(wellSeconds, lookAfterSeconds(run)));
   return repaired;
 };
 
@@ -122,6 +120,10 @@ const nudge = async (run: Run): Promise<string | undefined> => {
   if (run.wait?.state === 'Fetching') await awaitConfiguration(run);
   return undefined;
 };
+
+/** As often as when the state was entered. */
+const lookAfterSeconds = (run: Run): number =>
+  run.wait ? entryOf(run.wait.state as RunState, run).lookAfterSeconds : 0;
 
 const isAsking = ({ wait }: Run): boolean => wait !== undefined && wait.state in taskStates;
 

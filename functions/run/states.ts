@@ -85,11 +85,11 @@ type Settings = Omit<Entry, 'passed' | 'confirmable' | 'status'> & {
 
 /** Plan results become visible with the status that follows, in one write, never before (api: runs). */
 const settings: Record<RunState, Settings> = {
-  Pending: { from: ['pending'], status: 'pending', lookAfterSeconds: 6 * hours },
+  Pending: { from: ['pending'], status: 'pending', lookAfterSeconds: 1 * hours },
   Fetching: { from: ['pending'], status: 'fetching', lookAfterSeconds: 1 * minutes },
   PrePlanTasks: { from: ['pending', 'fetching'], status: 'pre_plan_running', lookAfterSeconds: 2 * minutes },
-  PlanQueued: { from: beforePlan, status: 'plan_queued', plan: 'queued', lookAfterSeconds: 1 * hours },
-  Planning: { from: ['plan_queued'], status: 'planning', plan: 'running', lookAfterSeconds: 6 * hours },
+  PlanQueued: { from: beforePlan, status: 'plan_queued', plan: 'queued', lookAfterSeconds: 1 * minutes },
+  Planning: { from: ['plan_queued'], status: 'planning', plan: 'running', lookAfterSeconds: 1 * hours },
   PostPlanTasks: { from: ['planning'], status: 'post_plan_running', plan: 'finished', lookAfterSeconds: 2 * minutes },
   PolicyEvaluating: {
     from: ['planning', 'post_plan_running'],
@@ -100,7 +100,7 @@ const settings: Record<RunState, Settings> = {
   PostPlanAwaitingDecision: {
     from: ['post_plan_running'],
     status: 'post_plan_awaiting_decision',
-    lookAfterSeconds: 6 * hours,
+    lookAfterSeconds: 1 * hours,
   },
   CostEstimating: {
     from: ['planning', 'post_plan_running', 'post_plan_awaiting_decision'],
@@ -114,13 +114,13 @@ const settings: Record<RunState, Settings> = {
     plan: 'finished',
     lookAfterSeconds: 10 * minutes,
   },
-  PolicyOverride: { from: ['policy_checking'], status: 'policy_override', lookAfterSeconds: 6 * hours },
+  PolicyOverride: { from: ['policy_checking'], status: 'policy_override', lookAfterSeconds: 1 * hours },
   NeedsConfirmation: {
     from: checking,
     status: restingStatus,
     confirmable: true,
     plan: 'finished',
-    lookAfterSeconds: 6 * hours,
+    lookAfterSeconds: 1 * hours,
   },
   PlannedAndSaved: {
     from: checking,
@@ -130,7 +130,7 @@ const settings: Record<RunState, Settings> = {
     lookAfterSeconds: 1 * hours,
   },
   // A confirmed saved plan waits for its turn, which may take as long as people do.
-  Confirmed: { from: ['confirmed'], status: 'confirmed', lookAfterSeconds: 6 * hours },
+  Confirmed: { from: ['confirmed'], status: 'confirmed', lookAfterSeconds: 1 * hours },
   PreApplyTasks: {
     from: [...checking, 'confirmed'],
     status: 'pre_apply_running',
@@ -144,7 +144,7 @@ const settings: Record<RunState, Settings> = {
     apply: 'queued',
     lookAfterSeconds: 1 * minutes,
   },
-  Applying: { from: ['apply_queued'], status: 'applying', apply: 'running', lookAfterSeconds: 6 * hours },
+  Applying: { from: ['apply_queued'], status: 'applying', apply: 'running', lookAfterSeconds: 1 * hours },
   PostApplyTasks: {
     from: ['applying'],
     status: 'post_apply_running',

@@ -71,6 +71,7 @@ const doings = {
         await new SFNClient({ endpoint })
           .send(new StopExecutionCommand({ executionArn, cause: 'chaos' }))
           .catch((error: Error) => campaign.tally.note('execution not stopped', error.message));
+        campaign.model.did(run.id, 'stop', 'accepted');
         campaign.tally.note('execution stopped', run.id);
       },
     ),

@@ -65,6 +65,10 @@ export class Model {
     this.#runs.get(id)?.deeds.push({ deed, outcome, at: Date.now() });
   }
 
+  wasStopped(id: string): boolean {
+    return !!this.#runs.get(id)?.deeds.some(({ deed }) => deed === 'stop');
+  }
+
   verdict(payload: TaskPayload, said: Verdict['said']): Verdict {
     const { run_id: runId, stage, task_result_enforcement_level: level } = payload;
     const verdict = { runId, stage, said, strict: level === 'mandatory', taken: false };

@@ -53,7 +53,15 @@ export const bringOn = async (campaign: Campaign): Promise<void> => {
       : waits && open && act(campaign, run.id, run.attributes['save-plan'] ? 'discard' : 'apply');
     await Promise.resolve(deed).catch(() => {});
     await endSilence(campaign, run.id);
+    if (campaign.model.wasStopped(run.id)) await letHourPass(run.id);
   }
+};
+
+/** When nobody told that its execution was stopped, the sweep sees it within the hour. */
+const letHourPass = async (runId: string): Promise<void> => {
+  const { updateRun } = await import('../../functions/store/runs/runs.ts');
+  const { dueIn } = await import('../../functions/store/due.ts');
+  await updateRun(runId, { set: dueIn(runId, 0) });
 };
 
 /** Ten minutes without a word of a run task end its wait; they pass faster here. */

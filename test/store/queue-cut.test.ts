@@ -56,10 +56,12 @@ describe.each(['before', 'after'] as const)('cut off %s any call', (when) => {
       const workspaceId = await open();
       const [first, second] = [await queued(workspaceId), await queued(workspaceId)];
       await store.startNext(workspaceId);
+      await store.updateRun(second.id, { set: { wait: { state: 'Pending', token: second.id } } });
       const finish = () => store.finishRun(first.id, 'PlanErrored');
       more = await cutOff(n, when, finish);
       await finish();
       expect(await isCurrent(second), `cut off at call ${n}`).toBe(true);
+      expect(aws.sent.map(({ input }) => input.taskToken)).toContain(second.id);
     }
   });
 

@@ -211,12 +211,16 @@ export class LifecycleWorld {
     if (changed) await this.store.deliverResult(changed);
   }
 
-  /** Hours pass, and the sweep comes: to what it would look at by then, and to nothing else. */
+  /** Ten minutes pass, and the sweep comes: to what it would look at by then, and to nothing else. */
   async sweep(...more: string[]): Promise<void> {
     const { store, workspaceId } = this;
     const runs = [...this.executions.keys(), ...more].map((id) => store.keys.run(id));
     for (const key of [store.keys.workspace(workspaceId), ...runs])
-      await store.update(key, { set: { dueAt: '2020-01-01T00:00:00.000Z' }, condition: 'attribute_exists(dueAt)' });
+      await store.update(key, {
+        set: { dueAt: '2020-01-01T00:00:00.000Z' },
+        condition: 'dueAt < :then',
+        values: { ':then': new Date(Date.now() + 600_000).toISOString() },
+      });
     await this.#handlers.Sweep();
     this.listen();
   }

@@ -144,12 +144,14 @@ export const leaveQueue = async (run: Run): Promise<void> => {
 
 /**
  * Whether the next run may have to be started, though nothing was given back: nobody holds the workspace, or a run does
- * that has not been told, because whoever gave it the lock died then and is now here again.
+ * that was not told, or whose execution was not, because whoever gave it the lock died then and is now here again.
  */
 const mayStart = async (workspaceId: string): Promise<boolean> => {
   const lock = (await get<Workspace>(keys.workspace(workspaceId)))?.lock;
   if (!lock) return true;
-  return lock.kind === 'run' && !(await getRun(lock.runId))?.current;
+  if (lock.kind !== 'run') return false;
+  const holder = await getRun(lock.runId);
+  return !holder?.current || holder.wait?.state === 'Pending' || holder.wait?.state === 'Confirmed';
 };
 
 /** Marks a workspace that becomes free, so that the sweep starts its queue should the caller die before it does. */
