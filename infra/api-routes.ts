@@ -29,6 +29,8 @@ const apart = {
     'workspaces/{workspace}/current-state-version-outputs',
     'workspaces/{workspace}/relationships/remote-state-consumers',
     'workspaces/{workspace}/resources',
+    'plans/{plan}/actions/{proxy+}',
+    'applies/{apply}/actions/{proxy+}',
   ],
   Access: [
     'account/{proxy+}',

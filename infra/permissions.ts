@@ -192,7 +192,7 @@ export const permissions = (
       may.key('GenerateDataKey', 'Decrypt'),
       // What runs were given is theirs alone to read.
       may.readObjects('configurations', 'policies', 'runs', 'states'),
-      may.writeObjects('configurations', 'inputs', 'policies', 'runs', 'states'),
+      may.writeObjects('configurations', 'inputs', 'policies'),
       may.seeMissingObjects(),
       start,
       answering(machine.arn),
@@ -200,8 +200,8 @@ export const permissions = (
     States: [
       may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
       may.key('GenerateDataKey', 'Decrypt'),
-      may.readObjects('states'),
-      may.writeObjects('states'),
+      may.readObjects('runs', 'states'),
+      may.writeObjects('runs', 'states'),
       may.seeMissingObjects(),
       // Whoever unlocks a workspace lets the next run go.
       answering(machine.arn),

@@ -21,6 +21,9 @@ const standIns: Record<string, string> = {
 /** The way it is done unless `AWS_RETRY_MODE` asks for the adaptive one, whose rate limiter is left out. */
 const standardRetries = `export { StandardRetryStrategy as AdaptiveRetryStrategy } from "./StandardRetryStrategy";`;
 
+/** What the SDK adds to `User-Agent` for AWS's own statistics. */
+const noStatistics = 'export const checkFeatures = async () => {};';
+
 /**
  * Errors keep their names and messages without a class for each: `error.name` is what the code looks at. They are all of
  * the service's base class then. Schemas of operations that nobody calls are dropped once the bundler may believe that
@@ -37,6 +40,7 @@ const edits: [path: RegExp, edit: (path: string) => Promise<string> | string][] 
   [/\/client-(\w+)\/package\.json$/, async (path) => JSON.stringify({ version: JSON.parse(await read(path)).version })],
   [/\/client-(\w+)\/dist-es\/schemas\/schemas_0\.js$/, async (path) => onlyUsedSchemas(await read(path))],
   [/\/util-retry\/AdaptiveRetryStrategy\.js$/, () => standardRetries],
+  [/\/middleware-user-agent\/check-features\.js$/, () => noStatistics],
 ];
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');

@@ -2,7 +2,6 @@ import { type Route, versioned } from '../route.ts';
 import { configurationVersionRoutes } from './configuration-versions.ts';
 import { entitlementRoutes } from './entitlements.ts';
 import { discoveryRoutes, generalRoutes } from './general.ts';
-import { phaseContentRoutes } from './phase-content.ts';
 import { planRoutes } from './plans.ts';
 import { runActionRoutes } from './run-actions.ts';
 import { runEventRoutes } from './run-events.ts';
@@ -21,6 +20,5 @@ export const coreRoutes: Route[] = [
     ...runActionRoutes,
     ...runEventRoutes,
     ...planRoutes,
-    ...phaseContentRoutes,
   ]),
 ];
