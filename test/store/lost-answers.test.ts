@@ -40,6 +40,17 @@ it('a new run is queued and started, though its creation is heard of as a repeat
   expect(aws.sent.filter(({ action, input }) => action === 'StartExecution' && input.name === run.id)).toHaveLength(1);
 });
 
+it.each([1, 2])('runs are numbered without a gap, though the answer to call %d is lost', async (call) => {
+  const workspaceId = id('ws');
+  await store.create({ ...store.keys.workspace(workspaceId), id: workspaceId, organization: 'acme', runCount: 0 });
+  const { id: _, number, status, ...options } = newRun();
+  aws.failCall(call, 'after');
+  const runs = [await store.createRun(workspaceId, options), await store.createRun(workspaceId, options)];
+  expect(runs.map((run) => run.number)).toEqual([1, 2]);
+  const listed = await store.listRuns(workspaceId, { page: 1, size: 10, total: 2 });
+  expect(listed.map((run) => run.id)).toEqual(runs.map((run) => run.id).reverse());
+});
+
 describe('what somebody does to a run is accepted, recorded and delivered', () => {
   const waits = { wait: { state: 'NeedsConfirmation', token: 'token' } };
   const confirmable = { status: 'planned', confirmable: true, ...waits } as const;

@@ -36,12 +36,8 @@ export interface NewRun extends RunOptions {
  * {@link enqueue} again. 7 writes, 1 StartExecution, however long the queue is.
  */
 export const createRun = async (workspaceId: string, options: NewRun): Promise<Run> => {
-  const workspace = await update<Workspace>(keys.workspace(workspaceId), {
-    add: { runCount: 1, ...(options.planOnly ? { planOnlyCount: 1 } : {}) },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
-  });
-  if (!workspace) throw new Error(`workspace ${workspaceId} does not exist`);
   const { id = newId('run'), ...given } = options;
+  const workspace = await countRun(workspaceId, id, options);
   const createdAt = now();
   const run: Run = {
     ...given,
@@ -68,6 +64,26 @@ export const createRun = async (workspaceId: string, options: NewRun): Promise<R
   }
   await enqueue(run);
   return run;
+};
+
+/**
+ * Gives a run its number: the workspace's `runCount`. The item says which run had the last one, so that the SDK's second
+ * try of a write whose answer was lost gives no second one. 1 write.
+ */
+const countRun = async (workspaceId: string, id: string, { planOnly }: NewRun): Promise<Workspace> => {
+  const key = keys.workspace(workspaceId);
+  for (;;) {
+    const counted = await update<Workspace>(key, {
+      add: { runCount: 1, ...(planOnly ? { planOnlyCount: 1 } : {}) },
+      set: { countedRunId: id },
+      condition:
+        'attribute_exists(pk) AND attribute_not_exists(deletedAt) AND (attribute_not_exists(countedRunId) OR countedRunId <> :id)',
+      values: { ':id': id },
+    });
+    const workspace = counted ?? (await get<Workspace>(key));
+    if (!workspace || workspace.deletedAt) throw new Error(`workspace ${workspaceId} does not exist`);
+    if (workspace.countedRunId === id) return workspace;
+  }
 };
 
 /** Everything after the run item; each step may be repeated. */

@@ -87,6 +87,8 @@ export interface Workspace extends WorkspaceSettings {
   inheritsExecutionMode?: boolean;
   /** Run numbers given so far. */
   runCount: number;
+  /** Which run has the last number. */
+  countedRunId?: string;
   /** How many of them were plan-only; lists leave those out. */
   planOnlyCount?: number;
   /** How many of each it has had, for the totals of lists. */
