@@ -7,15 +7,26 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { extract, type Pack, pack } from 'tar-stream';
 import { StartError } from './errors.ts';
 import { Folder } from './folder.ts';
+import { runnersOf } from './left-runners.ts';
 
 /**
- * The local platform's data folder as one file, a gzip tar, and back. Only while no platform runs on the folder: table,
- * objects and journal are of one moment then. It has everything that is secret in the folder too.
+ * The local platform's data folder as one file, a gzip tar, and back. Only while neither a platform nor a runner is at work
+ * on the folder: table, objects and journal are of one moment then. It has everything that is secret in the folder too.
  */
 
 /** First in every backup, so that nothing else is taken for one. */
 const mark = 'stepform-backup-1';
 const privately = 0o600;
+
+/** What a runner writes is of no one moment, and its platform must hear of it. @throws {StartError} */
+const refuseRunners = (dataDir: string): void => {
+  const pids = runnersOf(dataDir).map(({ process }) => process.pid);
+  if (pids.length === 0) return;
+  throw new StartError(
+    `${pids.length === 1 ? 'a runner is' : `${pids.length} runners are`} still at work for ${dataDir} (process ${pids.join(', ')}); ` +
+      'one that stands by after its plan goes within two minutes; for others start the platform and let their runs end',
+  );
+};
 
 const isLock = (name: string): boolean => name === 'lock' || name.startsWith('lock.');
 
@@ -28,6 +39,7 @@ export const backUp = async (dataDir: string, file: string, { force = false } = 
   const folder = new Folder(from);
   const part = `${to}.part`;
   try {
+    refuseRunners(from);
     await rm(part, { force: true });
     const archive = pack();
     archive.entry({ name: mark }, new Date().toISOString());
@@ -71,6 +83,7 @@ export const restore = async (dataDir: string, file: string, { force = false } =
   const folder = there ? new Folder(to) : undefined;
   const [fresh, old] = [`${to}.restoring`, `${to}.replaced`];
   try {
+    refuseRunners(to);
     await rm(fresh, { recursive: true, force: true });
     await mkdir(fresh, { recursive: true, mode: 0o700 });
     await unpack(from, fresh).catch((error: Error) => {

@@ -140,7 +140,8 @@ export class Host {
       awsEndpointUrl,
       pid: process.pid,
     };
-    await states.resume();
+    // Thousands may go on. Nobody has to wait for them: whoever asks for one has it go on first.
+    void states.resume();
     ecs.resume();
     events.start(before !== undefined);
   }

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { PlatformProcess } from '../e2e/support/platform.ts';
 import { bundles } from './bundles.ts';
+import { cancel } from './cancel.ts';
 import { drain } from './drain.ts';
 import type { Figure, Section } from './figures.ts';
 import { logs } from './logs.ts';
@@ -9,6 +10,8 @@ import { overhead } from './overhead.ts';
 import { page } from './page.ts';
 import { queueCost } from './queue-cost.ts';
 import { reads } from './reads.ts';
+import { recovery } from './recovery.ts';
+import { runnerDeath } from './runner-death.ts';
 import { snapshots } from './snapshots.ts';
 
 /**
@@ -22,6 +25,9 @@ const sections: Record<string, Section> = {
   snapshots,
   logs,
   drain,
+  'runner-death': runnerDeath,
+  cancel,
+  recovery,
   page,
   bundles,
 };

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun } from '../../functions/cli/client.ts';
+import { Client, isFinalRun, until } from '../../functions/cli/client.ts';
 import { PlatformProcess } from './support/platform.ts';
+import { runners, send } from './support/runners.ts';
 import { newName, resources } from './support/world.ts';
 
 let platform: PlatformProcess;
@@ -32,6 +33,15 @@ it('a platform that was lost goes on from its backup', async () => {
   await expect(keep('backup', file)).rejects.toMatchObject({ stderr: expect.stringContaining('already runs on') });
 
   await platform.stop();
+  // It stands by since the plan, for two minutes at most.
+  const [runner] = runners(platform.dataDir);
+  await expect(keep('backup', file)).rejects.toMatchObject({ stderr: expect.stringContaining('still at work') });
+  if (runner) send(runner, 'SIGTERM', 'process');
+  await until(
+    async () => runners(platform.dataDir),
+    ({ length }) => length === 0,
+    30_000,
+  );
   expect((await keep('backup', file)).stdout).toContain('keep it private');
   await expect(keep('restore', file)).rejects.toMatchObject({ stderr: expect.stringContaining('--force') });
   // Its output is read from there too, by this test.

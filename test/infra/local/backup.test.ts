@@ -15,6 +15,7 @@ import { pack } from 'tar-stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { backUp, restore } from '../../../infra/local/backup.ts';
 import { Folder } from '../../../infra/local/folder.ts';
+import { startOf } from '../../../infra/local/processes.ts';
 
 let root: string;
 const data = () => join(root, 'data');
@@ -55,6 +56,19 @@ describe('a backup of the data folder', () => {
     await expect(backUp(data(), join(root, 'other'))).rejects.toThrow(/already runs on .*stop it/);
     await expect(restore(data(), file(), { force: true })).rejects.toThrow(/already runs on/);
     running.release();
+    await backUp(data(), join(root, 'other'));
+  });
+
+  it('is neither made nor restored while a runner that outlived its platform is at work', async () => {
+    await backUp(data(), file());
+    const process = { pid: globalThis.process.pid, startedAt: startOf(globalThis.process.pid) };
+    mkdirSync(join(data(), 'tasks'));
+    writeFileSync(join(data(), 'tasks', 'it.json'), JSON.stringify({ process }));
+    await expect(backUp(data(), join(root, 'other'))).rejects.toThrow(
+      /a runner is still at work .* let their runs end/,
+    );
+    await expect(restore(data(), file(), { force: true })).rejects.toThrow(`process ${process.pid}`);
+    writeFileSync(join(data(), 'tasks', 'it.json'), JSON.stringify({ process: { ...process, startedAt: 'before' } }));
     await backUp(data(), join(root, 'other'));
   });
 

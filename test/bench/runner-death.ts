@@ -1,0 +1,70 @@
+import { packFiles } from '../../functions/cli/archive.ts';
+import { Client, isFinalRun, type Resource, until } from '../../functions/cli/client.ts';
+import { PlatformProcess } from '../e2e/support/platform.ts';
+import { runners, send } from '../e2e/support/runners.ts';
+import { type Figure, median, quantile, round, type Section } from './figures.ts';
+
+const times = 5;
+/** Longer than anything here is waited for. */
+const slow = `resource "terraform_data" "slow" {
+  provisioner "local-exec" {
+    command = "sleep 900"
+  }
+}
+`;
+const deathMs = 300_000;
+
+const at = (run: Resource, status: string): number => Date.parse(run.attributes['status-timestamps'][`${status}-at`]);
+
+/** A run in its apply, and one that waits behind it. */
+const twoRuns = async (client: Client, organization: string, name: string) => {
+  const workspace = await client.createWorkspace(organization, name, { 'auto-apply': true });
+  const version = await client.upload(workspace.id, await packFiles({ 'main.tf': slow }));
+  const first = await client.createRun(workspace.id, {}, version.id);
+  const next = await client.createRun(workspace.id, {}, version.id);
+  await client.waitForRun(first.id, ({ attributes }) => attributes.status === 'applying');
+  return { first, next };
+};
+
+/** Milliseconds until the first run had ended, and until the next had started. */
+const hurt = async (platform: PlatformProcess, name: string, signal: NodeJS.Signals) => {
+  const { organization, token, url } = platform.local;
+  const client = new Client(url, token);
+  const { first, next } = await twoRuns(client, organization, name);
+  const runner = await until(
+    async () => runners(platform.dataDir).find(({ startedBy }) => startedBy === first.id),
+    (found) => found !== undefined,
+    10_000,
+  );
+  const from = Date.now();
+  if (runner) send(runner, signal);
+  const ended = await client.waitForRun(first.id, isFinalRun, deathMs);
+  const started = await client.waitForRun(next.id, ({ attributes }) => attributes.status !== 'pending', deathMs);
+  await client.act(next.id, 'cancel');
+  return { ended: at(ended, ended.attributes.status) - from, started: at(started, 'plan-queued') - from };
+};
+
+export const runnerDeath: Section = {
+  about: 'a runner is killed, or frozen, in an apply; another run waits behind it',
+  needsPlatform: false,
+  async *measure(): AsyncGenerator<Figure> {
+    const platform = await PlatformProcess.start();
+    try {
+      const killed: Awaited<ReturnType<typeof hurt>>[] = [];
+      for (let n = 0; n < times; n++) killed.push(await hurt(platform, `killed-${n}`, 'SIGKILL'));
+      const started = killed.map((one) => one.started / 1000);
+      yield { name: `killed to next started, median of ${times}`, value: round(median(started), 1), unit: 's' };
+      yield { name: 'longest', value: round(quantile(started, 1), 1), unit: 's', atMost: 60 };
+      // Missed beats, then what a container is given to stop, which it does not hear of.
+      const frozen = await hurt(platform, 'frozen', 'SIGSTOP');
+      yield {
+        name: 'frozen to next started',
+        value: round(frozen.started / 1000, 1),
+        unit: 's',
+        atMost: 60 + 120 + 10,
+      };
+    } finally {
+      await platform.remove();
+    }
+  },
+};
