@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newWorkspace, startRun, untilConfirmable } from '../../e2e/support/world.ts';
+import { newName, newWorkspace, startRun, untilConfirmable } from '../../e2e/support/world.ts';
 import { client, organization, runPath, visit } from './support/reader.ts';
 
 /** Whatever people and configurations write stays text. */
@@ -41,7 +41,14 @@ check "loud" {
   await page.getByRole('button', { name: 'Confirm & Apply' }).click();
   await page.getByText('Copy').last().waitFor();
   await page.locator('blockquote', { hasText: 'onerror' }).waitFor();
+  const home = `/organizations/${organization}`;
+  const project = await client.create(`${home}/projects`, 'projects', { name: newName('project'), description: evil });
+  const set = { name: newName('set'), kind: 'opa', description: evil };
+  const { id: policySet } = await client.create(`${home}/policy-sets`, 'policy-sets', set);
   for (const place of [
+    `/app/${organization}/projects/${project.id}`,
+    `/app/${organization}/settings/policy-sets`,
+    `/app/${organization}/settings/policy-sets/${policySet}`,
     `/app/${organization}/workspaces`,
     `/app/${organization}/runs`,
     `/app/${organization}/workspaces/${workspace.attributes.name}`,
