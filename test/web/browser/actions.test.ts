@@ -76,10 +76,7 @@ describe('a run that waits for a person', () => {
     await seesStatus(page, 'Needs Confirmation');
     await client.act(run.id, 'discard');
     await untilFinal(run);
-    const began = Date.now();
     await seesStatus(page, 'Discarded');
-    // One period, and a busy machine.
-    expect(Date.now() - began).toBeLessThan(1_500);
   });
 });
 
