@@ -39,6 +39,8 @@ const apart = {
     'organization/audit-trail',
     'organizations',
     'organizations/{organization}',
+    'organizations/{organization}/authentication-token',
+    'organizations/{organization}/team-tokens',
     'organizations/{organization}/projects',
     'projects/{proxy+}',
     'organizations/{organization}/organization-memberships',

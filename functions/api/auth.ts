@@ -1,14 +1,14 @@
 import type { Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { isResultFinal } from '../run/task-stages.ts';
-import { findToken } from '../store/access/tokens.ts';
+import { findToken, noteUse, type Token } from '../store/access/tokens.ts';
 import { findResultOfAccessToken, isAccessToken, type TaskResult } from '../store/run-tasks/task-results.ts';
 import { getRun } from '../store/runs/runs.ts';
 import { sharesState } from '../store/states/state-sharing.ts';
 import { findRunOfStateToken, isStateToken } from '../store/states/state-tokens.ts';
 import type { Workspace } from '../store/workspaces/workspaces.ts';
 import { isTokenOf } from './admission.ts';
-import { notFound, unauthorized } from './errors.ts';
+import { forbidden, notFound, unauthorized } from './errors.ts';
 import { type Granted, nothing, ofRun, ofTask } from './granted.ts';
 import { type Grants, grantsOfUser, noGrants } from './grants.ts';
 import type { ApiRequest } from './request.ts';
@@ -16,10 +16,12 @@ import type { ApiRequest } from './request.ts';
 /** Who calls, and what they may do with what. */
 export interface Principal extends Grants {
   /** Tokens of teams and organizations act as an account of their own, which has a membership as users have. */
-  kind: 'user' | 'team' | 'organization' | 'run' | 'task';
+  kind: Exclude<Token['kind'], 'session'> | 'run' | 'task';
   /** Who is recorded as having done it: the user, that account, or whoever created the run. */
   userId: string;
   tokenId: string;
+  /** Whose a token is that is nobody's own. */
+  organization?: string;
 }
 
 /** What a run may be shown of a subject: its organization, or the workspace whose current state it is. */
@@ -47,7 +49,19 @@ export const authenticate = async (request: ApiRequest): Promise<Principal> => {
   const token = await findToken(secret);
   if (!token) throw unauthorized();
   isTokenOf(request.header('authorization'), token.userId);
-  return { kind: 'user', userId: token.userId, tokenId: token.id, ...grantsOfUser(token.userId) };
+  const { kind, userId, id: tokenId, organization } = token;
+  // That it could not be noted is no reason to turn anybody away.
+  if (kind !== 'session') await noteUse(token, secret).catch(() => {});
+  return { kind: kind === 'session' ? 'user' : kind, userId, tokenId, organization, ...grantsOfUser(userId) };
+};
+
+/**
+ * Of what only people do.
+ * @throws {ApiError} 403
+ */
+export const checkPerson = ({ kind }: Principal): void => {
+  if (kind !== 'user')
+    throw forbidden('Only a user can do that: use the token of one, not of a team or an organization.');
 };
 
 /** True for a token that Terraform has in a run: good for the few routes that say so (route.ts: shared). */

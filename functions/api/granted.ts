@@ -90,13 +90,13 @@ const byNobody: Some = ['team:manage-access'];
 /** A secret team is there for its members, and for those who may see secret ones; owners are changed by owners. */
 export const onTeam = (standing: Standing, team: Team): Granted => {
   const all = onOrganization(standing);
+  const isMember = standing.teams.some(({ id }) => id === team.id);
   const seen =
-    standing.role !== 'member' ||
-    team.visibility === 'organization' ||
-    all.has('team:read-secret') ||
-    standing.teams.some(({ id }) => id === team.id);
+    standing.role !== 'member' || team.visibility === 'organization' || all.has('team:read-secret') || isMember;
   const without = !seen ? ofTeams : !team.owners ? [] : standing.role === 'member' ? onlyByOwners : byNobody;
-  return new Set([...all].filter((permission) => !without.includes(permission)));
+  const granted = [...all].filter((permission) => !without.includes(permission));
+  const own: Some = isMember && team.allowMemberTokenManagement && !team.owners ? ['team:manage-tokens'] : [];
+  return new Set([...granted, ...own]);
 };
 
 const reading: Some = ['workspace:read-teams', 'project:read-teams'];

@@ -3,6 +3,7 @@ import { claimIdentity } from '../store/access/identities.ts';
 import { acceptInvitation, invitedUser, knowEmail, takeOver } from '../store/access/invitations.ts';
 import { ensureUser, getUser, type User, updateUser } from '../store/access/users.ts';
 import { SignInError } from './errors.ts';
+import { followGroups } from './groups.ts';
 import type { Person } from './issuer.ts';
 import { issuerName } from './settings.ts';
 
@@ -48,13 +49,25 @@ export const userOf = async (person: Person): Promise<User> => {
   const invited = email === undefined ? undefined : await invitedUser(email);
   const id = await claimIdentity(person, invited?.id);
   const user = (await getUser(id)) ?? (await ensureUser(id, { username: usernameOf(person), email: email ?? '' }));
-  if (email === undefined) return user;
-  if (user.invitedAt) return acceptInvitation(user, usernameOf(person));
-  if (invited) await takeOver(invited, id);
-  await knowEmail(email, id);
-  return email === user.email ? user : ((await updateUser(id, { email })) ?? user);
+  if (user.invitedAt) await acceptInvitation(user, usernameOf(person));
+  await learn(person, id);
+  if (email !== undefined && email !== user.email) await updateUser(id, { email });
+  return user;
+};
+
+/** What the issuer says of a user: whose address it is, and the groups they are in now. */
+const learn = async ({ email, emailVerified, groups }: Person, userId: string): Promise<void> => {
+  if (email !== undefined && emailVerified) {
+    const invited = await invitedUser(email);
+    if (invited && invited.id !== userId) await takeOver(invited, userId);
+    await knowEmail(email, userId);
+  }
+  if (groups) await followGroups(userId, groups);
 };
 
 /** True when from now on, or since before, the user signs in so; false when that is somebody else. */
-export const connect = async (person: Person, userId: string): Promise<boolean> =>
-  (await claimIdentity(person, userId)) === userId;
+export const connect = async (person: Person, userId: string): Promise<boolean> => {
+  if ((await claimIdentity(person, userId)) !== userId) return false;
+  await learn(person, userId);
+  return true;
+};

@@ -15,7 +15,7 @@ export interface AuditEvent {
   /** Id of a user, or of the account of a team or an organization. */
   actor: string;
   /** By what the actor did it: a token of that kind, or the platform in the actor's name. */
-  by: 'user' | 'team' | 'organization' | 'run' | 'task' | 'platform';
+  by: 'user' | 'team' | 'organization' | 'audit-trails' | 'run' | 'task' | 'platform';
   tokenId?: string;
   requestId?: string;
   /** Where the request came from, and what program says it sent it. */

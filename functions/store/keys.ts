@@ -15,6 +15,7 @@
  * | | `GLOBALTASK#<id>` | → run task id; those of every workspace |
  * | | `POLICY#<name>`, `POLSET#<name>` | → policy or policy set id; the uniqueness of names |
  * | | `TEAMNAME#<name>` | → team id; the uniqueness of names |
+ * | | `TEAMTOKEN#<id>` | → hash of the token of one of its teams |
  * | | `POLICYSETS` | policy sets that may apply to all of its workspaces; beside a project or workspace, to those |
  * | `PROJECT#<id>` | `PROJECT` | project |
  * | | `WSNAME#<case apart>#<workspace name>` | → workspace id, for lists |
@@ -31,8 +32,10 @@
  * | `EMAIL#<address>` | `EMAIL` | → user who is known to have it, or who was invited by it |
  * | `GRANT#<id>` | `GRANT` | → team, and workspace or project: what was given stands there |
  * | `TOKEN#<sha-256>` | `TOKEN` | API token |
+ * | `TOKENID#<id>` | `TOKEN` | → hash of the token |
  * | `LOGIN#<sha-256>` | `LOGIN` | code of a `terraform login` under way |
  * | `IDENTITY#<sha-256>` | `IDENTITY` | → user who signs in with this issuer and subject |
+ * | `SSOGROUP#<sha-256>` | `TEAMS` | → teams that a group at the issuer stands for |
  * | `WS#<id>` | `WS` | workspace: settings, lock, counters, current state version |
  * | | `VAR#<id>` | variable |
  * | | `VARKEY#<category>#<key>` | → variable id; the uniqueness of keys |
@@ -135,8 +138,11 @@ export const keys = {
   userToken: (userId: string, id: string): Key => ({ pk: `USER#${userId}`, sk: `TOKEN#${id}` }),
   oneTimeSecret: (userId: string): Key => ({ pk: `USER#${userId}`, sk: 'ONCE' }),
   token: (hash: string): Key => ({ pk: `TOKEN#${hash}`, sk: 'TOKEN' }),
+  tokenId: (id: string): Key => ({ pk: `TOKENID#${id}`, sk: 'TOKEN' }),
+  teamToken: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `TEAMTOKEN#${id}` }),
   loginCode: (hash: string): Key => ({ pk: `LOGIN#${hash}`, sk: 'LOGIN' }),
   identity: (hash: string): Key => ({ pk: `IDENTITY#${hash}`, sk: 'IDENTITY' }),
+  ssoGroup: (hash: string): Key => ({ pk: `SSOGROUP#${hash}`, sk: 'TEAMS' }),
   workspace: (id: string): Key => ({ pk: `WS#${id}`, sk: 'WS' }),
   variable: (ownerId: string, id: string): Key => ({ pk: variableOwner(ownerId), sk: `VAR#${id}` }),
   variableKey: (ownerId: string, category: string, key: string): Key => ({

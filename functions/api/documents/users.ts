@@ -1,6 +1,5 @@
-import type { Token } from '../../store/access/tokens.ts';
 import type { User } from '../../store/access/users.ts';
-import { one, type Resource } from '../answer.ts';
+import { one, type Relationship, type Resource } from '../answer.ts';
 
 /** What everybody may see of a user. */
 export const userDocument = (user: Pick<User, 'id'> & Partial<User>): Resource => ({
@@ -8,7 +7,7 @@ export const userDocument = (user: Pick<User, 'id'> & Partial<User>): Resource =
   type: 'users',
   attributes: {
     username: user.invitedAt ? null : (user.username ?? user.id),
-    'is-service-account': false,
+    'is-service-account': user.service !== undefined,
     'auth-method': 'tfc',
     'avatar-url': null,
     'v2-only': true,
@@ -17,6 +16,11 @@ export const userDocument = (user: Pick<User, 'id'> & Partial<User>): Resource =
   relationships: {},
   links: { self: `/api/v2/users/${user.id}` },
 });
+
+const authenticated = ({ id, service }: User): Relationship => {
+  if (!service) return one('users', id);
+  return service.teamId ? one('teams', service.teamId) : one('organizations', service.organization);
+};
 
 /** What a user sees of itself. */
 export const accountDocument = (user: User): Resource => {
@@ -48,22 +52,9 @@ export const accountDocument = (user: User): Resource => {
     },
     relationships: {
       ...relationships,
+      'authenticated-resource': authenticated(user),
       'authentication-tokens': { links: { related: `/api/v2/users/${user.id}/authentication-tokens` } },
     },
     links: { self: `/api/v2/users/${user.id}` },
   };
 };
-
-/** `secret` only in the answer to its creation. */
-export const tokenDocument = (token: Token, secret: string | null = null): Resource => ({
-  id: token.id,
-  type: 'authentication-tokens',
-  attributes: {
-    'created-at': token.createdAt,
-    'last-used-at': null,
-    description: token.description,
-    token: secret,
-    'expired-at': token.expiredAt,
-  },
-  relationships: { 'created-by': one('users', token.createdBy) },
-});

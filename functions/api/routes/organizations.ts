@@ -13,6 +13,7 @@ import {
 import { carryFromOrganization } from '../../store/workspaces/execution-modes.ts';
 import { getProject } from '../../store/workspaces/projects.ts';
 import { type Answer, created, noContent, ok } from '../answer.ts';
+import { checkPerson } from '../auth.ts';
 import { entitlementsDocument, organizationDocument } from '../documents/organizations.ts';
 import { conflict, notFound, unprocessable } from '../errors.ts';
 import { type InOrganization, organization } from '../finders.ts';
@@ -62,6 +63,7 @@ const listMine = async ({ request, principal }: Call): Promise<Answer> => {
 };
 
 const create = async ({ request, principal }: Call): Promise<Answer> => {
+  checkPerson(principal);
   const { attributes } = readData(request, { ...settings, name: organizationName, email });
   const given: OrganizationSettings = {
     ...defaultOrganizationSettings,

@@ -6,6 +6,7 @@ import { batchGet, create, get, query, remove, update } from '../table.ts';
 import { addProject, eachProject } from '../workspaces/projects.ts';
 import { eachVariableSet } from '../workspaces/variable-set-lists.ts';
 import { deleteVariableSet } from '../workspaces/variable-sets.ts';
+import { closeOrganizationAccounts } from './accounts.ts';
 import { addMember, getMembership, membershipsIn, membershipsOf, removeMember } from './memberships.ts';
 import { deleteTeam, ensureOwnersTeam, listTeams } from './teams.ts';
 
@@ -118,6 +119,8 @@ export const deleteOrganization = async (name: string): Promise<void> => {
   for (const task of await listTasks(name)) await deleteTask(task);
   const members = await membershipsIn(name);
   const teams = await listTeams(name);
+  const home = await getOrganization(name);
+  if (home) await closeOrganizationAccounts(home);
   await remove(keys.organization(name));
   for (const membership of members) await removeMember(membership);
   for (const team of teams) await deleteTeam(team);

@@ -2,7 +2,9 @@ import { derivedId, newId } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../table.ts';
 import { claimUnique, releaseUnique } from '../unique-names.ts';
+import { closeTeamAccount } from './accounts.ts';
 import { indexMember, joinTeam, type Membership, membershipsIn, roleOf } from './memberships.ts';
+import { forgetGroup, indexGroup } from './sso-groups.ts';
 import { grantsOfTeam, revoke } from './team-grants.ts';
 import { leaveAll, usersOfTeam } from './team-users.ts';
 
@@ -81,6 +83,7 @@ export const createTeam = async (
   const createdAt = new Date().toISOString();
   const team: Team = { ...defaultTeamSettings, ...given, id: newId('team'), organization, createdAt };
   if (!(await claimUnique(nameKey(team), team.id, bears(team.name)))) return undefined;
+  await indexGroup(team, team.ssoTeamId);
   await create({ ...keys.team(team.id), ...team });
   return team;
 };
@@ -90,7 +93,10 @@ export const updateTeam = async (team: Team, change: Partial<TeamSettings>): Pro
   const next = { ...team, ...change };
   const renamed = next.name !== team.name;
   if (renamed && !(await claimUnique(nameKey(next), team.id, bears(next.name)))) return undefined;
+  const regrouped = next.ssoTeamId !== team.ssoTeamId;
+  if (regrouped) await indexGroup(team, next.ssoTeamId);
   const updated = await update<Team>(keys.team(team.id), { set: change, condition: 'attribute_exists(pk)' });
+  if (regrouped) await forgetGroup(team, updated ? team.ssoTeamId : next.ssoTeamId);
   if (renamed) await releaseUnique(nameKey(updated ? team : next), team.id);
   return updated;
 };
@@ -98,6 +104,8 @@ export const updateTeam = async (team: Team, change: Partial<TeamSettings>): Pro
 /** Whatever it gave to anybody ends at once; then what is left of it goes. */
 export const deleteTeam = async (team: Team): Promise<void> => {
   await remove(keys.team(team.id));
+  await closeTeamAccount(team);
+  await forgetGroup(team, team.ssoTeamId);
   for (const record of await grantsOfTeam(team.id)) await revoke(record);
   await leaveAll(team);
   await releaseUnique(nameKey(team), team.id);

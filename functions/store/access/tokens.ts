@@ -1,6 +1,6 @@
 import { hashSecret, newId, newSecret } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
-import { batchGet, create, get, query, remove } from '../table.ts';
+import { batchGet, create, get, queryAll, remove, update } from '../table.ts';
 
 /**
  * `session`: of somebody who signed in on the web page. `team` and `organization` act as an account of their own, and
@@ -15,11 +15,16 @@ export interface Token {
   /** Who acts with it: the user, or the account of the team or the organization. */
   userId: string;
   createdBy: string;
+  /** Where it belongs, when it is not a user's. */
+  organization?: string;
+  teamId?: string;
   /** None for the one token that a team had before it could have several. */
   description: string | null;
   createdAt: string;
   /** From then on it is as good as unknown; null = never. */
   expiredAt: string | null;
+  /** To the hour. */
+  lastUsedAt?: string;
 }
 
 /** Begin tokens, so that scanners for leaked secrets can know them. */
@@ -31,7 +36,8 @@ const prefixes: Record<TokenKind, string> = {
   'audit-trails': 'sfaudit_',
 };
 
-export type NewToken = Pick<Token, 'kind' | 'userId' | 'description' | 'expiredAt'> & Partial<Pick<Token, 'createdBy'>>;
+export type NewToken = Pick<Token, 'kind' | 'userId' | 'description' | 'expiredAt'> &
+  Partial<Pick<Token, 'createdBy' | 'organization' | 'teamId'>>;
 export type Shown = { token: Token; secret: string };
 
 const newToken = ({ createdBy, ...given }: NewToken): Shown & { hash: string } => {
@@ -41,10 +47,17 @@ const newToken = ({ createdBy, ...given }: NewToken): Shown & { hash: string } =
   return { token, secret, hash: hashSecret(secret) };
 };
 
+/** By whose it is, by its own id, and those of teams by the organization. */
+const pointersTo = ({ id, kind, userId, organization }: Token): Key[] => [
+  keys.userToken(userId, id),
+  keys.tokenId(id),
+  ...(kind === 'team' && organization ? [keys.teamToken(organization, id)] : []),
+];
+
 export const issueToken = async (given: NewToken & { kind: Exclude<TokenKind, 'session'> }): Promise<Shown> => {
   const { token, secret, hash } = newToken(given);
-  // The list entry first: a token that no list shows could not be taken away.
-  await create({ ...keys.userToken(token.userId, token.id), hash });
+  // What leads to it first: a token that no list shows could not be taken away.
+  for (const key of pointersTo(token)) await create({ ...key, hash });
   await create({ ...keys.token(hash), ...token });
   return { token, secret };
 };
@@ -82,25 +95,67 @@ export const findToken = async (secret: string): Promise<Token | undefined> => {
   return item && (item.expiredAt === null || item.expiredAt > new Date().toISOString()) ? tokenIn(item) : undefined;
 };
 
+/** How far `lastUsedAt` may be behind: so often it is written, not with each request. */
+const notedMs = 3_600_000;
+
+/** Notes that a token was used, if that was not noted a while ago. */
+export const noteUse = async (token: Token, secret: string): Promise<void> => {
+  const now = new Date().toISOString();
+  const before = new Date(Date.now() - notedMs).toISOString();
+  if (token.lastUsedAt !== undefined && token.lastUsedAt > before) return;
+  await update(keys.token(hashSecret(secret)), {
+    set: { lastUsedAt: now },
+    condition: 'attribute_exists(pk) AND (attribute_not_exists(lastUsedAt) OR lastUsedAt <= :before)',
+    values: { ':before': before },
+  });
+};
+
 interface Entry extends Key {
   hash: string;
 }
 
-export const listTokens = async (userId: string): Promise<Token[]> => {
-  const entries = await query<Entry>({ pk: keys.user(userId).pk, prefix: 'TOKEN#', limit: 100 });
-  return (await batchGet<Token & Key>(entries.map(({ hash }) => keys.token(hash)))).map(tokenIn);
+const tokensOf = async (entries: Entry[]): Promise<Token[]> => {
+  const found: Token[] = [];
+  for (let i = 0; i < entries.length; i += 100) {
+    const some = entries.slice(i, i + 100).map(({ hash }) => keys.token(hash));
+    found.push(...(await batchGet<Token & Key>(some)).map(tokenIn));
+  }
+  return found;
 };
 
-export const getToken = async (userId: string, id: string): Promise<Token | undefined> => {
-  const entry = await get<Entry>(keys.userToken(userId, id));
+/** Those of a user or an account, sessions aside, in the order of their making. */
+export const listTokens = async (userId: string): Promise<Token[]> =>
+  inOrder(await tokensOf(await queryAll<Entry>({ pk: keys.user(userId).pk, prefix: 'TOKEN#' })));
+
+/** Those of all teams of the organization. */
+export const listTeamTokens = async (organization: string): Promise<Token[]> =>
+  inOrder(await tokensOf(await queryAll<Entry>({ pk: keys.organization(organization).pk, prefix: 'TEAMTOKEN#' })));
+
+const inOrder = (tokens: Token[]): Token[] => tokens.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+
+const read = async (entry: Entry | undefined): Promise<Token | undefined> => {
   const item = entry && (await get<Token>(keys.token(entry.hash)));
   return item && tokenIn(item);
 };
 
-/** True when it was there. The token is dead at once. */
+export const getToken = async (userId: string, id: string): Promise<Token | undefined> =>
+  read(await get<Entry>(keys.userToken(userId, id)));
+
+/** Whosever it is. Those from before there were kinds are found by their user only. */
+export const getTokenById = async (id: string): Promise<Token | undefined> => read(await get<Entry>(keys.tokenId(id)));
+
+/** True when it was there. It is dead at once. */
 export const deleteToken = async (userId: string, id: string): Promise<boolean> => {
   const entry = await get<Entry>(keys.userToken(userId, id));
   if (!entry) return false;
+  const token = await read(entry);
   await remove(keys.token(entry.hash));
+  if (token?.organization) await remove(keys.teamToken(token.organization, id));
+  await remove(keys.tokenId(id));
   return remove(keys.userToken(userId, id));
+};
+
+/** All of a user or an account. They are dead at once. */
+export const deleteTokensOf = async (userId: string): Promise<void> => {
+  for (const { id } of await listTokens(userId)) await deleteToken(userId, id);
 };

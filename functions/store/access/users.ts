@@ -9,6 +9,8 @@ export interface User {
   createdAt: string;
   /** Was invited and has not signed in yet (invitations.ts). */
   invitedAt?: string;
+  /** Nobody: the account that tokens of a team or an organization act as (accounts.ts). */
+  service?: { organization: string; teamId?: string };
 }
 
 type Described = Pick<User, 'username' | 'email'>;
@@ -21,7 +23,10 @@ export const createUser = async (described: Described): Promise<User> => {
 };
 
 /** Creates it unless it is there. */
-export const ensureUser = async (id: string, described: Described & Pick<User, 'invitedAt'>): Promise<User> => {
+export const ensureUser = async (
+  id: string,
+  described: Described & Pick<User, 'invitedAt' | 'service'>,
+): Promise<User> => {
   const user: User = { ...described, id, createdAt: new Date().toISOString() };
   if (await create({ ...keys.user(id), ...user })) return user;
   return (await getUser(id)) ?? user;

@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto';
+import { addMember, membershipsOf } from '../store/access/memberships.ts';
+import { teamIdsOfGroups } from '../store/access/sso-groups.ts';
+import { enterTeam, quitTeam } from '../store/access/team-users.ts';
+import { getTeams, type Team } from '../store/access/teams.ts';
+import { keepEvent } from '../store/audit-trail.ts';
+
+const keep = ({ id, organization }: Team, userId: string, action: string): Promise<void> =>
+  keepEvent({
+    id: randomUUID(),
+    at: new Date().toISOString(),
+    organization,
+    actor: userId,
+    by: 'platform',
+    resource: { type: 'team', id },
+    action,
+    allowed: true,
+  });
+
+/**
+ * Makes somebody a member of the teams that their groups at the issuer stand for, and of no others that a group stands
+ * for: the issuer decides who is in such a team. Who is the last owner of an organization stays one.
+ */
+export const followGroups = async (userId: string, names: string[]): Promise<void> => {
+  const groups = [...new Set(names)];
+  const isTheirs = ({ ssoTeamId }: Team): boolean => ssoTeamId !== null && groups.includes(ssoTeamId);
+  const memberships = await membershipsOf(userId);
+  const current = await getTeams(memberships.flatMap(({ teams = [] }) => [...teams]));
+  const theirs = (await getTeams(await teamIdsOfGroups(groups))).filter(isTheirs);
+  for (const team of theirs) {
+    if (current.some(({ id }) => id === team.id)) continue;
+    await keep(team, userId, 'join_by_group');
+    await addMember(team.organization, userId);
+    await enterTeam(team, [userId]);
+  }
+  for (const team of current) {
+    if (team.ssoTeamId === null || isTheirs(team)) continue;
+    if (await quitTeam(team, userId)) await keep(team, userId, 'leave_by_group');
+  }
+};
