@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { operate } from '../../e2e/support/operator.ts';
-import { newWorkspace, startRun, untilFinal } from '../../e2e/support/world.ts';
+import { newWorkspace, startRun, untilConfirmable, untilFinal, untilUnlocked } from '../../e2e/support/world.ts';
 import { leaveState } from './support/operator.ts';
 import { platform, runPath, visit } from './support/reader.ts';
 
@@ -18,6 +18,7 @@ it('the state that an apply could not store is handed out, with what to do with 
   await page.getByRole('heading', { name: 'Apply' }).waitFor();
   expect(await page.getByRole('button', { name: 'errored state' }).count()).toBe(0);
 
+  await untilUnlocked(workspace);
   await leaveState(run.id, workspace.id, '{"serial":7}');
   await page.reload();
   await page.getByText(`terraform state push ${run.id}-errored.tfstate`).waitFor();
@@ -27,4 +28,14 @@ it('the state that an apply could not store is handed out, with what to do with 
   ]);
   expect(file.suggestedFilename()).toBe(`${run.id}-errored.tfstate`);
   expect(await readFile(await file.path(), 'utf8')).toBe('{"serial":7}');
+
+  // The workspace says that it waits for it, and an admin may go on without.
+  const waiting = await startRun(workspace, { 'main.tf': 'resource "terraform_data" "next" {}' });
+  await page.goto(`${platform.url}${runPath(workspace.attributes.name, waiting.id)}`);
+  await page.getByText('Waits until the workspace is unlocked').waitFor();
+  await page.goto(`${platform.url}${runPath(workspace.attributes.name, '').replace(/runs\/$/, 'runs')}`);
+  await page.getByText(/Locked by run-\w+\./).waitFor();
+  await page.getByText(/recorded last \(serial 7\) is not the state of the workspace/).waitFor();
+  await page.getByRole('button', { name: 'Force unlock' }).click();
+  await untilConfirmable(waiting);
 });

@@ -48,11 +48,13 @@ export const estimate = async (runId: string, planJson: Buffer): Promise<void> =
   if (run) await estimateCosts(run);
 };
 
-/** Gives a run that has failed a state that could not become its workspace's. */
+/** Gives a run that has failed a state that could not become its workspace's, which it holds for that. */
 export const leaveState = async (runId: string, workspaceId: string, state: string): Promise<void> => {
   const { putObject } = await import('../../../../functions/store/bucket.ts');
   const { keys, objects } = await import('../../../../functions/store/keys.ts');
   const { update } = await import('../../../../functions/store/table.ts');
   await putObject(objects.erroredState(workspaceId, runId), state);
-  await update(keys.run(runId), { set: { unsaved: { runId, serial: 7, lineage: 'l', stored: true } } });
+  const unsaved = { runId, serial: 7, lineage: 'l' };
+  await update(keys.run(runId), { set: { unsaved: { ...unsaved, stored: true } } });
+  await update(keys.workspace(workspaceId), { set: { lock: { kind: 'run', runId, at: '', unsaved } } });
 };
