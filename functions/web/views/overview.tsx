@@ -28,11 +28,15 @@ export const Overview = ({ workspace, run }: { workspace: Resource; run: Resourc
         ) : (
           <section class="panel empty">
             <h2>Nothing has run here yet</h2>
-            <p class="soft">
-              Start a run with the button above and give it a configuration, or let Terraform do it: paste this into the
-              configuration on your machine.
-            </p>
-            <CloudBlock organization={organization} workspace={attributes.name} />
+            {attributes.permissions['can-queue-run'] && (
+              <>
+                <p class="soft">
+                  Start a run with the button above and give it a configuration, or let Terraform do it: paste this into
+                  the configuration on your machine.
+                </p>
+                <CloudBlock organization={organization} workspace={attributes.name} />
+              </>
+            )}
           </section>
         )}
         {version && attributes.permissions['can-read-state-outputs'] && (

@@ -3,7 +3,7 @@ import type { Resource } from '../../cli/client.ts';
 import { displayStatus, type Tone } from '../../run/display.ts';
 import { useLive } from '../live.ts';
 import { hrefOf } from '../location.ts';
-import { may } from '../organization.ts';
+import { may, organizationNow } from '../organization.ts';
 import { Ago, Loaded } from '../parts/basics.tsx';
 import { CloudBlock } from '../parts/cloud-block.tsx';
 import { Head } from '../parts/head.tsx';
@@ -210,13 +210,29 @@ const Line = ({
   );
 };
 
-const Empty = ({ organization }: { organization: string }) => (
-  <section class="panel empty">
-    <h2>Your first workspace</h2>
-    <p class="soft">
-      A workspace is one configuration with its state, its variables and its runs. Make one with the button above, or
-      let Terraform make it: paste this into a configuration and give the workspace the name you like.
-    </p>
-    <CloudBlock organization={organization} workspace="example" />
-  </section>
-);
+/** The next step, for who may take it. */
+const Empty = ({ organization }: { organization: string }) => {
+  const permissions = organizationNow(organization)?.attributes.permissions;
+  if (!permissions) return null;
+  if (!permissions['can-create-workspace']) {
+    return (
+      <section class="panel empty">
+        <h2>There is no workspace for you yet</h2>
+        <p class="soft">
+          What you see depends on the teams you are in. Ask an owner of {organization} to put you into one that has
+          access to what you work on.
+        </p>
+      </section>
+    );
+  }
+  return (
+    <section class="panel empty">
+      <h2>Your first workspace</h2>
+      <p class="soft">
+        A workspace is one configuration with its state, its variables and its runs. Make one with the button above, or
+        let Terraform make it: paste this into a configuration and give the workspace the name you like.
+      </p>
+      <CloudBlock organization={organization} workspace="example" />
+    </section>
+  );
+};

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
+import { operate } from '../../e2e/support/operator.ts';
 import { newName, newWorkspace } from '../../e2e/support/world.ts';
-import { client, organization, visit } from './support/reader.ts';
+import { memberHelpers } from '../../support/members.ts';
+import { client, organization, platform, visit } from './support/reader.ts';
 
 /** Who belongs to an organization, and what teams may do, is managed by clicks. */
 
@@ -51,6 +53,14 @@ it('a team is made, gets people and access, and gives it back', async () => {
   await page.getByRole('button', { name: `Remove ${email}` }).click();
   await dialog.getByRole('button', { name: 'Remove member' }).click();
   await line.waitFor({ state: 'detached' });
+});
+
+it('whoever is in no team is told what to do about it', async () => {
+  operate(platform);
+  const { token } = await (await memberHelpers()).member(organization);
+  const page = await visit(`/app/${organization}/workspaces`, { token });
+  await page.getByText('There is no workspace for you yet').waitFor();
+  expect(await page.getByRole('button', { name: 'New workspace' }).count()).toBe(0);
 });
 
 it('a project gives its workspaces to a team', async () => {
