@@ -46,6 +46,8 @@ export interface Grants {
    * is there is only for the caller if its item says so.
    */
   reach(organization: string, seen: 'workspace:read' | 'project:read'): Promise<Reach | undefined>;
+  /** Nothing in the organization is for the caller, so nothing has to be looked for. */
+  reachesNothing(organization: string): Promise<boolean>;
 }
 
 /** Of a user, or of the account that a token of a team or an organization acts as. 1 or 2 reads. */
@@ -154,12 +156,19 @@ export const grantsOf = (standingIn: (organization: string) => Promise<Standing>
     return items.filter(({ workspaceId }) => granted(workspaceId).has('workspace:read'));
   };
 
+  const reachIn = once(async (organization) => reachOf((await standing(organization)).teams.map(({ id }) => id)));
+
   const reach: Grants['reach'] = async (organization, seen) => {
     const who = await standing(organization);
-    return onOrganization(who).has(seen) ? undefined : reachOf(who.teams.map(({ id }) => id));
+    return onOrganization(who).has(seen) ? undefined : reachIn(organization);
   };
 
-  return { standing, on, onWorkspaces, onProjects, visible, reach };
+  const reachesNothing: Grants['reachesNothing'] = async (organization) => {
+    const found = await reach(organization, 'workspace:read');
+    return found !== undefined && found.workspaceIds.size + found.projectIds.size === 0;
+  };
+
+  return { standing, on, onWorkspaces, onProjects, visible, reach, reachesNothing };
 };
 
 /** Of whoever asked for something that happens later, as things are then. */

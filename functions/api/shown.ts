@@ -1,6 +1,4 @@
-import type { Reach } from '../store/access/team-grants.ts';
 import type { Project } from '../store/workspaces/projects.ts';
-import type { WorkspaceFilter } from '../store/workspaces/workspace-lists.ts';
 import type { Workspace } from '../store/workspaces/workspaces.ts';
 import type { Resource } from './answer.ts';
 import { projectDocument } from './documents/organizations.ts';
@@ -30,9 +28,3 @@ export const projectDocuments = (grants: Grants, projects: Project[]): Promise<R
     const seen = some.filter(({ id }) => granted(id).has('project:read'));
     return seen.map((one) => projectDocument(one, granted(one.id)));
   });
-
-/** For lists of an organization's workspaces: looks only where the caller may see some. */
-export const within =
-  (reach: Reach | undefined, mayFit: WorkspaceFilter['mayFit']): WorkspaceFilter['mayFit'] =>
-  (entry) =>
-    (!reach || reach.workspaceIds.has(entry.workspaceId) || reach.projectIds.has(entry.projectId)) && mayFit(entry);

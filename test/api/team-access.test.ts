@@ -275,6 +275,22 @@ describe('lists leave out what the caller does not see, and do not count it', ()
     }
   });
 
+  it('says of a variable set only what of it the caller sees', async () => {
+    const [seen, hidden] = [await api.workspace(), await api.workspace()];
+    const both = { data: [seen, hidden].map(({ id }) => ({ type: 'workspaces', id })) };
+    const set = (await api.post('organizations/acme/varsets', { name: uniqueName('s') }, { workspaces: both })).body
+      .data;
+    const { token, team } = await members.withFlags('acme');
+    await give(seen.id, team.id, { access: 'read' });
+    const { data, included } = (await api.get(`varsets/${set.id}?include=workspaces`, { token })).body;
+    expect([data.attributes['workspace-count'], ids(data.relationships.workspaces.data), ids(included)]).toEqual([
+      1,
+      [seen.id],
+      [seen.id],
+    ]);
+    expect(data.attributes.permissions['can-update']).toBe(false);
+  });
+
   it('costs as much for 40 workspaces as for 4', async () => {
     const { token, team } = await members.withFlags('acme');
     const cost = async () => {
@@ -289,5 +305,30 @@ describe('lists leave out what the caller does not see, and do not count it', ()
     const few = await cost();
     await more(36);
     expect(await cost()).toBe(few);
+  });
+});
+
+describe('what it costs to know', () => {
+  const cost = async (path: string, token?: string) => {
+    const before = api.aws.calls;
+    expect((await api.get(path, { token })).status).toBe(200);
+    return api.aws.calls - before;
+  };
+
+  it('is a membership for owners, and at most three reads more for others', async () => {
+    const { id } = await api.workspace();
+    await api.configuration(id);
+    const run = (await api.post('runs', {}, on(id))).body.data.id;
+    const { token, team } = await members.withFlags('acme');
+    await give(id, team.id, { access: 'read' });
+    const paths = [`workspaces/${id}`, `runs/${run}`, 'organizations/acme'];
+    const told = [];
+    for (const path of paths) told.push([await cost(path), await cost(path, token)]);
+    // The token, the subject, the membership; then teams, and the project, and of a run its workspace.
+    expect(told).toEqual([
+      [3, 5],
+      [3, 6],
+      [3, 4],
+    ]);
   });
 });

@@ -222,3 +222,15 @@ describe('managers of teams', () => {
     expect((await api.get(`teams/${id}`, one)).status).toBe(200);
   });
 });
+
+it('go with their organization', async () => {
+  const name = uniqueName('gone');
+  await api.post('organizations', { name, email: 'a@b.test' });
+  const [owners] = (await api.get(`organizations/${name}/teams`)).body.data;
+  const made = (await api.post(`organizations/${name}/teams`, { name: 'some' })).body.data;
+  expect((await api.call('DELETE', `organizations/${name}`)).status).toBe(204);
+  for (const { id } of [owners, made]) expect((await api.get(`teams/${id}`)).status).toBe(404);
+  await api.post('organizations', { name, email: 'a@b.test' });
+  const again = (await api.get(`organizations/${name}/teams`)).body.data;
+  expect([again.length, again[0].id === owners.id]).toEqual([1, false]);
+});

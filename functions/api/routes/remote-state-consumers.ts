@@ -8,7 +8,7 @@ import { workspace } from '../finders.ts';
 import { check, identifier } from '../input/validation.ts';
 import { list, pageOf, slice, totalOf } from '../pagination.ts';
 import { type Context, type Route, route } from '../route.ts';
-import { within, workspaceDocuments } from '../shown.ts';
+import { workspaceDocuments } from '../shown.ts';
 
 /** The workspaces whose runs may read this one's state (HCP API: workspaces, remote state consumers). */
 
@@ -40,9 +40,9 @@ const consumersIn = async (context: Context<Workspace>): Promise<string[]> => {
 /** Every other workspace of the organization. */
 const listEveryone = async ({ request, subject, principal }: Context<Workspace>): Promise<Answer> => {
   const page = pageOf(request);
-  const reach = await principal.reach(subject.organization, 'workspace:read');
   const others: WorkspaceFilter = {
-    mayFit: within(reach, ({ name }) => name !== subject.name),
+    mayFit: ({ name }) => name !== subject.name,
+    within: await principal.reach(subject.organization, 'workspace:read'),
     byTags: false,
     descending: false,
   };

@@ -120,6 +120,7 @@ const grantedFor = ({ principal, subject }: Context<InOrganization>, runs: Run[]
 const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject, principal } = context;
   const page = pageOf(request);
+  if (await principal.reachesNothing(subject.organization)) return listWithoutTotal(request, page, false, []);
   const filter = { ...(await readRunFilter(request, subject.organization)), visible: visibleTo(context) };
   const { items, more } = await findOrganizationRuns(subject.organization, filter, page);
   const granted = await grantedFor(context, items);

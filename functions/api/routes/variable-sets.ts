@@ -24,7 +24,6 @@ import { type Answer, created, noContent, ok, type Resource } from '../answer.ts
 import { variableDocument, variableSetDocument } from '../documents/variables.ts';
 import { notFound, unprocessable } from '../errors.ts';
 import { type InOrganization, type NewIn, organization, project, variableSet, workspace } from '../finders.ts';
-import { nothing } from '../granted.ts';
 import { includes } from '../include.ts';
 import {
   idsOf,
@@ -80,13 +79,13 @@ const replace = async (set: VariableSet, { kind, ids }: Targets): Promise<void> 
 };
 
 const update = async (context: Context<VariableSet>): Promise<Answer> => {
-  const { request, subject, granted } = context;
+  const { request, subject } = context;
   const { change, targets } = await readVariableSetChange(request, subject);
   const updated = Object.keys(change).length ? await updateVariableSet(subject, change) : subject;
   if (!updated) throw taken();
   for (const target of targets) await replace(updated, target);
   const latest = targets.length ? await again(updated) : updated;
-  return ok(variableSetDocument(latest, granted), await included(context, [latest]));
+  return ok(await document(context, latest), await included(context, [latest]));
 };
 
 const knownIncludes = ['vars', 'workspaces', 'projects', 'stacks'] as const;
@@ -115,7 +114,7 @@ const included = async (
 };
 
 const read = async (context: Context<VariableSet>): Promise<Answer> =>
-  ok(variableSetDocument(context.subject, context.granted), await included(context, [context.subject]));
+  ok(await document(context, context.subject), await included(context, [context.subject]));
 
 /** Doing it again changes nothing. */
 const relate = (kind: Kind, change: 'apply' | 'withdraw') => async (context: Context<VariableSet>) => {
@@ -131,13 +130,28 @@ const searched = ({ query }: ApiRequest): ((set: { name: string }) => boolean) =
   return (set) => set.name.toLowerCase().includes(text);
 };
 
-/** Each as the caller may see it. */
-const documents = async ({ principal }: Context<Subject>, sets: VariableSet[]): Promise<Resource[]> => {
-  const granted = await Promise.all(
-    sets.map((variableSet) => principal.on({ organization: variableSet.organization, variableSet })),
-  );
-  return sets.map((set, i) => variableSetDocument(set, granted[i] ?? nothing));
+/** Of what it is applied to, the caller is told what they see. */
+const asSeen = async ({ principal }: Pick<Context<Subject>, 'principal'>, set: VariableSet): Promise<VariableSet> => {
+  const { organization } = set;
+  if ((await principal.on({ organization })).has('varset:read')) return set;
+  const [workspaces, projects] = [[...(set.workspaceIds ?? [])], [...(set.projectIds ?? [])]];
+  const workspace = await principal.onWorkspaces(organization, workspaces);
+  const project = await principal.onProjects(organization, projects);
+  return {
+    ...set,
+    workspaceIds: new Set(workspaces.filter((id) => workspace(id).has('workspace:read'))),
+    projectIds: new Set(projects.filter((id) => project(id).has('project:read'))),
+  };
 };
+
+const document = async (context: Pick<Context<Subject>, 'principal'>, variableSet: VariableSet): Promise<Resource> =>
+  variableSetDocument(
+    await asSeen(context, variableSet),
+    await context.principal.on({ organization: variableSet.organization, variableSet }),
+  );
+
+const documents = (context: Pick<Context<Subject>, 'principal'>, sets: VariableSet[]): Promise<Resource[]> =>
+  Promise.all(sets.map((set) => document(context, set)));
 
 const page = async (context: Context<Subject>, sets: VariableSet[]): Promise<Answer> => {
   const wanted = pageOf(context.request);
@@ -176,6 +190,7 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
   const owned = request.query.get('scope') === 'owned';
   const global = request.query.get('filter[global]');
   const named = searched(request);
+  if (await context.principal.reachesNothing(subject.organization)) return list(request, wanted, 0, []);
   const visible = await visibleTo(context);
   if (!visible && !owned && global === null && !request.query.get('q')) {
     return found(context, wanted, await listVariableSets(subject.record, wanted));

@@ -11,7 +11,6 @@ import { readWorkspaceFilter } from '../input/workspace-filter.ts';
 import { list, type Page, pageOf, slice, totalOf } from '../pagination.ts';
 import type { ApiRequest } from '../request.ts';
 import type { Context } from '../route.ts';
-import { within } from '../shown.ts';
 import { relatedToWorkspaces, withRelated } from './workspace-includes.ts';
 
 const runsOf = async (workspaces: Workspace[]): Promise<Map<string, Run>> => {
@@ -57,7 +56,7 @@ interface Selected {
 /** Reads the records of the page. Filters by run read on until it is full; other orders read every match. */
 const select = async ({ request, subject, principal }: Context<InOrganization>): Promise<Selected> => {
   const { organization, record } = subject;
-  const reach = await principal.reach(organization, 'workspace:read');
+  const within = await principal.reach(organization, 'workspace:read');
   const page = pageOf(request);
   const { key, by, descending } = sortOf(request);
   const { plain, statuses, ...asked } = readWorkspaceFilter(request);
@@ -66,14 +65,12 @@ const select = async ({ request, subject, principal }: Context<InOrganization>):
     total: totalOf(page, total, more),
     workspaces: items,
   });
-  if (key === 'name' && plain && !reach) return answer(await listWorkspaces(record, page, descending));
+  if (key === 'name' && plain && !within) return answer(await listWorkspaces(record, page, descending));
   const find = <R>(paging: Page, then: Parameters<typeof findWorkspaces<R>>[3]) =>
-    findWorkspaces<R>(
-      organization,
-      { ...asked, mayFit: within(reach, asked.mayFit), descending: descending && key === 'name' },
-      paging,
-      { ...then, records: async (workspaces) => then.records(await visible(workspaces)) },
-    );
+    findWorkspaces<R>(organization, { ...asked, within, descending: descending && key === 'name' }, paging, {
+      ...then,
+      records: async (workspaces) => then.records(await visible(workspaces)),
+    });
   const visible = async (workspaces: Workspace[]): Promise<Workspace[]> => {
     const granted = await principal.onWorkspaces(organization, workspaces);
     return workspaces.filter(({ id }) => granted(id).has('workspace:read'));

@@ -51,7 +51,9 @@ export const usersOfTeam = {
 export const enterTeam = async (team: TeamOf, userIds: string[]): Promise<boolean> => {
   if (userIds.length === 0) return true;
   if (!(await usersOfTeam.add(team.id, userIds))) return false;
-  for (const userId of userIds) await joinTeam(team, userId);
+  const strangers: string[] = [];
+  for (const userId of userIds) if (!(await joinTeam(team, userId))) strangers.push(userId);
+  if (strangers.length) await update(keys.teamUsers(team.id), { delete: { userIds: new Set(strangers) } });
   return true;
 };
 

@@ -1,5 +1,6 @@
+import { keys } from '../keys.ts';
 import { eachName, findNames, type NameCounts, type Names, pageOfNames } from '../name-index.ts';
-import type { Found, Paging } from '../scan.ts';
+import { type Found, type Paging, scan } from '../scan.ts';
 import { query } from '../table.ts';
 import { getProjects } from './projects.ts';
 import { type NameItem, namesOf, namesOfProject, type Tag } from './workspace-names.ts';
@@ -33,12 +34,34 @@ export interface WorkspaceFilter {
   beginning?: string;
   /** Of one project only. */
   projectId?: string;
-  /** Whether the workspace may fit, as far as its entry in the index of names tells. */
-  mayFit(entry: { name: string; tags: Tag[]; workspaceId: string; projectId: string }): boolean;
+  /** Whether the workspace may fit, as far as its name and tags tell. */
+  mayFit(entry: { name: string; tags: Tag[] }): boolean;
   /** The filter is about tags: those of the project count too, unless the workspace has its own of that key. */
   byTags: boolean;
   descending: boolean;
+  /** Looks at these only, and at those in these projects; missing: at the whole organization. */
+  within?: Within;
 }
+
+export interface Within {
+  workspaceIds: Set<string>;
+  projectIds: Set<string>;
+}
+
+/** Entries of all of them, in the order of names. Reads the workspaces, and the names of each project. */
+const entriesWithin = async (organization: string, { workspaceIds, projectIds }: Within): Promise<NameItem[]> => {
+  const entries = new Map<string, NameItem>();
+  for (const projectId of projectIds) {
+    for await (const some of eachName<NameItem>(namesOfProject(projectId))) {
+      for (const entry of some) entries.set(entry.sk, entry);
+    }
+  }
+  for (const { id, name, projectId, tags, updatedAt } of await getWorkspaces([...workspaceIds])) {
+    const key = keys.workspaceName(organization, name);
+    entries.set(key.sk, { ...key, workspaceId: id, projectId, tags, name, at: updatedAt });
+  }
+  return [...entries.values()].sort((a, b) => (a.sk < b.sk ? -1 : 1));
+};
 
 /** Entries with the tags that the workspaces have from their projects. Reads each project once. */
 const withProjectTags = () => {
@@ -58,22 +81,27 @@ const withProjectTags = () => {
 /** Those that fit; `fits` is asked of what the records say. Reads what was looked at for the page (store/scan.ts). */
 export const findWorkspaces = <R>(
   organization: string,
-  { beginning = '', byTags, descending, mayFit, projectId }: WorkspaceFilter,
+  filter: WorkspaceFilter,
   paging: Paging,
   then: { records(workspaces: Workspace[]): R[] | Promise<R[]>; fits?(record: R): boolean },
 ): Promise<Found<R>> => {
+  const { beginning = '', byTags, descending, mayFit, projectId, within } = filter;
   const { pk, prefix } = projectId === undefined ? namesOf(organization) : namesOfProject(projectId);
   const names: Names = { pk, prefix: `${prefix}${beginning.toLowerCase()}`, descending };
   const tagged = withProjectTags();
-  return findNames<NameItem, R>(
-    names,
-    {
-      narrow: async (entries) => (byTags ? await tagged(entries) : entries).filter(mayFit),
-      records: async (entries) => then.records(await named(entries, projectId)),
-      fits: then.fits,
-    },
-    paging,
-  );
+  const looking = {
+    narrow: async (entries: NameItem[]) => (byTags ? await tagged(entries) : entries).filter(mayFit),
+    records: async (entries: NameItem[]) => then.records(await named(entries, projectId)),
+    fits: then.fits,
+  };
+  if (!within) return findNames<NameItem, R>(names, looking, paging);
+  return entriesWithin(organization, within).then((entries) => {
+    const some = entries.filter(
+      (entry) => entry.sk.startsWith(names.prefix) && (projectId === undefined || entry.projectId === projectId),
+    );
+    if (descending) some.reverse();
+    return scan({ ...looking, read: async (limit) => some.splice(0, limit) }, paging);
+  });
 };
 
 /** Whether any workspace is in the project. Reads on past entries that say nothing. */
