@@ -1,4 +1,4 @@
-import { projectGives, workspaceGives } from '../../functions/api/permissions.ts';
+import { flagGives, projectGives, workspaceGives } from '../../functions/api/permissions.ts';
 import type { ProjectParts, WorkspaceParts } from '../../functions/store/access/team-access.ts';
 import { organizationFlags } from '../../functions/store/access/teams.ts';
 import { memberHelpers } from './members.ts';
@@ -73,7 +73,11 @@ export const makeCallers = async (on: { workspace: string; project: string }, ow
     await made('member of a team that has nothing', members.withFlags('acme')),
     await made('organization token', members.acting('acme', 'organization')),
   ];
-  for (const flag of organizationFlags) callers.push(await made(flag, members.withFlags('acme', flag)));
+  const idle = organizationFlags.filter((flag) => !flagGives[flag]);
+  callers.push(await made('flags about what is not here', members.withFlags('acme', ...idle)));
+  for (const flag of organizationFlags) {
+    if (flagGives[flag]) callers.push(await made(flag, members.withFlags('acme', flag)));
+  }
   for (const access of ['read', 'plan', 'write', 'admin'] as const) {
     callers.push(await onWorkspace(`workspace ${access}`, { access }));
   }
