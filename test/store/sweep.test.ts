@@ -121,7 +121,7 @@ it('leaves a run alone that waits for a person', async () => {
   const run = await waits('NeedsConfirmation', { status: 'planned', confirmable: true });
   expect(await store.sweep()).toEqual({ looked: 1, repaired: 0 });
   expect(answers(run)).toEqual([]);
-  expect(Date.parse((await now(run)).dueAt as string)).toBeGreaterThan(Date.now() + 3_600_000);
+  expect(Date.parse((await now(run)).dueAt as string)).toBeGreaterThan(Date.now() + 1_800_000);
 });
 
 it('has an ended run leave the queue whose finisher was cut off', async () => {
