@@ -73,14 +73,22 @@ const readHeader = (header: Buffer) => {
   };
 };
 
-/** Records are `<length> <key>=<value>\n`, the length being that of the whole record. */
-const readPax = (content: Buffer): Record<string, string> => {
-  const fields: Record<string, string> = {};
+interface Fields {
+  path?: string;
+  size?: string;
+}
+
+/**
+ * Records are `<length> <key>=<value>\n`, the length being that of the whole record. Only those that are of use are kept:
+ * there may be a million others, and every entry has what all the headers before it say.
+ */
+const readPax = (content: Buffer): Fields => {
+  const fields: Fields = {};
   for (let at = 0; at < content.length; ) {
     const length = Number.parseInt(content.toString('latin1', at, at + 20), 10);
     const [, key, value] = /^\d+ ([^=]+)=(.*)\n$/s.exec(content.toString('utf8', at, at + length)) ?? [];
     if (key === undefined || value === undefined) throw new TarError('an extended header is not valid');
-    fields[key] = value;
+    if (key === 'path' || key === 'size') fields[key] = value;
     at += length;
   }
   return fields;
@@ -96,8 +104,8 @@ export async function* tarEntries(source: AsyncIterable<Buffer>): AsyncGenerator
     if (!taken) throw new TarError('it ends in the middle of an entry');
     return taken.subarray(0, size);
   };
-  let common: Record<string, string> = {};
-  let own: Record<string, string> = {};
+  let common: Fields = {};
+  let own: Fields = {};
   try {
     for (let header = await take(block); header; header = await take(block)) {
       const found = readHeader(header);

@@ -110,3 +110,38 @@ it('answers in words for a state that is nested without end', async () => {
   expect(answer.status).toBe(422);
   expect(answer.body.errors[0].detail).toMatch(/nested/);
 });
+
+it('answers for ids in bodies that none can be', async () => {
+  const { id } = await api.workspace();
+  const long = 'x'.repeat(5000);
+  const to = (type: string) => ({ data: { type, id: long } });
+  const answers = await Promise.all([
+    api.post('runs', {}, { workspace: to('workspaces') }),
+    api.post('runs', {}, { workspace: { data: { type: 'workspaces', id } }, 'configuration-version': to('x') }),
+    api.post(path, { name: uniqueName('ws') }, { project: to('projects') }),
+    api.patch(`workspaces/${id}`, {}, { project: to('projects') }),
+    api.post(`workspaces/${id}/run-triggers`, {}, { sourceable: to('workspaces') }),
+    api.post(`workspaces/${id}/tasks`, { 'enforcement-level': 'advisory' }, { task: to('tasks') }),
+    api.post('organizations/acme/varsets', { name: uniqueName('set') }, { parent: to('projects') }),
+    api.post(
+      'organizations/acme/varsets',
+      { name: uniqueName('set') },
+      { workspaces: { data: [to('workspaces').data] } },
+    ),
+    api.post(
+      'organizations/acme/policy-sets',
+      { name: uniqueName('p') },
+      { workspaces: { data: [to('workspaces').data] } },
+    ),
+    api.post('team-workspaces', { access: 'read' }, { team: to('teams'), workspace: to('workspaces') }),
+    api.post('team-projects', { access: 'read' }, { team: to('teams'), project: to('projects') }),
+    api.post('organizations/acme/organization-memberships', { email: `${long}@x.test` }),
+    api.call('POST', `workspaces/${id}/relationships/remote-state-consumers`, {
+      body: { data: [to('workspaces').data] },
+    }),
+  ]);
+  const unexpected = answers
+    .map(({ status }, i) => [i, status])
+    .filter(([, status]) => ![404, 409, 422].includes(status as number));
+  expect(unexpected).toEqual([]);
+});

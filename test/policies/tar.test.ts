@@ -137,4 +137,21 @@ describe('a tar file', () => {
     }
     expect(closed).toBe(true);
   });
+
+  it('is read in no time, whatever is in its extended headers', async () => {
+    const blocks = (content: Buffer) => Buffer.concat([content, Buffer.alloc((512 - (content.length % 512)) % 512)]);
+    const entry = (type: string, content: string): Buffer => {
+      const header = Buffer.alloc(512);
+      header.write('x', 0);
+      header.write(`${content.length.toString(8).padStart(11, '0')}\0`, 124);
+      header.write(`        ${type}`, 148);
+      header.write('ustar\x0000', 257);
+      const sum = header.reduce((all, byte) => all + byte, 0);
+      header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+      return Buffer.concat([header, blocks(Buffer.from(content))]);
+    };
+    const fields = Array.from({ length: 200_000 }, (_, i) => `16 k${String(i).padStart(9, '0')}=v\n`).join('');
+    const parts = [entry('g', fields), ...Array<Buffer>(3000).fill(entry('g', '10 path=a\n')), entry('0', 'content')];
+    expect(await read(Buffer.concat(parts))).toEqual({ a: 'content' });
+  }, 10_000);
 });
