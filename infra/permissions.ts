@@ -12,12 +12,31 @@ export interface Permission {
   actions: string[];
   resources: string[];
   conditions?: Record<string, Record<string, string>>;
+  /** Whatever else allows it. */
+  denied?: true;
   /** Why the resource ends in a wildcard. */
   wildcard?: string;
 }
 
-export const statement = ({ actions, resources, conditions }: Permission): iam.PolicyStatement =>
-  new iam.PolicyStatement({ actions, resources, conditions });
+export const statement = ({ actions, resources, conditions, denied }: Permission): iam.PolicyStatement =>
+  new iam.PolicyStatement({ actions, resources, conditions, effect: denied ? iam.Effect.DENY : iam.Effect.ALLOW });
+
+/**
+ * Nothing takes an event out of the audit trail, or alters one (decisions/0014): IAM sees the partition of what is
+ * changed (DynamoDB: condition keys). A put is how events are written, and replaces none, by its condition.
+ */
+const trailStays = (tableArn: string): Permission => ({
+  denied: true,
+  actions: ['dynamodb:UpdateItem', 'dynamodb:DeleteItem'],
+  resources: [tableArn],
+  conditions: { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': 'AUDIT#*' } },
+});
+
+/** With what is kept from whoever changes items. */
+export const withinBounds = (tableArn: string, given: Permission[]): Permission[] => {
+  const changes = given.some(({ actions }) => /dynamodb:(Update|Delete)Item/.test(actions.join()));
+  return changes ? [...given, trailStays(tableArn)] : given;
+};
 
 type Verb = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem';
 type Prefix = 'configurations' | 'inputs' | 'outcomes' | 'policies' | 'runs' | 'states';

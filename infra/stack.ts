@@ -8,7 +8,15 @@ import type { FunctionId } from './functions.ts';
 import { IdentityKeys } from './identity.ts';
 import { Lifecycle, type LifecycleFunction, lifecycleFunctions } from './lifecycle.ts';
 import { Operations } from './operations.ts';
-import { answering, answers, lifecyclePermissions, type Permission, permissions, statement } from './permissions.ts';
+import {
+  answering,
+  answers,
+  lifecyclePermissions,
+  type Permission,
+  permissions,
+  statement,
+  withinBounds,
+} from './permissions.ts';
 import { Runners } from './runner.ts';
 import type { Settings } from './settings.ts';
 import { signInVariable } from './sign-in.ts';
@@ -34,7 +42,7 @@ export class Platform extends Stack {
         settings,
         bundle: bundles.functions[id].file,
         environment,
-        permissions: given,
+        permissions: withinBounds(storage.table.tableArn, given),
       });
     // Whoever changes something may have it to record.
     const table = { TABLE_NAME: storage.table.tableName, AUDIT_RETENTION_DAYS: String(settings.auditRetentionDays) };

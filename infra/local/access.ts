@@ -41,10 +41,12 @@ export class Accesses {
   dynamodb(action: string, input: Input): Access[] {
     const tables = input.RequestItems ? Object.keys(input.RequestItems) : [String(input.TableName)];
     const index = input.IndexName === undefined ? '' : `/index/${input.IndexName}`;
+    const { pk } = (input.Key ?? input.Item ?? {}) as { pk?: { S?: string } };
+    const context: Record<string, string> = pk?.S === undefined ? {} : { 'dynamodb:LeadingKeys': pk.S };
     return tables.flatMap((name) => {
       const table = name.split('/').at(-1)!;
       return [
-        { action: `dynamodb:${action}`, resource: this.#arn('dynamodb', `table/${table}${index}`) },
+        { action: `dynamodb:${action}`, resource: this.#arn('dynamodb', `table/${table}${index}`), context },
         // DynamoDB opens the table's key in the caller's name (DynamoDB: encryption at rest, usage notes).
         ...this.#key(table, 'kms:Decrypt', 'dynamodb'),
       ];

@@ -110,6 +110,8 @@ const condition = (operator: string, key: string, values: string[], id: string) 
   switch (operator) {
     case 'StringEquals':
       return (context: Record<string, string>) => values.includes(value(context) ?? '');
+    // Each call has one value for a key here.
+    case 'ForAnyValue:StringLike':
     case 'StringLike':
     case 'ArnEquals':
     case 'ArnLike': {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { type Resource, until } from '../../functions/cli/client.ts';
 import { slowState } from './support/slow-state.ts';
 import {
   client,
@@ -16,6 +17,14 @@ const statusesOf = (at: Record<string, string>) =>
   Object.entries(at)
     .sort(([, a], [, b]) => a.localeCompare(b))
     .map(([key]) => key);
+
+/** What the audit trail says was done with a run. */
+const deedsOn = async ({ id, attributes }: Resource): Promise<string[]> => {
+  const since = new Date(Date.parse(attributes['created-at']) - 1000).toISOString();
+  type Event = { resource: { id: string; action: string } };
+  const { data } = await client.call<Event[]>('GET', `/organization/audit-trail?since=${since}`);
+  return data.filter(({ resource }) => resource.id === id).map(({ resource }) => resource.action);
+};
 
 describe('a run', () => {
   it('waits for confirmation, applies, and leaves state and outputs', async () => {
@@ -40,6 +49,12 @@ output "word" {
     await client.act(run.id, 'apply', 'go');
     const applied = await untilFinal(run);
     expect(applied.attributes.status).toBe('applied');
+    const deeds = await until(
+      () => deedsOn(run),
+      (said) => said.includes('applied'),
+      30_000,
+    );
+    expect(deeds).toEqual(['create', 'apply', 'applying', 'applied']);
     expect(statusesOf(applied.attributes['status-timestamps'])).toEqual([
       'plan-queueable-at',
       'plan-queued-at',

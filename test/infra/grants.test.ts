@@ -58,7 +58,8 @@ const unusedIn = (code: string, lines: string[]): string[] => {
 
 describe('a function has no grant that its code cannot use', () => {
   it.each(functionIds)('%s', (id) => {
-    expect(unusedIn(readFileSync(bundles.functions[id].file, 'utf8'), permissionsOf(roleOf(id)))).toEqual([]);
+    const granted = permissionsOf(roleOf(id)).filter((line) => !line.startsWith('Deny '));
+    expect(unusedIn(readFileSync(bundles.functions[id].file, 'utf8'), granted)).toEqual([]);
   });
 });
 

@@ -151,7 +151,19 @@ describe('permissions', () => {
     const role = roleOf(id);
     const { LogGroup: log } = functionProperties(id).LoggingConfig as { LogGroup: { Ref: string } };
     const ownLog = ['CreateLogStream', 'PutLogEvents'].map((action) => `logs:${action} ${log.Ref}`);
-    expect(permissionsOf(role)).toEqual([...expected[id], ...ownLog].sort());
+    const allowed = permissionsOf(role).filter((line) => !line.startsWith('Deny '));
+    expect(allowed).toEqual([...expected[id], ...ownLog].sort());
+  });
+
+  it('lets nothing that changes items alter the audit trail', () => {
+    const changing = functionIds.filter((id) => /dynamodb:(Update|Delete)Item/.test(expected[id].join()));
+    expect(changing.length).toBeGreaterThan(20);
+    for (const id of functionIds) {
+      const denied = permissionsOf(roleOf(id)).filter((line) => line.startsWith('Deny '));
+      const verbs = changing.includes(id) ? ['DeleteItem', 'UpdateItem'] : [];
+      const of = 'table if dynamodb:LeadingKeys ForAnyValue:StringLike AUDIT#*';
+      expect([id, denied]).toEqual([id, verbs.map((verb) => `Deny dynamodb:${verb} ${of}`)]);
+    }
   });
 
   it('gives every function a role of its own', () => {

@@ -74,6 +74,16 @@ describe('permissions', () => {
     expect(may(p, 'ecs:RunTask', 'arn:t', { 'ecs:cluster': 'arn:cluster/a' })).toBe(false);
   });
 
+  it('keep from what a partition of the table begins with', () => {
+    const Condition = { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': 'AUDIT#*' } };
+    const p = permissions([
+      { Effect: 'Allow', Action: 'dynamodb:*', Resource: '*' },
+      { Effect: 'Deny', Action: 'dynamodb:DeleteItem', Resource: '*', Condition },
+    ]);
+    const mayDelete = (pk: string) => may(p, 'dynamodb:DeleteItem', tableArn, { 'dynamodb:LeadingKeys': pk });
+    expect([mayDelete('AUDIT#acme#2030-01-01#0'), mayDelete('RUN#run-x')]).toEqual([false, true]);
+  });
+
   it('say who may not do what to what', () => {
     expect(() =>
       permissions([]).check('Role', 'function Api', { action: 'dynamodb:GetItem', resource: tableArn }),
