@@ -33,6 +33,8 @@ const freeze = (): (() => void) => {
   const known = new Map<string, Promise<unknown>>();
   client.send = function (this: unknown, command) {
     const { name } = command.constructor;
+    // The trail says who was refused, and changes nothing else.
+    if (command.input.Item?.pk.startsWith('AUDIT#')) return {};
     if (!/^(Get|BatchGet|Query)/.test(name)) throw new FrozenError();
     reads++;
     const key = `${name} ${JSON.stringify(command.input)}`;
