@@ -27,7 +27,7 @@ export const functions = {
     timeoutSeconds: 29,
   },
   SignIn: {
-    entry: 'functions/api/ways-in.ts',
+    entry: 'functions/api/sign-in.ts',
     description: 'Signing in: terraform login, and the issuer that people sign in at',
     timeoutSeconds: 29,
   },

@@ -1,4 +1,4 @@
-import { accessRoutes } from './routes/access.ts';
+import { accessRoutes } from './routes/access/index.ts';
 import { serve } from './serve.ts';
 
 /** The part of the public API about people, tokens, organizations and projects. */

@@ -3,8 +3,8 @@ import { membershipsOf } from '../store/access/memberships.ts';
 import { type AuditEvent, keepEvent, keepFailure } from '../store/audit-trail.ts';
 import { type ChangeRecord, keepRecord, recorded } from '../store/change-record.ts';
 import type { Answer } from './answer.ts';
-import type { Principal } from './auth.ts';
 import { ApiError } from './errors.ts';
+import type { Principal } from './permissions/auth.ts';
 import type { ApiRequest } from './request.ts';
 
 /**

@@ -15,7 +15,7 @@ import { getProject, type Project } from '../store/workspaces/projects.ts';
 import { getVariableSet, type VariableSet } from '../store/workspaces/variable-sets.ts';
 import { findWorkspace, getWorkspace, type Workspace } from '../store/workspaces/workspaces.ts';
 import { readOutputId } from './documents/state-versions.ts';
-import type { Scope } from './grants.ts';
+import type { Scope } from './permissions/grants.ts';
 import type { ApiRequest } from './request.ts';
 import type { Finder, Subject } from './route.ts';
 

@@ -6,8 +6,8 @@ import { freezeVariables } from '../store/runs/inputs.ts';
 import { createRun, enqueue, getRun } from '../store/runs/runs.ts';
 import { type ConfigurationVersion, checkUpload } from '../store/workspaces/configuration-versions.ts';
 import { getWorkspace, type Workspace } from '../store/workspaces/workspaces.ts';
-import type { Granted } from './granted.ts';
-import { grantsOfUser } from './grants.ts';
+import type { Granted } from './permissions/granted.ts';
+import { grantsOfUser } from './permissions/grants.ts';
 
 /** Creating runs, for whoever asks: a request, or the upload of a configuration. */
 

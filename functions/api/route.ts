@@ -3,6 +3,7 @@ import { getOrganization } from '../store/access/organizations.ts';
 import { countingReads, readsSoFar } from '../store/table.ts';
 import type { Answer } from './answer.ts';
 import { deedOf, inTrail, inTrails, isAudited, recordRefusal } from './audit.ts';
+import { forbidden, notFound } from './errors.ts';
 import {
   authenticate,
   authenticateOpenTask,
@@ -13,11 +14,10 @@ import {
   isOfTask,
   type Principal,
   type Shared,
-} from './auth.ts';
-import { forbidden, notFound } from './errors.ts';
-import type { Granted } from './granted.ts';
-import type { Scope } from './grants.ts';
-import type { Permission } from './permissions.ts';
+} from './permissions/auth.ts';
+import type { Granted } from './permissions/granted.ts';
+import type { Scope } from './permissions/grants.ts';
+import type { Permission } from './permissions/permissions.ts';
 import type { ApiRequest } from './request.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -1,4 +1,4 @@
-import { stateRoutes } from './routes/states.ts';
+import { stateRoutes } from './routes/states/index.ts';
 import { serve } from './serve.ts';
 
 /** The part of the public API about state and the locks that writing it takes. */

@@ -4,7 +4,7 @@ import { recordRunEvent } from '../store/runs/run-events.ts';
 import { listRunTriggers, type RunTrigger } from '../store/runs/run-triggers.ts';
 import { latestConfigurationVersion } from '../store/workspaces/configuration-versions.ts';
 import { getWorkspace } from '../store/workspaces/workspaces.ts';
-import { nothing } from './granted.ts';
+import { nothing } from './permissions/granted.ts';
 import { defaultOptions, queueRun } from './queue-run.ts';
 
 /** Applies that set off runs elsewhere (HCP Terraform: run triggers). */

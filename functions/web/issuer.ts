@@ -3,7 +3,7 @@ import { base, stand } from './location.ts';
 import { authorization, ended, saying, signIn } from './session.ts';
 
 /**
- * Signing in at the issuer that the operator has set, as a client of this platform's own (routes/sign-in.ts): the page
+ * Signing in at the issuer that the operator has set, as a client of this platform's own (api/routes/sign-in/): the page
  * makes a verifier, goes there, comes back with a code after the `#`, and exchanges both for a session.
  */
 

@@ -37,7 +37,7 @@ export interface Platform {
 }
 
 const organization = 'local';
-/** functions/api/routes/oauth-token.ts */
+/** functions/api/routes/sign-in/oauth-token.ts */
 const oneTimeGrant = 'urn:stepform:one-time-secret';
 
 /**

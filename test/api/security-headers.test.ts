@@ -20,7 +20,7 @@ type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<APIG
 const functions = {
   api: () => import('../../functions/api/handler.ts'),
   access: () => import('../../functions/api/access.ts'),
-  signIn: () => import('../../functions/api/ways-in.ts'),
+  signIn: () => import('../../functions/api/sign-in.ts'),
   logs: () => import('../../functions/api/logs.ts'),
   runner: () => import('../../functions/callbacks/runner.ts'),
 } satisfies Record<string, () => Promise<{ handler: Handler }>>;

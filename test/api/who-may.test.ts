@@ -1,7 +1,7 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Granted } from '../../functions/api/granted.ts';
-import type { Permission } from '../../functions/api/permissions.ts';
+import type { Granted } from '../../functions/api/permissions/granted.ts';
+import type { Permission } from '../../functions/api/permissions/permissions.ts';
 import type { Route } from '../../functions/api/route.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { type Caller, makeCallers } from '../support/roles.ts';
@@ -52,8 +52,8 @@ const freeze = (): (() => void) => {
 
 /** What a route's subject is to somebody, by the table alone. */
 const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Granted> => {
-  const granted = await import('../../functions/api/granted.ts');
-  const { standingOf } = await import('../../functions/api/grants.ts');
+  const granted = await import('../../functions/api/permissions/granted.ts');
+  const { standingOf } = await import('../../functions/api/permissions/grants.ts');
   const { getTeam } = await import('../../functions/store/access/teams.ts');
   const { getProject } = await import('../../functions/store/workspaces/projects.ts');
   const { getWorkspace } = await import('../../functions/store/workspaces/workspaces.ts');

@@ -9,11 +9,11 @@ import { sdkPlugin } from '../../infra/sdk.ts';
 /** The public API is five functions. API Gateway sends each what it has a route for, and what nobody has to `Api`. */
 
 process.env.AWS_REGION ??= 'us-east-1';
-const { coreRoutes } = await import('../../functions/api/routes/core.ts');
-const { stateRoutes } = await import('../../functions/api/routes/states.ts');
-const { accessRoutes } = await import('../../functions/api/routes/access.ts');
-const { settingRoutes } = await import('../../functions/api/routes/settings.ts');
-const { governanceRoutes } = await import('../../functions/api/routes/governance.ts');
+const { coreRoutes } = await import('../../functions/api/routes/core/index.ts');
+const { stateRoutes } = await import('../../functions/api/routes/states/index.ts');
+const { accessRoutes } = await import('../../functions/api/routes/access/index.ts');
+const { settingRoutes } = await import('../../functions/api/routes/settings/index.ts');
+const { governanceRoutes } = await import('../../functions/api/routes/governance/index.ts');
 const apart = [
   ['States', stateRoutes],
   ['Access', accessRoutes],
@@ -79,13 +79,23 @@ describe('a function of the public API', () => {
   it.each([
     [
       'Api',
-      /^functions\/(outbound|cost|sign-in)\/|routes\/(task|polic|cost|variable-set|state|login|account|project)|tar-stream|policies\/(engine|opa)/,
+      /^functions\/(outbound|cost|sign-in)\/|api\/routes\/(states\/(?!state-version-includes)|access|settings|governance|sign-in)|tar-stream|policies\/(engine|opa)/,
     ],
-    ['States', /^functions\/(outbound|cost)\/|routes\/(runs|task|polic|login)|store\/runs\/run-actions/],
-    ['Access', /^functions\/(cost|sign-in)\/|routes\/(runs|task|polic|state)|store\/runs\/(queue|run-actions)/],
+    [
+      'States',
+      /^functions\/(outbound|cost|sign-in)\/|api\/routes\/(core|access|settings|governance|sign-in)|store\/runs\/run-actions/,
+    ],
+    [
+      'Access',
+      /^functions\/(cost|sign-in)\/|api\/routes\/(core|states|settings|governance|sign-in)|store\/runs\/(queue|run-actions)/,
+    ],
+    [
+      'Settings',
+      /^functions\/(outbound|cost|sign-in)\/|api\/routes\/(core|states|access|governance|sign-in)|store\/runs\/(queue|run-actions)/,
+    ],
     [
       'Governance',
-      /routes\/(runs|state|workspace|login)|store\/(runs\/(queue|freeze)|policies\/run-policies)|tar-stream/,
+      /^functions\/sign-in\/|api\/routes\/(core|states|access|settings|sign-in)|store\/(runs\/(queue|freeze)|policies\/run-policies)|tar-stream/,
     ],
   ] as const)('%s brings along nothing that only others need', async (id, foreign) => {
     const modules = await modulesOf(id);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { permissions } from '../../functions/api/permissions.ts';
+import { permissions } from '../../functions/api/permissions/permissions.ts';
 import { permissionTables, withTables } from './tables.ts';
 
 it('stand in the README as they are (npm run permissions)', () => {

@@ -11,9 +11,9 @@ import {
   projectGives,
   type Some,
   workspaceGives,
-} from '../../functions/api/permissions.ts';
+} from '../../functions/api/permissions/permissions.ts';
 
-/** The table of permissions (functions/api/permissions.ts) as the README shows it. */
+/** The table of permissions (functions/api/permissions/permissions.ts) as the README shows it. */
 
 export const beginning = '<!-- permissions: written by `npm run permissions` -->';
 export const end = '<!-- end of permissions -->';

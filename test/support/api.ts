@@ -82,7 +82,7 @@ export const startApi = async (): Promise<Api> => {
   const storage = await startStorage();
   const { handler: core } = await import('../../functions/api/handler.ts');
   const { handler: states } = await import('../../functions/api/states.ts');
-  const { handler: signIn } = await import('../../functions/api/ways-in.ts');
+  const { handler: signIn } = await import('../../functions/api/sign-in.ts');
   const { handler: access } = await import('../../functions/api/access.ts');
   const { handler: settings } = await import('../../functions/api/settings.ts');
   const { handler: governance } = await import('../../functions/api/governance.ts');

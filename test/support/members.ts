@@ -1,4 +1,4 @@
-import { workspaceParts } from '../../functions/api/permissions.ts';
+import { workspaceParts } from '../../functions/api/permissions/permissions.ts';
 import type { Role } from '../../functions/store/access/memberships.ts';
 import type { ProjectGrant } from '../../functions/store/access/team-access.ts';
 import type { OrganizationFlag } from '../../functions/store/access/teams.ts';

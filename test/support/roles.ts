@@ -1,4 +1,4 @@
-import { flagGives, projectGives, workspaceGives } from '../../functions/api/permissions.ts';
+import { flagGives, projectGives, workspaceGives } from '../../functions/api/permissions/permissions.ts';
 import type { ProjectParts, WorkspaceParts } from '../../functions/store/access/team-access.ts';
 import { organizationFlags } from '../../functions/store/access/teams.ts';
 import { memberHelpers } from './members.ts';

@@ -3,8 +3,8 @@ import { mostTasks } from '../../store/run-tasks/tasks.ts';
 import { mostWorkspaceTasks } from '../../store/run-tasks/workspace-tasks.ts';
 import type { Project } from '../../store/workspaces/projects.ts';
 import { one, type Resource } from '../answer.ts';
-import type { Granted } from '../granted.ts';
-import { organizationPermissions, projectPermissions } from '../reported-permissions.ts';
+import type { Granted } from '../permissions/granted.ts';
+import { organizationPermissions, projectPermissions } from '../permissions/reported-permissions.ts';
 
 export const organizationDocument = (organization: Organization, granted: Granted): Resource => ({
   id: organization.name,

@@ -7,8 +7,8 @@ import { policyCheckId } from '../../store/policies/policy-results.ts';
 import { taskStageId } from '../../store/run-tasks/task-stages.ts';
 import type { RunComment, RunEvent } from '../../store/runs/run-events.ts';
 import { many, one, type Resource } from '../answer.ts';
-import type { Granted } from '../granted.ts';
-import { runPermissions } from '../reported-permissions.ts';
+import type { Granted } from '../permissions/granted.ts';
+import { runPermissions } from '../permissions/reported-permissions.ts';
 
 /** What the caller sees depends on who it is; `now` on when. */
 export interface Viewer {

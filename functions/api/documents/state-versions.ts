@@ -1,7 +1,7 @@
 import type { StateOutput, StateSummary } from '../../store/states/state-content.ts';
 import type { StateVersion } from '../../store/states/state-versions.ts';
 import { many, one, type Resource } from '../answer.ts';
-import type { Granted } from '../granted.ts';
+import type { Granted } from '../permissions/granted.ts';
 
 /** An output's id names its state version and its place there, so that it needs no record. */
 export const outputId = (stateVersionId: string, index: number): string =>

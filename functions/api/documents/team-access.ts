@@ -1,6 +1,6 @@
 import type { ProjectGrant, ProjectParts, WorkspaceGrant, WorkspaceParts } from '../../store/access/team-access.ts';
 import { one, type Resource } from '../answer.ts';
-import { customProject, customWorkspace, projectParts, workspaceParts } from '../permissions.ts';
+import { customProject, customWorkspace, projectParts, workspaceParts } from '../permissions/permissions.ts';
 
 /** Each part, as the level has it. */
 export const partsOfWorkspace = ({ access, parts = customWorkspace }: Partial<WorkspaceGrant>): WorkspaceParts =>

@@ -1,8 +1,8 @@
 import { membershipId } from '../../store/access/memberships.ts';
 import { organizationFlags, type Team } from '../../store/access/teams.ts';
 import { many, one, type Resource } from '../answer.ts';
-import type { Granted } from '../granted.ts';
-import { teamPermissions } from '../reported-permissions.ts';
+import type { Granted } from '../permissions/granted.ts';
+import { teamPermissions } from '../permissions/reported-permissions.ts';
 
 /** HCP API: teams. */
 export const teamDocument = (team: Team, granted: Granted, userIds: string[]): Resource => ({

@@ -2,7 +2,7 @@ import { isVariableSet } from '../../store/keys.ts';
 import type { VariableSet } from '../../store/workspaces/variable-sets.ts';
 import type { Variable } from '../../store/workspaces/variables.ts';
 import { many, one, type Relationship, type Resource } from '../answer.ts';
-import type { Granted } from '../granted.ts';
+import type { Granted } from '../permissions/granted.ts';
 
 /** `relationships`: what is known of the variable in one workspace. */
 export const variableDocument = (variable: Variable, relationships: Record<string, Relationship> = {}): Resource => {

@@ -3,8 +3,8 @@ import type { Project } from '../../store/workspaces/projects.ts';
 import type { Tag } from '../../store/workspaces/workspace-names.ts';
 import type { Workspace } from '../../store/workspaces/workspaces.ts';
 import { one, type Relationship, type Resource } from '../answer.ts';
-import type { Granted } from '../granted.ts';
-import { workspacePermissions } from '../reported-permissions.ts';
+import type { Granted } from '../permissions/granted.ts';
+import { workspacePermissions } from '../permissions/reported-permissions.ts';
 
 /** The run that holds the workspace, else the last one that did (lifecycle rule 10). */
 export const currentRunId = ({ lock, latestRunId }: Workspace): string | undefined =>

@@ -5,7 +5,7 @@ import { batchGet, create, get, query, queryAll, remove, update } from '../table
 /** What a membership makes of somebody. `organization` is what acts for the organization itself: its own token. */
 export type Role = 'owner' | 'member' | 'organization';
 
-/** Of a user, or of the account that a team's or an organization's token acts as (api/auth.ts), in an organization. */
+/** Of a user, or of the account that a team's or an organization's token acts as (api/permissions/auth.ts), in an organization. */
 export interface Membership {
   userId: string;
   organization: string;

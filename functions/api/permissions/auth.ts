@@ -1,0 +1,112 @@
+import type { Run } from '../../run/run.ts';
+import { isFinal } from '../../run/status.ts';
+import { isResultFinal } from '../../run/task-stages.ts';
+import { findToken, noteUse, type Token } from '../../store/access/tokens.ts';
+import { findResultOfAccessToken, isAccessToken, type TaskResult } from '../../store/run-tasks/task-results.ts';
+import { getRun } from '../../store/runs/runs.ts';
+import { sharesState } from '../../store/states/state-sharing.ts';
+import { findRunOfStateToken, isStateToken } from '../../store/states/state-tokens.ts';
+import type { Workspace } from '../../store/workspaces/workspaces.ts';
+import { isTokenOf } from '../admission.ts';
+import { forbidden, notFound, unauthorized } from '../errors.ts';
+import type { ApiRequest } from '../request.ts';
+import { type Granted, nothing, ofRun, ofTask } from './granted.ts';
+import { type Grants, grantsOfUser, noGrants } from './grants.ts';
+
+/** Who calls, and what they may do with what. */
+export interface Principal extends Grants {
+  /** Tokens of teams and organizations act as an account of their own, which has a membership as users have. */
+  kind: Exclude<Token['kind'], 'session'> | 'run' | 'task';
+  /** Who is recorded as having done it: the user, that account, or whoever created the run. */
+  userId: string;
+  tokenId: string;
+  /** Whose a token is that is nobody's own. */
+  organization?: string;
+}
+
+/** What a run may be shown of a subject: its organization, or the workspace whose current state it is. */
+export interface Shared {
+  organization: string;
+  workspace?: Workspace;
+}
+
+const bearer = /^Bearer +(\S+)$/i;
+
+const secretOf = (request: ApiRequest): string => bearer.exec(request.header('authorization') ?? '')?.[1] ?? '';
+
+/**
+ * 1 read, strongly consistent: a token that was taken away is dead at once.
+ * @throws {ApiError} 401
+ */
+export const authenticate = async (request: ApiRequest): Promise<Principal> => {
+  const secret = secretOf(request);
+  if (isStateToken(secret) && (await findRunOfStateToken(secret))) {
+    throw notFound('The token of a run reads state that is shared with it, and nothing else.');
+  }
+  if (isAccessToken(secret) && (await findResultOfAccessToken(secret))) {
+    throw notFound('The token of a run task reads the configuration and the plan of its run, and nothing else.');
+  }
+  const token = await findToken(secret);
+  if (!token) throw unauthorized();
+  isTokenOf(request.header('authorization'), token.userId);
+  const { kind, userId, id: tokenId, organization } = token;
+  // That it could not be noted is no reason to turn anybody away.
+  if (kind !== 'session') await noteUse(token, secret).catch(() => {});
+  return { kind: kind === 'session' ? 'user' : kind, userId, tokenId, organization, ...grantsOfUser(userId) };
+};
+
+/**
+ * Of what only people do.
+ * @throws {ApiError} 403
+ */
+export const checkPerson = ({ kind }: Principal): void => {
+  if (kind !== 'user')
+    throw forbidden('Only a user can do that: use the token of one, not of a team or an organization.');
+};
+
+/** True for a token that Terraform has in a run: good for the few routes that say so (route.ts: shared). */
+export const isOfRun = (request: ApiRequest): boolean => isStateToken(secretOf(request));
+
+/**
+ * The run whose Terraform calls, as one who is nobody anywhere.
+ * @throws {ApiError} 401
+ */
+export const authenticateRun = async (request: ApiRequest): Promise<{ run: Run; principal: Principal }> => {
+  const run = await findRunOfStateToken(secretOf(request));
+  if (!run) throw unauthorized();
+  isTokenOf(request.header('authorization'), null);
+  return { run, principal: { kind: 'run', userId: run.createdBy, tokenId: run.id, ...noGrants } };
+};
+
+/** What the run is for a subject: a reader of shared state, or nobody. */
+export const grantedToRun = async (run: Run, shared: Shared | undefined): Promise<Granted> => {
+  if (shared?.organization !== run.organization) return nothing;
+  return !shared.workspace || (await sharesState(shared.workspace, run)) ? ofRun : nothing;
+};
+
+/** True for a token that a run task was sent: good for the few routes that say so (route.ts: ofTask). */
+export const isOfTask = (request: ApiRequest): boolean => isAccessToken(secretOf(request));
+
+/**
+ * The task result whose task calls, and its run.
+ * @throws {ApiError} 401
+ */
+export const authenticateTask = async (request: ApiRequest): Promise<{ result: TaskResult; run: Run }> => {
+  const result = await findResultOfAccessToken(secretOf(request));
+  const run = result && (await getRun(result.runId));
+  if (!result || !run) throw unauthorized();
+  isTokenOf(request.header('authorization'), result.id);
+  return { result, run };
+};
+
+/**
+ * As {@link authenticateTask}, while the run waits for the result: then there is nothing left for the task to look at.
+ * @throws {ApiError} 401
+ */
+export const authenticateOpenTask = async (request: ApiRequest): Promise<{ run: Run; principal: Principal }> => {
+  const { result, run } = await authenticateTask(request);
+  if (isResultFinal(result.status) || isFinal(run.status)) throw unauthorized();
+  return { run, principal: { kind: 'task', userId: run.createdBy, tokenId: result.id, ...noGrants } };
+};
+
+export const grantedToTask = (isItsRun: boolean | undefined): Granted => (isItsRun ? ofTask : nothing);

@@ -1,0 +1,113 @@
+import type { Role } from '../../store/access/memberships.ts';
+import type { ProjectGrant, TeamAccess, WorkspaceGrant } from '../../store/access/team-access.ts';
+import type { Team } from '../../store/access/teams.ts';
+import {
+  flagGives,
+  inTeam,
+  member,
+  ofProjectGrant,
+  ofWorkspaceGrant,
+  organizationToken,
+  overriding,
+  type Permission,
+  permissions,
+  run,
+  type Some,
+  task,
+} from './permissions.ts';
+
+/** What the table (permissions.ts) comes to for somebody on something. Whatever several teams give adds up. */
+
+export type Granted = ReadonlySet<Permission>;
+
+const setOf = (...some: Some[]): Granted => new Set(some.flat());
+
+export const nothing: Granted = setOf();
+export const ofOwner = setOf(permissions);
+export const ofRun = setOf(run);
+export const ofTask = setOf(task);
+const ofOrganizationToken = setOf(organizationToken);
+
+/** What somebody is in an organization. */
+export interface Standing {
+  /** Missing: nobody. */
+  role?: Role;
+  teams: readonly Team[];
+}
+
+/** What one may do with all there is in the organization; undefined where that is a matter of teams. */
+const byRole = ({ role }: Standing): Granted | undefined => {
+  if (role === undefined) return nothing;
+  if (role === 'owner') return ofOwner;
+  return role === 'organization' ? ofOrganizationToken : undefined;
+};
+
+/** Whether workspaces and projects may give more than the standing does. */
+export const dependsOnGrants = ({ role, teams }: Standing): boolean => role === 'member' && teams.length > 0;
+
+const basics = ({ teams }: Standing): Some => (teams.length ? inTeam : member);
+
+const byFlags = ({ teams }: Standing, where: 'organization' | 'everywhere'): Some =>
+  teams.flatMap(({ organizationAccess }) => organizationAccess.flatMap((flag) => flagGives[flag]?.[where] ?? []));
+
+/** Overriding is delegated twice: by the organization to the team, and where the override is, by its admin. */
+const byGrants = <G extends { overrides?: boolean }>(
+  { teams }: Standing,
+  access: TeamAccess<G> | undefined,
+  gives: (grant: G) => Some,
+): Some =>
+  teams.flatMap(({ id, organizationAccess }) => {
+    const grant = access?.[id];
+    if (!grant) return [];
+    const overrides = grant.overrides && organizationAccess.includes('delegate-policy-overrides');
+    return [...gives(grant), ...(overrides ? overriding : [])];
+  });
+
+interface With<G> {
+  teamAccess?: TeamAccess<G>;
+}
+
+export const onOrganization = (standing: Standing): Granted =>
+  byRole(standing) ?? setOf(basics(standing), byFlags(standing, 'organization'), byFlags(standing, 'everywhere'));
+
+export const onProject = (standing: Standing, project: With<ProjectGrant> | undefined): Granted =>
+  byRole(standing) ??
+  setOf(basics(standing), byFlags(standing, 'everywhere'), byGrants(standing, project?.teamAccess, ofProjectGrant));
+
+export const onWorkspace = (
+  standing: Standing,
+  workspace: With<WorkspaceGrant> | undefined,
+  project: With<ProjectGrant> | undefined,
+): Granted =>
+  byRole(standing) ??
+  setOf([...onProject(standing, project)], byGrants(standing, workspace?.teamAccess, ofWorkspaceGrant));
+
+const ofTeams = permissions.filter((permission) => permission.startsWith('team:'));
+const onlyByOwners: Some = ofTeams.filter((permission) => permission !== 'team:read');
+/** It has every permission, and stays so. */
+const byNobody: Some = ['team:manage-access'];
+
+/** A secret team is there for its members, and for those who may see secret ones; owners are changed by owners. */
+export const onTeam = (standing: Standing, team: Team): Granted => {
+  const all = onOrganization(standing);
+  const isMember = standing.teams.some(({ id }) => id === team.id);
+  const seen =
+    standing.role !== 'member' || team.visibility === 'organization' || all.has('team:read-secret') || isMember;
+  const without = !seen ? ofTeams : !team.owners ? [] : standing.role === 'member' ? onlyByOwners : byNobody;
+  const granted = [...all].filter((permission) => !without.includes(permission));
+  const own: Some = isMember && team.allowMemberTokenManagement && !team.owners ? ['team:manage-tokens'] : [];
+  return new Set([...granted, ...own]);
+};
+
+const reading: Some = ['workspace:read-teams', 'project:read-teams'];
+const ofAccess: Some = [...reading, 'workspace:manage-teams', 'project:manage-teams'];
+
+/** What a team was given somewhere: its members see it, and who manages teams there, as far as they see the team. */
+export const onTeamAccess = (standing: Standing, granted: Granted, team: Team | undefined): Granted => {
+  const seen = team !== undefined && onTeam(standing, team).has('team:read');
+  const own = seen && standing.teams.some(({ id }) => id === team.id);
+  return setOf(
+    [...granted].filter((permission) => seen || !ofAccess.includes(permission)),
+    own ? reading : [],
+  );
+};

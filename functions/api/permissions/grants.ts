@@ -1,0 +1,179 @@
+import { getMembership, roleOf } from '../../store/access/memberships.ts';
+import { type Reach, reachOf } from '../../store/access/team-grants.ts';
+import { getTeam, getTeams, type Team } from '../../store/access/teams.ts';
+import { getProjects, type Project } from '../../store/workspaces/projects.ts';
+import type { VariableSet } from '../../store/workspaces/variable-sets.ts';
+import { getWorkspaces, type Workspace } from '../../store/workspaces/workspaces.ts';
+import {
+  dependsOnGrants,
+  type Granted,
+  nothing,
+  onOrganization,
+  onProject,
+  onTeam,
+  onTeamAccess,
+  onWorkspace,
+  type Standing,
+} from './granted.ts';
+
+/** What decides who may: the organization, or what in it. Ids stand for records that are only read if they matter. */
+export interface Scope {
+  organization: string;
+  project?: Project | string;
+  /** The organization's flags for its default project count too. */
+  isDefaultProject?: boolean;
+  workspace?: Workspace | string;
+  variableSet?: VariableSet;
+  team?: Team;
+  /** Of what this team was given on the workspace or project. */
+  accessOf?: string;
+  /** Whose membership it is: everybody sees their own, and may end it. */
+  membershipOf?: string;
+}
+
+/** What somebody may do with what. Each record is read once. */
+export interface Grants {
+  standing(organization: string): Promise<Standing>;
+  /** None more than the membership is read for owners and strangers; at most 3 more times for others. */
+  on(scope: Scope): Promise<Granted>;
+  /** For lists: by id, nothing for those that are not there. At most 2 reads more than {@link standing} for 100. */
+  onWorkspaces(organization: string, workspaces: readonly (Workspace | string)[]): Promise<(id: string) => Granted>;
+  onProjects(organization: string, projects: readonly (Project | string)[]): Promise<(id: string) => Granted>;
+  /** Those of workspaces that the caller sees. */
+  visible<T extends { workspaceId: string }>(organization: string, items: T[]): Promise<T[]>;
+  /**
+   * Where the caller may have something, if that permission is not everywhere's: what is elsewhere need not be read. What
+   * is there is only for the caller if its item says so.
+   */
+  reach(organization: string, seen: 'workspace:read' | 'project:read'): Promise<Reach | undefined>;
+  /** Nothing in the organization is for the caller, so nothing has to be looked for. */
+  reachesNothing(organization: string): Promise<boolean>;
+}
+
+/** Of a user, or of the account that a token of a team or an organization acts as. 1 or 2 reads. */
+export const standingOf = async (userId: string, organization: string): Promise<Standing> => {
+  const membership = await getMembership(userId, organization);
+  if (!membership) return { teams: [] };
+  const role = roleOf(membership);
+  if (role !== 'member' || !membership.teams?.size) return { role, teams: [] };
+  return { role, teams: (await getTeams([...membership.teams])).filter((team) => team.organization === organization) };
+};
+
+const once = <T>(ask: (key: string) => Promise<T>): ((key: string) => Promise<T>) => {
+  const asked = new Map<string, Promise<T>>();
+  return (key) => {
+    const answer = asked.get(key) ?? ask(key);
+    asked.set(key, answer);
+    return answer;
+  };
+};
+
+/** Records by id, read together and each once. */
+const records = <R extends { id: string }>(read: (ids: string[]) => Promise<R[]>) => {
+  const known = new Map<string, Promise<R | undefined>>();
+  return async (wanted: readonly (R | string)[]): Promise<(id: string) => R | undefined> => {
+    for (const one of wanted) if (typeof one !== 'string') known.set(one.id, Promise.resolve(one));
+    const ids = [...new Set(wanted.map(idOf))];
+    const missing = ids.filter((id) => !known.has(id));
+    const reading = missing.length ? read(missing) : Promise.resolve([]);
+    for (const id of missing)
+      known.set(
+        id,
+        reading.then((found) => found.find((one) => one.id === id)),
+      );
+    const found = new Map(await Promise.all(ids.map(async (id) => [id, await known.get(id)] as const)));
+    return (id) => found.get(id);
+  };
+};
+
+const idOf = (one: { id: string } | string): string => (typeof one === 'string' ? one : one.id);
+
+const ofSelf = ['membership:read', 'membership:write'] as const;
+
+export const grantsOf = (standingIn: (organization: string) => Promise<Standing>, self?: string): Grants => {
+  const standing = once(standingIn);
+  const projectsOf = records(getProjects);
+  const workspacesOf = records(getWorkspaces);
+
+  const onProjects: Grants['onProjects'] = async (organization, projects) => {
+    const who = await standing(organization);
+    if (!dependsOnGrants(who)) return () => onProject(who, undefined);
+    const project = await projectsOf(projects);
+    return (id) => {
+      const found = project(id);
+      // One that is not there, or elsewhere, is as one that nothing was given on.
+      return onProject(who, found?.organization === organization ? found : undefined);
+    };
+  };
+
+  const onWorkspaces: Grants['onWorkspaces'] = async (organization, workspaces) => {
+    const who = await standing(organization);
+    if (!dependsOnGrants(who)) return () => onWorkspace(who, undefined, undefined);
+    const workspace = await workspacesOf(workspaces);
+    const project = await projectsOf(workspaces.flatMap((one) => workspace(idOf(one))?.projectId ?? []));
+    return (id) => {
+      const found = workspace(id);
+      return found?.organization === organization ? onWorkspace(who, found, project(found.projectId)) : nothing;
+    };
+  };
+
+  /** Whoever reads the variables of something it is applied to, sees it; its owner's managers manage it. */
+  const onVariableSet = async (set: VariableSet): Promise<Granted> => {
+    const who = await standing(set.organization);
+    const everywhere = onOrganization(who);
+    if (!dependsOnGrants(who) || everywhere.has('varset:read')) return everywhere;
+    const projectIds = [...(set.projectIds ?? [])];
+    const workspaceIds = [...(set.workspaceIds ?? [])];
+    const project = await onProjects(set.organization, set.projectId ? [set.projectId, ...projectIds] : projectIds);
+    const owner = set.projectId ? project(set.projectId) : nothing;
+    const workspace = await onWorkspaces(set.organization, workspaceIds);
+    const reaches = [...projectIds.map(project), ...workspaceIds.map(workspace)];
+    const seen = reaches.some((granted) => granted.has('variable:read'));
+    return new Set([...everywhere, ...owner, ...(seen ? (['varset:read'] as const) : [])]);
+  };
+
+  const on: Grants['on'] = async (scope) => {
+    const { organization, project, isDefaultProject, workspace, variableSet, team, membershipOf, accessOf } = scope;
+    if (accessOf !== undefined) {
+      const { accessOf: _, ...there } = scope;
+      return onTeamAccess(await standing(organization), await on(there), await getTeam(accessOf));
+    }
+    if (team) return onTeam(await standing(organization), team);
+    if (variableSet) return onVariableSet(variableSet);
+    if (workspace) return (await onWorkspaces(organization, [workspace]))(idOf(workspace));
+    if (!project) {
+      const granted = onOrganization(await standing(organization));
+      return membershipOf !== undefined && membershipOf === self ? new Set([...granted, ...ofSelf]) : granted;
+    }
+    const inProject = (await onProjects(organization, [project]))(idOf(project));
+    return isDefaultProject ? new Set([...inProject, ...onOrganization(await standing(organization))]) : inProject;
+  };
+
+  const visible: Grants['visible'] = async (organization, items) => {
+    if (onOrganization(await standing(organization)).has('workspace:read')) return items;
+    const ids = items.map(({ workspaceId }) => workspaceId);
+    const granted = await onWorkspaces(organization, ids);
+    return items.filter(({ workspaceId }) => granted(workspaceId).has('workspace:read'));
+  };
+
+  const reachIn = once(async (organization) => reachOf((await standing(organization)).teams.map(({ id }) => id)));
+
+  const reach: Grants['reach'] = async (organization, seen) => {
+    const who = await standing(organization);
+    return onOrganization(who).has(seen) ? undefined : reachIn(organization);
+  };
+
+  const reachesNothing: Grants['reachesNothing'] = async (organization) => {
+    const found = await reach(organization, 'workspace:read');
+    return found !== undefined && found.workspaceIds.size + found.projectIds.size === 0;
+  };
+
+  return { standing, on, onWorkspaces, onProjects, visible, reach, reachesNothing };
+};
+
+/** Of whoever asked for something that happens later, as things are then. */
+export const grantsOfUser = (userId: string): Grants =>
+  grantsOf((organization) => standingOf(userId, organization), userId);
+
+/** Of who is let in for one thing, and is nobody otherwise. */
+export const noGrants: Grants = grantsOf(async () => ({ teams: [] }));

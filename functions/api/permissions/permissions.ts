@@ -1,0 +1,261 @@
+import type { ProjectGrant, ProjectParts, WorkspaceGrant, WorkspaceParts } from '../../store/access/team-access.ts';
+import type { OrganizationFlag } from '../../store/access/teams.ts';
+
+/**
+ * Who may do what: the one table behind the API's checks, the `permissions` it reports and the table in the README.
+ * It says what HCP Terraform documents of its permissions (organization, project, workspace; API tokens).
+ */
+const everything = [
+  'organization:read',
+  'organization:read-entitlements',
+  'organization:update',
+  'organization:delete',
+  'organization:manage-tokens',
+  'audit:read',
+  'membership:read',
+  'membership:write',
+  'team:read',
+  'team:read-secret',
+  'team:write',
+  'team:manage-members',
+  'team:manage-tokens',
+  'team:manage-access',
+  'policy:read',
+  'policy:write',
+  'task:read',
+  'task:write',
+  'project:read',
+  'project:create',
+  'project:update',
+  'project:delete',
+  'project:read-teams',
+  'project:manage-teams',
+  'varset:read',
+  'varset:write',
+  'workspace:create',
+  'workspace:move',
+  'workspace:read',
+  'workspace:update',
+  'workspace:delete',
+  'workspace:force-delete',
+  'workspace:tag',
+  'workspace:lock',
+  'workspace:force-unlock',
+  'workspace:manage-tasks',
+  'workspace:read-teams',
+  'workspace:manage-teams',
+  'run:read',
+  'run:plan',
+  'run:comment',
+  'run:apply',
+  'run:force-cancel',
+  'run:override-policy',
+  'configuration:read',
+  'plan:read-json',
+  'variable:read',
+  'variable:write',
+  'state:read-outputs',
+  'state:read',
+  'state:write',
+  'data:delete',
+] as const;
+
+export type Permission = (typeof everything)[number];
+export const permissions: readonly Permission[] = everything;
+
+export type Some = readonly Permission[];
+/** What each value of a part of a level gives. */
+type Values<T> = Record<T extends boolean ? `${T}` : Extract<T, string>, Some>;
+type Gives<Parts> = { [P in keyof Parts]: Values<Parts[P]> };
+
+const readRuns: Some = ['workspace:read', 'run:read', 'configuration:read'];
+const planRuns: Some = [...readRuns, 'run:plan', 'run:comment'];
+const switched = (on: Some) => ({ false: [], true: on });
+
+export const workspaceGives: Gives<WorkspaceParts> = {
+  runs: { read: readRuns, plan: planRuns, apply: [...planRuns, 'run:apply'] },
+  variables: { none: [], read: ['variable:read'], write: ['variable:read', 'variable:write'] },
+  'state-versions': {
+    none: [],
+    'read-outputs': ['state:read-outputs'],
+    read: ['state:read-outputs', 'state:read'],
+    write: ['state:read-outputs', 'state:read', 'state:write'],
+  },
+  // They are exports of plans, which this platform does not make.
+  'sentinel-mocks': { none: [], read: [] },
+  'workspace-locking': switched(['workspace:lock']),
+  'run-tasks': switched(['workspace:manage-tasks']),
+};
+
+export const workspaceParts: Record<'read' | 'plan' | 'write' | 'admin', WorkspaceParts> = {
+  read: {
+    runs: 'read',
+    variables: 'read',
+    'state-versions': 'read',
+    'sentinel-mocks': 'none',
+    'workspace-locking': false,
+    'run-tasks': false,
+  },
+  plan: {
+    runs: 'plan',
+    variables: 'read',
+    'state-versions': 'read',
+    'sentinel-mocks': 'none',
+    'workspace-locking': false,
+    'run-tasks': false,
+  },
+  write: {
+    runs: 'apply',
+    variables: 'write',
+    'state-versions': 'write',
+    'sentinel-mocks': 'read',
+    'workspace-locking': true,
+    'run-tasks': false,
+  },
+  admin: {
+    runs: 'apply',
+    variables: 'write',
+    'state-versions': 'write',
+    'sentinel-mocks': 'read',
+    'workspace-locking': true,
+    'run-tasks': true,
+  },
+};
+
+/** What no part of a level gives, only the level as a whole. */
+const workspaceAdmin: Some = [
+  'workspace:update',
+  'workspace:delete',
+  'workspace:tag',
+  'workspace:force-unlock',
+  'workspace:read-teams',
+  'workspace:manage-teams',
+  'run:force-cancel',
+  'plan:read-json',
+  'data:delete',
+];
+
+export const projectGives: Gives<Omit<ProjectParts, 'workspaces'>> = {
+  settings: {
+    read: ['project:read'],
+    update: ['project:read', 'project:update'],
+    delete: ['project:read', 'project:update', 'project:delete'],
+  },
+  teams: { none: [], read: ['project:read-teams'], manage: ['project:read-teams', 'project:manage-teams'] },
+  'variable-sets': { none: [], read: ['varset:read'], write: ['varset:read', 'varset:write'] },
+  create: switched(['workspace:create']),
+  move: switched(['workspace:move']),
+  delete: switched(['workspace:delete']),
+};
+
+/** What a custom level has where nothing was said. */
+export const customWorkspace: WorkspaceParts = {
+  runs: 'read',
+  variables: 'none',
+  'state-versions': 'none',
+  'sentinel-mocks': 'none',
+  'workspace-locking': false,
+  'run-tasks': false,
+};
+
+const nothingOfProject = { settings: 'read', teams: 'none', create: false, move: false, delete: false } as const;
+
+export const projectParts: Record<'read' | 'write' | 'maintain' | 'admin', ProjectParts> = {
+  read: { ...nothingOfProject, 'variable-sets': 'none', workspaces: workspaceParts.read },
+  write: { ...nothingOfProject, 'variable-sets': 'write', workspaces: workspaceParts.write },
+  maintain: {
+    ...nothingOfProject,
+    'variable-sets': 'write',
+    create: true,
+    delete: true,
+    workspaces: workspaceParts.admin,
+  },
+  admin: {
+    settings: 'delete',
+    teams: 'manage',
+    'variable-sets': 'write',
+    create: true,
+    move: true,
+    delete: true,
+    workspaces: workspaceParts.admin,
+  },
+};
+
+export const customProject: ProjectParts = {
+  ...nothingOfProject,
+  'variable-sets': 'none',
+  workspaces: customWorkspace,
+};
+
+const valuesOf = <P extends object>(gives: Gives<P>, parts: P): Permission[] =>
+  (Object.keys(gives) as (keyof P)[]).flatMap((part) => gives[part][String(parts[part]) as keyof Values<P[keyof P]>]);
+
+export const overriding: Some = ['run:override-policy'];
+
+export const ofWorkspaceGrant = ({ access, parts }: Pick<WorkspaceGrant, 'access' | 'parts'>): Some => {
+  const given = access === 'custom' ? parts : workspaceParts[access];
+  return [...(given ? valuesOf(workspaceGives, given) : []), ...(access === 'admin' ? workspaceAdmin : [])];
+};
+
+export const ofProjectGrant = ({ access, parts }: Pick<ProjectGrant, 'access' | 'parts'>): Some => {
+  const given = access === 'custom' ? parts : projectParts[access];
+  if (!given) return [];
+  const administers = access === 'maintain' || access === 'admin';
+  return [
+    ...valuesOf<Omit<ProjectParts, 'workspaces'>>(projectGives, given),
+    ...valuesOf(workspaceGives, given.workspaces),
+    ...(administers ? workspaceAdmin : []),
+  ];
+};
+
+const administerWorkspaces = ofWorkspaceGrant({ access: 'admin' });
+const administerProjects = ofProjectGrant({ access: 'admin' });
+const members: Some = ['membership:read', 'membership:write', 'team:manage-members'];
+const teams: Some = [...members, 'team:write', 'team:manage-tokens'];
+
+/**
+ * What a flag of a team gives: on the organization alone, and on everything in it. Flags that are not here are about what
+ * this platform does not have.
+ */
+export const flagGives: { [F in OrganizationFlag]?: { organization?: Some; everywhere?: Some } } = {
+  'read-workspaces': { everywhere: [...ofWorkspaceGrant({ access: 'read' }), 'varset:read'] },
+  'read-projects': { everywhere: ['project:read'] },
+  // Creates them in the default project.
+  'manage-workspaces': {
+    organization: ['workspace:create'],
+    everywhere: [...administerWorkspaces, 'varset:read', 'varset:write'],
+  },
+  'manage-projects': { everywhere: [...administerProjects, 'project:create'] },
+  'manage-policies': { organization: ['policy:read', 'policy:write'], everywhere: readRuns },
+  'manage-policy-overrides': { everywhere: [...readRuns, ...overriding] },
+  'manage-run-tasks': { organization: ['task:read', 'task:write'] },
+  'manage-membership': { organization: members },
+  'manage-teams': { organization: teams },
+  'manage-organization-access': { organization: [...teams, 'team:manage-access'] },
+  'access-secret-teams': { organization: ['team:read-secret'] },
+};
+
+/** What belonging to an organization gives by itself, and to a team of it. */
+export const member: Some = ['organization:read', 'organization:read-entitlements', 'team:read'];
+export const inTeam: Some = [...member, 'task:read'];
+
+/** What the organization's own token is not for (HCP Terraform: API tokens, access levels). */
+const notByOrganization: Some = [
+  'organization:update',
+  'organization:delete',
+  'organization:manage-tokens',
+  'run:plan',
+  'run:comment',
+  'run:apply',
+  'run:force-cancel',
+  'run:override-policy',
+  'plan:read-json',
+  'state:write',
+];
+
+/** Of the organization's own token. */
+export const organizationToken: Some = everything.filter((permission) => !notByOrganization.includes(permission));
+/** Of Terraform in a run, where state is shared with it; only routes that say so let a run in at all. */
+export const run: Some = ['organization:read-entitlements', 'workspace:read', 'state:read', 'state:read-outputs'];
+/** Of a run task: what of the run that asks it, it is to look at. */
+export const task: Some = ['workspace:read', 'configuration:read', 'plan:read-json'];

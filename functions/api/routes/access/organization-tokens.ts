@@ -1,0 +1,72 @@
+import * as v from 'valibot';
+import {
+  accountOfAuditTrail,
+  accountOfOrganization,
+  ensureAuditTrailAccount,
+  ensureOrganizationAccount,
+} from '../../../store/access/accounts.ts';
+import type { Organization } from '../../../store/access/organizations.ts';
+import { deleteToken, deleteTokensOf, listTokens, type Token } from '../../../store/access/tokens.ts';
+import { type Answer, noContent, ok } from '../../answer.ts';
+import { tokenDocument } from '../../documents/tokens.ts';
+import { badRequest, notFound } from '../../errors.ts';
+import { type InOrganization, organization } from '../../finders.ts';
+import type { ApiRequest } from '../../request.ts';
+import { type Context, type Route, route } from '../../route.ts';
+import { makeToken } from './tokens.ts';
+
+/** The token of an organization, and the one that reads its audit trail: one of each (HCP API: organization tokens). */
+
+interface Sort {
+  kind: 'organization' | 'audit-trails';
+  account(home: Organization): string;
+  ensure(home: Organization): Promise<string>;
+}
+
+const ofOrganization: Sort = {
+  kind: 'organization',
+  account: accountOfOrganization,
+  ensure: ensureOrganizationAccount,
+};
+const ofAuditTrail: Sort = { kind: 'audit-trails', account: accountOfAuditTrail, ensure: ensureAuditTrailAccount };
+
+const sorts = v.picklist(['organization', 'audit-trails', 'audit_trails']);
+
+const sortOf = ({ query }: ApiRequest): Sort => {
+  const { success, output } = v.safeParse(sorts, query.get('token') ?? 'organization');
+  if (!success) throw badRequest('token: must be audit-trails, or left out for the token of the organization', 'token');
+  return output === 'organization' ? ofOrganization : ofAuditTrail;
+};
+
+const find = async ({ request, subject }: Context<InOrganization>): Promise<Token> => {
+  const [token] = await listTokens(sortOf(request).account(subject.record));
+  if (!token) throw notFound('The organization has no such token.');
+  return token;
+};
+
+const read = async (context: Context<InOrganization>): Promise<Answer> => ok(tokenDocument(await find(context)));
+
+/** The former one is dead. */
+const create = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { request, subject } = context;
+  const { kind, ensure } = sortOf(request);
+  const userId = await ensure(subject.record);
+  const former = await listTokens(userId);
+  const answer = await makeToken(context, { kind, userId, organization: subject.organization, description: null });
+  for (const { id } of former) await deleteToken(userId, id);
+  return answer;
+};
+
+const remove = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { userId } = await find(context);
+  await deleteTokensOf(userId);
+  return noContent();
+};
+
+const path = '/organizations/{organization}/authentication-token';
+
+export const organizationTokenRoutes: Route[] = [
+  route('GET', path, 'organization:manage-tokens', organization, read),
+  route('POST', path, 'organization:manage-tokens', organization, create),
+  route('DELETE', path, 'organization:manage-tokens', organization, remove),
+];

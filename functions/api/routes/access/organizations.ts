@@ -1,0 +1,128 @@
+import * as v from 'valibot';
+import { secondsIn } from '../../../run/limits.ts';
+import {
+  createOrganization,
+  defaultOrganizationSettings,
+  deleteOrganization,
+  getOrganization,
+  hasWorkspaces,
+  listOrganizations,
+  type OrganizationSettings,
+  updateOrganization,
+} from '../../../store/access/organizations.ts';
+import { carryFromOrganization } from '../../../store/workspaces/execution-modes.ts';
+import { getProject } from '../../../store/workspaces/projects.ts';
+import { type Answer, created, noContent, ok } from '../../answer.ts';
+import { entitlementsDocument, organizationDocument } from '../../documents/organizations.ts';
+import { conflict, notFound, unprocessable } from '../../errors.ts';
+import { type InOrganization, organization } from '../../finders.ts';
+import { includes } from '../../include.ts';
+import { email, organizationName } from '../../input/names.ts';
+import { readData, setting, settingsFrom } from '../../input/validation.ts';
+import { list, pageOf, slice } from '../../pagination.ts';
+import { checkPerson } from '../../permissions/auth.ts';
+import { projectDocuments } from '../../permissions/shown.ts';
+import { type Call, type Context, type Route, route, userRoute } from '../../route.ts';
+
+const minutes = v.pipe(v.number(), v.integer('must be whole minutes'), v.minValue(1, 'must be at least 1'));
+
+/** Of a plan or an apply (Terraform Enterprise API: admin, organizations). */
+const timeLimit = v.pipe(
+  v.string(),
+  v.check(
+    (text) => secondsIn(text) >= 1 && secondsIn(text) <= 24 * 3600,
+    'must be hours, minutes and seconds, e.g. 1h30m; at least 1s and at most 24h',
+  ),
+);
+
+const settings = {
+  'session-timeout': setting(minutes),
+  'session-remember': setting(minutes),
+  'collaborator-auth-policy': setting(
+    v.literal('password', 'can only be "password": this platform has no second factor to ask for'),
+  ),
+  'cost-estimation-enabled': setting(v.boolean()),
+  'send-passing-statuses-for-untriggered-speculative-plans': setting(v.boolean()),
+  'aggregated-commit-status-enabled': setting(v.boolean()),
+  'speculative-plan-management-enabled': setting(v.boolean()),
+  'allow-force-delete-workspaces': setting(v.boolean()),
+  'assessments-enforced': setting(v.literal(false, 'cannot be true: this platform does not assess workspaces')),
+  'default-execution-mode': setting(v.picklist(['remote', 'local'])),
+  'terraform-build-worker-plan-timeout': setting(timeLimit),
+  'terraform-build-worker-apply-timeout': setting(timeLimit),
+};
+
+const listMine = async ({ request, principal }: Call): Promise<Answer> => {
+  const page = pageOf(request);
+  const search = (request.query.get('q') ?? request.query.get('q[name]') ?? '').toLowerCase();
+  const all = (await listOrganizations(principal.userId)).filter(({ name }) => name.toLowerCase().includes(search));
+  const data = slice(all, page).map(async (one) =>
+    organizationDocument(one, await principal.on({ organization: one.name })),
+  );
+  return list(request, page, all.length, await Promise.all(data));
+};
+
+const create = async ({ request, principal }: Call): Promise<Answer> => {
+  checkPerson(principal);
+  const { attributes } = readData(request, { ...settings, name: organizationName, email });
+  const given: OrganizationSettings = {
+    ...defaultOrganizationSettings,
+    ...settingsFrom(attributes, defaultOrganizationSettings),
+    email: attributes.email,
+  };
+  const organization = await createOrganization(attributes.name, given, principal.userId);
+  if (!organization) throw unprocessable('/data/attributes/name', 'Name has already been taken');
+  return created(organizationDocument(organization, await principal.on({ organization: organization.name })));
+};
+
+const read = async ({ request, subject, principal, granted }: Context<InOrganization>): Promise<Answer> => {
+  const include = includes(request, ['subscription', 'entitlement_set', 'default_project']);
+  const included = [];
+  if (include.has('entitlement_set')) included.push(entitlementsDocument(subject.record));
+  if (include.has('default_project')) {
+    const project = await getProject(subject.record.defaultProjectId);
+    included.push(...(await projectDocuments(principal, project ? [project] : [])));
+  }
+  return ok(organizationDocument(subject.record, granted), include.size ? included : undefined);
+};
+
+const update = async ({ request, subject, granted }: Context<InOrganization>): Promise<Answer> => {
+  const { attributes } = readData(request, {
+    ...settings,
+    name: v.optional(organizationName),
+    email: v.optional(email),
+  });
+  if (attributes.name !== undefined && attributes.name !== subject.organization) {
+    throw unprocessable(
+      '/data/attributes/name',
+      'name: an organization cannot be renamed here; create another one and move its workspaces',
+    );
+  }
+  const change: Partial<OrganizationSettings> = settingsFrom(attributes, defaultOrganizationSettings);
+  if (attributes.email) change.email = attributes.email;
+  const changes = Object.keys(change).length > 0;
+  const organization = await (changes
+    ? updateOrganization(subject.organization, change)
+    : getOrganization(subject.organization));
+  if (!organization) throw notFound();
+  if (change.defaultExecutionMode) await carryFromOrganization(organization);
+  return ok(organizationDocument(organization, granted));
+};
+
+const remove = async ({ subject }: Context<InOrganization>): Promise<Answer> => {
+  const name = subject.organization;
+  if (await hasWorkspaces(name)) {
+    throw conflict(`Organization ${name} still has workspaces. Delete them first: their state would be lost with it.`);
+  }
+  await deleteOrganization(name);
+  return noContent();
+};
+
+export const organizationRoutes: Route[] = [
+  userRoute('GET', '/organizations', 'any user', listMine),
+  userRoute('POST', '/organizations', 'any user', create),
+  route('GET', '/organizations/{organization}', 'organization:read', organization, read),
+  route('PATCH', '/organizations/{organization}', 'organization:update', organization, update),
+  route('PUT', '/organizations/{organization}', 'organization:update', organization, update),
+  route('DELETE', '/organizations/{organization}', 'organization:delete', organization, remove),
+];

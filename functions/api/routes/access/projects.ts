@@ -1,0 +1,139 @@
+import * as v from 'valibot';
+import { getOrganization } from '../../../store/access/organizations.ts';
+import type { Reach } from '../../../store/access/team-grants.ts';
+import { carryFromProject } from '../../../store/workspaces/execution-modes.ts';
+import {
+  createProject,
+  deleteProject,
+  findProjects,
+  getProjects,
+  listProjects,
+  type Project,
+  updateProject,
+} from '../../../store/workspaces/projects.ts';
+import { hasWorkspacesIn } from '../../../store/workspaces/workspace-lists.ts';
+import { getWorkspaces, updateWorkspace, type Workspace } from '../../../store/workspaces/workspaces.ts';
+import { type Answer, created, noContent, ok } from '../../answer.ts';
+import { projectDocument } from '../../documents/organizations.ts';
+import { badRequest, conflict, forbidden, unprocessable } from '../../errors.ts';
+import { type InOrganization, organization, project } from '../../finders.ts';
+import { readNewProject, readProjectChange } from '../../input/project-input.ts';
+import { check, identifier } from '../../input/validation.ts';
+import { list, pageOf, slice, totalOf } from '../../pagination.ts';
+import { projectDocuments } from '../../permissions/shown.ts';
+import { type Context, type Route, route } from '../../route.ts';
+
+const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
+
+const mostNames = 100;
+
+const byName = (a: Project, b: Project): number => {
+  const [x, y] = [a.name.toLowerCase(), b.name.toLowerCase()];
+  return x < y ? -1 : x > y ? 1 : 0;
+};
+
+/** Of those that teams were given something on: few enough to be read. */
+const within = async ({ subject, principal }: Context<InOrganization>, reach: Reach): Promise<Project[]> => {
+  const found = await getProjects([...reach.projectIds]);
+  const granted = await principal.onProjects(subject.organization, found);
+  return found.filter(({ id }) => granted(id).has('project:read'));
+};
+
+const listAll = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { request, subject, principal } = context;
+  const page = pageOf(request);
+  const names = request.query
+    .get('filter[names]')
+    ?.split(',')
+    .map((name) => name.trim());
+  const search = (request.query.get('q') ?? '').toLowerCase();
+  const descending = request.query.get('sort') === '-name';
+  const fits = (name: string) => name.toLowerCase().includes(search);
+  const answer = async (projects: Project[], total: number) =>
+    list(request, page, total, await projectDocuments(principal, projects));
+  const answerAll = (projects: Project[]) => {
+    const sorted = projects.filter(({ name }) => fits(name)).sort(byName);
+    return answer(slice(descending ? sorted.reverse() : sorted, page), sorted.length);
+  };
+  if (names && names.length > mostNames) {
+    throw badRequest(`filter[names] may have at most ${mostNames} names.`, 'filter[names]');
+  }
+  const reach = await principal.reach(subject.organization, 'project:read');
+  if (reach) {
+    const seen = await within(context, reach);
+    return answerAll(names ? seen.filter(({ name }) => names.includes(name)) : seen);
+  }
+  if (names) return answerAll(await findProjects(subject.organization, names));
+  const { items, total, more } = await listProjects(subject.record, page, { descending, ...(search ? { fits } : {}) });
+  return answer(items, totalOf(page, total, more));
+};
+
+const create = async ({ request, subject, granted }: Context<InOrganization>): Promise<Answer> => {
+  const made = await createProject(await readNewProject(request, subject.organization));
+  if (!made) throw taken();
+  return created(projectDocument(made, granted));
+};
+
+const update = async ({ request, subject, granted }: Context<Project>): Promise<Answer> => {
+  const change = await readProjectChange(request, subject);
+  if (Object.keys(change).length === 0) return ok(projectDocument(subject, granted));
+  const updated = await updateProject(subject, change);
+  if (!updated) throw taken();
+  if (change.defaultExecutionMode) await carryFromProject(updated);
+  return ok(projectDocument(updated, granted));
+};
+
+const remove = async ({ subject }: Context<Project>): Promise<Answer> => {
+  const home = await getOrganization(subject.organization);
+  if (home?.defaultProjectId === subject.id) {
+    throw conflict(`Project ${subject.name} is the organization's default project and stays.`);
+  }
+  if (await hasWorkspacesIn(subject)) {
+    throw conflict(`Project ${subject.name} still has workspaces. Move or delete them first.`);
+  }
+  await deleteProject(subject);
+  return noContent();
+};
+
+const mostMoved = 100;
+const moved = v.object({
+  data: v.pipe(v.array(identifier('workspaces')), v.maxLength(mostMoved, `may have at most ${mostMoved} at once`)),
+});
+
+/** Moves all of them or, when one is not there or must stay, none. */
+const move = async ({ request, subject, principal }: Context<Project>): Promise<Answer> => {
+  const ids = [...new Set(check(moved, request.json() ?? {}).data.map(({ id }) => id))];
+  const found = new Map((await getWorkspaces(ids)).map((workspace) => [workspace.id, workspace]));
+  const granted = await principal.onWorkspaces(subject.organization, [...found.values()]);
+  const workspaces = ids.map((id, i): Workspace => {
+    const workspace = found.get(id);
+    if (workspace?.organization !== subject.organization || !granted(id).has('workspace:read')) {
+      throw unprocessable(`/data/${i}/id`, `id: ${subject.organization} has no workspace ${id}`);
+    }
+    if (workspace.projectId === subject.id || granted(id).has('workspace:move')) return workspace;
+    throw forbidden(
+      `Workspace ${workspace.name} may not be moved out of its project: it needs the permission workspace:move there.`,
+    );
+  });
+  for (const workspace of workspaces) {
+    const updated = await updateWorkspace(workspace, {
+      projectId: subject.id,
+      ...(workspace.inheritsExecutionMode ? { executionMode: subject.defaultExecutionMode ?? 'remote' } : {}),
+    });
+    if (typeof updated === 'string') {
+      throw conflict(`Workspace ${workspace.name} was changed by somebody else at the same moment. Try again.`);
+    }
+  }
+  return noContent();
+};
+
+export const projectRoutes: Route[] = [
+  route('GET', '/organizations/{organization}/projects', 'organization:read', organization, listAll),
+  route('POST', '/organizations/{organization}/projects', 'project:create', organization, create),
+  route('GET', '/projects/{project}', 'project:read', project, async ({ subject, granted }) =>
+    ok(projectDocument(subject, granted)),
+  ),
+  route('PATCH', '/projects/{project}', 'project:update', project, update),
+  route('DELETE', '/projects/{project}', 'project:delete', project, remove),
+  route('POST', '/projects/{project}/relationships/workspaces', 'workspace:move', project, move),
+];

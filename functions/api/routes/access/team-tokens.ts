@@ -1,0 +1,140 @@
+import * as v from 'valibot';
+import { accountOfTeam, ensureTeamAccount } from '../../../store/access/accounts.ts';
+import { getTeams, type Team } from '../../../store/access/teams.ts';
+import { deleteToken, listTeamTokens, listTokens, type Token } from '../../../store/access/tokens.ts';
+import { type Answer, noContent, ok } from '../../answer.ts';
+import { tokenDocument } from '../../documents/tokens.ts';
+import { badRequest, forbidden, notFound, unprocessable } from '../../errors.ts';
+import { type InOrganization, organization } from '../../finders.ts';
+import { readToken } from '../../input/token-input.ts';
+import { check } from '../../input/validation.ts';
+import { wholeList } from '../../pagination.ts';
+import { type Context, type Route, route } from '../../route.ts';
+import { team } from './teams.ts';
+import { makeToken } from './tokens.ts';
+
+/** Tokens of teams: several with descriptions, and the one without that there was before (HCP API: team tokens). */
+
+const withoutDescription = ({ description }: Token): boolean => description === null;
+
+const findOnly = async ({ subject }: Context<Team>): Promise<Token> => {
+  const token = (await listTokens(accountOfTeam(subject.id))).find(withoutDescription);
+  if (!token) throw notFound('The team has no token without a description.');
+  return token;
+};
+
+const readOnly = async (context: Context<Team>): Promise<Answer> => ok(tokenDocument(await findOnly(context)));
+
+const make = async (context: Context<Team>, description: string | null): Promise<Answer> => {
+  const { subject, principal } = context;
+  // Whoever got hold of one would go on with another when it is revoked.
+  if (principal.userId === accountOfTeam(subject.id) && !subject.owners) {
+    throw forbidden('The token of a team makes no other: use the token of a user who is in the team.');
+  }
+  const userId = await ensureTeamAccount(subject);
+  const { organization, id: teamId } = subject;
+  return makeToken(context, { kind: 'team', userId, organization, teamId, description });
+};
+
+/** The former one is dead. */
+const replaceOnly = async (context: Context<Team>): Promise<Answer> => {
+  const former = (await listTokens(accountOfTeam(context.subject.id))).filter(withoutDescription);
+  const answer = await make(context, null);
+  for (const { userId, id } of former) await deleteToken(userId, id);
+  return answer;
+};
+
+const deleteOnly = async (context: Context<Team>): Promise<Answer> => {
+  const { userId, id } = await findOnly(context);
+  await deleteToken(userId, id);
+  return noContent();
+};
+
+const listAll = async ({ request, subject }: Context<Team>): Promise<Answer> =>
+  wholeList(
+    request,
+    (await listTokens(accountOfTeam(subject.id))).map((token) => tokenDocument(token)),
+  );
+
+const create = async (context: Context<Team>): Promise<Answer> => {
+  const { description } = readToken(context.request);
+  if (!description) {
+    throw unprocessable('/data/attributes/description', 'description: is missing; it tells the tokens of a team apart');
+  }
+  const others = await listTokens(accountOfTeam(context.subject.id));
+  if (others.some((one) => one.description === description)) {
+    throw unprocessable('/data/attributes/description', 'description: the team has a token with this one already');
+  }
+  return make(context, description);
+};
+
+const day = 86_400_000;
+/** What `filter[expiry_status]` names. */
+const expiries: Record<string, (leftMs: number) => boolean> = {
+  expired: (left) => left <= 0,
+  active: (left) => left > 0,
+  expiring_in_7_days: (left) => left > 0 && left <= 7 * day,
+  expiring_in_30_days: (left) => left > 0 && left <= 30 * day,
+  no_expiration: (left) => left === Infinity,
+};
+
+const expiryFilter = (query: URLSearchParams): ((token: Token) => boolean) => {
+  const names = query.get('filter[expiry_status]')?.split(',');
+  if (!names) return () => true;
+  const unknown = names.find((name) => !Object.hasOwn(expiries, name));
+  if (unknown !== undefined) {
+    throw badRequest(`filter[expiry_status]: must be of ${Object.keys(expiries).join(', ')}`, 'filter[expiry_status]');
+  }
+  return ({ expiredAt }) => {
+    const left = expiredAt === null ? Infinity : Date.parse(expiredAt) - Date.now();
+    return names.some((name) => expiries[name]?.(left));
+  };
+};
+
+/** Of the teams whose tokens the caller may manage. */
+const listInOrganization = async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
+  const fits = expiryFilter(request.query);
+  const tokens = (await listTeamTokens(subject.organization)).filter(fits);
+  const search = (request.query.get('q') ?? '').toLowerCase();
+  const teams = await getTeams([...new Set(tokens.flatMap(({ teamId }) => teamId ?? []))]);
+  const shown = new Set<string>();
+  for (const one of teams) {
+    if (!one.name.toLowerCase().includes(search)) continue;
+    const granted = await principal.on({ organization: one.organization, team: one });
+    if (granted.has('team:manage-tokens')) shown.add(one.id);
+  }
+  const found = tokens.filter(({ teamId = '' }) => shown.has(teamId));
+  return wholeList(
+    request,
+    found.map((token) => tokenDocument(token)),
+  );
+};
+
+const named = v.object({
+  data: v.pipe(v.array(v.object({ id: v.string() })), v.minLength(1, 'must name at least one token')),
+});
+
+/** Those that it names and the organization's teams have; others are gone already, for all the caller may know. */
+const deleteInOrganization = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
+  const ids = new Set(check(named, request.json() ?? {}).data.map(({ id }) => id));
+  for (const { userId, id } of await listTeamTokens(subject.organization)) {
+    if (ids.has(id)) await deleteToken(userId, id);
+  }
+  return noContent();
+};
+
+export const teamTokenRoutes: Route[] = [
+  route('GET', '/teams/{team}/authentication-token', 'team:manage-tokens', team, readOnly),
+  route('POST', '/teams/{team}/authentication-token', 'team:manage-tokens', team, replaceOnly),
+  route('DELETE', '/teams/{team}/authentication-token', 'team:manage-tokens', team, deleteOnly),
+  route('GET', '/teams/{team}/authentication-tokens', 'team:manage-tokens', team, listAll),
+  route('POST', '/teams/{team}/authentication-tokens', 'team:manage-tokens', team, create),
+  route('GET', '/organizations/{organization}/team-tokens', 'organization:read', organization, listInOrganization),
+  route(
+    'DELETE',
+    '/organizations/{organization}/team-tokens',
+    'team:manage-tokens',
+    organization,
+    deleteInOrganization,
+  ),
+];

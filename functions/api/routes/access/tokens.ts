@@ -1,0 +1,87 @@
+import { getTeam } from '../../../store/access/teams.ts';
+import {
+  deleteToken,
+  getToken,
+  getTokenById,
+  issueToken,
+  listTokens,
+  type NewToken,
+  type Token,
+} from '../../../store/access/tokens.ts';
+import { type Answer, created, noContent, ok } from '../../answer.ts';
+import { tokenDocument } from '../../documents/tokens.ts';
+import { notFound, unprocessable } from '../../errors.ts';
+import { readToken } from '../../input/token-input.ts';
+import { wholeList } from '../../pagination.ts';
+import type { Principal } from '../../permissions/auth.ts';
+import type { Permission } from '../../permissions/permissions.ts';
+import { type Call, type Route, userRoute } from '../../route.ts';
+
+/** Tokens of users, and all tokens by their ids (HCP API: user tokens, team tokens). */
+
+const noUser = () => notFound('There is no such user, or you may not see it.');
+const noToken = () => notFound('There is no such token, or you may not see it.');
+
+/** Most that one user or team has. */
+const mostTokens = 100;
+
+/** Makes what the request describes, and shows it this once. */
+export const makeToken = async (
+  { request, principal }: Call,
+  given: Pick<NewToken, 'kind' | 'userId'> & Partial<NewToken>,
+): Promise<Answer> => {
+  if ((await listTokens(given.userId)).length >= mostTokens) {
+    throw unprocessable('/data', `there are ${mostTokens} tokens already: delete one that is not used any more`);
+  }
+  const wanted = { ...readToken(request), ...given, createdBy: principal.userId } as NewToken & { kind: 'user' };
+  const { token, secret } = await issueToken(wanted);
+  return created(tokenDocument(token, secret));
+};
+
+/** Tokens are their user's own business. */
+const ownTokens = ({ request, principal }: Call): string => {
+  if (request.params.user !== principal.userId || principal.kind !== 'user') throw noUser();
+  return principal.userId;
+};
+
+const listOwn = async (call: Call): Promise<Answer> =>
+  wholeList(
+    call.request,
+    (await listTokens(ownTokens(call))).map((token) => tokenDocument(token)),
+  );
+
+const createOwn = async (call: Call): Promise<Answer> => {
+  const { description } = readToken(call.request);
+  return makeToken(call, { kind: 'user', userId: ownTokens(call), description: description ?? '' });
+};
+
+const isTheirs = async (principal: Principal, { kind, userId, organization, teamId }: Token): Promise<boolean> => {
+  if (kind === 'user') return principal.kind === 'user' && userId === principal.userId;
+  if (!organization) return false;
+  const needs: Permission = kind === 'team' ? 'team:manage-tokens' : 'organization:manage-tokens';
+  const team = teamId === undefined ? undefined : await getTeam(teamId);
+  return (await principal.on({ organization, team })).has(needs);
+};
+
+/** Whosever it is, as far as the caller may manage it. */
+const findTheirs = async ({ request, principal }: Call): Promise<Token> => {
+  const id = request.params.token ?? '';
+  const token = (await getTokenById(id)) ?? (await getToken(principal.userId, id));
+  if (!token || !(await isTheirs(principal, token))) throw noToken();
+  return token;
+};
+
+const readOne = async (call: Call): Promise<Answer> => ok(tokenDocument(await findTheirs(call)));
+
+const deleteOne = async (call: Call): Promise<Answer> => {
+  const { userId, id } = await findTheirs(call);
+  if (!(await deleteToken(userId, id))) throw noToken();
+  return noContent();
+};
+
+export const tokenRoutes: Route[] = [
+  userRoute('GET', '/users/{user}/authentication-tokens', 'any user', listOwn),
+  userRoute('POST', '/users/{user}/authentication-tokens', 'any user', createOwn),
+  userRoute('GET', '/authentication-tokens/{token}', 'any user', readOne),
+  userRoute('DELETE', '/authentication-tokens/{token}', 'any user', deleteOne),
+];

@@ -1,0 +1,142 @@
+import * as v from 'valibot';
+import type { Run } from '../../../run/run.ts';
+import { presignGet, presignPut } from '../../../store/bucket.ts';
+import { objects } from '../../../store/keys.ts';
+import { hasExpired } from '../../../store/retention.ts';
+import {
+  archiveConfigurationVersion,
+  type ConfigurationVersion,
+  createConfigurationVersion,
+  getConfigurationVersion,
+  latestConfigurationVersion,
+  listConfigurationVersions,
+  purgeConfiguration,
+  restoreConfiguration,
+  softDeleteConfiguration,
+  uploadSeconds,
+} from '../../../store/workspaces/configuration-versions.ts';
+import type { Workspace } from '../../../store/workspaces/workspaces.ts';
+import { type Answer, accepted, created, done, ok, redirect } from '../../answer.ts';
+import { configurationVersionDocument } from '../../documents/configuration-versions.ts';
+import { conflict, notFound } from '../../errors.ts';
+import { configurationVersion, run, taskConfigurationVersion, workspace } from '../../finders.ts';
+import { includes } from '../../include.ts';
+import { readData, setting } from '../../input/validation.ts';
+import { list, pageOf } from '../../pagination.ts';
+import { acceptUpload } from '../../queue-run.ts';
+import { sourceOf } from '../../request.ts';
+import { type Context, type Route, route } from '../../route.ts';
+
+const knownIncludes = ['ingress_attributes', 'run'] as const;
+const downloadSeconds = 60;
+
+const create = async ({ request, subject, principal }: Context<Workspace>): Promise<Answer> => {
+  const { attributes } = readData(request, {
+    'auto-queue-runs': setting(v.boolean()),
+    speculative: setting(v.boolean()),
+    provisional: setting(v.boolean()),
+  });
+  const version = await createConfigurationVersion({
+    organization: subject.organization,
+    workspaceId: subject.id,
+    autoQueueRuns: attributes['auto-queue-runs'] ?? true,
+    speculative: attributes.speculative ?? false,
+    provisional: attributes.provisional ?? false,
+    source: sourceOf(request),
+    createdBy: principal.userId,
+  });
+  const uploadUrl = await presignPut(objects.configuration(version.id), uploadSeconds);
+  return created(configurationVersionDocument(version, uploadUrl));
+};
+
+/** Clients wait here for their upload, and S3 tells of it later (api.md §3.3). */
+const read = async ({ request, subject }: Context<ConfigurationVersion>): Promise<Answer> => {
+  includes(request, knownIncludes);
+  return ok(configurationVersionDocument(await acceptUpload(subject)));
+};
+
+const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
+  includes(request, knownIncludes);
+  const page = pageOf(request);
+  const { items, total } = await listConfigurationVersions(subject, page);
+  const data = items.map((version) => configurationVersionDocument(version));
+  return list(request, page, total, data);
+};
+
+/** What a run without a configuration of its own would take stays. Clients look for these words (api.md §3.3). */
+const checkNotCurrent = async ({ id, workspaceId }: ConfigurationVersion): Promise<void> => {
+  if ((await latestConfigurationVersion(workspaceId))?.id === id) {
+    throw conflict(`configuration could not be archived because it is current: ${id}`);
+  }
+};
+
+const archive = async ({ subject }: Context<ConfigurationVersion>): Promise<Answer> => {
+  await checkNotCurrent(subject);
+  if (!(await archiveConfigurationVersion(subject.id))) throw refused(subject, 'archived');
+  return accepted();
+};
+
+const refused = ({ id, status }: ConfigurationVersion, verb: string) =>
+  conflict(`Configuration version ${id} is ${status} and cannot be ${verb}.`);
+
+/** Of the content, which is all that costs space; the record stays. */
+const manage =
+  (verb: string, change: (id: string) => Promise<ConfigurationVersion | undefined>) =>
+  async ({ subject }: Context<ConfigurationVersion>): Promise<Answer> => {
+    if (verb !== 'restored') await checkNotCurrent(subject);
+    const changed = await change(subject.id);
+    if (!changed) throw refused(subject, verb);
+    return done();
+  };
+
+const download = async (version: ConfigurationVersion | undefined): Promise<Answer> => {
+  if (version?.status !== 'uploaded') throw notFound('The configuration was not uploaded.');
+  const key = objects.configuration(version.id);
+  if (await hasExpired(key, version.createdAt)) {
+    throw notFound(`The content of configuration version ${version.id} has expired. Upload the configuration again.`);
+  }
+  return redirect(302, await presignGet(key, downloadSeconds));
+};
+
+const ofRun = async ({ subject }: Context<Run>): Promise<ConfigurationVersion> => {
+  const version = await getConfigurationVersion(subject.configurationVersionId);
+  if (!version) throw notFound('The configuration version of this run is gone.');
+  return version;
+};
+
+const base = '/configuration-versions/{version}';
+
+export const configurationVersionRoutes: Route[] = [
+  route('POST', '/workspaces/{workspace}/configuration-versions', 'run:plan', workspace, create),
+  route('GET', '/workspaces/{workspace}/configuration-versions', 'configuration:read', workspace, listOfWorkspace),
+  route('GET', base, 'configuration:read', configurationVersion, read),
+  route('GET', `${base}/download`, 'configuration:read', taskConfigurationVersion, ({ subject }) => download(subject)),
+  route('POST', `${base}/actions/archive`, 'run:apply', configurationVersion, archive),
+  route(
+    'POST',
+    `${base}/actions/soft_delete_backing_data`,
+    'data:delete',
+    configurationVersion,
+    manage('deleted', softDeleteConfiguration),
+  ),
+  route(
+    'POST',
+    `${base}/actions/restore_backing_data`,
+    'data:delete',
+    configurationVersion,
+    manage('restored', restoreConfiguration),
+  ),
+  route(
+    'POST',
+    `${base}/actions/permanently_delete_backing_data`,
+    'data:delete',
+    configurationVersion,
+    manage('deleted for good', purgeConfiguration),
+  ),
+  route('GET', '/runs/{run}/configuration-version', 'configuration:read', run, async (context) =>
+    ok(configurationVersionDocument(await ofRun(context))),
+  ),
+  route('GET', '/runs/{run}/configuration-version/download', 'configuration:read', run, async (context) =>
+    download(await ofRun(context)),
+  ),
+];

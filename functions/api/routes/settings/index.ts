@@ -1,0 +1,14 @@
+import { type Route, versioned } from '../../route.ts';
+import { runTriggerRoutes } from './run-triggers.ts';
+import { variableSetRoutes } from './variable-sets.ts';
+import { variableOfSetRoutes, variableRoutes } from './variables.ts';
+import { workspaceTagRoutes } from './workspace-tags.ts';
+
+/** What the function Settings answers: variables and sets of them, tags, and which workspace's applies start runs. */
+export const settingRoutes: Route[] = versioned([
+  ...variableSetRoutes,
+  ...variableRoutes,
+  ...variableOfSetRoutes,
+  ...workspaceTagRoutes,
+  ...runTriggerRoutes,
+]);

@@ -1,0 +1,90 @@
+import * as v from 'valibot';
+import { getProject } from '../../../store/workspaces/projects.ts';
+import type { Tag } from '../../../store/workspaces/workspace-names.ts';
+import { updateWorkspace, type Workspace } from '../../../store/workspaces/workspaces.ts';
+import { type Answer, noContent } from '../../answer.ts';
+import { effectiveTagDocuments, tagBindingDocuments, tagDocument } from '../../documents/workspaces.ts';
+import { conflict } from '../../errors.ts';
+import { workspace } from '../../finders.ts';
+import { check } from '../../input/validation.ts';
+import { bindingOf, distinct, tagBindingList, tagList } from '../../input/workspace-input.ts';
+import { list, pageOf, slice, wholeList } from '../../pagination.ts';
+import { type Context, type Route, route } from '../../route.ts';
+
+const write = async (subject: Workspace, tags: Tag[]): Promise<Workspace> => {
+  const updated = await updateWorkspace(subject, { tags: distinct(tags) });
+  if (typeof updated === 'string') {
+    throw conflict(`Workspace ${subject.name} was changed by somebody else at the same moment. Try again.`);
+  }
+  return updated;
+};
+
+const bindings = ({ request }: Context<Workspace>): Tag[] =>
+  check(v.object({ data: tagBindingList }), request.json() ?? {}).data.map(bindingOf);
+
+const listBindings = async ({ request, subject }: Context<Workspace>): Promise<Answer> =>
+  wholeList(request, tagBindingDocuments(subject));
+
+/** The command line adds tags so, and reads them from the answer (api.md §2.2). */
+const addAndList = async (context: Context<Workspace>): Promise<Answer> => {
+  const updated = await write(context.subject, [...context.subject.tags, ...bindings(context)]);
+  return wholeList(context.request, tagBindingDocuments(updated));
+};
+
+const addBindings = async (context: Context<Workspace>): Promise<Answer> => {
+  await write(context.subject, [...context.subject.tags, ...bindings(context)]);
+  return noContent();
+};
+
+const replaceBindings = async (context: Context<Workspace>): Promise<Answer> => {
+  await write(context.subject, bindings(context));
+  return noContent();
+};
+
+const effective = async ({ request, subject }: Context<Workspace>): Promise<Answer> =>
+  wholeList(request, effectiveTagDocuments(subject, await getProject(subject.projectId)));
+
+const listTags = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
+  const page = pageOf(request);
+  const search = request.query.get('name') ?? '';
+  const names = subject.tags.map(({ key }) => key).filter((name) => name.includes(search));
+  const data = slice(names, page).map((name) => tagDocument(subject.organization, name));
+  return list(request, page, names.length, data);
+};
+
+/** Tags in a body stand for themselves by name, or by the id they have in lists. */
+const namesIn = ({ request, subject }: Context<Workspace>): string[] => {
+  const { data } = check(v.object({ data: tagList }), request.json() ?? {});
+  const byId = new Map(subject.tags.map(({ key }) => [tagDocument(subject.organization, key).id, key]));
+  return data.flatMap(({ id, attributes }) => attributes?.name ?? byId.get(id ?? '') ?? []);
+};
+
+const addTags = async (context: Context<Workspace>): Promise<Answer> => {
+  const added = namesIn(context).map((key) => ({ key, value: '' }));
+  // A tag that is there keeps its value.
+  await write(context.subject, [...added, ...context.subject.tags]);
+  return noContent();
+};
+
+const removeTags = async (context: Context<Workspace>): Promise<Answer> => {
+  const names = new Set(namesIn(context));
+  await write(
+    context.subject,
+    context.subject.tags.filter(({ key }) => !names.has(key)),
+  );
+  return noContent();
+};
+
+const base = '/workspaces/{workspace}';
+
+export const workspaceTagRoutes: Route[] = [
+  route('GET', `${base}/tag-bindings`, 'workspace:read', workspace, listBindings),
+  route('PATCH', `${base}/tag-bindings`, 'workspace:tag', workspace, addAndList),
+  route('GET', `${base}/relationships/tag-bindings`, 'workspace:read', workspace, listBindings),
+  route('POST', `${base}/relationships/tag-bindings`, 'workspace:tag', workspace, addBindings),
+  route('PATCH', `${base}/relationships/tag-bindings`, 'workspace:tag', workspace, replaceBindings),
+  route('GET', `${base}/effective-tag-bindings`, 'workspace:read', workspace, effective),
+  route('GET', `${base}/relationships/tags`, 'workspace:read', workspace, listTags),
+  route('POST', `${base}/relationships/tags`, 'workspace:tag', workspace, addTags),
+  route('DELETE', `${base}/relationships/tags`, 'workspace:tag', workspace, removeTags),
+];

@@ -1,0 +1,193 @@
+import * as v from 'valibot';
+import { presignGet, putObject } from '../../../store/bucket.ts';
+import { objects } from '../../../store/keys.ts';
+import {
+  findStateVersions,
+  listStateVersions,
+  nextStateVersion,
+  purgeState,
+  restoreState,
+  softDeleteState,
+} from '../../../store/states/state-history.ts';
+import { withJson } from '../../../store/states/state-json.ts';
+import { duplicateState } from '../../../store/states/state-rollback.ts';
+import {
+  createStateVersion,
+  finalizeStateVersion,
+  getStateVersion,
+  readSummary,
+  type StateVersion,
+  uploadUrls,
+} from '../../../store/states/state-versions.ts';
+import { findWorkspace, getWorkspace, type Workspace } from '../../../store/workspaces/workspaces.ts';
+import { type Answer, created, noContent, ok, type Resource, redirect } from '../../answer.ts';
+import { stateVersionDocument } from '../../documents/state-versions.ts';
+import { badRequest, conflict, notFound, unprocessable } from '../../errors.ts';
+import { sharedStateVersion, sharedWorkspace, stateVersion, workspace } from '../../finders.ts';
+import { readNewState } from '../../input/state-input.ts';
+import { check, toOne } from '../../input/validation.ts';
+import { limits } from '../../limits.ts';
+import { list, pageOf } from '../../pagination.ts';
+import { type Context, type Finder, type Route, route, type Subject } from '../../route.ts';
+import { relatedTo } from './state-version-includes.ts';
+
+const downloadSeconds = 60;
+
+const create = async (context: Context<Workspace>): Promise<Answer> => {
+  const { request, subject, principal } = context;
+  const { content, json, ...given } = await readNewState(request, subject);
+  const result = await createStateVersion({
+    ...given,
+    workspace: subject,
+    userId: principal.userId,
+    intermediate: false,
+  });
+  if ('conflict' in result) throw conflict(result.conflict);
+  let version = result.stateVersion;
+  if (content && !result.stored) {
+    if (json) await putObject(objects.jsonState(version.workspaceId, version.id), json);
+    await putObject(objects.state(version.workspaceId, version.id), content);
+    version = await finalizeStateVersion(version);
+    if (version.refusal) throw unprocessable('/data/attributes/state', `state: ${version.refusal}`);
+  }
+  return created(await documentOf(context, version));
+};
+
+const documentOf = async (
+  { request: { baseUrl }, granted }: Context<Subject>,
+  version: StateVersion,
+): Promise<Resource> => {
+  const links = { baseUrl, granted };
+  if (version.status === 'pending')
+    return stateVersionDocument(version, { ...links, upload: await uploadUrls(version), nextId: null });
+  const large = version.status === 'finalized' && !version.summary;
+  const [complete, summary, nextId = null] = await Promise.all([
+    withJson(version),
+    large ? readSummary(version) : undefined,
+    nextStateVersion(version),
+  ]);
+  return stateVersionDocument(complete, { ...links, summary, nextId });
+};
+
+/** The upload may just have come; S3 tells nobody. */
+const show = async (context: Context<Subject>, found: StateVersion): Promise<Answer> => {
+  const related = relatedTo(context);
+  const version = await finalizeStateVersion(found);
+  const [document, included] = await Promise.all([documentOf(context, version), related([version])]);
+  return ok(document, included);
+};
+
+/** @throws {ApiError} 404 for a workspace without state: clients take that for "none yet" */
+export const currentVersion = async ({ state, name }: Workspace): Promise<StateVersion> => {
+  const version = state && (await getStateVersion(state.id));
+  if (!version) throw notFound(`Workspace ${name} has no state yet.`);
+  return version;
+};
+
+/** The list names its workspace by two filters, both required (api.md §3.4). */
+const workspaceOfFilters: Finder<Workspace> = {
+  what: 'workspace',
+  find: async ({ query }) => {
+    const organization = query.get('filter[organization][name]');
+    const name = query.get('filter[workspace][name]');
+    if (!organization || !name) {
+      throw badRequest('filter[organization][name] and filter[workspace][name] are required.');
+    }
+    return findWorkspace(organization.slice(0, 100), name.slice(0, 100));
+  },
+  seen: workspace.seen,
+  scope: workspace.scope,
+};
+
+const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => {
+  const { request, subject, granted } = context;
+  const page = pageOf(request);
+  const related = relatedTo(context);
+  const status = request.query.get('filter[status]') ?? undefined;
+  const { items, total } = status
+    ? await findStateVersions(subject.id, status, page)
+    : await listStateVersions(subject, page);
+  const [versions, included] = await Promise.all([Promise.all(items.map(withJson)), related(items)]);
+  const data = versions.map((version) => stateVersionDocument(version, { baseUrl: request.baseUrl, granted }));
+  return list(request, page, total, data, included);
+};
+
+const download = async (version: StateVersion, key: string): Promise<Answer> => {
+  if (version.status !== 'finalized') throw notFound(`State version ${version.id} has no content.`);
+  return redirect(302, await presignGet(key, downloadSeconds));
+};
+
+const rollbackBody = v.object({
+  data: v.object({ relationships: v.object({ 'rollback-state-version': toOne('state-versions') }) }),
+});
+
+/** An older version becomes current again, as a new one. */
+const rollback = async (context: Context<Workspace>): Promise<Answer> => {
+  const { request, subject, principal } = context;
+  const { data } = check(rollbackBody, request.json() ?? {});
+  const id = data.relationships['rollback-state-version'].data?.id ?? '';
+  const source = await getStateVersion(id);
+  if (source?.workspaceId !== subject.id || source.status !== 'finalized') {
+    throw unprocessable(
+      '/data/relationships/rollback-state-version',
+      `rollback-state-version: workspace ${subject.name} has no state version ${id} to go back to`,
+    );
+  }
+  const result = await duplicateState(subject, source, principal.userId);
+  if ('conflict' in result) throw conflict(result.conflict);
+  return created(await documentOf(context, result.stateVersion));
+};
+
+/** Of the content, which is all that is secret; the record stays. What is current is needed. */
+const manage =
+  (verb: string, change: (version: StateVersion) => Promise<StateVersion | undefined>) =>
+  async ({ subject }: Context<StateVersion>): Promise<Answer> => {
+    if ((await getWorkspace(subject.workspaceId))?.state?.id === subject.id) {
+      throw conflict(`State version ${subject.id} is the current one of its workspace and cannot be ${verb}.`);
+    }
+    if (!(await change(subject))) {
+      throw conflict(`State version ${subject.id} is ${subject.status} and cannot be ${verb}.`);
+    }
+    return noContent();
+  };
+
+const base = '/state-versions/{version}';
+
+export const stateVersionRoutes: Route[] = [
+  {
+    ...route('POST', '/workspaces/{workspace}/state-versions', 'state:write', workspace, create),
+    maxBytes: limits.state,
+  },
+  route('PATCH', '/workspaces/{workspace}/state-versions', 'state:write', workspace, rollback),
+  route('GET', '/workspaces/{workspace}/current-state-version', 'state:read', sharedWorkspace, async (context) =>
+    show(context, await currentVersion(context.subject)),
+  ),
+  route('GET', '/state-versions', 'state:read', workspaceOfFilters, listOfWorkspace),
+  route('GET', base, 'state:read', sharedStateVersion, (context) => show(context, context.subject)),
+  route('GET', `${base}/download`, 'state:read', sharedStateVersion, ({ subject }) =>
+    download(subject, objects.state(subject.workspaceId, subject.id)),
+  ),
+  route(
+    'POST',
+    `${base}/actions/soft_delete_backing_data`,
+    'data:delete',
+    stateVersion,
+    manage('deleted', softDeleteState),
+  ),
+  route('POST', `${base}/actions/restore_backing_data`, 'data:delete', stateVersion, manage('restored', restoreState)),
+  route(
+    'POST',
+    `${base}/actions/permanently_delete_backing_data`,
+    'data:delete',
+    stateVersion,
+    manage('deleted for good', purgeState),
+  ),
+  route('GET', `${base}/json-download`, 'state:read', sharedStateVersion, async ({ subject }) => {
+    if (!(await withJson(subject)).hasJson) {
+      throw notFound(
+        `State version ${subject.id} is not known as JSON: whoever wrote it did not say it so, or not yet.`,
+      );
+    }
+    return download(subject, objects.jsonState(subject.workspaceId, subject.id));
+  }),
+];
