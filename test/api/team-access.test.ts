@@ -302,6 +302,8 @@ describe('lists leave out what the caller does not see, and do not count it', ()
       for (let i = 0; i < n; i++) await give((await api.workspace()).id, team.id, { access: 'read' });
     };
     await more(4);
+    // With its first request a token notes that it is used.
+    await cost();
     const few = await cost();
     await more(36);
     expect(await cost()).toBe(few);
@@ -323,6 +325,8 @@ describe('what it costs to know', () => {
     await give(id, team.id, { access: 'read' });
     const paths = [`workspaces/${id}`, `runs/${run}`, 'organizations/acme'];
     const told = [];
+    // With its first request a token notes that it is used.
+    await cost('organizations/acme', token);
     for (const path of paths) told.push([await cost(path), await cost(path, token)]);
     // The token, the subject, the membership; then teams, and the project, and of a run its workspace.
     expect(told).toEqual([
