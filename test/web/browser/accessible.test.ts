@@ -54,7 +54,7 @@ beforeAll(async () => {
   });
   const shared = { key: 'shared-variable', value: 'x', category: 'env' };
   await client.create(`/varsets/${set.id}/relationships/vars`, 'vars', shared);
-  const policySet = await attachPolicy(workspace, 'advisory', { description: 'For all who build', global: true });
+  const policySet = await attachPolicy(workspace, 'advisory', { description: 'For all who build' });
   const policy = { name: newName('policy'), kind: 'opa', query: 'data.a.deny', description: 'One by one' };
   const loose = await client.create(`/organizations/${organization}/policy-sets`, 'policy-sets', {
     name: newName('set'),
