@@ -12,8 +12,8 @@ const lastMomentMs = 115_000;
 const main = async (): Promise<void> => {
   const runner = new Runner(takeSettings());
   const end = async (code: number): Promise<never> => {
-    const { killEverything } = await import('./terraform/process.ts');
-    killEverything();
+    // Loaded already if there is anything to kill. Nothing keeps a runner from ending, a missing file neither.
+    await import('./terraform/process.ts').then(({ killEverything }) => killEverything(), console.error);
     runner.close();
     process.exit(code);
   };

@@ -21,7 +21,7 @@ interface Props {
   /** What choosing one does, for the select: `Apply to a workspace`, and shorter `Apply to …`. */
   adding: string;
   prompt: string;
-  /** Name of the button that takes one away. */
+  /** What the button that takes one away does, said after its text. */
   removing(name: string): string;
   /** @throws what to tell the reader */
   onAdd(id: string): Promise<unknown>;
@@ -56,7 +56,7 @@ export const Attached = ({ items, others, may, none, adding, prompt, removing, o
                 <button
                   type="button"
                   class="small-button"
-                  aria-label={removing(name)}
+                  aria-label={`Remove: ${removing(name)}`}
                   onClick={() => perform(onRemove(id))}
                 >
                   Remove
