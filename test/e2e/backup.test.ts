@@ -36,11 +36,12 @@ it('a platform that was lost goes on from its backup', async () => {
   // It stands by since the plan, for two minutes at most.
   const [runner] = runners(platform.dataDir);
   await expect(keep('backup', file)).rejects.toMatchObject({ stderr: expect.stringContaining('still at work') });
+  // It tries for a while to reach the platform, as long as a container's host would let it.
   if (runner) send(runner, 'SIGTERM', 'process');
   await until(
     async () => runners(platform.dataDir),
     ({ length }) => length === 0,
-    30_000,
+    120_000,
   );
   expect((await keep('backup', file)).stdout).toContain('keep it private');
   await expect(keep('restore', file)).rejects.toMatchObject({ stderr: expect.stringContaining('--force') });
