@@ -1,16 +1,10 @@
-import { useSignal } from '@preact/signals';
 import type { Resource } from '../../cli/client.ts';
-import { type Live, useLive } from '../live.ts';
-import { go } from '../location.ts';
+import type { Live } from '../live.ts';
 import { itemsOf, may, useItems, useOrganization } from '../organization.ts';
 import { Attached, type Item } from '../parts/attached.tsx';
-import { Loaded } from '../parts/basics.tsx';
-import { Confirm, Dialog } from '../parts/dialog.tsx';
-import { Form } from '../parts/form.tsx';
-import { Titled } from '../parts/head.tsx';
+import { Managed, Single } from '../parts/managed.tsx';
 import { kindNames, PolicySetFields, policySetOf } from '../parts/policy-set-fields.tsx';
-import { Shell } from '../parts/shell.tsx';
-import { call, change } from '../session.ts';
+import { call } from '../session.ts';
 import { Policies } from './policies-of-set.tsx';
 import { PolicyVersions } from './policy-versions.tsx';
 import { Parameters } from './variables.tsx';
@@ -30,25 +24,17 @@ const load = async (id: string): Promise<Known> => {
 /** One set: its policies, their parameters, and to what they apply. */
 export const PolicySetView = ({ organization, id }: { organization: string; id: string }) => {
   useOrganization(organization);
-  const live = useLive(
-    `policy-set/${id}`,
-    () => load(id),
-    () => 15_000,
-  );
-  const name = live.value?.set.attributes.name;
   return (
-    <Shell
-      title={name ?? 'Policy set'}
-      crumbs={[
-        { text: organization, to: { view: 'workspaces', organization } },
-        { text: 'Policy sets', to: { view: 'policy-sets', organization } },
-        { text: name ?? id },
-      ]}
+    <Single
+      what="policy set"
+      id={id}
+      organization={organization}
+      list={{ text: 'Policy sets', to: { view: 'policy-sets', organization } }}
+      load={() => load(id)}
+      thing={({ set }) => set}
     >
-      <Loaded live={live} what="policy set">
-        {(known) => <PolicySet {...known} organization={organization} live={live} />}
-      </Loaded>
-    </Shell>
+      {(known, live) => <PolicySet {...known} organization={organization} live={live} />}
+    </Single>
   );
 };
 
@@ -58,20 +44,23 @@ interface Props extends Known {
 }
 
 const PolicySet = ({ set, included, organization, live }: Props) => {
-  const asking = useSignal<'change' | 'delete' | undefined>(undefined);
-  const { name, description, kind, global, overridable, versioned } = set.attributes;
+  const { kind, global, overridable, versioned } = set.attributes;
   const mayWrite = may(organization, 'can-update-sentinel');
-  const close = () => {
-    asking.value = undefined;
-  };
   const policies = idsOf(set, 'policies').flatMap((id) => included.find((one) => one.id === id) ?? []);
   return (
     <>
-      <Titled
-        title={name}
-        description={description}
-        onEdit={mayWrite && (() => (asking.value = 'change'))}
-        onDelete={mayWrite && (() => (asking.value = 'delete'))}
+      <Managed
+        what="policy set"
+        thing={set}
+        list={{ view: 'policy-sets', organization }}
+        mayChange={mayWrite}
+        mayDelete={mayWrite}
+        attributesOf={(data) => policySetOf(data, kind)}
+        fields={<PolicySetFields set={set} kind={kind} />}
+        consequence={
+          <>Runs that are queued from now on in {global ? 'any workspace' : 'its workspaces'} are not judged by it.</>
+        }
+        onChange={live.refresh}
       />
       <p class="row">
         <span class="tag">{kindNames[kind] ?? kind}</span>
@@ -94,34 +83,6 @@ const PolicySet = ({ set, included, organization, live }: Props) => {
         </div>
         <Reach {...{ set, included, organization, may: mayWrite, onChange: live.refresh }} />
       </div>
-      {asking.value === 'change' && (
-        <Dialog title={`Change ${name}`} onClose={close}>
-          <Form
-            submit="Save"
-            onCancel={close}
-            onSubmit={async (data) => {
-              await change(`/policy-sets/${set.id}`, 'policy-sets', policySetOf(data, kind));
-              close();
-              live.refresh();
-            }}
-          >
-            <PolicySetFields set={set} kind={kind} />
-          </Form>
-        </Dialog>
-      )}
-      {asking.value === 'delete' && (
-        <Confirm
-          title={`Delete ${name}?`}
-          yes="Delete policy set"
-          onYes={async () => {
-            await call('DELETE', `/policy-sets/${set.id}`);
-            go({ view: 'policy-sets', organization });
-          }}
-          onClose={close}
-        >
-          <p>Runs that are queued from now on in {global ? 'any workspace' : 'its workspaces'} are not judged by it.</p>
-        </Confirm>
-      )}
     </>
   );
 };

@@ -1,14 +1,9 @@
-import { useSignal } from '@preact/signals';
 import type { Resource } from '../../cli/client.ts';
-import { type Live, useLive } from '../live.ts';
-import { go, hrefOf } from '../location.ts';
+import type { Live } from '../live.ts';
+import { hrefOf } from '../location.ts';
 import { useOrganization } from '../organization.ts';
-import { Loaded } from '../parts/basics.tsx';
-import { Confirm, Dialog } from '../parts/dialog.tsx';
-import { Form } from '../parts/form.tsx';
-import { Titled } from '../parts/head.tsx';
-import { Shell } from '../parts/shell.tsx';
-import { all, call, change, get, related } from '../session.ts';
+import { Managed, Single } from '../parts/managed.tsx';
+import { all, get, related } from '../session.ts';
 import { ProjectFields, projectOf } from './projects.tsx';
 import { TeamAccess } from './team-access.tsx';
 
@@ -27,42 +22,35 @@ const load = async (organization: string, id: string): Promise<Known> => {
 };
 
 export const ProjectView = ({ organization, id }: { organization: string; id: string }) => {
-  const live = useLive(
-    `project/${id}`,
-    () => load(organization, id),
-    () => 15_000,
-  );
-  const name = live.value?.project.attributes.name;
   return (
-    <Shell
-      title={name ?? 'Project'}
-      crumbs={[
-        { text: organization, to: { view: 'workspaces', organization } },
-        { text: 'Projects', to: { view: 'projects', organization } },
-        { text: name ?? id },
-      ]}
+    <Single
+      what="project"
+      id={id}
+      organization={organization}
+      list={{ text: 'Projects', to: { view: 'projects', organization } }}
+      load={() => load(organization, id)}
+      thing={({ project }) => project}
     >
-      <Loaded live={live} what="project">
-        {(known) => <Project {...known} organization={organization} live={live} />}
-      </Loaded>
-    </Shell>
+      {(known, live) => <Project {...known} organization={organization} live={live} />}
+    </Single>
   );
 };
 
 const Project = ({ project, workspaces, organization, live }: Known & { organization: string; live: Live<Known> }) => {
-  const asking = useSignal<'change' | 'delete' | undefined>(undefined);
   const isDefault = related(useOrganization(organization), 'default-project') === project.id;
-  const { name, description, permissions } = project.attributes;
-  const close = () => {
-    asking.value = undefined;
-  };
+  const { permissions } = project.attributes;
   return (
     <>
-      <Titled
-        title={name}
-        description={description}
-        onEdit={permissions['can-update'] && (() => (asking.value = 'change'))}
-        onDelete={permissions['can-destroy'] && !isDefault && (() => (asking.value = 'delete'))}
+      <Managed
+        what="project"
+        thing={project}
+        list={{ view: 'projects', organization }}
+        mayChange={permissions['can-update']}
+        mayDelete={permissions['can-destroy'] && !isDefault}
+        attributesOf={projectOf}
+        fields={<ProjectFields project={project} />}
+        consequence="Only a project without workspaces can be deleted."
+        onChange={live.refresh}
       />
       {isDefault && <p class="soft">New workspaces belong to it unless another project is chosen.</p>}
       <div class="halves">
@@ -98,34 +86,6 @@ const Project = ({ project, workspaces, organization, live }: Known & { organiza
           />
         )}
       </div>
-      {asking.value === 'change' && (
-        <Dialog title={`Change ${name}`} onClose={close}>
-          <Form
-            submit="Save"
-            onCancel={close}
-            onSubmit={async (data) => {
-              await change(`/projects/${project.id}`, 'projects', projectOf(data));
-              close();
-              live.refresh();
-            }}
-          >
-            <ProjectFields project={project} />
-          </Form>
-        </Dialog>
-      )}
-      {asking.value === 'delete' && (
-        <Confirm
-          title={`Delete ${name}?`}
-          yes="Delete project"
-          onYes={async () => {
-            await call('DELETE', `/projects/${project.id}`);
-            go({ view: 'projects', organization });
-          }}
-          onClose={close}
-        >
-          <p>Only a project without workspaces can be deleted.</p>
-        </Confirm>
-      )}
     </>
   );
 };

@@ -1,14 +1,11 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '../../cli/client.ts';
-import { type Live, useLive } from '../live.ts';
-import { go } from '../location.ts';
+import type { Live } from '../live.ts';
 import { may, useOrganization } from '../organization.ts';
 import { Attached } from '../parts/attached.tsx';
-import { Loaded, Notice } from '../parts/basics.tsx';
-import { Confirm, Dialog } from '../parts/dialog.tsx';
+import { Notice } from '../parts/basics.tsx';
 import { Choices, Form } from '../parts/form.tsx';
-import { Titled } from '../parts/head.tsx';
-import { Shell } from '../parts/shell.tsx';
+import { Managed, Single } from '../parts/managed.tsx';
 import { call, change } from '../session.ts';
 import { organizationFlags } from '../text/access.ts';
 import { nameOf, useMembers } from './members.tsx';
@@ -27,73 +24,39 @@ const load = async (id: string): Promise<Known> => {
 /** One team: who is in it, and what it may do in the whole organization. */
 export const TeamView = ({ organization, id }: { organization: string; id: string }) => {
   useOrganization(organization);
-  const live = useLive(
-    `team/${id}`,
-    () => load(id),
-    () => 15_000,
-  );
-  const name = live.value?.team.attributes.name;
   return (
-    <Shell
-      title={name ?? 'Team'}
-      crumbs={[
-        { text: organization, to: { view: 'workspaces', organization } },
-        { text: 'Teams', to: { view: 'teams', organization } },
-        { text: name ?? id },
-      ]}
+    <Single
+      what="team"
+      id={id}
+      organization={organization}
+      list={{ text: 'Teams', to: { view: 'teams', organization } }}
+      load={() => load(id)}
+      thing={({ team }) => team}
     >
-      <Loaded live={live} what="team">
-        {(known) => <Team {...known} organization={organization} live={live} />}
-      </Loaded>
-    </Shell>
+      {(known, live) => <Team {...known} organization={organization} live={live} />}
+    </Single>
   );
 };
 
 const Team = ({ team, users, organization, live }: Known & { organization: string; live: Live<Known> }) => {
-  const asking = useSignal<'change' | 'delete' | undefined>(undefined);
-  const { name, permissions } = team.attributes;
-  const close = () => {
-    asking.value = undefined;
-  };
+  const { permissions } = team.attributes;
   return (
     <>
-      <Titled
-        title={name}
-        onEdit={permissions['can-update-sso-team-id'] && (() => (asking.value = 'change'))}
-        onDelete={permissions['can-destroy'] && (() => (asking.value = 'delete'))}
+      <Managed
+        what="team"
+        thing={team}
+        list={{ view: 'teams', organization }}
+        mayChange={permissions['can-update-sso-team-id']}
+        mayDelete={permissions['can-destroy']}
+        attributesOf={teamOf}
+        fields={<TeamFields team={team} />}
+        consequence={<>What it gave its members ends at once. They stay members of {organization}.</>}
+        onChange={live.refresh}
       />
       <div class="sides">
         <Access key={JSON.stringify(team.attributes['organization-access'])} team={team} onChange={live.refresh} />
         <Members team={team} users={users} organization={organization} onChange={live.refresh} />
       </div>
-      {asking.value === 'change' && (
-        <Dialog title={`Change ${name}`} onClose={close}>
-          <Form
-            submit="Save"
-            onCancel={close}
-            onSubmit={async (data) => {
-              await change(`/teams/${team.id}`, 'teams', teamOf(data));
-              close();
-              live.refresh();
-            }}
-          >
-            <TeamFields team={team} />
-          </Form>
-        </Dialog>
-      )}
-      {asking.value === 'delete' && (
-        <Confirm
-          title={`Delete ${name}?`}
-          yes="Delete team"
-          onYes={async () => {
-            await call('DELETE', `/teams/${team.id}`);
-            go({ view: 'teams', organization });
-          }}
-          onClose={close}
-        >
-          <p>What it gave its members ends at once. They stay members of {organization}.</p>
-        </Confirm>
-      )}
     </>
   );
 };
