@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { readCidr } from '../functions/outbound/addresses.ts';
 import { shortestRetentionDays } from '../functions/run/retention.ts';
 import { signInEntries, signInProblems } from './sign-in.ts';
+import { texts } from './texts.ts';
 
 /**
  * What an operator may choose, in the `context` of cdk.json or as `cdk deploy -c name=value`. Durations are seconds
@@ -16,17 +17,6 @@ const whole = (min: number, max: number) =>
     v.minValue(min, `must be at least ${min}`),
     v.maxValue(max, `must be at most ${max}`),
   );
-
-const texts = v.pipe(
-  v.union([
-    v.array(v.string()),
-    v.pipe(
-      v.string(),
-      v.transform((text) => text.split(',').map((part) => part.trim())),
-    ),
-  ]),
-  v.minLength(1, 'must name at least one'),
-);
 
 const exactVersion = v.pipe(
   v.string(),

@@ -1,18 +1,12 @@
 import * as v from 'valibot';
 import type { SignInSettings } from '../functions/environment.ts';
+import { texts } from './texts.ts';
 
 /** Settings of the issuer that people sign in at (OpenID Connect), and what the functions read of them. */
 
-const texts = (whose: RegExp, message: string) =>
+const names = (whose: RegExp, message: string) =>
   v.pipe(
-    v.union([
-      v.array(v.string()),
-      v.pipe(
-        v.string(),
-        v.transform((text) => text.split(',').map((part) => part.trim())),
-      ),
-    ]),
-    v.minLength(1, 'must name at least one'),
+    texts,
     v.check((all) => all.every((one) => whose.test(one)), message),
     v.transform((all) => all.map((one) => one.toLowerCase())),
   );
@@ -40,7 +34,7 @@ export const signInEntries = {
   signInName: v.optional(v.pipe(notEmpty, v.maxLength(40, 'may have at most 40 characters'))),
   /** Who may sign in, by the part of a verified e-mail address after the @; whoever the issuer lets in when absent. */
   signInEmailDomains: v.optional(
-    texts(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i, 'must be domains of e-mail addresses, e.g. example.com'),
+    names(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i, 'must be domains of e-mail addresses, e.g. example.com'),
   ),
   /** Addresses count as verified although the issuer does not say so, as Entra does not. */
   signInTrustEmails: v.optional(yesOrNo),

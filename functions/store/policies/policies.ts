@@ -4,6 +4,7 @@ import { getObject, putObject } from '../bucket.ts';
 import { hashSecret as digestOf, newId } from '../id.ts';
 import { type Key, keys, objects } from '../keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../table.ts';
+import { now } from '../time.ts';
 import { claimUnique, releaseUnique } from '../unique-names.ts';
 
 /** Policies that are managed one by one (HCP API: policies). Those of a versioned policy set are in its archive. */
@@ -29,8 +30,6 @@ export type PolicySettings = Pick<Policy, 'description' | 'query' | 'enforcement
 /** Most a policy's source may have: what comes through the API's function fits there. */
 export const maxPolicyBytes = 4 * 1024 * 1024;
 export { longestQuery };
-
-const now = (): string => new Date().toISOString();
 
 export const getPolicy = (id: string): Promise<Policy | undefined> => get<Policy>(keys.policy(id));
 

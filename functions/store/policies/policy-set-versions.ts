@@ -5,6 +5,7 @@ import { getObject, getObjectUpTo, putObject } from '../bucket.ts';
 import { hashSecret as digestOf, newId } from '../id.ts';
 import { type Key, keys, objects } from '../keys.ts';
 import { batchGet, create, get, queryAll, update } from '../table.ts';
+import { now } from '../time.ts';
 import { getPolicySet, type PolicySet } from './policy-sets.ts';
 
 /** Versions of a policy set: an archive each, uploaded straight to the bucket (HCP API: policy set versions). */
@@ -25,8 +26,6 @@ export interface PolicySetVersion {
 
 /** How long an upload URL is good for, in seconds. */
 export const uploadSeconds = 3600;
-
-const now = (): string => new Date().toISOString();
 
 /** Undefined when the set is gone. */
 export const createPolicySetVersion = async (set: PolicySet): Promise<PolicySetVersion | undefined> => {

@@ -2,6 +2,7 @@ import type { PolicyKind } from '../../run/policies.ts';
 import { newId } from '../id.ts';
 import { type Key, keys, type PolicyScope } from '../keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../table.ts';
+import { now } from '../time.ts';
 import { claimUnique, releaseUnique } from '../unique-names.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
 import { notePolicySets } from './policies.ts';
@@ -58,7 +59,6 @@ export type PolicySetSettings = Pick<
   'name' | 'description' | 'global' | 'overridable' | 'policyToolVersion' | 'policiesPath'
 >;
 
-const now = (): string => new Date().toISOString();
 const alive = 'attribute_exists(pk) AND attribute_not_exists(deletedAt)';
 const living = (set: PolicySet | undefined): PolicySet | undefined => (set?.deletedAt ? undefined : set);
 

@@ -6,6 +6,7 @@ import { type Key, keys } from '../keys.ts';
 import { type Attempt, notOutrun, orderOf } from '../runs/attempts.ts';
 import { endTaskWait } from '../runs/task-tokens.ts';
 import { get, update } from '../table.ts';
+import { now } from '../time.ts';
 
 /** What became of one task in one stage of one run. */
 export interface TaskResult {
@@ -49,8 +50,6 @@ const keyOf = (id: string): Key | undefined => {
   const [, characters, rest] = form.exec(id) ?? [];
   return characters && rest ? keys.taskResult(`run-${characters}`, rest) : undefined;
 };
-
-const now = (): string => new Date().toISOString();
 
 type NewResult = Omit<TaskResult, 'status' | 'statusTimestamps' | 'createdAt' | 'updatedAt'>;
 

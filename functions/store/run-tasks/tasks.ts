@@ -3,6 +3,7 @@ import { newId } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
 import { open, type SecretContext, seal } from '../secrets.ts';
 import { batchGet, type Change, create, get, put, queryAll, remove, update } from '../table.ts';
+import { now } from '../time.ts';
 
 /** A run task of an organization: an outside system that runs ask for its verdict. */
 export interface Task {
@@ -37,8 +38,6 @@ export const mostGlobalTasks = 50;
 interface Pointer extends Key {
   taskId: string;
 }
-
-const now = (): string => new Date().toISOString();
 
 const contextOf = ({ organization, id }: Pick<Task, 'organization' | 'id'>): SecretContext => ({
   organization,

@@ -2,6 +2,7 @@ import type { EnforcementLevel, TaskStage } from '../../run/task-stages.ts';
 import { derivedId } from '../id.ts';
 import { keys } from '../keys.ts';
 import { create, get, put, query, queryAll, remove, update } from '../table.ts';
+import { now } from '../time.ts';
 
 /** A run task as a workspace has it. */
 export interface WorkspaceTask {
@@ -18,8 +19,6 @@ export type WorkspaceTaskSettings = Pick<WorkspaceTask, 'stages' | 'enforcementL
 
 /** Most a workspace may have. */
 export const mostWorkspaceTasks = 50;
-
-const now = (): string => new Date().toISOString();
 
 /** A workspace has a task once, so the two make its id. */
 const idOf = (workspaceId: string, taskId: string): string => derivedId('wstask', `${workspaceId} ${taskId}`);

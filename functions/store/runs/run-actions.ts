@@ -3,13 +3,13 @@ import { overridableNow } from '../../run/checks.ts';
 import type { Run } from '../../run/run.ts';
 import { dueIn } from '../due.ts';
 import type { Change } from '../table.ts';
+import { now } from '../time.ts';
 import { deliver } from './execution.ts';
 import { recordRunEvent } from './run-events.ts';
 import { getRun, statusChange, updateRun } from './runs.ts';
 
 /** What people do to a run (lifecycle rule 5). Each may be repeated. */
 
-const now = (): string => new Date().toISOString();
 const later = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
 
 export type ActionResult = 'accepted' | 'conflict';

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Run } from '../../run/run.ts';
 import { type Key, keys } from '../keys.ts';
 import { batchGet, get, put, query, queryAll, update } from '../table.ts';
+import { now } from '../time.ts';
 
 /**
  * A run's timeline, and what people said about it. Ids of both begin with their run's characters, so that finding them
@@ -78,8 +79,6 @@ const addComment = async (
   await put({ ...commentKey(id), ...comment });
   return comment;
 };
-
-const now = (): string => new Date().toISOString();
 
 /**
  * Adds a line to the run's timeline, with the comment it came with. 1 write, 3 with a comment.

@@ -6,13 +6,12 @@ import { type Due, dueIn } from '../due.ts';
 import { newId, newSecret } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
 import { batchGet, type Change, create, get, put, query, update } from '../table.ts';
+import { now } from '../time.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
 import { startExecution } from './execution.ts';
 import { recordRunEvent } from './run-events.ts';
 
 type RunItem = Run & Key & Due;
-
-const now = (): string => new Date().toISOString();
 
 export const getRun = (id: string): Promise<Run | undefined> => get<RunItem>(keys.run(id));
 

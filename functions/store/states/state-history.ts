@@ -1,6 +1,7 @@
 import { putObject } from '../bucket.ts';
 import { type Key, keys, objects } from '../keys.ts';
 import { batchGet, query, update } from '../table.ts';
+import { now } from '../time.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
 import { getStateVersion, type StateVersion } from './state-versions.ts';
 
@@ -72,8 +73,6 @@ export const nextStateVersion = async ({ id, workspaceId, serial }: StateVersion
   return after.find(({ previousId, status }) => previousId === id && status !== 'pending' && status !== 'discarded')
     ?.id;
 };
-
-const now = (): string => new Date().toISOString();
 
 /** Undefined when it is not in a status from which that can be done. */
 const change = (version: StateVersion, from: StateVersion['status'], to: StateVersion['status']) =>

@@ -3,6 +3,7 @@ import { notDue } from '../due.ts';
 import { keys } from '../keys.ts';
 import { startDue, startNext, takeFromEnded } from '../runs/queue.ts';
 import { update } from '../table.ts';
+import { now } from '../time.ts';
 import { getWorkspace, type Workspace } from './workspaces.ts';
 
 /**
@@ -11,8 +12,6 @@ import { getWorkspace, type Workspace } from './workspaces.ts';
  * Anybody who may lock takes the workspace over from it, as `terraform state push` does, and lets go of the queue by
  * having brought the state in; without that, the run holds it again. Or an admin decides by force to go on without.
  */
-
-const now = (): string => new Date().toISOString();
 
 /** Undefined when it is locked already. */
 export const lockWorkspace = async (

@@ -3,6 +3,7 @@ import { newId } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
 import { countNames } from '../name-index.ts';
 import { batchGet, create, get, put, queryAll, remove, update } from '../table.ts';
+import { now } from '../time.ts';
 import type { VariableSetName } from './variable-set-lists.ts';
 import type { Workspace } from './workspaces.ts';
 
@@ -34,8 +35,6 @@ export const mostOf = { workspaceIds: 1000, projectIds: 500, variableIds: 500 } 
 type Ids = keyof typeof mostOf;
 
 export type VariableSetSettings = Pick<VariableSet, 'name' | 'description' | 'global' | 'priority'>;
-
-const now = (): string => new Date().toISOString();
 
 const living = (set: VariableSet | undefined): VariableSet | undefined => (set?.deletedAt ? undefined : set);
 

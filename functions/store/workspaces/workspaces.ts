@@ -8,6 +8,7 @@ import { leavePolicySets } from '../policies/policy-sets.ts';
 import { deleteWorkspaceTasksOf } from '../run-tasks/workspace-tasks.ts';
 import { deleteRunTriggersOf } from '../runs/run-triggers.ts';
 import { batchGet, create, get, query, queryAll, remove, update } from '../table.ts';
+import { now } from '../time.ts';
 import { leaveVariableSets } from './variable-sets.ts';
 import {
   claimName,
@@ -111,8 +112,6 @@ export interface Workspace extends WorkspaceSettings {
 
 export type NewWorkspace = WorkspaceSettings &
   Pick<Workspace, 'organization' | 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode'>;
-
-const now = (): string => new Date().toISOString();
 
 const living = (workspace: Workspace | undefined): Workspace | undefined =>
   workspace?.deletedAt ? undefined : workspace;

@@ -1,0 +1,2 @@
+/** The present, as records keep it. */
+export const now = (): string => new Date().toISOString();

@@ -1,0 +1,13 @@
+import * as v from 'valibot';
+
+/** A setting that is a list: as an array in cdk.json, or separated by commas on the command line. Never empty. */
+export const texts = v.pipe(
+  v.union([
+    v.array(v.string()),
+    v.pipe(
+      v.string(),
+      v.transform((text) => text.split(',').map((part) => part.trim())),
+    ),
+  ]),
+  v.minLength(1, 'must name at least one'),
+);
