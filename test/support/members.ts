@@ -22,6 +22,7 @@ export const onItsWorkspaces = (level: Level): Omit<ProjectGrant, 'id'> =>
         },
       };
 
+/** Test files that share a platform, and its organization, are processes of their own. */
 let teams = 0;
 
 /** What tests of permissions need again and again, by the store. */
@@ -43,7 +44,7 @@ export const memberHelpers = async () => {
   const inTeam = async (organization: string, username: string, organizationAccess: OrganizationFlag[]) => {
     const user = await somebody(username);
     await addMember(organization, user.id, 'member');
-    const team = await createTeam(organization, { name: `team-${++teams}`, organizationAccess });
+    const team = await createTeam(organization, { name: `team-${process.pid}-${++teams}`, organizationAccess });
     if (!team) throw new Error('no team');
     await joinTeam(team, user.id);
     return { ...user, team };
