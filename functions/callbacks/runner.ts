@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import * as v from 'valibot';
 import { securityHeaders } from '../api/answer.ts';
 import { environment } from '../environment.ts';
-import { artifacts } from '../run/run.ts';
+import { isAboutToApply } from '../run/lifecycle.ts';
+import { artifacts, type Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import type {
   ErroredStateAnswer,
@@ -16,6 +18,7 @@ import { keepRunEvent } from '../store/audit-trail.ts';
 import { deliver } from '../store/runs/execution.ts';
 import { appendLog, maxPieceBytes } from '../store/runs/logs.ts';
 import { type Claimed, claimHeldApply, claimPhase, extendHold, reportPhase } from '../store/runs/phases.ts';
+import { getRun } from '../store/runs/runs.ts';
 import {
   completeStateVersion,
   createStateVersion,
@@ -145,6 +148,11 @@ const report = async ({ run, phase }: Caller, event: Event): Promise<ReportAnswe
   return { next: holds ? 'hold' : 'exit', laterUrls: await laterUrls(run, phase, own) };
 };
 
+/** How long a runner is kept waiting for the answer that the machine is about to give; looked for in growing pauses. */
+const longestWaitMs = 1000;
+const firstPauseMs = 10;
+const pauseGrowth = 1.5;
+
 /** A runner that stands by asks what is next. */
 const next = async ({ run, phase, token }: Caller): Promise<NextAnswer> => {
   const over = isFinal(run.status) || run.cancel || run.decision?.action === 'discard' || phase !== 'plan';
@@ -157,6 +165,19 @@ const next = async ({ run, phase, token }: Caller): Promise<NextAnswer> => {
   await extendHold(run);
   return { action: 'wait', afterMs: 0 };
 };
+
+/** The run once the machine has made of it what it is about to, if that is soon: one request in place of many. */
+const settled = async (run: Run): Promise<Run> => {
+  let known = run;
+  const end = Date.now() + longestWaitMs;
+  for (let pause = firstPauseMs; isAwaitingOffer(known) && Date.now() + pause < end; pause *= pauseGrowth) {
+    await sleep(pause);
+    known = (await getRun(run.id)) ?? known;
+  }
+  return known;
+};
+
+const isAwaitingOffer = (run: Run): boolean => !run.apply.offeredAt && !run.apply.claimHash && isAboutToApply(run);
 
 const answer = (statusCode: number, body: unknown): APIGatewayProxyStructuredResultV2 => ({
   statusCode,
@@ -201,7 +222,7 @@ const route = async (event: Event): Promise<unknown> => {
     case 'report':
       return report(caller, event);
     case 'next':
-      return next(caller);
+      return next({ ...caller, run: await settled(caller.run) });
     default:
       throw new ProtocolError(404, `no such call: ${call}`);
   }

@@ -61,6 +61,14 @@ export const mayApply = (run: Run): boolean => {
   return !!run.plan.report.hasChanges || (run.allowEmptyApply && !run.savePlan);
 };
 
+/** Whether the machine is on its way to the apply with nobody and nothing left to wait for. */
+export const isAboutToApply = (run: Run): boolean => {
+  const state = run.wait?.state;
+  if (state === 'ApplyQueued') return !turnedAway(state, run);
+  if (state === 'NeedsConfirmation') return run.decision?.action === 'apply';
+  return state === 'Planning' && mayApply(run) && nextStep(run) === 'ApplyQueued';
+};
+
 const canceled = (run: Run): Resume => ({ error: 'Canceled', cause: `canceled by ${run.cancel?.by ?? 'the runner'}` });
 const discarded = (run: Run): Resume => ({
   error: 'Discarded',

@@ -40,6 +40,7 @@ export const apply = async (phase: Phase, handedOver?: Prepared): Promise<void> 
 
 /** However Terraform has ended. */
 const keepState = async (phase: Phase, prepared: Prepared, state: StateKeeper): Promise<void> => {
+  phase.artifacts.expect(['log']);
   const { stateVersionId, problem, unsaved } = await phase.timings.measure('state', () => state.finish());
   Object.assign(phase.facts, phase.output.applied, { stateVersionId, unsavedState: unsaved });
   phase.stateProblem = problem;

@@ -1,12 +1,14 @@
 import { createReadStream } from 'node:fs';
-import http from 'node:http';
-import https from 'node:https';
+import type http from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { TransportError } from './errors.ts';
 
-/**
- * HTTP by Node's own client: loading `fetch` costs a runner 15 ms before its first call and 3 ms in each one after.
+/*
+ * HTTP by Node's own client: loading `fetch` costs a runner 15 ms before its first call and 3 ms in each one after. An
+ * `import` of it would load that too, 40 ms of it: it reads every export, and one of them is the WebSocket.
  */
+const { Agent, request: plain } = process.getBuiltinModule('node:http');
+const { Agent: SecureAgent, request: secure } = process.getBuiltinModule('node:https');
 
 export interface FileBody {
   file: string;
@@ -43,7 +45,7 @@ const agentFor = ({ protocol, hostname }: URL): http.Agent => {
   let agent = agents.get(key);
   if (!agent) {
     const options = { keepAlive: true, proxyEnv: direct ? undefined : process.env };
-    agent = protocol === 'https:' ? new https.Agent(options) : new http.Agent(options);
+    agent = protocol === 'https:' ? new SecureAgent(options) : new Agent(options);
     agents.set(key, agent);
   }
   return agent;
@@ -61,7 +63,7 @@ export const open = (address: string, call: Call): Promise<http.IncomingMessage>
     const url = new URL(address);
     const { method, headers = {}, body, idleMs = defaultIdleMs, signal, ca } = call;
     const length = body === undefined ? 0 : body instanceof Uint8Array ? body.length : body.size;
-    const request = (url.protocol === 'https:' ? https : http).request(url, {
+    const request = (url.protocol === 'https:' ? secure : plain)(url, {
       method,
       agent: agentFor(url),
       signal,

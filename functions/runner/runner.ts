@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { claimJob } from './client.ts';
 import type { Control } from './control.ts';
@@ -45,7 +46,7 @@ export class Runner {
    */
   async run(): Promise<number> {
     try {
-      const claimed = claimJob(this.#settings.url, { claim: this.#settings.claim, nonce: crypto.randomUUID() });
+      const claimed = claimJob(this.#settings.url, { claim: this.#settings.claim, nonce: randomUUID() });
       claimed.catch(() => {});
       // Loaded while the control plane thinks.
       const modules = await load();

@@ -43,7 +43,7 @@ export const overhead: Section = {
       const begin = Date.now();
       const created = await client.createRun(workspace.id, {}, version.id);
       // The run's own stamps are what counts; asking all the time would slow down what is measured.
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      await new Promise((resolve) => setTimeout(resolve, 1000));
       const ended = await client.waitForRun(created.id, isFinalRun);
       if (ended.attributes.status !== 'applied') throw new Error(`the run ended ${ended.attributes.status}`);
       return { ms: Date.parse(ended.attributes['status-timestamps']['applied-at']) - begin, id: created.id };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { endReason, finalPhases, statusAtEnd } from '../../functions/run/ending.ts';
-import { mayApply, nextStep, resume } from '../../functions/run/lifecycle.ts';
+import { isAboutToApply, mayApply, nextStep, resume } from '../../functions/run/lifecycle.ts';
 import type { Phase, Run } from '../../functions/run/run.ts';
 import type { Ending } from '../../functions/run/states.ts';
 import { newRun } from '../support/run.ts';
@@ -28,6 +28,22 @@ describe('a finished plan', () => {
     const run = newRun({ ...(options as Partial<Run>), plan: phase({ report: finished(hasChanges) }) });
     expect(nextStep(run)).toBe(next);
     expect(mayApply(run)).toBe(next !== 'PlannedAndFinished' && next !== 'Canceled');
+  });
+});
+
+describe('a run that is about to apply', () => {
+  const planned = phase({ report: finished(true) });
+  const decided = { action: 'apply' as const, by: 'user-1', at: '' };
+  it.each<[string, boolean, Partial<Run>]>([
+    ['has a plan that leads there', true, { wait: { state: 'Planning' }, autoApply: true, plan: planned }],
+    ['is not still being planned', false, { wait: { state: 'Planning' }, autoApply: true }],
+    ['has no check before it', false, { wait: { state: 'PolicyChecking' }, autoApply: true, plan: planned }],
+    ['waits for nobody', false, { wait: { state: 'NeedsConfirmation' }, plan: planned }],
+    ['has been confirmed', true, { wait: { state: 'NeedsConfirmation' }, plan: planned, decision: decided }],
+    ['is to be offered to a runner', true, { wait: { state: 'ApplyQueued' }, plan: planned }],
+    ['is not canceled', false, { wait: { state: 'Planning' }, autoApply: true, plan: planned, cancel }],
+  ])('%s: %s', (_, expected, change) => {
+    expect(isAboutToApply(newRun(change))).toBe(expected);
   });
 });
 
