@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { AwsError } from './errors.ts';
 
@@ -20,7 +20,7 @@ export interface Signature {
 }
 
 export const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');
-const hmac = (key: string | Buffer, data: string): Buffer => createHmac('sha256', key).update(data).digest();
+const hmac = (key: string | Buffer | KeyObject, data: string): Buffer => createHmac('sha256', key).update(data).digest();
 
 /** RFC 3986, as SigV4 wants it. */
 const encode = (text: string): string =>
@@ -72,13 +72,13 @@ const parts = (
   return { ...rest, accessKeyId, date, region, service, time: rest.time, signedHeaders, signature: rest.signature };
 };
 
-const signingKeys = new Map<string, Buffer>();
+const signingKeys = new Map<string, KeyObject>();
 
-const signingKey = (secret: string, { date, region, service }: Signature): Buffer => {
+const signingKey = (secret: string, { date, region, service }: Signature): KeyObject => {
   const id = `${secret}/${date}/${region}/${service}`;
   let key = signingKeys.get(id);
   if (!key) {
-    key = hmac(hmac(hmac(hmac(`AWS4${secret}`, date), region), service), 'aws4_request');
+    key = createSecretKey(hmac(hmac(hmac(hmac(`AWS4${secret}`, date), region), service), 'aws4_request'));
     if (signingKeys.size > 1000) signingKeys.clear();
     signingKeys.set(id, key);
   }

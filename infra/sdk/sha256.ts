@@ -1,13 +1,13 @@
-import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
+import { createHash, createHmac, createSecretKey, type Hash, type Hmac, type KeyObject } from 'node:crypto';
 
 /** Node's own, without the one in JavaScript that the SDK keeps for Nodes that have none. */
 export class Sha256Node {
   readonly digestLength = 32;
-  readonly #secret: string | ArrayBuffer | ArrayBufferView | undefined;
+  readonly #key: KeyObject | undefined;
   #hash!: Hash | Hmac;
 
   constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
-    this.#secret = secret;
+    this.#key = secret === undefined ? undefined : keyOf(secret);
     this.reset();
   }
 
@@ -20,8 +20,12 @@ export class Sha256Node {
   }
 
   reset(): void {
-    const secret = this.#secret;
-    if (secret === undefined) this.#hash = createHash('sha256');
-    else this.#hash = createHmac('sha256', secret instanceof ArrayBuffer ? new Uint8Array(secret) : (secret as string));
+    this.#hash = this.#key ? createHmac('sha256', this.#key) : createHash('sha256');
   }
 }
+
+/** Node 24 takes a key of its own in 10 µs, and bytes that are to be one in 60; every call is signed. */
+const keyOf = (secret: string | ArrayBuffer | ArrayBufferView): KeyObject =>
+  typeof secret === 'string'
+    ? createSecretKey(secret, 'utf8')
+    : createSecretKey(secret instanceof ArrayBuffer ? new Uint8Array(secret) : (secret as NodeJS.ArrayBufferView));
