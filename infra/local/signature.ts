@@ -20,7 +20,8 @@ export interface Signature {
 }
 
 export const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');
-const hmac = (key: string | Buffer | KeyObject, data: string): Buffer => createHmac('sha256', key).update(data).digest();
+const hmac = (key: string | Buffer | KeyObject, data: string): Buffer =>
+  createHmac('sha256', key).update(data).digest();
 
 /** RFC 3986, as SigV4 wants it. */
 const encode = (text: string): string =>
