@@ -72,34 +72,50 @@ export const keepRunEvent = (run: Run, action: string, at = new Date().toISOStri
 
 const pieceSize = 250;
 
-/** Of one partition, in the order of time. Each is given out when what follows is known: that may be its failure. */
-async function* eventsIn(pk: string, from: string): AsyncGenerator<AuditEvent> {
-  let last: AuditEvent | undefined;
+type Kept = Failure | (AuditEvent & Key);
+
+/** Which way a trail is read: the oldest first, or the newest. */
+export type Direction = 'forward' | 'backward';
+
+async function* itemsIn(pk: string, from: string, direction: Direction): AsyncGenerator<Kept> {
   for (let after: string | undefined, more = true; more; ) {
-    const range = after === undefined ? { from, to: '~' } : { after };
-    const items = await query<Failure | (AuditEvent & Key)>({ pk, ...range, limit: pieceSize });
-    for (const item of items) {
-      if (!('id' in item)) {
-        if (last) last = { ...last, failed: item.failed };
-        continue;
-      }
-      if (last) yield last;
-      last = item;
-    }
+    const items = await query<Kept>({ pk, from, to: '~', after, limit: pieceSize, reverse: direction === 'backward' });
+    yield* items;
     more = items.length === pieceSize;
     after = items.at(-1)?.sk;
+  }
+}
+
+/** Of one partition. An event lies before the note of its failure, so it is given out when its other neighbour is known. */
+async function* eventsIn(pk: string, from: string, direction: Direction): AsyncGenerator<AuditEvent> {
+  let last: AuditEvent | undefined;
+  let failed: number | undefined;
+  for await (const item of itemsIn(pk, from, direction)) {
+    const isEvent = 'id' in item;
+    if (direction === 'backward') {
+      if (isEvent) yield failed === undefined ? item : { ...item, failed };
+      failed = isEvent ? undefined : item.failed;
+      continue;
+    }
+    if (!isEvent) {
+      if (last) last = { ...last, failed: item.failed };
+      continue;
+    }
+    if (last) yield last;
+    last = item;
   }
   if (last) yield last;
 }
 
 /** Several in the order of time, from several in the order of time. */
-async function* merged(sources: AsyncGenerator<AuditEvent>[]): AsyncGenerator<AuditEvent> {
+async function* merged(sources: AsyncGenerator<AuditEvent>[], direction: Direction): AsyncGenerator<AuditEvent> {
+  const isBefore = (a: AuditEvent, b: AuditEvent) => (direction === 'forward' ? a.at < b.at : a.at > b.at);
   const heads = await Promise.all(sources.map((source) => source.next()));
   for (;;) {
     let first = -1;
     for (const [i, head] of heads.entries()) {
       const before = heads[first];
-      if (!head.done && (!before || before.done || head.value.at < before.value.at)) first = i;
+      if (!head.done && (!before || before.done || isBefore(head.value, before.value))) first = i;
     }
     const head = heads[first];
     if (!head || head.done) return;
@@ -110,16 +126,29 @@ async function* merged(sources: AsyncGenerator<AuditEvent>[]): AsyncGenerator<Au
 
 const dayMs = 86_400_000;
 
+const daysFrom = (first: string): string[] => {
+  const days: string[] = [];
+  for (let day = Date.parse(first.slice(0, 10)); day <= Date.now(); day += dayMs) {
+    days.push(new Date(day).toISOString().slice(0, 10));
+  }
+  return days;
+};
+
 /**
- * Events after a time, the oldest first. A read for each day and shard at least, and for each {@link pieceSize}.
+ * Events after a time. A read for each day and shard that is looked at, and for each {@link pieceSize}.
  * @param since UTC, ISO 8601; what has expired is gone however old it may be
  */
-export async function* eventsSince(organization: string, since: string): AsyncGenerator<AuditEvent> {
+export async function* eventsSince(
+  organization: string,
+  since: string,
+  direction: Direction = 'forward',
+): AsyncGenerator<AuditEvent> {
   const kept = new Date(Date.now() - environment.auditRetentionDays * dayMs).toISOString();
   const from = since > kept ? since : kept;
-  for (let day = Date.parse(from.slice(0, 10)); day <= Date.now(); day += dayMs) {
-    const date = new Date(day).toISOString().slice(0, 10);
+  const days = daysFrom(from);
+  for (const date of direction === 'forward' ? days : days.reverse()) {
     const shards = Array.from({ length: auditShards }, (_, shard) => keys.auditShard(organization, date, shard));
-    for await (const event of merged(shards.map((pk) => eventsIn(pk, from)))) if (event.at > from) yield event;
+    const sources = shards.map((pk) => eventsIn(pk, from, direction));
+    for await (const event of merged(sources, direction)) if (event.at > from) yield event;
   }
 }

@@ -4,6 +4,7 @@ import { Notice } from './parts/basics.tsx';
 import { Shell } from './parts/shell.tsx';
 import type { Place } from './places.ts';
 import { account, get, signedIn } from './session.ts';
+import { AuditTrail } from './views/audit-trail.tsx';
 import { Members } from './views/members.tsx';
 import { NewOrganization } from './views/new-organization.tsx';
 import { OrganizationSettings } from './views/organization-settings.tsx';
@@ -70,6 +71,8 @@ const View = ({ at }: { at: Place }) => {
       return <TeamView key={at.id} {...at} />;
     case 'members':
       return <Members key={at.organization} organization={at.organization} />;
+    case 'audit-trail':
+      return <AuditTrail key={at.organization} organization={at.organization} />;
     case 'organization-settings':
       return <OrganizationSettings key={at.organization} organization={at.organization} />;
     case 'state':

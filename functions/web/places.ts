@@ -23,6 +23,7 @@ const organizationPaths = {
   'policy-sets': ['settings', 'policy-sets'],
   teams: ['settings', 'teams'],
   members: ['settings', 'members'],
+  'audit-trail': ['settings', 'audit-trail'],
   'organization-settings': ['settings', 'general'],
 } as const satisfies Record<string, readonly string[]>;
 export type OrganizationView = keyof typeof organizationPaths;

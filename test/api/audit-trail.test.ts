@@ -222,13 +222,30 @@ describe('the trail', () => {
     expect(second.body.pagination).toMatchObject({ prev_page: 1, next_page: null });
   });
 
+  it('is read the newest first by who asks for that, with what came to nothing', async () => {
+    const { id } = await api.workspace();
+    const { events } = await during(async () => {
+      for (let i = 0; i < 3; i++) {
+        await api.patch(`workspaces/${id}`, { description: String(i) });
+        await api.call('POST', `workspaces/${id}/actions/lock`);
+      }
+    });
+    expect(events.map(({ resource }) => resource.meta.outcome)).toContain('failed');
+    const since = new Date(Date.parse(events[0]?.timestamp ?? '') - 1).toISOString();
+    const backward = (number: number, size: number) =>
+      api.get(`${path}?since=${since}&sort=-timestamp&page[size]=${size}&page[number]=${number}`);
+    expect((await backward(1, 100)).body.data).toEqual(events.toReversed());
+    expect((await backward(2, 4)).body.data).toEqual(events.toReversed().slice(4, 8));
+    expect((await backward(1, 4)).body.pagination).toMatchObject({ prev_page: null, next_page: 2 });
+  });
+
   it('is for owners alone', async () => {
     for (const token of [reader, stranger]) expect((await api.get(path, { token })).status).toBe(403);
     const elsewhere = await api.get(`${path}?filter[organization][name]=elsewhere`);
     expect(elsewhere.status).toBe(403);
   });
 
-  it.each(['since=yesterday', 'since=2030-13-45T00:00:00Z', 'page[number]=0', 'page[number]=21'])(
+  it.each(['since=yesterday', 'since=2030-13-45T00:00:00Z', 'sort=newest', 'page[number]=0', 'page[number]=21'])(
     'cannot be asked for with %s',
     async (query) => {
       expect((await api.get(`${path}?${query}`)).status).toBe(400);

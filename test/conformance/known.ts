@@ -86,6 +86,10 @@ export const known: readonly Known[] = [
   ],
 
   // Ours.
+  [
+    'organizations.attributes.permissions.can-read-audit-trail: is not described',
+    'ours: the page shows the trail by it',
+  ],
   ['policy-checks.attributes.override: is not described', 'ours: who let failed policies pass, when and why'],
   ['policy-evaluations.attributes.override: is not described', 'ours: who let failed policies pass, when and why'],
   ['runs.attributes.end-reason: is not described', 'ours: why a run ended as it did, in plain words'],

@@ -31,6 +31,8 @@ export const organizationPermissions = (granted: Granted): Permissions => {
     'can-update-agent-pools': false,
     'can-traverse': granted.has('organization:read'),
     'can-view-usage': update,
+    // What HCP Terraform does not report; the page shows the trail by it.
+    'can-read-audit-trail': granted.has('audit:read'),
     'can-view-users': granted.has('membership:read'),
   };
 };

@@ -15,6 +15,7 @@ const sections: readonly (readonly [view: OrganizationView, name: string, permis
   ['policy-sets', 'Policy sets', 'can-read-policies'],
   ['teams', 'Teams'],
   ['members', 'Members', 'can-view-users'],
+  ['audit-trail', 'Audit trail', 'can-read-audit-trail'],
   ['organization-settings', 'Settings'],
 ];
 

@@ -8,6 +8,7 @@ import { Confirm } from '../parts/dialog.tsx';
 import { Choice, Form, Select, Text, textOf } from '../parts/form.tsx';
 import { OrganizationShell } from '../parts/organization-shell.tsx';
 import { call, change, changed, get } from '../session.ts';
+import { OrganizationTokens } from './organization-tokens.tsx';
 
 export const OrganizationSettings = ({ organization }: { organization: string }) => {
   const live = useLive(
@@ -22,6 +23,9 @@ export const OrganizationSettings = ({ organization }: { organization: string })
         {(value) => (
           <div class="stack narrow">
             <General organization={value} />
+            {value.attributes.permissions['can-update-authentication-token'] && (
+              <OrganizationTokens organization={value.id} />
+            )}
             {value.attributes.permissions['can-destroy'] && <Danger name={value.id} />}
           </div>
         )}

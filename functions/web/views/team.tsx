@@ -9,6 +9,7 @@ import { Managed, Single } from '../parts/managed.tsx';
 import { call, change } from '../session.ts';
 import { organizationFlags } from '../text/access.ts';
 import { nameOf, useMembers } from './members.tsx';
+import { TeamTokens } from './team-tokens.tsx';
 import { TeamFields, teamOf } from './teams.tsx';
 
 interface Known {
@@ -57,6 +58,7 @@ const Team = ({ team, users, organization, live }: Known & { organization: strin
         <Access key={JSON.stringify(team.attributes['organization-access'])} team={team} onChange={live.refresh} />
         <Members team={team} users={users} organization={organization} onChange={live.refresh} />
       </div>
+      {permissions['can-view-api-token'] && <TeamTokens team={team} />}
     </>
   );
 };

@@ -1,14 +1,11 @@
-import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Resource } from '../../cli/client.ts';
 import { askForIssuer, depart, failed, issuer } from '../issuer.ts';
 import { useLive } from '../live.ts';
-import { Ago, Code, Loaded, Notice } from '../parts/basics.tsx';
-import { Confirm, Dialog } from '../parts/dialog.tsx';
-import { Form, Select, Text, textOf } from '../parts/form.tsx';
+import { Loaded, Notice } from '../parts/basics.tsx';
 import { Shell } from '../parts/shell.tsx';
-import { all, call, create, get, isSession } from '../session.ts';
-import { exact } from '../text/time.ts';
+import { Made, NewToken, Revoke, TokenList, useTokenWork } from '../parts/tokens.tsx';
+import { all, get, isSession } from '../session.ts';
 
 /** Where `terraform login` leads to: the reader's own API tokens. */
 
@@ -22,19 +19,9 @@ const load = async (): Promise<Known> => {
   return { user, tokens: (await all(`/users/${user.id}/authentication-tokens`)).data };
 };
 
-/** By days. */
-const lifetimes = [
-  ['30', '30 days'],
-  ['90', '90 days'],
-  ['365', 'a year'],
-  ['', 'until it is revoked'],
-] as const;
-
 export const Tokens = () => {
   const live = useLive('tokens', load, () => 30_000);
-  const adding = useSignal(false);
-  const made = useSignal<string | undefined>(undefined);
-  const revoking = useSignal<Resource | undefined>(undefined);
+  const { adding, made, revoking } = useTokenWork();
   const fromTerraform = new URLSearchParams(location.search).get('source') === 'terraform-login';
   return (
     <Shell title="Tokens" crumbs={[{ text: 'Tokens' }]}>
@@ -55,46 +42,21 @@ export const Tokens = () => {
           <code>terraform login</code> waits for a token: make one here and paste it into the terminal.
         </Notice>
       )}
-      {made.value && (
-        <Notice kind="good">
-          <div class="stack">
-            <p>
-              <strong>Copy it now:</strong> nobody, not even the platform, can show it again.
-            </p>
-            <Code label="new token" text={made.value} />
-          </div>
-        </Notice>
-      )}
+      {made.value && <Made secret={made.value} />}
       <Connect />
       <Loaded live={live} what="tokens">
         {({ user, tokens }) => (
           <>
-            <ul class="panel list" aria-label="Tokens">
-              {tokens.map((token) => (
-                <li key={token.id} class="item">
-                  <span class="title">{token.attributes.description || 'no description'}</span>
-                  <span class="meta">
-                    <span class="mono">{token.id}</span> · made <Ago at={token.attributes['created-at']} /> ·{' '}
-                    {token.attributes['expired-at'] ? `ends ${exact(token.attributes['expired-at'])}` : 'does not end'}
-                  </span>
-                  <span class="end">
-                    <button
-                      type="button"
-                      class="small-button danger"
-                      aria-label={`Revoke ${token.attributes.description || token.id}`}
-                      onClick={() => {
-                        revoking.value = token;
-                      }}
-                    >
-                      Revoke
-                    </button>
-                  </span>
-                </li>
-              ))}
-            </ul>
+            <TokenList
+              tokens={tokens}
+              none="There are none. A token lets the terraform command line, or a program of yours, act as you."
+              onRevoke={(token) => (revoking.value = token)}
+            />
             {adding.value && (
               <NewToken
-                userId={user.id}
+                title="New API token"
+                path={`/users/${user.id}/authentication-tokens`}
+                described
                 onClose={() => {
                   adding.value = false;
                 }}
@@ -110,7 +72,8 @@ export const Tokens = () => {
       </Loaded>
       {revoking.value && (
         <Revoke
-          token={revoking.value}
+          name={revoking.value.attributes.description || revoking.value.id}
+          path={`/authentication-tokens/${revoking.value.id}`}
           onClose={() => {
             revoking.value = undefined;
             live.refresh();
@@ -139,39 +102,3 @@ const Connect = () => {
     </section>
   );
 };
-
-const NewToken = ({ userId, onClose, onMade }: { userId: string; onClose(): void; onMade(secret: string): void }) => {
-  const submit = async (data: FormData) => {
-    const days = Number(data.get('days'));
-    const token = await create(`/users/${userId}/authentication-tokens`, 'authentication-tokens', {
-      description: textOf(data, 'description') ?? '',
-      'expired-at': days ? new Date(Date.now() + days * 86_400_000).toISOString() : null,
-    });
-    onMade(token.attributes.token);
-  };
-  return (
-    <Dialog title="New API token" onClose={onClose}>
-      <Form submit="Make token" onSubmit={submit} onCancel={onClose}>
-        <Text
-          label="Description"
-          name="description"
-          required
-          autoFocus
-          hint="Where it will be used: laptop, CI of billing."
-        />
-        <Select label="Good for" name="days" options={lifetimes} />
-      </Form>
-    </Dialog>
-  );
-};
-
-const Revoke = ({ token, onClose }: { token: Resource; onClose(): void }) => (
-  <Confirm
-    title={`Revoke ${token.attributes.description || token.id}?`}
-    yes="Revoke"
-    onYes={() => call('DELETE', `/authentication-tokens/${token.id}`)}
-    onClose={onClose}
-  >
-    <p>Whoever uses it is turned away at once. If it is the one you signed in with, you are signed out.</p>
-  </Confirm>
-);

@@ -1,7 +1,7 @@
 import { membershipsOf } from '../../../store/access/memberships.ts';
 import { getOrganization } from '../../../store/access/organizations.ts';
 import { getUsers } from '../../../store/access/users.ts';
-import { type AuditEvent, eventsSince } from '../../../store/audit-trail.ts';
+import { type AuditEvent, type Direction, eventsSince } from '../../../store/audit-trail.ts';
 import { type Answer, json } from '../../answer.ts';
 import { auditEventDocument } from '../../documents/audit-events.ts';
 import { badRequest, forbidden } from '../../errors.ts';
@@ -23,6 +23,14 @@ const timeIn = (request: ApiRequest): string => {
     throw badRequest('since must be a time such as 2030-01-31T00:00:00.000Z.', 'since');
   }
   return new Date(text).toISOString();
+};
+
+/** The oldest first, as HCP Terraform has it, unless the newest are asked for. */
+const directionIn = ({ query }: ApiRequest): Direction => {
+  const sort = query.get('sort') ?? 'timestamp';
+  if (sort === 'timestamp') return 'forward';
+  if (sort === '-timestamp') return 'backward';
+  throw badRequest('sort must be timestamp or -timestamp.', 'sort');
 };
 
 /** The path names none: a token of an organization is of one; whoever belongs to several has to say which. */
@@ -65,10 +73,11 @@ const readTrail = async (call: Call): Promise<Answer> => {
     );
   }
   const since = timeIn(request);
+  const direction = directionIn(request);
   const organization = await organizationOf(call);
   const events: AuditEvent[] = [];
   let seen = 0;
-  for await (const event of eventsSince(organization, since)) {
+  for await (const event of eventsSince(organization, since, direction)) {
     if (++seen > page * size) break;
     if (seen > (page - 1) * size) events.push(event);
   }

@@ -1,0 +1,147 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import type { Resource } from '../../cli/client.ts';
+import { call, create } from '../session.ts';
+import { exact } from '../text/time.ts';
+import { Ago, Code, Notice } from './basics.tsx';
+import { Confirm, Dialog } from './dialog.tsx';
+import { Form, Select, Text, textOf } from './form.tsx';
+
+/** Tokens of people, teams and organizations: listed, made, shown once, revoked. */
+
+/** By days. */
+const lifetimes = [
+  ['30', '30 days'],
+  ['90', '90 days'],
+  ['365', 'a year'],
+  ['', 'until it is revoked'],
+] as const;
+
+const day = 86_400_000;
+
+/** The only time that anybody sees it. */
+export const Made = ({ secret }: { secret: string }) => (
+  <Notice kind="good">
+    <div class="stack">
+      <p>
+        <strong>Copy it now:</strong> nobody, not even the platform, can show it again.
+      </p>
+      <Code label="new token" text={secret} />
+    </div>
+  </Notice>
+);
+
+/** When it was made, last used, and ends. */
+export const Life = ({ token }: { token: Resource }) => {
+  const { 'created-at': made, 'last-used-at': used, 'expired-at': ends } = token.attributes;
+  const isOver = ends && Date.parse(ends) <= Date.now();
+  return (
+    <>
+      made <Ago at={made} /> ·{' '}
+      {used ? (
+        <>
+          used <Ago at={used} />
+        </>
+      ) : (
+        'not used yet'
+      )}{' '}
+      · {ends ? `${isOver ? 'ended' : 'ends'} ${exact(ends)}` : 'does not end'}
+    </>
+  );
+};
+
+interface ListProps {
+  tokens: Resource[];
+  /** What there is to say while there is none. */
+  none?: ComponentChildren;
+  /** False for who may not. */
+  onRevoke: false | ((token: Resource) => void);
+}
+
+export const TokenList = ({ tokens, none, onRevoke }: ListProps) =>
+  tokens.length === 0 ? (
+    <p class="panel pad soft">{none}</p>
+  ) : (
+    <ul class="panel list" aria-label="Tokens">
+      {tokens.map((token) => (
+        <li key={token.id} class="item">
+          <span class="title">{token.attributes.description || 'no description'}</span>
+          <span class="meta">
+            <span class="mono">{token.id}</span> · <Life token={token} />
+          </span>
+          {onRevoke && (
+            <span class="end">
+              <button
+                type="button"
+                class="small-button danger"
+                aria-label={`Revoke ${token.attributes.description || token.id}`}
+                onClick={() => onRevoke(token)}
+              >
+                Revoke
+              </button>
+            </span>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+
+interface NewProps {
+  title: string;
+  /** Where it is made. */
+  path: string;
+  /** Whether several are told apart. */
+  described: boolean;
+  /** What to know before. */
+  children?: ComponentChildren;
+  onClose(): void;
+  onMade(secret: string): void;
+}
+
+export const NewToken = ({ title, path, described, children, onClose, onMade }: NewProps) => {
+  const submit = async (data: FormData) => {
+    const days = Number(data.get('days'));
+    const token = await create(path, 'authentication-tokens', {
+      ...(described ? { description: textOf(data, 'description') ?? '' } : {}),
+      'expired-at': days ? new Date(Date.now() + days * day).toISOString() : null,
+    });
+    onMade(token.attributes.token);
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form submit="Make token" onSubmit={submit} onCancel={onClose}>
+        {children}
+        {described && (
+          <Text
+            label="Description"
+            name="description"
+            required
+            autoFocus
+            hint="Where it will be used: laptop, CI of billing."
+          />
+        )}
+        <Select label="Good for" name="days" options={lifetimes} />
+      </Form>
+    </Dialog>
+  );
+};
+
+interface RevokeProps {
+  /** For the question: what it is for, or its id. */
+  name: string;
+  path: string;
+  onClose(): void;
+}
+
+export const Revoke = ({ name, path, onClose }: RevokeProps) => (
+  <Confirm title={`Revoke ${name}?`} yes="Revoke" onYes={() => call('DELETE', path)} onClose={onClose}>
+    <p>Whoever uses it is turned away at once. If it is the one you signed in with, you are signed out.</p>
+  </Confirm>
+);
+
+/** What is open beside a list of tokens, and the secret that was just made. */
+export const useTokenWork = () => ({
+  adding: useSignal(false),
+  made: useSignal<string | undefined>(undefined),
+  revoking: useSignal<Resource | undefined>(undefined),
+});

@@ -1,0 +1,67 @@
+import type { Place, SingleView } from '../places.ts';
+
+/** Events of the audit trail, in words. */
+
+/** As the API has it, which is not JSON:API (documents/audit-events.ts). */
+export interface TrailEvent {
+  id: string;
+  /** UTC, ISO 8601. */
+  timestamp: string;
+  auth: { accessor_id: string; description: string | null };
+  resource: {
+    type: string;
+    id: string | null;
+    action: string;
+    meta: {
+      outcome: 'allowed' | 'refused' | 'failed';
+      status?: number;
+      token_kind?: string;
+      token_id?: string;
+      address?: string;
+      user_agent?: string;
+      workspace?: string;
+      workspace_id?: string;
+    };
+  };
+}
+
+const spaced = (text: string): string => text.replaceAll('_', ' ');
+
+const said: Record<string, string> = { create: 'created', update: 'changed', destroy: 'deleted', show: 'read' };
+
+/** `workspace: created`, `policy set: create workspaces`; names of the API's own stay as they are. */
+export const deedIn = ({ resource: { type, action } }: TrailEvent): string =>
+  `${spaced(type)}: ${Object.hasOwn(said, action) ? said[action] : spaced(action)}`;
+
+const kinds: Record<string, string> = {
+  team: 'with a token of a team',
+  organization: 'with the token of the organization',
+  'audit-trails': 'with the token of the audit trail',
+  run: 'Terraform in a run',
+  task: 'a run task',
+};
+
+/** By what somebody did it, where it was not just a token of theirs. */
+export const meansIn = ({ resource: { meta } }: TrailEvent): string | undefined => {
+  if (meta.token_kind === undefined) return 'the platform, in their name';
+  return Object.hasOwn(kinds, meta.token_kind) ? kinds[meta.token_kind] : undefined;
+};
+
+const singles: Record<string, SingleView> = {
+  project: 'project',
+  team: 'team',
+  policy_set: 'policy-set',
+  varset: 'variable-set',
+};
+
+/** Where the page shows what an event was about, if it has a view that goes by id and the thing is not gone by it. */
+export const placeOfEvent = (
+  { resource: { type, id, action, meta } }: TrailEvent,
+  organization: string,
+): Place | undefined => {
+  if (id === null || action === 'destroy' || meta.outcome === 'refused') return undefined;
+  const view = Object.hasOwn(singles, type) ? singles[type] : undefined;
+  if (view) return { view, organization, id };
+  if (type !== 'run' || !id.startsWith('run-')) return undefined;
+  return meta.workspace === undefined ? undefined : { view: 'run', organization, workspace: meta.workspace, run: id };
+};
