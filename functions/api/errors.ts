@@ -4,6 +4,7 @@ export interface ErrorObject {
   title: string;
   detail?: string;
   source?: { pointer: string } | { parameter: string };
+  meta?: Record<string, string>;
 }
 
 /** An answer that is an error; thrown from anywhere below a route. */
@@ -37,6 +38,18 @@ export const forbidden = (detail: string): ApiError => one(403, 'forbidden', det
 export const notFound = (detail?: string): ApiError => one(404, 'not found', detail);
 
 export const conflict = (detail: string, title = 'conflict'): ApiError => one(409, title, detail);
+
+/** @param edited who has changed it meanwhile, and when (UTC, ISO 8601), as far as that is known */
+export const outdated = (what: string, edited?: { by: string; at: string }): ApiError =>
+  new ApiError(412, [
+    {
+      title: 'precondition failed',
+      detail: `${
+        edited ? `${edited.by} changed the ${what} at ${edited.at}` : `The ${what} was changed`
+      }, after what If-Match names was read. Read it again, then change it.`,
+      ...(edited ? { meta: { 'changed-by': edited.by, 'changed-at': edited.at } } : {}),
+    },
+  ]);
 
 export const unavailable = (detail: string): ApiError => one(503, 'service unavailable', detail);
 

@@ -86,6 +86,8 @@ export const known: readonly Known[] = [
   ],
 
   // Ours.
+  ['PATCH *: answers 412, which is not described', 'ours: to who sends If-Match, and somebody else was faster'],
+  ['errors.errors[].meta: is not described', 'ours, as JSON:API has it: who was faster, and when'],
   [
     'organizations.attributes.permissions.can-read-audit-trail: is not described',
     'ours: the page shows the trail by it',

@@ -11,6 +11,7 @@ const load = async () => ({
   ...(await import('../../functions/store/runs/runs.ts')),
   ...(await import('../../functions/store/runs/run-actions.ts')),
   ...(await import('../../functions/store/runs/run-events.ts')),
+  ...(await import('../../functions/store/edits.ts')),
   ...(await import('../../functions/store/table.ts')),
   ...(await import('../../functions/store/keys.ts')),
 });
@@ -49,6 +50,17 @@ it.each([1, 2])('runs are numbered without a gap, though the answer to call %d i
   expect(runs.map((run) => run.number)).toEqual([1, 2]);
   const listed = await store.listRuns(workspaceId, { page: 1, size: 10, total: 2 });
   expect(listed.map((run) => run.id)).toEqual(runs.map((run) => run.id).reverse());
+});
+
+it.each([0, 3])('settings that were changed %d times are changed by who has seen them', async (edits) => {
+  const key = store.keys.team(id('team'));
+  await store.create({ ...key, ...(edits ? { edits } : {}) });
+  const editor = { userId: 'user-1', seen: edits };
+  aws.failCall(1, 'after');
+  expect(await store.update(key, store.asEdit({ set: { name: 'mine' } }, editor))).toMatchObject({ name: 'mine' });
+  // Somebody else who has seen what was there before.
+  const late = store.asEdit({ set: { name: 'theirs' } }, { ...editor, userId: 'user-2' });
+  expect(await store.update(key, late)).toBeUndefined();
 });
 
 describe('what somebody does to a run is accepted, recorded and delivered', () => {

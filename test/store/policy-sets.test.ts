@@ -71,11 +71,11 @@ describe('the policy sets of a workspace', () => {
       await store.unrelate(set, 'workspaceIds', [workspace.id]);
       expect(await applying(workspace)).toEqual([]);
     }
-    await store.updatePolicySet(set, { global: true });
+    await store.updatePolicySet(set, { global: true }, { userId: 'user-a' });
     expect(await applying(workspace)).toEqual([set.id]);
-    await store.updatePolicySet(set, { global: false });
+    await store.updatePolicySet(set, { global: false }, { userId: 'user-a' });
     expect(await applying(workspace)).toEqual([]);
-    await store.updatePolicySet(set, { global: true });
+    await store.updatePolicySet(set, { global: true }, { userId: 'user-a' });
     await store.deletePolicySet(set);
     expect(await applying(workspace)).toEqual([]);
   });

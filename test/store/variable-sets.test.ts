@@ -183,10 +183,12 @@ it('has a name once for its owner, also when many want it at once', async () => 
   expect(made.filter(Boolean)).toHaveLength(1);
   expect(await newSet(home, { ...given, projectId: home.projectId })).toBeDefined();
   const second = await newSet(home);
-  expect(await store.updateVariableSet(second, { name: 'shared' })).toBeUndefined();
+  expect(await store.updateVariableSet(second, { name: 'shared' }, { userId: 'user-a' })).toBeUndefined();
   const first = made.find(Boolean) as store.VariableSet;
-  await store.updateVariableSet(first, { name: 'renamed' });
-  expect(await store.updateVariableSet(second, { name: 'shared' })).toMatchObject({ name: 'shared' });
+  await store.updateVariableSet(first, { name: 'renamed' }, { userId: 'user-a' });
+  expect(await store.updateVariableSet(second, { name: 'shared' }, { userId: 'user-a' })).toMatchObject({
+    name: 'shared',
+  });
 });
 
 it('forgets a workspace that is deleted', async () => {

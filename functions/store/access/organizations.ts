@@ -1,3 +1,4 @@
+import { asEdit, type Edited, type Editor } from '../edits.ts';
 import { newId } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
 import type { NameCounts } from '../name-index.ts';
@@ -43,7 +44,7 @@ export const defaultOrganizationSettings: Omit<OrganizationSettings, 'email'> = 
   terraformBuildWorkerApplyTimeout: null,
 };
 
-export interface Organization extends OrganizationSettings, NameCounts {
+export interface Organization extends OrganizationSettings, NameCounts, Edited {
   /** Its id in the API. It cannot be changed: every record names it. */
   name: string;
   /** `org-…`. */
@@ -90,11 +91,13 @@ export const createOrganization = async (
   return organization;
 };
 
+/** Undefined when it is gone, or is not as the editor has seen it. */
 export const updateOrganization = (
   name: string,
   change: Partial<OrganizationSettings>,
+  editor: Editor,
 ): Promise<Organization | undefined> =>
-  update<Organization>(keys.organization(name), { set: change, condition: 'attribute_exists(pk)' });
+  update<Organization>(keys.organization(name), asEdit({ set: change, condition: 'attribute_exists(pk)' }, editor));
 
 /** Those the user belongs to, in the order of names. */
 export const listOrganizations = async (userId: string): Promise<Organization[]> => {

@@ -1,3 +1,4 @@
+import { asEdit, type Edited, type Editor } from '../edits.ts';
 import { derivedId, newId } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../table.ts';
@@ -34,7 +35,7 @@ export const organizationFlags = [
 ] as const;
 export type OrganizationFlag = (typeof organizationFlags)[number];
 
-export interface Team {
+export interface Team extends Edited {
   id: string;
   organization: string;
   name: string;
@@ -88,14 +89,19 @@ export const createTeam = async (
   return team;
 };
 
-/** Effective at once. Undefined when the name is taken. */
-export const updateTeam = async (team: Team, change: Partial<TeamSettings>): Promise<Team | undefined> => {
+/** Effective at once. Undefined when the name is taken, the team is gone, or is not as the editor has seen it. */
+export const updateTeam = async (
+  team: Team,
+  change: Partial<TeamSettings>,
+  editor: Editor,
+): Promise<Team | undefined> => {
   const next = { ...team, ...change };
   const renamed = next.name !== team.name;
   if (renamed && !(await claimUnique(nameKey(next), team.id, bears(next.name)))) return undefined;
   const regrouped = next.ssoTeamId !== team.ssoTeamId;
   if (regrouped) await indexGroup(team, next.ssoTeamId);
-  const updated = await update<Team>(keys.team(team.id), { set: change, condition: 'attribute_exists(pk)' });
+  const edit = asEdit({ set: change, condition: 'attribute_exists(pk)' }, editor);
+  const updated = await update<Team>(keys.team(team.id), edit);
   if (regrouped) await forgetGroup(team, updated ? team.ssoTeamId : next.ssoTeamId);
   if (renamed) await releaseUnique(nameKey(updated ? team : next), team.id);
   return updated;

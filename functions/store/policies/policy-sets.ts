@@ -1,4 +1,5 @@
 import type { PolicyKind } from '../../run/policies.ts';
+import { asEdit, type Edited, type Editor } from '../edits.ts';
 import { newId } from '../id.ts';
 import { type Key, keys, type PolicyScope } from '../keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../table.ts';
@@ -12,7 +13,7 @@ import { notePolicySets } from './policies.ts';
  * of sets that may apply there, which only tell where to look: they are written before the item and stay when a set is
  * withdrawn, since a run that overlooks a policy would be worse than one that reads a set in vain.
  */
-export interface PolicySet {
+export interface PolicySet extends Edited {
   id: string;
   organization: string;
   name: string;
@@ -103,19 +104,18 @@ export const createPolicySet = async (
   return set;
 };
 
-/** Undefined when the name is taken, or the set is gone. */
+/** Undefined when the name is taken, the set is gone, or is not as the editor has seen it. */
 export const updatePolicySet = async (
   set: PolicySet,
   change: Partial<PolicySetSettings>,
+  editor: Editor,
 ): Promise<PolicySet | undefined> => {
   const next = { ...set, ...change };
   const renamed = next.name !== set.name;
   if (renamed && !(await claimName(next))) return undefined;
   if (next.global) await point({ organization: set.organization }, set.id);
-  const updated = await update<PolicySet>(keys.policySet(set.id), {
-    set: { ...change, updatedAt: now() },
-    condition: alive,
-  });
+  const edit = asEdit({ set: { ...change, updatedAt: now() }, condition: alive }, editor);
+  const updated = await update<PolicySet>(keys.policySet(set.id), edit);
   if (renamed) await releaseName(updated ? set : next);
   return updated;
 };

@@ -1,5 +1,6 @@
 import type { ProjectGrant, TeamAccess } from '../access/team-access.ts';
 import { forgetGrants } from '../access/team-grants.ts';
+import { asEdit, type Edited, type Editor } from '../edits.ts';
 import { newId } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
 import { countNames, eachName, findNames, type NameCounts, type Names, pageOfNames } from '../name-index.ts';
@@ -9,7 +10,7 @@ import { batchGet, create, get, remove, update } from '../table.ts';
 import { deleteVariableSet, leaveVariableSets, listOwnVariableSets } from './variable-sets.ts';
 import type { Tag } from './workspace-names.ts';
 
-export interface Project {
+export interface Project extends Edited {
   id: string;
   organization: string;
   name: string;
@@ -96,19 +97,24 @@ export const addProject = async (project: Project): Promise<Project | undefined>
 export const createProject = (given: ProjectSettings & Pick<Project, 'organization'>): Promise<Project | undefined> =>
   addProject({ ...given, id: newId('prj'), createdAt: new Date().toISOString() });
 
-/** Undefined when the new name is taken. */
+/**
+ * Undefined when the new name is taken, the project is gone, or is not as the editor has seen it.
+ * @param editor nobody, where the platform carries something over
+ */
 export const updateProject = async (
   project: Project,
   change: Partial<ProjectSettings>,
+  editor?: Editor,
 ): Promise<Project | undefined> => {
   const renamed = change.name !== undefined && change.name !== project.name;
   if (renamed) {
     const name = keys.projectName(project.organization, change.name as string);
     if (!(await create({ ...name, projectId: project.id, name: change.name }))) return undefined;
   }
-  const updated = await update<Project>(keys.project(project.id), { set: change, condition: 'attribute_exists(pk)' });
+  const edit = asEdit({ set: change, condition: 'attribute_exists(pk)' }, editor);
+  const updated = await update<Project>(keys.project(project.id), edit);
   if (renamed) {
-    await remove(keys.projectName(project.organization, project.name));
+    await remove(keys.projectName(project.organization, updated ? project.name : (change.name as string)));
     await countNames(project.organization, 'project', 0);
   }
   return updated;

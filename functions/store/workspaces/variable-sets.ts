@@ -1,4 +1,5 @@
 import { byPrecedence, rankOf, type VariableScope } from '../../run/variable-precedence.ts';
+import { asEdit, type Edited, type Editor } from '../edits.ts';
 import { newId } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
 import { countNames } from '../name-index.ts';
@@ -12,7 +13,7 @@ import type { Workspace } from './workspaces.ts';
  * organization only tell where to look. A pointer is written before the item and removed after it, so one that was left
  * behind says nothing.
  */
-export interface VariableSet {
+export interface VariableSet extends Edited {
   id: string;
   organization: string;
   /** Owns it; absent when the organization does. */
@@ -84,23 +85,31 @@ export const createVariableSet = async (
   return set;
 };
 
-/** Undefined when the name is taken. A set that becomes global is no longer applied to anything by itself. */
+/**
+ * Undefined when the name is taken, the set is gone, or is not as the editor has seen it. A set that becomes global is no
+ * longer applied to anything by itself.
+ */
 export const updateVariableSet = async (
   set: VariableSet,
   change: Partial<VariableSetSettings>,
+  editor: Editor,
 ): Promise<VariableSet | undefined> => {
   const next = { ...set, ...change };
   const renamed = next.name !== set.name;
   if (renamed && !(await claimName(next))) return undefined;
   const pointer = keys.globalVariableSet(set.organization, set.id);
   if (next.global && !set.global) await put({ ...pointer, variableSetId: set.id });
-  const updated = await update<VariableSet>(keys.variableSet(set.id), {
-    set: { ...change, updatedAt: now() },
-    remove: next.global ? ['workspaceIds', 'projectIds'] : [],
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
-  });
-  if (!next.global && set.global) await remove(pointer);
-  if (next.global) await removePointers(set);
+  const edit = asEdit(
+    {
+      set: { ...change, updatedAt: now() },
+      remove: next.global ? ['workspaceIds', 'projectIds'] : [],
+      condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+    },
+    editor,
+  );
+  const updated = await update<VariableSet>(keys.variableSet(set.id), edit);
+  if (updated && !next.global && set.global) await remove(pointer);
+  if (updated && next.global) await removePointers(set);
   if (renamed) {
     await releaseName(updated ? set : next);
     await countNames(set.organization, 'variableSet', 0);

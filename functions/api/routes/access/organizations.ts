@@ -16,6 +16,7 @@ import { type Answer, created, noContent, ok } from '../../answer.ts';
 import { entitlementsDocument, organizationDocument } from '../../documents/organizations.ts';
 import { conflict, notFound, unprocessable } from '../../errors.ts';
 import { type InOrganization, organization } from '../../finders.ts';
+import { checkSeen, editorOf, tagged } from '../../guard.ts';
 import { includes } from '../../include.ts';
 import { email, organizationName } from '../../input/names.ts';
 import { readData, setting, settingsFrom } from '../../input/validation.ts';
@@ -83,10 +84,12 @@ const read = async ({ request, subject, principal, granted }: Context<InOrganiza
     const project = await getProject(subject.record.defaultProjectId);
     included.push(...(await projectDocuments(principal, project ? [project] : [])));
   }
-  return ok(organizationDocument(subject.record, granted), include.size ? included : undefined);
+  const answer = ok(organizationDocument(subject.record, granted), include.size ? included : undefined);
+  return tagged(answer, subject.record);
 };
 
-const update = async ({ request, subject, granted }: Context<InOrganization>): Promise<Answer> => {
+const update = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { request, subject, granted } = context;
   const { attributes } = readData(request, {
     ...settings,
     name: v.optional(organizationName),
@@ -100,13 +103,16 @@ const update = async ({ request, subject, granted }: Context<InOrganization>): P
   }
   const change: Partial<OrganizationSettings> = settingsFrom(attributes, defaultOrganizationSettings);
   if (attributes.email) change.email = attributes.email;
+  const editor = await editorOf(context, subject.record, 'organization');
   const changes = Object.keys(change).length > 0;
-  const organization = await (changes
-    ? updateOrganization(subject.organization, change)
-    : getOrganization(subject.organization));
-  if (!organization) throw notFound();
+  const organization = changes ? await updateOrganization(subject.organization, change, editor) : subject.record;
+  if (!organization) {
+    const found = await getOrganization(subject.organization);
+    if (found) await checkSeen(request, found, 'organization');
+    throw notFound('The organization was deleted meanwhile.');
+  }
   if (change.defaultExecutionMode) await carryFromOrganization(organization);
-  return ok(organizationDocument(organization, granted));
+  return tagged(ok(organizationDocument(organization, granted)), organization);
 };
 
 const remove = async ({ subject }: Context<InOrganization>): Promise<Answer> => {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Project, updateProject } from '../../../store/workspaces/projects.ts';
+import { getProject, type Project, updateProject } from '../../../store/workspaces/projects.ts';
 import type { Tag } from '../../../store/workspaces/workspace-names.ts';
 import { type Answer, noContent } from '../../answer.ts';
 import { tagBindingDocuments } from '../../documents/workspaces.ts';
@@ -15,10 +15,23 @@ import { type Context, type Route, route } from '../../route.ts';
 const given = ({ request }: Context<Project>): Tag[] =>
   check(v.object({ data: tagBindingList }), request.json() ?? {}).data.map(bindingOf);
 
-const write = async (subject: Project, tags: Tag[]): Promise<Project> => {
-  const updated = await updateProject(subject, { tags: distinct(tags) });
-  if (!updated) throw notFound();
-  return updated;
+/** Nobody's tags get lost: what somebody else changed at the same moment is looked at again. */
+const write = async (
+  { subject, principal: { userId } }: Context<Project>,
+  tagsOf: (project: Project) => Tag[],
+): Promise<Project> => {
+  for (let project: Project | undefined = subject; project; project = await getProject(subject.id)) {
+    const editor = { userId, seen: project.edits ?? 0 };
+    const updated = await updateProject(project, { tags: distinct(tagsOf(project)) }, editor);
+    if (updated) return updated;
+  }
+  throw notFound('The project was deleted meanwhile.');
+};
+
+/** With those that it has. */
+const adding = (context: Context<Project>): Promise<Project> => {
+  const tags = given(context);
+  return write(context, (project) => [...(project.tags ?? []), ...tags]);
 };
 
 const list = async ({ request, subject }: Context<Project>): Promise<Answer> =>
@@ -35,17 +48,17 @@ const effective = async ({ request, subject }: Context<Project>): Promise<Answer
   );
 
 const addAndList = async (context: Context<Project>): Promise<Answer> => {
-  const updated = await write(context.subject, [...(context.subject.tags ?? []), ...given(context)]);
-  return wholeList(context.request, tagBindingDocuments(updated));
+  return wholeList(context.request, tagBindingDocuments(await adding(context)));
 };
 
 const add = async (context: Context<Project>): Promise<Answer> => {
-  await write(context.subject, [...(context.subject.tags ?? []), ...given(context)]);
+  await adding(context);
   return noContent();
 };
 
 const replace = async (context: Context<Project>): Promise<Answer> => {
-  await write(context.subject, given(context));
+  const tags = given(context);
+  await write(context, () => tags);
   return noContent();
 };
 

@@ -6,6 +6,7 @@ import {
   createProject,
   deleteProject,
   findProjects,
+  getProject,
   getProjects,
   listProjects,
   type Project,
@@ -15,8 +16,9 @@ import { hasWorkspacesIn } from '../../../store/workspaces/workspace-lists.ts';
 import { getWorkspaces, updateWorkspace, type Workspace } from '../../../store/workspaces/workspaces.ts';
 import { type Answer, created, noContent, ok } from '../../answer.ts';
 import { projectDocument } from '../../documents/organizations.ts';
-import { badRequest, conflict, forbidden, unprocessable } from '../../errors.ts';
+import { badRequest, conflict, forbidden, notFound, unprocessable } from '../../errors.ts';
 import { type InOrganization, organization, project } from '../../finders.ts';
+import { checkSeen, editorOf, tagged } from '../../guard.ts';
 import { readNewProject, readProjectChange } from '../../input/project-input.ts';
 import { check, identifier } from '../../input/validation.ts';
 import { list, pageOf, slice, totalOf } from '../../pagination.ts';
@@ -74,13 +76,23 @@ const create = async ({ request, subject, granted }: Context<InOrganization>): P
   return created(projectDocument(made, granted));
 };
 
-const update = async ({ request, subject, granted }: Context<Project>): Promise<Answer> => {
+const read = async ({ subject, granted }: Context<Project>): Promise<Answer> =>
+  tagged(ok(projectDocument(subject, granted)), subject);
+
+const update = async (context: Context<Project>): Promise<Answer> => {
+  const { request, subject } = context;
   const change = await readProjectChange(request, subject);
-  if (Object.keys(change).length === 0) return ok(projectDocument(subject, granted));
-  const updated = await updateProject(subject, change);
-  if (!updated) throw taken();
+  const editor = await editorOf(context, subject, 'project');
+  if (Object.keys(change).length === 0) return read(context);
+  const updated = await updateProject(subject, change, editor);
+  if (!updated) {
+    const found = await getProject(subject.id);
+    if (!found) throw notFound('The project was deleted meanwhile.');
+    await checkSeen(request, found, 'project');
+    throw taken();
+  }
   if (change.defaultExecutionMode) await carryFromProject(updated);
-  return ok(projectDocument(updated, granted));
+  return read({ ...context, subject: updated });
 };
 
 const remove = async ({ subject }: Context<Project>): Promise<Answer> => {
@@ -130,9 +142,7 @@ const move = async ({ request, subject, principal }: Context<Project>): Promise<
 export const projectRoutes: Route[] = [
   route('GET', '/organizations/{organization}/projects', 'organization:read', organization, listAll),
   route('POST', '/organizations/{organization}/projects', 'project:create', organization, create),
-  route('GET', '/projects/{project}', 'project:read', project, async ({ subject, granted }) =>
-    ok(projectDocument(subject, granted)),
-  ),
+  route('GET', '/projects/{project}', 'project:read', project, read),
   route('PATCH', '/projects/{project}', 'project:update', project, update),
   route('DELETE', '/projects/{project}', 'project:delete', project, remove),
   route('POST', '/projects/{project}/relationships/workspaces', 'workspace:move', project, move),

@@ -17,6 +17,7 @@ import { teamDocument } from '../../documents/teams.ts';
 import { userDocument } from '../../documents/users.ts';
 import { conflict, forbidden, notFound, unprocessable } from '../../errors.ts';
 import { type InOrganization, organization } from '../../finders.ts';
+import { checkSeen, editorOf, tagged } from '../../guard.ts';
 import { includes } from '../../include.ts';
 import { readNewTeam, readTeamChange } from '../../input/team-input.ts';
 import { list, pageOf, slice } from '../../pagination.ts';
@@ -139,9 +140,13 @@ const update = async (context: Context<Team>): Promise<Answer> => {
   if (change.visibility === 'secret' && subject.visibility !== 'secret' && !granted.has('team:read-secret')) {
     throw secret();
   }
-  const updated = Object.keys(change).length ? await updateTeam(subject, change) : subject;
-  if (updated) return ok(...(await answer(context, updated)));
-  throw (await getTeam(subject.id)) ? taken() : notFound('The team was deleted meanwhile.');
+  const editor = await editorOf(context, subject, 'team');
+  const updated = Object.keys(change).length ? await updateTeam(subject, change, editor) : subject;
+  if (updated) return tagged(ok(...(await answer(context, updated))), updated);
+  const found = await getTeam(subject.id);
+  if (!found) throw notFound('The team was deleted meanwhile.');
+  await checkSeen(request, found, 'team');
+  throw taken();
 };
 
 const remove = async ({ subject }: Context<Team>): Promise<Answer> => {
@@ -153,7 +158,9 @@ const remove = async ({ subject }: Context<Team>): Promise<Answer> => {
 export const teamRoutes: Route[] = [
   route('GET', '/organizations/{organization}/teams', 'team:read', organization, listOfOrganization),
   route('POST', '/organizations/{organization}/teams', 'team:write', organization, create),
-  route('GET', '/teams/{team}', 'team:read', team, async (context) => ok(...(await answer(context, context.subject)))),
+  route('GET', '/teams/{team}', 'team:read', team, async (context) =>
+    tagged(ok(...(await answer(context, context.subject))), context.subject),
+  ),
   route('PATCH', '/teams/{team}', 'team:write', team, update),
   route('DELETE', '/teams/{team}', 'team:write', team, remove),
 ];

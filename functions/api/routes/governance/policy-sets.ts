@@ -18,6 +18,7 @@ import { type Answer, created, noContent, ok, type Resource } from '../../answer
 import { policyDocument, policySetDocument, policySetVersionDocument } from '../../documents/policies.ts';
 import { notFound, unprocessable } from '../../errors.ts';
 import { type InOrganization, organization, policySet } from '../../finders.ts';
+import { checkSeen, editorOf, tagged } from '../../guard.ts';
 import { includes } from '../../include.ts';
 import {
   type Relation,
@@ -51,10 +52,15 @@ const create = async ({ request, subject }: Context<InOrganization>): Promise<An
   return created(policySetDocument(set));
 };
 
-const update = async ({ request, subject }: Context<PolicySet>): Promise<Answer> => {
-  const updated = await updatePolicySet(subject, readPolicySetChange(request, subject));
-  if (updated) return ok(policySetDocument(updated));
-  throw (await getPolicySet(subject.id)) ? taken() : notFound('The policy set was deleted meanwhile.');
+const update = async (context: Context<PolicySet>): Promise<Answer> => {
+  const { request, subject } = context;
+  const change = readPolicySetChange(request, subject);
+  const updated = await updatePolicySet(subject, change, await editorOf(context, subject, 'policy set'));
+  if (updated) return tagged(ok(policySetDocument(updated)), updated);
+  const found = await getPolicySet(subject.id);
+  if (!found) throw notFound('The policy set was deleted meanwhile.');
+  await checkSeen(request, found, 'policy set');
+  throw taken();
 };
 
 /** Doing it again changes nothing. */
@@ -120,7 +126,7 @@ const included = async (
 };
 
 const read = async (context: Context<PolicySet>): Promise<Answer> =>
-  ok(policySetDocument(context.subject), await included(context, [context.subject]));
+  tagged(ok(policySetDocument(context.subject), await included(context, [context.subject])), context.subject);
 
 /** By the names alone, unless a filter asks for what only the sets know. */
 const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {

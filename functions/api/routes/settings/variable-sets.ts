@@ -24,6 +24,7 @@ import { type Answer, created, noContent, ok, type Resource } from '../../answer
 import { variableDocument, variableSetDocument } from '../../documents/variables.ts';
 import { notFound, unprocessable } from '../../errors.ts';
 import { type InOrganization, type NewIn, organization, project, variableSet, workspace } from '../../finders.ts';
+import { checkSeen, editorOf, tagged } from '../../guard.ts';
 import { includes } from '../../include.ts';
 import {
   idsOf,
@@ -81,11 +82,15 @@ const replace = async (set: VariableSet, { kind, ids }: Targets): Promise<void> 
 const update = async (context: Context<VariableSet>): Promise<Answer> => {
   const { request, subject } = context;
   const { change, targets } = await readVariableSetChange(request, subject);
-  const updated = Object.keys(change).length ? await updateVariableSet(subject, change) : subject;
-  if (!updated) throw taken();
+  const editor = await editorOf(context, subject, 'variable set');
+  const updated = Object.keys(change).length ? await updateVariableSet(subject, change, editor) : subject;
+  if (!updated) {
+    await checkSeen(request, await again(subject), 'variable set');
+    throw taken();
+  }
   for (const target of targets) await replace(updated, target);
   const latest = targets.length ? await again(updated) : updated;
-  return ok(await document(context, latest), await included(context, [latest]));
+  return tagged(ok(await document(context, latest), await included(context, [latest])), latest);
 };
 
 const knownIncludes = ['vars', 'workspaces', 'projects', 'stacks'] as const;
@@ -114,7 +119,7 @@ const included = async (
 };
 
 const read = async (context: Context<VariableSet>): Promise<Answer> =>
-  ok(await document(context, context.subject), await included(context, [context.subject]));
+  tagged(ok(await document(context, context.subject), await included(context, [context.subject])), context.subject);
 
 /** Doing it again changes nothing. */
 const relate = (kind: Kind, change: 'apply' | 'withdraw') => async (context: Context<VariableSet>) => {

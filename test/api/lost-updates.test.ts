@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answered, type Api, startApi, uniqueName } from '../support/api.ts';
+
+/** Two people have the same settings open; the second one is told instead of undoing what the first one did. */
+
+let api: Api;
+let other: string;
+beforeAll(async () => {
+  api = await startApi();
+  const { createUser } = await import('../../functions/store/access/users.ts');
+  const { createToken } = await import('../../functions/store/access/tokens.ts');
+  const { addMember } = await import('../../functions/store/access/memberships.ts');
+  const { id } = await createUser({ username: 'ada', email: 'ada@some.test' });
+  await addMember('acme', id, 'owner');
+  other = (await createToken(id, '')).secret;
+});
+afterAll(() => api.close());
+
+const made = async (collection: string, attributes: object): Promise<string> => {
+  const answer = await api.post(`organizations/acme/${collection}`, { name: uniqueName('thing'), ...attributes });
+  return answer.body.data.id;
+};
+
+const kinds: [what: string, path: () => Promise<string>, field: string, values: unknown[]][] = [
+  ['team', async () => `teams/${await made('teams', {})}`, 'sso-team-id', ['a', 'b', 'c']],
+  ['project', async () => `projects/${await made('projects', {})}`, 'description', ['a', 'b', 'c']],
+  ['policy set', async () => `policy-sets/${await made('policy-sets', {})}`, 'description', ['a', 'b', 'c']],
+  ['variable set', async () => `varsets/${await made('varsets', {})}`, 'description', ['a', 'b', 'c']],
+  ['organization', async () => 'organizations/acme', 'email', ['a@b.test', 'b@b.test', 'c@b.test']],
+];
+
+const change = (path: string, attributes: object, tag?: string, token?: string): Promise<Answered> =>
+  api.call('PATCH', path, { token, body: { data: { attributes } }, headers: tag ? { 'if-match': tag } : {} });
+
+describe.each(kinds)('settings of a %s', (what, make, field, [first, second, third]) => {
+  const shown = async (path: string) => (await api.get(path)).body.data.attributes[field];
+
+  it('are changed by who has seen them, and by nobody who has not', async () => {
+    const path = await make();
+    const { etag = '' } = (await api.get(path)).headers;
+    expect(etag).toMatch(/^"\d+"$/);
+    const done = await change(path, { [field]: first }, etag, other);
+    expect(done.status).toBe(200);
+    expect(done.headers.etag).not.toBe(etag);
+    expect((await api.get(path)).headers.etag).toBe(done.headers.etag);
+
+    const late = await change(path, { [field]: second }, etag);
+    expect(late.status).toBe(412);
+    expect(late.body.errors[0]).toMatchObject({
+      title: 'precondition failed',
+      detail: expect.stringContaining(`ada changed the ${what} at 2`),
+      meta: { 'changed-by': 'ada', 'changed-at': expect.stringMatching(/^2.*Z$/) },
+    });
+    expect(await shown(path)).toBe(first);
+    expect((await change(path, { [field]: second }, `"7", W/${done.headers.etag}`)).status).toBe(200);
+    expect((await change(path, { [field]: third }, '*')).status).toBe(200);
+  });
+
+  it('are changed as ever by who does not ask', async () => {
+    const path = await make();
+    for (const value of [first, second]) expect((await change(path, { [field]: value })).status).toBe(200);
+    expect(await shown(path)).toBe(second);
+  });
+
+  it('have one winner of those who are as fast', async () => {
+    const path = await make();
+    const { etag } = (await api.get(path)).headers;
+    const answers = await Promise.all([first, second, third].map((value) => change(path, { [field]: value }, etag)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412]);
+    expect(await shown(path)).toBe(answers.find(({ status }) => status === 200)?.body.data.attributes[field]);
+  });
+});
+
+it.each(kinds.slice(0, 4))('a %s that is not renamed after all leaves the name to others', async (_, make) => {
+  const [path, elsewhere] = [await make(), await make()];
+  const { etag } = (await api.get(path)).headers;
+  const [name, taken] = [uniqueName('new'), uniqueName('taken')];
+  await change(elsewhere, { name: taken });
+  expect((await change(path, { name: taken }, etag)).status).toBe(422);
+  const renamed = await Promise.all([change(path, { name: uniqueName('won') }, etag), change(path, { name }, etag)]);
+  expect(renamed.map(({ status }) => status).sort()).toEqual([200, 412]);
+  const lost = renamed.find(({ status }) => status === 412) === renamed[1];
+  if (lost) expect((await change(elsewhere, { name })).status).toBe(200);
+  else expect((await change(elsewhere, { name })).status).toBe(422);
+});
+
+it('tags that two add to a project at the same moment are both there', async () => {
+  const path = `projects/${await made('projects', {})}/relationships/tag-bindings`;
+  const keys = ['a', 'b', 'c', 'd'];
+  const add = (key: string) =>
+    api.call('POST', path, { body: { data: [{ type: 'tag-bindings', attributes: { key, value: '' } }] } });
+  expect((await Promise.all(keys.map(add))).map(({ status }) => status)).toEqual([204, 204, 204, 204]);
+  const { body } = await api.get(path);
+  expect(body.data.map(({ attributes }: { attributes: { key: string } }) => attributes.key)).toEqual(keys);
+});
