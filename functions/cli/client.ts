@@ -13,6 +13,8 @@ export interface Resource {
   attributes: Record<string, any>;
   relationships?: Record<string, { data?: { id: string; type: string } | { id: string; type: string }[] | null }>;
   links?: Record<string, string>;
+  /** Which settings these are, where the API guards them: sent back as `If-Match` with a change of them. */
+  etag?: string;
 }
 
 export interface Document<D = Resource> {
@@ -26,7 +28,13 @@ export type RunAction = 'apply' | 'discard' | 'cancel' | 'force-cancel' | 'force
 export class ApiError extends Error {
   override name = 'ApiError';
   readonly status: number;
-  readonly errors: { status: string; title: string; detail?: string; source?: { pointer: string } }[];
+  readonly errors: {
+    status: string;
+    title: string;
+    detail?: string;
+    source?: { pointer: string };
+    meta?: Record<string, string>;
+  }[];
   constructor(method: string, path: string, status: number, body: string) {
     let errors: ApiError['errors'] = [];
     try {
@@ -66,20 +74,29 @@ export class Client {
   }
 
   /** Any call below `/api/v2`. @throws {ApiError} for 4xx and 5xx */
-  async call<D = Resource>(method: string, path: string, body?: unknown): Promise<Document<D>> {
+  async call<D = Resource>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Document<D>> {
     const init = {
       method,
       headers: {
         authorization: `Bearer ${this.#token}`,
         accept: mediaType,
         ...(body === undefined ? {} : { 'content-type': mediaType }),
+        ...headers,
       },
       body: body === undefined ? undefined : JSON.stringify(body),
     };
     const response = await inTurn(() => fetch(`${this.url}/api/v2${path}`, init));
     const text = await response.text();
     if (!response.ok) throw new ApiError(method, path, response.status, text);
-    return (text ? JSON.parse(text) : { data: undefined }) as Document<D>;
+    const answer = (text ? JSON.parse(text) : { data: undefined }) as Document<D>;
+    const etag = response.headers.get('etag');
+    if (etag && answer.data) Object.assign(answer.data as object, { etag });
+    return answer;
   }
 
   /** Of an endpoint that answers in plain text. @throws {ApiError} */

@@ -53,10 +53,15 @@ export const signIn = async (secret: string): Promise<void> => {
 };
 
 /** A call of the API as the reader; a dead token signs out. @throws {ApiError} */
-export const call = async <D = Resource>(method: string, path: string, body?: unknown): Promise<Document<D>> => {
+export const call = async <D = Resource>(
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+): Promise<Document<D>> => {
   const used = token.value;
   try {
-    return await client.value.call<D>(method, path, body);
+    return await client.value.call<D>(method, path, body, headers);
   } catch (error) {
     if (error instanceof ApiError && error.status === 401 && used === token.value) {
       signOut(
@@ -112,12 +117,19 @@ export const create = async (
   relationships?: Record<string, { data: unknown }>,
 ): Promise<Resource> => (await call('POST', path, { data: { type, attributes, relationships } })).data;
 
+/**
+ * @param seen what the reader was shown: when somebody has changed it since, nothing is changed
+ * @throws {ApiError} 412 then
+ */
 export const change = async (
   path: string,
   type: string,
   attributes: Record<string, unknown>,
-  relationships?: Record<string, { data: unknown }>,
-): Promise<Resource> => (await call('PATCH', path, { data: { type, attributes, relationships } })).data;
+  { relationships, seen }: { relationships?: Record<string, { data: unknown }>; seen?: Resource } = {},
+): Promise<Resource> => {
+  const headers: Record<string, string> = seen?.etag ? { 'if-match': seen.etag } : {};
+  return (await call('PATCH', path, { data: { type, attributes, relationships } }, headers)).data;
+};
 
 /**
  * What a reader changed, for two may do so at once: the rest stays as somebody else made it.
@@ -127,6 +139,13 @@ export const changed = (wanted: Record<string, unknown>, known: Record<string, u
   Object.fromEntries(
     Object.entries(wanted).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(known[name])),
   );
+
+/** Who was faster, and when; undefined for anything else that can go wrong. */
+export const whoWasFaster = (error: unknown): { by: string; at: string | undefined } | undefined => {
+  if (!(error instanceof ApiError) || error.status !== 412) return undefined;
+  const { 'changed-by': by = 'Somebody', 'changed-at': at } = error.errors[0]?.meta ?? {};
+  return { by, at };
+};
 
 /** What to tell the reader: the server's own words where there are any. */
 export const saying = (error: unknown): string => {

@@ -117,8 +117,38 @@ const govern = async (client: Client, organization: string) => {
     const relationships = { teams: { data: [{ type: 'teams', id: team.id }] } };
     await client.create(`${home}/organization-memberships`, 'organization-memberships', { email }, relationships);
   }
+  await client.create(`/teams/${team.id}/authentication-tokens`, 'authentication-tokens', {
+    description: 'CI of the platform',
+    'expired-at': new Date(Date.now() + 90 * 86_400_000).toISOString(),
+  });
+  await client.create(`${home}/authentication-token?token=audit-trails`, 'authentication-tokens', {});
+  const tags = ['team = payments', 'critical'].map((tag) => tag.split(' = '));
+  const bindings = tags.map(([key, value = '']) => ({ type: 'tag-bindings', attributes: { key, value } }));
+  const project = await client.create(
+    `${home}/projects`,
+    'projects',
+    { name: 'payments', description: 'Whatever touches money', 'default-execution-mode': 'local' },
+    { 'tag-bindings': { data: bindings } },
+  );
+  await client.create(
+    `${home}/workspaces`,
+    'workspaces',
+    { name: 'ledger', description: 'Accounts and bookings' },
+    { project: { data: { type: 'projects', id: project.id } } },
+  );
+  // Somebody tries what is not for them.
+  const fresh = await client.create(`/teams/${team.id}/authentication-token`, 'authentication-tokens', {});
+  const foreign = new Client(client.url, fresh.attributes.token);
+  await foreign.call('DELETE', `/teams/${team.id}`).catch(() => {});
+  await client.call('DELETE', `/authentication-tokens/${fresh.id}`);
   const settings = `/app/${organization}/settings`;
-  return { policySet: `${settings}/policy-sets/${set.id}`, team: `${settings}/teams/${team.id}` };
+  return {
+    policySet: `${settings}/policy-sets/${set.id}`,
+    team: `${settings}/teams/${team.id}`,
+    project: `/app/${organization}/projects/${project.id}`,
+    auditTrail: `${settings}/audit-trail`,
+    settings: `${settings}/general`,
+  };
 };
 
 const take = async (page: Page, name: string): Promise<void> => {

@@ -2,8 +2,8 @@ import { type Signal, useSignal } from '@preact/signals';
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useId } from 'preact/hooks';
 import { ApiError } from '../../cli/client.ts';
-import { saying } from '../session.ts';
-import { Notice } from './basics.tsx';
+import { saying, whoWasFaster } from '../session.ts';
+import { Ago, Notice } from './basics.tsx';
 
 /** Forms: labelled fields, what the server says about them, one submission at a time. */
 
@@ -11,6 +11,8 @@ import { Notice } from './basics.tsx';
 interface Problem {
   text: string;
   field: string | undefined;
+  /** Somebody else has changed what is shown. */
+  faster: ReturnType<typeof whoWasFaster>;
 }
 
 const Problems = createContext<Signal<Problem | undefined> | undefined>(undefined);
@@ -188,11 +190,13 @@ interface FormProps {
   /** @throws what to tell the reader */
   onSubmit(data: FormData): Promise<void>;
   onCancel?(): void;
+  /** Shows it as it is now, after somebody else was faster; what was typed in is gone then. */
+  onReload?(): Promise<void>;
   children: ComponentChildren;
 }
 
 export const Form = (props: FormProps) => {
-  const { submit, back = 'Cancel', danger, disabled, readOnly, onSubmit, onCancel, children } = props;
+  const { submit, back = 'Cancel', danger, disabled, readOnly, onSubmit, onCancel, onReload, children } = props;
   const busy = useSignal(false);
   const problem = useSignal<Problem | undefined>(undefined);
   const send = async (event: SubmitEvent) => {
@@ -204,7 +208,7 @@ export const Form = (props: FormProps) => {
     try {
       await onSubmit(new FormData(form));
     } catch (caught) {
-      problem.value = { text: saying(caught), field: fieldOf(form, caught) };
+      problem.value = { text: saying(caught), field: fieldOf(form, caught), faster: whoWasFaster(caught) };
     }
     busy.value = false;
   };
@@ -218,7 +222,10 @@ export const Form = (props: FormProps) => {
   return (
     <form class="stack" onSubmit={send}>
       <Problems.Provider value={problem}>{children}</Problems.Provider>
-      {problem.value && !problem.value.field && <Notice kind="bad">{problem.value.text}</Notice>}
+      {problem.value?.faster && <Outdated {...problem.value.faster} onReload={onReload} />}
+      {problem.value && !problem.value.field && !problem.value.faster && (
+        <Notice kind="bad">{problem.value.text}</Notice>
+      )}
       <div class="row ends">
         {onCancel && (
           <button type="button" onClick={onCancel}>
@@ -230,6 +237,40 @@ export const Form = (props: FormProps) => {
         </button>
       </div>
     </form>
+  );
+};
+
+interface OutdatedProps {
+  by: string;
+  at: string | undefined;
+  onReload: FormProps['onReload'];
+}
+
+/** For the second of two who change the same thing. */
+const Outdated = ({ by, at, onReload }: OutdatedProps) => {
+  const failed = useSignal<string | undefined>(undefined);
+  const reload = () =>
+    onReload?.().catch((error) => {
+      failed.value = saying(error);
+    });
+  return (
+    <Notice kind="bad">
+      <div class="stack tight">
+        <p>
+          <strong>{by}</strong> changed this {at ? <Ago at={at} /> : 'meanwhile'}, after you opened it. Nothing of yours
+          is saved.
+        </p>
+        {onReload && (
+          <p>
+            <button type="button" class="small-button" onClick={reload}>
+              Reload
+            </button>{' '}
+            to see it as it is now, and make your change again.
+          </p>
+        )}
+        {failed.value && <p>{failed.value}</p>}
+      </div>
+    </Notice>
   );
 };
 

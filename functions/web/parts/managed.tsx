@@ -4,7 +4,7 @@ import type { Resource } from '../../cli/client.ts';
 import { type Live, useLive } from '../live.ts';
 import { go } from '../location.ts';
 import type { Place } from '../places.ts';
-import { call, change } from '../session.ts';
+import { call, change, get } from '../session.ts';
 import { Loaded } from './basics.tsx';
 import { Confirm, Dialog } from './dialog.tsx';
 import { Form } from './form.tsx';
@@ -51,18 +51,23 @@ interface ManagedProps {
   mayDelete: boolean;
   /** Attributes to be saved, of the form with these fields. */
   attributesOf(data: FormData): Record<string, unknown>;
-  fields: ComponentChildren;
+  relationshipsOf?(data: FormData, seen: Resource): Record<string, { data: unknown }>;
+  /** Of the thing as the reader was first shown it. */
+  fields(thing: Resource): ComponentChildren;
+  /** The thing as it is now, when it is not all at its own path. */
+  read?(): Promise<Resource>;
   /** What follows from deleting it. */
   consequence: ComponentChildren;
   onChange(): void;
 }
 
+const pathOf = ({ type, id }: Resource): string => `/${type}/${id}`;
+
 /** Title of one thing, with the ways to change and to delete it for who may. */
 export const Managed = (props: ManagedProps) => {
-  const { what, thing, list, mayChange, mayDelete, attributesOf, fields, consequence, onChange } = props;
+  const { what, thing, list, mayChange, mayDelete, consequence } = props;
   const asking = useSignal<'change' | 'delete' | undefined>(undefined);
   const { name, description } = thing.attributes;
-  const path = `/${thing.type}/${thing.id}`;
   const close = () => {
     asking.value = undefined;
   };
@@ -74,27 +79,13 @@ export const Managed = (props: ManagedProps) => {
         onEdit={mayChange && (() => (asking.value = 'change'))}
         onDelete={mayDelete && (() => (asking.value = 'delete'))}
       />
-      {asking.value === 'change' && (
-        <Dialog title={`Change ${name}`} onClose={close}>
-          <Form
-            submit="Save"
-            onCancel={close}
-            onSubmit={async (data) => {
-              await change(path, thing.type, attributesOf(data));
-              close();
-              onChange();
-            }}
-          >
-            {fields}
-          </Form>
-        </Dialog>
-      )}
+      {asking.value === 'change' && <Change {...props} onClose={close} />}
       {asking.value === 'delete' && (
         <Confirm
           title={`Delete ${name}?`}
           yes={`Delete ${what}`}
           onYes={async () => {
-            await call('DELETE', path);
+            await call('DELETE', pathOf(thing));
             go(list);
           }}
           onClose={close}
@@ -103,5 +94,33 @@ export const Managed = (props: ManagedProps) => {
         </Confirm>
       )}
     </>
+  );
+};
+
+const Change = (props: ManagedProps & { onClose(): void }) => {
+  const { thing, attributesOf, relationshipsOf, fields, read, onChange, onClose } = props;
+  // It is asked for again all the time; the form goes on showing what it began with.
+  const seen = useSignal(thing);
+  const { type, attributes } = seen.value;
+  const path = pathOf(thing);
+  return (
+    <Dialog title={`Change ${attributes.name}`} onClose={onClose}>
+      <Form
+        key={seen.value.etag}
+        submit="Save"
+        onCancel={onClose}
+        onSubmit={async (data) => {
+          const relationships = relationshipsOf?.(data, seen.value);
+          await change(path, type, attributesOf(data), { relationships, seen: seen.value });
+          onClose();
+          onChange();
+        }}
+        onReload={async () => {
+          seen.value = await (read ? read() : get(path));
+        }}
+      >
+        {fields(seen.value)}
+      </Form>
+    </Dialog>
   );
 };

@@ -27,11 +27,19 @@ export interface TrailEvent {
 
 const spaced = (text: string): string => text.replaceAll('_', ' ');
 
-const said: Record<string, string> = { create: 'created', update: 'changed', destroy: 'deleted', show: 'read' };
+/** The API's words, in ours, for what was done and for what was not. */
+const said: Record<string, readonly [done: string, tried: string]> = {
+  create: ['created', 'create'],
+  update: ['changed', 'change'],
+  destroy: ['deleted', 'delete'],
+  show: ['read', 'read'],
+};
 
-/** `workspace: created`, `policy set: create workspaces`; names of the API's own stay as they are. */
-export const deedIn = ({ resource: { type, action } }: TrailEvent): string =>
-  `${spaced(type)}: ${Object.hasOwn(said, action) ? said[action] : spaced(action)}`;
+/** `workspace: created`, and where nothing came of it `workspace: create`; other actions keep the names they have. */
+export const deedIn = ({ resource: { type, action, meta } }: TrailEvent): string => {
+  const words = Object.hasOwn(said, action) ? said[action] : undefined;
+  return `${spaced(type)}: ${words?.[meta.outcome === 'allowed' ? 0 : 1] ?? spaced(action)}`;
+};
 
 const kinds: Record<string, string> = {
   team: 'with a token of a team',

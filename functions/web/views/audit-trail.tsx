@@ -149,7 +149,7 @@ const Line = ({ event, organization }: { event: TrailEvent; organization: string
         {token && (
           <>
             {' · '}
-            <span class="mono">{token}</span>
+            <span class="mono nowrap">{token}</span>
           </>
         )}
       </span>

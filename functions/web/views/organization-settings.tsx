@@ -37,6 +37,7 @@ export const OrganizationSettings = ({ organization }: { organization: string })
 const General = ({ organization }: { organization: Resource }) => {
   const saved = useSignal(false);
   const seen = useSignal(organization);
+  const reloads = useSignal(0);
   const { attributes, id } = seen.value;
   const mayUpdate = attributes.permissions['can-update'];
   const submit = async (data: FormData) => {
@@ -47,14 +48,24 @@ const General = ({ organization }: { organization: Resource }) => {
       'cost-estimation-enabled': data.has('cost-estimation-enabled'),
       'allow-force-delete-workspaces': data.has('allow-force-delete-workspaces'),
     };
-    seen.value = await change(`/organizations/${id}`, 'organizations', changed(settings, attributes));
+    const path = `/organizations/${id}`;
+    seen.value = await change(path, 'organizations', changed(settings, attributes), { seen: seen.value });
     knowOrganization(seen.value);
     saved.value = true;
   };
   return (
     <section class="panel pad stack">
       {!mayUpdate && <p class="soft">Only owners can change the settings of {id}.</p>}
-      <Form submit="Save settings" readOnly={!mayUpdate} onSubmit={submit}>
+      <Form
+        key={reloads.value}
+        submit="Save settings"
+        readOnly={!mayUpdate}
+        onSubmit={submit}
+        onReload={async () => {
+          seen.value = await get(`/organizations/${id}`);
+          reloads.value++;
+        }}
+      >
         <Text label="E-mail" name="email" required value={attributes.email} hint="Of those who answer for it." />
         <Select
           label="Execution of new workspaces"

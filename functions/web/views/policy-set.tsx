@@ -56,7 +56,7 @@ const PolicySet = ({ set, included, organization, live }: Props) => {
         mayChange={mayWrite}
         mayDelete={mayWrite}
         attributesOf={(data) => policySetOf(data, kind)}
-        fields={<PolicySetFields set={set} kind={kind} />}
+        fields={(seen) => <PolicySetFields set={seen} kind={kind} />}
         consequence={
           <>Runs that are queued from now on in {global ? 'any workspace' : 'its workspaces'} are not judged by it.</>
         }

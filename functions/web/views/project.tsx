@@ -4,7 +4,8 @@ import { hrefOf } from '../location.ts';
 import { useOrganization } from '../organization.ts';
 import { Managed, Single } from '../parts/managed.tsx';
 import { all, get, related } from '../session.ts';
-import { ProjectFields, projectOf } from './projects.tsx';
+import { type Tag, textOfTag } from '../text/tags.ts';
+import { isOwnMode, ProjectFields, projectOf, tagsOf } from './projects.tsx';
 import { TeamAccess } from './team-access.tsx';
 
 interface Known {
@@ -15,10 +16,17 @@ interface Known {
 const load = async (organization: string, id: string): Promise<Known> => {
   const wanted = encodeURIComponent(id);
   const [project, workspaces] = await Promise.all([
-    get(`/projects/${wanted}`),
+    read(wanted),
     all(`/organizations/${organization}/workspaces?filter[project][id]=${wanted}`),
   ]);
   return { project, workspaces: workspaces.data };
+};
+
+/** With its tags as an attribute. They are asked for last: the project is the older one if somebody is just changing it. */
+const read = async (id: string): Promise<Resource> => {
+  const project = await get(`/projects/${id}`);
+  const { data } = await all(`/projects/${id}/tag-bindings`);
+  return { ...project, attributes: { ...project.attributes, tags: data.map(({ attributes }) => attributes) } };
 };
 
 export const ProjectView = ({ organization, id }: { organization: string; id: string }) => {
@@ -37,8 +45,10 @@ export const ProjectView = ({ organization, id }: { organization: string; id: st
 };
 
 const Project = ({ project, workspaces, organization, live }: Known & { organization: string; live: Live<Known> }) => {
-  const isDefault = related(useOrganization(organization), 'default-project') === project.id;
-  const { permissions } = project.attributes;
+  const home = useOrganization(organization);
+  const isDefault = related(home, 'default-project') === project.id;
+  const { permissions, tags, 'default-execution-mode': mode } = project.attributes;
+  const mayTag = permissions['can-manage-tags'];
   return (
     <>
       <Managed
@@ -48,11 +58,28 @@ const Project = ({ project, workspaces, organization, live }: Known & { organiza
         mayChange={permissions['can-update']}
         mayDelete={permissions['can-destroy'] && !isDefault}
         attributesOf={projectOf}
-        fields={<ProjectFields project={project} />}
+        relationshipsOf={(data, seen) => (mayTag ? tagsOf(data, seen.attributes.tags) : {})}
+        fields={(seen) => (
+          <ProjectFields project={seen} tagged={mayTag} inherited={home?.attributes['default-execution-mode']} />
+        )}
+        read={() => read(project.id)}
         consequence="Only a project without workspaces can be deleted."
         onChange={live.refresh}
       />
-      {isDefault && <p class="soft">New workspaces belong to it unless another project is chosen.</p>}
+      <p class="row">
+        {(tags as Tag[]).map((tag) => (
+          <span key={tag.key} class="tag">
+            {textOfTag(tag)}
+          </span>
+        ))}
+        <span class="soft">
+          {mode === 'local'
+            ? 'Terraform of its workspaces runs where it is called; only states are kept here.'
+            : 'Terraform of its workspaces runs here.'}
+          {!isOwnMode(project) && ` So it is in all of ${organization}.`}
+          {isDefault && ' New workspaces belong to it unless another project is chosen.'}
+        </span>
+      </p>
       <div class="halves">
         <section class="stack" aria-label="Workspaces">
           <h2>Workspaces</h2>

@@ -2,13 +2,14 @@ import { useSignal } from '@preact/signals';
 import type { Resource } from '../../cli/client.ts';
 import { useLive } from '../live.ts';
 import { go, hrefOf } from '../location.ts';
-import { may } from '../organization.ts';
+import { may, organizationNow } from '../organization.ts';
 import { Loaded } from '../parts/basics.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { Form, Text, textOf } from '../parts/form.tsx';
+import { Form, Select, Text, textOf } from '../parts/form.tsx';
 import { Head } from '../parts/head.tsx';
 import { OrganizationShell } from '../parts/organization-shell.tsx';
 import { all, create } from '../session.ts';
+import { type Tag, tagsIn, textOfTags } from '../text/tags.ts';
 
 /** Workspaces that belong together: of one team, of one product. */
 export const Projects = ({ organization }: { organization: string }) => {
@@ -46,26 +47,71 @@ export const Projects = ({ organization }: { organization: string }) => {
 
 const NewProject = ({ organization, onClose }: { organization: string; onClose(): void }) => {
   const submit = async (data: FormData) => {
-    const project = await create(`/organizations/${organization}/projects`, 'projects', projectOf(data));
+    const path = `/organizations/${organization}/projects`;
+    const project = await create(path, 'projects', projectOf(data), tagsOf(data));
     go({ view: 'project', organization, id: project.id });
   };
   return (
     <Dialog title="New project" onClose={onClose}>
       <Form submit="Create project" onSubmit={submit} onCancel={onClose}>
-        <ProjectFields />
+        <ProjectFields tagged inherited={organizationNow(organization)?.attributes['default-execution-mode']} />
       </Form>
     </Dialog>
   );
 };
 
-export const ProjectFields = ({ project }: { project?: Resource }) => (
-  <>
-    <Text label="Name" name="name" required autoFocus={!project} value={project?.attributes.name} />
-    <Text label="Description" name="description" value={project?.attributes.description ?? ''} />
-  </>
-);
+/** Otherwise it follows the organization. */
+export const isOwnMode = ({ attributes }: Resource): boolean =>
+  attributes['setting-overwrites']?.['default-execution-mode'] === true;
+
+interface FieldsProps {
+  project?: Resource;
+  /** Whether the reader may say which tags it has. */
+  tagged: boolean;
+  /** Execution mode of the organization, as far as it is known. */
+  inherited: string | undefined;
+}
+
+export const ProjectFields = ({ project, tagged, inherited }: FieldsProps) => {
+  const known = project?.attributes;
+  return (
+    <>
+      <Text label="Name" name="name" required autoFocus={!project} value={known?.name} />
+      <Text label="Description" name="description" value={known?.description ?? ''} />
+      {tagged && (
+        <Text
+          label="Tags"
+          name="tags"
+          lines={3}
+          value={textOfTags(known?.tags ?? [])}
+          hint="One a line, such as team = network, or critical. Its workspaces have them too."
+        />
+      )}
+      <Select
+        label="Execution"
+        name="default-execution-mode"
+        options={[
+          ['', `as in the organization${inherited ? ` (${inherited})` : ''}`],
+          ['remote', 'remote'],
+          ['local', 'local'],
+        ]}
+        value={project && isOwnMode(project) ? known?.['default-execution-mode'] : ''}
+        hint="Of its workspaces whose own settings say nothing else. Local: Terraform runs where it is called, and only the state is kept here."
+      />
+    </>
+  );
+};
 
 export const projectOf = (data: FormData) => ({
   name: textOf(data, 'name'),
   description: textOf(data, 'description') ?? '',
+  // None is the organization's.
+  'default-execution-mode': textOf(data, 'default-execution-mode') ?? null,
+});
+
+/** @param known those that the form was opened with */
+export const tagsOf = (data: FormData, known: Tag[] = []) => ({
+  'tag-bindings': {
+    data: tagsIn(textOf(data, 'tags') ?? '', known).map((attributes) => ({ type: 'tag-bindings', attributes })),
+  },
 });

@@ -46,7 +46,7 @@ export const Settings = ({
         ? { project: { data: { type: 'projects', id: project } } }
         : undefined;
     const path = `/workspaces/${workspace.id}`;
-    await change(path, 'workspaces', changed(settings, attributes), moved);
+    await change(path, 'workspaces', changed(settings, attributes), { relationships: moved });
     await setTags(seen.value, tagsOf(textOf(data, 'tags')));
     seen.value = await get(path);
     saved.value = true;

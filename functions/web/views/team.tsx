@@ -6,7 +6,7 @@ import { Attached } from '../parts/attached.tsx';
 import { Notice } from '../parts/basics.tsx';
 import { Choices, Form } from '../parts/form.tsx';
 import { Managed, Single } from '../parts/managed.tsx';
-import { call, change } from '../session.ts';
+import { call, change, get } from '../session.ts';
 import { organizationFlags } from '../text/access.ts';
 import { nameOf, useMembers } from './members.tsx';
 import { TeamTokens } from './team-tokens.tsx';
@@ -50,12 +50,12 @@ const Team = ({ team, users, organization, live }: Known & { organization: strin
         mayChange={permissions['can-update-sso-team-id']}
         mayDelete={permissions['can-destroy']}
         attributesOf={teamOf}
-        fields={<TeamFields team={team} />}
+        fields={(seen) => <TeamFields team={seen} />}
         consequence={<>What it gave its members ends at once. They stay members of {organization}.</>}
         onChange={live.refresh}
       />
       <div class="sides">
-        <Access key={JSON.stringify(team.attributes['organization-access'])} team={team} onChange={live.refresh} />
+        <Access team={team} onChange={live.refresh} />
         <Members team={team} users={users} organization={organization} onChange={live.refresh} />
       </div>
       {permissions['can-view-api-token'] && <TeamTokens team={team} />}
@@ -63,18 +63,25 @@ const Team = ({ team, users, organization, live }: Known & { organization: strin
   );
 };
 
+const sameAccess = (a: Resource, b: Resource): boolean =>
+  JSON.stringify(a.attributes['organization-access']) === JSON.stringify(b.attributes['organization-access']);
+
 const Access = ({ team, onChange }: { team: Resource; onChange(): void }) => {
   const saved = useSignal(false);
-  const { name, 'organization-access': access, permissions } = team.attributes;
+  const mayChange = team.attributes.permissions['can-update-organization-access'];
+  // The team is asked for again all the time; the form goes on showing what it began with.
+  const begun = useSignal(team);
+  // What else is changed of the team does not concern it.
+  const seen = !mayChange || sameAccess(team, begun.value) ? team : begun.value;
+  const { name, 'organization-access': access } = seen.attributes;
   const owners = name === 'owners';
   const submit = async (data: FormData) => {
     saved.value = false;
     const wanted = new Set(data.getAll('flags'));
     // What is not touched may follow from what is.
     const changed = organizationFlags.filter(([flag]) => wanted.has(flag) !== access[flag]);
-    await change(`/teams/${team.id}`, 'teams', {
-      'organization-access': Object.fromEntries(changed.map(([flag]) => [flag, wanted.has(flag)])),
-    });
+    const flags = { 'organization-access': Object.fromEntries(changed.map(([flag]) => [flag, wanted.has(flag)])) };
+    begun.value = await change(`/teams/${team.id}`, 'teams', flags, { seen });
     saved.value = true;
     onChange();
   };
@@ -84,7 +91,15 @@ const Access = ({ team, onChange }: { team: Resource; onChange(): void }) => {
       {owners ? (
         <p class="soft">Owners may do everything.</p>
       ) : (
-        <Form submit="Save access" readOnly={!permissions['can-update-organization-access']} onSubmit={submit}>
+        <Form
+          key={JSON.stringify(access)}
+          submit="Save access"
+          readOnly={!mayChange}
+          onSubmit={submit}
+          onReload={async () => {
+            begun.value = await get(`/teams/${team.id}`);
+          }}
+        >
           <Choices
             legend="Its members may"
             name="flags"

@@ -54,7 +54,7 @@ const VariableSet = ({ set, workspaces, organization, live }: Known & { organiza
           global: data.has('global'),
           priority: data.has('priority'),
         })}
-        fields={<SetFields set={set} />}
+        fields={(seen) => <SetFields set={seen} />}
         consequence="Runs that are queued from now on will not have its variables."
         onChange={live.refresh}
       />

@@ -83,7 +83,7 @@ beforeAll(async () => {
     'variable sets': { path: `/app/${organization}/variable-sets`, ready: 'For everybody' },
     'variable set': { path: `/app/${organization}/variable-sets/${set.id}`, ready: 'shared-variable' },
     projects: { path: `/app/${organization}/projects`, ready: project.attributes.name },
-    project: { path: `/app/${organization}/projects/${project.id}`, ready: 'There are none' },
+    project: { path: `/app/${organization}/projects/${project.id}`, ready: 'There are none', open: 'Change' },
     'run tasks': { path: `${settings}/run-tasks`, ready: 'http://127.0.0.1', open: 'New run task', ticks: 'Every' },
     'policy sets': { path: `${settings}/policy-sets`, ready: 'For all who build', open: 'New policy set' },
     'policy set with versions': { path: `${settings}/policy-sets/${policySet.id}`, ready: 'in force' },
@@ -93,9 +93,10 @@ beforeAll(async () => {
       open: 'Add policy',
     },
     teams: { path: `${settings}/teams`, ready: team.attributes.name, open: 'New team' },
-    team: { path: `${settings}/teams/${team.id}`, ready: 'Nobody is in it yet' },
+    team: { path: `${settings}/teams/${team.id}`, ready: 'stays when people leave', open: 'New token' },
+    'audit trail': { path: `${settings}/audit-trail`, ready: 'team: created' },
     members: { path: `${settings}/members`, ready: 'owners', open: 'Invite' },
-    'organization settings': { path: `${settings}/general`, ready: 'Delete this organization' },
+    'organization settings': { path: `${settings}/general`, ready: 'There is none' },
     overview: { path: at, ready: 'Current run' },
     'new run': { path: at, ready: 'Current run', open: 'Start new run' },
     runs: { path: `${at}/runs`, ready: 'Applied already' },
@@ -157,7 +158,7 @@ describe.each(looks)('$colorScheme at $viewport.width pixels', (look) => {
     for (const [name, { path, ready, open, ticks, unfolds }] of Object.entries(views)) {
       await page.goto(path);
       await page.getByText(ready).first().waitFor();
-      if (open) await page.getByRole('button', { name: open }).click();
+      if (open) await page.getByRole('main').getByRole('button', { name: open }).click();
       if (ticks) await page.getByRole('dialog').getByLabel(ticks).check();
       // What is folded is looked at too.
       for (const unfold of unfolds ?? []) await page.getByText(unfold).click();

@@ -1,0 +1,121 @@
+import { beforeAll, expect, it } from 'vitest';
+import { Client } from '../../../functions/cli/client.ts';
+import { operate } from '../../e2e/support/operator.ts';
+import { newName } from '../../e2e/support/world.ts';
+import { newMember } from './support/operator.ts';
+import { client, organization, platform, visit } from './support/reader.ts';
+
+/** Settings of an organization: who may come in by a token, who did what, and two people who change the same. */
+
+const evil = '<img src=x onerror="window.hacked=1">';
+const home = `/organizations/${organization}`;
+const settings = `/app/${organization}/settings`;
+
+const make = (collection: string, attributes: object) =>
+  client.create(`${home}/${collection}`, collection, { name: newName('thing'), ...attributes });
+
+beforeAll(() => operate(platform));
+
+it('a token of a team is made, shown once, used, seen in the audit trail and revoked', async () => {
+  const team = await make('teams', { visibility: 'organization' });
+  const page = await visit(`${settings}/teams/${team.id}`);
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'New token' }).click();
+  await dialog.getByLabel('Description').fill(evil);
+  await dialog.getByLabel('Good for').selectOption('90');
+  await dialog.getByRole('button', { name: 'Make token' }).click();
+  const secret = await page.getByLabel('new token', { exact: true }).innerText();
+  expect(secret).toMatch(/^sfteam_/);
+  const path = `/teams/${team.id}/authentication-tokens`;
+  const [token] = await client.list(path);
+  const days = (Date.parse(token?.attributes['expired-at']) - Date.now()) / 86_400_000;
+  expect(Math.round(days)).toBe(90);
+
+  const program = new Client(platform.url, secret);
+  await expect(program.call('DELETE', `/teams/${team.id}`)).rejects.toThrow('403');
+  await page.reload();
+  await page.getByText(/· used /).waitFor();
+  expect(await page.content()).not.toContain(secret);
+  await page.getByRole('button', { name: 'Revoke' }).click();
+  await dialog.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByText('stays when people leave').waitFor();
+  await expect(program.get(`/teams/${team.id}`)).rejects.toThrow('401');
+
+  await page.goto(`${settings}/audit-trail`);
+  const lines = page.getByRole('list', { name: 'Events' }).getByRole('listitem').filter({ hasText: team.id });
+  await lines.filter({ hasText: 'team: delete' }).getByText('refused').waitFor();
+  await lines.filter({ hasText: 'team: created' }).getByRole('link', { name: team.id }).click();
+  await page.getByRole('heading', { name: team.attributes.name }).waitFor();
+  expect(await page.locator('img').count()).toBe(0);
+});
+
+it('a token of the organization takes the place of the former one', async () => {
+  const page = await visit(`${settings}/general`);
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'Make: Audit trail token' }).click();
+  await dialog.getByRole('button', { name: 'Make token' }).click();
+  const first = await page.getByLabel('new token', { exact: true }).innerText();
+  await page.getByRole('button', { name: 'Replace: Audit trail token' }).click();
+  await dialog.getByText('There is one already').waitFor();
+  await dialog.getByRole('button', { name: 'Make token' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const second = await page.getByLabel('new token', { exact: true }).innerText();
+  const ask = (secret: string) =>
+    new Client(platform.url, secret).call('GET', '/organization/audit-trail?page[size]=1');
+  await expect(ask(first)).rejects.toThrow('401');
+  await ask(second);
+  await page.getByRole('button', { name: 'Revoke: Audit trail token' }).click();
+  await dialog.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('button', { name: 'Make: Audit trail token' }).waitFor();
+  await expect(ask(second)).rejects.toThrow('401');
+});
+
+it('a project has tags and an execution mode, and the second of two who change it is told', async () => {
+  const project = await make('projects', { description: 'before' });
+  const page = await visit(`/app/${organization}/projects/${project.id}`);
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'Change', exact: true }).click();
+  await dialog.getByLabel('Tags').fill('team = network\ncritical');
+  await dialog.getByLabel('Execution').selectOption('local');
+  await client.call('PATCH', `/projects/${project.id}`, { data: { attributes: { description: 'by another' } } });
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('changed this just now').waitFor();
+  await dialog.getByRole('button', { name: 'Reload' }).click();
+  await dialog.getByRole('alert').waitFor({ state: 'detached' });
+  expect(await dialog.getByLabel('Description').inputValue()).toBe('by another');
+  await dialog.getByLabel('Tags').fill('team = network\ncritical');
+  await dialog.getByLabel('Execution').selectOption('local');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('team = network').waitFor();
+  await page.getByText('runs where it is called').waitFor();
+  expect((await client.get(`/projects/${project.id}`)).attributes).toMatchObject({
+    description: 'by another',
+    'default-execution-mode': 'local',
+  });
+});
+
+it('what somebody else lets a team do meanwhile is not undone', async () => {
+  const team = await make('teams', {});
+  const page = await visit(`${settings}/teams/${team.id}`);
+  await page.getByLabel('Manage policies').check();
+  await client.call('PATCH', `/teams/${team.id}`, {
+    data: { attributes: { 'organization-access': { 'manage-run-tasks': true } } },
+  });
+  await page.getByRole('button', { name: 'Save access' }).click();
+  await page.getByRole('button', { name: 'Reload' }).click();
+  await page.getByRole('checkbox', { name: 'Manage run tasks', checked: true }).waitFor();
+  await page.getByLabel('Manage policies').check();
+  await page.getByRole('button', { name: 'Save access' }).click();
+  await page.getByText('Saved.').waitFor();
+  const { 'organization-access': access } = (await client.get(`/teams/${team.id}`)).attributes;
+  expect(access).toMatchObject({ 'manage-run-tasks': true, 'manage-policies': true });
+});
+
+it('who may not read the audit trail or manage tokens sees neither', async () => {
+  const page = await visit(`${settings}/general`, { token: await newMember(organization, 'read') });
+  await page.getByText('Only owners can change').waitFor();
+  expect(await page.getByRole('link', { name: 'Audit trail' }).count()).toBe(0);
+  expect(await page.getByText('Tokens of the organization').count()).toBe(0);
+  await page.goto(`${settings}/audit-trail`);
+  await page.getByText('is for its owners').waitFor();
+});
