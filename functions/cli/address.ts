@@ -1,6 +1,7 @@
 import { keptToken, onlyHost, terraformToken } from './credentials.ts';
 import { CommandError, exit, wrongUsage } from './exit.ts';
 import { isAt, type LocalPlatform } from './local-platform.ts';
+import { program } from './program.ts';
 
 /** Where the platform is, and who asks. */
 
@@ -49,7 +50,7 @@ export const findAddress = ({ option, block, local, env = process.env }: Places)
   const host = onlyHost();
   if (host) return addressOf(host, 'your only login', local);
   throw wrongUsage(
-    'No platform is named. Sign in with "stepform login <host>", give --host, or start one on this machine: npm start',
+    `No platform is named. Sign in with "${program} login <host>", give --host, or start one on this machine: npm start`,
   );
 };
 
@@ -73,7 +74,7 @@ export const findToken = (
       ? ' As for Terraform, TF_CLI_CONFIG_FILE replaces what a login has kept.'
       : '';
   throw new CommandError(
-    `There is no token for ${address.host}. Sign in: stepform login ${address.host}.${unused}${hidden}`,
+    `There is no token for ${address.host}. Sign in: ${program} login ${address.host}.${unused}${hidden}`,
     exit.notAllowed,
   );
 };

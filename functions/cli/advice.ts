@@ -2,6 +2,7 @@ import { displayStatus } from '../run/display.ts';
 import type { Resource } from './client.ts';
 import { type ExitCode, exit } from './exit.ts';
 import { bold } from './paint.ts';
+import { program } from './program.ts';
 import { factsOf, offered } from './run-facts.ts';
 import type { Seen } from './seen.ts';
 import { columns } from './terminal.ts';
@@ -51,16 +52,16 @@ const nextSteps = ({ run, apply, override }: Seen): [what: string, command: stri
   if (erroredState(apply)) {
     const file = `${run.id}-errored.tfstate`;
     return [
-      ['save what the apply recorded', `stepform state pull --errored ${run.id} > ${file}`],
-      ['make it the state', `stepform state push ${file}`],
+      ['save what the apply recorded', `${program} state pull --errored ${run.id} > ${file}`],
+      ['make it the state', `${program} state push ${file}`],
     ];
   }
   const { status } = run.attributes;
   if (status === 'errored' || status === 'policy_soft_failed')
-    return [['try again once it is fixed', 'stepform runs start']];
+    return [['try again once it is fixed', `${program} runs start`]];
   return offered(run, undefined, override).flatMap((action): [string, string][] => {
     const [what, command] = verbs[action];
-    return command ? [[what, `stepform runs ${command} ${run.id}`]] : [];
+    return command ? [[what, `${program} runs ${command} ${run.id}`]] : [];
   });
 };
 

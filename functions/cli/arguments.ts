@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type ExitCode, wrongUsage } from './exit.ts';
 import { nearest } from './nearest.ts';
+import { program } from './program.ts';
 import type { Session } from './session.ts';
 
 export interface Option {
@@ -25,7 +26,7 @@ export interface Command {
 }
 
 export const general: Record<string, Option> = {
-  json: { about: 'print JSON, named as in the API: stepform help json' },
+  json: { about: `print JSON, named as in the API: ${program} help json` },
   host: { about: 'the platform, e.g. stepform.example.com', value: 'host' },
   help: { about: 'this', short: 'h' },
 };
@@ -82,7 +83,7 @@ const dashed = (args: string[]): string[] => {
 
 export const optionsOf = (command: Command): Record<string, Option> => ({ ...command.options, ...general });
 
-const seeHelp = ({ name }: Command): string => `See: stepform ${name} --help`;
+const seeHelp = ({ name }: Command): string => `See: ${program} ${name} --help`;
 
 const checkOptions = (command: Command, args: string[]): void => {
   const known = optionsOf(command);
@@ -93,7 +94,7 @@ const checkOptions = (command: Command, args: string[]): void => {
     if (!option) {
       const meant = nearest(token.name, Object.keys(known));
       const advice = meant ? `Did you mean --${meant}?` : seeHelp(command);
-      throw wrongUsage(`stepform ${command.name} has no option ${token.rawName}. ${advice}`);
+      throw wrongUsage(`${program} ${command.name} has no option ${token.rawName}. ${advice}`);
     }
     if (option.value && token.value === undefined) {
       throw wrongUsage(`--${token.name} needs a value: --${token.name} <${option.value}>`);
@@ -135,12 +136,12 @@ const checkWords = (command: Command, words: string[]): void => {
   const missing = takes[words.length];
   if (missing?.startsWith('<')) {
     throw wrongUsage(
-      `${missing} is missing: stepform ${command.name} ${command.takes}\n${command.about}. ${seeHelp(command)}`,
+      `${missing} is missing: ${program} ${command.name} ${command.takes}\n${command.about}. ${seeHelp(command)}`,
     );
   }
   const surplus = words[takes.length];
   if (surplus !== undefined) {
     const takesWhat = takes.length ? `takes ${command.takes}` : 'takes no arguments';
-    throw wrongUsage(`stepform ${command.name} ${takesWhat}, and "${surplus}" is one too many. ${seeHelp(command)}`);
+    throw wrongUsage(`${program} ${command.name} ${takesWhat}, and "${surplus}" is one too many. ${seeHelp(command)}`);
   }
 };

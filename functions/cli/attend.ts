@@ -3,6 +3,7 @@ import { adviceOn, endOf, waitsForOthers } from './advice.ts';
 import { ApiError, type Client, isFinalRun } from './client.ts';
 import { CommandError, type ExitCode, exit } from './exit.ts';
 import { dim } from './paint.ts';
+import { program } from './program.ts';
 import { type Progress, startProgress } from './progress.ts';
 import { changesOf, holderOf, type Seen } from './seen.ts';
 import { ask, columns, isAttended, print, say } from './terminal.ts';
@@ -84,8 +85,8 @@ class Attended {
 
   #goesOn(): void {
     const commands = [
-      ['  watch it again', `stepform runs watch ${this.#id}`],
-      ['  cancel it', `stepform runs cancel ${this.#id}`],
+      ['  watch it again', `${program} runs watch ${this.#id}`],
+      ['  cancel it', `${program} runs cancel ${this.#id}`],
     ];
     say([`\nYou left; the run goes on.`, '', ...columns(commands)].join('\n'));
   }

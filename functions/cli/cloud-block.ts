@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Block, parseHcl } from '../hcl.ts';
+import { parseTerraformJson } from './tf-json.ts';
 
 /** What a folder's Terraform files say: which workspace they belong to, and which variables they declare. */
 
@@ -26,13 +27,17 @@ const names = (folder: string): string[] => {
   }
 };
 
-export const hasConfiguration = (folder: string): boolean =>
-  names(folder).some((name) => /\.(tf|tofu)(\.json)?$/.test(name));
+const isConfiguration = (name: string): boolean => /\.(tf|tofu)(\.json)?$/.test(name);
+
+export const hasConfiguration = (folder: string): boolean => names(folder).some(isConfiguration);
 
 const blocksIn = (folder: string, type: string): Block[] =>
   names(folder)
-    .filter((name) => /\.(tf|tofu)$/.test(name))
-    .flatMap((name) => parseHcl(read(join(folder, name))).blocks)
+    .filter(isConfiguration)
+    .flatMap((name) => {
+      const text = read(join(folder, name));
+      return name.endsWith('.json') ? parseTerraformJson(text) : parseHcl(text).blocks;
+    })
     .filter((block) => block.type === type);
 
 /** A string without templates, which is all that Terraform allows there. */
@@ -59,6 +64,11 @@ export const readCloudBlock = (folder: string, env: NodeJS.ProcessEnv = process.
   };
 };
 
-/** Types of the variables that the folder declares; undefined where none is given. */
+/** Types of the variables that the folder declares; undefined where none is given. In quotes in JSON, and once in HCL. */
 export const declaredVariables = (folder: string): Map<string, string | undefined> =>
-  new Map(blocksIn(folder, 'variable').map(({ labels, attributes }) => [labels[0] ?? '', attributes.type]));
+  new Map(
+    blocksIn(folder, 'variable').map(({ labels, attributes }) => [
+      labels[0] ?? '',
+      attributes.type?.replace(/^"(.*)"$/, '$1'),
+    ]),
+  );

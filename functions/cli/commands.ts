@@ -9,6 +9,7 @@ import { variableCommands } from './commands/variables.ts';
 import { workspaceCommands } from './commands/workspaces.ts';
 import { wrongUsage } from './exit.ts';
 import { nearest } from './nearest.ts';
+import { program } from './program.ts';
 
 export const commands: Command[] = [
   ...loginCommands,
@@ -39,7 +40,7 @@ export const findCommand = (args: string[]): { command: Command; rest: string[] 
     group.length > 0 ? known.map(({ name }) => name) : [...new Set(known.map(({ name }) => name.split(' ')[0] ?? ''))];
   const meant = nearest(typed, words);
   const advice = meant
-    ? `Did you mean: stepform ${meant}`
-    : `See: stepform ${group.length > 0 ? `${first} ` : ''}--help`;
-  throw wrongUsage(`There is no command stepform ${typed}. ${advice}`);
+    ? `Did you mean: ${program} ${meant}`
+    : `See: ${program} ${group.length > 0 ? `${first} ` : ''}--help`;
+  throw wrongUsage(`There is no command ${program} ${typed}. ${advice}`);
 };

@@ -1,6 +1,7 @@
 import { ApiError } from './client.ts';
 import { CommandError, type ExitCode, exit } from './exit.ts';
 import { reasonOf } from './patience.ts';
+import { program } from './program.ts';
 
 /** What went wrong, in words and as an exit code. */
 
@@ -25,7 +26,7 @@ const silence = (error: TypeError): string => {
 
 const said = ({ status, errors, message }: ApiError): Failure['errors'] => {
   if (status !== 401) return errors.length ? errors : [{ title: message }];
-  return [{ title: 'Your token is not valid here: it expired or was revoked. Sign in: stepform login' }];
+  return [{ title: `Your token is not valid here: it expired or was revoked. Sign in: ${program} login` }];
 };
 
 /** What to tell, and to end with. */

@@ -1,6 +1,7 @@
 import { type Command, general, type Option } from './arguments.ts';
 import { exitMeanings } from './exit.ts';
 import { bold, dim } from './paint.ts';
+import { program } from './program.ts';
 import { columns } from './terminal.ts';
 
 /** Help that makes a manual unnecessary. */
@@ -10,7 +11,7 @@ const optionRow = ([name, { about, value, short, multiple }]: [string, Option]):
   dim(about),
 ];
 
-const usage = ({ name, takes }: Command): string => `stepform ${name}${takes ? ` ${takes}` : ''}`;
+const usage = ({ name, takes }: Command): string => `${program} ${name}${takes ? ` ${takes}` : ''}`;
 
 export const commandHelp = (command: Command): string =>
   [
@@ -25,7 +26,7 @@ export const groupHelp = (group: string, commands: Command[]): string =>
   [
     ...columns(commands.map((command) => [`  ${usage(command)}`, dim(command.about)])),
     '',
-    `Options of each: stepform ${group} <command> --help`,
+    `Options of each: ${program} ${group} <command> --help`,
   ].join('\n');
 
 export const exitHelp = (): string =>
@@ -43,9 +44,9 @@ With --json a command prints one document to standard output, in which everythin
   errors      instead, when it failed: status (of HTTP), title, detail; and exit-code
 
 login, logout and open print a few facts that the API does not know: host, username, url. state pull prints the state.
-runs watch, and runs start --watch, print one object a line while the run goes on: stepform runs watch --help
+runs watch, and runs start --watch, print one object a line while the run goes on: ${program} runs watch --help
 
-  stepform runs list --json | jq -r '.data[] | [.id, .attributes.status] | @tsv'`;
+  ${program} runs list --json | jq -r '.data[] | [.id, .attributes.status] | @tsv'`;
 
 export const generalHelp = (commands: Command[]): string =>
   [
@@ -53,9 +54,9 @@ export const generalHelp = (commands: Command[]): string =>
     '',
     ...columns(commands.map((command) => [`  ${usage(command)}`, dim(command.about)])),
     '',
-    'Options of each: stepform <command> --help. All take --json (stepform help json). Exit codes for CI: stepform help exit-codes',
+    `Options of each: ${program} <command> --help. All take --json (${program} help json). Exit codes for CI: ${program} help exit-codes. Version: ${program} --version`,
     'Which platform, organization and workspace: what the options say, else TFE_ADDRESS (with TFE_TOKEN), else the folder’s cloud',
     'block, else the platform on this machine (npm start). Tokens are those of terraform login.',
     '',
-    'Begin with:  stepform login <host>          then, in a folder with Terraform files:  stepform runs start --watch',
+    `Begin with:  ${program} login <host>          then, in a folder with Terraform files:  ${program} runs start --watch`,
   ].join('\n');

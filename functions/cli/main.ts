@@ -4,6 +4,7 @@ import { type ExitCode, exit } from './exit.ts';
 import { failureOf } from './failures.ts';
 import { commandHelp, exitHelp, generalHelp, groupHelp, jsonHelp } from './help.ts';
 import { plain, red } from './paint.ts';
+import { version } from './program.ts';
 import { Session } from './session.ts';
 import { print, printJson, say } from './terminal.ts';
 
@@ -21,6 +22,10 @@ const run = async (args: string[]): Promise<ExitCode> => {
   const [first = '--help'] = args;
   if (first === 'help' || first === '--help' || first === '-h') {
     print(helpOn(args.slice(1)));
+    return exit.done;
+  }
+  if (first === '--version' || first === '-v' || first === 'version') {
+    print(args.includes('--json') ? JSON.stringify({ version: version() }) : `stepform ${version()}`);
     return exit.done;
   }
   const found = findCommand(args);

@@ -1,5 +1,6 @@
 import { displayStatus } from '../run/display.ts';
 import { type Client, isFinalRun, type Resource, related } from './client.ts';
+import { program } from './program.ts';
 import { factsOf, overrideOf } from './run-facts.ts';
 
 /** A run with what belongs to it, as it was last seen. */
@@ -58,7 +59,7 @@ export const holderOf = async (client: Client, run: Resource): Promise<string | 
   if (!workspace.attributes.locked || !holder || holder === run.id) return undefined;
   if (!holder.startsWith('run-')) {
     const why = workspace.attributes['locked-reason'];
-    return `for the workspace to be unlocked${why ? ` (${why})` : ''}: stepform unlock`;
+    return `for the workspace to be unlocked${why ? ` (${why})` : ''}: ${program} unlock`;
   }
   const front = await client.run(holder);
   // It has ended, and left something behind that somebody has to look after.

@@ -6,6 +6,7 @@ import { ApiError, Client, type Resource } from './client.ts';
 import { type CloudBlock, readCloudBlock } from './cloud-block.ts';
 import { CommandError, exit, wrongUsage } from './exit.ts';
 import { findLocalPlatform, type LocalPlatform } from './local-platform.ts';
+import { program } from './program.ts';
 
 /** As Terraform trusts it: an authority of one's own. */
 const trustOwnAuthority = (): void => {
@@ -80,7 +81,7 @@ export class Session {
     throw wrongUsage(
       first
         ? `Which organization? Give --organization (${[first, ...others].map(({ id }) => id).join(', ')}).`
-        : 'You are in no organization yet. Make one on the page: stepform open',
+        : `You are in no organization yet. Make one on the page: ${program} open`,
     );
   }
 
@@ -89,7 +90,7 @@ export class Session {
     const name = this.workspaceName;
     if (!name) {
       throw wrongUsage(
-        'Which workspace? Give --workspace (and --organization), or work in a folder whose cloud block names one. There are: stepform workspaces list',
+        `Which workspace? Give --workspace (and --organization), or work in a folder whose cloud block names one. There are: ${program} workspaces list`,
       );
     }
     const organization = await this.organization();
@@ -101,7 +102,7 @@ export class Session {
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 404) throw error;
       throw new CommandError(
-        `There is no workspace ${organization}/${name} that you may see. Those there are: stepform workspaces list. To make it: stepform workspaces create ${name}`,
+        `There is no workspace ${organization}/${name} that you may see. Those there are: ${program} workspaces list. To make it: ${program} workspaces create ${name}`,
         exit.notFound,
       );
     }
@@ -114,7 +115,7 @@ export class Session {
     const current = workspace.relationships?.['current-run']?.data as { id: string } | null | undefined;
     if (!current) {
       throw new CommandError(
-        `Workspace ${workspace.attributes.name} has had no run yet. Start one: stepform runs start`,
+        `Workspace ${workspace.attributes.name} has had no run yet. Start one: ${program} runs start`,
         exit.notFound,
       );
     }
@@ -126,5 +127,5 @@ export class Session {
 const runId = (text: string): string => {
   const [id] = /run-[A-Za-z0-9]+/.exec(text) ?? [];
   if (id) return id;
-  throw wrongUsage(`"${text}" is no run: its id begins with run-. There are: stepform runs list`);
+  throw wrongUsage(`"${text}" is no run: its id begins with run-. There are: ${program} runs list`);
 };

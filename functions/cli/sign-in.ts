@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { openInBrowser } from './browser.ts';
 import { CommandError } from './exit.ts';
+import { program } from './program.ts';
 
 /**
  * A token from the page, as `terraform login` gets one: OAuth 2.0's authorization code with PKCE (RFC 6749 §4.1,
@@ -21,7 +22,7 @@ const discover = async (url: string): Promise<Login> => {
   const login = services['login.v1'];
   if (login) return login;
   throw new CommandError(
-    `${url} offers no login. Make a token on its page, and pipe it in: stepform login --with-token`,
+    `${url} offers no login. Make a token on its page, and pipe it in: ${program} login --with-token`,
   );
 };
 

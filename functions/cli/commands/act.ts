@@ -2,6 +2,7 @@ import { type Call, type Command, ofWorkspace } from '../arguments.ts';
 import { attend } from '../attend.ts';
 import { ApiError, type Client, type Resource, type RunAction } from '../client.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
+import { program } from '../program.ts';
 import { offered, overrideOf } from '../run-facts.ts';
 import { changesOf, look } from '../seen.ts';
 import type { Session } from '../session.ts';
@@ -20,7 +21,7 @@ const shared = {
 const chosen = async (call: Call, session: Session, verb: string): Promise<Resource> => {
   const named = call.word(0);
   if (!named && !isAttended()) {
-    throw wrongUsage(`Name the run: stepform ${call.command.name} <run>. There are: stepform runs list`);
+    throw wrongUsage(`Name the run: ${program} ${call.command.name} <run>. There are: ${program} runs list`);
   }
   const run = await session.run(named);
   if (named) return run;
@@ -54,7 +55,7 @@ const finish = async (call: Call, { client }: Session, run: Resource, done: stri
   // What was decided is done a moment later; nobody wants to read where the run was before.
   const now = await client.waitForRun(run.id, hasMoved(run), movesWithinMs).catch(() => client.run(run.id));
   if (json) return printJson({ data: now });
-  print(`${done} It is at ${statusOf(now)} now. Watch it: stepform runs watch ${run.id}`);
+  print(`${done} It is at ${statusOf(now)} now. Watch it: ${program} runs watch ${run.id}`);
 };
 
 const acting = (name: string, action: RunAction, about: string, done: string, watch = true): Command => ({

@@ -4,6 +4,7 @@ import { ApiError, Client } from '../client.ts';
 import { credentialsFile, forgetToken, keepToken, keptToken } from '../credentials.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
 import { bold, dim, plain } from '../paint.ts';
+import { program } from '../program.ts';
 import { tokenFromBrowser } from '../sign-in.ts';
 import { isAttended, print, printJson, readSecret, say } from '../terminal.ts';
 
@@ -21,17 +22,19 @@ const login: Command = {
   about: 'Sign in, and keep the token where terraform looks for it',
   takes: '[host]',
   options: { 'with-token': { about: 'take a token from standard input, instead of asking the page for one' } },
-  more: `It opens the page, where you let this command in. Where nobody can click, make a token on the page (or with stepform token
+  more: `It opens the page, where you let this command in. Where nobody can click, make a token on the page (or with ${program} token
 create) and pipe it in. Tokens are kept in ~/.terraform.d/credentials.tfrc.json as by terraform login: one login serves both.`,
   run: async (call, session) => {
     const named = call.word(0);
-    if (named && call.text('host')) throw wrongUsage('Give the host once: stepform login <host>');
+    if (named && call.text('host')) throw wrongUsage(`Give the host once: ${program} login <host>`);
     const { url, host } = named ? session.at(named) : session.address;
     const old = keptToken(host);
     const known = old && (await whoIs(new Client(url, old)));
     if (known) {
       if (call.flag('json')) return printJson({ host, username: known });
-      return print(`You are signed in at ${host} already, as ${bold(known)}. To change that: stepform logout ${host}`);
+      return print(
+        `You are signed in at ${host} already, as ${bold(known)}. To change that: ${program} logout ${host}`,
+      );
     }
     const byHand = call.flag('with-token') || !isAttended();
     const token = byHand ? await readSecret('Token (not shown): ') : await tokenFromBrowser(url, say);

@@ -6,6 +6,7 @@ import { type Command, ofWorkspace } from '../arguments.ts';
 import { type Resource, related } from '../client.ts';
 import { wrongUsage } from '../exit.ts';
 import { bold, dim, plain } from '../paint.ts';
+import { program } from '../program.ts';
 import { factsOf, kindOf, since } from '../run-facts.ts';
 import { changesOf, look } from '../seen.ts';
 import { columns, print, printJson } from '../terminal.ts';
@@ -58,7 +59,7 @@ const list: Command = {
       limit,
     );
     if (call.flag('json')) return printJson({ data, ...(whole ? { included } : {}) });
-    if (data.length === 0) return print('There are no such runs. Start one: stepform runs start');
+    if (data.length === 0) return print(`There are no such runs. Start one: ${program} runs start`);
     const workspaces = included.filter(({ type }) => type === 'workspaces');
     print(columns(data.map((run) => row(run, workspaces))).join('\n'));
   },

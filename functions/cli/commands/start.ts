@@ -6,8 +6,9 @@ import { attend } from '../attend.ts';
 import type { Client, Resource } from '../client.ts';
 import { hasConfiguration } from '../cloud-block.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
+import { program } from '../program.ts';
 import { print, printJson, say } from '../terminal.ts';
-import { runVariables } from '../variables.ts';
+import { fileVariables, lastOfEach, runVariables } from '../variables.ts';
 import { summary } from './runs.ts';
 
 /** The workspace says in which directory of the configuration Terraform runs: then the whole is uploaded, as by Terraform. */
@@ -39,7 +40,7 @@ const settingsOf = (call: Call, folder: string): Record<string, unknown> => {
   }
   const some = (name: string) => (call.texts(name).length ? call.texts(name) : undefined);
   const on = (name: string) => (call.flag(name) ? true : undefined);
-  const variables = runVariables(call.texts('var'), folder);
+  const variables = lastOfEach([...fileVariables(call.texts('var-file')), ...runVariables(call.texts('var'), folder)]);
   return {
     message: call.text('message') ?? 'Started by stepform',
     'plan-only': on('plan-only'),
@@ -71,22 +72,27 @@ export const start: Command = {
     target: { about: 'only this resource; may be repeated', value: 'address', multiple: true },
     replace: { about: 'replace this resource; may be repeated', value: 'address', multiple: true },
     var: { about: 'a variable of this run; may be repeated', value: 'name=value', multiple: true },
+    'var-file': {
+      about: 'variables of this run from a file (.tfvars, .json); --var beats it',
+      value: 'file',
+      multiple: true,
+    },
     latest: { about: 'upload nothing, take the workspace’s latest configuration' },
     ...ofWorkspace,
   },
   more: `The folder is the one you are in, unless said; its cloud block, if it has one, says which workspace. What .terraformignore
-names stays here. With --watch it ends as the run does (stepform help exit-codes).
+names stays here. With --watch it ends as the run does (${program} help exit-codes).
 
-  stepform runs start --watch -m "More memory"
-  stepform runs start ./network --workspace network --plan-only --var size=3 --watch
-  stepform runs start --latest --destroy`,
+  ${program} runs start --watch -m "More memory"
+  ${program} runs start ./network --workspace network --plan-only --var size=3 --watch
+  ${program} runs start --latest --destroy`,
   run: async (call, session) => {
     const folder = call.word(0) ?? '.';
     const latest = call.flag('latest');
     if (latest && call.word(0)) throw wrongUsage('--latest uploads nothing: leave out the folder.');
     if (!latest && !hasConfiguration(folder)) {
       throw wrongUsage(
-        `There is no Terraform file (*.tf) in ${resolve(folder)}. Name the folder: stepform runs start <folder>; or take the workspace’s latest configuration: --latest`,
+        `There is no Terraform file (*.tf, *.tf.json) in ${resolve(folder)}. Name the folder: ${program} runs start <folder>; or take the workspace’s latest configuration: --latest`,
       );
     }
     const settings = settingsOf(call, folder);
@@ -98,7 +104,7 @@ names stays here. With --watch it ends as the run does (stepform help exit-codes
     const run = await client.createRun(workspace.id, settings, version?.id);
     if (call.flag('watch')) return attend(client, run.id, { json, wait: call.flag('wait'), started: true });
     if (json) return printJson({ data: run });
-    print([...summary(run, client.url), '', `Watch it:  stepform runs watch ${run.id}`].join('\n'));
+    print([...summary(run, client.url), '', `Watch it:  ${program} runs watch ${run.id}`].join('\n'));
   },
 };
 
@@ -110,7 +116,7 @@ export const watch: Command = {
     wait: { about: 'go on while it waits for a person' },
     ...ofWorkspace,
   },
-  more: `Without a run, the workspace’s current one. It ends as the run does (stepform help exit-codes); Ctrl-C leaves, and the run
+  more: `Without a run, the workspace’s current one. It ends as the run does (${program} help exit-codes); Ctrl-C leaves, and the run
 goes on. With --json there is one object a line, each with "event":
 
   run            what is watched: id, message, run (the API’s document)

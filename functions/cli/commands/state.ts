@@ -6,6 +6,7 @@ import { ApiError, type Client, type Resource, related, until } from '../client.
 import { CommandError, exit, wrongUsage } from '../exit.ts';
 import { lockWorkspace } from '../lock.ts';
 import { bold, dim, green, plain } from '../paint.ts';
+import { program } from '../program.ts';
 import type { Session } from '../session.ts';
 import { columns, print, printJson, readInput } from '../terminal.ts';
 import { limitOf } from './runs.ts';
@@ -36,7 +37,7 @@ const versionOf = async (session: Session, workspace: Resource, named: string): 
   );
   if (found) return found;
   throw new CommandError(
-    `${workspace.attributes.name} has no state with serial ${named}. There are: stepform state list`,
+    `${workspace.attributes.name} has no state with serial ${named}. There are: ${program} state list`,
     exit.notFound,
   );
 };
@@ -154,7 +155,7 @@ const list: Command = {
     const data = await versions(session, workspace, limitOf(call.text('limit')));
     if (call.flag('json')) return printJson({ data });
     if (data.length === 0)
-      return print('There is no state yet: the first apply makes it. Or bring one: stepform state push <file>');
+      return print(`There is no state yet: the first apply makes it. Or bring one: ${program} state push <file>`);
     const current = related(workspace, 'current-state-version');
     const rows = data.map((version) => {
       const { serial, size, status, intermediate, 'created-at': at } = version.attributes;
@@ -183,7 +184,7 @@ const rollback: Command = {
   about: 'Make an older state current again, as a new version',
   takes: '<version>',
   options: ofWorkspace,
-  more: 'A version is named by its id (sv-…) or its serial number: stepform state list. Resources are not changed; the next plan shows how they differ.',
+  more: `A version is named by its id (sv-…) or its serial number: ${program} state list. Resources are not changed; the next plan shows how they differ.`,
   run: async (call, session) => {
     const { client } = session;
     const workspace = await session.workspace();
@@ -199,7 +200,7 @@ const rollback: Command = {
     );
     if (call.flag('json')) return printJson({ data });
     print(
-      `${workspace.attributes.name} is back at ${id}, as serial ${data.attributes.serial}. Resources are as they were: see what differs with stepform runs start --plan-only --watch`,
+      `${workspace.attributes.name} is back at ${id}, as serial ${data.attributes.serial}. Resources are as they were: see what differs with ${program} runs start --plan-only --watch`,
     );
   },
 };

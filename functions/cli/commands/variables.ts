@@ -2,6 +2,7 @@ import { type Call, type Command, ofWorkspace } from '../arguments.ts';
 import type { Resource } from '../client.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
 import { bold, dim, plain } from '../paint.ts';
+import { program } from '../program.ts';
 import type { Session } from '../session.ts';
 import { columns, isAttended, print, printJson, readInput, readSecret } from '../terminal.ts';
 
@@ -26,7 +27,9 @@ const list: Command = {
     const data = await all(session, (await session.workspace()).id);
     if (call.flag('json')) return printJson({ data });
     print(
-      data.length ? columns(data.map(shown)).join('\n') : 'It has none. Set one: stepform variables set <key> <value>',
+      data.length
+        ? columns(data.map(shown)).join('\n')
+        : `It has none. Set one: ${program} variables set <key> <value>`,
     );
   },
 };
@@ -36,12 +39,12 @@ const valueFor = async (call: Call, sensitive: boolean): Promise<string> => {
   if (!sensitive) return typed ?? (await piped(call));
   if (typed === undefined) return readSecret(`Value of ${call.required(0)} (not shown): `);
   throw wrongUsage(
-    `A sensitive value does not belong on the command line, where other processes and the shell’s history see it. Pipe it in: stepform variables set ${call.required(0)} --sensitive < file; or leave it out, to type it`,
+    `A sensitive value does not belong on the command line, where other processes and the shell’s history see it. Pipe it in: ${program} variables set ${call.required(0)} --sensitive < file; or leave it out, to type it`,
   );
 };
 
 const piped = async (call: Call): Promise<string> => {
-  if (isAttended()) throw wrongUsage(`The value is missing: stepform variables set ${call.required(0)} <value>`);
+  if (isAttended()) throw wrongUsage(`The value is missing: ${program} variables set ${call.required(0)} <value>`);
   return (await readInput()).toString('utf8').replace(/\r?\n$/, '');
 };
 
@@ -63,9 +66,9 @@ const set: Command = {
   },
   more: `Without a value, standard input is it. A sensitive one is typed unseen, or piped in:
 
-  stepform variables set region eu-central-1
-  stepform variables set zones '["a", "b"]' --hcl
-  pass show db | stepform variables set db_password --sensitive`,
+  ${program} variables set region eu-central-1
+  ${program} variables set zones '["a", "b"]' --hcl
+  pass show db | ${program} variables set db_password --sensitive`,
   run: async (call, session) => {
     const { client } = session;
     const workspace = await session.workspace();
@@ -102,7 +105,7 @@ const remove: Command = {
     if (!found) {
       const kind = call.flag('env') ? 'environment' : 'Terraform';
       throw new CommandError(
-        `${workspace.attributes.name} has no ${kind} variable ${call.required(0)}. It has: stepform variables list`,
+        `${workspace.attributes.name} has no ${kind} variable ${call.required(0)}. It has: ${program} variables list`,
         exit.notFound,
       );
     }

@@ -3,6 +3,7 @@ import { type Command, ofOrganization, ofWorkspace } from '../arguments.ts';
 import { type Resource, related } from '../client.ts';
 import { lockWorkspace } from '../lock.ts';
 import { bold, dim, plain, yellow } from '../paint.ts';
+import { program } from '../program.ts';
 import { since } from '../run-facts.ts';
 import { columns, print, printJson } from '../terminal.ts';
 import { limitOf, statusOf } from './runs.ts';
@@ -13,7 +14,7 @@ const organizations: Command = {
   run: async (call, { client }) => {
     const { data } = await client.some('/organizations', 1000);
     if (call.flag('json')) return printJson({ data });
-    print(data.length ? data.map(({ id }) => id).join('\n') : 'You are in none. Make one on the page: stepform open');
+    print(data.length ? data.map(({ id }) => id).join('\n') : `You are in none. Make one on the page: ${program} open`);
   },
 };
 
@@ -48,7 +49,7 @@ const list: Command = {
     );
     if (call.flag('json')) return printJson({ data, included });
     if (data.length === 0)
-      return print(`There is no such workspace in ${organization}. Make one: stepform workspaces create <name>`);
+      return print(`There is no such workspace in ${organization}. Make one: ${program} workspaces create <name>`);
     print(columns(data.map((workspace) => row(workspace, included))).join('\n'));
   },
 };
@@ -75,7 +76,7 @@ const create: Command = {
     if (call.flag('json')) return printJson({ data: workspace });
     const { name } = workspace.attributes;
     print(
-      `Workspace ${organization}/${name} is made. Start a run in it: stepform runs start <folder> --workspace ${name}`,
+      `Workspace ${organization}/${name} is made. Start a run in it: ${program} runs start <folder> --workspace ${name}`,
     );
   },
 };

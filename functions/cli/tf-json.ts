@@ -1,0 +1,37 @@
+import type { Block, Body } from '../hcl.ts';
+
+/**
+ * Blocks of a file in Terraform's JSON syntax, of the kinds that are asked for here: an object stands for a block, a
+ * list of objects for several, and each label for an object more around it (Terraform: JSON configuration syntax).
+ */
+
+const labels: Record<string, number> = { terraform: 0, cloud: 0, workspaces: 0, backend: 1, variable: 1 };
+
+type Json = Record<string, unknown>;
+const objects = (value: unknown): Json[] =>
+  (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'object' && one !== null);
+
+const blocksOf = (type: string, value: unknown, named: string[] = []): Block[] =>
+  objects(value).flatMap((one) =>
+    named.length < (labels[type] ?? 0)
+      ? Object.entries(one).flatMap(([label, inner]) => blocksOf(type, inner, [...named, label]))
+      : [{ type, labels: named, line: 0, ...bodyOf(one) }],
+  );
+
+const bodyOf = (content: Json): Body => {
+  const body: Body = { attributes: {}, lines: {}, blocks: [] };
+  for (const [name, value] of Object.entries(content)) {
+    if (Object.hasOwn(labels, name)) body.blocks.push(...blocksOf(name, value));
+    else body.attributes[name] = JSON.stringify(value);
+  }
+  return body;
+};
+
+/** None of a file that is no JSON: Terraform tells people about errors. */
+export const parseTerraformJson = (text: string): Block[] => {
+  try {
+    return objects(JSON.parse(text)).flatMap((one) => bodyOf(one).blocks);
+  } catch {
+    return [];
+  }
+};
