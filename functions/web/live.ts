@@ -136,9 +136,11 @@ export const useLive = <T>(key: string, load: () => Promise<T>, every: (value: T
       try {
         const value = await load();
         // Equal answers change nothing on screen.
-        const text = JSON.stringify(value);
-        if (text !== last) state.value.value = value;
-        last = text;
+        if (value !== state.value.peek()) {
+          const text = JSON.stringify(value);
+          if (text !== last) state.value.value = value;
+          last = text;
+        }
         state.error.value = undefined;
         return every(value);
       } catch (error) {

@@ -1,4 +1,4 @@
-import { computed, signal } from '@preact/signals';
+import { computed, type Signal, signal, useSignal, useSignalEffect } from '@preact/signals';
 import { type Place, pathOf, placeOf } from './places.ts';
 
 /** Without a slash at the end; what stands before `/app/assets/` in the address of this script. */
@@ -27,6 +27,19 @@ export const go = (to: Place, { replace = false } = {}): void => {
 export const stand = (address: string): void => {
   history.replaceState(null, '', address);
   path.value = here();
+};
+
+/** What the reader has chosen to see; it stands in the address, for whoever comes back or is given it. */
+export const useQuery = (name: string): Signal<string> => {
+  const chosen = useSignal(new URLSearchParams(location.search).get(name) ?? '');
+  useSignalEffect(() => {
+    const query = new URLSearchParams(location.search);
+    if (chosen.value) query.set(name, chosen.value);
+    else query.delete(name);
+    const search = query.size > 0 ? `?${query}` : '';
+    if (search !== location.search) history.replaceState(null, '', `${location.pathname}${search}${location.hash}`);
+  });
+  return chosen;
 };
 
 /** Follows links to the page's own places without loading it again. */

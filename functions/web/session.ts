@@ -97,18 +97,27 @@ export const putText = async (path: string, body: string): Promise<void> => {
   if (!response.ok) throw new ApiError('PUT', path, response.status, await response.text());
 };
 
-/** Every page of a list. */
-export const all = async (path: string): Promise<{ data: Resource[]; included: Resource[] }> => {
-  const found: { data: Resource[]; included: Resource[] } = { data: [], included: [] };
-  for (let page: number | null = 1; page; ) {
+interface Listed {
+  data: Resource[];
+  included: Resource[];
+}
+
+/** The first so many of a list, or some more: pages are not cut. */
+export const some = async (path: string, most: number): Promise<Listed> => {
+  const found: Listed = { data: [], included: [] };
+  for (let page: number | null = 1; page && found.data.length < most; ) {
     const mark = path.includes('?') ? '&' : '?';
-    const answer: Document<Resource[]> = await call('GET', `${path}${mark}page[size]=100&page[number]=${page}`);
+    const size = Math.min(most, 100);
+    const answer: Document<Resource[]> = await call('GET', `${path}${mark}page[size]=${size}&page[number]=${page}`);
     found.data.push(...answer.data);
     found.included.push(...(answer.included ?? []));
     page = answer.meta?.pagination?.['next-page'] ?? null;
   }
   return found;
 };
+
+/** Every page of a list. */
+export const all = (path: string): Promise<Listed> => some(path, Number.POSITIVE_INFINITY);
 
 export const create = async (
   path: string,

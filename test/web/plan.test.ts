@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Change, differencesOf, rowsOf } from '../../functions/web/text/plan.ts';
+import { type Change, differencesOf } from '../../functions/web/text/plan.ts';
+import { rowsOf } from '../../functions/web/text/plan-rows.ts';
 
 const rows = (change: Partial<Change>) =>
   rowsOf({ change: { actions: ['update'], ...change } }).map(({ path, before, after, forces }) => [
@@ -24,6 +25,21 @@ describe('what changes in a resource', () => {
   it('shows an element put in front of a list as one row', () => {
     expect(rows({ before: { zones: ['a', 'b'] }, after: { zones: ['c', 'a', 'b'] } })).toEqual([
       ['zones[0]', '–', '"c"'],
+    ]);
+  });
+
+  it('does so too where Terraform says of each element that it is neither sensitive nor unknown', () => {
+    const change = {
+      before: { zones: ['a', 'b'] },
+      after: { zones: ['c', 'a', 'b'] },
+      before_sensitive: { zones: [false, false] },
+      after_sensitive: { zones: [false, false, false] },
+    };
+    expect(rows(change)).toEqual([['zones[0]', '–', '"c"']]);
+    expect(rows({ ...change, after_sensitive: { zones: [true, false, false] } })[0]).toEqual([
+      'zones[0]',
+      '(sensitive)',
+      '(sensitive)',
     ]);
   });
 
@@ -125,6 +141,16 @@ describe('a plan', () => {
       ['i', 'read'],
       ['j', 'same'],
     ]);
+  });
+
+  it('say what else happens to a resource that changes anyway', () => {
+    const { resources } = differencesOf({
+      resource_changes: [
+        { address: 'a', previous_address: 'old.a', change: { actions: ['update'], importing: { id: 'i-1' } } },
+        { address: 'b', previous_address: 'old.b', change: { actions: ['no-op'] } },
+      ],
+    });
+    expect(resources.map(({ kind, also }) => [kind, ...also])).toEqual([['update', 'move', 'import'], ['move']]);
   });
 
   it('of nothing has nothing', () => {

@@ -1,15 +1,20 @@
-import { useSignal } from '@preact/signals';
+import { computed, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { useMemo } from 'preact/hooks';
 import { clock, type Live } from '../live.ts';
 import { ago, duration, exact } from '../text/time.ts';
 
 /** The small things that every view is made of. */
 
-export const Ago = ({ at }: { at: string }) => (
-  <time class="nowrap" dateTime={at} title={exact(at)}>
-    {ago(at, clock.value)}
-  </time>
-);
+/** A text of its own, which changes without anything around it: lists have hundreds. */
+export const Ago = ({ at }: { at: string }) => {
+  const text = useMemo(() => computed(() => ago(at, clock.value)), [at]);
+  return (
+    <time class="nowrap" dateTime={at} title={exact(at)}>
+      {text}
+    </time>
+  );
+};
 
 /** How long something took, or has taken so far. */
 export const Took = ({ from, to }: { from: string; to?: string }) => (

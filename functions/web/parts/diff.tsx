@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import type { Difference, Kind, Row, Side } from '../text/plan.ts';
-import { rowsOf } from '../text/plan.ts';
+import type { Difference, Kind } from '../text/plan.ts';
+import { type Row, rowsOf, type Side } from '../text/plan-rows.ts';
 
 /** Differences resource by resource; what changes in one is worked out when it is opened. */
 
@@ -17,13 +17,21 @@ const kinds: Record<Kind, { sign: string; tone: string; name: string; chip: stri
   same: { sign: '=', tone: 'soft', name: 'unchanged', chip: 'Unchanged' },
 };
 
-const past: Partial<Record<Kind, string>> = { create: 'added', update: 'changed', destroy: 'gone' };
+const past: Partial<Record<Kind, { name: string; chip: string }>> = {
+  create: { name: 'added', chip: 'Added' },
+  update: { name: 'changed', chip: 'Changed' },
+  destroy: { name: 'gone', chip: 'Gone' },
+};
+
+const tags = { move: 'moved', import: 'imported' };
 
 /** What one looks for first comes first. */
 const order: Kind[] = ['destroy', 'replace', 'update', 'create', 'import', 'move', 'forget', 'read', 'same'];
 
 /** Few enough to see them all at once. */
 const openUpTo = 5;
+/** More than that at once keep the reader waiting. */
+const openAllUpTo = 200;
 
 interface DiffListProps {
   differences: Difference[];
@@ -36,16 +44,22 @@ interface DiffListProps {
 export const DiffList = ({ differences, label, did = false }: DiffListProps) => {
   const search = useSignal('');
   const only = useSignal<Kind | undefined>(undefined);
+  const all = useSignal<boolean | undefined>(undefined);
   const changing = useMemo(() => differences.filter(({ kind }) => kind !== 'same'), [differences]);
   const counts = useMemo(() => {
     const found = new Map<Kind, number>();
-    for (const { kind } of differences) found.set(kind, (found.get(kind) ?? 0) + 1);
+    for (const { kind, also } of differences) {
+      for (const one of [kind, ...also]) found.set(one, (found.get(one) ?? 0) + 1);
+    }
     return found;
   }, [differences]);
   const wanted = search.value.toLowerCase();
   const shown = (only.value === 'same' ? differences : changing).filter(
-    ({ address, kind }) => (!only.value || kind === only.value) && address.toLowerCase().includes(wanted),
+    ({ address, kind, also }) =>
+      (!only.value || [kind, ...also].includes(only.value)) && address.toLowerCase().includes(wanted),
   );
+  const openAtFirst = changing.length <= openUpTo;
+  const areOpen = all.value ?? openAtFirst;
   const present = order.filter((kind) => counts.has(kind));
   return (
     <section aria-label={label}>
@@ -75,18 +89,29 @@ export const DiffList = ({ differences, label, did = false }: DiffListProps) => 
                 <span class={kinds[kind].tone} aria-hidden="true">
                   {kinds[kind].sign}
                 </span>{' '}
-                {kinds[kind].chip} {counts.get(kind)}
+                {(did && past[kind]?.chip) || kinds[kind].chip} {counts.get(kind)}
               </button>
             ))}
           </fieldset>
+          {shown.length > 1 && shown.length <= openAllUpTo && (
+            <button
+              type="button"
+              class="small-button"
+              onClick={() => {
+                all.value = !areOpen;
+              }}
+            >
+              {areOpen ? 'Close all' : 'Open all'}
+            </button>
+          )}
         </div>
       )}
       {shown.length === 0 && <p class="pad soft">{differences.length ? 'Nothing fits.' : 'Nothing changes.'}</p>}
       {shown.map((difference) => (
         <Resource
-          key={`${difference.address} ${difference.notes.join()}`}
+          key={`${difference.address} ${difference.notes.join()} ${all.value}`}
           difference={difference}
-          open={changing.length <= openUpTo && difference.kind !== 'same'}
+          open={all.value ?? (openAtFirst && difference.kind !== 'same')}
           did={did}
         />
       ))}
@@ -110,7 +135,12 @@ const Resource = ({ difference, open: openAtFirst, did }: { difference: Differen
           {sign}
         </span>
         <span class="address">{difference.address}</span>
-        <span class={`kind ${tone}`}>{did ? (past[difference.kind] ?? name) : name}</span>
+        {difference.also.map((one) => (
+          <span key={one} class="tag">
+            {tags[one]}
+          </span>
+        ))}
+        <span class={`kind ${tone}`}>{(did && past[difference.kind]?.name) || name}</span>
       </summary>
       {open.value && <Inner difference={difference} />}
     </details>

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import type { Resource } from '../../cli/client.ts';
 import { hrefOf } from '../location.ts';
 import { related } from '../session.ts';
@@ -17,7 +18,7 @@ export const RunLine = ({
   organization: string;
   workspace: string;
   showWorkspace?: boolean;
-  note?: string;
+  note?: ComponentChildren;
 }) => {
   const kind = kindOf(run);
   return (
@@ -35,7 +36,7 @@ export const RunLine = ({
             </>
           )}
           <span class="mono">{run.id}</span> by <Person id={related(run, 'created-by')} />
-          {note && ` · ${note}`}
+          {note && <> · {note}</>}
         </span>
         <span class="end">
           <Status run={run} />

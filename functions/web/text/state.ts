@@ -89,7 +89,7 @@ const compare = (before: Map<string, Known>, after: Map<string, Known>): Differe
     };
     const differs = JSON.stringify(was?.attributes) !== JSON.stringify(is?.attributes);
     const kind = !was ? 'create' : !is ? 'destroy' : differs ? 'update' : 'same';
-    return { address, kind, notes: [], change };
+    return { address, kind, also: [], notes: [], change };
   });
 
 export const stateDifferences = (

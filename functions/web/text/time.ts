@@ -33,6 +33,13 @@ export const exact = (at: string): string =>
 /** `14:03:22` in the reader's zone. */
 export const timeOfDay = (at: string): string => new Date(at).toLocaleTimeString(undefined, { hour12: false });
 
+/** The same, after the day when that is another one than the reader expects. @param day a time of the day expected */
+export const timeAfter = (at: string, day: string | number): string => {
+  const [one, other] = [new Date(at), new Date(day)];
+  if (one.toDateString() === other.toDateString()) return timeOfDay(at);
+  return `${one.toLocaleDateString(undefined, { day: 'numeric', month: 'short' })}, ${timeOfDay(at)}`;
+};
+
 export const bytes = (n: number): string => {
   if (n < 1_000) return `${n} B`;
   return n < 1_000_000 ? `${(n / 1_000).toFixed(1)} KB` : `${(n / 1_000_000).toFixed(1)} MB`;

@@ -3,6 +3,7 @@ import { useLive } from '../live.ts';
 import { Ago, Facts } from '../parts/basics.tsx';
 import { CloudBlock } from '../parts/cloud-block.tsx';
 import { Outputs } from '../parts/outputs.tsx';
+import { knowPeople } from '../parts/person.tsx';
 import { RunLine } from '../parts/run-line.tsx';
 import { isOver } from '../parts/status.tsx';
 import { call, related } from '../session.ts';
@@ -17,14 +18,10 @@ export const Overview = ({ workspace, run }: { workspace: Resource; run: Resourc
     <div class="sides">
       <div class="stack">
         {run ? (
-          <section class="panel">
-            <div class="pad row">
-              <h2>{isOver(run) ? 'Latest run' : 'Current run'}</h2>
-            </div>
-            <ul class="list">
-              <RunLine run={run} organization={organization} workspace={attributes.name} />
-            </ul>
-          </section>
+          <>
+            <RunPanel title={isOver(run) ? 'Latest run' : 'Current run'} run={run} workspace={workspace} />
+            {!isOver(run) && <LatestRun key={run.id} workspace={workspace} />}
+          </>
         ) : (
           <section class="panel empty">
             <h2>Nothing has run here yet</h2>
@@ -62,6 +59,37 @@ export const Overview = ({ workspace, run }: { workspace: Resource; run: Resourc
       </aside>
     </div>
   );
+};
+
+const RunPanel = ({ title, run, workspace }: { title: string; run: Resource; workspace: Resource }) => (
+  <section class="panel">
+    <div class="pad row">
+      <h2>{title}</h2>
+    </div>
+    <ul class="list">
+      <RunLine
+        run={run}
+        organization={related(workspace, 'organization') ?? ''}
+        workspace={workspace.attributes.name}
+      />
+    </ul>
+  </section>
+);
+
+/** The one that was completed last, while another goes on (seeds/001). */
+const LatestRun = ({ workspace }: { workspace: Resource }) => {
+  const latest = useLive(
+    `latest/${workspace.id}`,
+    async () => {
+      const path = `/workspaces/${workspace.id}/runs?filter[status_group]=final&include=created_by&page[size]=1`;
+      const { data, included } = await call<Resource[]>('GET', path);
+      knowPeople(included);
+      return data;
+    },
+    () => undefined,
+  );
+  const [run] = latest.value ?? [];
+  return run ? <RunPanel title="Latest completed run" run={run} workspace={workspace} /> : null;
 };
 
 const CurrentOutputs = ({ workspace, version }: { workspace: Resource; version: string }) => {

@@ -1,12 +1,16 @@
+import { useMemo } from 'preact/hooks';
 import type { Resource } from '../../cli/client.ts';
 import { displayStatus } from '../../run/display.ts';
+import { isFinal, runStatuses } from '../../run/status.ts';
 import { useLive } from '../live.ts';
-import { Loaded } from '../parts/basics.tsx';
+import { Loaded, Notice } from '../parts/basics.tsx';
 import { OrganizationShell } from '../parts/organization-shell.tsx';
 import { knowPeople } from '../parts/person.tsx';
 import { RunLine } from '../parts/run-line.tsx';
 import { factsOf } from '../parts/status.tsx';
-import { call, related } from '../session.ts';
+import { InLine } from '../parts/wait.tsx';
+import { related, some } from '../session.ts';
+import { type Wait, waitsOf } from '../text/queue.ts';
 import { everyOperation } from './runs.tsx';
 
 /** What an organization's runs are doing: what waits for a person, what runs, what waits for its turn and for whom. */
@@ -14,74 +18,76 @@ import { everyOperation } from './runs.tsx';
 interface Found {
   open: Resource[];
   recent: Resource[];
-  workspaces: Map<string, Resource>;
+  workspaces: Resource[];
+  /** There are more in line than are shown. */
+  cut: boolean;
 }
 
-const listOf = async (organization: string, group: 'non_final' | 'final', size: number): Promise<Found['open']> => {
-  const path = `/organizations/${organization}/runs?filter[status_group]=${group}&filter[operation]=${everyOperation}`;
-  const { data, included } = await call<Resource[]>('GET', `${path}&include=created_by,workspace&page[size]=${size}`);
-  knowPeople(included);
-  for (const resource of included ?? []) if (resource.type === 'workspaces') seen.set(resource.id, resource);
-  return data;
+/** Those in line are asked for by themselves: hundreds of them hide nothing that goes on. */
+const working = runStatuses.filter((status) => status !== 'pending' && !isFinal(status)).join();
+const mostInLine = 500;
+
+const pace = ({ open }: Found): number =>
+  (open.some((run) => toneOf(run) === 'running') ? 1_500 : 4_000) * Math.ceil((open.length + 1) / 100);
+
+/** Those that have ended are asked for again when others are open than before. */
+const reader = (organization: string): (() => Promise<Found>) => {
+  const workspaces = new Map<string, Resource>();
+  const listOf = async (filter: string, most: number): Promise<Resource[]> => {
+    const { data, included } = await some(
+      `/organizations/${organization}/runs?${filter}&filter[operation]=${everyOperation}&include=created_by,workspace`,
+      most,
+    );
+    knowPeople(included);
+    for (const resource of included) if (resource.type === 'workspaces') workspaces.set(resource.id, resource);
+    return data;
+  };
+  let recent: Resource[] = [];
+  let known: string | undefined;
+  return async () => {
+    const line = await listOf('filter[status]=pending', mostInLine);
+    const busy = await listOf(`filter[status]=${working}`, 100);
+    // A run that got its turn between the two is in both.
+    const open = [...new Map([...line, ...busy].map((run) => [run.id, run])).values()];
+    const ids = open.map(({ id }) => id).join();
+    if (ids !== known) recent = await listOf('filter[status_group]=final', 10);
+    known = ids;
+    return { open, recent, workspaces: [...workspaces.values()], cut: line.length >= mostInLine };
+  };
 };
-
-const seen = new Map<string, Resource>();
-
-const load = async (organization: string): Promise<Found> => {
-  const open = await listOf(organization, 'non_final', 100);
-  const recent = await listOf(organization, 'final', 10);
-  return { open, recent, workspaces: new Map(seen) };
-};
-
-const pace = ({ open }: Found): number => (open.some((run) => toneOf(run) === 'running') ? 1_500 : 4_000);
 
 const toneOf = (run: Resource) => displayStatus(factsOf(run)).tone;
 
-const nameOf = (run: Resource, { workspaces }: Found): string =>
+const nameOf = (run: Resource, workspaces: Map<string, Resource>): string =>
   workspaces.get(related(run, 'workspace') ?? '')?.attributes.name ?? '';
 
-/** Place in its workspace's queue, and what the one in front is up to; by id of the run. */
-const waits = ({ open, workspaces }: Found): Map<string, string> => {
-  const notes = new Map<string, string>();
-  const byWorkspace = Map.groupBy(open.filter(takesTurn), (run) => related(run, 'workspace') ?? '');
-  for (const [id, runs] of byWorkspace) {
-    const ahead = runs.filter(({ attributes }) => attributes.status !== 'pending');
-    const pending = runs
-      .filter(({ attributes }) => attributes.status === 'pending')
-      .sort((a, b) => (a.attributes['created-at'] < b.attributes['created-at'] ? -1 : 1));
-    const [front] = ahead;
-    const why = front
-      ? `waits for “${front.attributes.message}” (${displayStatus(factsOf(front)).name})`
-      : workspaces.get(id)?.attributes.locked
-        ? 'waits until the workspace is unlocked'
-        : 'about to start';
-    pending.forEach((run, i) => {
-      notes.set(run.id, `${i + 1} of ${pending.length} in line, ${why}`);
-    });
-  }
-  return notes;
-};
-
-/** Plan-only and saved plans pass the queue by. */
-const takesTurn = ({ attributes }: Resource): boolean => !attributes['plan-only'] && !attributes['save-plan'];
+const noteOf = (wait: Wait | undefined) => wait && <InLine wait={wait} />;
 
 export const Queue = ({ organization }: { organization: string }) => {
-  const live = useLive(`queue/${organization}`, () => load(organization), pace);
+  const read = useMemo(() => reader(organization), [organization]);
+  const live = useLive(`queue/${organization}`, read, pace);
   return (
     <OrganizationShell organization={organization} at="queue">
       <h1>Runs</h1>
       <Loaded live={live} what="runs">
         {(found) => {
-          const notes = waits(found);
+          const workspaces = new Map(found.workspaces.map((workspace) => [workspace.id, workspace]));
+          const notes = waitsOf({ open: found.open, workspaces });
           const groups: [string, string, Resource[]][] = [
             ['Waiting for a person', '', found.open.filter((run) => toneOf(run) === 'attention')],
             ['Running', '', found.open.filter((run) => toneOf(run) === 'running')],
-            ['In line', '', found.open.filter((run) => toneOf(run) === 'waiting')],
+            // Who has waited longest comes first, as in the queue.
+            ['In line', '', found.open.filter((run) => toneOf(run) === 'waiting').reverse()],
             ['Lately', 'No run has ended yet.', found.recent],
           ];
           return (
             <>
               {found.open.length === 0 && <p class="soft">Nothing is running, and nothing waits for anybody.</p>}
+              {found.cut && (
+                <Notice kind="warn">
+                  More than {mostInLine} runs wait in line: only the latest of them are counted here.
+                </Notice>
+              )}
               {groups.map(([title, none, runs]) =>
                 runs.length === 0 && !none ? null : (
                   <section key={title} class="stack">
@@ -97,9 +103,9 @@ export const Queue = ({ organization }: { organization: string }) => {
                             key={run.id}
                             run={run}
                             organization={organization}
-                            workspace={nameOf(run, found)}
+                            workspace={nameOf(run, workspaces)}
                             showWorkspace
-                            note={notes.get(run.id)}
+                            note={noteOf(notes.get(run.id))}
                           />
                         ))}
                       </ul>

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import type { Resource } from '../../cli/client.ts';
 import { overrideOf } from '../../cli/run-facts.ts';
 import { useLive } from '../live.ts';
@@ -174,6 +175,8 @@ const Run = ({
                 ],
                 ...list('Targets', attributes['target-addrs']),
                 ...list('Replaces', attributes['replace-addrs']),
+                ...(attributes.refresh === false ? [['Refresh', 'no'] as [string, string]] : []),
+                ...list('Variables', variablesOf(run)),
                 ['Configuration', <code key="cv">{related(run, 'configuration-version')}</code>],
                 ['ID', <code key="id">{run.id}</code>],
               ]}
@@ -204,5 +207,20 @@ const Origin = ({ run, organization }: { run: Resource; organization: string }) 
   );
 };
 
-const list = (name: string, addresses: string[] | null): [string, string][] =>
-  addresses?.length ? [[name, addresses.join(', ')]] : [];
+/** Given to this run alone. */
+const variablesOf = ({ attributes }: Resource): string[] =>
+  (attributes.variables ?? []).map(({ key, value }: { key: string; value: string }) => `${key} = ${value}`);
+
+const list = (name: string, entries: string[] | null): [string, ComponentChildren][] =>
+  entries?.length
+    ? [
+        [
+          name,
+          entries.map((entry) => (
+            <code key={entry} class="entry">
+              {entry}
+            </code>
+          )),
+        ],
+      ]
+    : [];

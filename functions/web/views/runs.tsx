@@ -5,7 +5,9 @@ import { Loaded } from '../parts/basics.tsx';
 import { knowPeople } from '../parts/person.tsx';
 import { RunLine } from '../parts/run-line.tsx';
 import { isOver } from '../parts/status.tsx';
+import { InLine } from '../parts/wait.tsx';
 import { call, related } from '../session.ts';
+import { type Wait, waitsOf } from '../text/queue.ts';
 
 const size = 20;
 
@@ -28,6 +30,8 @@ const load = async (workspaceId: string, page: number, planOnly: boolean): Promi
 
 const pace = ({ runs }: Found): number => (runs.every(isOver) ? 3_000 : 1_000);
 
+const noteOf = (wait: Wait | undefined, cut: boolean) => wait && (cut ? 'in line' : <InLine wait={wait} />);
+
 /** Every run of a workspace, newest first; what waits for its turn says so. */
 export const Runs = ({ workspace, current }: { workspace: Resource; current: Resource | undefined }) => {
   const page = useSignal(1);
@@ -38,51 +42,54 @@ export const Runs = ({ workspace, current }: { workspace: Resource; current: Res
     () => load(workspace.id, page.value, planOnly.value),
     pace,
   );
-  const noteOf = (run: Resource): string | undefined => {
-    if (run.attributes.status !== 'pending' || run.attributes['plan-only']) return undefined;
-    if (current && current.id !== run.id && !isOver(current)) return 'waits for the run in front';
-    return workspace.attributes.locked ? 'waits until the workspace is unlocked' : undefined;
-  };
   return (
     <Loaded live={list} what="runs">
-      {({ runs, more, total }) => (
-        <section class="stack">
-          <div class="row">
-            <label class="choice">
-              <input type="checkbox" checked={planOnly.value} onChange={() => (planOnly.value = !planOnly.value)} />
-              Show plan-only runs
-            </label>
-          </div>
-          {runs.length === 0 ? (
-            <p class="soft">There are no runs yet. Start one with the button above.</p>
-          ) : (
-            <ul class="panel list" aria-label="Runs">
-              {runs.map((run) => (
-                <RunLine
-                  key={run.id}
-                  run={run}
-                  organization={organization}
-                  workspace={workspace.attributes.name}
-                  note={noteOf(run)}
-                />
-              ))}
-            </ul>
-          )}
-          {(page.value > 1 || more) && (
-            <nav class="row" aria-label="Pages">
-              <button type="button" disabled={page.value === 1} onClick={() => (page.value -= 1)}>
-                Newer
-              </button>
-              <span class="soft">
-                {(page.value - 1) * size + 1}–{(page.value - 1) * size + runs.length} of {total}
-              </span>
-              <button type="button" disabled={!more} onClick={() => (page.value += 1)}>
-                Older
-              </button>
-            </nav>
-          )}
-        </section>
-      )}
+      {({ runs, more, total }) => {
+        const waits = waitsOf({
+          open: current && !runs.some(({ id }) => id === current.id) ? [...runs, current] : runs,
+          workspaces: new Map([[workspace.id, workspace]]),
+        });
+        // Those in front may be on the next page.
+        const cut = page.value > 1 || (more && runs.at(-1)?.attributes.status === 'pending');
+        return (
+          <section class="stack">
+            <div class="row">
+              <label class="choice">
+                <input type="checkbox" checked={planOnly.value} onChange={() => (planOnly.value = !planOnly.value)} />
+                Show plan-only runs
+              </label>
+            </div>
+            {runs.length === 0 ? (
+              <p class="soft">There are no runs yet. Start one with the button above.</p>
+            ) : (
+              <ul class="panel list" aria-label="Runs">
+                {runs.map((run) => (
+                  <RunLine
+                    key={run.id}
+                    run={run}
+                    organization={organization}
+                    workspace={workspace.attributes.name}
+                    note={noteOf(waits.get(run.id), cut)}
+                  />
+                ))}
+              </ul>
+            )}
+            {(page.value > 1 || more) && (
+              <nav class="row" aria-label="Pages">
+                <button type="button" disabled={page.value === 1} onClick={() => (page.value -= 1)}>
+                  Newer
+                </button>
+                <span class="soft">
+                  {(page.value - 1) * size + 1}–{(page.value - 1) * size + runs.length} of {total}
+                </span>
+                <button type="button" disabled={!more} onClick={() => (page.value += 1)}>
+                  Older
+                </button>
+              </nav>
+            )}
+          </section>
+        );
+      }}
     </Loaded>
   );
 };

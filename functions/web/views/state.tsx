@@ -17,15 +17,17 @@ import { stateList } from './states.tsx';
 interface Known {
   version: Resource;
   workspace: Resource;
-  /** All of the workspace, newest first. */
+  /** Of the workspace, newest first. */
   versions: Resource[];
 }
+
+const mostVersions = 1_000;
 
 const load = async (organization: string, name: string, id: string): Promise<Known> => {
   const [version, workspace, versions] = await Promise.all([
     get(`/state-versions/${encodeURIComponent(id)}`),
     get(`/organizations/${encodeURIComponent(organization)}/workspaces/${encodeURIComponent(name)}`),
-    stateList(organization, name),
+    stateList(organization, name, mostVersions),
   ]);
   return { version, workspace, versions };
 };
@@ -44,7 +46,7 @@ export const StateView = ({ organization, workspace, version: id }: Props) => {
   const live = useLive(
     `state/${id}`,
     () => load(organization, workspace, id),
-    () => 10_000,
+    ({ versions }) => Math.max(10_000, versions.length * 100),
   );
   return (
     <Shell

@@ -1,26 +1,27 @@
+import { useSignal } from '@preact/signals';
 import type { Resource } from '../../cli/client.ts';
 import { useLive } from '../live.ts';
 import { hrefOf } from '../location.ts';
 import { Ago, Loaded } from '../parts/basics.tsx';
 import { Person } from '../parts/person.tsx';
-import { call, related } from '../session.ts';
+import { related, some } from '../session.ts';
 import { bytes } from '../text/time.ts';
 
-const pageSize = 100;
-
-export const stateList = async (organization: string, workspace: string): Promise<Resource[]> => {
+/** @param most some more than that come when a page is not cut */
+export const stateList = async (organization: string, workspace: string, most: number): Promise<Resource[]> => {
   const filter = `filter[organization][name]=${encodeURIComponent(organization)}&filter[workspace][name]=${encodeURIComponent(workspace)}`;
-  return (await call<Resource[]>('GET', `/state-versions?${filter}&page[size]=${pageSize}`)).data;
+  return (await some(`/state-versions?${filter}`, most)).data;
 };
 
 /** Every state the workspace had, newest first. */
 export const States = ({ workspace, organization }: { workspace: Resource; organization: string }) => {
   const { name } = workspace.attributes;
   const current = related(workspace, 'current-state-version');
+  const most = useSignal(100);
   const live = useLive(
-    `states/${workspace.id}/${current}`,
-    () => stateList(organization, name),
-    () => 15_000,
+    `states/${workspace.id}/${current}/${most.value}`,
+    () => stateList(organization, name, most.value),
+    () => (15_000 * most.value) / 100,
   );
   return (
     <Loaded live={live} what="states">
@@ -31,16 +32,23 @@ export const States = ({ workspace, organization }: { workspace: Resource; organ
             configuration that has a state of its own, and run <code>terraform init</code>.
           </p>
         ) : (
-          <ul class="panel list" aria-label="State versions">
-            {versions.map((version) => (
-              <Line
-                key={version.id}
-                version={version}
-                current={version.id === current}
-                href={hrefOf({ view: 'state', organization, workspace: name, version: version.id })}
-              />
-            ))}
-          </ul>
+          <>
+            <ul class="panel list" aria-label="State versions">
+              {versions.map((version) => (
+                <Line
+                  key={version.id}
+                  version={version}
+                  current={version.id === current}
+                  href={hrefOf({ view: 'state', organization, workspace: name, version: version.id })}
+                />
+              ))}
+            </ul>
+            {versions.length >= most.value && (
+              <button type="button" class="quiet" onClick={() => (most.value += 100)}>
+                Show older states
+              </button>
+            )}
+          </>
         )
       }
     </Loaded>

@@ -1,20 +1,14 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '../../cli/client.ts';
-import { useLive } from '../live.ts';
+import { clock, useLive } from '../live.ts';
 import { Notice } from '../parts/basics.tsx';
 import { knowPeople, Person } from '../parts/person.tsx';
 import { isOver } from '../parts/status.tsx';
 import { call, create, related, saying } from '../session.ts';
-import { exact, timeOfDay } from '../text/time.ts';
+import { exact, timeAfter } from '../text/time.ts';
+import { inOrder, type Moment } from '../text/timeline.ts';
 
 /** Who did what and when, and how the run went on. */
-
-interface Moment {
-  at: string;
-  text: string;
-  actor?: string;
-  comment?: string;
-}
 
 const actions: Record<string, string> = {
   created: 'queued the run',
@@ -56,6 +50,7 @@ const momentOf = (event: Resource, comments: Map<string, Resource>): Moment => {
     at: event.attributes['created-at'],
     text,
     actor,
+    end: actor === undefined,
     comment: comment?.attributes.body ?? description ?? undefined,
   };
 };
@@ -75,14 +70,12 @@ export const Timeline = ({ run }: { run: Resource }) => {
   );
   const stamps = run.attributes['status-timestamps'] as Record<string, string>;
   const passed = Object.entries(steps).flatMap(([key, text]) => (stamps[key] ? [{ at: stamps[key], text }] : []));
-  const moments: Moment[] = [...(events.value ?? []), ...passed].sort((a, b) =>
-    a.at < b.at ? -1 : a.at > b.at ? 1 : 0,
-  );
+  const moments = inOrder([...(events.value ?? []), ...passed]);
   return (
     <section class="panel pad stack">
       <h2>Timeline</h2>
       <ol class="timeline">
-        {moments.map(({ at, text, actor, comment }) => (
+        {moments.map(({ at, text, actor, comment }, i) => (
           <li key={`${at} ${text}`}>
             <div class="moment">
               <span>
@@ -94,7 +87,7 @@ export const Timeline = ({ run }: { run: Resource }) => {
                 {text}
               </span>
               <time class="soft small nowrap" dateTime={at} title={exact(at)}>
-                {timeOfDay(at)}
+                {timeAfter(at, moments[i - 1]?.at ?? clock.value)}
               </time>
             </div>
             {comment && <blockquote>{comment}</blockquote>}

@@ -1,22 +1,22 @@
-import { type Signal, useComputed, useSignal } from '@preact/signals';
+import { useComputed, useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
 import type { Resource } from '../../cli/client.ts';
-import { displayStatus, type Tone } from '../../run/display.ts';
 import { useLive } from '../live.ts';
-import { hrefOf } from '../location.ts';
+import { hrefOf, useQuery } from '../location.ts';
 import { may, organizationNow } from '../organization.ts';
 import { Ago, Loaded } from '../parts/basics.tsx';
 import { CloudBlock } from '../parts/cloud-block.tsx';
+import { Filter, ProjectFilter } from '../parts/filters.tsx';
+import { Growing } from '../parts/growing.tsx';
 import { Head } from '../parts/head.tsx';
 import { OrganizationShell } from '../parts/organization-shell.tsx';
 import { Person } from '../parts/person.tsx';
-import { factsOf, Status, since } from '../parts/status.tsx';
-import { all, related } from '../session.ts';
+import { Status, since } from '../parts/status.tsx';
+import { related } from '../session.ts';
 import { count } from '../text/time.ts';
+import type { Group, Row } from '../text/workspace-rows.ts';
+import { workspaceList } from '../workspace-list.ts';
 import { NewWorkspace } from './new-workspace.tsx';
-
-/** Each workspace with the state of the run it is processing, else of its latest completed run (seeds/000). */
-
-type Group = 'attention' | 'running' | 'bad' | 'good' | 'idle';
 
 const groups: [Group, string][] = [
   ['attention', 'Needs attention'],
@@ -26,44 +26,11 @@ const groups: [Group, string][] = [
   ['idle', 'Idle'],
 ];
 
-const groupOf = (run: Resource | undefined): Group => {
-  if (!run) return 'idle';
-  const of: Record<Tone, Group> = {
-    attention: 'attention',
-    running: 'running',
-    waiting: 'running',
-    bad: 'bad',
-    good: 'good',
-    neutral: 'idle',
-  };
-  return of[displayStatus(factsOf(run)).tone];
-};
-
-interface Row {
-  workspace: Resource;
-  run: Resource | undefined;
-  group: Group;
-}
-
-const load = async (organization: string): Promise<Row[]> => {
-  const { data, included } = await all(`/organizations/${organization}/workspaces?include=current_run`);
-  const runs = new Map(included.map((resource) => [resource.id, resource]));
-  return data.map((workspace) => {
-    const run = runs.get(related(workspace, 'current-run') ?? '');
-    return { workspace, run, group: groupOf(run) };
-  });
-};
-
-/** A list of hundreds is several requests. */
-const pace = (rows: Row[]): number => {
-  const busy = rows.some(({ group }) => group === 'running');
-  return (busy ? 900 : 2_500) * Math.max(1, Math.ceil(rows.length / 100));
-};
-
-const order = new Map(groups.map(([group], i) => [group, i]));
+const pace = (rows: Row[]): number => (rows.some(({ group }) => group === 'running') ? 900 : 2_500);
 
 export const Workspaces = ({ organization }: { organization: string }) => {
-  const list = useLive(`workspaces/${organization}`, () => load(organization), pace);
+  const read = useMemo(() => workspaceList(organization), [organization]);
+  const list = useLive(`workspaces/${organization}`, read, pace);
   const adding = useSignal(false);
   return (
     <OrganizationShell organization={organization} at="workspaces">
@@ -82,23 +49,25 @@ export const Workspaces = ({ organization }: { organization: string }) => {
   );
 };
 
+const tagsOf = ({ workspace }: Row): string[] => workspace.attributes['tag-names'];
+
 const Table = ({ rows, organization }: { rows: Row[]; organization: string }) => {
-  const search = useSignal('');
-  const only = useSignal<Group | undefined>(undefined);
-  const project = useSignal('');
+  const search = useQuery('search');
+  const only = useQuery('state');
+  const tag = useQuery('tag');
+  const project = useQuery('project');
   const words = useComputed(() => search.value.toLowerCase().split(/\s+/).filter(Boolean));
-  const fits = ({ workspace, group }: Row) => {
-    const { attributes } = workspace;
-    const text = [attributes.name, attributes.description ?? '', ...attributes['tag-names']].join(' ').toLowerCase();
+  const fits = (row: Row) => {
+    const { attributes } = row.workspace;
+    const text = [attributes.name, attributes.description ?? '', ...tagsOf(row)].join(' ').toLowerCase();
     return (
-      (!only.value || only.value === group) &&
-      (!project.value || related(workspace, 'project') === project.value) &&
+      (!only.value || only.value === row.group) &&
+      (!tag.value || tagsOf(row).includes(tag.value)) &&
+      (!project.value || related(row.workspace, 'project') === project.value) &&
       words.value.every((word) => text.includes(word))
     );
   };
-  const shown = rows
-    .filter(fits)
-    .sort((a, b) => (order.get(a.group) === 0 ? 0 : 1) - (order.get(b.group) === 0 ? 0 : 1));
+  const shown = rows.filter(fits).sort((a, b) => (a.group === 'attention' ? 0 : 1) - (b.group === 'attention' ? 0 : 1));
   return (
     <section class="stack">
       <div class="row">
@@ -106,9 +75,16 @@ const Table = ({ rows, organization }: { rows: Row[]; organization: string }) =>
           type="search"
           aria-label="Search by name, description or tag"
           placeholder="Search by name or tag"
+          value={search.value}
           onInput={(event) => (search.value = event.currentTarget.value)}
         />
         <ProjectFilter organization={organization} chosen={project} />
+        <Filter
+          label="Tag"
+          all="All tags"
+          chosen={tag}
+          options={[...new Set(rows.flatMap(tagsOf))].sort().map((name) => [name, name])}
+        />
         <fieldset class="chips" aria-label="Show only">
           {groups.map(([group, name]) => {
             const n = rows.filter((row) => row.group === group).length;
@@ -118,7 +94,7 @@ const Table = ({ rows, organization }: { rows: Row[]; organization: string }) =>
                 type="button"
                 class="chip"
                 aria-pressed={only.value === group}
-                onClick={() => (only.value = only.value === group ? undefined : group)}
+                onClick={() => (only.value = only.value === group ? '' : group)}
               >
                 {name} {n}
               </button>
@@ -127,37 +103,20 @@ const Table = ({ rows, organization }: { rows: Row[]; organization: string }) =>
         </fieldset>
       </div>
       {shown.length === 0 && <p class="soft">No workspace fits.</p>}
-      <ul class="panel list" aria-label="Workspaces" hidden={shown.length === 0}>
-        {shown.map(({ workspace, run }) => (
+      <Growing
+        of={shown}
+        choice={`${search.value} ${only.value} ${tag.value} ${project.value}`}
+        list={(lines) => (
+          <ul class="panel list" aria-label="Workspaces" hidden={lines.length === 0}>
+            {lines}
+          </ul>
+        )}
+      >
+        {({ workspace, run }) => (
           <Line key={workspace.id} workspace={workspace} run={run} organization={organization} />
-        ))}
-      </ul>
+        )}
+      </Growing>
     </section>
-  );
-};
-
-const ProjectFilter = ({ organization, chosen }: { organization: string; chosen: Signal<string> }) => {
-  const projects = useLive(
-    `projects/${organization}`,
-    async () => (await all(`/organizations/${organization}/projects`)).data,
-    () => undefined,
-  );
-  if (!projects.value || projects.value.length < 2) return null;
-  return (
-    <select
-      aria-label="Project"
-      value={chosen.value}
-      onChange={(event) => {
-        chosen.value = event.currentTarget.value;
-      }}
-    >
-      <option value="">All projects</option>
-      {projects.value.map(({ id, attributes }) => (
-        <option key={id} value={id}>
-          {attributes.name}
-        </option>
-      ))}
-    </select>
   );
 };
 
@@ -194,14 +153,12 @@ const Line = ({
           )}
         </span>
         <span class="end">
-          {run ? <Status run={run} /> : <span class="status">No runs yet</span>}
+          {run ? <Status run={run} /> : <span class="status">Nothing has run yet</span>}
           {run && (
             <span class="meta">
               <Ago at={since(run)} />
-              <span class="only-wide">
-                {' by '}
-                <Person id={related(run, 'created-by')} />
-              </span>
+              {' by '}
+              <Person id={related(run, 'created-by')} />
             </span>
           )}
         </span>

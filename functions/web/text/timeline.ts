@@ -1,0 +1,17 @@
+/** What happened to a run, in order. */
+
+export interface Moment {
+  at: string;
+  text: string;
+  /** Id of the user who did it. */
+  actor?: string;
+  comment?: string;
+  /** The platform's own end of the run. */
+  end?: boolean;
+}
+
+/** In the same millisecond: what somebody decided, what the run then did, how it ended. */
+const rank = ({ actor, end }: Moment): number => (actor ? 0 : end ? 2 : 1);
+
+export const inOrder = (moments: Moment[]): Moment[] =>
+  [...moments].sort((a, b) => (a.at === b.at ? rank(a) - rank(b) : a.at < b.at ? -1 : 1));

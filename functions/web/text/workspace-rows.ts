@@ -1,0 +1,56 @@
+import { isFinalRun, type Resource, related } from '../../cli/client.ts';
+import { factsOf } from '../../cli/run-facts.ts';
+import { displayStatus, type Tone } from '../../run/display.ts';
+
+/** Each workspace with the run it is processing, else its latest completed one (seeds/000). */
+
+export type Group = 'attention' | 'bad' | 'running' | 'good' | 'idle';
+
+const groups: Record<Tone, Group> = {
+  attention: 'attention',
+  running: 'running',
+  waiting: 'running',
+  bad: 'bad',
+  good: 'good',
+  neutral: 'idle',
+};
+
+export interface Row {
+  workspace: Resource;
+  run: Resource | undefined;
+  group: Group;
+}
+
+export const rowOf = (workspace: Resource, run: Resource | undefined): Row => ({
+  workspace,
+  run,
+  group: run ? groups[displayStatus(factsOf(run)).tone] : 'idle',
+});
+
+/** Plan-only and saved plans pass the queue by. */
+export const takesTurn = ({ attributes }: Resource): boolean => !attributes['plan-only'] && !attributes['save-plan'];
+
+const isSame = (one: Resource | undefined, other: Resource): boolean =>
+  one?.id === other.id && JSON.stringify(one.attributes) === JSON.stringify(other.attributes);
+
+/**
+ * What an organization's open runs say of its workspaces, without asking for hundreds of them again.
+ * @param open all runs that are not over
+ * @returns the very same rows when nothing has changed; and the ids of runs that are over since
+ */
+export const withOpenRuns = (rows: Row[], open: Resource[]): { rows: Row[]; ended: string[] } => {
+  const ids = new Set(open.map(({ id }) => id));
+  const processed = new Map(
+    open
+      .filter((run) => takesTurn(run) && run.attributes.status !== 'pending')
+      .map((run) => [related(run, 'workspace'), run]),
+  );
+  const ended: string[] = [];
+  const now = rows.map((row) => {
+    const run = processed.get(row.workspace.id);
+    if (run) return isSame(row.run, run) ? row : rowOf(row.workspace, run);
+    if (row.run && !isFinalRun(row.run) && !ids.has(row.run.id)) ended.push(row.run.id);
+    return row;
+  });
+  return { rows: now.every((row, i) => row === rows[i]) ? rows : now, ended };
+};

@@ -1,0 +1,47 @@
+import type { Resource } from '../cli/client.ts';
+import { knowPeople } from './parts/person.tsx';
+import { all, call, get, related } from './session.ts';
+import { type Row, rowOf, withOpenRuns } from './text/workspace-rows.ts';
+
+/** A list of hundreds takes a request for each hundred; meanwhile the runs that are open say what has changed. */
+
+/** What one request gives. */
+const atOnce = 100;
+const wholeEveryMs = 60_000;
+
+const readAll = async (organization: string): Promise<Row[]> => {
+  const { data, included } = await all(`/organizations/${organization}/workspaces?include=current_run`);
+  const runs = new Map(included.map((resource) => [resource.id, resource]));
+  return data.map((workspace) => rowOf(workspace, runs.get(related(workspace, 'current-run') ?? '')));
+};
+
+const refreshed = async (organization: string, rows: Row[]): Promise<Row[]> => {
+  const path = `/organizations/${organization}/runs?filter[status_group]=non_final&include=created_by&page[size]=${atOnce}`;
+  const { data, included } = await call<Resource[]>('GET', path);
+  knowPeople(included);
+  const seen = withOpenRuns(rows, data);
+  // Of more than that, one that is not among them may still be open; the whole list will tell.
+  if (seen.ended.length === 0 || data.length === atOnce) return seen.rows;
+  const ended = new Map(
+    await Promise.all(seen.ended.map(async (id): Promise<[string, Resource]> => [id, await get(`/runs/${id}`)])),
+  );
+  return seen.rows.map((row) => {
+    const run = ended.get(row.run?.id ?? '');
+    return run ? rowOf(row.workspace, run) : row;
+  });
+};
+
+/** @returns what gives the list of an organization each time it is called, as of then */
+export const workspaceList = (organization: string): (() => Promise<Row[]>) => {
+  let rows: Row[] | undefined;
+  let wholeAt = 0;
+  return async () => {
+    if (rows && rows.length > atOnce && Date.now() - wholeAt < wholeEveryMs) {
+      rows = await refreshed(organization, rows);
+      return rows;
+    }
+    rows = await readAll(organization);
+    wholeAt = Date.now();
+    return rows;
+  };
+};
