@@ -98,7 +98,7 @@ const projected = (index: Index, table: Table & { KeySchema?: Index['KeySchema']
 
 const units = (item: Item | undefined): number => (item ? Math.ceil(dynalite.itemSize(item) / 1024) : 0);
 
-export const openStore = (folder: string): Store => {
+export const openStore = (folder?: string): Store => {
   const store = dynalite.create({ path: folder, createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
   const values = store.db.values.bind(store.db);
   // dynalite's streams call `return` when they end, which is the name generators have for it.

@@ -46,7 +46,7 @@ export interface TableProperties {
   GlobalSecondaryIndexes?: { IndexName: string; KeySchema: unknown; Projection: unknown }[];
 }
 
-/** DynamoDB on LevelDB in one folder. */
+/** DynamoDB on LevelDB in one folder; without one, in memory. */
 export class DynamoDb {
   readonly #store: Store;
   readonly #checks: {
@@ -54,14 +54,14 @@ export class DynamoDb {
     checkValidations(input: Output, types: unknown, custom: unknown, store: Store): void;
   };
 
-  constructor(folder: string) {
-    mkdirSync(folder, { recursive: true });
+  constructor(folder?: string) {
+    if (folder) mkdirSync(folder, { recursive: true });
     this.#checks = load('dynalite/validations');
     this.#store = openStore(folder);
   }
 
   /** Makes the template's table unless it is there; returns when it can be used. */
-  async ensureTable({ ref, properties }: Resource<TableProperties>): Promise<void> {
+  async ensureTable({ ref, properties }: Pick<Resource<TableProperties>, 'ref' | 'properties'>): Promise<void> {
     const exists = await this.#status(ref);
     if (!exists)
       await this.#run('CreateTable', {

@@ -2,17 +2,10 @@
  * DynamoDB (dynalite, in memory, the table as the product has it), S3 and a Step Functions that only takes notes, behind
  * one endpoint at which a test can let any call fail: before it took effect, or after, with its answer lost.
  */
-import {
-  createServer,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  request,
-  type Server,
-  ServerResponse,
-} from 'node:http';
+import { createServer, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import dynalite from 'dynalite';
+import { DynamoDb } from '../../infra/local/dynamodb.ts';
+import { AwsError } from '../../infra/local/errors.ts';
 import { Objects } from './objects.ts';
 
 export interface SentTask {
@@ -66,10 +59,9 @@ const listen = (server: Server): Promise<number> => {
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)));
 };
 
-const itemsIn = (text: string): number => {
-  const { Item, Items = [], Responses = {} } = JSON.parse(text || '{}');
-  const batches = Object.values(Responses).flat();
-  return (Item ? 1 : 0) + Items.length + batches.length;
+const itemsIn = ({ Item, Items = [], Responses = {} }: Record<string, unknown>): number => {
+  const batches = Object.values(Responses as object).flat();
+  return (Item ? 1 : 0) + (Items as unknown[]).length + batches.length;
 };
 
 interface EcsInput {
@@ -116,15 +108,10 @@ const containers = ({ containers: all, refusal }: Aws, action: string, input: Ec
 
 interface Answer {
   status: number;
-  headers: OutgoingHttpHeaders;
-  body: string | Buffer;
+  body: object;
 }
 
-const json = (body: object | string, status = 200): Answer => ({
-  status,
-  headers: { 'content-type': 'application/x-amz-json-1.0' },
-  body: typeof body === 'string' ? body : JSON.stringify(body),
-});
+const json = (body: object, status = 200): Answer => ({ status, body });
 
 const ecs = (said: object): Answer => json(said, '__type' in said ? 400 : 200);
 
@@ -140,23 +127,34 @@ const states = (aws: Aws, action: string, input: Record<string, string>): Answer
   return status ? json({ status }) : json({ __type: 'ExecutionDoesNotExist' }, 400);
 };
 
-const forward = (port: number, incoming: IncomingMessage, body: Buffer): Promise<Answer> =>
-  new Promise((resolve, reject) => {
-    const { method, url: path, headers } = incoming;
-    const forwarded = request({ port, host: '127.0.0.1', method, path, headers }, (answer) => {
-      const said: Buffer[] = [];
-      answer.on('data', (part: Buffer) => said.push(part));
-      answer.on('end', () =>
-        resolve({ status: answer.statusCode ?? 500, headers: answer.headers, body: Buffer.concat(said) }),
-      );
-    });
-    forwarded.on('error', reject);
-    forwarded.end(body);
-  });
+/** As the product has it. */
+const table = {
+  ref: 'stepform-test',
+  properties: {
+    AttributeDefinitions: ['pk', 'sk', 'dueShard', 'dueAt'].map((AttributeName) => ({
+      AttributeName,
+      AttributeType: 'S',
+    })),
+    KeySchema: [
+      { AttributeName: 'pk', KeyType: 'HASH' },
+      { AttributeName: 'sk', KeyType: 'RANGE' },
+    ],
+    GlobalSecondaryIndexes: [
+      {
+        IndexName: 'due',
+        KeySchema: [
+          { AttributeName: 'dueShard', KeyType: 'HASH' },
+          { AttributeName: 'dueAt', KeyType: 'RANGE' },
+        ],
+        Projection: { ProjectionType: 'KEYS_ONLY' },
+      },
+    ],
+  },
+};
 
 export const startAws = async (): Promise<Aws> => {
-  const database = dynalite({ createTableMs: 0 }) as Server;
-  const databasePort = await listen(database);
+  const database = new DynamoDb();
+  await database.ensureTable(table);
   let fault: { n: number; when: Failing } | undefined;
   let late: (() => Promise<unknown>)[] = [];
   const aws: Aws = {
@@ -177,20 +175,24 @@ export const startAws = async (): Promise<Aws> => {
       for (const come of coming) await come();
     },
     close: async () => {
-      for (const each of [server, database]) {
-        each.closeAllConnections();
-        await new Promise((resolve) => each.close(resolve));
-      }
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await database.close();
     },
   };
-  const perform = async (incoming: IncomingMessage, body: Buffer): Promise<Answer> => {
-    const [service = '', action = ''] = String(incoming.headers['x-amz-target']).split('.');
-    if (service.startsWith('AWSStepFunctions')) return states(aws, action, JSON.parse(body.toString()));
-    if (service.startsWith('AmazonEC2ContainerService'))
-      return ecs(containers(aws, action, JSON.parse(body.toString())));
-    const answer = await forward(databasePort, incoming, body);
-    if (action !== 'UpdateItem') aws.itemsRead += itemsIn(answer.body.toString());
-    return answer;
+  const perform = async (target: string, body: Buffer): Promise<Answer> => {
+    const [service = '', action = ''] = target.split('.');
+    const input = JSON.parse(body.toString());
+    if (service.startsWith('AWSStepFunctions')) return states(aws, action, input);
+    if (service.startsWith('AmazonEC2ContainerService')) return ecs(containers(aws, action, input));
+    try {
+      const { output } = await database.handle(action, input);
+      if (action !== 'UpdateItem') aws.itemsRead += itemsIn(output);
+      return json(output);
+    } catch (error) {
+      if (!(error instanceof AwsError)) throw error;
+      return json({ __type: error.name, message: error.message }, error.statusCode);
+    }
   };
   const server = createServer((incoming, outgoing) => {
     const parts: Buffer[] = [];
@@ -202,18 +204,21 @@ export const startAws = async (): Promise<Aws> => {
       const fails = fault && --fault.n === 0 ? fault.when : undefined;
       if (fails) fault = undefined;
       // S3 answers by itself.
-      if (!isJson.test(String(incoming.headers['x-amz-target']))) {
+      const target = String(incoming.headers['x-amz-target']);
+      if (!isJson.test(target)) {
         const object = (response: ServerResponse) => aws.objects.serve(incoming, body, response);
         if (fails === 'late') late.push(async () => object(new ServerResponse(incoming)));
         else if (fails !== 'before') object(fails ? new ServerResponse(incoming) : outgoing);
         if (fails) incoming.socket.destroy();
         return;
       }
-      if (fails === 'late') late.push(() => perform(incoming, body));
+      if (fails === 'late') late.push(() => perform(target, body));
       if (fails === 'before' || fails === 'late') return incoming.socket.destroy();
-      const answer = await perform(incoming, body);
+      const answer = await perform(target, body);
       if (fails === 'after') return incoming.socket.destroy();
-      outgoing.writeHead(answer.status, answer.headers).end(answer.body);
+      outgoing
+        .writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' })
+        .end(JSON.stringify(answer.body));
     });
   });
   // An idle connection that is closed while it is used again fails a call, and tests do not try twice.
@@ -237,29 +242,5 @@ export const startAws = async (): Promise<Aws> => {
     PUBLIC_URL: 'http://127.0.0.1:1',
     STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:000000000000:stateMachine:runs',
   });
-  await new DynamoDBClient({ endpoint: `http://127.0.0.1:${databasePort}` }).send(
-    new CreateTableCommand({
-      TableName: 'stepform-test',
-      BillingMode: 'PAY_PER_REQUEST',
-      AttributeDefinitions: ['pk', 'sk', 'dueShard', 'dueAt'].map((AttributeName) => ({
-        AttributeName,
-        AttributeType: 'S',
-      })),
-      KeySchema: [
-        { AttributeName: 'pk', KeyType: 'HASH' },
-        { AttributeName: 'sk', KeyType: 'RANGE' },
-      ],
-      GlobalSecondaryIndexes: [
-        {
-          IndexName: 'due',
-          KeySchema: [
-            { AttributeName: 'dueShard', KeyType: 'HASH' },
-            { AttributeName: 'dueAt', KeyType: 'RANGE' },
-          ],
-          Projection: { ProjectionType: 'KEYS_ONLY' },
-        },
-      ],
-    }),
-  );
   return aws;
 };

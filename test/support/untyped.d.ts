@@ -1,4 +1,3 @@
-declare module 'dynalite';
 declare module 'asl-validator';
 
 /** What of it the tests use. */
