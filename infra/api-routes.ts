@@ -14,7 +14,8 @@ export type Target =
 
 /**
  * Functions of the public API beside `Api`, so that a request for a run waits for no code of theirs when a function
- * starts: paths below `/api/v2`. The most specific path wins (HTTP APIs: routing); what is none of these is for `Api`.
+ * starts: paths below `/api/v2`, of any method where none is named. The most specific path wins (HTTP APIs: routing);
+ * what is none of these is for `Api`.
  */
 const apart = {
   States: [
@@ -54,6 +55,13 @@ const apart = {
     'team-projects/{proxy+}',
   ],
   Settings: [
+    'POST organizations/{organization}/workspaces',
+    'PATCH organizations/{organization}/workspaces/{name}',
+    'DELETE organizations/{organization}/workspaces/{name}',
+    'organizations/{organization}/workspaces/{name}/actions/safe-delete',
+    'PATCH workspaces/{workspace}',
+    'DELETE workspaces/{workspace}',
+    'workspaces/{workspace}/actions/safe-delete',
     'workspaces/{workspace}/vars',
     'workspaces/{workspace}/vars/{proxy+}',
     'workspaces/{workspace}/all-vars',
@@ -93,10 +101,15 @@ const apart = {
   ],
 } satisfies Partial<Record<Target, string[]>>;
 
+const keyOf = (path: string): string => {
+  const [method, named] = path.includes(' ') ? path.split(' ') : ['ANY', path];
+  return `${method} /api/v2/${named}`;
+};
+
 export const apiRoutes: { key: string; target: Target }[] = [
   { key: 'ANY /api/v2/{proxy+}', target: 'Api' },
   ...(Object.keys(apart) as (keyof typeof apart)[]).flatMap((target) =>
-    apart[target].map((path) => ({ key: `ANY /api/v2/${path}`, target })),
+    apart[target].map((path) => ({ key: keyOf(path), target })),
   ),
   { key: 'GET /.well-known/{proxy+}', target: 'Api' },
   { key: 'GET /.well-known/openid-configuration', target: 'Identity' },

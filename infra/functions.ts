@@ -33,7 +33,7 @@ export const functions = {
   },
   Settings: {
     entry: 'functions/api/settings.ts',
-    description: 'The public API: variables and sets of them, tags, run triggers',
+    description: 'The public API: settings of workspaces, variables and sets of them, tags, run triggers',
     timeoutSeconds: 29,
   },
   Governance: {

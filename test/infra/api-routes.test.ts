@@ -45,7 +45,7 @@ describe('API Gateway', () => {
 
   it.each(apart)('has no path for %s that none of its routes is below', (target, routes) => {
     const idle = apiRoutes
-      .filter((route) => route.target === target && route.key.startsWith('ANY /api/v2/'))
+      .filter((route) => route.target === target && route.key.includes(' /api/v2/'))
       .filter(({ key }) => {
         const only = new Router([{ key, functionArn: '', timeoutMs: 1000 }]);
         return !routes.some((route) => only.find(route.method, filled(route)));

@@ -3,9 +3,11 @@ import { runTriggerRoutes } from './run-triggers.ts';
 import { variableSetRoutes } from './variable-sets.ts';
 import { variableOfSetRoutes, variableRoutes } from './variables.ts';
 import { workspaceTagRoutes } from './workspace-tags.ts';
+import { workspaceSettingRoutes } from './workspaces.ts';
 
-/** What the function Settings answers: variables and sets of them, tags, and which workspace's applies start runs. */
+/** What the function Settings answers: workspaces as they come, change and go, variables and sets of them, tags, and which workspace's applies start runs. */
 export const settingRoutes: Route[] = versioned([
+  ...workspaceSettingRoutes,
   ...variableSetRoutes,
   ...variableRoutes,
   ...variableOfSetRoutes,
