@@ -10,6 +10,7 @@ export type Target =
   | 'Identity'
   | 'Logs'
   | 'Runner'
+  | 'Agent'
   | 'Web';
 
 /**
@@ -53,6 +54,9 @@ const apart = {
     'team-workspaces/{proxy+}',
     'team-projects',
     'team-projects/{proxy+}',
+    'organizations/{organization}/agent-pools',
+    'agent-pools/{proxy+}',
+    'agents/{proxy+}',
   ],
   Settings: [
     'POST organizations/{organization}/workspaces',
@@ -117,6 +121,7 @@ export const apiRoutes: { key: string; target: Target }[] = [
   { key: 'ANY /oauth/{proxy+}', target: 'SignIn' },
   { key: 'GET /logs/{proxy+}', target: 'Logs' },
   { key: 'ANY /runner/v1/{proxy+}', target: 'Runner' },
+  { key: 'ANY /agent/v1/{proxy+}', target: 'Agent' },
   { key: 'GET /', target: 'Web' },
   { key: 'GET /app', target: 'Web' },
   { key: 'GET /app/{proxy+}', target: 'Web' },

@@ -98,6 +98,7 @@ const authorization: Record<Target, string> = {
     'Discovery and public keys are for everybody who is to verify a token: AWS, Google Cloud, Azure and Vault ask without credentials (OpenID Connect Discovery 1.0).',
   Logs: 'The path carries a 256-bit capability: clients of the HCP Terraform API send no token to a log URL (api: log-read-url).',
   Web: 'The page and its scripts hold no data and are the same for everybody; what they show comes from the API, with the reader’s own token.',
+  Agent: 'The function checks the token of an agent pool (stored hashed); agents have no other credentials.',
   Runner: 'The function checks the claim or token of one run and phase; runners have no other credentials by design.',
 };
 

@@ -23,7 +23,7 @@ export const functions = {
   },
   Access: {
     entry: 'functions/api/access.ts',
-    description: 'The public API: accounts, tokens, teams, organizations, projects',
+    description: 'The public API: accounts, tokens, teams, organizations, projects, agent pools',
     timeoutSeconds: 29,
   },
   SignIn: {
@@ -49,6 +49,11 @@ export const functions = {
   Runner: {
     entry: 'functions/callbacks/runner.ts',
     description: 'The runner protocol',
+    timeoutSeconds: 29,
+  },
+  Agent: {
+    entry: 'functions/callbacks/agent.ts',
+    description: 'The agent protocol: jobs for machines of their owners',
     timeoutSeconds: 29,
   },
   Identity: {

@@ -127,7 +127,13 @@ export const lifecyclePermissions = (storage: Storage, runners: Runners): Record
   const may = grants(storage, runners);
   const enter = [may.table('GetItem', 'UpdateItem'), may.tableKey()];
   // A container whose run ended while it was started is stopped at once.
-  const launch = [...enter, ...may.launch(), may.onTasks('StopTask')];
+  const launch = [
+    // That a run waits for an agent is told in its timeline.
+    may.table('GetItem', 'PutItem', 'UpdateItem'),
+    may.tableKey(),
+    ...may.launch(),
+    may.onTasks('StopTask'),
+  ];
   // What it read and what it found lies with the run.
   const judge = [
     may.table('GetItem', 'Query', 'UpdateItem'),
@@ -253,6 +259,12 @@ export const permissions = (
       may.seeMissingObjects(),
       answering(machine.arn, 'Heartbeat'),
       { actions: ['kms:Sign'], resources: [identity.signing.keyArn] },
+    ],
+    Agent: [
+      may.table('GetItem', 'BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'),
+      may.tableKey(),
+      // A runner of an agent that is gone without a word.
+      answering(machine.arn),
     ],
     Identity: [{ actions: ['kms:GetPublicKey'], resources: identity.all.map(({ keyArn }) => keyArn) }],
     ExecutionStopped: [...finish(storage, runners), answering(machine.arn)],

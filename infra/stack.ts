@@ -116,6 +116,7 @@ export class Platform extends Stack {
         },
         may.Runner,
       ),
+      Agent: build('Agent', table, may.Agent),
       ExecutionStopped: build('ExecutionStopped', { ...table, ...bucket, ...cluster }, [
         ...may.ExecutionStopped,
         lost.keep,
@@ -140,6 +141,7 @@ export class Platform extends Stack {
       Identity: functions.Identity.function,
       Logs: functions.Logs.function,
       Runner: functions.Runner.function,
+      Agent: functions.Agent.function,
       Web: functions.Web.function,
     });
     new Events(this, 'Events', {

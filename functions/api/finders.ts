@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import type { Run } from '../run/run.ts';
 import { getOrganization, type Organization } from '../store/access/organizations.ts';
+import { type AgentPool, getAgentPool } from '../store/agents/agent-pools.ts';
+import { type Agent, getAgent } from '../store/agents/agents.ts';
 import { applyId, costEstimateId, planId, runIdOf } from '../store/id.ts';
 import { getPolicy, type Policy } from '../store/policies/policies.ts';
 import { getPolicySetVersion, type PolicySetVersion } from '../store/policies/policy-set-versions.ts';
@@ -158,6 +160,24 @@ export const task: Finder<Task> = {
   what: 'run task',
   find: (request) => getTask(param(request, 'task')),
   seen: 'task:read',
+  scope: inOrganization,
+};
+
+export const agentPool: Finder<AgentPool> = {
+  what: 'agent pool',
+  find: (request) => getAgentPool(param(request, 'pool')),
+  seen: 'agent-pool:read',
+  scope: inOrganization,
+};
+
+/** Gone with its pool. */
+export const agent: Finder<Agent> = {
+  what: 'agent',
+  find: async (request) => {
+    const found = await getAgent(param(request, 'agent'));
+    return found && (await getAgentPool(found.poolId)) ? found : undefined;
+  },
+  seen: 'agent-pool:read',
   scope: inOrganization,
 };
 

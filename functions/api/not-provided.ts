@@ -3,11 +3,8 @@
  * whatever follows them. `*` is any one id or name. Only looked at for what is no route; a test holds it against those.
  */
 const features: Record<string, string[]> = {
-  agents: [
-    'agent-pools',
-    'agents',
-    'organizations/*/agent-pools',
-    'organizations/*/metrics-tokens',
+  'metrics of agents': ['organizations/*/metrics-tokens'],
+  'lists of addresses that tokens are good from': [
     'cidr-range-lists',
     'cidr-ranges',
     'organizations/*/cidr-range-lists',

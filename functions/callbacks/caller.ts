@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import { endingSignal } from '../run/agents.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import type { Beat } from '../runner/protocol.ts';
@@ -54,6 +55,8 @@ const waitsFor: Record<PhaseName, string> = { plan: 'Planning', apply: 'Applying
  */
 export const beat = async ({ run, phase }: Pick<Caller, 'run' | 'phase'>, { wake = false } = {}): Promise<Beat> => {
   if (run.cancel?.forced || isFinal(run.status)) return { signal: 'kill' };
+  const { stop } = run[phase];
+  if (stop) return { signal: endingSignal(stop, new Date().toISOString()) };
   if (run.cancel) return { signal: 'interrupt' };
   if (wake && run.wait?.state === waitsFor[phase] && !(await heartbeat(run))) return { signal: 'interrupt' };
   return { signal: 'continue' };

@@ -19,6 +19,9 @@ const limits: Job['limits'] = {
   logBytes: 50 * mebibyte,
 };
 
+/** So long a beat may be missing before the execution gives its runner up (infra/lifecycle.ts). */
+const silentSeconds = 60;
+
 /** Everything a runner needs for one phase. The only place where sensitive values leave the control plane. */
 export const buildJob = async (
   run: Run,
@@ -65,7 +68,9 @@ export const buildJob = async (
     environment: { TFC_RUN_ID: run.id, TFC_WORKSPACE_NAME: run.workspaceName, TFC_WORKSPACE_SLUG: slug },
     identity,
     heartbeatSeconds: environment.heartbeatSeconds,
-    holdSeconds: run.planOnly || run.savePlan ? 0 : environment.holdSeconds,
+    // An agent that stood by would be one less for the pool; to start a process again costs it little.
+    holdSeconds: run.planOnly || run.savePlan || run.agentPool ? 0 : environment.holdSeconds,
+    ...(run.agentPool ? { silentSeconds } : {}),
     limits,
   };
 };

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import * as v from 'valibot';
-import { securityHeaders } from '../api/answer.ts';
 import { environment } from '../environment.ts';
 import { isAboutToApply } from '../run/lifecycle.ts';
 import { artifacts, type Run } from '../run/run.ts';
@@ -29,6 +28,7 @@ import { getWorkspace } from '../store/workspaces/workspaces.ts';
 import { artifactUrl, laterUrls, leftStateUrl, stateUploadUrl } from './addresses.ts';
 import { authenticate, beat, type Caller, ProtocolError } from './caller.ts';
 import { buildJob } from './job.ts';
+import { answered, bytesOf, parse } from './protocol.ts';
 
 /** The runner protocol (runner/protocol.ts says what each call means). */
 
@@ -66,21 +66,6 @@ const bodies = {
 };
 
 type Event = APIGatewayProxyEventV2;
-
-const parse = <S extends v.GenericSchema>(schema: S, event: Event): v.InferOutput<S> => {
-  let json: unknown;
-  try {
-    json = JSON.parse(bytesOf(event).toString('utf8'));
-  } catch {
-    throw new ProtocolError(400, 'the body is not JSON');
-  }
-  const result = v.safeParse(schema, json);
-  if (result.success) return result.output;
-  const [issue] = result.issues;
-  throw new ProtocolError(422, `${v.getDotPath(issue as v.BaseIssue<unknown>) ?? 'body'}: ${issue?.message}`);
-};
-
-const bytesOf = (event: Event): Buffer => Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
 
 const claim = async (event: Event): Promise<Job> => {
   const { claim, nonce } = parse(bodies.claim, event);
@@ -141,7 +126,7 @@ const erroredState = async ({ run, phase }: Caller): Promise<ErroredStateAnswer>
 const report = async ({ run, phase }: Caller, event: Event): Promise<ReportAnswer> => {
   const said = parse(bodies.report, event);
   const [holds, version] = await Promise.all([
-    reportPhase(run, phase, said, environment.holdSeconds),
+    reportPhase(run, phase, said, run.agentPool ? 0 : environment.holdSeconds),
     said.stateVersionId ? getStateVersion(said.stateVersionId) : undefined,
   ]);
   const own = version?.runId === run.id ? version : undefined;
@@ -178,12 +163,6 @@ const settled = async (run: Run): Promise<Run> => {
 };
 
 const isAwaitingOffer = (run: Run): boolean => !run.apply.offeredAt && !run.apply.claimHash && isAboutToApply(run);
-
-const answer = (statusCode: number, body: unknown): APIGatewayProxyStructuredResultV2 => ({
-  statusCode,
-  headers: { ...securityHeaders, 'content-type': 'application/json' },
-  body: JSON.stringify(body),
-});
 
 /** What has been said may be said again, and a runner that stands by asks what is next. */
 const afterReport = ['report', 'next'];
@@ -228,13 +207,11 @@ const route = async (event: Event): Promise<unknown> => {
   }
 };
 
-export const handler = async (event: Event): Promise<APIGatewayProxyStructuredResultV2> => {
-  try {
-    return answer(200, await route(event));
-  } catch (error) {
-    if (error instanceof StateNotKeptError) return answer(409, { error: error.message });
-    if (error instanceof ProtocolError) return answer(error.statusCode, { error: error.message });
-    console.error(error);
-    return answer(500, { error: 'internal error; try again' });
-  }
-};
+export const handler = (event: Event): Promise<APIGatewayProxyStructuredResultV2> =>
+  answered(async () => {
+    try {
+      return await route(event);
+    } catch (error) {
+      throw error instanceof StateNotKeptError ? new ProtocolError(409, error.message) : error;
+    }
+  });

@@ -1,5 +1,6 @@
 import type { Command } from './arguments.ts';
 import { actCommands } from './commands/act.ts';
+import { agent } from './commands/agent.ts';
 import { loginCommands } from './commands/login.ts';
 import { open } from './commands/open.ts';
 import { runCommands } from './commands/runs.ts';
@@ -21,6 +22,7 @@ export const commands: Command[] = [
   ...variableCommands,
   ...stateCommands,
   open,
+  agent,
 ];
 
 export const groupOf = (word: string): Command[] => commands.filter(({ name }) => name.startsWith(`${word} `));

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Plain JavaScript, so that a Node too old for the rest can still say so instead of stumbling over the first type.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -22,9 +22,12 @@ if (/[\\/]node_modules[\\/]/.test(here)) {
   await import('./main.ts');
 } else if (existsSync(bundled) && process.execPath !== realpathSync(bundled)) {
   // The package brings the Node it is tested with. An interrupt reaches both; how it ends is the other one's to decide.
+  const child = spawn(bundled, [here, ...process.argv.slice(2)], { stdio: 'inherit' });
   process.on('SIGINT', () => {});
-  const { status, signal } = spawnSync(bundled, [here, ...process.argv.slice(2)], { stdio: 'inherit' });
-  process.exitCode = status ?? (signal === 'SIGINT' ? 130 : 1);
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  child.on('exit', (status, signal) => {
+    process.exitCode = status ?? (signal === 'SIGINT' ? 130 : 1);
+  });
 } else {
   refuse(
     `it needs Node 22.19 or newer, and this is ${process.version}. Run "npm ci" in its checkout, which brings one.`,

@@ -38,6 +38,8 @@ const leftNote = ({ serial }: NonNullable<Run['unsaved']>): string =>
   `A newer state (serial ${serial}) is kept as this apply's errored state: download it and bring it in with ` +
   '"terraform state push". Until then the workspace is locked, so that nothing is made twice.';
 
+const isQueued = ({ status }: Run): boolean => status === 'plan_queued' || status === 'apply_queued';
+
 const whyErrored = (run: Run, error: CaughtError, recorded: number | undefined): string | undefined => {
   const doing = run.apply.status === 'pending' ? 'plan' : 'apply';
   const note = stateNote(run, recorded);
@@ -49,7 +51,10 @@ const whyErrored = (run: Run, error: CaughtError, recorded: number | undefined):
     case 'States.HeartbeatTimeout':
       return `The runner stopped answering during the ${doing}, so it was taken out of service. ${note}`;
     case 'States.Timeout':
-      return run.status === 'plan_queued' || run.status === 'apply_queued'
+      if (run.agentPool && isQueued(run)) {
+        return `No agent of pool ${run.agentPool.name} took the ${doing} in time. Start one (stepform agent), and queue a new run.`;
+      }
+      return isQueued(run)
         ? `No runner could be started for the ${doing} in time. Queue a new run.`
         : `The ${doing} took longer than its time limit and was stopped. ${note}`;
     case 'CapacityUnavailableError':

@@ -39,6 +39,8 @@ export interface Run extends RunOptions {
    * the task results of the stage. `order`: which attempt wrote it.
    */
   wait?: { state: string; token?: string; order?: string };
+  /** Whose agents do its plan and apply, on machines of their owners; absent where the platform's own runners do. */
+  agentPool?: { id: string; name: string };
   /** In seconds, where its organization has limits of its own. */
   timeLimits?: Partial<Record<PhaseName, number>>;
   /** It holds its workspace: set when its turn in the queue came. */
@@ -106,6 +108,11 @@ export interface Phase {
   stateTokenHash?: string;
   /** ECS task that works on it. */
   taskArn?: string;
+  /** Agent that took it from its pool's queue, and until when it may be expected to begin. */
+  agent?: { id: string; name: string };
+  takenUntil?: Timestamp;
+  /** The agent's runner was told to end: when it is told to kill Terraform, and when it is gone in any case. */
+  stop?: { killAt: Timestamp; goneAt: Timestamp };
   /** Until then the runner of the plan stands by with an initialized directory. */
   heldUntil?: Timestamp;
   /** Of a plan to be saved: id of the state version that it is made from, empty for none. */

@@ -44,11 +44,16 @@ const verdictOf = (phase: Phase, error: unknown): Verdict => {
 const beating = ({ client, control, job }: Phase): { end(): Promise<void> } => {
   const ended = new AbortController();
   const everyMs = job.heartbeatSeconds * 1000;
+  let heardAt = Date.now();
   let beat: Promise<void> | undefined;
   const timer = setInterval(() => {
+    if (job.silentSeconds && Date.now() - heardAt > job.silentSeconds * 1000) control.stop();
     beat ??= client
       .heartbeat({ ...control.patience(everyMs), signal: ended.signal })
-      .then((answer) => control.heed(answer))
+      .then((answer) => {
+        heardAt = Date.now();
+        control.heed(answer);
+      })
       .catch((error) => {
         if (!ended.signal.aborted) console.error(messageOf(error));
       })

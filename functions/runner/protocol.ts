@@ -82,6 +82,8 @@ export interface Job {
   };
   /** How often to call `heartbeat` at least. */
   heartbeatSeconds: number;
+  /** Where nobody can stop the runner from outside: without an answer to its beats for so long, it ends by itself. */
+  silentSeconds?: number;
   /** How long to stand by after a plan with something to apply; 0 = do not. */
   holdSeconds: number;
   limits: { configurationBytes: number; unpackedBytes: number; files: number; logBytes: number };

@@ -13,6 +13,8 @@ export interface Settings {
   cacheDirectory: string;
   /** Where Terraform and OpenTofu releases are found; a mirror has the same layout. Signatures are checked all the same. */
   releases: { terraform: string; tofu: string; tofuIndex: string };
+  /** More of its environment that Terraform may see: on machines of agents, whose owners say so. */
+  passOn: string[];
   /** What the runner was started with, less its own secrets. */
   inherited: Record<string, string | undefined>;
 }
@@ -38,6 +40,7 @@ export const takeSettings = (environment: NodeJS.ProcessEnv = process.env): Sett
       tofu: environment.STEPFORM_TOFU_RELEASES || 'https://github.com/opentofu/opentofu/releases/download',
       tofuIndex: environment.STEPFORM_TOFU_INDEX || 'https://get.opentofu.org/tofu/api.json',
     },
+    passOn: (environment.STEPFORM_PASS_ON ?? '').split(',').filter(Boolean),
     inherited: { ...environment },
   };
 };

@@ -12,6 +12,7 @@
  * | | `VARSET#<case apart>#<project id, if it owns it>#<name>` | → variable set id; the uniqueness of names |
  * | | `GLOBALVARSET#<id>` | → variable set id; those applied to every workspace |
  * | | `TASKNAME#<name>` | → run task id; the uniqueness of names |
+ * | | `APOOLNAME#<name>` | → agent pool id; the uniqueness of names |
  * | | `GLOBALTASK#<id>` | → run task id; those of every workspace |
  * | | `POLICY#<name>`, `POLSET#<name>` | → policy or policy set id; the uniqueness of names |
  * | | `TEAMNAME#<name>` | → team id; the uniqueness of names |
@@ -23,7 +24,7 @@
  * | | `OWNVARSET#<id>` | → variable set that it may own |
  * | `USER#<id>` | `USER` | user |
  * | | `ORG#<name>` | membership of the user in the organization |
- * | | `TOKEN#<id>` | → hash of the user's token |
+ * | | `TOKEN#<id>` | → hash of the user's token; of an agent pool's too, by the pool's id |
  * | | `ONCE` | one-time secret that lets the user in |
  * | `TEAM#<id>` | `TEAM` | team: what it may do in the organization |
  * | | `USERS` | ids of those who are in it |
@@ -52,6 +53,10 @@
  * | | `EVENT#<rest of its id>` | run event; its id goes on with the time |
  * | | `COMMENT#<number>` | comment |
  * | | `TASKRESULT#<rest of its id>` | task result; its id goes on with its stage |
+ * | `APOOL#<id>` | `APOOL` | agent pool |
+ * | | `AGENT#<rest of its id>` | agent; its id goes on with that |
+ * | | `JOB#<queued at>#<run id>#<phase>` | → run whose phase waits for an agent |
+ * | | `WS#<workspace id>` | → workspace whose runs its agents do |
  * | `TASK#<id>` | `TASK` | run task |
  * | | `WSTASK#<workspace id>` | → workspace that has it |
  * | `VARSET#<id>` | `VARSET` | variable set, with what it is applied to |
@@ -191,6 +196,14 @@ export const keys = {
   runEvent: (id: string, rest: string): Key => ({ pk: `RUN#${id}`, sk: `EVENT#${rest}` }),
   runComment: (id: string, n: number): Key => ({ pk: `RUN#${id}`, sk: `COMMENT#${padded(n)}` }),
   taskResult: (runId: string, rest: string): Key => ({ pk: `RUN#${runId}`, sk: `TASKRESULT#${rest}` }),
+  agentPool: (id: string): Key => ({ pk: `APOOL#${id}`, sk: 'APOOL' }),
+  agentPoolName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `APOOLNAME#${name}` }),
+  agentPoolWorkspace: (id: string, workspaceId: string): Key => ({ pk: `APOOL#${id}`, sk: `WS#${workspaceId}` }),
+  agent: (poolId: string, rest: string): Key => ({ pk: `APOOL#${poolId}`, sk: `AGENT#${rest}` }),
+  agentJob: (poolId: string, queuedAt: string, runId: string, phase: string): Key => ({
+    pk: `APOOL#${poolId}`,
+    sk: `JOB#${queuedAt}#${runId}#${phase}`,
+  }),
   task: (id: string): Key => ({ pk: `TASK#${id}`, sk: 'TASK' }),
   taskName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `TASKNAME#${name}` }),
   globalTask: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `GLOBALTASK#${id}` }),

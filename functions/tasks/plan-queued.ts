@@ -1,10 +1,14 @@
-import { needsRunner, newClaim, startRunner } from '../store/runs/launcher.ts';
+import { newClaim } from '../store/runs/claims.ts';
+import { launchRunner, needsRunner, startRunner } from '../store/runs/launcher.ts';
 import { enterState } from '../store/runs/run-states.ts';
 import type { WaitingTask } from './waiting.ts';
 
-/** Starts a runner and waits until it claims the plan; or says what comes first. */
+/** Starts a runner, or asks for an agent, and waits until it claims the plan; or says what comes first. */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
   const { secret, set } = newClaim('plan');
-  const run = await enterState(runId, 'PlanQueued', attempt, (before) => (needsRunner(before, 'plan') ? set : {}));
-  if (run.status === 'plan_queued' && needsRunner(run, 'plan')) await startRunner(run, 'plan', secret);
+  const run = await enterState(runId, 'PlanQueued', attempt, (before) =>
+    needsRunner(before, 'plan') && !before.agentPool ? set : {},
+  );
+  if (run.status !== 'plan_queued' || !needsRunner(run, 'plan')) return;
+  await (run.agentPool ? launchRunner(run, 'plan') : startRunner(run, 'plan', secret));
 };

@@ -25,7 +25,7 @@ it.each([
 });
 
 it('answers 400 for bytes that are not text', async () => {
-  const { handler } = await import('../../functions/api/handler.ts');
+  const { handler } = await import('../../functions/api/settings.ts');
   const { eventOf } = await import('../support/api.ts');
   const event = eventOf('POST', `/api/v2/${path}`, { token: api.token });
   const sent = { ...event, body: Buffer.from([0xff, 0xfe, 0x00]).toString('base64'), isBase64Encoded: true };
@@ -72,7 +72,7 @@ it('points at every field that is wrong, with what would be right, and repeats n
   expect(Object.fromEntries(errors.map(({ source, detail }) => [source.pointer, detail]))).toEqual({
     '/data/attributes/name': 'name: a workspace name has 1 to 90 characters of A-Z, a-z, 0-9, "-" and "_"',
     '/data/attributes/auto-apply': 'auto-apply: must be true or false',
-    '/data/attributes/execution-mode': 'execution-mode: must be one of "remote", "local"',
+    '/data/attributes/execution-mode': 'execution-mode: must be one of "remote", "local", "agent"',
     '/data/attributes/working-directory': 'working-directory: must be a path inside of the configuration, without ".."',
     '/data/attributes/terraform-version':
       'terraform-version: must be a version such as "1.11.4", a constraint such as "~> 1.11.0", or "latest"',

@@ -11,8 +11,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 it.each([
-  ['GET', 'organizations/acme/agent-pools', 'agents'],
-  ['GET', 'agents/agent-x', 'agents'],
+  ['GET', 'organizations/acme/metrics-tokens', 'metrics of agents'],
   ['POST', 'organizations/acme/registry-modules', 'the private registry'],
   ['GET', 'organizations/acme/registry-modules/private/acme/vpc/aws', 'the private registry'],
   ['POST', 'oauth-clients', 'version control connections'],

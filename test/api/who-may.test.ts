@@ -71,6 +71,8 @@ const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Gr
     'policy set': organization,
     'policy set version': organization,
     'run task': organization,
+    'agent pool': organization,
+    agent: organization,
     'organization membership': organization,
     project: onProject,
     team: onTeam,

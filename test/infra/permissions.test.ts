@@ -42,7 +42,13 @@ const judge = [
   ...objects('PutObject', 'runs'),
   's3:ListBucket bucket',
 ];
-const launcher = [...enter, ...launch, ...tasks('StopTask')];
+const launcher = [
+  ...table('GetItem', 'PutItem', 'UpdateItem'),
+  ...tableKey,
+  ...answers(),
+  ...launch,
+  ...tasks('StopTask'),
+];
 const finisher = [
   ...table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
   'kms:GenerateDataKey key',
@@ -112,6 +118,7 @@ const expected: Record<FunctionId, string[]> = {
     ...answers('Heartbeat'),
     'kms:Sign identity-key',
   ],
+  Agent: [...table('GetItem', 'BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'), ...tableKey, ...answers()],
   Identity: ['kms:GetPublicKey identity-key'],
   Pending: [...enter, ...table('Query', 'DeleteItem')],
   PlanQueued: launcher,
@@ -132,7 +139,7 @@ const expected: Record<FunctionId, string[]> = {
   TaskStageDone: [...table('GetItem', 'Query', 'UpdateItem'), ...tableKey],
   Complete: finisher,
   ExecutionStopped: [...finisher, ...keepsLostEvents],
-  RunnerStopped: [...launcher, ...table('Query'), ...keepsLostEvents],
+  RunnerStopped: [...enter, ...table('Query'), ...launch, ...tasks('StopTask'), ...keepsLostEvents],
   ConfigurationUploaded: [...createsRuns, ...answers(), ...keepsLostEvents],
   RunApplied: [...createsRuns, ...keepsLostEvents],
   Sweep: [

@@ -167,7 +167,8 @@ describe('the HTTP API', () => {
       integrations.get(readable(Properties.Target).replace('integrations/', '')),
     ]);
     const apart = routes.filter(
-      ([key, to]) => key?.startsWith('ANY /api/v2/') && /^(States|Access|Settings|Governance)Function$/.test(to ?? ''),
+      ([key, to]) =>
+        /^\w+ \/api\/v2\//.test(key ?? '') && /^(States|Access|Settings|Governance)Function$/.test(to ?? ''),
     );
     expect(Object.fromEntries(routes.filter((route) => !apart.includes(route)))).toEqual({
       'ANY /api/v2/{proxy+}': 'ApiFunction',
@@ -180,6 +181,7 @@ describe('the HTTP API', () => {
       'GET /app': 'WebFunction',
       'GET /app/{proxy+}': 'WebFunction',
       'ANY /runner/v1/{proxy+}': 'RunnerFunction',
+      'ANY /agent/v1/{proxy+}': 'AgentFunction',
     });
   });
 

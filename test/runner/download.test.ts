@@ -97,6 +97,7 @@ const settings = (change: Partial<Settings> = {}): Settings => ({
   claim: '',
   cacheDirectory: directory,
   releases: { terraform: `${base()}/moved`, tofu: base(), tofuIndex: `${base()}/index` },
+  passOn: [],
   inherited: { PATH: join(directory, 'bin'), HOME: directory },
   ...change,
 });

@@ -86,12 +86,14 @@ export const startApi = async (): Promise<Api> => {
   const { handler: access } = await import('../../functions/api/access.ts');
   const { handler: settings } = await import('../../functions/api/settings.ts');
   const { handler: governance } = await import('../../functions/api/governance.ts');
+  const { handler: agent } = await import('../../functions/callbacks/agent.ts');
   const apart: Record<string, typeof core> = {
     States: states,
     Access: access,
     SignIn: signIn,
     Settings: settings,
     Governance: governance,
+    Agent: agent,
   };
   const { handler: bootstrap } = await import('../../functions/events/bootstrap.ts');
   const { putObject } = await import('../../functions/store/bucket.ts');

@@ -53,6 +53,7 @@ const stateOf = async (api: Api, workspaceId: string) => {
 /** A workspace in a project of its own, with one of everything. Ids by path parameter. */
 export const makeWorld = async (api: Api) => {
   const members = await memberHelpers();
+  const { registerAgent } = await import('../../functions/store/agents/agents.ts');
   const project = (await api.post('organizations/acme/projects', { name: uniqueName('World') })).body.data.id;
   const name = uniqueName('world');
   const relationships = { project: ref('projects', project) };
@@ -73,8 +74,11 @@ export const makeWorld = async (api: Api) => {
   const access = { team: ref('teams', team) };
   const givenOn = async (type: string, on: object) =>
     (await api.post(type, { access: 'read' }, { ...access, ...on })).body.data.id as string;
+  const pool = (await api.post('organizations/acme/agent-pools', { name: uniqueName('pool') })).body.data.id;
   return {
     organization: 'acme',
+    pool,
+    agent: (await registerAgent({ id: pool, organization: 'acme' }, { instance: 'i', name: 'a', address: null })).id,
     project,
     workspace,
     name,

@@ -53,7 +53,7 @@ export const entitlementsDocument = (organization: Organization): Resource => ({
   id: organization.externalId,
   type: 'entitlement-sets',
   attributes: {
-    agents: false,
+    agents: true,
     'audit-logging': true,
     'configuration-designer': false,
     'cost-estimation': true,

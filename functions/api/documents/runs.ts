@@ -84,12 +84,24 @@ export const runDocument = (run: Run, { granted, userId }: Viewer, now = new Dat
 const logUrl = (baseUrl: string, run: Run, phase: PhaseName): string =>
   `${baseUrl}/logs/${run.id}/${phase}/${run.logSecret}`;
 
+/** Who does it, once that is known. */
+const executionDetails = ({ agentPool, ...run }: Run, name: PhaseName) =>
+  agentPool
+    ? {
+        mode: 'agent',
+        'agent-id': run[name].agent?.id ?? null,
+        'agent-name': run[name].agent?.name ?? null,
+        'agent-pool-id': agentPool.id,
+        'agent-pool-name': agentPool.name,
+      }
+    : { mode: 'remote' };
+
 const common = (run: Run, name: PhaseName, baseUrl: string) => {
   const phase = run[name];
   const report = shown(phase);
   return {
-    'execution-details': { mode: 'remote' },
-    status: phase.status,
+    'execution-details': executionDetails(run, name),
+    status: run.agentPool && name === 'apply' && phase.status === 'queued' ? 'agent_queued' : phase.status,
     'status-timestamps': phase.statusTimestamps,
     'log-read-url': logUrl(baseUrl, run, name),
     'resource-additions': report?.resourceAdditions ?? null,

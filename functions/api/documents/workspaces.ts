@@ -95,7 +95,7 @@ export const workspaceDocument = (
     'current-state-version': one('state-versions', workspace.state?.id),
     'current-configuration-version': one('configuration-versions', workspace.configuration?.id),
     'current-assessment-result': { data: null },
-    'agent-pool': { data: null },
+    'agent-pool': one('agent-pools', workspace.agentPoolId),
     'ssh-key': { data: null },
     vars: { links: { related: `/api/v2/workspaces/${workspace.id}/vars` } },
     'remote-state-consumers': {

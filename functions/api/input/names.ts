@@ -44,4 +44,5 @@ export const tagValue = v.pipe(
 );
 
 export const teamName = plain('a team', 1, 90);
+export const agentPoolName = plain('an agent pool', 1, 90);
 export const taskName = plain('a run task', 1, 90);

@@ -14,6 +14,7 @@ import type { ApiRequest } from '../request.ts';
 import type { Finder } from '../route.ts';
 import { tagKey, tagValue, workspaceName } from './names.ts';
 import { readData, setting, settingsFrom, text, toOne } from './validation.ts';
+import { settleAgentPool } from './workspace-agent-pool.ts';
 
 /** What creating and changing a workspace may say. */
 
@@ -41,7 +42,7 @@ const notHere = (why: string) => v.optional(v.null(`cannot be set: this platform
 
 const settings = {
   description: setting(text(1000)),
-  'execution-mode': setting(v.picklist(['remote', 'local'])),
+  'execution-mode': setting(v.picklist(['remote', 'local', 'agent'])),
   'setting-overwrites': v.nullish(v.object({ 'execution-mode': v.nullish(v.boolean()) })),
   operations: setting(v.boolean()),
   'terraform-version': setting(terraformVersion),
@@ -63,7 +64,7 @@ const settings = {
   'vcs-repo': v.optional(v.null('cannot be set: this platform has no version control connection yet')),
   'auto-destroy-at': notHere('does not destroy by itself'),
   'auto-destroy-activity-duration': notHere('does not destroy by itself'),
-  'agent-pool-id': notHere('has no agents'),
+  'agent-pool-id': setting(text(100)),
   'hyok-enabled': setting(v.literal(false, 'cannot be true: this platform has no keys of your own (HYOK)')),
 };
 
@@ -147,6 +148,7 @@ export const readWorkspaceChange = async (
   if (current && (inherits || projectId) && (inherits ?? current.inheritsExecutionMode)) {
     change.executionMode = await modeOfProject(projectId ?? current.projectId, organization);
   }
+  if (current) await settleAgentPool(change, current);
   return change;
 };
 
@@ -154,7 +156,7 @@ export const readWorkspaceChange = async (
 const modeOfProject = async (projectId: string | undefined, organization: string): Promise<'remote' | 'local'> => {
   const project = projectId ? await getProject(projectId) : undefined;
   if (project?.defaultExecutionMode) return project.defaultExecutionMode;
-  return (await getOrganization(organization))?.defaultExecutionMode ?? defaultSettings.executionMode;
+  return (await getOrganization(organization))?.defaultExecutionMode ?? 'remote';
 };
 
 /** The organization a new workspace is for; its project, which the body may name, decides who may create it. */
@@ -167,6 +169,8 @@ export const readNewWorkspace = async (request: ApiRequest, home: Organization):
   if (name === undefined) throw unprocessable('/data/attributes/name', 'name: is missing');
   const executionMode =
     inheritsExecutionMode || !change.executionMode ? await modeOfProject(projectId, home.name) : change.executionMode;
-  const all = { ...defaultSettings, tags: [], ...change };
-  return { ...all, executionMode, inheritsExecutionMode, organization: home.name, name, projectId };
+  const pooled = { ...change, executionMode, projectId };
+  await settleAgentPool(pooled, { organization: home.name });
+  const all = { ...defaultSettings, tags: [], ...pooled };
+  return { ...all, inheritsExecutionMode, organization: home.name, name };
 };

@@ -1,7 +1,7 @@
 import type { Run } from '../../run/run.ts';
 import { isFinal } from '../../run/status.ts';
 import { isResultFinal } from '../../run/task-stages.ts';
-import { findToken, noteUse, type Token } from '../../store/access/tokens.ts';
+import { type CallerKind, findToken, noteUse } from '../../store/access/tokens.ts';
 import { findResultOfAccessToken, isAccessToken, type TaskResult } from '../../store/run-tasks/task-results.ts';
 import { getRun } from '../../store/runs/runs.ts';
 import { sharesState } from '../../store/states/state-sharing.ts';
@@ -16,7 +16,7 @@ import { type Grants, grantsOfUser, noGrants } from './grants.ts';
 /** Who calls, and what they may do with what. */
 export interface Principal extends Grants {
   /** Tokens of teams and organizations act as an account of their own, which has a membership as users have. */
-  kind: Exclude<Token['kind'], 'session'> | 'run' | 'task';
+  kind: Exclude<CallerKind, 'session'> | 'run' | 'task';
   /** Who is recorded as having done it: the user, that account, or whoever created the run. */
   userId: string;
   tokenId: string;

@@ -24,6 +24,8 @@ const everything = [
   'policy:write',
   'task:read',
   'task:write',
+  'agent-pool:read',
+  'agent-pool:write',
   'project:read',
   'project:create',
   'project:update',
@@ -229,6 +231,7 @@ export const flagGives: { [F in OrganizationFlag]?: { organization?: Some; every
   'manage-policies': { organization: ['policy:read', 'policy:write'], everywhere: readRuns },
   'manage-policy-overrides': { everywhere: [...readRuns, ...overriding] },
   'manage-run-tasks': { organization: ['task:read', 'task:write'] },
+  'manage-agent-pools': { organization: ['agent-pool:read', 'agent-pool:write'] },
   'manage-membership': { organization: members },
   'manage-teams': { organization: teams },
   'manage-organization-access': { organization: [...teams, 'team:manage-access'] },
@@ -237,7 +240,7 @@ export const flagGives: { [F in OrganizationFlag]?: { organization?: Some; every
 
 /** What belonging to an organization gives by itself, and to a team of it. */
 export const member: Some = ['organization:read', 'organization:read-entitlements', 'team:read'];
-export const inTeam: Some = [...member, 'task:read'];
+export const inTeam: Some = [...member, 'task:read', 'agent-pool:read'];
 
 /** What the organization's own token is not for (HCP Terraform: API tokens, access levels). */
 const notByOrganization: Some = [

@@ -28,7 +28,7 @@ export const organizationPermissions = (granted: Granted): Permissions => {
     'can-read-policies': granted.has('policy:read'),
     'can-update-sentinel': granted.has('policy:write'),
     'can-update-ssh-keys': false,
-    'can-update-agent-pools': false,
+    'can-update-agent-pools': granted.has('agent-pool:write'),
     'can-traverse': granted.has('organization:read'),
     'can-view-usage': update,
     // What HCP Terraform does not report; the page shows the trail by it.

@@ -4,7 +4,7 @@ import type { Settings } from '../settings.ts';
 import { tokenVariables } from './credentials.ts';
 import { effective } from './variables.ts';
 
-/** What Terraform may see of the runner's own environment; nothing else is passed on. */
+/** What Terraform may see of the runner's own environment; nothing else is passed on, but for what an agent's owner names. */
 const passedOn = [
   'PATH',
   'LANG',
@@ -40,7 +40,7 @@ export const terraformEnvironment = (
   { home, temporary }: Directories,
 ): Record<string, string> => {
   const environment: Record<string, string> = {};
-  for (const name of passedOn) {
+  for (const name of [...passedOn, ...settings.passOn]) {
     const value = settings.inherited[name];
     if (value !== undefined) environment[name] = value;
   }

@@ -1,3 +1,4 @@
+import { deleteAgentPool, listAgentPools } from '../agents/agent-pools.ts';
 import { asEdit, type Edited, type Editor } from '../edits.ts';
 import { newId } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
@@ -120,6 +121,7 @@ export const deleteOrganization = async (name: string): Promise<void> => {
     for (const set of sets) await deleteVariableSet(set);
   }
   for (const task of await listTasks(name)) await deleteTask(task);
+  for (const pool of await listAgentPools(name)) await deleteAgentPool(pool);
   const members = await membershipsIn(name);
   const teams = await listTeams(name);
   const home = await getOrganization(name);

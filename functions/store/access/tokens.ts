@@ -4,9 +4,11 @@ import { batchGet, create, get, queryAll, remove, update } from '../table.ts';
 
 /**
  * `session`: of somebody who signed in on the web page. `team` and `organization` act as an account of their own, and
- * `audit-trails` reads the audit trail and nothing else.
+ * `audit-trails` reads the audit trail and nothing else. `agent` is of no use to the public API: it lets a program be an
+ * agent of its pool, whose id stands in place of a user's.
  */
-export type TokenKind = 'user' | 'session' | 'team' | 'organization' | 'audit-trails';
+export type TokenKind = CallerKind | 'agent';
+export type CallerKind = 'user' | 'session' | 'team' | 'organization' | 'audit-trails';
 
 /** An API token. Its text is shown once, on creation; kept is its hash. */
 export interface Token {
@@ -34,6 +36,7 @@ const prefixes: Record<TokenKind, string> = {
   team: 'sfteam_',
   organization: 'sforg_',
   'audit-trails': 'sfaudit_',
+  agent: 'sfagent_',
 };
 
 export type NewToken = Pick<Token, 'kind' | 'userId' | 'description' | 'expiredAt'> &
@@ -88,12 +91,24 @@ const tokenIn = (item: Token): Token => ({
   createdBy: item.createdBy ?? item.userId,
 });
 
-/** The token if it is known and has not expired. 1 read. */
-export const findToken = async (secret: string): Promise<Token | undefined> => {
-  if (!Object.values(prefixes).some((prefix) => secret.startsWith(prefix))) return undefined;
+const isOf = (kind: TokenKind, secret: string): boolean => secret.startsWith(prefixes[kind]);
+
+const find = async (secret: string): Promise<Token | undefined> => {
   const item = await get<Token>(keys.token(hashSecret(secret)));
   return item && (item.expiredAt === null || item.expiredAt > new Date().toISOString()) ? tokenIn(item) : undefined;
 };
+
+const kinds = Object.keys(prefixes) as TokenKind[];
+
+/** The token if it is known, has not expired, and is one for the public API. 1 read. */
+export const findToken = async (secret: string): Promise<(Token & { kind: CallerKind }) | undefined> => {
+  if (!kinds.some((kind) => kind !== 'agent' && isOf(kind, secret))) return undefined;
+  return (await find(secret)) as Token & { kind: CallerKind };
+};
+
+/** The token of an agent pool, if it is known and has not expired. 1 read. */
+export const findAgentToken = async (secret: string): Promise<Token | undefined> =>
+  isOf('agent', secret) ? find(secret) : undefined;
 
 /** How far `lastUsedAt` may be behind: so often it is written, not with each request. */
 const notedMs = 3_600_000;

@@ -1,3 +1,4 @@
+import { endingMs, goneMs, isAgentRunnerGone } from '../../run/agents.ts';
 import { completed } from '../../run/checks.ts';
 import { type CaughtError, endReason, finalPhases, statusAtEnd } from '../../run/ending.ts';
 import type { PhaseName, Run } from '../../run/run.ts';
@@ -6,9 +7,9 @@ import { isFinal } from '../../run/status.ts';
 import { keepRunEvent } from '../audit-trail.ts';
 import { dueIn, notDue } from '../due.ts';
 import { findUnsaved } from '../states/unsaved-states.ts';
-import { getWorkspace } from '../workspaces/workspaces.ts';
 import { isRunnerGone, runnersOf, stopRunner } from './launcher.ts';
 import { storeLog } from './logs.ts';
+import { recordedResources } from './lost-runners.ts';
 import { leaveQueue } from './queue.ts';
 import { recordRunEvent } from './run-events.ts';
 import { hasRunTriggers } from './run-triggers.ts';
@@ -84,16 +85,30 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
   return ended ?? (await getRun(run.id)) ?? latest;
 };
 
-/** Instances of managed resources in the workspace's state. */
-export const recordedResources = async (workspaceId: string): Promise<number> =>
-  (await getWorkspace(workspaceId))?.state?.resources ?? 0;
+/**
+ * Nothing but its beats reaches a runner on somebody's own machine: they tell it to end, and it has as long for that as
+ * a container.
+ */
+const ensureAgentRunnerIsGone = async (run: Run, phase: PhaseName): Promise<void> => {
+  const { agent, claimNonce, stop } = run[phase];
+  if (!claimNonce || isAgentRunnerGone(run[phase], new Date().toISOString())) return;
+  const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
+  if (!stop) {
+    await updateRun(run.id, {
+      set: { [`${phase}.stop`]: { killAt: inMs(endingMs), goneAt: inMs(goneMs) } },
+      condition: `attribute_not_exists(${phase}.stop)`,
+    });
+  }
+  throw new RunnerStillStoppingError(`The runner of ${run.id} has not stopped yet (agent ${agent?.name}).`);
+};
 
 /** A phase that reported has ended Terraform itself; any other container is stopped, and waited for. */
 const ensureRunnerIsGone = async (run: Run, ending: Ending): Promise<void> => {
   const has = ({ taskArn, claimNonce }: Run[PhaseName]) => taskArn !== undefined || claimNonce !== undefined;
   const phase: PhaseName | undefined = has(run.apply) ? 'apply' : has(run.plan) ? 'plan' : undefined;
   if (!phase) return;
-  const { taskArn, report, claimNonce } = run[phase];
+  const { taskArn, report, claimNonce, agent } = run[phase];
+  if (agent) return ensureAgentRunnerIsGone(run, phase);
   if (report && !run.cancel?.forced) return;
   // Who started it may have died before writing down what it is called.
   const taskArns = taskArn ? [taskArn] : await runnersOf(run.id);

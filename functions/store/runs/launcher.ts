@@ -7,11 +7,13 @@ import {
 } from '@aws-sdk/client-ecs';
 import { environment } from '../../environment.ts';
 import type { PhaseName, Run } from '../../run/run.ts';
-import { hashSecret, newSecret } from '../id.ts';
+import { isOffered, offerJob } from '../agents/agent-jobs.ts';
+import { hashSecret } from '../id.ts';
+import { newClaim } from './claims.ts';
 import { updateRun } from './runs.ts';
 
 /**
- * Starts and stops the containers Terraform runs in. A container knows its platform's URL and a claim that is good for
+ * Starts and stops the containers Terraform runs in; for a run that agents do, asks for one. A container knows its platform's URL and a claim that is good for
  * one phase of one run and for one use; everything else it gets in exchange for that (runner/protocol.ts).
  */
 
@@ -24,17 +26,12 @@ export class CapacityUnavailableError extends Error {
 
 /** Whether the phase is without a runner, and wants one. */
 export const needsRunner = (run: Run, phase: PhaseName): boolean =>
-  !run[phase].taskArn && !run[phase].claimNonce && !run.cancel;
+  !run[phase].taskArn && !run[phase].claimNonce && !run.cancel && !isOffered(run, phase);
 
-/** A new claim, and what to write of it: the secret itself is kept nowhere but in the container. */
-export const newClaim = (phase: PhaseName): { secret: string; set: Record<string, string> } => {
-  const secret = newSecret();
-  return { secret, set: { [`${phase}.claimHash`]: hashSecret(secret) } };
-};
-
-/** Writes a new claim and starts a runner with it, unless the phase has one. */
+/** Writes a new claim and starts a runner with it, or asks for an agent, unless the phase has one. */
 export const launchRunner = async (run: Run, phase: PhaseName): Promise<void> => {
   if (!needsRunner(run, phase)) return;
+  if (run.agentPool) return offerJob(run, phase);
   const { secret, set } = newClaim(phase);
   const claimed = await updateRun(run.id, {
     set,

@@ -2,6 +2,7 @@ import { operationOf } from '../../run/operation.ts';
 import type { Run, RunOptions } from '../../run/run.ts';
 import { takesQueue } from '../../run/states.ts';
 import { finalStatuses, type PhaseStatus, type RunStatus, timestampKey } from '../../run/status.ts';
+import { getAgentPool } from '../agents/agent-pools.ts';
 import { type Due, dueIn } from '../due.ts';
 import { newId, newSecret } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
@@ -38,8 +39,10 @@ export const createRun = async (workspaceId: string, options: NewRun): Promise<R
   const { id = newId('run'), ...given } = options;
   const workspace = await countRun(workspaceId, id, options);
   const createdAt = now();
+  const agentPool = await agentPoolOf(workspace);
   const run: Run = {
     ...given,
+    ...(agentPool ? { agentPool } : {}),
     id,
     organization: workspace.organization,
     workspaceId,
@@ -83,6 +86,12 @@ const countRun = async (workspaceId: string, id: string, { planOnly }: NewRun): 
     if (!workspace || workspace.deletedAt) throw new Error(`workspace ${workspaceId} does not exist`);
     if (workspace.countedRunId === id) return workspace;
   }
+};
+
+/** By name too, because that is what people are told. 1 read for a workspace with agents. */
+const agentPoolOf = async ({ executionMode, agentPoolId }: Workspace): Promise<Run['agentPool']> => {
+  if (executionMode !== 'agent' || !agentPoolId) return undefined;
+  return { id: agentPoolId, name: (await getAgentPool(agentPoolId))?.name ?? agentPoolId };
 };
 
 /** Everything after the run item; each step may be repeated. */

@@ -1,6 +1,7 @@
 import type { UnsavedState } from '../../run/state.ts';
 import type { TeamAccess, WorkspaceGrant } from '../access/team-access.ts';
 import { forgetGrants } from '../access/team-grants.ts';
+import { leavePool, usePool } from '../agents/pool-uses.ts';
 import { newId } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
 import { countNames } from '../name-index.ts';
@@ -21,10 +22,15 @@ import {
   type Tag,
 } from './workspace-names.ts';
 
+/** `agent`: by agents of a pool, on machines of their owners. */
+export type ExecutionMode = 'remote' | 'local' | 'agent';
+
 /** What users set (HCP API: workspaces). */
 export interface WorkspaceSettings {
   description: string | null;
-  executionMode: 'remote' | 'local';
+  executionMode: ExecutionMode;
+  /** Whose agents do its runs: with execution mode `agent`, and then only. */
+  agentPoolId: string | null;
   /** Exact version, constraint, or `latest`. */
   terraformVersion: string;
   /** Relative to the root of the configuration; null is the root. */
@@ -50,6 +56,7 @@ export interface WorkspaceSettings {
 export const defaultSettings: WorkspaceSettings = {
   description: null,
   executionMode: 'remote',
+  agentPoolId: null,
   terraformVersion: 'latest',
   workingDirectory: null,
   autoApply: false,
@@ -138,11 +145,15 @@ export const getWorkspaces = async (ids: string[]): Promise<Workspace[]> => {
   return found;
 };
 
-/** 4 writes; undefined when the name is taken. */
+/**
+ * 4 writes, 5 with agents; undefined when the name is taken.
+ * @throws {AgentPoolGoneError}
+ */
 export const createWorkspace = async (given: NewWorkspace): Promise<Workspace | undefined> => {
-  const { organization, name, projectId, tags } = given;
+  const { organization, name, projectId, tags, agentPoolId } = given;
   const id = await claimName(organization, name, { workspaceId: newId('ws'), projectId, tags });
   if (!id) return undefined;
+  if (agentPoolId) await usePool(agentPoolId, id);
   await Promise.all([
     indexInProject(name, { workspaceId: id, projectId, tags }),
     countNames(organization, 'workspace', 1),
@@ -170,7 +181,10 @@ const reindex = async (before: Workspace, after: Workspace): Promise<void> => {
   else await leaveProject(before.projectId, before.name, id);
 };
 
-/** Changes the workspace as it was read: whoever changed it in between wins. */
+/**
+ * Changes the workspace as it was read: whoever changed it in between wins.
+ * @throws {AgentPoolGoneError}
+ */
 export const updateWorkspace = async (
   workspace: Workspace,
   change: WorkspaceChange,
@@ -181,6 +195,8 @@ export const updateWorkspace = async (
   const entry: NameEntry = { workspaceId: workspace.id, projectId: next.projectId, tags: next.tags };
   if (renamed && (await claimName(workspace.organization, next.name, entry)) !== workspace.id) return 'name taken';
   if (moved) await indexInProject(next.name, entry);
+  const { agentPoolId: pool } = next;
+  if (pool && pool !== workspace.agentPoolId) await usePool(pool, workspace.id);
   const updated = await update<Workspace>(keys.workspace(workspace.id), {
     set: { ...change, updatedAt: now() },
     condition: 'updatedAt = :seen AND attribute_not_exists(deletedAt)',
@@ -191,11 +207,12 @@ export const updateWorkspace = async (
     return 'changed meanwhile';
   }
   if (moved || change.tags) await reindex(workspace, updated);
+  if (workspace.agentPoolId && workspace.agentPoolId !== pool) await leavePool(workspace.agentPoolId, workspace.id);
   return updated;
 };
 
 /** Carries the mode of its project to a workspace that follows it. */
-export const inheritExecutionMode = (id: string, mode: Workspace['executionMode']): Promise<Workspace | undefined> =>
+export const inheritExecutionMode = (id: string, mode: 'remote' | 'local'): Promise<Workspace | undefined> =>
   update<Workspace>(keys.workspace(id), {
     set: { executionMode: mode, updatedAt: now() },
     condition: 'inheritsExecutionMode = :true AND attribute_not_exists(deletedAt)',
@@ -237,6 +254,7 @@ export const deleteWorkspace = async (workspace: Workspace): Promise<boolean> =>
   await forgetGrants(marked.teamAccess);
   await deleteRunTriggersOf(workspace.id);
   await deleteWorkspaceTasksOf(workspace.id);
+  if (marked.agentPoolId) await leavePool(marked.agentPoolId, workspace.id);
   const { pk } = keys.workspace(workspace.id);
   const rest = await Promise.all(['VAR', 'CONSUMER#'].map((prefix) => queryAll<Key>({ pk, prefix })));
   await Promise.all(rest.flat().map(({ sk }) => remove({ pk, sk })));

@@ -1,5 +1,6 @@
 import { type Route, versioned } from '../../route.ts';
 import { accountRoutes } from './account.ts';
+import { agentPoolRoutes } from './agent-pools.ts';
 import { auditTrailRoutes } from './audit-trail.ts';
 import { membershipRoutes } from './memberships.ts';
 import { organizationTokenRoutes } from './organization-tokens.ts';
@@ -25,5 +26,6 @@ export const accessRoutes: Route[] = versioned([
   ...teamMemberRoutes,
   ...teamAccessRoutes,
   ...teamTokenRoutes,
+  ...agentPoolRoutes,
   ...auditTrailRoutes,
 ]);

@@ -13,7 +13,12 @@ import {
   updateProject,
 } from '../../../store/workspaces/projects.ts';
 import { hasWorkspacesIn } from '../../../store/workspaces/workspace-lists.ts';
-import { getWorkspaces, updateWorkspace, type Workspace } from '../../../store/workspaces/workspaces.ts';
+import {
+  getWorkspaces,
+  updateWorkspace,
+  type Workspace,
+  type WorkspaceChange,
+} from '../../../store/workspaces/workspaces.ts';
 import { type Answer, created, noContent, ok } from '../../answer.ts';
 import { projectDocument } from '../../documents/organizations.ts';
 import { badRequest, conflict, forbidden, notFound, unprocessable } from '../../errors.ts';
@@ -21,6 +26,7 @@ import { type InOrganization, organization, project } from '../../finders.ts';
 import { checkSeen, editorOf, tagged } from '../../guard.ts';
 import { readNewProject, readProjectChange } from '../../input/project-input.ts';
 import { check, identifier } from '../../input/validation.ts';
+import { settleAgentPool } from '../../input/workspace-agent-pool.ts';
 import { list, pageOf, slice, totalOf } from '../../pagination.ts';
 import { projectDocuments } from '../../permissions/shown.ts';
 import { type Context, type Route, route } from '../../route.ts';
@@ -127,11 +133,15 @@ const move = async ({ request, subject, principal }: Context<Project>): Promise<
       `Workspace ${workspace.name} may not be moved out of its project: it needs the permission workspace:move there.`,
     );
   });
-  for (const workspace of workspaces) {
-    const updated = await updateWorkspace(workspace, {
+  const changes = workspaces.map(
+    (workspace): WorkspaceChange => ({
       projectId: subject.id,
       ...(workspace.inheritsExecutionMode ? { executionMode: subject.defaultExecutionMode ?? 'remote' } : {}),
-    });
+    }),
+  );
+  await Promise.all(workspaces.map((workspace, i) => settleAgentPool(changes[i] as WorkspaceChange, workspace)));
+  for (const [i, workspace] of workspaces.entries()) {
+    const updated = await updateWorkspace(workspace, changes[i] as WorkspaceChange);
     if (typeof updated === 'string') {
       throw conflict(`Workspace ${workspace.name} was changed by somebody else at the same moment. Try again.`);
     }

@@ -17,7 +17,7 @@ import type { Principal } from '../../permissions/auth.ts';
 import type { Permission } from '../../permissions/permissions.ts';
 import { type Call, type Route, userRoute } from '../../route.ts';
 
-/** Tokens of users, and all tokens by their ids (HCP API: user tokens, team tokens). */
+/** Tokens of users, and all tokens by their ids (HCP API: user tokens, team tokens, agent tokens). */
 
 const noUser = () => notFound('There is no such user, or you may not see it.');
 const noToken = () => notFound('There is no such token, or you may not see it.');
@@ -55,10 +55,15 @@ const createOwn = async (call: Call): Promise<Answer> => {
   return makeToken(call, { kind: 'user', userId: ownTokens(call), description: description ?? '' });
 };
 
+const managing: Partial<Record<Token['kind'], Permission>> = {
+  team: 'team:manage-tokens',
+  agent: 'agent-pool:write',
+};
+
 const isTheirs = async (principal: Principal, { kind, userId, organization, teamId }: Token): Promise<boolean> => {
   if (kind === 'user') return principal.kind === 'user' && userId === principal.userId;
   if (!organization) return false;
-  const needs: Permission = kind === 'team' ? 'team:manage-tokens' : 'organization:manage-tokens';
+  const needs = managing[kind] ?? 'organization:manage-tokens';
   const team = teamId === undefined ? undefined : await getTeam(teamId);
   return (await principal.on({ organization, team })).has(needs);
 };

@@ -1,4 +1,5 @@
 import { getOrganization } from '../../../store/access/organizations.ts';
+import { AgentPoolGoneError } from '../../../store/agents/pool-uses.ts';
 import {
   createWorkspace,
   deleteWorkspace,
@@ -17,8 +18,19 @@ import { type Context, type Method, type Route, route } from '../../route.ts';
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 
+/** The pool was there a moment ago. */
+const withPool = async <T>(write: () => Promise<T>): Promise<T> => {
+  try {
+    return await write();
+  } catch (error) {
+    if (!(error instanceof AgentPoolGoneError)) throw error;
+    throw unprocessable('/data/attributes/agent-pool-id', 'agent-pool-id: this agent pool has just been deleted');
+  }
+};
+
 const create = async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
-  const made = await createWorkspace(await readNewWorkspace(request, subject.record));
+  const given = await readNewWorkspace(request, subject.record);
+  const made = await withPool(() => createWorkspace(given));
   if (!made) throw taken();
   return created(workspaceDocument(made, await principal.on({ organization: subject.organization, workspace: made })));
 };
@@ -42,7 +54,7 @@ const update = async (context: Context<Workspace>): Promise<Answer> => {
   const change = await readWorkspaceChange(request, subject.organization, subject);
   await checkMove(context, change.projectId);
   if (Object.keys(change).length === 0) return ok(workspaceDocument(subject, granted));
-  const updated = await updateWorkspace(subject, change);
+  const updated = await withPool(() => updateWorkspace(subject, change));
   if (updated === 'name taken') throw taken();
   if (updated === 'changed meanwhile') {
     throw conflict(`Workspace ${subject.name} was changed by somebody else at the same moment. Try again.`);

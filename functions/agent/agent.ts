@@ -1,0 +1,145 @@
+import type { ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '../runner/retry.ts';
+import { Client, ForgottenError, messageOf, TokenDeadError, TransportError } from './client.ts';
+import type { AgentWork, Registered } from './protocol.ts';
+import { ended, type Surroundings, startRunner } from './work.ts';
+
+export interface Settings extends Surroundings {
+  token: string;
+  name: string;
+  /** Ends after one job. */
+  single: boolean;
+  /** What it does, for whoever watches. */
+  say(text: string): void;
+}
+
+/** Pauses between questions grow from here to what the control plane asks for: after a plan, an apply is often near. */
+const firstPauseMs = 500;
+const pauseGrowth = 1.5;
+/** How long a call is tried; then it is said that nobody answers, and tried again. */
+const callMs = 60_000;
+const lastCallMs = 10_000;
+
+/** Does the jobs of an agent pool, one after the other, until it is told to stop or its token is dead. */
+export class Agent {
+  readonly #settings: Settings;
+  readonly #client: Client;
+  readonly #instance = randomUUID();
+  readonly #stopping = new AbortController();
+  #self: Registered | undefined;
+  #pingedAt = 0;
+  #child: ChildProcess | undefined;
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+    this.#client = new Client(settings.address, settings.token);
+  }
+
+  /** The first time: after what it works on. Then: Terraform is interrupted as by Ctrl-C, and still keeps its state. */
+  stop(): void {
+    const { say } = this.#settings;
+    if (!this.#stopping.signal.aborted) {
+      const rest = this.#child ? 'after what runs now; once more interrupts that' : 'now';
+      say(`Stopping ${rest}.`);
+      this.#stopping.abort();
+      return;
+    }
+    if (!this.#child) return;
+    say('Interrupting Terraform.');
+    this.#child.kill('SIGTERM');
+  }
+
+  /** @throws {TokenDeadError} when its token is not good (any more) */
+  async run(): Promise<void> {
+    let how: 'exited' | 'errored' = 'errored';
+    try {
+      await this.#ask();
+      how = 'exited';
+    } finally {
+      if (this.#self)
+        await this.#client.ping({ agent: this.#self.agent, ended: how }, within(lastCallMs)).catch(() => {});
+    }
+  }
+
+  async #ask(): Promise<void> {
+    const { signal } = this.#stopping;
+    let pause = firstPauseMs;
+    while (!signal.aborted) {
+      const answer = await this.#next();
+      if (!answer) continue;
+      if (answer.action === 'work') {
+        await this.#work(answer.work);
+        if (this.#settings.single) return;
+        pause = firstPauseMs;
+        continue;
+      }
+      // Not all agents of a pool at the same moment.
+      const ms = Math.min(pause, answer.afterMs) * (0.9 + Math.random() / 5);
+      await sleep(ms, undefined, { signal }).catch(() => {});
+      pause *= pauseGrowth;
+    }
+  }
+
+  /** Undefined when there is no answer, and to be asked again. */
+  async #next() {
+    const { name, say } = this.#settings;
+    const { signal } = this.#stopping;
+    try {
+      this.#self ??= await this.#register();
+      const { agent, pingSeconds } = this.#self;
+      const ping = Date.now() - this.#pingedAt > pingSeconds * 1000;
+      const answer = await this.#client.next({ agent, name, ping }, within(callMs, signal));
+      if (ping) this.#pingedAt = Date.now();
+      return answer;
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      if (error instanceof ForgottenError) this.#self = undefined;
+      else if (error instanceof TransportError)
+        say(`The platform does not answer (${messageOf(error)}); still trying.`);
+      else throw error;
+      return undefined;
+    }
+  }
+
+  async #register(): Promise<Registered> {
+    const { name, say, address } = this.#settings;
+    const self = await this.#client.register({ instance: this.#instance, name }, within(callMs, this.#stopping.signal));
+    this.#pingedAt = Date.now();
+    say(`Agent ${name} of pool ${self.pool} (${self.organization}) at ${address} waits for runs.`);
+    return self;
+  }
+
+  async #work(work: AgentWork): Promise<void> {
+    const { say } = this.#settings;
+    const { runId, phase, workspace } = work;
+    say(`The ${phase} of ${runId} (workspace ${workspace}) begins.`);
+    const child = startRunner(work, this.#settings);
+    this.#child = child;
+    const pings = this.#pingWhile({ runId, phase });
+    const why = await ended(child);
+    clearInterval(pings);
+    this.#child = undefined;
+    say(`The ${phase} of ${runId} is over (${why}).`);
+    const agent = this.#self?.agent ?? '';
+    // The run goes on without this word too, if later.
+    await this.#client
+      .over({ agent, job: { runId, phase }, why }, within(callMs))
+      .catch((error) => say(messageOf(error)));
+    this.#pingedAt = Date.now();
+  }
+
+  #pingWhile(job: { runId: string; phase: AgentWork['phase'] }): NodeJS.Timeout {
+    const { agent, pingSeconds } = this.#self as Registered;
+    let dead = false;
+    return setInterval(() => {
+      if (dead) return;
+      this.#client.ping({ agent, job }, within(pingSeconds * 500)).catch((error) => {
+        dead = error instanceof TokenDeadError;
+        if (dead)
+          this.#settings.say('The token of this agent is dead. What runs now has one of its own, and is finished.');
+      });
+    }, pingSeconds * 1000);
+  }
+}

@@ -1,0 +1,73 @@
+import { messageOf, RefusedError, TokenDeadError, TransportError } from '../runner/errors.ts';
+import { send } from '../runner/http.ts';
+import { type Patience, retrying } from '../runner/retry.ts';
+import type { Asking, NextWork, Over, Ping, Registered, Registration } from './protocol.ts';
+
+/** The control plane does not know the agent any more: it has to register again. */
+export class ForgottenError extends Error {
+  override name = 'ForgottenError';
+}
+
+/** Besides 5xx: told to slow down, or cut off by a gateway. */
+const passingStatuses = [408, 425, 429];
+
+const said = (text: string): string => {
+  try {
+    return String((JSON.parse(text) as { error?: string }).error ?? text);
+  } catch {
+    return text;
+  }
+};
+
+/** The control plane, for one agent. A call is repeated until it is answered or given up. */
+export class Client {
+  readonly #address: string;
+  readonly #token: string;
+
+  /** @param address base URL, without a slash at the end */
+  constructor(address: string, token: string) {
+    this.#address = address;
+    this.#token = token;
+  }
+
+  register(body: Registration, patience: Patience): Promise<Registered> {
+    return this.#post('register', body, patience);
+  }
+
+  next(body: Asking, patience: Patience): Promise<NextWork> {
+    return this.#post('next', body, patience);
+  }
+
+  ping(body: Ping, patience: Patience): Promise<unknown> {
+    return this.#post('ping', body, patience);
+  }
+
+  over(body: Over, patience: Patience): Promise<unknown> {
+    return this.#post('over', body, patience);
+  }
+
+  /**
+   * @throws {TokenDeadError} 401
+   * @throws {ForgottenError} 410
+   * @throws {TransportError} when patience is over
+   */
+  #post<T>(call: string, body: object, patience: Patience): Promise<T> {
+    return retrying(async () => {
+      const answer = await send(`${this.#address}/agent/v1/${call}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json' },
+        body: Buffer.from(JSON.stringify(body)),
+        signal: patience.signal,
+      });
+      const text = answer.body.toString('utf8');
+      if (answer.status >= 200 && answer.status < 300) return JSON.parse(text) as T;
+      const message = `${call}: HTTP ${answer.status} ${said(text).slice(0, 500)}`;
+      if (answer.status === 401) throw new TokenDeadError(message);
+      if (answer.status === 410) throw new ForgottenError(message);
+      if (answer.status >= 500 || passingStatuses.includes(answer.status)) throw new TransportError(message);
+      throw new RefusedError(message, answer.status);
+    }, patience);
+  }
+}
+
+export { messageOf, TokenDeadError, TransportError };

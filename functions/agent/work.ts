@@ -1,0 +1,47 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { AgentWork } from './protocol.ts';
+
+/** The runner, as a process of its own: it gets a claim, and what it does then is between it and the control plane. */
+
+const runner = fileURLToPath(new URL('../runner/main.ts', import.meta.url));
+
+/** Names of variables that hold tokens, none of which is the runner's business. */
+const secret = /^(TFC_AGENT_TOKEN|STEPFORM_AGENT_TOKEN|TFE_TOKEN|TF_TOKEN_.*)$/;
+
+export interface Surroundings {
+  /** Base URL of the control plane. */
+  address: string;
+  /** Names, with ports, by which Terraform reaches it. */
+  hosts: string[];
+  /** Variables of the agent's own environment that Terraform may see. */
+  passOn: string[];
+}
+
+const environmentFor = ({ claim }: AgentWork, { address, hosts, passOn }: Surroundings): NodeJS.ProcessEnv => {
+  const own = Object.entries(process.env).filter(([name]) => !secret.test(name));
+  return {
+    // An authority of one's own, as Terraform is told of it.
+    ...(process.env.SSL_CERT_FILE ? { NODE_EXTRA_CA_CERTS: process.env.SSL_CERT_FILE } : {}),
+    ...Object.fromEntries(own),
+    STEPFORM_URL: address,
+    STEPFORM_HOSTS: [...new Set(hosts)].join(','),
+    STEPFORM_PASS_ON: passOn.join(','),
+    STEPFORM_CLAIM: claim,
+  };
+};
+
+/** In a process group of its own: Ctrl-C is for the agent, which decides what becomes of its work. */
+export const startRunner = (work: AgentWork, surroundings: Surroundings): ChildProcess =>
+  spawn(process.execPath, [runner], {
+    env: environmentFor(work, surroundings),
+    stdio: ['ignore', 'inherit', 'inherit'],
+    detached: true,
+  });
+
+/** How it ended, for people. */
+export const ended = (child: ChildProcess): Promise<string> =>
+  new Promise((resolve) => {
+    child.once('error', (error) => resolve(`it could not be started: ${error.message}`));
+    child.once('exit', (code, signal) => resolve(signal ? `signal ${signal}` : `exit code ${code}`));
+  });

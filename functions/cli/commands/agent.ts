@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { Agent } from '../../agent/agent.ts';
+import { TokenDeadError } from '../../agent/client.ts';
+import type { Call, Command } from '../arguments.ts';
+import { CommandError, exit, wrongUsage } from '../exit.ts';
+import { print } from '../terminal.ts';
+
+const variables = ['STEPFORM_AGENT_TOKEN', 'TFC_AGENT_TOKEN'] as const;
+
+const tokenOf = (call: Call): string => {
+  const file = call.text('token-file');
+  const token = (file ? readFileSync(file, 'utf8') : variables.map((name) => process.env[name]).find(Boolean))?.trim();
+  if (token) return token;
+  throw wrongUsage(
+    file
+      ? `${file} is empty: it has to hold the token of an agent pool`
+      : `No token: set ${variables[0]}, or give --token-file <file>. Tokens of agent pools are made on the page, in the organization’s settings.`,
+  );
+};
+
+const stamped = (text: string): void => {
+  print(`${new Date().toISOString()} ${text}`);
+};
+
+export const agent: Command = {
+  name: 'agent',
+  about: 'Do the runs of an agent pool on this machine',
+  options: {
+    'token-file': { about: `file with the token of the pool; else ${variables.join(' or ')}`, value: 'file' },
+    name: { about: 'what it is called; this machine’s name unless said', value: 'name' },
+    address: { about: 'the platform; else TFC_ADDRESS, or as for other commands', value: 'url' },
+    single: { about: 'end after one plan or apply' },
+    'pass-env': { about: 'a variable of this environment that Terraform may see', value: 'name', multiple: true },
+  },
+  more: `It asks for work, and starts Terraform for it in a folder that is gone afterwards; nothing has to reach this machine. One plan or
+apply at a time: start several for more. Ctrl-C (or SIGTERM) ends it after what runs now; once more interrupts that too.`,
+  run: async (call, session) => {
+    const token = tokenOf(call);
+    const address = session.at(call.text('address') ?? process.env.TFC_ADDRESS ?? session.address.url);
+    const running = new Agent({
+      address: address.url,
+      hosts: [new URL(address.url).host, address.host],
+      token,
+      name: call.text('name') ?? hostname(),
+      single: call.flag('single'),
+      passOn: call.texts('pass-env'),
+      say: stamped,
+    });
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => running.stop());
+    try {
+      await running.run();
+    } catch (error) {
+      if (!(error instanceof TokenDeadError)) throw error;
+      throw new CommandError(
+        'The token of this agent is not valid: it was revoked or has expired, or its pool was deleted. Make another one on the page, in the organization’s settings, under agent pools.',
+        exit.notAllowed,
+      );
+    }
+    stamped('Stopped.');
+    // What is kept open for the next question would keep it from ending.
+    process.exit(exit.done);
+  },
+};

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { memberHelpers } from '../support/members.ts';
+
+/** Agent pools, their tokens, and which workspaces may use them. */
+
+let api: Api;
+let members: Awaited<ReturnType<typeof memberHelpers>>;
+beforeAll(async () => {
+  api = await startApi();
+  members = await memberHelpers();
+});
+afterAll(() => api.close());
+
+const pools = 'organizations/acme/agent-pools';
+const refs = (type: string, ...ids: string[]) => ({ data: ids.map((id) => ({ type, id })) });
+const makePool = async (attributes: object = {}, relationships: object = {}) => {
+  const made = await api.post(pools, { name: uniqueName('pool'), ...attributes }, relationships);
+  expect(made.status).toBe(200);
+  return made.body.data;
+};
+const withPool = (id: string) => ({ 'execution-mode': 'agent', 'agent-pool-id': id });
+const errorOf = ({ status, body }: { status: number; body: { errors: { detail: string; source?: object }[] } }) => ({
+  status,
+  detail: body.errors[0]?.detail,
+});
+
+describe('an agent pool', () => {
+  it('is made, listed, changed and deleted', async () => {
+    const pool = await makePool({ name: 'Builders' });
+    expect(pool).toMatchObject({
+      id: expect.stringMatching(/^apool-/),
+      attributes: { name: 'Builders', 'organization-scoped': true, 'agent-count': 0 },
+    });
+    expect((await api.post(pools, { name: 'Builders' })).body.errors[0].detail).toBe('Name has already been taken');
+    const changed = await api.patch(`agent-pools/${pool.id}`, { name: 'Masons', 'organization-scoped': false });
+    expect(changed.body.data.attributes).toMatchObject({ name: 'Masons', 'organization-scoped': false });
+    expect((await api.get(`${pools}?q=MAS`)).body.data.map(({ id }: { id: string }) => id)).toEqual([pool.id]);
+    // The old name is free.
+    const other = await makePool({ name: 'Builders' });
+    const names = async (query: string) =>
+      (await api.get(`${pools}?${query}`)).body.data.map((one: typeof pool) => one.attributes.name);
+    expect(await names('sort=-name')).toEqual((await names('sort=name')).reverse());
+    expect((await api.get(`${pools}?sort=color`)).status).toBe(400);
+    for (const { id } of [pool, other]) {
+      expect((await api.call('DELETE', `agent-pools/${id}`)).status).toBe(204);
+      expect((await api.get(`agent-pools/${id}`)).status).toBe(404);
+    }
+    expect((await api.post(pools, {})).body.errors[0].source.pointer).toBe('/data/attributes/name');
+  });
+
+  it('is read by teams, and managed by those with the flag', async () => {
+    const pool = await makePool();
+    const [reader, manager] = [await members.withFlags('acme'), await members.withFlags('acme', 'manage-agent-pools')];
+    const tokens = `agent-pools/${pool.id}/authentication-tokens`;
+    expect((await api.get(`agent-pools/${pool.id}`, { token: reader.token })).status).toBe(200);
+    expect((await api.get(tokens, { token: reader.token })).status).toBe(403);
+    const body = { data: { attributes: { description: 'theirs' } } };
+    const made = await api.call('POST', tokens, { token: manager.token, body });
+    expect(made.status).toBe(201);
+    expect((await api.get(`authentication-tokens/${made.body.data.id}`, { token: reader.token })).status).toBe(404);
+    expect((await api.get(`authentication-tokens/${made.body.data.id}`, { token: manager.token })).status).toBe(200);
+  });
+
+  it('has tokens that are shown once, and need a description', async () => {
+    const pool = await makePool();
+    const tokens = `agent-pools/${pool.id}/authentication-tokens`;
+    expect((await api.post(tokens, {})).body.errors[0].source.pointer).toBe('/data/attributes/description');
+    const { id, attributes, relationships } = (await api.post(tokens, { description: 'ci' })).body.data;
+    expect(attributes).toMatchObject({ description: 'ci', token: expect.stringMatching(/^sfagent_/) });
+    expect(relationships['created-by'].data.id).toBe(api.userId);
+    const listed = await api.get(tokens);
+    expect(listed.body.data).toMatchObject([{ id, attributes: { description: 'ci', token: null } }]);
+    expect(JSON.stringify(listed.body)).not.toContain(attributes.token);
+  });
+});
+
+describe('a workspace', () => {
+  it('uses a pool with execution mode agent, and no other', async () => {
+    const pool = await makePool();
+    const { id } = await api.workspace(withPool(pool.id));
+    const shown = async () => (await api.get(`workspaces/${id}`)).body.data;
+    expect(await shown()).toMatchObject({
+      attributes: { 'execution-mode': 'agent', 'setting-overwrites': { 'execution-mode': true, 'agent-pool': true } },
+      relationships: { 'agent-pool': { data: { type: 'agent-pools', id: pool.id } } },
+    });
+    const using = (await api.get(`agent-pools/${pool.id}?include=workspaces`)).body;
+    expect(using.data.relationships.workspaces.data).toEqual([{ type: 'workspaces', id }]);
+    expect(using.included[0].id).toBe(id);
+    const other = await makePool();
+    await api.patch(`workspaces/${id}`, { 'agent-pool-id': other.id });
+    expect((await api.get(`agent-pools/${pool.id}`)).body.data.relationships.workspaces.data).toEqual([]);
+    await api.patch(`workspaces/${id}`, { 'execution-mode': 'remote' });
+    expect((await shown()).relationships['agent-pool'].data).toBeNull();
+    expect(errorOf(await api.patch(`workspaces/${id}`, { 'agent-pool-id': pool.id }))).toEqual({
+      status: 422,
+      detail: 'agent-pool-id: goes with execution-mode "agent" only; set that too',
+    });
+    expect(errorOf(await api.patch(`workspaces/${id}`, { 'execution-mode': 'agent' })).detail).toContain('is missing');
+    expect(errorOf(await api.patch(`workspaces/${id}`, withPool('apool-x'))).detail).toContain(
+      'there is no agent pool',
+    );
+  });
+
+  it('keeps its pool from being deleted', async () => {
+    const pool = await makePool();
+    const { id, attributes } = await api.workspace(withPool(pool.id));
+    const refused = errorOf(await api.call('DELETE', `agent-pools/${pool.id}`));
+    expect(refused).toEqual({
+      status: 422,
+      detail: expect.stringContaining(`used by workspaces (${attributes.name}): set`),
+    });
+    expect((await api.get(`agent-pools/${pool.id}`)).status).toBe(200);
+    await api.patch(`workspaces/${id}`, { 'execution-mode': 'local' });
+    expect((await api.call('DELETE', `agent-pools/${pool.id}`)).status).toBe(204);
+  });
+
+  it('may use those that it, or its project, is allowed', async () => {
+    const [allowed, excluded, stranger] = [await api.workspace(), await api.workspace(), await api.workspace()];
+    const project = (await api.post('organizations/acme/projects', { name: uniqueName('Project') })).body.data;
+    const pool = await makePool(
+      { 'organization-scoped': false },
+      {
+        'allowed-workspaces': refs('workspaces', allowed.id, excluded.id),
+        'allowed-projects': refs('projects', project.id),
+        'excluded-workspaces': refs('workspaces', excluded.id),
+      },
+    );
+    const take = (id: string) => api.patch(`workspaces/${id}`, withPool(pool.id));
+    expect((await take(allowed.id)).status).toBe(200);
+    for (const { id } of [excluded, stranger])
+      expect(errorOf(await take(id)).detail).toContain('is not for this workspace');
+    const inProject = { project: { data: { type: 'projects', id: project.id } } };
+    const name = uniqueName('ws');
+    const made = await api.post('organizations/acme/workspaces', { name, ...withPool(pool.id) }, inProject);
+    expect(made.status).toBe(201);
+    // What it was allowed by its project stays there.
+    const home = stranger.relationships.project.data;
+    expect((await api.patch(`workspaces/${made.body.data.id}`, {}, { project: { data: home } })).status).toBe(422);
+    const move = { data: [{ type: 'workspaces', id: made.body.data.id }] };
+    const moved = await api.call('POST', `projects/${home.id}/relationships/workspaces`, { body: move });
+    expect(moved.status).toBe(422);
+    const usable = async (query: string) =>
+      (await api.get(`${pools}?${query}`)).body.data.some(({ id }: { id: string }) => id === pool.id);
+    expect(await usable(`filter[allowed_workspaces][name]=${allowed.attributes.name}`)).toBe(true);
+    expect(await usable(`filter[allowed-workspaces][name]=${stranger.attributes.name}`)).toBe(false);
+    expect(await usable(`filter[allowed_projects][name]=${project.attributes.name}`)).toBe(true);
+    expect(await usable('filter[allowed_projects][name]=nothing')).toBe(false);
+    const unknown = await api.patch(`agent-pools/${pool.id}`, {}, { 'allowed-workspaces': refs('workspaces', 'ws-x') });
+    expect(errorOf(unknown).detail).toBe('allowed-workspaces: there is no workspace ws-x in acme');
+  });
+});

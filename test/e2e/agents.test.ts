@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, it } from 'vitest';
+import { until } from '../../functions/cli/client.ts';
+import { client, newName, organization, platform, readLog, resources, startRun, untilFinal } from './support/world.ts';
+
+/** A run on a machine of its owner's: the agent program beside the platform, which starts no runner for it. */
+
+const command = fileURLToPath(new URL('../../functions/cli/stepform.mjs', import.meta.url));
+const agents: ChildProcess[] = [];
+afterAll(() => {
+  for (const agent of agents) agent.kill('SIGKILL');
+});
+
+const startAgent = (name: string, token: string) => {
+  const agent = spawn(process.execPath, [command, 'agent', '--name', name, '--address', platform.url], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR, STEPFORM_AGENT_TOKEN: token },
+  });
+  agents.push(agent);
+  const output = { text: '' };
+  for (const stream of [agent.stdout, agent.stderr]) {
+    stream.on('data', (part: Buffer) => {
+      output.text += part;
+    });
+  }
+  const ended = new Promise<number | null>((resolve) => agent.once('close', resolve));
+  return { agent, output, ended };
+};
+
+it('is planned and applied by an agent of the workspace’s pool, and says so; the agent ends when its token is revoked', async () => {
+  const name = newName('agent');
+  const pool = await client.create(`/organizations/${organization}/agent-pools`, 'agent-pools', { name });
+  const tokens = `/agent-pools/${pool.id}/authentication-tokens`;
+  const token = await client.create(tokens, 'authentication-tokens', { description: 'e2e' });
+  const workspace = await client.createWorkspace(organization, name, {
+    'execution-mode': 'agent',
+    'agent-pool-id': pool.id,
+  });
+  const run = await startRun(workspace, { 'main.tf': resources(['a']) }, { 'auto-apply': true });
+  // Nobody is there yet, and the run says whom it waits for.
+  await until(
+    () => client.list(`/runs/${run.id}/run-events`),
+    (events) =>
+      events.some(({ attributes }) => attributes.description === `The plan waits for an agent of pool ${name}.`),
+    30_000,
+  );
+  expect((await client.phase(run, 'plan')).attributes).toMatchObject({
+    status: 'queued',
+    'execution-details': { mode: 'agent', 'agent-id': null, 'agent-pool-id': pool.id, 'agent-pool-name': name },
+  });
+
+  const { output, ended } = startAgent(name, token.attributes.token);
+  const final = await untilFinal(run);
+  expect({ status: final.attributes.status, output: output.text }).toMatchObject({ status: 'applied' });
+  const [agent] = await client.list(`/agent-pools/${pool.id}/agents`);
+  for (const phase of ['plan', 'apply'] as const) {
+    expect((await client.phase(final, phase)).attributes['execution-details']).toMatchObject({
+      mode: 'agent',
+      'agent-id': agent?.id,
+      'agent-name': name,
+    });
+  }
+  expect(await readLog(final, 'apply')).toContain('Apply complete!');
+  const over = `The apply of ${run.id} is over (exit code 0).`;
+  await until(
+    async () => output.text,
+    (text) => text.includes(over),
+    30_000,
+  );
+
+  await client.call('DELETE', `/authentication-tokens/${token.id}`);
+  expect(await ended).toBe(3);
+  expect(output.text).toContain('The token of this agent is not valid');
+});
