@@ -25,6 +25,8 @@ export interface SignInSettings {
   emailDomains: string[];
   /** Its e-mail addresses count as verified although it does not say so. */
   trustEmails: boolean;
+  /** Where browsers reach this platform when that is not where its functions are asked; without a slash at the end. */
+  baseUrl?: string;
   /** Claim with the names of the person's groups; without it teams are nobody's business but their managers'. */
   groupsClaim?: string;
 }

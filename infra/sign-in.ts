@@ -22,6 +22,12 @@ const yesOrNo = v.union([
 const isHttps = (text: string): boolean => URL.canParse(text) && new URL(text).protocol === 'https:';
 const notEmpty = v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'));
 
+const address = v.pipe(
+  notEmpty,
+  v.transform((text) => text.replace(/\/+$/, '')),
+);
+const isPlain = (text: string): boolean => !/[?#]/.test(text);
+
 export const signInEntries = {
   /** Its identifier, as it is in its own metadata. */
   signInIssuer: v.optional(v.pipe(notEmpty, v.check(isHttps, 'must be an https URL, e.g. https://example.okta.com'))),
@@ -38,6 +44,19 @@ export const signInEntries = {
   ),
   /** Addresses count as verified although the issuer does not say so, as Entra does not. */
   signInTrustEmails: v.optional(yesOrNo),
+  /**
+   * Where browsers reach this platform when that is not the API's own address: behind a CDN or a proxy, under a path prefix.
+   * The issuer sends them back to `/oauth/callback` below it.
+   */
+  signInBaseUrl: v.optional(
+    v.pipe(
+      address,
+      v.check(
+        (text) => isHttps(text) && isPlain(text),
+        'must be an https URL, e.g. https://tools.example.com/stepform',
+      ),
+    ),
+  ),
   /** Claim with a person's groups: `groups`, `cognito:groups`, … */
   signInGroupsClaim: v.optional(notEmpty),
   signInScopes: v.optional(
@@ -80,6 +99,7 @@ const settingsOf = (choices: SignInChoices, clientSecret?: string): SignInSettin
   scopes: choices.signInScopes ?? 'openid email profile',
   emailDomains: choices.signInEmailDomains ?? [],
   trustEmails: choices.signInTrustEmails ?? false,
+  baseUrl: choices.signInBaseUrl,
   groupsClaim: choices.signInGroupsClaim,
 });
 
@@ -99,10 +119,19 @@ const variableOf = (setting: string): string =>
  * @throws {Error} that names the variable
  */
 export const localSignInVariable = (environment: NodeJS.ProcessEnv): string => {
-  const { signInSecretParameter: _, signInIssuer, ...entries } = signInEntries;
+  const { signInSecretParameter: _, signInIssuer, signInBaseUrl, ...entries } = signInEntries;
   const local = v.object({
     ...entries,
     signInIssuer: v.optional(v.union([v.pipe(v.string(), v.check(isLoopback)), v.unwrap(signInIssuer)])),
+    signInBaseUrl: v.optional(
+      v.union([
+        v.pipe(
+          address,
+          v.check((text) => isLoopback(text) && isPlain(text)),
+        ),
+        v.unwrap(signInBaseUrl),
+      ]),
+    ),
   });
   const named = Object.keys(local.entries).map((name) => [name, environment[variableOf(name)] || undefined] as const);
   const given = Object.fromEntries(named.filter(([, value]) => value !== undefined));

@@ -23,7 +23,12 @@ const problem = (make: () => unknown): string => {
 
 describe('settings of the issuer', () => {
   it('become one variable of the functions, without the secret', () => {
-    const given = { ...okta, signInEmailDomains: 'Example.com, example.org', signInTrustEmails: 'true' };
+    const given = {
+      ...okta,
+      signInEmailDomains: 'Example.com, example.org',
+      signInTrustEmails: 'true',
+      signInBaseUrl: 'https://a.b/c/',
+    };
     expect(JSON.parse(signInVariable(readSettings(given)))).toEqual({
       issuer: 'https://example.okta.com',
       clientId: 'client-1',
@@ -31,6 +36,7 @@ describe('settings of the issuer', () => {
       scopes: 'openid email profile',
       emailDomains: ['example.com', 'example.org'],
       trustEmails: true,
+      baseUrl: 'https://a.b/c',
     });
     expect(signInVariable(readSettings({}))).toBe('');
   });
@@ -42,6 +48,9 @@ describe('settings of the issuer', () => {
     [{ signInClientId: 'c' }, 'signInClientId: is of no use without signInIssuer'],
     [{ ...okta, signInEmailDomains: 'ada@example.com' }, 'signInEmailDomains: must be domains'],
     [{ ...okta, signInScopes: 'email' }, 'signInScopes: must have openid'],
+    [{ ...okta, signInBaseUrl: 'http://tools.example.com' }, 'signInBaseUrl: must be an https URL'],
+    [{ ...okta, signInBaseUrl: 'https://tools.example.com/?a' }, 'signInBaseUrl: must be an https URL'],
+    [{ signInBaseUrl: 'https://tools.example.com' }, 'signInBaseUrl: is of no use without signInIssuer'],
     [{ ...okta, signInTrustEmails: 'maybe' }, 'signInTrustEmails: must be true or false'],
     [{ ...okta, signInSecretParameter: 'a b' }, 'signInSecretParameter: must be the name of a parameter'],
     [
@@ -58,11 +67,13 @@ describe('settings of the issuer', () => {
       STEPFORM_SIGN_IN_CLIENT_ID: 'c',
       STEPFORM_SIGN_IN_CLIENT_SECRET: 's',
       STEPFORM_SIGN_IN_GROUPS_CLAIM: 'groups',
+      STEPFORM_SIGN_IN_BASE_URL: 'http://localhost:8081/tools/stepform/',
     };
     expect(JSON.parse(localSignInVariable(environment))).toMatchObject({
       issuer: 'http://localhost:4000',
       clientSecret: 's',
       groupsClaim: 'groups',
+      baseUrl: 'http://localhost:8081/tools/stepform',
     });
     expect(localSignInVariable({})).toBe('');
     const elsewhere = { ...environment, STEPFORM_SIGN_IN_ISSUER: 'http://192.168.1.5' };

@@ -69,6 +69,27 @@ describe('the web page', () => {
     }
   });
 
+  it.each(['https://tools.example.test', 'https://tools.example.test/its/stepform'])(
+    'signs in at %s, which is not where the functions are asked',
+    async (baseUrl) => {
+      configure({ baseUrl }, issuer);
+      issuer.trust(`${baseUrl}/oauth/callback`);
+      const browser = new Browser();
+      const at = await issuer.visit((await browser.begin()).location);
+      expect(`${at.origin}${at.pathname}`).toBe(`${baseUrl}/oauth/callback`);
+      // What stands before the functions cuts its path off.
+      const came = await browser.come(new URL(`/oauth/callback${at.search}`, at));
+      expect(new URL(came.location, at).href).toMatch(`${baseUrl}/app#code=`);
+      expect((await browser.exchange(codeIn(came.location))).status).toBe(200);
+      issuer.trust(callback);
+    },
+  );
+
+  it('keeps its cookie for the browser’s connection, whatever the last one is like', async () => {
+    configure({ baseUrl: 'http://localhost:8081/tools' }, issuer);
+    expect((await new Browser().begin()).cookies).toEqual([expect.stringMatching(/^sign-in=.*SameSite=Lax$/)]);
+  });
+
   it('has the code after the # for the one who holds the verifier, and no cookie is left', async () => {
     const browser = new Browser();
     const came = await browser.come(await issuer.visit((await browser.begin()).location));

@@ -25,10 +25,13 @@ const tell = async (): Promise<Answer> => {
   return json(200, { name: settings ? issuerName(settings) : null }, 'application/json');
 };
 
-const isSecure = ({ baseUrl }: ApiRequest): boolean => baseUrl.startsWith('https:');
+/** Where the browser sees this platform. What stands before it may be asked at another host, and under a path of its own. */
+const homeOf = ({ baseUrl }: ApiRequest): string => issuerSettings()?.baseUrl ?? baseUrl;
+
+const isSecure = (request: ApiRequest): boolean => homeOf(request).startsWith('https:');
 
 /** To be registered at the issuer. */
-const callbackOf = ({ baseUrl }: ApiRequest): string => `${baseUrl}/oauth/callback`;
+const callbackOf = (request: ApiRequest): string => `${homeOf(request)}/oauth/callback`;
 
 const settingsNeeded = (): SignInSettings => {
   const settings = issuerSettings();
@@ -77,14 +80,15 @@ const end = async (request: ApiRequest): Promise<Answer> => {
 };
 
 /** The code goes back to who asked: to the page, which has the verifier; to Terraform when the person says so. */
-const handOver = async ({ baseUrl }: ApiRequest, { asking }: Attempt, person: Person): Promise<Answer> => {
+const handOver = async (request: ApiRequest, { asking }: Attempt, person: Person): Promise<Answer> => {
   const redirectUri = redirectUriOf(asking);
   const grant = { by: { person }, challenge: asking.code_challenge, redirectUri, tokenExpiresAt: null };
   const code = await createLoginCode(grant);
   // After the `#`, so that it is in no log on the way.
   if (asking.client_id === 'page') return redirect(303, `../app#${new URLSearchParams({ code })}`);
   const allow = `${redirectUri}?${new URLSearchParams({ code, state: asking.state })}`;
-  return consentPage(allow, { who: person.email ?? person.username ?? person.subject, host: new URL(baseUrl).host });
+  const { host } = new URL(homeOf(request));
+  return consentPage(allow, { who: person.email ?? person.username ?? person.subject, host });
 };
 
 export const signInRoutes: Route[] = [
