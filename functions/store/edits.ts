@@ -26,11 +26,11 @@ export const asEdit = (change: Change, editor: Editor | undefined): Change => {
   const edit = { ...change, set: { ...change.set, edited }, add: { ...change.add, edits: 1 } };
   if (seen === undefined) return edit;
   // What is sent again, because nobody heard that it was done, has been the next one.
-  const isNext = seen ? 'edits = :seen' : 'attribute_not_exists(edits)';
+  const isNext = seen ? 'edits = :edits' : 'attribute_not_exists(edits)';
   const isThis = 'edited.by = :by AND edited.at = :at';
   return {
     ...edit,
     condition: `${change.condition ? `${change.condition} AND ` : ''}(${isNext} OR (${isThis}))`,
-    values: { ...change.values, ':by': edited.by, ':at': edited.at, ...(seen ? { ':seen': seen } : {}) },
+    values: { ...change.values, ':by': edited.by, ':at': edited.at, ...(seen ? { ':edits': seen } : {}) },
   };
 };

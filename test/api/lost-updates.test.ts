@@ -26,6 +26,7 @@ const kinds: [what: string, path: () => Promise<string>, field: string, values: 
   ['project', async () => `projects/${await made('projects', {})}`, 'description', ['a', 'b', 'c']],
   ['policy set', async () => `policy-sets/${await made('policy-sets', {})}`, 'description', ['a', 'b', 'c']],
   ['variable set', async () => `varsets/${await made('varsets', {})}`, 'description', ['a', 'b', 'c']],
+  ['workspace', async () => `workspaces/${await made('workspaces', {})}`, 'description', ['a', 'b', 'c']],
   ['organization', async () => 'organizations/acme', 'email', ['a@b.test', 'b@b.test', 'c@b.test']],
 ];
 
@@ -71,7 +72,7 @@ describe.each(kinds)('settings of a %s', (what, make, field, [first, second, thi
   });
 });
 
-it.each(kinds.slice(0, 4))('a %s that is not renamed after all leaves the name to others', async (_, make) => {
+it.each(kinds.slice(0, 5))('a %s that is not renamed after all leaves the name to others', async (_, make) => {
   const [path, elsewhere] = [await make(), await make()];
   const { etag } = (await api.get(path)).headers;
   const [name, taken] = [uniqueName('new'), uniqueName('taken')];

@@ -8,6 +8,7 @@ import * as store from '../../functions/store/workspaces/workspaces.ts';
 import { uniqueName } from '../support/api.ts';
 import { type Aws, startAws } from '../support/aws.ts';
 
+const editor = { userId: 'user-a' };
 let aws: Aws;
 beforeAll(async () => {
   aws = await startAws();
@@ -50,7 +51,7 @@ it('completes a creation that was cut off after the name was written', async () 
 it('renames, and frees the old name', async () => {
   const workspace = await create();
   const name = uniqueName('renamed');
-  expect(await store.updateWorkspace(workspace, { name })).toMatchObject({ name });
+  expect(await store.updateWorkspace(workspace, { name }, editor)).toMatchObject({ name });
   expect((await store.findWorkspace('acme', name))?.id).toBe(workspace.id);
   expect(await store.findWorkspace('acme', workspace.name)).toBeUndefined();
   expect((await create(workspace.name)).id).not.toBe(workspace.id);
@@ -58,7 +59,7 @@ it('renames, and frees the old name', async () => {
 
 it('refuses a name that another workspace has, and keeps both', async () => {
   const [one, two] = [await create(), await create()];
-  expect(await store.updateWorkspace(one, { name: two.name })).toBe('name taken');
+  expect(await store.updateWorkspace(one, { name: two.name }, editor)).toBe('name taken');
   expect((await store.findWorkspace('acme', one.name))?.id).toBe(one.id);
   expect((await store.findWorkspace('acme', two.name))?.id).toBe(two.id);
 });
@@ -67,7 +68,7 @@ it('lets nobody be overwritten who changed the workspace meanwhile', async () =>
   const workspace = await create();
   await table.update(keys.workspace(workspace.id), { set: { updatedAt: '2020-01-01T00:00:00.000Z', autoApply: true } });
   const name = uniqueName('renamed');
-  expect(await store.updateWorkspace(workspace, { name })).toBe('changed meanwhile');
+  expect(await store.updateWorkspace(workspace, { name }, editor)).toBe('changed meanwhile');
   expect(await store.findWorkspace('acme', name)).toBeUndefined();
   expect(await claimName('acme', name, { workspaceId: 'ws-x', projectId: 'prj-1', tags: [] })).toBe('ws-x');
 });
@@ -137,7 +138,7 @@ it('lists the names of an organization in order, with what lists are filtered by
     await store.createWorkspace({ ...given(name), organization, tags: [{ key: 'team', value: name }] });
   }
   const workspace = (await store.findWorkspace(organization, 'B')) as store.Workspace;
-  await store.updateWorkspace(workspace, { tags: [{ key: 'team', value: 'changed' }], projectId: 'prj-2' });
+  await store.updateWorkspace(workspace, { tags: [{ key: 'team', value: 'changed' }], projectId: 'prj-2' }, editor);
   const names = async (of: Names) => {
     const all: NameItem[] = [];
     for await (const some of eachName<NameItem>(of)) all.push(...some);

@@ -2,6 +2,7 @@ import type { UnsavedState } from '../../run/state.ts';
 import type { TeamAccess, WorkspaceGrant } from '../access/team-access.ts';
 import { forgetGrants } from '../access/team-grants.ts';
 import { leavePool, usePool } from '../agents/pool-uses.ts';
+import { asEdit, type Edited, type Editor } from '../edits.ts';
 import { newId } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
 import { countNames } from '../name-index.ts';
@@ -81,7 +82,7 @@ export type WorkspaceLock = { at: string; unsaved?: UnsavedState } & (
   | { kind: 'user'; userId: string; reason: string }
 );
 
-export interface Workspace extends WorkspaceSettings {
+export interface Workspace extends WorkspaceSettings, Edited {
   id: string;
   organization: string;
   name: string;
@@ -188,6 +189,7 @@ const reindex = async (before: Workspace, after: Workspace): Promise<void> => {
 export const updateWorkspace = async (
   workspace: Workspace,
   change: WorkspaceChange,
+  editor: Editor,
 ): Promise<Workspace | 'name taken' | 'changed meanwhile'> => {
   const next = { ...workspace, ...change };
   const renamed = next.name !== workspace.name;
@@ -197,11 +199,12 @@ export const updateWorkspace = async (
   if (moved) await indexInProject(next.name, entry);
   const { agentPoolId: pool } = next;
   if (pool && pool !== workspace.agentPoolId) await usePool(pool, workspace.id);
-  const updated = await update<Workspace>(keys.workspace(workspace.id), {
+  const wanted = {
     set: { ...change, updatedAt: now() },
     condition: 'updatedAt = :seen AND attribute_not_exists(deletedAt)',
     values: { ':seen': workspace.updatedAt },
-  });
+  };
+  const updated = await update<Workspace>(keys.workspace(workspace.id), asEdit(wanted, editor));
   if (!updated) {
     if (renamed) await releaseName(workspace.organization, next.name, workspace.id);
     return 'changed meanwhile';

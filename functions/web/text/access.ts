@@ -6,7 +6,7 @@ import type { Option } from '../parts/form.tsx';
 
 type Flagged = readonly [flag: OrganizationFlag, label: string, hint?: string];
 
-/** Those that mean something here: there are no registries, agents and version control connections. */
+/** Those that mean something here: there are no registries and version control connections. */
 export const organizationFlags: readonly Flagged[] = [
   ['read-workspaces', 'See all workspaces', 'Their runs, variables and states.'],
   ['manage-workspaces', 'Manage all workspaces', 'Make, change, apply and delete them, and variable sets.'],
@@ -20,6 +20,7 @@ export const organizationFlags: readonly Flagged[] = [
     'Access to a workspace or project may then include it.',
   ],
   ['manage-run-tasks', 'Manage run tasks'],
+  ['manage-agent-pools', 'Manage agent pools', 'On whose machines runs of workspaces run, and their tokens.'],
   ['manage-membership', 'Manage members', 'Invite and remove people, put them into teams.'],
   ['manage-teams', 'Manage teams', 'Make, change and delete them, and their tokens.'],
   ['manage-organization-access', 'Say what teams may do in the organization'],

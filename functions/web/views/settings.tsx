@@ -6,6 +6,7 @@ import { Notice } from '../parts/basics.tsx';
 import { Confirm } from '../parts/dialog.tsx';
 import { Choice, Form, Select, Text, textOf } from '../parts/form.tsx';
 import { call, change, changed, get, related } from '../session.ts';
+import { Execution, executionIn, executionOf } from './execution.tsx';
 import { RunTriggers } from './run-triggers.tsx';
 import { TeamAccess } from './team-access.tsx';
 import { WorkspaceTasks } from './workspace-tasks.tsx';
@@ -25,9 +26,11 @@ export const Settings = ({
   const saved = useSignal(false);
   // The workspace is asked for again all the time; the form goes on showing what it began with.
   const seen = useSignal(workspace);
+  const reloads = useSignal(0);
   const { attributes } = seen.value;
   const { permissions } = workspace.attributes;
   const projects = useItems(organization, 'projects', permissions['can-update']);
+  const path = `/workspaces/${workspace.id}`;
   const submit = async (data: FormData) => {
     saved.value = false;
     const name = textOf(data, 'name') ?? attributes.name;
@@ -37,18 +40,18 @@ export const Settings = ({
       description: textOf(data, 'description') ?? null,
       'terraform-version': textOf(data, 'terraform-version') ?? 'latest',
       'working-directory': textOf(data, 'working-directory') ?? null,
-      'execution-mode': data.get('execution-mode'),
+      ...executionOf(data),
       'auto-apply': data.has('auto-apply'),
       'allow-destroy-plan': data.has('allow-destroy-plan'),
     };
-    const moved =
-      project && project !== related(seen.value, 'project')
-        ? { project: { data: { type: 'projects', id: project } } }
-        : undefined;
-    const path = `/workspaces/${workspace.id}`;
-    await change(path, 'workspaces', changed(settings, attributes), { relationships: moved });
-    await setTags(seen.value, tagsOf(textOf(data, 'tags')));
-    seen.value = await get(path);
+    const moved = project && project !== related(seen.value, 'project');
+    const tags = await tagsFor(seen.value, tagsOf(textOf(data, 'tags')));
+    const relationships = {
+      ...(moved ? { project: { data: { type: 'projects', id: project } } } : {}),
+      ...(tags ? { 'tag-bindings': { data: tags } } : {}),
+    };
+    const known = { ...attributes, ...executionIn(seen.value) };
+    seen.value = await change(path, 'workspaces', changed(settings, known), { relationships, seen: seen.value });
     saved.value = true;
     if (name !== attributes.name) {
       go({ view: 'workspace', organization, workspace: name, tab: 'settings' }, { replace: true });
@@ -59,7 +62,16 @@ export const Settings = ({
     <div class="halves">
       <section class="panel pad stack">
         {!permissions['can-update'] && <p class="soft">Only admins of this workspace can change its settings.</p>}
-        <Form submit="Save settings" readOnly={!permissions['can-update']} onSubmit={submit}>
+        <Form
+          key={reloads.value}
+          submit="Save settings"
+          readOnly={!permissions['can-update']}
+          onSubmit={submit}
+          onReload={async () => {
+            seen.value = await get(path);
+            reloads.value++;
+          }}
+        >
           <Text
             label="Name"
             name="name"
@@ -89,13 +101,7 @@ export const Settings = ({
             value={attributes['working-directory'] ?? ''}
             placeholder="the root of the configuration"
           />
-          <Select
-            label="Execution"
-            name="execution-mode"
-            options={['remote', 'local']}
-            value={attributes['execution-mode']}
-            hint="Local: Terraform runs where it is called, and only the state is kept here."
-          />
+          <Execution workspace={seen.value} organization={organization} />
           <Choice
             name="auto-apply"
             label="Apply without confirmation"
@@ -116,16 +122,13 @@ export const Settings = ({
   );
 };
 
-/** Bindings are replaced as a whole, and those with a value keep it. */
-const setTags = async (workspace: Resource, wanted: string[]): Promise<void> => {
+/** Bindings are replaced as a whole, and those with a value keep it. Undefined when they stay as they are. */
+const tagsFor = async (workspace: Resource, wanted: string[]) => {
   const known: string[] = workspace.attributes['tag-names'];
-  if (wanted.length === known.length && wanted.every((tag) => known.includes(tag))) return;
-  const path = `/workspaces/${workspace.id}/relationships/tag-bindings`;
-  const { data } = await call<Resource[]>('GET', path);
+  if (wanted.length === known.length && wanted.every((tag) => known.includes(tag))) return undefined;
+  const { data } = await call<Resource[]>('GET', `/workspaces/${workspace.id}/relationships/tag-bindings`);
   const values = new Map(data.map(({ attributes }) => [attributes.key, attributes.value]));
-  await call('PATCH', path, {
-    data: wanted.map((key) => ({ type: 'tag-bindings', attributes: { key, value: values.get(key) ?? '' } })),
-  });
+  return wanted.map((key) => ({ type: 'tag-bindings', attributes: { key, value: values.get(key) ?? '' } }));
 };
 
 const Danger = ({ workspace, organization }: { workspace: Resource; organization: string }) => {

@@ -16,7 +16,7 @@ const make = (collection: string, attributes: object) =>
 
 beforeAll(() => operate(platform));
 
-it('a token of a team is made, shown once, used, seen in the audit trail and revoked', async () => {
+it('tokens of a team and of the organization are made, shown once, used, seen in the audit trail and revoked', async () => {
   const team = await make('teams', { visibility: 'organization' });
   const page = await visit(`${settings}/teams/${team.id}`);
   const dialog = page.getByRole('dialog');
@@ -47,11 +47,8 @@ it('a token of a team is made, shown once, used, seen in the audit trail and rev
   await lines.filter({ hasText: 'team: created' }).getByRole('link', { name: team.id }).click();
   await page.getByRole('heading', { name: team.attributes.name }).waitFor();
   expect(await page.locator('img').count()).toBe(0);
-});
 
-it('a token of the organization takes the place of the former one', async () => {
-  const page = await visit(`${settings}/general`);
-  const dialog = page.getByRole('dialog');
+  await page.goto(`${settings}/general`);
   await page.getByRole('button', { name: 'Make: Audit trail token' }).click();
   await dialog.getByRole('button', { name: 'Make token' }).click();
   const first = await page.getByLabel('new token', { exact: true }).innerText();
@@ -70,7 +67,7 @@ it('a token of the organization takes the place of the former one', async () => 
   await expect(ask(second)).rejects.toThrow('401');
 });
 
-it('a project has tags and an execution mode, and the second of two who change it is told', async () => {
+it('the second of two who change a project, a team or a workspace is told, and undoes nothing', async () => {
   const project = await make('projects', { description: 'before' });
   const page = await visit(`/app/${organization}/projects/${project.id}`);
   const dialog = page.getByRole('dialog');
@@ -92,11 +89,9 @@ it('a project has tags and an execution mode, and the second of two who change i
     description: 'by another',
     'default-execution-mode': 'local',
   });
-});
 
-it('what somebody else lets a team do meanwhile is not undone', async () => {
   const team = await make('teams', {});
-  const page = await visit(`${settings}/teams/${team.id}`);
+  await page.goto(`${settings}/teams/${team.id}`);
   await page.getByLabel('Manage policies').check();
   await client.call('PATCH', `/teams/${team.id}`, {
     data: { attributes: { 'organization-access': { 'manage-run-tasks': true } } },
@@ -109,6 +104,23 @@ it('what somebody else lets a team do meanwhile is not undone', async () => {
   await page.getByText('Saved.').waitFor();
   const { 'organization-access': access } = (await client.get(`/teams/${team.id}`)).attributes;
   expect(access).toMatchObject({ 'manage-run-tasks': true, 'manage-policies': true });
+
+  const pool = await make('agent-pools', {});
+  const workspace = await make('workspaces', {});
+  await page.goto(`/app/${organization}/workspaces/${workspace.attributes.name}/settings`);
+  await page.getByLabel('Execution').selectOption('agent');
+  await page.getByLabel('Agent pool').selectOption({ label: pool.attributes.name });
+  await client.call('PATCH', `/workspaces/${workspace.id}`, { data: { attributes: { 'auto-apply': true } } });
+  await page.getByRole('button', { name: 'Save settings' }).click();
+  await page.getByRole('button', { name: 'Reload' }).click();
+  await page.getByRole('checkbox', { name: 'Apply without confirmation', checked: true }).waitFor();
+  await page.getByLabel('Execution').selectOption('agent');
+  await page.getByLabel('Tags').fill('one two');
+  await page.getByRole('button', { name: 'Save settings' }).click();
+  await page.getByText('Saved.').waitFor();
+  const { attributes, relationships } = await client.get(`/workspaces/${workspace.id}`);
+  expect(attributes).toMatchObject({ 'execution-mode': 'agent', 'auto-apply': true, 'tag-names': ['one', 'two'] });
+  expect(relationships?.['agent-pool']?.data).toEqual({ type: 'agent-pools', id: pool.id });
 });
 
 it('who may not read the audit trail or manage tokens sees neither', async () => {

@@ -141,7 +141,9 @@ const move = async ({ request, subject, principal }: Context<Project>): Promise<
   );
   await Promise.all(workspaces.map((workspace, i) => settleAgentPool(changes[i] as WorkspaceChange, workspace)));
   for (const [i, workspace] of workspaces.entries()) {
-    const updated = await updateWorkspace(workspace, changes[i] as WorkspaceChange);
+    const updated = await updateWorkspace(workspace, changes[i] as WorkspaceChange, {
+      userId: principal.userId,
+    });
     if (typeof updated === 'string') {
       throw conflict(`Workspace ${workspace.name} was changed by somebody else at the same moment. Try again.`);
     }

@@ -2,6 +2,7 @@ import { firstQueued, type Workspace } from '../../../store/workspaces/workspace
 import { type Answer, ok } from '../../answer.ts';
 import { currentRunId, workspaceDocument } from '../../documents/workspaces.ts';
 import { organization, sharedWorkspace, sharedWorkspaceByName } from '../../finders.ts';
+import { tagged } from '../../guard.ts';
 import { type Context, type Route, route } from '../../route.ts';
 import { relatedToWorkspaces, withRelated } from './workspace-includes.ts';
 import { answerWorkspaces } from './workspace-list.ts';
@@ -16,7 +17,7 @@ const read = async (context: Context<Workspace>): Promise<Answer> => {
   const { subject, granted } = context;
   const runId = await shownRunId(subject);
   const related = await relatedToWorkspaces(context, [{ workspace: subject, runId }], () => granted);
-  return ok(withRelated(workspaceDocument(subject, granted, runId), related), related?.included);
+  return tagged(ok(withRelated(workspaceDocument(subject, granted, runId), related), related?.included), subject);
 };
 
 export const workspaceRoutes: Route[] = [

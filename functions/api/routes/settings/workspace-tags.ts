@@ -11,8 +11,8 @@ import { bindingOf, distinct, tagBindingList, tagList } from '../../input/worksp
 import { list, pageOf, slice, wholeList } from '../../pagination.ts';
 import { type Context, type Route, route } from '../../route.ts';
 
-const write = async (subject: Workspace, tags: Tag[]): Promise<Workspace> => {
-  const updated = await updateWorkspace(subject, { tags: distinct(tags) });
+const write = async ({ subject, principal }: Context<Workspace>, tags: Tag[]): Promise<Workspace> => {
+  const updated = await updateWorkspace(subject, { tags: distinct(tags) }, { userId: principal.userId });
   if (typeof updated === 'string') {
     throw conflict(`Workspace ${subject.name} was changed by somebody else at the same moment. Try again.`);
   }
@@ -27,17 +27,17 @@ const listBindings = async ({ request, subject }: Context<Workspace>): Promise<A
 
 /** The command line adds tags so, and reads them from the answer (api.md §2.2). */
 const addAndList = async (context: Context<Workspace>): Promise<Answer> => {
-  const updated = await write(context.subject, [...context.subject.tags, ...bindings(context)]);
+  const updated = await write(context, [...context.subject.tags, ...bindings(context)]);
   return wholeList(context.request, tagBindingDocuments(updated));
 };
 
 const addBindings = async (context: Context<Workspace>): Promise<Answer> => {
-  await write(context.subject, [...context.subject.tags, ...bindings(context)]);
+  await write(context, [...context.subject.tags, ...bindings(context)]);
   return noContent();
 };
 
 const replaceBindings = async (context: Context<Workspace>): Promise<Answer> => {
-  await write(context.subject, bindings(context));
+  await write(context, bindings(context));
   return noContent();
 };
 
@@ -62,14 +62,14 @@ const namesIn = ({ request, subject }: Context<Workspace>): string[] => {
 const addTags = async (context: Context<Workspace>): Promise<Answer> => {
   const added = namesIn(context).map((key) => ({ key, value: '' }));
   // A tag that is there keeps its value.
-  await write(context.subject, [...added, ...context.subject.tags]);
+  await write(context, [...added, ...context.subject.tags]);
   return noContent();
 };
 
 const removeTags = async (context: Context<Workspace>): Promise<Answer> => {
   const names = new Set(namesIn(context));
   await write(
-    context.subject,
+    context,
     context.subject.tags.filter(({ key }) => !names.has(key)),
   );
   return noContent();

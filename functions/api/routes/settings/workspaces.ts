@@ -4,6 +4,7 @@ import {
   createWorkspace,
   deleteWorkspace,
   firstQueued,
+  getWorkspace,
   updateWorkspace,
   type Workspace,
 } from '../../../store/workspaces/workspaces.ts';
@@ -11,6 +12,7 @@ import { type Answer, created, noContent, ok } from '../../answer.ts';
 import { workspaceDocument } from '../../documents/workspaces.ts';
 import { conflict, forbidden, unprocessable } from '../../errors.ts';
 import { type InOrganization, workspace, workspaceByName } from '../../finders.ts';
+import { checkSeen, editorOf, tagged } from '../../guard.ts';
 import { newWorkspace, noProject, readNewWorkspace, readWorkspaceChange } from '../../input/workspace-input.ts';
 import { type Context, type Method, type Route, route } from '../../route.ts';
 
@@ -53,13 +55,15 @@ const update = async (context: Context<Workspace>): Promise<Answer> => {
   const { request, subject, granted } = context;
   const change = await readWorkspaceChange(request, subject.organization, subject);
   await checkMove(context, change.projectId);
-  if (Object.keys(change).length === 0) return ok(workspaceDocument(subject, granted));
-  const updated = await withPool(() => updateWorkspace(subject, change));
+  const editor = await editorOf(context, subject, 'workspace');
+  if (Object.keys(change).length === 0) return tagged(ok(workspaceDocument(subject, granted)), subject);
+  const updated = await withPool(() => updateWorkspace(subject, change, editor));
   if (updated === 'name taken') throw taken();
   if (updated === 'changed meanwhile') {
+    await checkSeen(request, (await getWorkspace(subject.id)) ?? subject, 'workspace');
     throw conflict(`Workspace ${subject.name} was changed by somebody else at the same moment. Try again.`);
   }
-  return ok(workspaceDocument(updated, granted));
+  return tagged(ok(workspaceDocument(updated, granted)), updated);
 };
 
 const busy = (subject: Workspace) =>
