@@ -2,6 +2,9 @@ import { type Piece, plain } from '../text/ansi.ts';
 
 /** One row of a log. */
 
+/** The address becomes that of a line. @param index from 0 */
+export const linkTo = (name: string, index: number): void => history.replaceState(null, '', `#${name}-${index + 1}`);
+
 interface RowProps {
   index: number;
   name: string;
@@ -22,7 +25,7 @@ export const Row = ({ index, name, pieces, mark, aimed, onAim, fold }: RowProps)
       aria-label={`Line ${index + 1}`}
       onClick={(event) => {
         event.preventDefault();
-        history.replaceState(null, '', `#${name}-${index + 1}`);
+        linkTo(name, index);
         onAim();
       }}
     >

@@ -4,7 +4,7 @@ import { type Fold, LogFolds } from '../text/log-folds.ts';
 import { saveFile } from '../text/save.ts';
 import { count } from '../text/time.ts';
 import { Copy } from './basics.tsx';
-import { Row } from './log-row.tsx';
+import { linkTo, Row } from './log-row.tsx';
 import { useLogText } from './log-source.ts';
 
 const rowHeight = 20;
@@ -92,7 +92,9 @@ export const Log = ({ name, url, runId, over }: LogProps) => {
   const step = (by: number) => {
     if (found.length === 0) return;
     at.value = (at.value + by + found.length) % found.length;
-    showLine(found[at.value] as number);
+    const line = found[at.value] as number;
+    linkTo(name, line);
+    showLine(line);
   };
 
   const first = Math.max(0, Math.floor(top.value / rowHeight) - margin);

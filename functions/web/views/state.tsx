@@ -1,17 +1,17 @@
 import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import type { Resource } from '../../cli/client.ts';
 import { useLive } from '../live.ts';
 import { go, hrefOf } from '../location.ts';
 import { Ago, Facts, Loaded, Notice } from '../parts/basics.tsx';
-import { Dialog } from '../parts/dialog.tsx';
 import { DiffList } from '../parts/diff.tsx';
-import { Form } from '../parts/form.tsx';
 import { Person } from '../parts/person.tsx';
 import { Shell } from '../parts/shell.tsx';
-import { account, call, content, get, related, saying } from '../session.ts';
+import { content, get, related, saying } from '../session.ts';
 import { saveFile } from '../text/save.ts';
 import { type State, stateDifferences } from '../text/state.ts';
 import { bytes } from '../text/time.ts';
+import { Rollback } from './rollback.tsx';
 import { stateList } from './states.tsx';
 
 interface Known {
@@ -71,6 +71,11 @@ const Version = ({ version, workspace, versions, organization }: Known & { organ
   const error = useSignal<string | undefined>(undefined);
   const asking = useSignal(false);
   const run = related(version, 'run');
+  const source = related(version, 'rollback-state-version');
+  const serialOf = (id: string): string => {
+    const found = versions.find((one) => one.id === id);
+    return found ? `serial ${found.attributes.serial}` : id;
+  };
   const download = async () => {
     error.value = undefined;
     try {
@@ -116,14 +121,27 @@ const Version = ({ version, workspace, versions, organization }: Known & { organ
           <Facts
             facts={[
               ['Made', <Ago key="at" at={attributes['created-at']} />],
-              run
+              ['By', <Person key="by" id={related(version, 'created-by')} />],
+              ...(run
                 ? [
-                    'By',
-                    <a key="run" class="mono" href={hrefOf({ view: 'run', organization, workspace: name, run })}>
-                      {run}
-                    </a>,
+                    fact(
+                      'In',
+                      <a class="mono" href={hrefOf({ view: 'run', organization, workspace: name, run })}>
+                        {run}
+                      </a>,
+                    ),
                   ]
-                : ['By', <Person key="by" id={related(version, 'created-by')} />],
+                : []),
+              ...(source
+                ? [
+                    fact(
+                      'Rolled back to',
+                      <a href={hrefOf({ view: 'state', organization, workspace: name, version: source })}>
+                        {serialOf(source)}
+                      </a>,
+                    ),
+                  ]
+                : []),
               ['Terraform', attributes['terraform-version'] ?? '–'],
               ['Size', attributes.size === null ? '–' : bytes(attributes.size)],
               ['ID', <code key="id">{version.id}</code>],
@@ -144,6 +162,8 @@ const Version = ({ version, workspace, versions, organization }: Known & { organ
     </>
   );
 };
+
+const fact = (name: string, value: ComponentChildren): [string, ComponentChildren] => [name, value];
 
 const Compared = ({ version, versions }: { version: Resource; versions: Resource[] }) => {
   const others = versions.filter(({ id, attributes }) => id !== version.id && attributes.status === 'finalized');
@@ -196,44 +216,5 @@ const Compared = ({ version, versions }: { version: Resource; versions: Resource
         )}
       </Loaded>
     </section>
-  );
-};
-
-interface RollbackProps {
-  version: Resource;
-  workspace: Resource;
-  onClose(): void;
-  onDone(version: string): void;
-}
-
-/** The API wants the workspace locked by whoever writes its state; so it is, for that moment. */
-const Rollback = ({ version, workspace, onClose, onDone }: RollbackProps) => {
-  const { locked, name } = workspace.attributes;
-  const mine = locked && related(workspace, 'locked-by') === account.value?.id;
-  const submit = async () => {
-    const path = `/workspaces/${workspace.id}`;
-    if (!mine)
-      await call('POST', `${path}/actions/lock`, { reason: `Rollback to serial ${version.attributes.serial}` });
-    try {
-      const { data } = await call('PATCH', `${path}/state-versions`, {
-        data: {
-          type: 'state-versions',
-          relationships: { 'rollback-state-version': { data: { type: 'state-versions', id: version.id } } },
-        },
-      });
-      onDone(data.id);
-    } finally {
-      if (!mine) await call('POST', `${path}/actions/unlock`, {});
-    }
-  };
-  return (
-    <Dialog title={`Roll ${name} back to serial ${version.attributes.serial}?`} onClose={onClose}>
-      <Form submit="Roll back" danger onSubmit={submit} onCancel={onClose}>
-        <p>
-          This state becomes current again, as a new version; no version is lost. Real infrastructure is not touched:
-          what was made since then still exists, and Terraform no longer knows of it. Plan before you apply.
-        </p>
-      </Form>
-    </Dialog>
   );
 };

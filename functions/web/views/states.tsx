@@ -58,6 +58,7 @@ export const States = ({ workspace, organization }: { workspace: Resource; organ
 const Line = ({ version, current, href }: { version: Resource; current: boolean; href: string }) => {
   const { serial, size, status, intermediate, 'created-at': at } = version.attributes;
   const run = related(version, 'run');
+  const rolledBack = related(version, 'rollback-state-version') !== undefined;
   return (
     <li>
       <a class="item" href={href}>
@@ -66,16 +67,13 @@ const Line = ({ version, current, href }: { version: Resource; current: boolean;
           {current && <span class="status good">Current</span>}
           {intermediate && <span class="tag">snapshot taken during an apply</span>}
           {status !== 'finalized' && <span class="tag">{status}</span>}
-          {related(version, 'rollback-state-version') && <span class="tag">rolled back</span>}
         </span>
         <span class="meta">
-          {run ? (
+          {run ? 'applied' : rolledBack ? 'rolled back' : 'pushed'} by <Person id={related(version, 'created-by')} />
+          {run && (
             <>
-              made by <span class="mono">{run}</span>
-            </>
-          ) : (
-            <>
-              pushed by <Person id={related(version, 'created-by')} />
+              {' in '}
+              <span class="mono">{run}</span>
             </>
           )}
           {size !== null && ` · ${bytes(size)}`}

@@ -33,6 +33,8 @@ describe('a log of 100,000 lines', () => {
     await search.fill('line 99999 of');
     await search.press('Enter');
     await page.locator('.line.aimed', { hasText: 'line 99999 of a long log' }).waitFor();
+    // Without a mouse, too, a line can be linked to.
+    expect(new URL(page.url()).hash).toBe('#plan-99999');
     expect(await page.locator('.log mark').count()).toBe(1);
 
     expect(await longestFrame(page, '.log')).toBeLessThan(2_000);
@@ -83,9 +85,21 @@ describe('workspaces of more than a page', () => {
     }
     const page = await visit(`/app/${home}/workspaces`);
     await page.getByRole('button', { name: 'Idle 230' }).waitFor();
+    // Rows come as the reader does.
+    const rows = page.locator('main .list li');
+    expect(await rows.count()).toBeLessThan(names.length);
+    await page.getByRole('button', { name: 'Show all 230' }).click();
+    await page.getByText('service-99-production').waitFor();
+    expect(await rows.count()).toBe(names.length);
     await page.getByLabel('Search by name').fill('service-9 production');
     // 9, 90, 93, 96 and 99.
     await page.waitForFunction(() => document.querySelectorAll('main .list li').length === 5);
+    // What was looked for is there again on the way back.
+    await page.getByRole('link', { name: /service-93-production/ }).click();
+    await page.getByRole('heading', { name: 'service-93-production' }).waitFor();
+    await page.goBack();
+    await page.waitForFunction(() => document.querySelectorAll('main .list li').length === 5);
+    expect(new URL(page.url()).search).toBe('?search=service-9+production');
     await page.getByLabel('Search by name').fill('no such thing');
     await page.getByText('No workspace fits.').waitFor();
   });
