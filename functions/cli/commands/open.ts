@@ -12,6 +12,7 @@ const pathFor = async (session: Session, what: string | undefined): Promise<stri
   const tab = tabs.find((one) => one === what);
   if (what && !tab) throw wrongUsage(`"${what}" is no run, and none of ${tabs.join(', ')}`);
   if (!workspace) {
+    if (tab === 'runs' && organization) return pathOf({ view: 'queue', organization });
     if (tab) throw wrongUsage(`Which workspace’s ${tab}? Give --workspace`);
     return pathOf(organization ? { view: 'workspaces', organization } : { view: 'home' });
   }
@@ -23,7 +24,7 @@ export const open: Command = {
   about: 'Open the page: of a run, of a workspace, or of all',
   takes: '[run or tab]',
   options: ofWorkspace,
-  more: `Tabs of a workspace: ${tabs.join(', ')}. Where there is no terminal, the address is printed and nothing opened.`,
+  more: `Tabs of a workspace: ${tabs.join(', ')}. Without a workspace, runs are those of the organization. Where there is no terminal, the address is printed and nothing opened.`,
   run: async (call, session) => {
     const url = `${session.address.url}${await pathFor(session, call.word(0))}`;
     if (call.flag('json')) return printJson({ url });

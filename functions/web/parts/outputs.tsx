@@ -7,7 +7,7 @@ const textOfValue = (value: unknown): string => (typeof value === 'string' ? val
 
 /** State outputs; sensitive ones are asked for one by one, when somebody wants to see them. */
 export const Outputs = ({ outputs }: { outputs: Resource[] }) => (
-  <div class="scrolls">
+  <div class="scrolls fits">
     <table>
       <thead>
         <tr>
