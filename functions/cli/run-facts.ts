@@ -57,6 +57,12 @@ export const offered = (run: Resource, front?: Resource, override?: string): Act
   return all.filter(([, may]) => may).map(([action]) => action);
 };
 
+/** Name of the agent pool that a plan or an apply waits for. */
+export const awaitedPool = (phase: Resource | undefined): string | undefined => {
+  const { status, 'execution-details': details } = phase?.attributes ?? {};
+  return status === 'queued' || status === 'agent_queued' ? details?.['agent-pool-name'] : undefined;
+};
+
 /** Policies failed, and somebody may let them pass. */
 export const waitsForOverride = ({ attributes }: Resource): boolean =>
   attributes.status === 'policy_override' || attributes.status === 'post_plan_awaiting_decision';

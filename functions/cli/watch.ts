@@ -6,7 +6,7 @@ import { type Client, followLog, type Resource } from './client.ts';
 import type { ExitCode } from './exit.ts';
 import { check, costEstimate, evaluation, type Judgement, taskResults } from './judgements.ts';
 import { patiently } from './patience.ts';
-import { factsOf, since } from './run-facts.ts';
+import { awaitedPool, factsOf, since } from './run-facts.ts';
 import { type Changes, changesOf, look, type Seen } from './seen.ts';
 
 /** What is seen of a run, in order. The shape is documented in `stepform runs watch --help`; times are UTC. */
@@ -35,7 +35,10 @@ export interface Watching {
 const phaseOf = (name: StageName): 'plan' | 'apply' | undefined =>
   name === 'Plan' ? 'plan' : name === 'Apply' ? 'apply' : undefined;
 
-const notBegun = ['pending', 'queued', 'unreachable'];
+const notBegun = ['pending', 'queued', 'agent_queued', 'unreachable'];
+
+/** Who waits no longer than that need not know for what. */
+const longEnoughMs = 400;
 
 const pollMs = { first: 250, running: 1_000, waiting: 3_000 };
 
@@ -75,6 +78,7 @@ class Watch {
         }
         const waits = question !== undefined || run.attributes.status === 'pending';
         if (run.attributes.status === 'pending') await this.#waits(wait);
+        else this.#agents(wait);
         wait = isNew ? pollMs.first : Math.min(wait * 1.2, waits ? pollMs.waiting : pollMs.running);
         await pause(wait, signal);
       }
@@ -110,9 +114,16 @@ class Watch {
     return override ?? (run.attributes.actions['is-confirmable'] ? 'confirm' : undefined);
   }
 
+  #agents(soFar: number): void {
+    const pool = awaitedPool(this.#seen.plan) ?? awaitedPool(this.#seen.apply);
+    if (!pool || soFar < longEnoughMs) return;
+    const reason = `for an agent of pool ${pool}`;
+    this.#once(`waits ${reason}`, () => this.#options.emit({ event: 'waits', reason }));
+  }
+
   async #waits(soFar: number): Promise<void> {
     // Most runs wait for a moment only, and nobody needs to know for what.
-    if (soFar < 400 || !this.#options.waitsFor) return;
+    if (soFar < longEnoughMs || !this.#options.waitsFor) return;
     const reason = await this.#options.waitsFor(this.#seen.run);
     if (reason) this.#once(`waits ${reason}`, () => this.#options.emit({ event: 'waits', reason }));
   }

@@ -4,6 +4,8 @@ import { Notice } from './parts/basics.tsx';
 import { Shell } from './parts/shell.tsx';
 import type { Place } from './places.ts';
 import { account, get, signedIn } from './session.ts';
+import { AgentPoolView } from './views/agent-pool.tsx';
+import { AgentPools } from './views/agent-pools.tsx';
 import { AuditTrail } from './views/audit-trail.tsx';
 import { Members } from './views/members.tsx';
 import { NewOrganization } from './views/new-organization.tsx';
@@ -65,6 +67,10 @@ const View = ({ at }: { at: Place }) => {
       return <PolicySets key={at.organization} organization={at.organization} />;
     case 'policy-set':
       return <PolicySetView key={at.id} {...at} />;
+    case 'agent-pools':
+      return <AgentPools key={at.organization} organization={at.organization} />;
+    case 'agent-pool':
+      return <AgentPoolView key={at.id} {...at} />;
     case 'teams':
       return <Teams key={at.organization} organization={at.organization} />;
     case 'team':

@@ -21,6 +21,7 @@ const organizationPaths = {
   'variable-sets': ['variable-sets'],
   'run-tasks': ['settings', 'run-tasks'],
   'policy-sets': ['settings', 'policy-sets'],
+  'agent-pools': ['settings', 'agent-pools'],
   teams: ['settings', 'teams'],
   members: ['settings', 'members'],
   'audit-trail': ['settings', 'audit-trail'],
@@ -35,6 +36,7 @@ const singles = {
   'policy-set': ['policy-sets', 'polset-'],
   project: ['projects', 'prj-'],
   team: ['teams', 'team-'],
+  'agent-pool': ['agent-pools', 'apool-'],
 } as const satisfies Record<string, readonly [OrganizationView, string]>;
 export type SingleView = keyof typeof singles;
 
@@ -112,6 +114,7 @@ export const pathOf = (place: Place): string => {
     case 'policy-set':
     case 'project':
     case 'team':
+    case 'agent-pool':
       return join(place.organization, ...organizationPaths[singles[place.view][0]], place.id);
     case 'workspace':
       return join(place.organization, 'workspaces', place.workspace, ...(place.tab === 'overview' ? [] : [place.tab]));

@@ -87,6 +87,8 @@ describe('a workspace', () => {
     const using = (await api.get(`agent-pools/${pool.id}?include=workspaces`)).body;
     expect(using.data.relationships.workspaces.data).toEqual([{ type: 'workspaces', id }]);
     expect(using.included[0].id).toBe(id);
+    const [included] = (await api.get(`workspaces/${id}?include=agent_pool`)).body.included;
+    expect(included).toMatchObject({ id: pool.id, type: 'agent-pools' });
     const other = await makePool();
     await api.patch(`workspaces/${id}`, { 'agent-pool-id': other.id });
     expect((await api.get(`agent-pools/${pool.id}`)).body.data.relationships.workspaces.data).toEqual([]);

@@ -121,8 +121,7 @@ describe('what comes along', () => {
   it('may be asked for where nothing of the kind exists', async () => {
     const { id } = await api.workspace();
     expect(
-      (await read(id, 'agent_pool,current_assessment_result,current_configuration_version.ingress_attributes'))
-        .included,
+      (await read(id, 'current_assessment_result,current_configuration_version.ingress_attributes')).included,
     ).toEqual([]);
     expect((await api.get(`workspaces/${id}?include=nonsense`)).body.errors[0].detail).toMatch(
       /^Invalid include parameter/,

@@ -83,6 +83,8 @@ describe('a run of a workspace with an agent pool', () => {
       attributes.action.includes('agent'),
     );
     expect(told).toMatchObject([{ attributes: { description: `The plan waits for an agent of pool ${pool.name}.` } }]);
+    const ofPool = `organizations/acme/runs?filter[agent_pool_names]=${pool.name}`;
+    expect((await api.get(ofPool)).body.data.map((one: { id: string }) => one.id)).toEqual([id]);
     const plan = (await api.get(`runs/${id}/plan`)).body.data.attributes;
     expect(plan).toMatchObject({
       status: 'queued',
@@ -169,6 +171,18 @@ describe('agents', () => {
       outcome: 'errored',
       message: 'The runner stopped during the plan (exit code 1). The state is unchanged.',
     });
+  });
+
+  it('that have nothing to do cost two reads when they ask, and a write when they ping', async () => {
+    const agent = await agentOf(await makePool());
+    // That its token is used is noted once an hour.
+    await agent.next();
+    const costOf = async (ping: boolean): Promise<number> => {
+      const before = api.aws.calls;
+      await agent.next(ping);
+      return api.aws.calls - before;
+    };
+    expect([await costOf(false), await costOf(true)]).toEqual([2, 3]);
   });
 
   it('are what they say they are, until nothing is heard of them', async () => {

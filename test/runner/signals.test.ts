@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } fr
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { keptStatePath, readKeptState } from '../../functions/runner/kept-state.ts';
+import type { Job } from '../../functions/runner/protocol.ts';
 import { archive, Bench, jobFor, keptStateKey, textOf } from './support.ts';
 import { until } from './until.ts';
 
@@ -33,10 +34,10 @@ const processes = (): string[] =>
 const running = (mark: string) => processes().some((line) => line.includes(`sleep 600.${mark}`));
 
 /** An apply in the middle of its second resource. */
-const applying = async (mark: string, configuration: Buffer, environment = {}) => {
+const applying = async (mark: string, configuration: Buffer, environment = {}, job: Partial<Job> = {}) => {
   const { plane } = bench;
   await bench.run(jobFor(plane, configuration));
-  const { claim, record } = plane.offer({ ...bench.applyJob(configuration), heartbeatSeconds: 0.2 });
+  const { claim, record } = plane.offer({ ...bench.applyJob(configuration), heartbeatSeconds: 0.2, ...job });
   const runner = bench.start(claim, environment);
   await until('the long command runs', () => running(mark));
   return { plane, record, runner };
@@ -128,6 +129,19 @@ resource "terraform_data" "after" {
     plane.violations.splice(0);
   });
 
+  it('is interrupted by a runner that nobody could stop, when its beats are not answered any more', async () => {
+    const mark = marker();
+    const configuration = await archive({ 'main.tf': long(mark) });
+    const { plane, record, runner } = await applying(mark, configuration, {}, { silentSeconds: 1 });
+    await until('a beat', () => record.heartbeats > 0);
+    expect(running(mark)).toBe(true);
+    plane.fault = (path) => (path.endsWith('/heartbeat') ? 'fail' : undefined);
+    expect(await runner.ended).toBe(0);
+    expect(record.report).toMatchObject({ outcome: 'errored' });
+    expect(resources(plane.current()?.content)).toEqual(['done', 'long']);
+    expect(running(mark)).toBe(false);
+  });
+
   it('is interrupted when the host stops the runner, which says so', async () => {
     const mark = marker();
     const { plane, record, runner } = await applying(mark, await archive({ 'main.tf': long(mark) }));
@@ -212,6 +226,9 @@ describe('Terraform sees', () => {
     const runner = bench.start(claim, {
       AWS_SECRET_ACCESS_KEY: 'host-credential',
       HTTPS_PROXY: 'http://proxy.example',
+      // What the owner of an agent's machine lets it see.
+      CLOUD_PROFILE: 'office',
+      STEPFORM_PASS_ON: 'CLOUD_PROFILE,NOT_SET',
     });
     await until('the long command runs', () => running(mark));
 
@@ -252,6 +269,7 @@ describe('Terraform sees', () => {
         'TFC_WORKSPACE_NAME=network',
         'TFE_RUN_ID=run-1234567890abcdef',
         'HTTPS_PROXY=http://proxy.example',
+        'CLOUD_PROFILE=office',
       ]),
     );
     const home = environment.find((one) => one.startsWith('HOME='))?.slice(5) as string;

@@ -16,6 +16,7 @@ const places: fc.Arbitrary<Place> = fc.oneof(
   fc.record({ view: fc.constant('variable-set' as const), organization, id: id('varset') }),
   fc.record({ view: fc.constant('policy-set' as const), organization, id: id('polset') }),
   fc.record({ view: fc.constant('team' as const), organization, id: id('team') }),
+  fc.record({ view: fc.constant('agent-pool' as const), organization, id: id('apool') }),
   fc.record({ view: fc.constant('project' as const), organization, id: id('prj') }),
   fc.record({ view: fc.constant('workspace' as const), organization, workspace: name, tab: fc.constantFrom(...tabs) }),
   fc.record({ view: fc.constant('run' as const), organization, workspace: name, run: id('run') }),

@@ -5,10 +5,10 @@ import { many, one, type Resource } from '../answer.ts';
 
 const statusOf = (agent: Agent, now: number) => agentStatus(agent, new Date(now - silentMs).toISOString());
 
-/** @param workspaceIds of those that use it, as far as the reader may see them */
+/** @param workspaceIds of those that use it, as far as the reader may see them; absent where nobody looked */
 export const agentPoolDocument = (
   pool: AgentPool,
-  { agents, workspaceIds }: { agents: Agent[]; workspaceIds: string[] },
+  { agents, workspaceIds }: { agents: Agent[]; workspaceIds?: string[] },
   now = Date.now(),
 ): Resource => ({
   id: pool.id,
@@ -24,7 +24,7 @@ export const agentPoolDocument = (
     organization: one('organizations', pool.organization),
     agents: { links: { related: `/api/v2/agent-pools/${pool.id}/agents` } },
     'authentication-tokens': { links: { related: `/api/v2/agent-pools/${pool.id}/authentication-tokens` } },
-    workspaces: many('workspaces', workspaceIds),
+    ...(workspaceIds ? { workspaces: many('workspaces', workspaceIds) } : {}),
     'allowed-workspaces': many('workspaces', pool.allowedWorkspaceIds),
     'allowed-projects': many('projects', pool.allowedProjectIds),
     'excluded-workspaces': many('workspaces', pool.excludedWorkspaceIds),

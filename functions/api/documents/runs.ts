@@ -89,8 +89,8 @@ const executionDetails = ({ agentPool, ...run }: Run, name: PhaseName) =>
   agentPool
     ? {
         mode: 'agent',
-        'agent-id': run[name].agent?.id ?? null,
-        'agent-name': run[name].agent?.name ?? null,
+        'agent-id': run[name].agent?.id,
+        'agent-name': run[name].agent?.name,
         'agent-pool-id': agentPool.id,
         'agent-pool-name': agentPool.name,
       }

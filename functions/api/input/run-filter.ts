@@ -67,6 +67,7 @@ export const readRunFilter = async (
   const statuses = words(request, 'filter[status]', runStatuses);
   const within = words(request, 'filter[status_group]', groups);
   const names = words(request, 'filter[workspace_names]');
+  const pools = words(request, 'filter[agent_pool_names]');
   const basic = text(request, 'search[basic]');
   const user = text(request, 'search[user]');
   const times = timeframe(request);
@@ -79,19 +80,20 @@ export const readRunFilter = async (
     const ids = await workspacesNamed(organization, names);
     byPointer.push(({ workspaceId }) => ids.has(workspaceId));
   }
-  // There are neither commits nor agents here.
-  const never = text(request, 'search[commit]') || words(request, 'filter[agent_pool_names]').length;
+  // There are no commits here.
+  const never = text(request, 'search[commit]');
   if (never) byPointer.push(() => false);
 
   const byRun: ((run: Run) => boolean)[] = [];
   if (statuses.length) byRun.push(({ status }) => statuses.includes(status));
+  if (pools.length) byRun.push(({ agentPool }) => agentPool !== undefined && pools.includes(agentPool.name));
   if (within.length) byRun.push((run) => within.some((group) => inGroup(run, group)));
   if (user || basic) {
     const ids = await usersNamed(organization, user || basic);
     if (user) byRun.push(({ createdBy }) => ids.has(createdBy));
     else byRun.push((run) => ids.has(run.createdBy) || `${run.id}\n${run.message}`.toLowerCase().includes(basic));
   }
-  const asked = [operations, sources, statuses, within, names].some(({ length }) => length > 0);
+  const asked = [operations, sources, statuses, within, names, pools].some(({ length }) => length > 0);
   return {
     mayFit: fitsAll(byPointer),
     ...(byRun.length ? { fits: fitsAll(byRun) } : {}),

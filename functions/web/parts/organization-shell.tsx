@@ -13,6 +13,7 @@ const sections: readonly (readonly [view: OrganizationView, name: string, permis
   ['variable-sets', 'Variable sets', 'can-read-varsets'],
   ['run-tasks', 'Run tasks', 'can-read-run-tasks'],
   ['policy-sets', 'Policy sets', 'can-read-policies'],
+  ['agent-pools', 'Agents', 'can-update-agent-pools'],
   ['teams', 'Teams'],
   ['members', 'Members', 'can-view-users'],
   ['audit-trail', 'Audit trail', 'can-read-audit-trail'],

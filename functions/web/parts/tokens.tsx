@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { Resource } from '../../cli/client.ts';
-import { call, create } from '../session.ts';
+import { useLive } from '../live.ts';
+import { all, call, create } from '../session.ts';
 import { exact } from '../text/time.ts';
-import { Ago, Code, Notice } from './basics.tsx';
+import { Ago, Code, Loaded, Notice } from './basics.tsx';
 import { Confirm, Dialog } from './dialog.tsx';
 import { Form, Select, Text, textOf } from './form.tsx';
 
@@ -138,6 +139,65 @@ export const Revoke = ({ name, path, onClose }: RevokeProps) => (
     <p>Whoever uses it is turned away at once. If it is the one you signed in with, you are signed out.</p>
   </Confirm>
 );
+
+interface OwnedProps {
+  /** A team, or an agent pool. */
+  owner: Resource;
+  mayChange: boolean;
+  none: ComponentChildren;
+}
+
+/** All tokens of somebody who may have several. */
+export const TokensOf = ({ owner, mayChange, none }: OwnedProps) => {
+  const path = `/${owner.type}/${owner.id}/authentication-tokens`;
+  const live = useLive(
+    `tokens of ${owner.id}`,
+    async () => (await all(path)).data,
+    () => 30_000,
+  );
+  const { adding, made, revoking } = useTokenWork();
+  return (
+    <section class="stack" aria-label="Tokens">
+      <div class="row spread">
+        <h2>Tokens</h2>
+        {mayChange && (
+          <button type="button" class="small-button" onClick={() => (adding.value = true)}>
+            New token
+          </button>
+        )}
+      </div>
+      {made.value && <Made secret={made.value} />}
+      <Loaded live={live} what="tokens">
+        {(tokens) => (
+          <TokenList tokens={tokens} none={none} onRevoke={mayChange && ((token) => (revoking.value = token))} />
+        )}
+      </Loaded>
+      {adding.value && (
+        <NewToken
+          title={`New token of ${owner.attributes.name}`}
+          path={path}
+          described
+          onClose={() => (adding.value = false)}
+          onMade={(secret) => {
+            adding.value = false;
+            made.value = secret;
+            live.refresh();
+          }}
+        />
+      )}
+      {revoking.value && (
+        <Revoke
+          name={revoking.value.attributes.description || revoking.value.id}
+          path={`/authentication-tokens/${revoking.value.id}`}
+          onClose={() => {
+            revoking.value = undefined;
+            live.refresh();
+          }}
+        />
+      )}
+    </section>
+  );
+};
 
 /** What is open beside a list of tokens, and the secret that was just made. */
 export const useTokenWork = () => ({

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '../../cli/client.ts';
+import { awaitedPool } from '../../cli/run-facts.ts';
 import { isPhaseFinal } from '../../run/status.ts';
 import { Notice, Took } from '../parts/basics.tsx';
 import { Changes } from '../parts/changes.tsx';
@@ -11,6 +12,7 @@ const titles = { plan: 'Plan', apply: 'Apply' };
 const words: Record<string, string> = {
   pending: 'to come',
   queued: 'waits for a runner',
+  agent_queued: 'waits for an agent',
   running: 'running',
   finished: 'finished',
   errored: 'failed',
@@ -23,6 +25,8 @@ export const Phase = ({ name, run, phase }: { name: 'plan' | 'apply'; run: Resou
   const chosen = useSignal<boolean | undefined>(undefined);
   if (!phase) return null;
   const { status, 'log-read-url': url, 'status-timestamps': at, 'error-message': message } = phase.attributes;
+  const pool = awaitedPool(phase);
+  const agent = phase.attributes['execution-details']?.['agent-name'];
   const over = isPhaseFinal(status);
   const began = at['started-at'] as string | undefined;
   const ended = (at['finished-at'] ?? at['errored-at'] ?? at['canceled-at']) as string | undefined;
@@ -42,7 +46,8 @@ export const Phase = ({ name, run, phase }: { name: 'plan' | 'apply'; run: Resou
       <summary>
         <h2>{titles[name]}</h2>
         <span class="soft small">
-          {words[status] ?? status}
+          {pool ? `waits for an agent of pool ${pool}` : (words[status] ?? status)}
+          {agent && ` · agent ${agent}`}
           {began && (
             <>
               {' · '}

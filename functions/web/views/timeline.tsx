@@ -21,6 +21,8 @@ const actions: Record<string, string> = {
   commented: 'commented',
   applied: 'Applied',
   planned_and_finished: 'Nothing to apply',
+  plan_agent_queued: 'Asked for an agent',
+  apply_agent_queued: 'Asked for an agent',
   errored: 'Ended with an error',
 };
 

@@ -64,6 +64,10 @@ beforeAll(async () => {
     'policy-sets': { data: [{ type: 'policy-sets', id: loose.id }] },
   });
   const project = await client.create(`/organizations/${organization}/projects`, 'projects', { name: newName('prj') });
+  const pool = await client.create(`/organizations/${organization}/agent-pools`, 'agent-pools', {
+    name: newName('pool'),
+    'organization-scoped': false,
+  });
   const team = await client.create(`/organizations/${organization}/teams`, 'teams', { name: newName('team') });
   await client.create(
     '/team-workspaces',
@@ -94,6 +98,8 @@ beforeAll(async () => {
     },
     teams: { path: `${settings}/teams`, ready: team.attributes.name, open: 'New team' },
     team: { path: `${settings}/teams/${team.id}`, ready: 'stays when people leave', open: 'New token' },
+    'agent pools': { path: `${settings}/agent-pools`, ready: pool.attributes.name, open: 'New agent pool' },
+    'agent pool': { path: `${settings}/agent-pools/${pool.id}`, ready: 'Nobody is here', open: 'New token' },
     'audit trail': { path: `${settings}/audit-trail`, ready: 'team: created' },
     members: { path: `${settings}/members`, ready: 'owners', open: 'Invite' },
     'organization settings': { path: `${settings}/general`, ready: 'There is none' },

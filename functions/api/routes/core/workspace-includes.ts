@@ -1,6 +1,8 @@
 import type { Run } from '../../../run/run.ts';
 import { getOrganization } from '../../../store/access/organizations.ts';
 import { getUser } from '../../../store/access/users.ts';
+import { getAgentPool } from '../../../store/agents/agent-pools.ts';
+import { listAgents } from '../../../store/agents/agents.ts';
 import { getRuns } from '../../../store/runs/run-lists.ts';
 import { getStateVersion, readSummary } from '../../../store/states/state-versions.ts';
 import { getConfigurationVersion } from '../../../store/workspaces/configuration-versions.ts';
@@ -9,6 +11,7 @@ import { readReadme } from '../../../store/workspaces/readme.ts';
 import { listVariables } from '../../../store/workspaces/variables.ts';
 import type { Workspace } from '../../../store/workspaces/workspaces.ts';
 import { many, one, type Relationship, type Resource } from '../../answer.ts';
+import { agentPoolDocument } from '../../documents/agent-pools.ts';
 import { configurationVersionDocument } from '../../documents/configuration-versions.ts';
 import { organizationDocument } from '../../documents/organizations.ts';
 import { applyDocument, planDocument, runDocument } from '../../documents/runs.ts';
@@ -24,6 +27,7 @@ import type { Context, Subject } from '../../route.ts';
 
 /** What can come along with a workspace, and who may read it by itself. */
 const needs = {
+  agent_pool: 'agent-pool:read',
   organization: 'organization:read',
   project: 'project:read',
   current_run: 'run:read',
@@ -47,7 +51,6 @@ type Include = keyof typeof needs;
 
 /** Nothing of the kind exists here. */
 const never = [
-  'agent_pool',
   'current_assessment_result',
   'current_configuration_version.ingress_attributes',
   'current_run.configuration_version.ingress_attributes',
@@ -112,6 +115,15 @@ const distinct = (ids: (string | undefined)[]): string[] => [...new Set(ids)].fi
 const read = async <T>(ids: (string | undefined)[], one: (id: string) => Promise<T | undefined>): Promise<T[]> =>
   (await Promise.all(distinct(ids).map(one))).filter((record) => record !== undefined);
 
+const poolsOf = (workspaces: Workspace[]): Promise<Resource[]> =>
+  read(
+    workspaces.map(({ agentPoolId }) => agentPoolId ?? undefined),
+    async (id) => {
+      const [pool, agents] = await Promise.all([getAgentPool(id), listAgents(id)]);
+      return pool && agentPoolDocument(pool, { agents });
+    },
+  );
+
 const projectIdOf = ({ projectId }: Workspace): string => projectId;
 
 /** Undefined when nothing is asked for. @throws {ApiError} 400 */
@@ -150,6 +162,7 @@ export const relatedToWorkspaces = async (
     each('readme', readmeOf),
     each('vars', ({ id }) => listVariables(id)),
   ]);
+  const pools = await poolsOf(workspaces.filter(({ id }) => may('agent_pool', id)));
   const configurations = await read(
     [
       ...ids('current_configuration_version', ({ configuration }) => configuration?.id),
@@ -174,6 +187,7 @@ export const relatedToWorkspaces = async (
       ...having('plan').map((run) => planDocument(run, baseUrl)),
       ...having('apply').map((run) => applyDocument(run, baseUrl)),
       ...configurations.map((version) => configurationVersionDocument(version)),
+      ...pools,
       ...users.map((user) => userDocument(user)),
       ...versions.map((version) => stateVersionDocument(version, { baseUrl, granted: granted(version.workspaceId) })),
       ...[...outputs, ...tags, ...vars, ...readmes].flat(),
