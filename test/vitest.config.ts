@@ -14,6 +14,8 @@ const retry = Number(process.env.STEPFORM_TEST_RETRIES ?? 0);
 // The CDK, browsers and tests that are cut off leave things where temporary files go.
 const temporary = mkdtempSync(join(tmpdir(), 'stepform-tests-'));
 process.env.TMPDIR = temporary;
+// Each test file is a process of its own, and each of them reads the same packages.
+process.env.NODE_COMPILE_CACHE ??= join(temporary, 'compiled');
 process.on('exit', () => {
   try {
     rmSync(temporary, { recursive: true, force: true, maxRetries: 5 });
@@ -26,7 +28,8 @@ export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
     pool: 'forks',
-    maxWorkers: 2,
+    // Tests wait for platforms and pages for more than a third of their time: so many keep two cores busy.
+    maxWorkers: 3,
     reporters: ['default', new SecondTries()],
     projects: [
       {

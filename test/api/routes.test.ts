@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { type Answered, type Api, startApi } from '../support/api.ts';
+import { type Frozen, freeze } from '../support/frozen.ts';
 import { memberHelpers } from '../support/members.ts';
 import { namedIn } from '../support/world.ts';
 
@@ -14,6 +15,8 @@ beforeAll(async () => {
   ({ routes } = await import('../../functions/api/routes/index.ts'));
   members = await memberHelpers();
 });
+let frozen: Frozen | undefined;
+afterEach(() => frozen?.thaw());
 afterAll(() => api.close());
 
 const guarded = () => routes.filter(({ access }) => access !== 'anyone');
@@ -42,6 +45,7 @@ it('lets nobody in without a valid token', async () => {
   const { deleteToken, findToken } = await import('../../functions/store/access/tokens.ts');
   const token = await findToken(deleted);
   await deleteToken(token?.userId ?? '', token?.id ?? '');
+  frozen = freeze();
   for (const bad of [null, '', 'garbage', 'sfu_unknown', deleted]) {
     for (const { method, path } of guarded()) {
       const answer = await api.call(method, path.replaceAll(/\{\w+\}/g, 'x') + query, { token: bad, body });
@@ -59,6 +63,7 @@ it('takes no token that has expired', async () => {
 it.each(['unknown', 'run-unknown', '../..', '%00', 'x'.repeat(3000), '__proto__'])(
   'answers 404 for %j in place of any id or name',
   async (id) => {
+    frozen = freeze();
     for (const { method, path } of onSubject()) {
       const answer = await api.call(method, path.replaceAll(/\{\w+\}/g, id) + query, { body });
       expect([path, answer.status]).toEqual([path, 404]);

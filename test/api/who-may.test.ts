@@ -1,9 +1,9 @@
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Granted } from '../../functions/api/permissions/granted.ts';
 import type { Permission } from '../../functions/api/permissions/permissions.ts';
 import type { Route } from '../../functions/api/route.ts';
 import { type Api, startApi } from '../support/api.ts';
+import { type Frozen, freeze } from '../support/frozen.ts';
 import { type Caller, makeCallers } from '../support/roles.ts';
 import { fillPath, makeWorld, namedIn, type World } from '../support/world.ts';
 
@@ -18,37 +18,8 @@ let world: World;
 let unknown: World;
 let callers: Caller[];
 let guarded: Route[];
-let reads = 0;
-let thaw: () => void;
+let frozen: Frozen;
 const expected = new Map<string, (route: Route) => Granted>();
-
-class FrozenError extends Error {}
-
-/** By hand: a spy would keep a hundred thousand calls. @returns what thaws it */
-const freeze = (): (() => void) => {
-  // biome-ignore lint/suspicious/noExplicitAny: commands of any kind
-  const client = DynamoDBDocumentClient.prototype as { send(this: unknown, command: any): Promise<any> };
-  const { send } = client;
-  const { error } = console;
-  const known = new Map<string, Promise<unknown>>();
-  client.send = async function (this: unknown, command) {
-    const { name } = command.constructor;
-    // The trail says who was refused, and changes nothing else.
-    if (command.input.Item?.pk.startsWith('AUDIT#')) return Promise.resolve({});
-    if (!/^(Get|BatchGet|Query)/.test(name)) throw new FrozenError();
-    reads++;
-    const key = `${name} ${JSON.stringify(command.input)}`;
-    const answer = known.get(key) ?? send.call(this, command);
-    known.set(key, answer);
-    return answer;
-  };
-  // Those failures are told as internal errors, and logged.
-  console.error = () => {};
-  return () => {
-    client.send = send;
-    console.error = error;
-  };
-};
 
 /** What a route's subject is to somebody, by the table alone. */
 const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Granted> => {
@@ -95,10 +66,10 @@ beforeAll(async () => {
   unknown = Object.fromEntries(Object.entries(world).map(([name, id]) => [name, other(id)]));
   callers = await makeCallers({ workspace: world.workspace ?? '', project: world.project ?? '' }, api.token);
   for (const caller of callers) expected.set(caller.role, await grantedTo(caller));
-  thaw = freeze();
+  frozen = freeze();
 }, 60_000);
 afterAll(async () => {
-  thaw();
+  frozen.thaw();
   await api.close();
 });
 
@@ -155,9 +126,9 @@ it.each(['member', 'member of a team that has nothing', 'owner elsewhere', 'mana
     for (const route of hidden) {
       const answers = [];
       for (const things of [world, unknown]) {
-        const before = reads;
+        const before = frozen.reads;
         const { status, body } = await ask(route, things, caller.token);
-        answers.push({ path: route.path, status, body, reads: reads - before });
+        answers.push({ path: route.path, status, body, reads: frozen.reads - before });
       }
       expect(answers[0]).toEqual(answers[1]);
     }
