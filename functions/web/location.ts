@@ -21,6 +21,12 @@ export const go = (to: Place, { replace = false } = {}): void => {
   else history.pushState(null, '', hrefOf(to));
   path.value = here();
   scrollTo(0, 0);
+  requestAnimationFrame(enter);
+};
+
+/** Whoever hears the page goes on in the new view when what they were at is gone with the former. */
+const enter = (): void => {
+  if (document.activeElement === document.body) document.getElementById('content')?.focus({ preventScroll: true });
 };
 
 /** The address becomes another one, which the reader does not notice: back does not lead to the former. */

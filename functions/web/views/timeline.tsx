@@ -28,12 +28,17 @@ const actions: Record<string, string> = {
 
 const steps: Record<string, string> = {
   'plan-queued-at': 'Its turn came',
+  'fetched-at': 'Got its configuration',
   'pre-plan-running-at': 'Asked the tasks before the plan',
   'pre-plan-completed-at': 'The tasks before the plan let it pass',
   'planning-at': 'A runner began to plan',
   'planned-at': 'Planned',
   'post-plan-running-at': 'Asked the checks after the plan',
   'post-plan-completed-at': 'The checks after the plan let it pass',
+  'cost-estimated-at': 'Costs estimated',
+  'policy-override-at': 'Policies failed: somebody may override them',
+  'policy-checked-at': 'Policies checked',
+  'planned-and-saved-at': 'The plan was saved',
   'pre-apply-running-at': 'Asked the tasks before the apply',
   'pre-apply-completed-at': 'The tasks before the apply let it pass',
   'apply-queued-at': 'Handed to a runner',

@@ -97,6 +97,7 @@ describe('workspaces of more than a page', () => {
     // What was looked for is there again on the way back.
     await page.getByRole('link', { name: /service-93-production/ }).click();
     await page.getByRole('heading', { name: 'service-93-production' }).waitFor();
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('content');
     await page.goBack();
     await page.waitForFunction(() => document.querySelectorAll('main .list li').length === 5);
     expect(new URL(page.url()).search).toBe('?search=service-9+production');
