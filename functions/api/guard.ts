@@ -1,5 +1,6 @@
 import { getUsers } from '../store/access/users.ts';
 import type { Edited, Editor } from '../store/edits.ts';
+import { now } from '../store/time.ts';
 import type { Answer } from './answer.ts';
 import { outdated } from './errors.ts';
 import type { ApiRequest } from './request.ts';
@@ -11,28 +12,50 @@ import type { Call } from './route.ts';
  * Terraform know of none of this.
  */
 
-const tagOf = ({ edits = 0 }: Edited): string => `"${edits}"`;
+/** Some have an id that is another one after each change. */
+type Guarded = Edited & { versionId?: string };
+
+const tagOf = ({ edits = 0, versionId }: Guarded): string => `"${versionId ?? edits}"`;
 
 /** The answer that shows these settings. */
-export const tagged = (answer: Answer, record: Edited): Answer => ({
+export const tagged = (answer: Answer, record: Guarded): Answer => ({
   ...answer,
   headers: { ...answer.headers, etag: tagOf(record) },
 });
 
-const isSeen = (given: string, record: Edited): boolean =>
+/** Whether the caller has seen these settings, or does not say. */
+export const isSeen = (request: ApiRequest, record: Guarded): boolean => {
+  const given = request.header('if-match')?.trim() ?? '*';
   // Whoever compresses on the way makes it a weak one.
-  given.trim() === '*' || given.split(',').some((tag) => tag.trim().replace(/^W\//, '') === tagOf(record));
+  return given === '*' || given.split(',').some((tag) => tag.trim().replace(/^W\//, '') === tagOf(record));
+};
 
 /**
  * @param what `team`
  * @throws {ApiError} 412 when the caller has seen other settings than these
  */
-export const checkSeen = async (request: ApiRequest, record: Edited, what: string): Promise<void> => {
-  const given = request.header('if-match');
-  if (given === undefined || isSeen(given, record)) return;
+export const checkSeen = async (request: ApiRequest, record: Guarded, what: string): Promise<void> => {
+  if (isSeen(request, record)) return;
   const { edited } = record;
   const [user] = edited ? await getUsers([edited.by]) : [];
   throw outdated(what, edited && { by: user?.username ?? edited.by, at: edited.at });
+};
+
+/**
+ * A change of what has ids of its versions, asked for again when somebody else was faster.
+ * @throws {ApiError} 412 from the change, when the caller has seen another version
+ */
+export const versionGuard = async <R extends Guarded, C extends object>(
+  { request, principal }: Call,
+  record: R,
+  what: string,
+  change: (seen: R) => C,
+): Promise<(seen: R) => C & Pick<Edited, 'edited'>> => {
+  await checkSeen(request, record, what);
+  return (seen) => {
+    if (!isSeen(request, seen)) throw outdated(what);
+    return { ...change(seen), edited: { by: principal.userId, at: now() } };
+  };
 };
 
 /** Who changes these settings, having seen them or not. @throws {ApiError} 412 */

@@ -134,7 +134,7 @@ export const change = async (
   path: string,
   type: string,
   attributes: Record<string, unknown>,
-  { relationships, seen }: { relationships?: Record<string, { data: unknown }>; seen?: Resource } = {},
+  { relationships, seen }: { relationships?: Record<string, { data: unknown }>; seen?: Pick<Resource, 'etag'> } = {},
 ): Promise<Resource> => {
   const headers: Record<string, string> = seen?.etag ? { 'if-match': seen.etag } : {};
   return (await call('PATCH', path, { data: { type, attributes, relationships } }, headers)).data;

@@ -21,12 +21,29 @@ const made = async (collection: string, attributes: object): Promise<string> => 
   return answer.body.data.id;
 };
 
+const variable = async (path: string, category: string): Promise<string> => {
+  const answer = await api.post(path, { key: uniqueName('key'), value: 'x', category });
+  return `${path}/${answer.body.data.id}`;
+};
+
 const kinds: [what: string, path: () => Promise<string>, field: string, values: unknown[]][] = [
   ['team', async () => `teams/${await made('teams', {})}`, 'sso-team-id', ['a', 'b', 'c']],
   ['project', async () => `projects/${await made('projects', {})}`, 'description', ['a', 'b', 'c']],
   ['policy set', async () => `policy-sets/${await made('policy-sets', {})}`, 'description', ['a', 'b', 'c']],
   ['variable set', async () => `varsets/${await made('varsets', {})}`, 'description', ['a', 'b', 'c']],
   ['workspace', async () => `workspaces/${await made('workspaces', {})}`, 'description', ['a', 'b', 'c']],
+  [
+    'variable',
+    async () => variable(`workspaces/${await made('workspaces', {})}/vars`, 'env'),
+    'value',
+    ['a', 'b', 'c'],
+  ],
+  [
+    'parameter',
+    async () => variable(`policy-sets/${await made('policy-sets', {})}/parameters`, 'policy-set'),
+    'value',
+    ['a', 'b', 'c'],
+  ],
   ['organization', async () => 'organizations/acme', 'email', ['a@b.test', 'b@b.test', 'c@b.test']],
 ];
 
@@ -39,7 +56,7 @@ describe.each(kinds)('settings of a %s', (what, make, field, [first, second, thi
   it('are changed by who has seen them, and by nobody who has not', async () => {
     const path = await make();
     const { etag = '' } = (await api.get(path)).headers;
-    expect(etag).toMatch(/^"\d+"$/);
+    expect(etag).toMatch(/^"(\d+|vv-\w+)"$/);
     const done = await change(path, { [field]: first }, etag, other);
     expect(done.status).toBe(200);
     expect(done.headers.etag).not.toBe(etag);

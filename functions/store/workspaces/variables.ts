@@ -1,3 +1,4 @@
+import type { Edited } from '../edits.ts';
 import { newId } from '../id.ts';
 import { isPolicySet, isVariableSet, keys } from '../keys.ts';
 import { type SecretContext, seal } from '../secrets.ts';
@@ -5,7 +6,7 @@ import { create, get, put, queryAll, remove, update } from '../table.ts';
 import { addIds, removeIds } from './variable-sets.ts';
 
 /** A variable of a workspace or of a variable set, or a parameter of a policy set. A sensitive value is sealed before it reaches the table, and read by runners only. */
-export interface Variable {
+export interface Variable extends Pick<Edited, 'edited'> {
   id: string;
   /** Workspace, variable set or policy set. */
   ownerId: string;
@@ -82,7 +83,7 @@ export const createVariable = async (ownerId: string, given: VariableValues): Pr
   return variable;
 };
 
-type Changed = Partial<VariableValues>;
+type Changed = Partial<VariableValues> & Pick<Edited, 'edited'>;
 
 /** Undefined when somebody else has written it since it was read. */
 const replace = (seen: Variable, next: Variable, change: Changed, stored: Pick<Variable, 'value' | 'sealed'>) =>

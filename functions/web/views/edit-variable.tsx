@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { Resource } from '../../cli/client.ts';
 import { Confirm, Dialog } from '../parts/dialog.tsx';
 import { Choice, Choices, Form, type Option, Text, textOf } from '../parts/form.tsx';
-import { call, change, create } from '../session.ts';
+import { call, change, create, get } from '../session.ts';
 
 const kinds: Option[] = [
   ['terraform', 'Terraform variable', 'Declared with a variable block.'],
@@ -19,7 +19,8 @@ interface EditProps {
 
 /** A new variable, or another value for one. */
 export const EditVariable = ({ path, variable, parameter, onClose }: EditProps) => {
-  const known = variable?.attributes;
+  const seen = useSignal(variable);
+  const known = seen.value?.attributes;
   const category = useSignal<string>(known?.category ?? (parameter ? 'policy-set' : 'terraform'));
   const noun = parameter ? 'parameter' : 'variable';
   const submit = async (data: FormData) => {
@@ -37,12 +38,25 @@ export const EditVariable = ({ path, variable, parameter, onClose }: EditProps) 
       // An empty field leaves a sensitive value as it is: the page never had it.
       ...(known?.sensitive && value === '' ? {} : { value }),
     };
-    await (variable ? change(`${path}/${variable.id}`, 'vars', attributes) : create(path, 'vars', attributes));
+    // Lists have no tags; this is what a variable's is made of.
+    const etag = `"${known?.['version-id']}"`;
+    await (variable
+      ? change(`${path}/${variable.id}`, 'vars', attributes, { seen: { etag } })
+      : create(path, 'vars', attributes));
     onClose();
   };
   return (
     <Dialog title={variable ? `Change ${known?.key}` : `Add a ${noun}`} onClose={onClose}>
-      <Form submit={variable ? 'Save' : `Add ${noun}`} onSubmit={submit} onCancel={onClose}>
+      <Form
+        key={known?.['version-id']}
+        submit={variable ? 'Save' : `Add ${noun}`}
+        onSubmit={submit}
+        onCancel={onClose}
+        onReload={async () => {
+          seen.value = await get(`${path}/${variable?.id}`);
+          category.value = seen.value.attributes.category;
+        }}
+      >
         {!parameter && (
           <Choices
             legend="Kind"

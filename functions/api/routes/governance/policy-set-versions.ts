@@ -20,6 +20,7 @@ import { type Answer, created, noContent, ok } from '../../answer.ts';
 import { parameterDocument, policySetVersionDocument } from '../../documents/policies.ts';
 import { conflict, notFound, unprocessable } from '../../errors.ts';
 import { policySet, policySetVersion } from '../../finders.ts';
+import { tagged, versionGuard } from '../../guard.ts';
 import { readNewParameter, readParameterChange } from '../../input/policy-input.ts';
 import { list, pageOf, slice } from '../../pagination.ts';
 import { type Context, type Route, route } from '../../route.ts';
@@ -68,11 +69,14 @@ const find = async ({ request, subject }: Context<PolicySet>): Promise<Variable>
   return parameter;
 };
 
+const shown = (parameter: Variable): Answer => tagged(ok(parameterDocument(parameter)), parameter);
+
 const updateParameter = async (context: Context<PolicySet>): Promise<Answer> => {
   const parameter = await find(context);
-  const updated = await updateVariable(parameter, (seen) => readParameterChange(context.request, seen));
+  const change = (seen: Variable) => readParameterChange(context.request, seen);
+  const updated = await updateVariable(parameter, await versionGuard(context, parameter, 'parameter', change));
   if (!updated) throw taken();
-  return ok(parameterDocument(updated));
+  return shown(updated);
 };
 
 const byAge = (a: Variable, b: Variable): number => (a.createdAt < b.createdAt ? -1 : 1);
@@ -92,9 +96,7 @@ export const policySetVersionRoutes: Route[] = [
   route('GET', '/policy-set-versions/{policySetVersion}', 'policy:read', policySetVersion, readVersion),
   route('GET', parameters, 'policy:read', policySet, listParameters),
   route('POST', parameters, 'policy:write', policySet, createParameter),
-  route('GET', `${parameters}/{parameter}`, 'policy:read', policySet, async (context) =>
-    ok(parameterDocument(await find(context))),
-  ),
+  route('GET', `${parameters}/{parameter}`, 'policy:read', policySet, async (context) => shown(await find(context))),
   route('PATCH', `${parameters}/{parameter}`, 'policy:write', policySet, updateParameter),
   route('DELETE', `${parameters}/{parameter}`, 'policy:write', policySet, async (context) => {
     await deleteVariable(await find(context));

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { effectiveVariables } from '../../../store/runs/inputs.ts';
+import { now } from '../../../store/time.ts';
 import { mostOf, type VariableSet } from '../../../store/workspaces/variable-sets.ts';
 import {
   createVariable,
@@ -14,6 +15,7 @@ import { type Answer, created, many, noContent, ok, one } from '../../answer.ts'
 import { variableDocument } from '../../documents/variables.ts';
 import { notFound, unprocessable } from '../../errors.ts';
 import { variableSet, workspace } from '../../finders.ts';
+import { tagged, versionGuard } from '../../guard.ts';
 import { check } from '../../input/validation.ts';
 import { changeOf, readNewVariable, readVariableChange, variableChange } from '../../input/variable-input.ts';
 import { wholeList } from '../../pagination.ts';
@@ -47,13 +49,16 @@ const find = async ({ request, subject }: Context<Owner>): Promise<Variable> => 
   return variable;
 };
 
-const read = async (context: Context<Owner>): Promise<Answer> => ok(variableDocument(await find(context)));
+const shown = (variable: Variable): Answer => tagged(ok(variableDocument(variable)), variable);
+
+const read = async (context: Context<Owner>): Promise<Answer> => shown(await find(context));
 
 const update = async (context: Context<Owner>): Promise<Answer> => {
   const variable = await find(context);
-  const updated = await updateVariable(variable, (seen) => readVariableChange(context.request, seen));
+  const change = (seen: Variable) => readVariableChange(context.request, seen);
+  const updated = await updateVariable(variable, await versionGuard(context, variable, 'variable', change));
   if (!updated) throw taken();
-  return ok(variableDocument(updated));
+  return shown(updated);
 };
 
 const remove = async (context: Context<Owner>): Promise<Answer> => {
@@ -94,13 +99,14 @@ const batch = v.object({
 });
 
 /** Checks all before it changes the first. */
-const updateSome = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
+const updateSome = async ({ request, subject, principal }: Context<Workspace>): Promise<Answer> => {
   const { data } = check(batch, request.json() ?? {});
   const changes = await Promise.all(
     data.map(async ({ id, attributes }, i) => {
       const variable = await getVariable(subject.id, id);
       if (!variable) throw unprocessable(`/data/${i}/id`, `id: workspace ${subject.name} has no variable ${id}`);
-      const change = (seen: Variable) => changeOf(seen, attributes, `/data/${i}/attributes`);
+      const edited = { by: principal.userId, at: now() };
+      const change = (seen: Variable) => ({ ...changeOf(seen, attributes, `/data/${i}/attributes`), edited });
       return { variable, change, key: change(variable).key };
     }),
   );
