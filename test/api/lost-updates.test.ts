@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answered, type Api, startApi, uniqueName } from '../support/api.ts';
+import { startTaskServer, type TaskServer } from '../support/task-server.ts';
 
 /** Two people have the same settings open; the second one is told instead of undoing what the first one did. */
 
 let api: Api;
 let other: string;
+let server: TaskServer;
 beforeAll(async () => {
   api = await startApi();
+  server = await startTaskServer();
+  process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
   const { createUser } = await import('../../functions/store/access/users.ts');
   const { createToken } = await import('../../functions/store/access/tokens.ts');
   const { addMember } = await import('../../functions/store/access/memberships.ts');
@@ -14,7 +18,14 @@ beforeAll(async () => {
   await addMember('acme', id, 'owner');
   other = (await createToken(id, '')).secret;
 });
-afterAll(() => api.close());
+afterAll(async () => {
+  delete process.env.OUTBOUND_ALLOWED_CIDRS;
+  await server.close();
+  await api.close();
+});
+
+const task = async (): Promise<string> =>
+  `tasks/${await made('tasks', { url: server.url, category: 'task', enabled: false })}`;
 
 const made = async (collection: string, attributes: object): Promise<string> => {
   const answer = await api.post(`organizations/acme/${collection}`, { name: uniqueName('thing'), ...attributes });
@@ -31,6 +42,7 @@ const kinds: [what: string, path: () => Promise<string>, field: string, values: 
   ['project', async () => `projects/${await made('projects', {})}`, 'description', ['a', 'b', 'c']],
   ['policy set', async () => `policy-sets/${await made('policy-sets', {})}`, 'description', ['a', 'b', 'c']],
   ['variable set', async () => `varsets/${await made('varsets', {})}`, 'description', ['a', 'b', 'c']],
+  ['run task', task, 'description', ['a', 'b', 'c']],
   ['workspace', async () => `workspaces/${await made('workspaces', {})}`, 'description', ['a', 'b', 'c']],
   [
     'variable',
@@ -89,7 +101,7 @@ describe.each(kinds)('settings of a %s', (what, make, field, [first, second, thi
   });
 });
 
-it.each(kinds.slice(0, 5))('a %s that is not renamed after all leaves the name to others', async (_, make) => {
+it.each(kinds.slice(0, 6))('a %s that is not renamed after all leaves the name to others', async (_, make) => {
   const [path, elsewhere] = [await make(), await make()];
   const { etag } = (await api.get(path)).headers;
   const [name, taken] = [uniqueName('new'), uniqueName('taken')];

@@ -1,4 +1,5 @@
 import type { EnforcementLevel, TaskStage } from '../../run/task-stages.ts';
+import { asEdit, type Edited, type Editor } from '../edits.ts';
 import { newId } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
 import { open, type SecretContext, seal } from '../secrets.ts';
@@ -6,7 +7,7 @@ import { batchGet, type Change, create, get, put, queryAll, remove, update } fro
 import { now } from '../time.ts';
 
 /** A run task of an organization: an outside system that runs ask for its verdict. */
-export interface Task {
+export interface Task extends Edited {
   id: string;
   organization: string;
   name: string;
@@ -114,6 +115,7 @@ export const createTask = async (
 export const updateTask = async (
   task: Task,
   { hmacKey, ...change }: Partial<TaskValues>,
+  editor: Editor,
 ): Promise<Task | undefined> => {
   const next: Task = { ...task, ...change };
   const renamed = next.name !== task.name;
@@ -125,7 +127,7 @@ export const updateTask = async (
     remove: hmacKey === null ? ['sealedKey'] : [],
     condition: 'attribute_exists(pk)',
   };
-  const updated = await update<Task>(keys.task(task.id), wanted);
+  const updated = await update<Task>(keys.task(task.id), asEdit(wanted, editor));
   if (updated && !updated.global.enabled) await remove(pointer);
   if (renamed) await releaseName(updated ? task : next);
   return updated;

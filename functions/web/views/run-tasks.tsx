@@ -8,7 +8,7 @@ import { Choice, Form, Text, textOf } from '../parts/form.tsx';
 import { Head } from '../parts/head.tsx';
 import { OrganizationShell } from '../parts/organization-shell.tsx';
 import { AskedFields, askedOf } from '../parts/task-fields.tsx';
-import { all, call, change, changed, create } from '../session.ts';
+import { all, call, change, changed, create, get } from '../session.ts';
 import { whenAsked } from '../text/run-task.ts';
 import { count } from '../text/time.ts';
 
@@ -22,6 +22,15 @@ export const RunTasks = ({ organization }: { organization: string }) => {
   const editing = useSignal<Resource | 'new' | undefined>(undefined);
   const deleting = useSignal<Resource | undefined>(undefined);
   const mayWrite = may(organization, 'can-manage-run-tasks');
+  // Lists have no tags of settings, by which the API tells who has seen what.
+  const edit = ({ id }: Resource) =>
+    get(`/tasks/${id}`).then(
+      (found) => {
+        editing.value = found;
+      },
+      // It is gone, or the platform does not answer: the list says so.
+      () => live.refresh(),
+    );
   const close = () => {
     editing.value = undefined;
     deleting.value = undefined;
@@ -43,7 +52,7 @@ export const RunTasks = ({ organization }: { organization: string }) => {
                 <Line
                   key={task.id}
                   task={task}
-                  onEdit={mayWrite && (() => (editing.value = task))}
+                  onEdit={mayWrite && (() => edit(task))}
                   onDelete={mayWrite && (() => (deleting.value = task))}
                 />
               ))}
@@ -113,9 +122,11 @@ interface EditProps {
 }
 
 const EditTask = ({ organization, task, onClose }: EditProps) => {
-  const known = task?.attributes;
+  const seen = useSignal(task);
+  const known = seen.value?.attributes;
   const global = known?.['global-configuration'];
   const everywhere = useSignal<boolean>(global?.enabled ?? false);
+  const path = `/tasks/${task?.id}`;
   const submit = async (data: FormData) => {
     const key = textOf(data, 'hmac-key');
     const attributes = {
@@ -129,13 +140,22 @@ const EditTask = ({ organization, task, onClose }: EditProps) => {
       'global-configuration': everywhere.value ? { enabled: true, ...askedOf(data) } : { enabled: false },
     };
     await (task
-      ? change(`/tasks/${task.id}`, 'tasks', changed(attributes, task.attributes))
+      ? change(path, 'tasks', changed(attributes, known ?? {}), { seen: seen.value })
       : create(`/organizations/${organization}/tasks`, 'tasks', attributes));
     onClose();
   };
   return (
     <Dialog title={task ? `Change ${known?.name}` : 'New run task'} onClose={onClose}>
-      <Form submit={task ? 'Save' : 'Create run task'} onSubmit={submit} onCancel={onClose}>
+      <Form
+        key={seen.value?.etag}
+        submit={task ? 'Save' : 'Create run task'}
+        onSubmit={submit}
+        onCancel={onClose}
+        onReload={async () => {
+          seen.value = await get(path);
+          everywhere.value = seen.value.attributes['global-configuration'].enabled;
+        }}
+      >
         <Text label="Name" name="name" required autoFocus={!task} value={known?.name} />
         <Text
           label="URL"

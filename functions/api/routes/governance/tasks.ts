@@ -27,6 +27,7 @@ import { type Answer, created, noContent, ok, type Resource } from '../../answer
 import { taskDocument, workspaceTaskDocument } from '../../documents/tasks.ts';
 import { type ApiError, conflict, notFound, unprocessable } from '../../errors.ts';
 import { type InOrganization, organization, task, workspace } from '../../finders.ts';
+import { checkSeen, editorOf, tagged } from '../../guard.ts';
 import { includes } from '../../include.ts';
 import { readNewTask, readNewWorkspaceTask, readTaskChange, readWorkspaceTaskChange } from '../../input/task-input.ts';
 import { list, pageOf, slice } from '../../pagination.ts';
@@ -62,7 +63,7 @@ const documents = async (
 
 const single = async (context: Context<Subject>, record: Task): Promise<Answer> => {
   const { data, included } = await documents(context, [record]);
-  return ok(data[0] as Resource, included);
+  return tagged(ok(data[0] as Resource, included), record);
 };
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
@@ -97,10 +98,16 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
 
 const update = async (context: Context<Task>): Promise<Answer> => {
   const { request, subject } = context;
+  const editor = await editorOf(context, subject, 'run task');
   const change = await readTaskChange(request, subject);
   if (!subject.global.enabled) await checkGlobal(subject.organization, change.global);
-  const updated = await updateTask(subject, change);
-  if (!updated) throw taken();
+  const updated = await updateTask(subject, change, editor);
+  if (!updated) {
+    const found = await getTask(subject.id);
+    if (!found) throw notFound('The run task was deleted meanwhile.');
+    await checkSeen(request, found, 'run task');
+    throw taken();
+  }
   return single(context, updated);
 };
 
