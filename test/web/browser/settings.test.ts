@@ -83,6 +83,7 @@ it('the second of two who change a project, a team or a workspace is told, and u
   await dialog.getByLabel('Tags').fill('team = network\ncritical');
   await dialog.getByLabel('Execution').selectOption('local');
   await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
   await page.getByText('team = network').waitFor();
   await page.getByText('runs where it is called').waitFor();
   expect((await client.get(`/projects/${project.id}`)).attributes).toMatchObject({
