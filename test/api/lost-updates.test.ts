@@ -42,6 +42,12 @@ const kinds: [what: string, path: () => Promise<string>, field: string, values: 
   ['project', async () => `projects/${await made('projects', {})}`, 'description', ['a', 'b', 'c']],
   ['policy set', async () => `policy-sets/${await made('policy-sets', {})}`, 'description', ['a', 'b', 'c']],
   ['variable set', async () => `varsets/${await made('varsets', {})}`, 'description', ['a', 'b', 'c']],
+  [
+    'agent pool',
+    async () => `agent-pools/${await made('agent-pools', {})}`,
+    'organization-scoped',
+    [false, true, false],
+  ],
   ['run task', task, 'description', ['a', 'b', 'c']],
   ['workspace', async () => `workspaces/${await made('workspaces', {})}`, 'description', ['a', 'b', 'c']],
   [
@@ -101,7 +107,7 @@ describe.each(kinds)('settings of a %s', (what, make, field, [first, second, thi
   });
 });
 
-it.each(kinds.slice(0, 6))('a %s that is not renamed after all leaves the name to others', async (_, make) => {
+it.each(kinds.slice(0, 7))('a %s that is not renamed after all leaves the name to others', async (_, make) => {
   const [path, elsewhere] = [await make(), await make()];
   const { etag } = (await api.get(path)).headers;
   const [name, taken] = [uniqueName('new'), uniqueName('taken')];

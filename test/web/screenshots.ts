@@ -197,6 +197,16 @@ try {
   await light.goto(governed.team);
   await light.getByText('mira@acme.example').first().waitFor();
   await take(light, 'team');
+  await light.goto(governed.project);
+  await light.getByText('ledger').waitFor();
+  await light.getByRole('button', { name: 'Give a team access' }).waitFor();
+  await take(light, 'project');
+  await light.goto(governed.settings);
+  await light.getByRole('button', { name: 'Revoke: Audit trail token' }).waitFor();
+  await take(light, 'organization-settings');
+  await light.goto(governed.auditTrail);
+  await light.getByText('refused').first().waitFor();
+  await take(light, 'audit-trail');
   const dark = await visit('dark');
   await dark.goto(scene.deciding);
   await dark.getByText('terraform_data.service').waitFor();

@@ -1,4 +1,5 @@
 import { deleteTokensOf } from '../access/tokens.ts';
+import { asEdit, type Edited, type Editor } from '../edits.ts';
 import { newId } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../table.ts';
@@ -18,7 +19,7 @@ export interface AgentPoolSettings {
   excludedWorkspaceIds: string[];
 }
 
-export interface AgentPool extends AgentPoolSettings {
+export interface AgentPool extends AgentPoolSettings, Edited {
   id: string;
   organization: string;
   createdAt: string;
@@ -72,14 +73,13 @@ export const createAgentPool = async (
 export const updateAgentPool = async (
   pool: AgentPool,
   change: Partial<AgentPoolSettings>,
+  editor: Editor,
 ): Promise<AgentPool | undefined> => {
   const next = { ...pool, ...change };
   const renamed = next.name !== pool.name;
   if (renamed && !(await claimName(next))) return undefined;
-  const updated = await update<AgentPool>(keys.agentPool(pool.id), {
-    set: change,
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
-  });
+  const wanted = { set: change, condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)' };
+  const updated = await update<AgentPool>(keys.agentPool(pool.id), asEdit(wanted, editor));
   if (renamed) await releaseName(updated ? pool : next);
   return updated;
 };

@@ -60,6 +60,7 @@ const singles: Record<string, SingleView> = {
   team: 'team',
   policy_set: 'policy-set',
   varset: 'variable-set',
+  agent_pool: 'agent-pool',
 };
 
 /** Where the page shows what an event was about, if it has a view that goes by id and the thing is not gone by it. */

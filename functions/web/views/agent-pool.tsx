@@ -182,7 +182,7 @@ const Allowed = ({
       `/agent-pools/${pool.id}`,
       'agent-pools',
       {},
-      { relationships: { [relationship]: { data: wanted.map((id) => ({ type: kind, id })) } } },
+      { seen: pool, relationships: { [relationship]: { data: wanted.map((id) => ({ type: kind, id })) } } },
     );
   const one = kind === 'workspaces' ? 'workspace' : 'project';
   return (

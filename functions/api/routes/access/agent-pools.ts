@@ -4,6 +4,7 @@ import {
   allows,
   createAgentPool,
   deleteAgentPool,
+  getAgentPool,
   listAgentPools,
   mostPools,
   updateAgentPool,
@@ -15,8 +16,9 @@ import { findWorkspace } from '../../../store/workspaces/workspaces.ts';
 import { type Answer, noContent, ok, type Resource } from '../../answer.ts';
 import { agentDocument, agentPoolDocument } from '../../documents/agent-pools.ts';
 import { tokenDocument } from '../../documents/tokens.ts';
-import { badRequest, unprocessable } from '../../errors.ts';
+import { badRequest, notFound, unprocessable } from '../../errors.ts';
 import { agent, agentPool, type InOrganization, organization } from '../../finders.ts';
+import { checkSeen, editorOf, tagged } from '../../guard.ts';
 import { includes } from '../../include.ts';
 import { readAgentPoolChange, readNewAgentPool } from '../../input/agent-pool-input.ts';
 import { readToken } from '../../input/token-input.ts';
@@ -47,7 +49,7 @@ const documents = async (
 
 const single = async (context: Context<Subject>, pool: AgentPool): Promise<Answer> => {
   const { data, included } = await documents(context, [pool]);
-  return ok(data[0] as Resource, included);
+  return tagged(ok(data[0] as Resource, included), pool);
 };
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
@@ -117,9 +119,15 @@ const listAll = async (context: Context<InOrganization>): Promise<Answer> => {
 const update = async (context: Context<AgentPool>): Promise<Answer> => {
   const { request, subject, principal } = context;
   const change = await readAgentPoolChange(request, subject.organization, principal);
+  const editor = await editorOf(context, subject, 'agent pool');
   if (Object.keys(change).length === 0) return single(context, subject);
-  const updated = await updateAgentPool(subject, change);
-  if (!updated) throw taken();
+  const updated = await updateAgentPool(subject, change, editor);
+  if (!updated) {
+    const found = await getAgentPool(subject.id);
+    if (!found) throw notFound('The agent pool was deleted meanwhile.');
+    await checkSeen(request, found, 'agent pool');
+    throw taken();
+  }
   return single(context, updated);
 };
 
