@@ -6,7 +6,7 @@ import { isFinal } from '../run/status.ts';
 import { findAgentToken, noteUse, type Token } from '../store/access/tokens.ts';
 import { takeJob } from '../store/agents/agent-jobs.ts';
 import { getAgentPool } from '../store/agents/agent-pools.ts';
-import { type Agent, pingAgent, registerAgent } from '../store/agents/agents.ts';
+import { type Agent, isOfPool, pingAgent, registerAgent } from '../store/agents/agents.ts';
 import { endPhase } from '../store/runs/lost-runners.ts';
 import { getRun } from '../store/runs/runs.ts';
 import { ProtocolError } from './caller.ts';
@@ -41,8 +41,10 @@ const askAfterMs = 5_000;
 
 const addressOf = (event: Event): string | null => event.requestContext.http.sourceIp ?? null;
 
+const forgotten = () => new ProtocolError(410, 'this agent is not known (any more): it has to register again');
+
 const known = (agent: Agent | undefined): Agent => {
-  if (!agent) throw new ProtocolError(410, 'this agent is not known (any more): it has to register again');
+  if (!agent) throw forgotten();
   return agent;
 };
 
@@ -56,6 +58,7 @@ const register = async (token: Token, event: Event): Promise<Registered> => {
 
 const next = async (token: Token, event: Event): Promise<NextWork> => {
   const { agent, name: called, ping } = parse(bodies.next, event);
+  if (!isOfPool(agent, token.userId)) throw forgotten();
   const address = addressOf(event);
   if (ping) known(await pingAgent(agent, token.userId, { address }));
   const taken = await takeJob({ id: agent, name: called, poolId: token.userId });

@@ -56,7 +56,7 @@
  * | `APOOL#<id>` | `APOOL` | agent pool |
  * | | `AGENT#<rest of its id>` | agent; its id goes on with that |
  * | | `JOB#<queued at>#<run id>#<phase>` | → run whose phase waits for an agent |
- * | | `WS#<workspace id>` | → workspace whose runs its agents do |
+ * | | `USE#<id>` | → workspace whose runs its agents do; project or organization whose default it is |
  * | `TASK#<id>` | `TASK` | run task |
  * | | `WSTASK#<workspace id>` | → workspace that has it |
  * | `VARSET#<id>` | `VARSET` | variable set, with what it is applied to |
@@ -198,7 +198,7 @@ export const keys = {
   taskResult: (runId: string, rest: string): Key => ({ pk: `RUN#${runId}`, sk: `TASKRESULT#${rest}` }),
   agentPool: (id: string): Key => ({ pk: `APOOL#${id}`, sk: 'APOOL' }),
   agentPoolName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `APOOLNAME#${name}` }),
-  agentPoolWorkspace: (id: string, workspaceId: string): Key => ({ pk: `APOOL#${id}`, sk: `WS#${workspaceId}` }),
+  agentPoolUse: (id: string, userId: string): Key => ({ pk: `APOOL#${id}`, sk: `USE#${userId}` }),
   agent: (poolId: string, rest: string): Key => ({ pk: `APOOL#${poolId}`, sk: `AGENT#${rest}` }),
   agentJob: (poolId: string, queuedAt: string, runId: string, phase: string): Key => ({
     pk: `APOOL#${poolId}`,

@@ -110,11 +110,49 @@ describe('a workspace', () => {
     const refused = errorOf(await api.call('DELETE', `agent-pools/${pool.id}`));
     expect(refused).toEqual({
       status: 422,
-      detail: expect.stringContaining(`used by workspaces (${attributes.name}): set`),
+      detail: expect.stringContaining(`used by workspaces (${attributes.name}), or`),
     });
     expect((await api.get(`agent-pools/${pool.id}`)).status).toBe(200);
     await api.patch(`workspaces/${id}`, { 'execution-mode': 'local' });
     expect((await api.call('DELETE', `agent-pools/${pool.id}`)).status).toBe(204);
+  });
+
+  it('has the pool of its project, and that of the organization, where it does not say otherwise', async () => {
+    const [first, second] = [await makePool(), await makePool()];
+    const shown = async (id: string) => {
+      const { attributes, relationships } = (await api.get(`workspaces/${id}`)).body.data;
+      return [attributes['execution-mode'], relationships['agent-pool'].data?.id];
+    };
+    const own = { 'default-execution-mode': 'agent', 'default-agent-pool-id': first.id };
+    const made = await api.post('organizations/acme/projects', { name: uniqueName('Project'), ...own });
+    const project = made.body.data;
+    expect(project.relationships['default-agent-pool'].data.id).toBe(first.id);
+    const inProject = { project: { data: { type: 'projects', id: project.id } } };
+    const name = uniqueName('ws');
+    const { id } = (await api.post('organizations/acme/workspaces', { name }, inProject)).body.data;
+    expect(await shown(id)).toEqual(['agent', first.id]);
+    await api.patch(`projects/${project.id}`, { 'default-agent-pool-id': second.id });
+    expect(await shown(id)).toEqual(['agent', second.id]);
+    // Not in use any more, by anybody; the other one is.
+    expect((await api.call('DELETE', `agent-pools/${first.id}`)).status).toBe(204);
+    expect((await api.call('DELETE', `agent-pools/${second.id}`)).status).toBe(422);
+
+    const home = (pool: string | null) => ({
+      'default-agent-pool': { data: pool && { type: 'agent-pools', id: pool } },
+    });
+    const agents = { 'default-execution-mode': 'agent' };
+    expect(errorOf(await api.patch('organizations/acme', agents)).detail).toContain('default-agent-pool: is missing');
+    const narrow = await makePool({ 'organization-scoped': false });
+    expect(errorOf(await api.patch('organizations/acme', agents, home(narrow.id))).detail).toContain('not for all');
+    const third = await makePool();
+    expect((await api.patch('organizations/acme', agents, home(third.id))).status).toBe(200);
+    await api.patch(`projects/${project.id}`, { 'setting-overwrites': { 'default-execution-mode': false } });
+    expect(await shown(id)).toEqual(['agent', third.id]);
+    expect((await api.call('DELETE', `agent-pools/${third.id}`)).status).toBe(422);
+    await api.patch('organizations/acme', { 'default-execution-mode': 'remote' });
+    expect(await shown(id)).toEqual(['remote', undefined]);
+    expect((await api.call('DELETE', `agent-pools/${third.id}`)).status).toBe(204);
+    expect((await api.call('DELETE', `agent-pools/${second.id}`)).status).toBe(204);
   });
 
   it('may use those that it, or its project, is allowed', async () => {

@@ -128,6 +128,7 @@ describe('agents', () => {
     expect((await agent.next()).work.runId).toBe(id);
     // Nor does the token of one pool speak for an agent of another, or end what that one does.
     expect((await call('ping', foreign.token, { agent: agent.id })).status).toBe(410);
+    expect((await call('next', foreign.token, { agent: agent.id, name: 'x', ping: false })).status).toBe(410);
     await load.claimPhase(`${id}.plan.x`, 'nonce');
     expect(
       (await call('over', foreign.token, { agent: agent.id, job: { runId: id, phase: 'plan' }, why: 'x' })).status,

@@ -40,7 +40,7 @@ export const organizationDocument = (organization: Organization, granted: Grante
     permissions: organizationPermissions(granted),
   },
   relationships: {
-    'default-agent-pool': { data: null },
+    'default-agent-pool': one('agent-pools', organization.defaultAgentPoolId),
     'default-project': one('projects', organization.defaultProjectId),
     'entitlement-set': one('entitlement-sets', organization.externalId),
     subscription: { data: null },
@@ -99,7 +99,7 @@ export const projectDocument = (project: Project, granted: Granted): Resource =>
     'default-execution-mode': project.defaultExecutionMode ?? 'remote',
     'setting-overwrites': {
       'default-execution-mode': project.inheritsExecutionMode === false,
-      'default-agent-pool': false,
+      'default-agent-pool': project.inheritsExecutionMode === false,
     },
     permissions: projectPermissions(granted),
     'is-unified': false,
@@ -107,7 +107,7 @@ export const projectDocument = (project: Project, granted: Granted): Resource =>
   relationships: {
     organization: one('organizations', project.organization),
     'tag-bindings': { links: { related: `/api/v2/projects/${project.id}/tag-bindings` } },
-    'default-agent-pool': { data: null },
+    'default-agent-pool': one('agent-pools', project.defaultAgentPoolId),
   },
   links: { self: `/api/v2/projects/${project.id}` },
 });

@@ -1,7 +1,9 @@
 import * as v from 'valibot';
-import { getOrganization } from '../../store/access/organizations.ts';
+import { getOrganization, type Organization } from '../../store/access/organizations.ts';
+import { executionIn } from '../../store/workspaces/execution-modes.ts';
 import type { Project } from '../../store/workspaces/projects.ts';
 import type { ApiRequest } from '../request.ts';
+import { defaultAgentPool } from './default-agent-pool.ts';
 import { projectName } from './names.ts';
 import { readData, setting, text } from './validation.ts';
 import { bindingOf, distinct, tagBindingList } from './workspace-input.ts';
@@ -10,7 +12,8 @@ import { bindingOf, distinct, tagBindingList } from './workspace-input.ts';
 
 const attributes = {
   description: setting(text(256)),
-  'default-execution-mode': setting(v.picklist(['remote', 'local'])),
+  'default-execution-mode': setting(v.picklist(['remote', 'local', 'agent'])),
+  'default-agent-pool-id': setting(text(100)),
   'setting-overwrites': v.nullish(v.object({ 'default-execution-mode': v.nullish(v.boolean()) })),
 };
 
@@ -21,19 +24,35 @@ type Given = ReturnType<typeof readChange>;
 const readChange = (request: ApiRequest) =>
   readData(request, { ...attributes, name: v.optional(projectName) }, relationships);
 
+const inherited = (home: Organization | undefined) => {
+  const { executionMode: defaultExecutionMode, agentPoolId: defaultAgentPoolId } = executionIn(home);
+  return { inheritsExecutionMode: true, defaultExecutionMode, defaultAgentPoolId };
+};
+
 /** What is given, and what follows from it: a mode of its own, or the organization's. */
-const changeOf = async ({ attributes: given, relationships: related }: Given, organization: string) => {
+const changeOf = async (
+  { attributes: given, relationships: related }: Given,
+  organization: string,
+  current: Partial<Project>,
+) => {
   const change: Partial<Project> = {};
   if (given.name !== undefined) change.name = given.name;
   if (given.description !== undefined) change.description = given.description;
   const mode = given['default-execution-mode'];
   const overwrites = given['setting-overwrites']?.['default-execution-mode'];
   if (overwrites === false || mode === null) {
-    change.inheritsExecutionMode = true;
-    change.defaultExecutionMode = (await getOrganization(organization))?.defaultExecutionMode ?? 'remote';
-  } else if (mode !== undefined || overwrites) {
+    Object.assign(change, inherited(await getOrganization(organization)));
+  } else if (mode !== undefined || overwrites || given['default-agent-pool-id'] !== undefined) {
     change.inheritsExecutionMode = false;
     if (mode) change.defaultExecutionMode = mode;
+    change.defaultAgentPoolId = await defaultAgentPool({
+      organization,
+      mode: mode ?? current.defaultExecutionMode ?? 'remote',
+      given: given['default-agent-pool-id'],
+      current: current.defaultAgentPoolId,
+      projectId: current.id,
+      pointer: '/data/attributes/default-agent-pool-id',
+    });
   }
   const tags = related['tag-bindings']?.data;
   if (tags) change.tags = distinct(tags.map(bindingOf));
@@ -41,14 +60,13 @@ const changeOf = async ({ attributes: given, relationships: related }: Given, or
 };
 
 /** @throws {ApiError} 400 or 422 */
-export const readProjectChange = async (request: ApiRequest, { organization }: Project): Promise<Partial<Project>> =>
-  changeOf(readChange(request), organization);
+export const readProjectChange = async (request: ApiRequest, project: Project): Promise<Partial<Project>> =>
+  changeOf(readChange(request), project.organization, project);
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewProject = async (request: ApiRequest, organization: string) => {
   const given = readData(request, { ...attributes, name: projectName }, relationships);
   const { name } = given.attributes;
-  const home = await getOrganization(organization);
-  const inherited = { inheritsExecutionMode: true, defaultExecutionMode: home?.defaultExecutionMode ?? 'remote' };
-  return { description: null, ...inherited, ...(await changeOf(given, organization)), organization, name };
+  const above = inherited(await getOrganization(organization));
+  return { description: null, ...above, ...(await changeOf(given, organization, above)), organization, name };
 };

@@ -1,4 +1,5 @@
 import { allows, getAgentPool } from '../../store/agents/agent-pools.ts';
+import { AgentPoolGoneError } from '../../store/agents/pool-uses.ts';
 import type { Workspace, WorkspaceChange } from '../../store/workspaces/workspaces.ts';
 import { unprocessable } from '../errors.ts';
 
@@ -42,4 +43,14 @@ export const settleAgentPool = async (
     pointer,
     `agent-pool-id: agent pool ${pool.name} is not for this workspace: whoever manages agent pools can allow it, or its project`,
   );
+};
+
+/** The pool was there a moment ago. */
+export const withPool = async <T>(write: () => Promise<T>): Promise<T> => {
+  try {
+    return await write();
+  } catch (error) {
+    if (!(error instanceof AgentPoolGoneError)) throw error;
+    throw unprocessable(pointer, 'agent-pool-id: this agent pool has just been deleted');
+  }
 };

@@ -1,9 +1,11 @@
 import * as v from 'valibot';
 import { getOrganization, type Organization } from '../../store/access/organizations.ts';
+import { executionIn } from '../../store/workspaces/execution-modes.ts';
 import { getProject } from '../../store/workspaces/projects.ts';
 import type { Tag } from '../../store/workspaces/workspace-names.ts';
 import {
   defaultSettings,
+  type Execution,
   type NewWorkspace,
   type Workspace,
   type WorkspaceChange,
@@ -146,17 +148,16 @@ export const readWorkspaceChange = async (
   const inherits = inheritsOf(input);
   if (inherits !== undefined) change.inheritsExecutionMode = inherits;
   if (current && (inherits || projectId) && (inherits ?? current.inheritsExecutionMode)) {
-    change.executionMode = await modeOfProject(projectId ?? current.projectId, organization);
+    Object.assign(change, await executionOfProject(projectId ?? current.projectId, organization));
   }
   if (current) await settleAgentPool(change, current);
   return change;
 };
 
 /** What workspaces of the project run like that do not say otherwise. */
-const modeOfProject = async (projectId: string | undefined, organization: string): Promise<'remote' | 'local'> => {
+const executionOfProject = async (projectId: string | undefined, organization: string): Promise<Execution> => {
   const project = projectId ? await getProject(projectId) : undefined;
-  if (project?.defaultExecutionMode) return project.defaultExecutionMode;
-  return (await getOrganization(organization))?.defaultExecutionMode ?? 'remote';
+  return executionIn(project?.defaultExecutionMode ? project : await getOrganization(organization));
 };
 
 /** The organization a new workspace is for; its project, which the body may name, decides who may create it. */
@@ -167,9 +168,8 @@ export const readNewWorkspace = async (request: ApiRequest, home: Organization):
   const change = await readWorkspaceChange(request, home.name);
   const { name, projectId = home.defaultProjectId, inheritsExecutionMode = true } = change;
   if (name === undefined) throw unprocessable('/data/attributes/name', 'name: is missing');
-  const executionMode =
-    inheritsExecutionMode || !change.executionMode ? await modeOfProject(projectId, home.name) : change.executionMode;
-  const pooled = { ...change, executionMode, projectId };
+  const follows = inheritsExecutionMode || !change.executionMode;
+  const pooled = { ...change, ...(follows ? await executionOfProject(projectId, home.name) : {}), projectId };
   await settleAgentPool(pooled, { organization: home.name });
   const all = { ...defaultSettings, tags: [], ...pooled };
   return { ...all, inheritsExecutionMode, organization: home.name, name };

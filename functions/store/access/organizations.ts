@@ -1,4 +1,5 @@
 import { deleteAgentPool, listAgentPools } from '../agents/agent-pools.ts';
+import { changingPool } from '../agents/pool-uses.ts';
 import { asEdit, type Edited, type Editor } from '../edits.ts';
 import { newId } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
@@ -8,6 +9,7 @@ import { batchGet, create, get, query, remove, update } from '../table.ts';
 import { addProject, eachProject } from '../workspaces/projects.ts';
 import { eachVariableSet } from '../workspaces/variable-set-lists.ts';
 import { deleteVariableSet } from '../workspaces/variable-sets.ts';
+import type { ExecutionMode } from '../workspaces/workspaces.ts';
 import { closeOrganizationAccounts } from './accounts.ts';
 import { addMember, getMembership, membershipsIn, membershipsOf, removeMember } from './memberships.ts';
 import { deleteTeam, ensureOwnersTeam, listTeams } from './teams.ts';
@@ -24,7 +26,9 @@ export interface OrganizationSettings {
   speculativePlanManagementEnabled: boolean;
   allowForceDeleteWorkspaces: boolean;
   assessmentsEnforced: boolean;
-  defaultExecutionMode: 'remote' | 'local';
+  defaultExecutionMode: ExecutionMode;
+  /** With execution mode `agent`, and then only. Absent in what was stored before there was this. */
+  defaultAgentPoolId?: string | null;
   /** As `1h30m`; null = the platform's own. Absent in what was stored before there was this. */
   terraformBuildWorkerPlanTimeout?: string | null;
   terraformBuildWorkerApplyTimeout?: string | null;
@@ -41,6 +45,7 @@ export const defaultOrganizationSettings: Omit<OrganizationSettings, 'email'> = 
   allowForceDeleteWorkspaces: false,
   assessmentsEnforced: false,
   defaultExecutionMode: 'remote',
+  defaultAgentPoolId: null,
   terraformBuildWorkerPlanTimeout: null,
   terraformBuildWorkerApplyTimeout: null,
 };
@@ -94,11 +99,14 @@ export const createOrganization = async (
 
 /** Undefined when it is gone, or is not as the editor has seen it. */
 export const updateOrganization = (
-  name: string,
+  { name, defaultAgentPoolId: from }: Organization,
   change: Partial<OrganizationSettings>,
   editor: Editor,
-): Promise<Organization | undefined> =>
-  update<Organization>(keys.organization(name), asEdit({ set: change, condition: 'attribute_exists(pk)' }, editor));
+): Promise<Organization | undefined> => {
+  const to = 'defaultAgentPoolId' in change ? change.defaultAgentPoolId : from;
+  const edit = asEdit({ set: change, condition: 'attribute_exists(pk)' }, editor);
+  return changingPool(name, { from, to }, () => update<Organization>(keys.organization(name), edit));
+};
 
 /** Those the user belongs to, in the order of names. */
 export const listOrganizations = async (userId: string): Promise<Organization[]> => {

@@ -5,7 +5,7 @@ import { type Key, keys } from '../keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../table.ts';
 import { now } from '../time.ts';
 import { claimUnique, releaseUnique } from '../unique-names.ts';
-import { usedBy } from './pool-uses.ts';
+import { isPoolUsed } from './pool-uses.ts';
 
 /** Agent pools of organizations: whose runs their agents may do (HCP API: agent pools). */
 
@@ -92,13 +92,13 @@ export const allows = (pool: AgentPool, { id, projectId }: { id?: string; projec
 };
 
 /**
- * Deletes a pool that no workspace uses. Marked first, so that no workspace begins to while it is looked for one. May be
+ * Deletes a pool that nothing uses, with its tokens. Marked first, so that nothing begins to while it is looked for that. May be
  * repeated. False when one does.
  */
 export const deleteAgentPool = async (pool: AgentPool): Promise<boolean> => {
   const key = keys.agentPool(pool.id);
   await update(key, { set: { deletedAt: now() }, condition: 'attribute_exists(pk)' });
-  if ((await usedBy(pool.id)) > 0) {
+  if (await isPoolUsed(pool.id)) {
     await update(key, { remove: ['deletedAt'], condition: 'attribute_exists(pk)' });
     return false;
   }

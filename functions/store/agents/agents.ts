@@ -27,6 +27,9 @@ const place = (id: string): { poolId: string; rest: string } | undefined => {
   return pool && rest ? { poolId: `apool-${pool}`, rest } : undefined;
 };
 
+/** Whether it is, or was, one of the pool's. */
+export const isOfPool = (id: string, poolId: string): boolean => place(id)?.poolId === poolId;
+
 const keyOf = (id: string) => {
   const { poolId, rest } = place(id) ?? { poolId: '', rest: '' };
   return keys.agent(poolId, rest);

@@ -5,58 +5,80 @@ import type { Workspace } from '../workspaces/workspaces.ts';
 import type { AgentPool } from './agent-pools.ts';
 
 /**
- * Which workspaces use an agent pool: the workspace says so, and an entry with the pool leads there. It is written before
- * and removed after, so that one that was left behind says nothing.
+ * Which workspaces use an agent pool, and of which projects and organization it is the default: they say so, and an entry
+ * with the pool leads there. It is written before and removed after, so that one that was left behind says nothing.
  */
 
-/** The pool that a workspace is to use was deleted at the same moment. */
+/** The pool that something is to use was deleted at the same moment. */
 export class AgentPoolGoneError extends Error {
   override name = 'AgentPoolGoneError';
 }
 
 /**
- * Before a workspace says that it uses the pool: whoever deletes the pool finds out by this. 1 write, 1 read.
+ * Before something says that it uses the pool: whoever deletes the pool finds out by this. 1 write, 1 read.
+ * @param userId of a workspace or a project, or the name of the organization
  * @throws {AgentPoolGoneError}
  */
-export const usePool = async (id: string, workspaceId: string): Promise<void> => {
-  await put({ ...keys.agentPoolWorkspace(id, workspaceId), workspaceId, at: now() });
+export const usePool = async (id: string, userId: string): Promise<void> => {
+  await put({ ...keys.agentPoolUse(id, userId), userId, at: now() });
   const pool = await get<AgentPool>(keys.agentPool(id));
   if (pool && !pool.deletedAt) return;
-  await leavePool(id, workspaceId);
+  await leavePool(id, userId);
   throw new AgentPoolGoneError(`agent pool ${id} is gone`);
 };
 
-/** After a workspace has ceased to use it. */
-export const leavePool = (id: string, workspaceId: string): Promise<boolean> =>
-  remove(keys.agentPoolWorkspace(id, workspaceId));
+/** After it has ceased to. */
+export const leavePool = (id: string, userId: string): Promise<boolean> => remove(keys.agentPoolUse(id, userId));
+
+/** Both, around the write that says so. @throws {AgentPoolGoneError} */
+export const changingPool = async <T>(
+  userId: string,
+  { from, to }: { from: string | null | undefined; to: string | null | undefined },
+  write: () => Promise<T | undefined>,
+): Promise<T | undefined> => {
+  if (to && to !== from) await usePool(to, userId);
+  const written = await write();
+  if (written && from && from !== to) await leavePool(from, userId);
+  return written;
+};
 
 interface Use {
-  workspaceId: string;
+  userId: string;
   at: string;
 }
 
-/** A workspace says that it uses a pool well within so long after {@link usePool}. */
+/** Something says that it uses a pool well within so long after {@link usePool}. */
 const settledMs = 60_000;
 
-const usesOf = (id: string): Promise<Use[]> => queryAll<Use & Key>({ pk: keys.agentPool(id).pk, prefix: 'WS#' });
+const usesOf = (id: string): Promise<Use[]> => queryAll<Use & Key>({ pk: keys.agentPool(id).pk, prefix: 'USE#' });
 
-const read = async (uses: Use[]): Promise<Workspace[]> => {
-  const found: Workspace[] = [];
-  for (let i = 0; i < uses.length; i += 100) {
-    const some = uses.slice(i, i + 100).map(({ workspaceId }) => keys.workspace(workspaceId));
-    found.push(...(await batchGet<Workspace & Key>(some)));
-  }
+type User = Pick<Workspace, 'deletedAt'> & { id?: string; agentPoolId?: string; defaultAgentPoolId?: string };
+
+const keyOf = ({ userId }: Use): Key =>
+  userId.startsWith('ws-')
+    ? keys.workspace(userId)
+    : userId.startsWith('prj-')
+      ? keys.project(userId)
+      : keys.organization(userId);
+
+const read = async (uses: Use[]): Promise<(User & Key)[]> => {
+  const found: (User & Key)[] = [];
+  for (let i = 0; i < uses.length; i += 100)
+    found.push(...(await batchGet<User & Key>(uses.slice(i, i + 100).map(keyOf))));
   return found;
 };
 
 /** Those whose runs its agents do. */
-export const workspacesOfPool = async (id: string): Promise<Workspace[]> =>
-  (await read(await usesOf(id))).filter(({ agentPoolId, deletedAt }) => agentPoolId === id && !deletedAt);
+export const workspacesOfPool = async (id: string): Promise<Workspace[]> => {
+  const users = await read((await usesOf(id)).filter(({ userId }) => userId.startsWith('ws-')));
+  return users.filter(({ agentPoolId, deletedAt }) => agentPoolId === id && !deletedAt) as unknown as Workspace[];
+};
 
-/** How many workspaces use it, or are about to. */
-export const usedBy = async (id: string): Promise<number> => {
+/** Whether anything uses it, or is about to. */
+export const isPoolUsed = async (id: string): Promise<boolean> => {
   const uses = await usesOf(id);
-  const using = new Set((await read(uses)).filter(({ agentPoolId }) => agentPoolId === id).map((one) => one.id));
   const fresh = new Date(Date.now() - settledMs).toISOString();
-  return uses.filter(({ workspaceId, at }) => using.has(workspaceId) || at > fresh).length;
+  const users = await read(uses);
+  const using = users.some(({ agentPoolId, defaultAgentPoolId }) => agentPoolId === id || defaultAgentPoolId === id);
+  return using || uses.some(({ at }) => at > fresh);
 };

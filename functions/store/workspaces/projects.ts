@@ -1,5 +1,6 @@
 import type { ProjectGrant, TeamAccess } from '../access/team-access.ts';
 import { forgetGrants } from '../access/team-grants.ts';
+import { changingPool, leavePool, usePool } from '../agents/pool-uses.ts';
 import { asEdit, type Edited, type Editor } from '../edits.ts';
 import { newId } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
@@ -9,6 +10,7 @@ import type { Found, Paging } from '../scan.ts';
 import { batchGet, create, get, remove, update } from '../table.ts';
 import { deleteVariableSet, leaveVariableSets, listOwnVariableSets } from './variable-sets.ts';
 import type { Tag } from './workspace-names.ts';
+import type { ExecutionMode } from './workspaces.ts';
 
 export interface Project extends Edited {
   id: string;
@@ -17,7 +19,9 @@ export interface Project extends Edited {
   description: string | null;
   createdAt: string;
   /** What its workspaces run like unless they say otherwise; its own copy where it is the organization's. */
-  defaultExecutionMode?: 'remote' | 'local';
+  defaultExecutionMode?: ExecutionMode;
+  /** With execution mode `agent`, and then only. */
+  defaultAgentPoolId?: string | null;
   /** Absent: it does. */
   inheritsExecutionMode?: boolean;
   /** By key, each once; its workspaces have them too. */
@@ -28,7 +32,7 @@ export interface Project extends Edited {
 
 export type ProjectSettings = Pick<
   Project,
-  'name' | 'description' | 'defaultExecutionMode' | 'inheritsExecutionMode' | 'tags'
+  'name' | 'description' | 'defaultExecutionMode' | 'defaultAgentPoolId' | 'inheritsExecutionMode' | 'tags'
 >;
 
 export const getProject = (id: string): Promise<Project | undefined> => get<Project>(keys.project(id));
@@ -91,6 +95,7 @@ export const addProject = async (project: Project): Promise<Project | undefined>
     id = holder?.projectId ?? id;
   }
   const added = { ...project, id };
+  if (project.defaultAgentPoolId) await usePool(project.defaultAgentPoolId, id);
   return (await create({ ...keys.project(id), ...added })) ? added : undefined;
 };
 
@@ -112,7 +117,9 @@ export const updateProject = async (
     if (!(await create({ ...name, projectId: project.id, name: change.name }))) return undefined;
   }
   const edit = asEdit({ set: change, condition: 'attribute_exists(pk)' }, editor);
-  const updated = await update<Project>(keys.project(project.id), edit);
+  const { defaultAgentPoolId: from } = project;
+  const to = 'defaultAgentPoolId' in change ? change.defaultAgentPoolId : from;
+  const updated = await changingPool(project.id, { from, to }, () => update<Project>(keys.project(project.id), edit));
   if (renamed) {
     await remove(keys.projectName(project.organization, updated ? project.name : (change.name as string)));
     await countNames(project.organization, 'project', 0);
@@ -126,6 +133,7 @@ export const deleteProject = async (project: Project): Promise<void> => {
   for (const set of await listOwnVariableSets(project.id)) await deleteVariableSet(set);
   await leavePolicySets({ project: project.id });
   await forgetGrants(project.teamAccess);
+  if (project.defaultAgentPoolId) await leavePool(project.defaultAgentPoolId, project.id);
   await remove(keys.projectName(project.organization, project.name));
   await countNames(project.organization, 'project', -1);
   await remove(keys.project(project.id));

@@ -1,7 +1,7 @@
 import type { UnsavedState } from '../../run/state.ts';
 import type { TeamAccess, WorkspaceGrant } from '../access/team-access.ts';
 import { forgetGrants } from '../access/team-grants.ts';
-import { leavePool, usePool } from '../agents/pool-uses.ts';
+import { changingPool, leavePool, usePool } from '../agents/pool-uses.ts';
 import { asEdit, type Edited, type Editor } from '../edits.ts';
 import { newId } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
@@ -197,30 +197,38 @@ export const updateWorkspace = async (
   const entry: NameEntry = { workspaceId: workspace.id, projectId: next.projectId, tags: next.tags };
   if (renamed && (await claimName(workspace.organization, next.name, entry)) !== workspace.id) return 'name taken';
   if (moved) await indexInProject(next.name, entry);
-  const { agentPoolId: pool } = next;
-  if (pool && pool !== workspace.agentPoolId) await usePool(pool, workspace.id);
   const wanted = {
     set: { ...change, updatedAt: now() },
     condition: 'updatedAt = :seen AND attribute_not_exists(deletedAt)',
     values: { ':seen': workspace.updatedAt },
   };
-  const updated = await update<Workspace>(keys.workspace(workspace.id), asEdit(wanted, editor));
+  const pools = { from: workspace.agentPoolId, to: next.agentPoolId };
+  const updated = await changingPool(workspace.id, pools, () =>
+    update<Workspace>(keys.workspace(workspace.id), asEdit(wanted, editor)),
+  );
   if (!updated) {
     if (renamed) await releaseName(workspace.organization, next.name, workspace.id);
     return 'changed meanwhile';
   }
   if (moved || change.tags) await reindex(workspace, updated);
-  if (workspace.agentPoolId && workspace.agentPoolId !== pool) await leavePool(workspace.agentPoolId, workspace.id);
   return updated;
 };
 
-/** Carries the mode of its project to a workspace that follows it. */
-export const inheritExecutionMode = (id: string, mode: 'remote' | 'local'): Promise<Workspace | undefined> =>
-  update<Workspace>(keys.workspace(id), {
-    set: { executionMode: mode, updatedAt: now() },
-    condition: 'inheritsExecutionMode = :true AND attribute_not_exists(deletedAt)',
-    values: { ':true': true },
-  });
+/** How runs are done, and by whose agents. */
+export type Execution = Pick<WorkspaceSettings, 'executionMode' | 'agentPoolId'>;
+
+/** Carries what its project says to a workspace that follows it. @throws {AgentPoolGoneError} */
+export const inheritExecution = (
+  { id, agentPoolId: from }: Workspace,
+  { executionMode, agentPoolId }: Execution,
+): Promise<Workspace | undefined> =>
+  changingPool(id, { from, to: agentPoolId }, () =>
+    update<Workspace>(keys.workspace(id), {
+      set: { executionMode, agentPoolId, updatedAt: now() },
+      condition: 'inheritsExecutionMode = :true AND attribute_not_exists(deletedAt)',
+      values: { ':true': true },
+    }),
+  );
 
 /** Counts what was just created. */
 export const countOne = async (

@@ -70,7 +70,8 @@ const General = ({ organization }: { organization: Resource }) => {
         <Select
           label="Execution of new workspaces"
           name="default-execution-mode"
-          options={['remote', 'local']}
+          // Which pool is said through the API, and nobody loses it here.
+          options={[...new Set(['remote', 'local', attributes['default-execution-mode']])]}
           value={attributes['default-execution-mode']}
           hint="Of every workspace whose project or own settings say nothing else. Local: Terraform runs where it is called, and only the state is kept here."
         />

@@ -74,6 +74,7 @@ interface FieldsProps {
 
 export const ProjectFields = ({ project, tagged, inherited }: FieldsProps) => {
   const known = project?.attributes;
+  const own = project && isOwnMode(project) ? known?.['default-execution-mode'] : '';
   return (
     <>
       <Text label="Name" name="name" required autoFocus={!project} value={known?.name} />
@@ -94,8 +95,10 @@ export const ProjectFields = ({ project, tagged, inherited }: FieldsProps) => {
           ['', `as in the organization${inherited ? ` (${inherited})` : ''}`],
           ['remote', 'remote'],
           ['local', 'local'],
+          // Which pool is said through the API, and nobody loses it here.
+          ...(own === 'agent' ? [['agent', 'agent'] as const] : []),
         ]}
-        value={project && isOwnMode(project) ? known?.['default-execution-mode'] : ''}
+        value={own}
         hint="Of its workspaces whose own settings say nothing else. Local: Terraform runs where it is called, and only the state is kept here."
       />
     </>

@@ -139,8 +139,8 @@ const remove = async (context: Context<AgentPool>): Promise<Answer> => {
     const names = using.slice(0, 5).map(({ attributes }) => attributes.name);
     throw unprocessable(
       '/data',
-      `Agent pool ${subject.name} is used by workspaces${names.length ? ` (${names.join(', ')}${using.length > 5 ? ', …' : ''})` : ''}: ` +
-        'set their execution mode to remote, or another agent pool, first.',
+      `Agent pool ${subject.name} is used by workspaces${names.length ? ` (${names.join(', ')}${using.length > 5 ? ', …' : ''})` : ''}, ` +
+        'or is the default of a project or of the organization: set another agent pool or execution mode there first.',
     );
   }
   return noContent();

@@ -7,6 +7,7 @@ import {
   getOrganization,
   hasWorkspaces,
   listOrganizations,
+  type Organization,
   type OrganizationSettings,
   updateOrganization,
 } from '../../../store/access/organizations.ts';
@@ -18,8 +19,10 @@ import { conflict, notFound, unprocessable } from '../../errors.ts';
 import { type InOrganization, organization } from '../../finders.ts';
 import { checkSeen, editorOf, tagged } from '../../guard.ts';
 import { includes } from '../../include.ts';
+import { defaultAgentPool } from '../../input/default-agent-pool.ts';
 import { email, organizationName } from '../../input/names.ts';
-import { readData, setting, settingsFrom } from '../../input/validation.ts';
+import { readData, setting, settingsFrom, toOne } from '../../input/validation.ts';
+import { withPool } from '../../input/workspace-agent-pool.ts';
 import { list, pageOf, slice } from '../../pagination.ts';
 import { checkPerson } from '../../permissions/auth.ts';
 import { projectDocuments } from '../../permissions/shown.ts';
@@ -48,9 +51,27 @@ const settings = {
   'speculative-plan-management-enabled': setting(v.boolean()),
   'allow-force-delete-workspaces': setting(v.boolean()),
   'assessments-enforced': setting(v.literal(false, 'cannot be true: this platform does not assess workspaces')),
-  'default-execution-mode': setting(v.picklist(['remote', 'local'])),
+  'default-execution-mode': setting(v.picklist(['remote', 'local', 'agent'])),
   'terraform-build-worker-plan-timeout': setting(timeLimit),
   'terraform-build-worker-apply-timeout': setting(timeLimit),
+};
+
+const relationships = { 'default-agent-pool': v.optional(toOne('agent-pools')) };
+
+/** Completes what was said of the execution mode by what was said of its pool. */
+const settlePool = async (
+  change: Partial<OrganizationSettings>,
+  given: { data: { id: string } | null } | undefined,
+  current: Pick<Organization, 'name'> & Partial<Organization>,
+): Promise<void> => {
+  if (!change.defaultExecutionMode && !given) return;
+  change.defaultAgentPoolId = await defaultAgentPool({
+    organization: current.name,
+    mode: change.defaultExecutionMode ?? current.defaultExecutionMode ?? 'remote',
+    given: given && (given.data?.id ?? null),
+    current: current.defaultAgentPoolId,
+    pointer: '/data/relationships/default-agent-pool',
+  });
 };
 
 const listMine = async ({ request, principal }: Call): Promise<Answer> => {
@@ -71,6 +92,7 @@ const create = async ({ request, principal }: Call): Promise<Answer> => {
     ...settingsFrom(attributes, defaultOrganizationSettings),
     email: attributes.email,
   };
+  await settlePool(given, undefined, { name: attributes.name });
   const organization = await createOrganization(attributes.name, given, principal.userId);
   if (!organization) throw unprocessable('/data/attributes/name', 'Name has already been taken');
   return created(organizationDocument(organization, await principal.on({ organization: organization.name })));
@@ -90,11 +112,11 @@ const read = async ({ request, subject, principal, granted }: Context<InOrganiza
 
 const update = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject, granted } = context;
-  const { attributes } = readData(request, {
-    ...settings,
-    name: v.optional(organizationName),
-    email: v.optional(email),
-  });
+  const { attributes, relationships: related } = readData(
+    request,
+    { ...settings, name: v.optional(organizationName), email: v.optional(email) },
+    relationships,
+  );
   if (attributes.name !== undefined && attributes.name !== subject.organization) {
     throw unprocessable(
       '/data/attributes/name',
@@ -103,15 +125,18 @@ const update = async (context: Context<InOrganization>): Promise<Answer> => {
   }
   const change: Partial<OrganizationSettings> = settingsFrom(attributes, defaultOrganizationSettings);
   if (attributes.email) change.email = attributes.email;
+  await settlePool(change, related['default-agent-pool'], subject.record);
   const editor = await editorOf(context, subject.record, 'organization');
   const changes = Object.keys(change).length > 0;
-  const organization = changes ? await updateOrganization(subject.organization, change, editor) : subject.record;
+  const organization = changes
+    ? await withPool(() => updateOrganization(subject.record, change, editor))
+    : subject.record;
   if (!organization) {
     const found = await getOrganization(subject.organization);
     if (found) await checkSeen(request, found, 'organization');
     throw notFound('The organization was deleted meanwhile.');
   }
-  if (change.defaultExecutionMode) await carryFromOrganization(organization);
+  if (change.defaultAgentPoolId !== undefined) await carryFromOrganization(organization);
   return tagged(ok(organizationDocument(organization, granted)), organization);
 };
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { getOrganization } from '../../../store/access/organizations.ts';
 import type { Reach } from '../../../store/access/team-grants.ts';
-import { carryFromProject } from '../../../store/workspaces/execution-modes.ts';
+import { carryFromProject, executionIn } from '../../../store/workspaces/execution-modes.ts';
 import {
   createProject,
   deleteProject,
@@ -26,7 +26,7 @@ import { type InOrganization, organization, project } from '../../finders.ts';
 import { checkSeen, editorOf, tagged } from '../../guard.ts';
 import { readNewProject, readProjectChange } from '../../input/project-input.ts';
 import { check, identifier } from '../../input/validation.ts';
-import { settleAgentPool } from '../../input/workspace-agent-pool.ts';
+import { settleAgentPool, withPool } from '../../input/workspace-agent-pool.ts';
 import { list, pageOf, slice, totalOf } from '../../pagination.ts';
 import { projectDocuments } from '../../permissions/shown.ts';
 import { type Context, type Route, route } from '../../route.ts';
@@ -77,7 +77,8 @@ const listAll = async (context: Context<InOrganization>): Promise<Answer> => {
 };
 
 const create = async ({ request, subject, granted }: Context<InOrganization>): Promise<Answer> => {
-  const made = await createProject(await readNewProject(request, subject.organization));
+  const given = await readNewProject(request, subject.organization);
+  const made = await withPool(() => createProject(given));
   if (!made) throw taken();
   return created(projectDocument(made, granted));
 };
@@ -90,14 +91,14 @@ const update = async (context: Context<Project>): Promise<Answer> => {
   const change = await readProjectChange(request, subject);
   const editor = await editorOf(context, subject, 'project');
   if (Object.keys(change).length === 0) return read(context);
-  const updated = await updateProject(subject, change, editor);
+  const updated = await withPool(() => updateProject(subject, change, editor));
   if (!updated) {
     const found = await getProject(subject.id);
     if (!found) throw notFound('The project was deleted meanwhile.');
     await checkSeen(request, found, 'project');
     throw taken();
   }
-  if (change.defaultExecutionMode) await carryFromProject(updated);
+  if (change.inheritsExecutionMode !== undefined) await carryFromProject(updated);
   return read({ ...context, subject: updated });
 };
 
@@ -136,14 +137,13 @@ const move = async ({ request, subject, principal }: Context<Project>): Promise<
   const changes = workspaces.map(
     (workspace): WorkspaceChange => ({
       projectId: subject.id,
-      ...(workspace.inheritsExecutionMode ? { executionMode: subject.defaultExecutionMode ?? 'remote' } : {}),
+      ...(workspace.inheritsExecutionMode ? executionIn(subject) : {}),
     }),
   );
   await Promise.all(workspaces.map((workspace, i) => settleAgentPool(changes[i] as WorkspaceChange, workspace)));
   for (const [i, workspace] of workspaces.entries()) {
-    const updated = await updateWorkspace(workspace, changes[i] as WorkspaceChange, {
-      userId: principal.userId,
-    });
+    const change = changes[i] as WorkspaceChange;
+    const updated = await withPool(() => updateWorkspace(workspace, change, { userId: principal.userId }));
     if (typeof updated === 'string') {
       throw conflict(`Workspace ${workspace.name} was changed by somebody else at the same moment. Try again.`);
     }

@@ -1,5 +1,4 @@
 import { getOrganization } from '../../../store/access/organizations.ts';
-import { AgentPoolGoneError } from '../../../store/agents/pool-uses.ts';
 import {
   createWorkspace,
   deleteWorkspace,
@@ -13,22 +12,13 @@ import { workspaceDocument } from '../../documents/workspaces.ts';
 import { conflict, forbidden, unprocessable } from '../../errors.ts';
 import { type InOrganization, workspace, workspaceByName } from '../../finders.ts';
 import { checkSeen, editorOf, tagged } from '../../guard.ts';
+import { withPool } from '../../input/workspace-agent-pool.ts';
 import { newWorkspace, noProject, readNewWorkspace, readWorkspaceChange } from '../../input/workspace-input.ts';
 import { type Context, type Method, type Route, route } from '../../route.ts';
 
 /** Workspaces as they come, change and go; they are read in core/workspaces.ts. */
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
-
-/** The pool was there a moment ago. */
-const withPool = async <T>(write: () => Promise<T>): Promise<T> => {
-  try {
-    return await write();
-  } catch (error) {
-    if (!(error instanceof AgentPoolGoneError)) throw error;
-    throw unprocessable('/data/attributes/agent-pool-id', 'agent-pool-id: this agent pool has just been deleted');
-  }
-};
 
 const create = async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
   const given = await readNewWorkspace(request, subject.record);
