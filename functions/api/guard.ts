@@ -7,7 +7,7 @@ import type { ApiRequest } from './request.ts';
 import type { Call } from './route.ts';
 
 /**
- * Against lost updates (RFC 9110 §13.1.1): an answer says with `ETag` which settings it shows, and a change that sends it
+ * Against lost updates (RFC 9110 §13.1.1, decisions/0018): an answer says with `ETag` which settings it shows, and a change that sends it
  * back with `If-Match` is refused when somebody else was faster. Who does not send it is not held up: clients of HCP
  * Terraform know of none of this.
  */
