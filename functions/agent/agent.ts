@@ -19,7 +19,9 @@ export interface Settings extends Surroundings {
 const firstPauseMs = 500;
 const pauseGrowth = 1.5;
 /** How long a call is tried; then it is said that nobody answers, and tried again. */
-const callMs = 60_000;
+const callMs = 15_000;
+/** That a runner has ended is worth more patience: its run waits for it. */
+const overMs = 120_000;
 const lastCallMs = 10_000;
 
 /** Does the jobs of an agent pool, one after the other, until it is told to stop or its token is dead. */
@@ -125,7 +127,7 @@ export class Agent {
     const agent = this.#self?.agent ?? '';
     // The run goes on without this word too, if later.
     await this.#client
-      .over({ agent, job: { runId, phase }, why }, within(callMs))
+      .over({ agent, job: { runId, phase }, why }, within(overMs))
       .catch((error) => say(messageOf(error)));
     this.#pingedAt = Date.now();
   }

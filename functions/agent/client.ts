@@ -70,4 +70,4 @@ export class Client {
   }
 }
 
-export { messageOf, TokenDeadError, TransportError };
+export { messageOf, RefusedError, TokenDeadError, TransportError };

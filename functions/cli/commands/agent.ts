@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { Agent } from '../../agent/agent.ts';
-import { TokenDeadError } from '../../agent/client.ts';
+import { RefusedError, TokenDeadError } from '../../agent/client.ts';
 import type { Call, Command } from '../arguments.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
 import { print } from '../terminal.ts';
@@ -51,6 +51,8 @@ apply at a time: start several for more. Ctrl-C (or SIGTERM) ends it after what 
     try {
       await running.run();
     } catch (error) {
+      if (error instanceof RefusedError)
+        throw new CommandError(`${address.url} does not know of agents: ${error.message}`);
       if (!(error instanceof TokenDeadError)) throw error;
       throw new CommandError(
         'The token of this agent is not valid: it was revoked or has expired, or its pool was deleted. Make another one on the page, in the organization’s settings, under agent pools.',
