@@ -115,7 +115,7 @@ export class Session {
     const current = workspace.relationships?.['current-run']?.data as { id: string } | null | undefined;
     if (!current) {
       throw new CommandError(
-        `Workspace ${workspace.attributes.name} has had no run yet. Start one: ${program} runs start`,
+        `Workspace ${workspace.attributes.name} has had no run yet. Start one: ${program} runs start <folder> --workspace ${workspace.attributes.name}`,
         exit.notFound,
       );
     }

@@ -37,7 +37,7 @@ const versionOf = async (session: Session, workspace: Resource, named: string): 
   );
   if (found) return found;
   throw new CommandError(
-    `${workspace.attributes.name} has no state with serial ${named}. There are: ${program} state list`,
+    `${workspace.attributes.name} has no state with serial ${named}. There are: ${program} state list --workspace ${workspace.attributes.name}`,
     exit.notFound,
   );
 };
@@ -200,7 +200,7 @@ const rollback: Command = {
     );
     if (call.flag('json')) return printJson({ data });
     print(
-      `${workspace.attributes.name} is back at ${id}, as serial ${data.attributes.serial}. Resources are as they were: see what differs with ${program} runs start --plan-only --watch`,
+      `${workspace.attributes.name} is back at ${id}, as serial ${data.attributes.serial}. Resources are as they were: see what differs with ${program} runs start --latest --plan-only --watch --workspace ${workspace.attributes.name}`,
     );
   },
 };

@@ -105,7 +105,7 @@ const remove: Command = {
     if (!found) {
       const kind = call.flag('env') ? 'environment' : 'Terraform';
       throw new CommandError(
-        `${workspace.attributes.name} has no ${kind} variable ${call.required(0)}. It has: ${program} variables list`,
+        `${workspace.attributes.name} has no ${kind} variable ${call.required(0)}. It has: ${program} variables list --workspace ${workspace.attributes.name}`,
         exit.notFound,
       );
     }
