@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { Difference, Kind } from '../text/plan.ts';
 import { type Row, rowsOf, type Side } from '../text/plan-rows.ts';
+import { Growing } from './growing.tsx';
 
 /** Differences resource by resource; what changes in one is worked out when it is opened. */
 
@@ -107,14 +108,16 @@ export const DiffList = ({ differences, label, did = false }: DiffListProps) => 
         </div>
       )}
       {shown.length === 0 && <p class="pad soft">{differences.length ? 'Nothing fits.' : 'Nothing changes.'}</p>}
-      {shown.map((difference) => (
-        <Resource
-          key={`${difference.address} ${difference.notes.join()} ${all.value}`}
-          difference={difference}
-          open={all.value ?? (openAtFirst && difference.kind !== 'same')}
-          did={did}
-        />
-      ))}
+      <Growing of={shown} choice={`${only.value} ${wanted}`} list={(rows) => rows}>
+        {(difference) => (
+          <Resource
+            key={`${difference.address} ${difference.notes.join()} ${all.value}`}
+            difference={difference}
+            open={all.value ?? (openAtFirst && difference.kind !== 'same')}
+            did={did}
+          />
+        )}
+      </Growing>
     </section>
   );
 };

@@ -21,8 +21,8 @@ const read = async (url: string, offset: number): Promise<Uint8Array> => {
 const quickMs = 400;
 const slowMs = 900;
 
-/** Follows a log: at once while there is more, then as often as new lines come, at most every 400 ms. */
-export const useLogText = (url: string, over: boolean) => {
+/** Follows a log: at once while there is more, then as often as new lines come, at most every 400 ms. `onEnd`: of one that was not over. */
+export const useLogText = (url: string, over: boolean, onEnd: () => void) => {
   const log = useMemo(() => new LogText(), [url]);
   const version = useSignal(0);
   const ended = useRef(over);
@@ -32,7 +32,10 @@ export const useLogText = (url: string, over: boolean) => {
     const task = repeat(async () => {
       const bytes = await read(url, log.offset);
       if (log.append(bytes)) version.value++;
-      if (log.closed) return undefined;
+      if (log.closed) {
+        if (!ended.current) onEnd();
+        return undefined;
+      }
       if (bytes.length >= pieceBytes) return 0;
       quiet = bytes.length ? 0 : quiet + 1;
       // A runner that died left no closing byte.

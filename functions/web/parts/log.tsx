@@ -15,11 +15,13 @@ interface LogProps {
   url: string;
   runId: string;
   over: boolean;
+  /** It has come to its end while it was followed: what comes next is about to be known. */
+  onEnd?(): void;
 }
 
 /** Terraform's output. Only the rows on screen exist, so that its length does not matter. */
-export const Log = ({ name, url, runId, over }: LogProps) => {
-  const { log, version } = useLogText(url, over);
+export const Log = ({ name, url, runId, over, onEnd = () => {} }: LogProps) => {
+  const { log, version } = useLogText(url, over, onEnd);
   const box = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
   const seen = useSignal(600);

@@ -20,8 +20,16 @@ const words: Record<string, string> = {
   unreachable: 'not reached',
 };
 
+interface PhaseProps {
+  name: 'plan' | 'apply';
+  run: Resource;
+  phase: Resource | undefined;
+  /** Terraform has said its last word. */
+  onEnd(): void;
+}
+
 /** A plan or an apply with its output: open while it runs, and when it failed; else folded (seeds/001). */
-export const Phase = ({ name, run, phase }: { name: 'plan' | 'apply'; run: Resource; phase: Resource | undefined }) => {
+export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
   const chosen = useSignal<boolean | undefined>(undefined);
   if (!phase) return null;
   const { status, 'log-read-url': url, 'status-timestamps': at, 'error-message': message } = phase.attributes;
@@ -68,7 +76,7 @@ export const Phase = ({ name, run, phase }: { name: 'plan' | 'apply'; run: Resou
           {name === 'plan' && status === 'finished' ? (
             <PlanResult run={run} plan={phase} url={url} />
           ) : (
-            <Log name={name} url={url} runId={run.id} over={over} />
+            <Log name={name} url={url} runId={run.id} over={over} onEnd={onEnd} />
           )}
         </>
       )}

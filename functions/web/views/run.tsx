@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { useRef } from 'preact/hooks';
 import type { Resource } from '../../cli/client.ts';
 import { overrideOf } from '../../cli/run-facts.ts';
 import { useLive } from '../live.ts';
@@ -58,13 +59,22 @@ const frontOf = async (run: Resource, workspace: Resource | undefined): Promise<
   return front && !isOver(front) ? front : undefined;
 };
 
+/** Its status follows soon: when Terraform has said its last word, and when somebody has decided. */
+const soonMs = 3_000;
+const quickMs = 250;
+
 /** One run: where it is, what it will do or did, and what can be done about it. */
 export const RunView = ({ id, organization }: { id: string; organization: string }) => {
+  const soonUntil = useRef(0);
   const live = useLive(
     `run/${id}`,
     () => load(id),
-    ({ run }) => paceOf(run),
+    ({ run }) => paceOf(run, Date.now() < soonUntil.current ? quickMs : undefined),
   );
+  const soon = () => {
+    soonUntil.current = Date.now() + soonMs;
+    live.refresh();
+  };
   const workspace = live.value?.workspace?.attributes.name as string | undefined;
   return (
     <Shell
@@ -78,7 +88,7 @@ export const RunView = ({ id, organization }: { id: string; organization: string
       ]}
     >
       <Loaded live={live} what="run">
-        {(parts) => <Run {...parts} organization={organization} refresh={live.refresh} />}
+        {(parts) => <Run {...parts} organization={organization} refresh={soon} />}
       </Loaded>
     </Shell>
   );
@@ -149,13 +159,13 @@ const Run = ({
       <div class="sides">
         <div class="stack">
           <TaskStageView name="pre_plan" stages={stages} />
-          <Phase name="plan" run={run} phase={plan} />
+          <Phase name="plan" run={run} phase={plan} onEnd={refresh} />
           <TaskStageView name="post_plan" stages={stages} />
           <PolicyEvaluation run={run} stages={taskStages} />
           <CostEstimate estimate={costEstimate} />
           <PolicyCheck run={run} />
           <TaskStageView name="pre_apply" stages={stages} />
-          {!attributes['plan-only'] && <Phase name="apply" run={run} phase={apply} />}
+          {!attributes['plan-only'] && <Phase name="apply" run={run} phase={apply} onEnd={refresh} />}
           <TaskStageView name="post_apply" stages={stages} />
           {isOver(run) && <RunOutcome apply={apply} workspace={workspace} organization={organization} />}
           {decides && actions}
