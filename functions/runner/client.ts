@@ -42,10 +42,10 @@ const outcome = <T>(path: string, { status, body }: Answer): T => {
 };
 
 /**
- * Exchanges the claim for a job.
+ * Exchanges the claim for a job. `onSent` is called once the request is on its way, each time it is sent.
  * @throws {TokenDeadError} when the run has ended or another runner has it
  */
-export const claimJob = (url: string, request: ClaimRequest): Promise<Job> =>
+export const claimJob = (url: string, request: ClaimRequest, onSent: () => void): Promise<Job> =>
   retrying(
     async () =>
       outcome<Job>(
@@ -54,6 +54,7 @@ export const claimJob = (url: string, request: ClaimRequest): Promise<Job> =>
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: Buffer.from(JSON.stringify(request)),
+          onSent,
         }),
       ),
     within(claimMs),

@@ -23,6 +23,8 @@ export interface Call {
   /** Without a byte for so long, the call has failed. */
   idleMs?: number;
   signal?: AbortSignal;
+  /** Once all of it is on its way. */
+  onSent?: () => void;
   /** PEM of authorities to trust instead of the usual ones. */
   ca?: string[];
 }
@@ -61,7 +63,7 @@ const named = (method: string, { origin, pathname }: URL): string => `${method} 
 export const open = (address: string, call: Call): Promise<http.IncomingMessage> =>
   new Promise((resolve, reject) => {
     const url = new URL(address);
-    const { method, headers = {}, body, idleMs = defaultIdleMs, signal, ca } = call;
+    const { method, headers = {}, body, idleMs = defaultIdleMs, signal, onSent, ca } = call;
     const length = body === undefined ? 0 : body instanceof Uint8Array ? body.length : body.size;
     const request = (url.protocol === 'https:' ? secure : plain)(url, {
       method,
@@ -78,6 +80,7 @@ export const open = (address: string, call: Call): Promise<http.IncomingMessage>
       );
     request.on('error', fail);
     request.on('response', resolve);
+    if (onSent) request.on('finish', onSent);
     request.setTimeout(idleMs, () =>
       request.destroy(Object.assign(new Error(`no answer for ${idleMs} ms`), { code: 'ETIMEDOUT' })),
     );

@@ -46,11 +46,14 @@ export class Runner {
    */
   async run(): Promise<number> {
     try {
-      const claimed = claimJob(this.#settings.url, { claim: this.#settings.claim, nonce: randomUUID() });
-      claimed.catch(() => {});
-      // Loaded while the control plane thinks.
-      const modules = await load();
-      return await this.#work(modules, await claimed);
+      const { claim, url } = this.#settings;
+      const sent = Promise.withResolvers<void>();
+      const claimed = claimJob(url, { claim, nonce: randomUUID() }, sent.resolve);
+      // Loaded while the control plane thinks; it would not hear of the claim before, had that begun at once.
+      const modules = sent.promise.then(load);
+      modules.catch(() => {});
+      const job = await claimed;
+      return await this.#work(await modules, job);
     } catch (error) {
       if (error instanceof TokenDeadError || this.#control?.over.aborted) {
         console.error(`nothing (more) to do here: ${messageOf(error)}`);
