@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import './dynamodb-expressions.ts';
 
 /*
  * What dynalite's store lacks: an item and its index entries are written in one batch (a kill between two writes

@@ -136,6 +136,55 @@ describe('request units', () => {
   });
 });
 
+describe('an expression that was read before', () => {
+  const key = { pk: { S: 'a' }, sk: { S: '1' } };
+  const change = (from: object, to: object, more: object = {}) => ({
+    Key: key,
+    UpdateExpression: 'SET #state = :to, #plan.#at = :to',
+    ConditionExpression: 'NOT #state IN (:from, :to) OR (#state = :from AND attribute_exists(#plan))',
+    ExpressionAttributeNames: { '#state': 'state', '#plan': 'plan', '#at': 'at' },
+    ExpressionAttributeValues: { ':from': from, ':to': to },
+    ReturnValues: 'ALL_NEW',
+    ...more,
+  });
+
+  it('is about the values and names of the call that it comes with', async () => {
+    const { call, put } = await start();
+    await put('1', { state: { S: 'one' }, plan: { M: {} }, other: { M: {} } });
+    for (const [from, to] of [
+      [{ S: 'one' }, { S: 'two' }],
+      [{ S: 'two' }, { S: 'three' }],
+      [{ S: 'three' }, { N: '4' }],
+    ] as const) {
+      const { output } = await call('UpdateItem', change(from, to));
+      expect(output.Attributes).toMatchObject({ state: to, plan: { M: { at: to } }, other: { M: {} } });
+    }
+    const stale = call('UpdateItem', change({ S: 'one' }, { N: '4' }));
+    await expect(stale).rejects.toMatchObject({ name: 'ConditionalCheckFailedException' });
+    const names = { '#state': 'state', '#plan': 'other', '#at': 'since' };
+    const renamed = change({ N: '4' }, { S: 'five' }, { ExpressionAttributeNames: names });
+    expect((await call('UpdateItem', renamed)).output.Attributes).toMatchObject({
+      plan: { M: { at: { N: '4' } } },
+      other: { M: { since: { S: 'five' } } },
+    });
+  });
+
+  it('is refused like the first time', async () => {
+    const { call, put } = await start();
+    await put('1', { state: { S: 'one' }, plan: { M: {} } });
+    const from = { S: 'one' };
+    for (const [more, words] of [
+      [{ ExpressionAttributeValues: { ':from': from, ':to': from, ':odd': from } }, /unused in expressions.*:odd/],
+      [{ ExpressionAttributeValues: { ':from': from } }, /not defined; attribute value: :to/],
+      [{ ConditionExpression: 'begins_with(#state, :to) AND #plan = :from' }, /operand type: N/],
+    ] as const) {
+      const wrong = () => call('UpdateItem', change(from, { N: '1' }, more));
+      await expect(wrong()).rejects.toThrow(words);
+      await expect(wrong()).rejects.toThrow(words);
+    }
+  });
+});
+
 it('names errors as DynamoDB does', async () => {
   const { call } = await start();
   await expect(call('GetItem', { TableName: 'Other', Key: { pk: { S: 'a' } } })).rejects.toMatchObject({
