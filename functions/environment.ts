@@ -32,7 +32,7 @@ export interface SignInSettings {
 }
 
 /** Services that are called without the AWS SDK; it reads the same variables for the others. */
-type PlainService = 'S3' | 'KMS' | 'PRICING' | 'SSM';
+type PlainService = 'S3' | 'KMS' | 'LAMBDA' | 'PRICING' | 'SSM';
 
 /** Getters, so that a function without, say, a bucket never trips over its absence. */
 export const environment = {
@@ -92,6 +92,10 @@ export const environment = {
   /** How long events of the audit trail are kept. */
   get auditRetentionDays() {
     return Number(process.env.AUDIT_RETENTION_DAYS || 90);
+  },
+  /** Name of the function that tells people of runs. */
+  get notifyFunction() {
+    return required('NOTIFY_FUNCTION');
   },
   get clusterArn() {
     return required('CLUSTER_ARN');

@@ -82,6 +82,8 @@ const apart = {
     'workspaces/{workspace}/relationships/tags',
     'workspaces/{workspace}/run-triggers',
     'run-triggers/{proxy+}',
+    'workspaces/{workspace}/notification-configurations',
+    'notification-configurations/{proxy+}',
   ],
   Governance: [
     'organizations/{organization}/tasks',

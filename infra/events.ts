@@ -31,7 +31,7 @@ export class LostEvents extends Construct {
 }
 
 export interface EventsProps {
-  functions: Record<Listener | 'Sweep', PlatformFunction>;
+  functions: Record<Listener | 'Sweep' | 'Notify', PlatformFunction>;
   lost: LostEvents;
   stateMachineArn: string;
   clusterArn: string;
@@ -82,6 +82,14 @@ export class Events extends Construct {
         destinationConfig: { onFailure: { destination: lost.queue.queueArn } },
       });
     }
+
+    // A destination that does not answer in the end is shown with its configuration; operators can do nothing about it.
+    new lambda.CfnEventInvokeConfig(this, 'NotifyRetries', {
+      functionName: functions.Notify.function.functionName,
+      qualifier: '$LATEST',
+      maximumRetryAttempts: 2,
+      maximumEventAgeInSeconds: 3600,
+    });
 
     const { function: sweep } = functions.Sweep;
     new events.Rule(this, 'EveryMinute', { schedule: events.Schedule.rate(Duration.minutes(1)) }).addTarget(

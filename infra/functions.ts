@@ -33,7 +33,8 @@ export const functions = {
   },
   Settings: {
     entry: 'functions/api/settings.ts',
-    description: 'The public API: settings of workspaces, variables and sets of them, tags, run triggers',
+    description:
+      'The public API: settings of workspaces, variables and sets of them, tags, run triggers, notifications',
     timeoutSeconds: 29,
   },
   Governance: {
@@ -165,6 +166,12 @@ export const functions = {
     entry: 'functions/events/execution-stopped.ts',
     description: 'Finishes runs whose execution was stopped, failed or timed out',
     timeoutSeconds: 30,
+  },
+  Notify: {
+    entry: 'functions/events/notify.ts',
+    description: 'Tells people of runs: notification configurations of workspaces',
+    // Destinations are called side by side, each for 10 s at most.
+    timeoutSeconds: 60,
   },
   RunnerStopped: {
     entry: 'functions/events/runner-stopped.ts',

@@ -122,10 +122,24 @@ const working: LifecycleFunction[] = [
 ];
 export const answers = (id: LifecycleFunction): boolean => !working.includes(id);
 
+/** Has people told of a run. */
+const announcing = (notifyArn: string): Permission => ({ actions: ['lambda:InvokeFunction'], resources: [notifyArn] });
+
+/** Of the function that tells them: there before the functions that call it. */
+export const notifyPermissions = (storage: Storage, runners: Runners): Permission[] => {
+  const may = grants(storage, runners);
+  return [may.table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'), may.key('Decrypt')];
+};
+
 /** Of the functions behind the machine's states; `answering` comes on top where it `answers`, once the machine exists. */
-export const lifecyclePermissions = (storage: Storage, runners: Runners): Record<LifecycleFunction, Permission[]> => {
+export const lifecyclePermissions = (
+  storage: Storage,
+  runners: Runners,
+  notifyArn: string,
+): Record<LifecycleFunction, Permission[]> => {
   const may = grants(storage, runners);
   const enter = [may.table('GetItem', 'UpdateItem'), may.tableKey()];
+  const tell = announcing(notifyArn);
   // A container whose run ended while it was started is stopped at once.
   const launch = [
     // That a run waits for an agent is told in its timeline.
@@ -150,29 +164,29 @@ export const lifecyclePermissions = (storage: Storage, runners: Runners): Record
     may.seeMissingObjects(),
   ];
   return {
-    Pending: [may.table('GetItem', 'Query', 'UpdateItem', 'DeleteItem'), may.tableKey()],
+    Pending: [may.table('GetItem', 'Query', 'UpdateItem', 'DeleteItem'), may.tableKey(), tell],
     PlanQueued: launch,
     Fetching: [...enter, may.readObjects('configurations'), may.seeMissingObjects()],
     RunTask: [may.table('GetItem', 'UpdateItem'), may.key('Decrypt')],
     TaskUnanswered: [may.table('GetItem', 'UpdateItem'), may.tableKey()],
     TaskStageDone: [may.table('GetItem', 'Query', 'UpdateItem'), may.tableKey()],
-    Planning: enter,
+    Planning: [...enter, tell],
     PolicyEvaluating: judgePolicies,
-    PostPlanAwaitingDecision: enter,
+    PostPlanAwaitingDecision: [...enter, tell],
     CostEstimating: [...judge, prices],
     PolicyChecking: judgePolicies,
-    PolicyOverride: enter,
-    NeedsConfirmation: enter,
+    PolicyOverride: [...enter, tell],
+    NeedsConfirmation: [...enter, tell],
     // A plan that is stale already is discarded, which the run's timeline says.
     PlannedAndSaved: [may.table('GetItem', 'PutItem', 'UpdateItem'), may.tableKey()],
     Confirmed: [may.table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'), may.tableKey()],
     ApplyQueued: launch,
-    Applying: enter,
-    Complete: finish(storage, runners),
+    Applying: [...enter, tell],
+    Complete: finish(storage, runners, notifyArn),
   };
 };
 
-const finish = (storage: Storage, runners: Runners): Permission[] => {
+const finish = (storage: Storage, runners: Runners, notifyArn: string): Permission[] => {
   const may = grants(storage, runners);
   return [
     may.table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
@@ -183,6 +197,7 @@ const finish = (storage: Storage, runners: Runners): Permission[] => {
     may.readObjects('runs'),
     may.writeObjects('runs', 'states'),
     may.seeMissingObjects(),
+    announcing(notifyArn),
   ];
 };
 
@@ -198,8 +213,9 @@ export const permissions = (
   runners: Runners,
   identity: IdentityKeys,
   machine: { arn: string; name: string },
+  notifyArn: string,
   { signInSecretParameter }: Pick<Settings, 'signInSecretParameter'>,
-): Record<Exclude<FunctionId, LifecycleFunction>, Permission[]> => {
+): Record<Exclude<FunctionId, LifecycleFunction | 'Notify'>, Permission[]> => {
   const may = grants(storage, runners);
   const start: Permission = { actions: ['states:StartExecution'], resources: [machine.arn] };
   const beginRuns: Permission[] = [
@@ -267,7 +283,7 @@ export const permissions = (
       answering(machine.arn),
     ],
     Identity: [{ actions: ['kms:GetPublicKey'], resources: identity.all.map(({ keyArn }) => keyArn) }],
-    ExecutionStopped: [...finish(storage, runners), answering(machine.arn)],
+    ExecutionStopped: [...finish(storage, runners, notifyArn), answering(machine.arn)],
     RunnerStopped: [
       may.table('GetItem', 'Query', 'UpdateItem'),
       may.tableKey(),
@@ -278,7 +294,7 @@ export const permissions = (
     ConfigurationUploaded: [...createRuns, answering(machine.arn)],
     RunApplied: createRuns,
     Sweep: [
-      ...finish(storage, runners),
+      ...finish(storage, runners, notifyArn),
       may.table('BatchGetItem'),
       ...beginRuns,
       may.dueIndex(),

@@ -12,6 +12,7 @@ import {
   answering,
   answers,
   lifecyclePermissions,
+  notifyPermissions,
   type Permission,
   permissions,
   statement,
@@ -56,27 +57,36 @@ export class Platform extends Stack {
     };
     const outbound = { OUTBOUND_ALLOWED_CIDRS: settings.outboundAllowedCidrs?.join(',') ?? '' };
 
+    // Before whoever calls it.
+    const notify = build(
+      'Notify',
+      { ...table, ...key, ...outbound, PUBLIC_URL: api.url },
+      notifyPermissions(storage, runners),
+    );
+    const notifyArn = notify.function.functionArn;
+    const tell = { NOTIFY_FUNCTION: notify.function.functionName };
+
     const behindStates: Record<LifecycleFunction, Variables> = {
-      Pending: table,
+      Pending: { ...table, ...tell },
       Fetching: { ...table, ...bucket },
       RunTask: { ...table, ...key, ...outbound, PUBLIC_URL: api.url },
       TaskUnanswered: table,
       TaskStageDone: table,
       PlanQueued: { ...table, ...launch },
-      Planning: table,
+      Planning: { ...table, ...tell },
       PolicyEvaluating: { ...table, ...bucket, ...key },
-      PostPlanAwaitingDecision: table,
+      PostPlanAwaitingDecision: { ...table, ...tell },
       CostEstimating: { ...table, ...bucket, ...key },
       PolicyChecking: { ...table, ...bucket, ...key },
-      PolicyOverride: table,
-      NeedsConfirmation: table,
+      PolicyOverride: { ...table, ...tell },
+      NeedsConfirmation: { ...table, ...tell },
       PlannedAndSaved: table,
       Confirmed: table,
       ApplyQueued: { ...table, ...launch },
-      Applying: table,
-      Complete: { ...table, ...bucket, ...cluster },
+      Applying: { ...table, ...tell },
+      Complete: { ...table, ...bucket, ...cluster, ...tell },
     };
-    const stateMay = lifecyclePermissions(storage, runners);
+    const stateMay = lifecyclePermissions(storage, runners, notifyArn);
     const states = record(lifecycleFunctions, (id) => build(id, behindStates[id], stateMay[id]));
     const lifecycle = new Lifecycle(this, 'Lifecycle', {
       functions: record(lifecycleFunctions, (id) => states[id].function),
@@ -89,17 +99,20 @@ export class Platform extends Stack {
     });
 
     const { stateMachineArn: arn } = lifecycle;
-    const may = permissions(storage, runners, identity, { arn, name: lifecycle.machine.stateMachineName }, settings);
+    const named = { arn, name: lifecycle.machine.stateMachineName };
+    const may = permissions(storage, runners, identity, named, notifyArn, settings);
     const forApi = { ...table, ...bucket, ...key, ...machine };
     const limit = { REQUESTS_PER_SECOND: String(settings.requestsPerSecond) };
     const functions: Record<FunctionId, PlatformFunction> = {
       ...states,
+      Notify: notify,
       Api: build('Api', { ...forApi, ...limit }, may.Api),
       States: build('States', { ...table, ...bucket, ...limit }, may.States),
       Access: build('Access', { ...table, ...limit }, may.Access),
       // It asks the issuer that people sign in at.
       SignIn: build('SignIn', { ...table, ...outbound, ...limit, SIGN_IN: signInVariable(settings) }, may.SignIn),
-      Settings: build('Settings', { ...table, ...key, ...limit }, may.Settings),
+      // It asks destinations of notifications whether they are there.
+      Settings: build('Settings', { ...table, ...key, ...outbound, ...limit }, may.Settings),
       // It starts no run, and asks a run task for a first answer when one is made.
       Governance: build('Governance', { ...table, ...bucket, ...key, ...outbound, ...limit }, may.Governance),
       Identity: build('Identity', tokens, may.Identity),
@@ -117,7 +130,7 @@ export class Platform extends Stack {
         may.Runner,
       ),
       Agent: build('Agent', table, may.Agent),
-      ExecutionStopped: build('ExecutionStopped', { ...table, ...bucket, ...cluster }, [
+      ExecutionStopped: build('ExecutionStopped', { ...table, ...bucket, ...cluster, ...tell }, [
         ...may.ExecutionStopped,
         lost.keep,
       ]),
@@ -127,7 +140,7 @@ export class Platform extends Stack {
         lost.keep,
       ]),
       RunApplied: build('RunApplied', { ...table, ...bucket, ...machine }, [...may.RunApplied, lost.keep]),
-      Sweep: build('Sweep', { ...table, ...bucket, ...machine, ...launch }, may.Sweep),
+      Sweep: build('Sweep', { ...table, ...bucket, ...machine, ...launch, ...tell }, may.Sweep),
       Bootstrap: build('Bootstrap', { ...table, PUBLIC_URL: api.url }, may.Bootstrap),
     };
 

@@ -42,13 +42,11 @@ const features: Record<string, string[]> = {
     'workspaces/*/current-assessment-result',
   ],
   'change requests': ['change-requests', 'workspaces/*/change-requests'],
-  'notification configurations': [
-    'notification-configurations',
-    'workspaces/*/notification-configurations',
+  'notification configurations of projects and teams': [
     'projects/*/notification-configurations',
     'teams/*/notification-configurations',
-    'email-recipient-statuses',
   ],
+  'notifications by e-mail': ['email-recipient-statuses'],
   'provider sets': [
     'provider-sets',
     'organizations/*/provider-sets',

@@ -2,6 +2,7 @@ import type { Ending } from '../run/states.ts';
 import { dueIn, notDue } from '../store/due.ts';
 import { keys } from '../store/keys.ts';
 import { finishRun } from '../store/runs/finish.ts';
+import { announce } from '../store/runs/notices.ts';
 import { getRun } from '../store/runs/runs.ts';
 import { update } from '../store/table.ts';
 
@@ -21,7 +22,13 @@ export const handler = async ({ detail }: StatusChange): Promise<void> => {
   const key = keys.run(run.id);
   await update(key, { set: dueIn(run.id, 60) });
   const ending: Ending = run.apply.status === 'pending' ? 'PlanErrored' : 'ApplyErrored';
-  await finishRun(run.id, ending, { Error: 'ExecutionStopped', Cause: reason(detail) }, { keepDue: true });
+  const ended = await finishRun(
+    run.id,
+    ending,
+    { Error: 'ExecutionStopped', Cause: reason(detail) },
+    { keepDue: true },
+  );
+  if (ended) await announce(ended);
   await update(key, { remove: notDue });
 };
 

@@ -1,11 +1,7 @@
-import { createHmac } from 'node:crypto';
 import type { TaskPayload } from '../run/task-payload.ts';
 import { OutboundError } from './errors.ts';
 import { type OutboundLimits, send } from './send.ts';
-
-/** Lower-case hex HMAC-SHA512 of the exact bytes sent; empty without a key (seeds/002: request headers). */
-const signatureOf = (body: Buffer, hmacKey: string | undefined): string =>
-  hmacKey ? createHmac('sha512', hmacKey).update(body).digest('hex') : '';
+import { signatureOf } from './signature.ts';
 
 export interface TaskRequest {
   url: string;
@@ -24,7 +20,8 @@ export const askTask = async (
   const headers = {
     'content-type': 'application/json',
     'user-agent': `TFC/1.0 (+${baseUrl}; TFC)`,
-    'x-tfc-task-signature': signatureOf(body, hmacKey),
+    // Empty without a key (seeds/002: request headers).
+    'x-tfc-task-signature': hmacKey ? signatureOf(body, hmacKey) : '',
   };
   try {
     const { status } = await send({ method: 'POST', url, headers, body }, limits);

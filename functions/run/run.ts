@@ -41,6 +41,8 @@ export interface Run extends RunOptions {
   wait?: { state: string; token?: string; order?: string };
   /** Whose agents do its plan and apply, on machines of their owners; absent where the platform's own runners do. */
   agentPool?: { id: string; name: string };
+  /** Its workspace has notification configurations; absent where nobody wants to hear of it. */
+  notifies?: true;
   /** In seconds, where its organization has limits of its own. */
   timeLimits?: Partial<Record<PhaseName, number>>;
   /** It holds its workspace: set when its turn in the queue came. */

@@ -53,6 +53,7 @@
  * | | `EVENT#<rest of its id>` | run event; its id goes on with the time |
  * | | `COMMENT#<number>` | comment |
  * | | `TASKRESULT#<rest of its id>` | task result; its id goes on with its stage |
+ * | | `TOLD#<notification configuration id>#<trigger>#<status>` | which event tells it, and whether that is over |
  * | `APOOL#<id>` | `APOOL` | agent pool |
  * | | `AGENT#<rest of its id>` | agent; its id goes on with that |
  * | | `JOB#<queued at>#<run id>#<phase>` | → run whose phase waits for an agent |
@@ -68,6 +69,7 @@
  * | | `VERSION#<created at>#<id>` | → policy set version id |
  * | `POLSETVER#<id>` | `POLSETVER` | policy set version |
  * | `RT#<id>` | `RT` | run trigger |
+ * | `NC#<id>` | `NC` | notification configuration, with the last answers it got |
  * | `CV#<id>` | `CV` | configuration version |
  * | `SV#<id>` | `SV` | state version |
  * | `AUDIT#<organization>#<day>#<shard>` | `<time>#<id>` | what somebody did, or was refused |
@@ -183,6 +185,8 @@ export const keys = {
     sk: `VERSION#${createdAt}#${id}`,
   }),
   policyResult: (runId: string, what: 'evaluation' | 'check'): Key => ({ pk: `RUN#${runId}`, sk: `POLICIES#${what}` }),
+  notification: (id: string): Key => ({ pk: `NC#${id}`, sk: 'NC' }),
+  told: (runId: string, what: string): Key => ({ pk: `RUN#${runId}`, sk: `TOLD#${what}` }),
   runTrigger: (id: string): Key => ({ pk: `RT#${id}`, sk: 'RT' }),
   runTriggerIn: (workspaceId: string, sourceId: string): Key => ({
     pk: `WS#${workspaceId}`,

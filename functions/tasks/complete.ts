@@ -4,6 +4,7 @@ import type { Ending } from '../run/states.ts';
 import { isFinal } from '../run/status.ts';
 import type { TaskStage } from '../run/task-stages.ts';
 import { finishRun } from '../store/runs/finish.ts';
+import { announce } from '../store/runs/notices.ts';
 import { getRun } from '../store/runs/runs.ts';
 
 export interface CompleteTask {
@@ -30,7 +31,8 @@ export const handler = async ({ ending, run }: CompleteTask): Promise<void> => {
   if (ending === 'Applied' && run.taskResults?.post_apply && !run.postApply) await postApplyFirst(run.runId);
   // Step Functions tells of a missed heartbeat as States.Timeout too; which catcher caught it makes the difference.
   const error = run.missedHeartbeat ? { Error: 'States.HeartbeatTimeout' } : run.error;
-  return finishRun(run.runId, ending, error);
+  const ended = await finishRun(run.runId, ending, error);
+  if (ended) await announce(ended);
 };
 
 const postApplyFirst = async (runId: string): Promise<void> => {

@@ -1,4 +1,5 @@
 import { takesQueue } from '../run/states.ts';
+import { announce } from '../store/runs/notices.ts';
 import { startNext } from '../store/runs/queue.ts';
 import { enterState } from '../store/runs/run-states.ts';
 import type { WaitingTask } from './waiting.ts';
@@ -7,4 +8,5 @@ import type { WaitingTask } from './waiting.ts';
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
   const run = await enterState(runId, 'Pending', attempt);
   if (takesQueue(run) && !run.current && !run.cancel && !run.decision) await startNext(run.workspaceId);
+  await announce(run);
 };

@@ -12,6 +12,7 @@ import { type Faults, refuse } from './faults.ts';
 import type { Access } from './iam.ts';
 import type { Kms } from './kms.ts';
 import type { Lambda } from './lambda.ts';
+import { Later } from './later.ts';
 import { operate } from './operator.ts';
 import { readS3Request, type S3 } from './s3.ts';
 import { readSignature, type Signature, sha256 } from './signature.ts';
@@ -57,10 +58,12 @@ export class Endpoint {
   readonly #serving = Promise.withResolvers<EndpointOptions>();
   readonly #server: Server;
   readonly #log: (line: string) => void;
+  readonly #later: Later;
   #options!: EndpointOptions;
 
   constructor(log: (line: string) => void) {
     this.#log = log;
+    this.#later = new Later(log);
     this.#server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
       this.#handle(request, response).catch((error: unknown) =>
         answerError(request, response, error as Error, this.#log),
@@ -84,6 +87,7 @@ export class Endpoint {
   }
 
   async close(): Promise<void> {
+    this.#later.close();
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#server.closeAllConnections();
     await closed;
@@ -148,9 +152,12 @@ export class Endpoint {
     const later = request.headers['x-amz-invocation-type'] === 'Event';
     const call = { service: 'lambda-api', action: 'Invoke', caller, access, trace, request, response };
     const output = await this.#perform(call, async () => {
-      const result = services.lambda.invoke(resource.id, body || 'null', { trace });
-      if (!later) return { output: await result, units: {} };
-      result.catch((error: Error) => this.#log(`${name}: ${error.message}`));
+      const invoke = () => services.lambda.invoke(resource.id, body || 'null', { trace });
+      if (!later) return { output: await invoke(), units: {} };
+      void this.#later.attempt(name, async () => {
+        const { failure } = await invoke();
+        if (failure) throw new AwsError(failure.errorType, failure.errorMessage);
+      });
       return { output: undefined, units: {} };
     });
     if (!output) return send(response, 202, 'application/json', '');

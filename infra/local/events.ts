@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { StartError } from './errors.ts';
 import type { Faults } from './faults.ts';
+import { Later } from './later.ts';
 import { compilePattern } from './pattern.ts';
 import type { Home, Stack } from './template.ts';
 
@@ -41,18 +42,16 @@ export interface EventsOptions {
   log(line: string): void;
 }
 
-/** Lambda tries an asynchronous invocation three times; the waits are shorter here, where people watch. */
-const retryMs = [1_000, 5_000];
-
 /** EventBridge: the template's rules, on events and on a clock. Delivery is at least once while the platform lives. */
 export class Events {
   readonly #options: EventsOptions;
   readonly #rules: Rule[];
   readonly #timers = new Set<NodeJS.Timeout>();
-  #closed = false;
+  readonly #later: Later;
 
   constructor(options: EventsOptions) {
     this.#options = options;
+    this.#later = new Later(options.log);
     this.#rules = options.stack
       .all<RuleProperties>('AWS::Events::Rule')
       .filter(({ properties }) => properties.State !== 'DISABLED')
@@ -118,40 +117,18 @@ export class Events {
     };
     for (const target of rule.targets) {
       const input = target.Input === undefined ? envelope : JSON.parse(target.Input);
-      const attempt = () => void this.#attempt(rule, target, input, 0);
+      const attempt = () =>
+        void this.#later.attempt(`rule ${rule.name}: ${target.Arn}`, () => this.#options.invoke(target.Arn, input));
       const { kind, ms = 1000 } = this.#options.faults.ofEvent(event) ?? {};
       if (kind === 'lose') continue;
-      if (kind === 'late') this.#later(ms, attempt);
+      if (kind === 'late') this.#later.after(ms, attempt);
       else attempt();
       if (kind === 'duplicate') attempt();
     }
   }
 
-  #later(ms: number, work: () => void): void {
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      work();
-    }, ms);
-    timer.unref();
-    this.#timers.add(timer);
-  }
-
-  async #attempt(rule: Rule, target: Target, event: unknown, failures: number): Promise<void> {
-    if (this.#closed) return;
-    try {
-      await this.#options.invoke(target.Arn, event);
-    } catch (error) {
-      const wait = retryMs[failures];
-      this.#options.log(
-        `rule ${rule.name}: ${target.Arn} failed (${(error as Error).name}: ${(error as Error).message}); ${wait === undefined ? 'given up' : `again in ${wait} ms`}`,
-      );
-      if (wait === undefined || this.#closed) return;
-      this.#later(wait, () => void this.#attempt(rule, target, event, failures + 1));
-    }
-  }
-
   close(): void {
-    this.#closed = true;
+    this.#later.close();
     for (const timer of this.#timers) clearTimeout(timer);
   }
 }

@@ -37,6 +37,13 @@ const variable = async (path: string, category: string): Promise<string> => {
   return `${path}/${answer.body.data.id}`;
 };
 
+const notification = async (): Promise<string> => {
+  const { id } = await api.workspace();
+  const values = { name: 'n', 'destination-type': 'generic', url: server.url };
+  const answer = await api.post(`workspaces/${id}/notification-configurations`, values);
+  return `notification-configurations/${answer.body.data.id}`;
+};
+
 const kinds: [what: string, path: () => Promise<string>, field: string, values: unknown[]][] = [
   ['team', async () => `teams/${await made('teams', {})}`, 'sso-team-id', ['a', 'b', 'c']],
   ['project', async () => `projects/${await made('projects', {})}`, 'description', ['a', 'b', 'c']],
@@ -62,6 +69,7 @@ const kinds: [what: string, path: () => Promise<string>, field: string, values: 
     'value',
     ['a', 'b', 'c'],
   ],
+  ['notification configuration', notification, 'name', ['a', 'b', 'c']],
   ['organization', async () => 'organizations/acme', 'email', ['a@b.test', 'b@b.test', 'c@b.test']],
 ];
 

@@ -91,7 +91,7 @@ describe('a function of the public API', () => {
     ],
     [
       'Settings',
-      /^functions\/(outbound|cost|sign-in)\/|api\/routes\/(core|states|access|governance|sign-in)|store\/runs\/(queue|run-actions)/,
+      /^functions\/(cost|sign-in)\/|outbound\/run-task|api\/routes\/(core|states|access|governance|sign-in)|store\/runs\/(queue|run-actions)/,
     ],
     [
       'Governance',

@@ -49,6 +49,8 @@ const unusedIn = (code: string, lines: string[]): string[] => {
       case 'logs':
       case 'sqs':
         return true;
+      case 'lambda':
+        return code.includes('x-amz-invocation-type');
       default:
         return says(code, action);
     }

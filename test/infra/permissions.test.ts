@@ -49,6 +49,7 @@ const launcher = [
   ...launch,
   ...tasks('StopTask'),
 ];
+const tells = 'lambda:InvokeFunction NotifyFunction';
 const finisher = [
   ...table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
   'kms:GenerateDataKey key',
@@ -58,6 +59,7 @@ const finisher = [
   's3:ListBucket bucket',
   ...tasks('StopTask', 'DescribeTasks'),
   'ecs:ListTasks * if ecs:cluster ArnEquals cluster',
+  tells,
   ...answers(),
 ];
 const createsRuns = [
@@ -120,20 +122,21 @@ const expected: Record<FunctionId, string[]> = {
   ],
   Agent: [...table('GetItem', 'BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'), ...tableKey, ...answers()],
   Identity: ['kms:GetPublicKey identity-key'],
-  Pending: [...enter, ...table('Query', 'DeleteItem')],
+  Pending: [...enter, ...table('Query', 'DeleteItem'), tells],
   PlanQueued: launcher,
   Fetching: [...enter, ...objects('GetObject', 'configurations'), 's3:ListBucket bucket'],
-  Planning: enter,
+  Planning: [...enter, tells],
   PolicyEvaluating: judgePolicies,
-  PostPlanAwaitingDecision: enter,
+  PostPlanAwaitingDecision: [...enter, tells],
   CostEstimating: [...judge, 'pricing:GetProducts *'],
   PolicyChecking: judgePolicies,
-  PolicyOverride: enter,
-  NeedsConfirmation: enter,
+  PolicyOverride: [...enter, tells],
+  NeedsConfirmation: [...enter, tells],
   PlannedAndSaved: [...enter, ...table('PutItem')],
   Confirmed: [...enter, ...table('Query', 'PutItem', 'DeleteItem')],
   ApplyQueued: launcher,
-  Applying: enter,
+  Applying: [...enter, tells],
+  Notify: [...table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'), 'kms:Decrypt key'],
   RunTask: [...table('GetItem', 'UpdateItem'), 'kms:Decrypt key', ...answers()],
   TaskUnanswered: [...table('GetItem', 'UpdateItem'), ...tableKey],
   TaskStageDone: [...table('GetItem', 'Query', 'UpdateItem'), ...tableKey],

@@ -187,7 +187,7 @@ describe('the HTTP API', () => {
 
   it('tells inside addresses that may be called to those alone who call', () => {
     const told = functionIds.filter((id) => 'OUTBOUND_ALLOWED_CIDRS' in environmentOf(id));
-    expect(told.sort()).toEqual(['Governance', 'RunTask', 'SignIn']);
+    expect(told.sort()).toEqual(['Governance', 'Notify', 'RunTask', 'Settings', 'SignIn']);
     expect(environmentOf('Governance')).not.toHaveProperty('STATE_MACHINE_ARN');
   });
 

@@ -2,7 +2,7 @@
  * DynamoDB (dynalite, in memory, the table as the product has it), S3 and a Step Functions that only takes notes, behind
  * one endpoint at which a test can let any call fail: before it took effect, or after, with its answer lost.
  */
-import { createServer, type Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DynamoDb } from '../../infra/local/dynamodb.ts';
 import { AwsError } from '../../infra/local/errors.ts';
@@ -28,6 +28,8 @@ export type Failing = 'before' | 'after' | 'late';
 export interface Aws {
   /** Calls to Step Functions in order. */
   sent: SentTask[];
+  /** Functions that were to handle an event later, in order. */
+  invoked: { name: string; event: object }[];
   /** What is in the bucket. */
   objects: Objects;
   /** Containers that were started, in order. */
@@ -116,7 +118,13 @@ const json = (body: object, status = 200): Answer => ({ status, body });
 const ecs = (said: object): Answer => json(said, '__type' in said ? 400 : 200);
 
 /** By their `x-amz-target`. */
-const isJson = /^(AWSStepFunctions|AmazonEC2ContainerService|DynamoDB_)/;
+const isJson = /^(AWSStepFunctions|AmazonEC2ContainerService|DynamoDB_|Lambda)/;
+
+/** Lambda has a path for each function instead. */
+const targetOf = ({ headers, url }: IncomingMessage): string => {
+  const [, name] = /^\/2015-03-31\/functions\/([\w-]+)\/invocations$/.exec(url ?? '') ?? [];
+  return name ? `Lambda.${name}` : String(headers['x-amz-target']);
+};
 
 /** Executions end when the test says so. */
 const states = (aws: Aws, action: string, input: Record<string, string>): Answer => {
@@ -159,6 +167,7 @@ export const startAws = async (): Promise<Aws> => {
   let late: (() => Promise<unknown>)[] = [];
   const aws: Aws = {
     sent: [],
+    invoked: [],
     objects: new Objects(),
     containers: [],
     calls: 0,
@@ -183,6 +192,10 @@ export const startAws = async (): Promise<Aws> => {
   const perform = async (target: string, body: Buffer): Promise<Answer> => {
     const [service = '', action = ''] = target.split('.');
     const input = JSON.parse(body.toString());
+    if (service === 'Lambda') {
+      aws.invoked.push({ name: action, event: input });
+      return json({}, 202);
+    }
     if (service.startsWith('AWSStepFunctions')) return states(aws, action, input);
     if (service.startsWith('AmazonEC2ContainerService')) return ecs(containers(aws, action, input));
     try {
@@ -204,7 +217,7 @@ export const startAws = async (): Promise<Aws> => {
       const fails = fault && --fault.n === 0 ? fault.when : undefined;
       if (fails) fault = undefined;
       // S3 answers by itself.
-      const target = String(incoming.headers['x-amz-target']);
+      const target = targetOf(incoming);
       if (!isJson.test(target)) {
         const object = (response: ServerResponse) => aws.objects.serve(incoming, body, response);
         if (fails === 'late') late.push(async () => object(new ServerResponse(incoming)));
@@ -237,6 +250,7 @@ export const startAws = async (): Promise<Aws> => {
     CLUSTER_ARN: 'arn:aws:ecs:us-east-1:000000000000:cluster/c',
     TASK_DEFINITION_ARN: 'arn:aws:ecs:us-east-1:000000000000:task-definition/runner:1',
     CONTAINER_NAME: 'runner',
+    NOTIFY_FUNCTION: 'NotifyFunction',
     SUBNETS: 'subnet-1',
     SECURITY_GROUPS: 'sg-1',
     PUBLIC_URL: 'http://127.0.0.1:1',

@@ -74,6 +74,7 @@ export const makeWorld = async (api: Api) => {
   const access = { team: ref('teams', team) };
   const givenOn = async (type: string, on: object) =>
     (await api.post(type, { access: 'read' }, { ...access, ...on })).body.data.id as string;
+  const notification = { name: 'n', 'destination-type': 'generic', url: 'https://example.test/' };
   const pool = (await api.post('organizations/acme/agent-pools', { name: uniqueName('pool') })).body.data.id;
   return {
     organization: 'acme',
@@ -88,6 +89,7 @@ export const makeWorld = async (api: Api) => {
     team,
     membership: membership.id,
     trigger: (await api.post(`workspaces/${workspace}/run-triggers`, {}, trigger)).body.data.id,
+    notification: (await api.post(`workspaces/${workspace}/notification-configurations`, notification)).body.data.id,
     output: state.output,
     user: somebody.id,
     token: 'at-unknown',

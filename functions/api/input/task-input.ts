@@ -1,7 +1,5 @@
 import * as v from 'valibot';
-import { OutboundError } from '../../outbound/errors.ts';
 import { askTask } from '../../outbound/run-task.ts';
-import { readUrl } from '../../outbound/send.ts';
 import { verificationPayload } from '../../run/task-payload.ts';
 import { enforcementLevels, type TaskStage, taskStages } from '../../run/task-stages.ts';
 import { openHmacKey, type Task, type TaskValues } from '../../store/run-tasks/tasks.ts';
@@ -9,27 +7,10 @@ import type { WorkspaceTaskSettings } from '../../store/run-tasks/workspace-task
 import { unprocessable } from '../errors.ts';
 import type { ApiRequest } from '../request.ts';
 import { taskName } from './names.ts';
+import { outboundUrl } from './outbound-url.ts';
 import { readData, setting, text, toOne } from './validation.ts';
 
 /** What creating and changing run tasks may say (HCP API: run tasks). */
-
-const problemOf = (url: string): string | undefined => {
-  try {
-    readUrl(url);
-    return undefined;
-  } catch (error) {
-    if (error instanceof OutboundError) return error.message;
-    throw error;
-  }
-};
-
-const url = v.pipe(
-  text(1000),
-  v.rawCheck(({ dataset, addIssue }) => {
-    const problem = dataset.typed ? problemOf(dataset.value) : undefined;
-    if (problem) addIssue({ message: `cannot be used: ${problem}` });
-  }),
-);
 
 const stage = v.picklist(taskStages);
 /** Each once, in their order. */
@@ -103,7 +84,7 @@ const verify = async (
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewTask = async (request: ApiRequest, organization: string): Promise<TaskValues> => {
-  const entries = { ...settings, name: taskName, url };
+  const entries = { ...settings, name: taskName, url: outboundUrl };
   const { attributes, relationships: related } = readData(request, entries, relationships);
   checkNoAgents(related);
   const hmacKey = keyOf(attributes['hmac-key']) ?? null;
@@ -120,7 +101,7 @@ export const readNewTask = async (request: ApiRequest, organization: string): Pr
 
 /** @throws {ApiError} 400 or 422 */
 export const readTaskChange = async (request: ApiRequest, task: Task): Promise<Partial<TaskValues>> => {
-  const entries = { ...settings, name: v.optional(taskName), url: v.optional(url) };
+  const entries = { ...settings, name: v.optional(taskName), url: v.optional(outboundUrl) };
   const { attributes, relationships: related } = readData(request, entries, relationships);
   checkNoAgents(related);
   const hmacKey = keyOf(attributes['hmac-key']);

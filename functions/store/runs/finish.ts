@@ -23,7 +23,8 @@ export class RunnerStillStoppingError extends Error {
 
 /**
  * Ends a run: its runner is gone, its status final, its workspace free and the next run started. However often it is
- * called and wherever it is cut off, calling it again completes it; a run that is final keeps its status.
+ * called and wherever it is cut off, calling it again completes it; a run that is final keeps its status. Answers the run
+ * as it ended, undefined when there is none.
  *
  * @param keepDue leave the run to the sweep until the caller, whom nobody calls again for sure, is through
  * @throws {RunnerStillStoppingError} while the runner's process may still run; the queue must not move before.
@@ -33,10 +34,12 @@ export const finishRun = async (
   ending: Ending,
   error?: CaughtError,
   { keepDue = false } = {},
-): Promise<void> => {
+): Promise<Run | undefined> => {
   const run = await getRun(runId);
-  if (!run) return;
-  await leaveQueue(isFinal(run.status) ? run : await settle(run, ending, error, keepDue));
+  if (!run) return undefined;
+  const ended = isFinal(run.status) ? run : await settle(run, ending, error, keepDue);
+  await leaveQueue(ended);
+  return ended;
 };
 
 const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, keepDue: boolean): Promise<Run> => {

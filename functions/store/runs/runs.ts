@@ -43,6 +43,7 @@ export const createRun = async (workspaceId: string, options: NewRun): Promise<R
   const run: Run = {
     ...given,
     ...(agentPool ? { agentPool } : {}),
+    ...(workspace.notifications ? { notifies: true } : {}),
     id,
     organization: workspace.organization,
     workspaceId,

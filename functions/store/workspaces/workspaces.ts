@@ -11,6 +11,7 @@ import { deleteWorkspaceTasksOf } from '../run-tasks/workspace-tasks.ts';
 import { deleteRunTriggersOf } from '../runs/run-triggers.ts';
 import { batchGet, create, get, query, queryAll, remove, update } from '../table.ts';
 import { now } from '../time.ts';
+import { deleteNotificationsOf } from './notifications.ts';
 import { leaveVariableSets } from './variable-sets.ts';
 import {
   claimName,
@@ -112,6 +113,8 @@ export interface Workspace extends WorkspaceSettings, Edited {
   configuration?: { id: string; at: string };
   /** Runs whose saved plans may still be applied. */
   savedPlans?: Set<string>;
+  /** Ids of its notification configurations. */
+  notifications?: Set<string>;
   /** What teams may do with it. */
   teamAccess?: TeamAccess<WorkspaceGrant>;
   /** It is being deleted: for everybody else it is gone. */
@@ -265,6 +268,7 @@ export const deleteWorkspace = async (workspace: Workspace): Promise<boolean> =>
   await forgetGrants(marked.teamAccess);
   await deleteRunTriggersOf(workspace.id);
   await deleteWorkspaceTasksOf(workspace.id);
+  await deleteNotificationsOf(marked.notifications ?? []);
   if (marked.agentPoolId) await leavePool(marked.agentPoolId, workspace.id);
   const { pk } = keys.workspace(workspace.id);
   const rest = await Promise.all(['VAR', 'CONSUMER#'].map((prefix) => queryAll<Key>({ pk, prefix })));

@@ -1,11 +1,12 @@
 import { type Route, versioned } from '../../route.ts';
+import { notificationRoutes } from './notifications.ts';
 import { runTriggerRoutes } from './run-triggers.ts';
 import { variableSetRoutes } from './variable-sets.ts';
 import { variableOfSetRoutes, variableRoutes } from './variables.ts';
 import { workspaceTagRoutes } from './workspace-tags.ts';
 import { workspaceSettingRoutes } from './workspaces.ts';
 
-/** What the function Settings answers: workspaces as they come, change and go, variables and sets of them, tags, and which workspace's applies start runs. */
+/** What the function Settings answers: workspaces as they come, change and go, variables and sets of them, tags, which workspace's applies start runs, and who is told of them. */
 export const settingRoutes: Route[] = versioned([
   ...workspaceSettingRoutes,
   ...variableSetRoutes,
@@ -13,4 +14,5 @@ export const settingRoutes: Route[] = versioned([
   ...variableOfSetRoutes,
   ...workspaceTagRoutes,
   ...runTriggerRoutes,
+  ...notificationRoutes,
 ]);

@@ -1,0 +1,80 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { notificationBody } from '../run/notification-formats.ts';
+import type { DestinationType, NotificationPayload } from '../run/notifications.ts';
+import { OutboundError } from './errors.ts';
+import { send } from './send.ts';
+import { signatureOf } from './signature.ts';
+
+/** What became of one notification, as people are shown it (HCP API: `delivery-responses`). */
+export interface DeliveryResponse {
+  url: string;
+  /** Status, as the API has it; empty when there was no answer. */
+  code: string;
+  /** The beginning of the answer, or why there is none. */
+  body: string;
+  headers: Record<string, string[]>;
+  sentAt: string;
+  successful: boolean;
+}
+
+export interface Destination {
+  url: string;
+  destinationType: DestinationType;
+  /** What is sent is signed with it. */
+  token: string | undefined;
+}
+
+export interface Delivery {
+  response: DeliveryResponse;
+  /** Another time it may be taken. */
+  again: boolean;
+}
+
+const mostBody = 1000;
+const mostHeaders = 20;
+const mostHeader = 200;
+
+/** Cookies are credentials of whoever called, that is of this platform. */
+const shown = (headers: IncomingHttpHeaders): Record<string, string[]> =>
+  Object.fromEntries(
+    Object.entries(headers)
+      .filter(([name, value]) => value !== undefined && !name.startsWith('set-cookie'))
+      .slice(0, mostHeaders)
+      .map(([name, value]) => [name, [value ?? ''].flat().map((one) => one.slice(0, mostHeader))]),
+  );
+
+/** Too many, too early, and what its server is to blame for. */
+const passes = (status: number): boolean => status >= 500 || [408, 425, 429].includes(status);
+
+/** One request to the URL of a notification configuration; whatever comes of it is an answer. */
+export const deliverNotification = async (
+  { url, destinationType, token }: Destination,
+  payload: NotificationPayload,
+  baseUrl: string,
+): Promise<Delivery> => {
+  const body = Buffer.from(JSON.stringify(notificationBody(destinationType, payload)));
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': `TFC/1.0 (+${baseUrl}; TFC)`,
+    ...(token ? { 'x-tfe-notification-signature': signatureOf(body, token) } : {}),
+  };
+  const sentAt = new Date().toISOString();
+  try {
+    const answer = await send({ method: 'POST', url, headers, body });
+    const successful = answer.status >= 200 && answer.status < 300;
+    const said = answer.body.toString('utf8').replaceAll('\0', '').slice(0, mostBody);
+    const response = {
+      url,
+      code: String(answer.status),
+      body: said,
+      headers: shown(answer.headers),
+      sentAt,
+      successful,
+    };
+    return { response, again: passes(answer.status) };
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    const response = { url, code: '', body: error.message, headers: {}, sentAt, successful: false };
+    return { response, again: error.failure !== 'forbidden' };
+  }
+};

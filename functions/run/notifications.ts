@@ -1,0 +1,171 @@
+import type { PhaseReport, Run } from './run.ts';
+import { type RunStatus, timestampKey } from './status.ts';
+
+/** What people are told of a run, and when (HCP API: notification configurations). Pure. */
+
+export const notificationTriggers = [
+  'run:created',
+  'run:planning',
+  'run:needs_attention',
+  'run:applying',
+  'run:completed',
+  'run:errored',
+] as const;
+export type NotificationTrigger = (typeof notificationTriggers)[number];
+
+export const destinationTypes = ['generic', 'slack', 'microsoft-teams'] as const;
+export type DestinationType = (typeof destinationTypes)[number];
+
+/** Something to tell of a run: the trigger, and the status that set it off. Each pair is told once. */
+export interface Notice {
+  trigger: NotificationTrigger;
+  status: RunStatus;
+}
+
+const triggers: Partial<Record<RunStatus, NotificationTrigger>> = {
+  pending: 'run:created',
+  planning: 'run:planning',
+  post_plan_awaiting_decision: 'run:needs_attention',
+  policy_override: 'run:needs_attention',
+  applying: 'run:applying',
+  applied: 'run:completed',
+  planned_and_finished: 'run:completed',
+  // Ended early, be it by an error or by somebody.
+  errored: 'run:errored',
+  canceled: 'run:errored',
+  discarded: 'run:errored',
+};
+
+/** What a run that has just come to its status is told of by; nobody waits for a saved plan or a plan-only run. */
+export const noticeOf = ({
+  status,
+  confirmable,
+  planOnly,
+}: Pick<Run, 'status' | 'confirmable' | 'planOnly'>): Notice | undefined => {
+  if (planOnly) return undefined;
+  const waits = confirmable && status !== 'planned_and_saved';
+  const trigger = triggers[status] ?? (waits ? 'run:needs_attention' : undefined);
+  return trigger && { trigger, status };
+};
+
+/** As sent to destinations of type `generic`; the fields of the run are null in a verification. */
+export interface NotificationPayload {
+  payload_version: 1;
+  notification_configuration_id: string;
+  run_url: string | null;
+  run_id: string | null;
+  run_message: string | null;
+  run_created_at: string | null;
+  run_created_by: string | null;
+  workspace_id: string | null;
+  workspace_name: string | null;
+  organization_name: string | null;
+  notifications: {
+    message: string;
+    trigger: NotificationTrigger | 'verification';
+    run_status: RunStatus | null;
+    run_updated_at: string | null;
+    run_updated_by: string | null;
+  }[];
+}
+
+const changes = (
+  { resourceAdditions = 0, resourceChanges = 0, resourceDestructions = 0 }: PhaseReport,
+  [add, change, destroy]: [string, string, string],
+): string => `${resourceAdditions} ${add}, ${resourceChanges} ${change}, ${resourceDestructions} ${destroy}`;
+
+const planned = ({ plan: { report } }: Run): string =>
+  report?.hasChanges ? `: ${changes(report, ['to add', 'to change', 'to destroy'])}` : '';
+
+/** What a person reads first. Counts only: names and values of resources stay where the run's readers are. */
+const messageOf = (run: Run, { status }: Notice): string => {
+  const { apply } = run;
+  switch (status) {
+    case 'pending':
+      return 'Run created';
+    case 'planning':
+      return 'Run planning';
+    case 'post_plan_awaiting_decision':
+    case 'policy_override':
+      return `Run planned${planned(run)}. Policies failed: somebody has to override them or to discard the run`;
+    case 'applying':
+      return `Run applying${planned(run)}`;
+    case 'applied':
+      return apply.report ? `Run applied: ${changes(apply.report, ['added', 'changed', 'destroyed'])}` : 'Run applied';
+    case 'planned_and_finished':
+      return run.plan.report?.hasChanges ? 'Run planned and finished' : 'Run planned and finished: no changes';
+    case 'errored':
+      return `Run errored ${apply.status === 'errored' ? 'while it applied' : 'before it applied anything'}`;
+    case 'canceled':
+      return 'Run canceled';
+    case 'discarded':
+      return 'Run discarded';
+    default:
+      return `Run planned${planned(run)}. It waits for somebody to confirm or to discard it`;
+  }
+};
+
+/** Id of the user behind a status, where it is somebody's doing. */
+export const authorOf = (run: Run, status: RunStatus): string | undefined => {
+  if (status === 'pending') return run.createdBy;
+  if (status === 'canceled') return run.cancel?.by;
+  return status === 'discarded' || status === 'applying' ? run.decision?.by : undefined;
+};
+
+export interface NoticeFacts {
+  configurationId: string;
+  /** Names of users. */
+  createdBy: string;
+  updatedBy: string | null;
+  /** Of this platform, without a slash at the end. */
+  baseUrl: string;
+}
+
+export const notificationPayload = (
+  run: Run,
+  notice: Notice,
+  { configurationId, createdBy, updatedBy, baseUrl }: NoticeFacts,
+): NotificationPayload => ({
+  payload_version: 1,
+  notification_configuration_id: configurationId,
+  run_url: `${baseUrl}/app/${run.organization}/workspaces/${run.workspaceName}/runs/${run.id}`,
+  run_id: run.id,
+  run_message: run.message,
+  run_created_at: run.createdAt,
+  run_created_by: createdBy,
+  workspace_id: run.workspaceId,
+  workspace_name: run.workspaceName,
+  organization_name: run.organization,
+  notifications: [
+    {
+      message: messageOf(run, notice),
+      trigger: notice.trigger,
+      run_status: notice.status,
+      run_updated_at: run.statusTimestamps[timestampKey(notice.status)] ?? run.createdAt,
+      run_updated_by: updatedBy,
+    },
+  ],
+});
+
+/** Only asks whether somebody is there. */
+export const verificationNotice = (configurationId: string, name: string): NotificationPayload => ({
+  payload_version: 1,
+  notification_configuration_id: configurationId,
+  run_url: null,
+  run_id: null,
+  run_message: null,
+  run_created_at: null,
+  run_created_by: null,
+  workspace_id: null,
+  workspace_name: null,
+  organization_name: null,
+  notifications: [
+    {
+      message: `Verification of ${name}`,
+      trigger: 'verification',
+      run_status: null,
+      run_updated_at: null,
+      run_updated_by: null,
+    },
+  ],
+});

@@ -1,0 +1,41 @@
+/** Lambda tries an asynchronous invocation three times; the waits are shorter here, where people watch. */
+const retryMs = [1_000, 5_000];
+
+/** What is to happen later, kept in memory: with the platform it is gone. */
+export class Later {
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #log: (line: string) => void;
+  #closed = false;
+
+  constructor(log: (line: string) => void) {
+    this.#log = log;
+  }
+
+  after(ms: number, work: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      work();
+    }, ms);
+    timer.unref();
+    this.#timers.add(timer);
+  }
+
+  /** Does it now, and again when it rejects. @param what how a person calls it */
+  async attempt(what: string, work: () => Promise<unknown>, failures = 0): Promise<void> {
+    if (this.#closed) return;
+    try {
+      await work();
+    } catch (error) {
+      const wait = retryMs[failures];
+      const next = wait === undefined ? 'given up' : `again in ${wait} ms`;
+      this.#log(`${what} failed (${(error as Error).name}: ${(error as Error).message}); ${next}`);
+      if (wait === undefined || this.#closed) return;
+      this.after(wait, () => void this.attempt(what, work, failures + 1));
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+}

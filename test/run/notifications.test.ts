@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { notificationBody } from '../../functions/run/notification-formats.ts';
+import {
+  authorOf,
+  type NotificationPayload,
+  noticeOf,
+  notificationPayload,
+  verificationNotice,
+} from '../../functions/run/notifications.ts';
+import type { Run } from '../../functions/run/run.ts';
+import { type RunStatus, runStatuses } from '../../functions/run/status.ts';
+import { newRun } from '../support/run.ts';
+
+const report = { outcome: 'finished', hasChanges: true, resourceAdditions: 2, resourceChanges: 1 } as const;
+const planned: Partial<Run> = { plan: { status: 'finished', statusTimestamps: {}, report } };
+
+describe('a run that came to a status', () => {
+  const told = (change: Partial<Run>) => noticeOf(newRun(change))?.trigger;
+
+  it('is told of by its trigger, and of all others by none', () => {
+    const expected: Partial<Record<RunStatus, string>> = {
+      pending: 'run:created',
+      planning: 'run:planning',
+      post_plan_awaiting_decision: 'run:needs_attention',
+      policy_override: 'run:needs_attention',
+      applying: 'run:applying',
+      applied: 'run:completed',
+      planned_and_finished: 'run:completed',
+      errored: 'run:errored',
+      canceled: 'run:errored',
+      discarded: 'run:errored',
+    };
+    for (const status of runStatuses) expect([status, told({ status })]).toEqual([status, expected[status]]);
+  });
+
+  it('needs attention while somebody may confirm it, unless its plan was only to be kept', () => {
+    for (const status of ['planned', 'cost_estimated', 'policy_checked', 'post_plan_completed'] as const)
+      expect(told({ status, confirmable: true })).toBe('run:needs_attention');
+    expect(told({ status: 'planned_and_saved', confirmable: true })).toBeUndefined();
+  });
+
+  it('is told of to nobody when it is plan-only', () => {
+    for (const status of runStatuses) expect(told({ status, planOnly: true, confirmable: true })).toBeUndefined();
+  });
+});
+
+const facts = { configurationId: 'nc-1', createdBy: 'ada', updatedBy: 'bob', baseUrl: 'https://tf.test' };
+const payloadOf = (change: Partial<Run>, status: RunStatus): NotificationPayload => {
+  const run = newRun({ ...change, status, confirmable: status === 'planned' });
+  return notificationPayload(run, noticeOf(run) as NonNullable<ReturnType<typeof noticeOf>>, facts);
+};
+const messageOf = (status: RunStatus, change: Partial<Run> = planned) =>
+  payloadOf(change, status).notifications[0]?.message;
+
+it('the payload has what HCP Terraform documents', () => {
+  const statusTimestamps = { 'applying-at': '2026-01-01T00:05:00.000Z' };
+  expect(payloadOf({ ...planned, message: 'm', statusTimestamps }, 'applying')).toEqual({
+    payload_version: 1,
+    notification_configuration_id: 'nc-1',
+    run_url: 'https://tf.test/app/acme/workspaces/network/runs/run-aaaaaaaaaaaaaaaa',
+    run_id: 'run-aaaaaaaaaaaaaaaa',
+    run_message: 'm',
+    run_created_at: '2026-01-01T00:00:00.000Z',
+    run_created_by: 'ada',
+    workspace_id: 'ws-aaaaaaaaaaaaaaaa',
+    workspace_name: 'network',
+    organization_name: 'acme',
+    notifications: [
+      {
+        message: 'Run applying: 2 to add, 1 to change, 0 to destroy',
+        trigger: 'run:applying',
+        run_status: 'applying',
+        run_updated_at: '2026-01-01T00:05:00.000Z',
+        run_updated_by: 'bob',
+      },
+    ],
+  });
+});
+
+it.each<[RunStatus, string]>([
+  ['pending', 'Run created'],
+  ['planning', 'Run planning'],
+  ['planned', 'Run planned: 2 to add, 1 to change, 0 to destroy. It waits for somebody to confirm or to discard it'],
+  [
+    'policy_override',
+    'Run planned: 2 to add, 1 to change, 0 to destroy. Policies failed: somebody has to override them or to discard the run',
+  ],
+  ['applied', 'Run applied'],
+  ['planned_and_finished', 'Run planned and finished'],
+  ['errored', 'Run errored before it applied anything'],
+  ['canceled', 'Run canceled'],
+  ['discarded', 'Run discarded'],
+])('%s reads: %s', (status, message) => {
+  expect(messageOf(status)).toBe(message);
+});
+
+it('says what an apply did, and where a run errored', () => {
+  const apply = { status: 'finished', statusTimestamps: {}, report } as const;
+  expect(messageOf('applied', { apply })).toBe('Run applied: 2 added, 1 changed, 0 destroyed');
+  expect(messageOf('errored', { apply: { ...apply, status: 'errored' } })).toBe('Run errored while it applied');
+  expect(messageOf('planned_and_finished', {})).toBe('Run planned and finished: no changes');
+});
+
+it('says whose doing it is, where it is somebody’s', () => {
+  const at = '';
+  expect(authorOf(newRun({ createdBy: 'a' }), 'pending')).toBe('a');
+  expect(authorOf(newRun({ decision: { action: 'apply', by: 'b', at } }), 'applying')).toBe('b');
+  expect(authorOf(newRun({ decision: { action: 'discard', by: 'c', at } }), 'discarded')).toBe('c');
+  expect(authorOf(newRun({ cancel: { by: 'd', at, forceAvailableAt: at } }), 'canceled')).toBe('d');
+  expect(authorOf(newRun({ decision: { action: 'apply', by: 'b', at } }), 'applied')).toBeUndefined();
+});
+
+describe('names and messages that mean harm', () => {
+  const hostile = 'x>|<!channel> <https://evil.test|click> & </a>\n# _b_';
+  const payload = { ...payloadOf({ message: hostile }, 'errored'), workspace_name: '<!here>', run_created_by: hostile };
+
+  it('stay text in Slack', () => {
+    const body = notificationBody('slack', payload) as {
+      text: string;
+      blocks: { text?: { text: string; type: string }; elements?: { type: string; text: string }[] }[];
+    };
+    const said = '&lt;!here&gt;: Run errored before it applied anything';
+    expect(body.text).toBe(said);
+    const [section, context] = body.blocks;
+    expect(section?.text?.text).toBe(`<${payload.run_url}|${said}>`);
+    // What people wrote is in elements that read no markup at all, each on its one line.
+    expect(context?.elements?.map(({ type }) => type)).toEqual([
+      'plain_text',
+      'plain_text',
+      'plain_text',
+      'plain_text',
+      'plain_text',
+    ]);
+    expect(context?.elements?.[2]?.text).toBe('Run: x>|<!channel> <https://evil.test|click> & </a> # _b_');
+  });
+
+  it('stay text in Teams', () => {
+    const body = notificationBody('microsoft-teams', payload) as {
+      title: string;
+      sections: { markdown: boolean; facts: { name: string; value: string }[] }[];
+      potentialAction: { targets: { uri: string }[] }[];
+    };
+    expect(JSON.stringify(body)).not.toMatch(/[<>]/);
+    expect(body.sections[0]?.markdown).toBe(false);
+    expect(body.sections[0]?.facts[2]).toEqual({
+      name: 'Run',
+      value: 'x&gt;|&lt;!channel&gt; &lt;https://evil.test|click&gt; &amp; &lt;/a&gt; # _b_',
+    });
+    expect(body.potentialAction[0]?.targets[0]?.uri).toBe(payload.run_url);
+  });
+
+  it('are cut where they are long', () => {
+    const long = { ...payload, run_message: 'a'.repeat(10_000) };
+    for (const type of ['slack', 'microsoft-teams'] as const)
+      expect(JSON.stringify(notificationBody(type, long)).length).toBeLessThan(3000);
+  });
+});
+
+it('a verification is of no run, in every form', () => {
+  const payload = verificationNotice('nc-1', 'Chat');
+  expect(payload).toMatchObject({ run_id: null, workspace_id: null, notifications: [{ trigger: 'verification' }] });
+  expect(notificationBody('generic', payload)).toBe(payload);
+  expect(notificationBody('slack', payload)).toMatchObject({ text: 'Verification of Chat' });
+  expect(notificationBody('microsoft-teams', payload)).not.toHaveProperty('potentialAction');
+});
