@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { NotificationPayload } from '../../functions/run/notifications.ts';
 import type { TaskPayload } from '../../functions/run/task-payload.ts';
 import { signatureOf } from '../support/task-server.ts';
-import { attach, callBack, fails, isSilent, newTask, passes, stagesOf } from './support/run-tasks.ts';
+import { attach, callBack, fails, isSilent, newTask, passes, stagesOf, startServer } from './support/run-tasks.ts';
 import {
   client,
   newName,
@@ -183,5 +184,41 @@ describe.concurrent('run tasks', () => {
     const ended = await untilFinal(run);
     expect([ended.attributes.status, server.requests.length]).toEqual(['errored', 1]);
     expect(await stagesOf(run)).toEqual(['pre_apply: failed (errored)']);
+  });
+});
+
+describe.concurrent('notifications', () => {
+  it('tell of a run all the way, signed, and cost a run of another workspace nothing', async ({ expect }) => {
+    const server = await startServer();
+    const workspace = await newWorkspace();
+    await client.create(`/workspaces/${workspace.id}/notification-configurations`, 'notification-configurations', {
+      name: newName('hook'),
+      'destination-type': 'generic',
+      url: server.url,
+      enabled: true,
+      token: 'secret',
+      triggers: ['run:created', 'run:planning', 'run:needs_attention', 'run:applying', 'run:completed', 'run:errored'],
+    });
+    const run = await untilConfirmable(await startRun(workspace, files));
+    await client.act(run.id, 'apply');
+    await untilFinal(run);
+    await server.request(6);
+    const told = server.requests.map(({ payload }) => payload as unknown as NotificationPayload);
+    // They are sent side by side.
+    expect(told.flatMap(({ notifications }) => notifications.map(({ trigger }) => trigger)).sort()).toEqual([
+      'run:applying',
+      'run:completed',
+      'run:created',
+      'run:needs_attention',
+      'run:planning',
+      'verification',
+    ]);
+    expect(told.every(({ run_id }) => run_id === run.id || run_id === null)).toBe(true);
+    for (const { bytes, headers } of server.requests)
+      expect(headers['x-tfe-notification-signature']).toBe(signatureOf(bytes, 'secret'));
+    const used = (id: string) => fetch(`${platform.awsEndpointUrl}/_usage?run=${id}`).then((answer) => answer.text());
+    expect(await used(run.id)).toContain('NotifyFunction');
+    const quiet = await untilFinal(await startRun(await newWorkspace({ 'auto-apply': true }), files));
+    expect(await used(quiet.id)).not.toContain('NotifyFunction');
   });
 });

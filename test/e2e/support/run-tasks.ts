@@ -33,13 +33,19 @@ export const fails: Work = (payload) => callBack(payload, { status: 'failed', me
 /** Somebody else calls back, or nobody. */
 export const isSilent: Work = () => {};
 
+/** A server that is closed after the tests. */
+export const startServer = async (): Promise<TaskServer> => {
+  const server = await startTaskServer();
+  servers.push(server);
+  return server;
+};
+
 /** A server, and its run task in the organization. */
 export const newTask = async (
   work: Work,
   attributes: Record<string, unknown> = {},
 ): Promise<{ server: TaskServer; task: Resource }> => {
-  const server = await startTaskServer();
-  servers.push(server);
+  const server = await startServer();
   server.answer = async (request, response) => {
     status(200)(request, response);
     if (request.payload.access_token !== 'test-token') await work(request.payload);
