@@ -120,6 +120,9 @@ export interface Live<T> {
   refresh(): void;
 }
 
+/** How often what is asked for again and again is, for a change to be on screen within a second. */
+export const soon = (): number => 800;
+
 /**
  * A value of the API on screen.
  * @param key what it is of; another key starts over

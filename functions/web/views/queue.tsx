@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import type { Resource } from '../../cli/client.ts';
 import { displayStatus } from '../../run/display.ts';
 import { isFinal, runStatuses } from '../../run/status.ts';
-import { useLive } from '../live.ts';
+import { soon, useLive } from '../live.ts';
 import { Loaded, Notice } from '../parts/basics.tsx';
 import { OrganizationShell } from '../parts/organization-shell.tsx';
 import { knowPeople } from '../parts/person.tsx';
@@ -27,8 +27,8 @@ interface Found {
 const working = runStatuses.filter((status) => status !== 'pending' && !isFinal(status)).join();
 const mostInLine = 500;
 
-const pace = ({ open }: Found): number =>
-  (open.some((run) => toneOf(run) === 'running') ? 1_500 : 4_000) * Math.ceil((open.length + 1) / 100);
+/** A long line takes longer to read. */
+const pace = ({ open }: Found): number => soon() * Math.ceil((open.length + 1) / 100);
 
 /** Those that have ended are asked for again when others are open than before. */
 const reader = (organization: string): (() => Promise<Found>) => {

@@ -1,10 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '../../cli/client.ts';
-import { useLive } from '../live.ts';
+import { soon, useLive } from '../live.ts';
 import { Loaded } from '../parts/basics.tsx';
 import { knowPeople } from '../parts/person.tsx';
 import { RunLine } from '../parts/run-line.tsx';
-import { isOver } from '../parts/status.tsx';
 import { InLine } from '../parts/wait.tsx';
 import { call, related } from '../session.ts';
 import { type Wait, waitsOf } from '../text/queue.ts';
@@ -28,8 +27,6 @@ const load = async (workspaceId: string, page: number, planOnly: boolean): Promi
   return { runs: data, more: Boolean(meta?.pagination?.['next-page']), total: meta?.pagination?.['total-count'] ?? 0 };
 };
 
-const pace = ({ runs }: Found): number => (runs.every(isOver) ? 3_000 : 1_000);
-
 const noteOf = (wait: Wait | undefined, cut: boolean) => wait && (cut ? 'in line' : <InLine wait={wait} />);
 
 /** Every run of a workspace, newest first; what waits for its turn says so. */
@@ -40,7 +37,7 @@ export const Runs = ({ workspace, current }: { workspace: Resource; current: Res
   const list = useLive(
     `runs/${workspace.id}/${page.value}/${planOnly.value}`,
     () => load(workspace.id, page.value, planOnly.value),
-    pace,
+    soon,
   );
   return (
     <Loaded live={list} what="runs">

@@ -1,11 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '../../cli/client.ts';
-import { type Live, useLive } from '../live.ts';
+import { type Live, soon, useLive } from '../live.ts';
 import { hrefOf } from '../location.ts';
 import { Loaded } from '../parts/basics.tsx';
 import { knowPeople } from '../parts/person.tsx';
 import { Shell } from '../parts/shell.tsx';
-import { isOver } from '../parts/status.tsx';
 import type { Tab } from '../places.ts';
 import { call } from '../session.ts';
 import { LockBar } from './lock.tsx';
@@ -29,8 +28,6 @@ const load = async (organization: string, name: string): Promise<WorkspaceAndRun
   return { workspace: data, run: included?.find(({ type }) => type === 'runs') };
 };
 
-const pace = ({ run }: WorkspaceAndRun): number => (run && !isOver(run) ? 900 : 2_500);
-
 const names: [Tab, string][] = [
   ['overview', 'Overview'],
   ['runs', 'Runs'],
@@ -48,7 +45,7 @@ export const WorkspaceView = ({
   workspace: string;
   tab: Tab;
 }) => {
-  const live = useLive(`workspace/${organization}/${name}`, () => load(organization, name), pace);
+  const live = useLive(`workspace/${organization}/${name}`, () => load(organization, name), soon);
   const starting = useSignal(false);
   return (
     <Shell

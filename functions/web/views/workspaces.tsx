@@ -1,7 +1,7 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { Resource } from '../../cli/client.ts';
-import { useLive } from '../live.ts';
+import { soon, useLive } from '../live.ts';
 import { hrefOf, useQuery } from '../location.ts';
 import { may, organizationNow } from '../organization.ts';
 import { Ago, Loaded } from '../parts/basics.tsx';
@@ -26,11 +26,9 @@ const groups: [Group, string][] = [
   ['idle', 'Idle'],
 ];
 
-const pace = (rows: Row[]): number => (rows.some(({ group }) => group === 'running') ? 900 : 2_500);
-
 export const Workspaces = ({ organization }: { organization: string }) => {
   const read = useMemo(() => workspaceList(organization), [organization]);
-  const list = useLive(`workspaces/${organization}`, read, pace);
+  const list = useLive(`workspaces/${organization}`, read, soon);
   const adding = useSignal(false);
   return (
     <OrganizationShell organization={organization} at="workspaces">
