@@ -7,6 +7,7 @@ import { Confirm } from '../parts/dialog.tsx';
 import { Choice, Form, Select, Text, textOf } from '../parts/form.tsx';
 import { call, change, changed, get, related } from '../session.ts';
 import { Execution, executionIn, executionOf } from './execution.tsx';
+import { Notifications } from './notifications.tsx';
 import { RunTriggers } from './run-triggers.tsx';
 import { TeamAccess } from './team-access.tsx';
 import { WorkspaceTasks } from './workspace-tasks.tsx';
@@ -114,6 +115,7 @@ export const Settings = ({
       </section>
       <div class="stack">
         <WorkspaceTasks workspace={workspace} organization={organization} />
+        {permissions['can-update'] && <Notifications workspace={workspace} />}
         <RunTriggers workspace={workspace} organization={organization} />
         {permissions['can-update'] && <TeamAccess what="workspace" id={workspace.id} organization={organization} may />}
         {permissions['can-destroy'] && <Danger workspace={workspace} organization={organization} />}

@@ -137,7 +137,7 @@ const Line = ({ grant, team, on, onEdit, onRemove }: LineProps) => {
           <button type="button" class="small-button" aria-label={`Change the access of ${name}`} onClick={onEdit}>
             Change
           </button>
-          <button type="button" class="small-button" aria-label={`Take the access of ${name} away`} onClick={onRemove}>
+          <button type="button" class="small-button" aria-label={`Remove the access of ${name}`} onClick={onRemove}>
             Remove
           </button>
         </span>

@@ -44,7 +44,7 @@ it('a team is made, gets people and access, and gives it back', async () => {
   const access = `/team-workspaces?filter[workspace][id]=${workspace.id}`;
   const [given] = await client.list(access);
   expect(given?.attributes).toMatchObject({ access: 'custom', runs: 'apply', 'workspace-locking': true });
-  await page.getByRole('button', { name: `Take the access of ${name} away` }).click();
+  await page.getByRole('button', { name: `Remove the access of ${name}` }).click();
   await dialog.getByRole('button', { name: 'Take it away' }).click();
   await page.getByRole('link', { name, exact: true }).waitFor({ state: 'detached' });
   expect(await client.list(access)).toEqual([]);

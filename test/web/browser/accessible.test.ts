@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
 import { attachPolicy } from '../../e2e/support/policies.ts';
-import { attach, callBack, newTask } from '../../e2e/support/run-tasks.ts';
+import { attach, callBack, newTask, startServer } from '../../e2e/support/run-tasks.ts';
 import { newName, newWorkspace, resources, startRun, untilConfirmable, untilFinal } from '../../e2e/support/world.ts';
 import { client, newPage, organization, runPath, visit } from './support/reader.ts';
 
@@ -78,6 +78,13 @@ beforeAll(async () => {
       workspace: { data: { type: 'workspaces', id: workspace.id } },
     },
   );
+  await client.create(`/workspaces/${workspace.id}/notification-configurations`, 'notification-configurations', {
+    name: 'Chat',
+    'destination-type': 'generic',
+    url: (await startServer()).url,
+    enabled: true,
+    triggers: ['run:needs_attention'],
+  });
   const at = `/app/${organization}/workspaces/${name}`;
   const settings = `/app/${organization}/settings`;
   Object.assign(views, {
@@ -111,6 +118,8 @@ beforeAll(async () => {
     variables: { path: `${at}/variables`, ready: 'unused' },
     'new variable': { path: `${at}/variables`, ready: 'unused', open: 'Add variable' },
     settings: { path: `${at}/settings`, ready: team.attributes.name, open: 'Attach a run task' },
+    notifications: { path: `${at}/settings`, ready: 'Last answers', unfolds: ['Last answers'] },
+    'new notification': { path: `${at}/settings`, ready: 'Last answers', open: 'New notification' },
     'run that applied': { path: runPath(name, applied.id), ready: 'What differs from the state before' },
     'run that failed': { path: runPath(name, failed.id), ready: 'Terraform v' },
     'run that waits': { path: runPath(name, waiting.id), ready: 'terraform_data.c' },

@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { Client } from '../../../functions/cli/client.ts';
 import { operate } from '../../e2e/support/operator.ts';
+import { startServer } from '../../e2e/support/run-tasks.ts';
 import { newName } from '../../e2e/support/world.ts';
 import { newMember } from './support/operator.ts';
 import { client, organization, platform, visit } from './support/reader.ts';
@@ -122,6 +123,57 @@ it('the second of two who change a project, a team or a workspace is told, and u
   const { attributes, relationships } = await client.get(`/workspaces/${workspace.id}`);
   expect(attributes).toMatchObject({ 'execution-mode': 'agent', 'auto-apply': true, 'tag-names': ['one', 'two'] });
   expect(relationships?.['agent-pool']?.data).toEqual({ type: 'agent-pools', id: pool.id });
+});
+
+it('notifications of a workspace are made, verified, turned off and deleted, and what destinations say stays text', async () => {
+  const workspace = await make('workspaces', {});
+  const server = await startServer();
+  const answer = (code: number) => {
+    server.answer = (_, response) => response.writeHead(code).end(evil);
+  };
+  const at = `/app/${organization}/workspaces/${workspace.attributes.name}/settings`;
+  const page = await visit(at);
+  const panel = page.getByRole('region', { name: 'Notifications' });
+  const dialog = page.getByRole('dialog');
+  await panel.getByText('Nobody is told').waitFor();
+  await panel.getByRole('button', { name: 'New notification' }).click();
+  await dialog.getByLabel('Destination').selectOption('generic');
+  await dialog.getByLabel('Name').fill(evil);
+  await dialog.getByLabel('URL').fill(server.url);
+  await dialog.getByLabel('Token').fill('secret');
+  await dialog.getByLabel('applies').check();
+  answer(500);
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.getByRole('alert').getByText('it answered 500').waitFor();
+  answer(200);
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await panel.getByText('needs attention, applies, errored').waitFor();
+
+  await panel.getByRole('button', { name: 'Verify' }).click();
+  await panel.getByRole('status').getByText('took a verification request').waitFor();
+  answer(503);
+  await panel.getByRole('button', { name: 'Verify' }).click();
+  await panel.getByText('it answered 503').waitFor();
+  await panel.getByText('failing').waitFor();
+  await panel.getByText('Last answers').click();
+  await panel.locator('.mono', { hasText: 'onerror' }).first().waitFor();
+  await panel.getByRole('button', { name: 'Disable' }).click();
+  await panel.getByText('hears of nothing any more').waitFor();
+
+  await panel.getByRole('button', { name: 'Change' }).click();
+  expect(await dialog.getByLabel('Token', { exact: true }).inputValue()).toBe('');
+  await dialog.getByLabel('Name').fill('Quiet');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await panel.getByRole('button', { name: 'Delete Quiet' }).click();
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await panel.getByText('Nobody is told').waitFor();
+  expect(await page.locator('img').count()).toBe(0);
+
+  const reader = await visit(at, { token: await newMember(organization, 'read') });
+  await reader.getByText('Only admins').waitFor();
+  expect(await reader.getByText('Notifications').count()).toBe(0);
 });
 
 it('who may not read the audit trail or manage tokens sees neither', async () => {

@@ -51,7 +51,7 @@ const checkVerified = ({ response }: Delivery): void => {
   throw new ApiError(400, [
     {
       title: 'verification failed',
-      detail: `The destination must answer a verification request with 2xx, but ${said}. Check the URL, or save it with enabled false and enable it later.`,
+      detail: `The destination must answer a verification request with 2xx, but ${said}. Check the URL, or leave it disabled, and enable it later.`,
       source: { pointer: '/data/attributes/url' },
     },
   ]);
