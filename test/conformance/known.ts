@@ -43,6 +43,7 @@ export const known: readonly Known[] = [
     'pagination.pagination: is not described',
     'clients read meta.pagination; here the description has its members in meta',
   ],
+  ['notification-configurations.attributes.token: is for writing only', 'in the documentation’s samples: null'],
   [
     'GET /organizations/{organization_name}/organization-memberships.meta.status-counts: is not described',
     'in the documentation’s samples; the description has it with each membership',

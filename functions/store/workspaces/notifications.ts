@@ -4,7 +4,7 @@ import { asEdit, type Edited, type Editor } from '../edits.ts';
 import { type Key, keys } from '../keys.ts';
 import { updateRun } from '../runs/runs.ts';
 import { open, type SecretContext, seal } from '../secrets.ts';
-import { batchGet, type Change, create, get, queryAll, remove, update } from '../table.ts';
+import { batchGet, type Change, create, get, query, remove, update } from '../table.ts';
 import { now } from '../time.ts';
 import type { Workspace } from './workspaces.ts';
 
@@ -58,9 +58,16 @@ export const listNotifications = async ({ notifications }: Workspace): Promise<N
 export const openToken = async (configuration: NotificationConfiguration): Promise<string | undefined> =>
   configuration.sealedToken && open(configuration.sealedToken, contextOf(configuration));
 
-/** Runs know from their creation whether somebody wants to hear of them; those that wait or run already learn it now. */
+/** So many at most: each is a write. */
+const mostOpenRuns = 100;
+
+/**
+ * Runs know from their creation whether somebody wants to hear of them (decisions/0019). Those that are under way learn it
+ * with the first configuration: the next in line, and whoever waits with a saved plan.
+ */
 const tellOpenRuns = async ({ id, savedPlans }: Workspace): Promise<void> => {
-  const queued = await queryAll<{ runId: string }>({ pk: keys.workspace(id).pk, prefix: 'QUEUE#' });
+  const queue = { pk: keys.workspace(id).pk, prefix: 'QUEUE#', limit: mostOpenRuns };
+  const queued = await query<{ runId: string }>(queue);
   const runIds = new Set([...queued.map(({ runId }) => runId), ...(savedPlans ?? [])]);
   await Promise.all([...runIds].map((runId) => updateRun(runId, { set: { notifies: true } })));
 };
