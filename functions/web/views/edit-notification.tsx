@@ -12,12 +12,6 @@ const urlHints: Record<DestinationType, string> = {
   'microsoft-teams': 'Of an incoming webhook. Who knows it can write into the channel.',
 };
 
-const placeholders: Record<DestinationType, string> = {
-  generic: 'https://',
-  slack: 'https://hooks.slack.com/services/…',
-  'microsoft-teams': 'https://….webhook.office.com/…',
-};
-
 interface EditProps {
   /** Of those of the workspace. */
   path: string;
@@ -66,14 +60,7 @@ export const EditNotification = ({ path: all, configuration, onClose }: EditProp
           />
         )}
         <Text label="Name" name="name" required value={known?.name} />
-        <Text
-          label="URL"
-          name="url"
-          required
-          value={known?.url}
-          placeholder={placeholders[type.value]}
-          hint={urlHints[type.value]}
-        />
+        <Text label="URL" name="url" required value={known?.url} placeholder="https://" hint={urlHints[type.value]} />
         {type.value === 'generic' && (
           <Text
             label="Token"
