@@ -31,7 +31,6 @@ const features: Record<string, string[]> = {
     'organizations/*/github-app-installations',
     'organizations/*/vcs',
     'organizations/*/vcs-events',
-    'configuration-versions/*/ingress-attributes',
   ],
   'SSH keys': ['ssh-keys', 'organizations/*/ssh-keys', 'workspaces/*/relationships/ssh-key'],
   stacks: ['stacks', 'organizations/*/stacks', 'varsets/*/relationships/stacks'],

@@ -20,7 +20,7 @@ export interface Surroundings {
   variables: { key: string; category: string; sensitive: boolean }[];
 }
 
-/** `input.run`, with what is known of its cost as Sentinel's tfrun has it (HCP docs: OPA input). There is no version control system here, so its facts are empty. */
+/** `input.run`, with what is known of its cost as Sentinel's tfrun has it (HCP docs: OPA input). There is no version control system here; the commit is what the uploader said. */
 export const runInput = (run: Run, { workspace, ...around }: Surroundings): Record<string, unknown> => {
   const cost = costInput(run.costEstimate);
   return {
@@ -28,7 +28,7 @@ export const runInput = (run: Run, { workspace, ...around }: Surroundings): Reco
     created_at: run.createdAt,
     created_by: around.createdBy,
     message: run.message,
-    commit_sha: '',
+    commit_sha: run.ingress?.commitSha ?? '',
     is_destroy: run.isDestroy,
     refresh: run.refresh,
     refresh_only: run.refreshOnly,

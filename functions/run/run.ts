@@ -7,6 +7,18 @@ import type { PhaseStatus, RunStatus } from './status.ts';
 export type Timestamp = string;
 export type PhaseName = 'plan' | 'apply';
 
+/** The commit a configuration was made from, as its uploader said (HCP API: ingress attributes). */
+export interface Ingress {
+  commitSha: string;
+  commitMessage: string | null;
+  commitUrl: string | null;
+  branch: string | null;
+  /** `owner/repository`. */
+  identifier: string | null;
+  cloneUrl: string | null;
+  senderUsername: string | null;
+}
+
 /** One attempt to bring a workspace's infrastructure to its configuration. Holds ids and facts, never content. */
 export interface Run extends RunOptions {
   id: string;
@@ -16,6 +28,8 @@ export interface Run extends RunOptions {
   /** Dense and rising within the workspace: the order of the queue and of lists. */
   number: number;
   configurationVersionId: string;
+  /** Of its configuration; absent when that came without. */
+  ingress?: Ingress;
   status: RunStatus;
   /** True exactly while a user may confirm; written together with the status that rests (api: runs). */
   confirmable: boolean;

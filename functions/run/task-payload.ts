@@ -46,6 +46,7 @@ type RunFacts = Pick<
   | 'workingDirectory'
   | 'configurationVersionId'
   | 'planOnly'
+  | 'ingress'
 >;
 
 export interface PayloadFacts {
@@ -86,10 +87,10 @@ export const taskPayload = ({ run, result, ...facts }: PayloadFacts): TaskPayloa
     organization_name: run.organization,
     configuration_version_id: run.configurationVersionId,
     configuration_version_download_url: facts.hasConfiguration ? configurationUrl : null,
-    vcs_repo_url: null,
-    vcs_branch: null,
+    vcs_repo_url: run.ingress?.cloneUrl ?? null,
+    vcs_branch: run.ingress?.branch ?? null,
     vcs_pull_request_url: null,
-    vcs_commit_url: null,
+    vcs_commit_url: run.ingress?.commitUrl ?? null,
     capabilities,
     capabilitites: capabilities,
     ...(result.stage === 'pre_plan' ? {} : { plan_json_api_url: planUrl }),

@@ -80,13 +80,12 @@ export const readRunFilter = async (
     const ids = await workspacesNamed(organization, names);
     byPointer.push(({ workspaceId }) => ids.has(workspaceId));
   }
-  // There are no commits here.
-  const never = text(request, 'search[commit]');
-  if (never) byPointer.push(() => false);
+  const commit = text(request, 'search[commit]');
 
   const byRun: ((run: Run) => boolean)[] = [];
   if (statuses.length) byRun.push(({ status }) => statuses.includes(status));
   if (pools.length) byRun.push(({ agentPool }) => agentPool !== undefined && pools.includes(agentPool.name));
+  if (commit) byRun.push(({ ingress }) => ingress?.commitSha.startsWith(commit) ?? false);
   if (within.length) byRun.push((run) => within.some((group) => inGroup(run, group)));
   if (user || basic) {
     const ids = await usersNamed(organization, user || basic);
@@ -101,6 +100,6 @@ export const readRunFilter = async (
       (statuses.length > 0 && statuses.every((status) => !isFinal(status))) ||
       (within.length > 0 && !within.includes('final')),
     ...times,
-    plain: !asked && !basic && !user && !never && !times.from,
+    plain: !asked && !basic && !user && !commit && !times.from,
   };
 };

@@ -5,6 +5,7 @@ import { type Call, type Command, ofWorkspace } from '../arguments.ts';
 import { attend } from '../attend.ts';
 import type { Client, Resource } from '../client.ts';
 import { hasConfiguration } from '../cloud-block.ts';
+import { commitOf } from '../commit.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
 import { program } from '../program.ts';
 import { print, printJson, say } from '../terminal.ts';
@@ -23,7 +24,10 @@ const upload = async (client: Client, workspace: Resource, folder: string, specu
   const root = rootOf(folder, workspace.attributes['working-directory']);
   const archive = await packFolder(root);
   if (!quiet) say(`Uploading ${relative(process.cwd(), root) || 'this folder'} (${bytes(archive.length)} packed)`);
-  const version = await client.upload(workspace.id, archive, { speculative });
+  const version = await client.upload(workspace.id, archive, {
+    speculative,
+    'ingress-attributes': await commitOf(root),
+  });
   const { status, 'error-message': why } = version.attributes;
   if (status !== 'uploaded') {
     throw new CommandError(why ?? `The configuration was not taken: it is ${status}. Try again.`, exit.failed);
@@ -81,7 +85,7 @@ export const start: Command = {
     ...ofWorkspace,
   },
   more: `The folder is the one you are in, unless said; its cloud block, if it has one, says which workspace. What .terraformignore
-names stays here. With --watch it ends as the run does (${program} help exit-codes).
+names stays here; a checkout of git without changes says which commit it is. With --watch it ends as the run does (${program} help exit-codes).
 
   ${program} runs start --watch -m "More memory"
   ${program} runs start ./network --workspace network --plan-only --var size=3 --watch

@@ -1,3 +1,4 @@
+import type { Ingress } from '../../run/run.ts';
 import { peekObject, putObject } from '../bucket.ts';
 import { newId } from '../id.ts';
 import { type Key, keys, objects } from '../keys.ts';
@@ -25,6 +26,7 @@ export interface ConfigurationVersion {
   /** Since when one that was provisional is the workspace's all the same. */
   adoptedAt?: string;
   source: Source;
+  ingress?: Ingress;
   createdBy: string;
   createdAt: string;
   statusTimestamps: Record<string, string>;
@@ -46,7 +48,7 @@ export const uploadSeconds = 3600;
 
 export type NewConfigurationVersion = Pick<
   ConfigurationVersion,
-  'organization' | 'workspaceId' | 'autoQueueRuns' | 'speculative' | 'provisional' | 'source' | 'createdBy'
+  'organization' | 'workspaceId' | 'autoQueueRuns' | 'speculative' | 'provisional' | 'source' | 'ingress' | 'createdBy'
 >;
 
 export const createConfigurationVersion = async (given: NewConfigurationVersion): Promise<ConfigurationVersion> => {

@@ -6,6 +6,7 @@ import { overrideOf } from '../../cli/run-facts.ts';
 import { useLive } from '../live.ts';
 import { hrefOf } from '../location.ts';
 import { Ago, Facts, Loaded, Notice } from '../parts/basics.tsx';
+import { Commit } from '../parts/commit.tsx';
 import { knowPeople, Person } from '../parts/person.tsx';
 import { Shell } from '../parts/shell.tsx';
 import { Stages } from '../parts/stages.tsx';
@@ -25,6 +26,8 @@ export interface RunParts {
   plan: Resource | undefined;
   apply: Resource | undefined;
   costEstimate: Resource | undefined;
+  /** Which commit its configuration is of. */
+  ingress: Resource | undefined;
   taskStages: Resource[];
   workspace: Resource | undefined;
   /** The run that holds the workspace while this one waits for its turn. */
@@ -32,7 +35,7 @@ export interface RunParts {
 }
 
 const load = async (id: string): Promise<RunParts> => {
-  const path = `/runs/${encodeURIComponent(id)}?include=plan,apply,cost_estimate,task_stages,workspace,created_by`;
+  const path = `/runs/${encodeURIComponent(id)}?include=plan,apply,cost_estimate,task_stages,workspace,created_by,configuration_version.ingress_attributes`;
   const { data: run, included = [] } = await call('GET', path);
   knowPeople(included);
   const find = (type: string) => included.find((resource) => resource.type === type);
@@ -43,6 +46,7 @@ const load = async (id: string): Promise<RunParts> => {
     plan: find('plans'),
     apply: find('applies'),
     costEstimate: find('cost-estimates'),
+    ingress: find('ingress-attributes'),
     taskStages: included.filter(({ type }) => type === 'task-stages'),
     workspace,
     front,
@@ -99,6 +103,7 @@ const Run = ({
   plan,
   apply,
   costEstimate,
+  ingress,
   taskStages,
   workspace,
   front,
@@ -174,6 +179,9 @@ const Run = ({
           <section class="panel pad">
             <Facts
               facts={[
+                ...(ingress
+                  ? [['Commit', <Commit key="commit" ingress={ingress} />] as [string, ComponentChildren]]
+                  : []),
                 ['Terraform', attributes['terraform-version']],
                 [
                   'Applies',

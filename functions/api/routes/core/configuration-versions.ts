@@ -17,14 +17,19 @@ import {
 } from '../../../store/workspaces/configuration-versions.ts';
 import type { Workspace } from '../../../store/workspaces/workspaces.ts';
 import { type Answer, accepted, created, done, ok, redirect } from '../../answer.ts';
-import { configurationVersionDocument } from '../../documents/configuration-versions.ts';
+import {
+  configurationVersionDocument,
+  ingressDocument,
+  ingressDocuments,
+} from '../../documents/configuration-versions.ts';
 import { conflict, notFound } from '../../errors.ts';
 import { configurationVersion, run, taskConfigurationVersion, workspace } from '../../finders.ts';
 import { includes } from '../../include.ts';
+import { ingressAttributes } from '../../input/ingress-input.ts';
 import { readData, setting } from '../../input/validation.ts';
 import { list, pageOf } from '../../pagination.ts';
 import { acceptUpload } from '../../queue-run.ts';
-import { sourceOf } from '../../request.ts';
+import { type ApiRequest, sourceOf } from '../../request.ts';
 import { type Context, type Route, route } from '../../route.ts';
 
 const knownIncludes = ['ingress_attributes', 'run'] as const;
@@ -35,6 +40,7 @@ const create = async ({ request, subject, principal }: Context<Workspace>): Prom
     'auto-queue-runs': setting(v.boolean()),
     speculative: setting(v.boolean()),
     provisional: setting(v.boolean()),
+    'ingress-attributes': setting(ingressAttributes),
   });
   const version = await createConfigurationVersion({
     organization: subject.organization,
@@ -43,6 +49,7 @@ const create = async ({ request, subject, principal }: Context<Workspace>): Prom
     speculative: attributes.speculative ?? false,
     provisional: attributes.provisional ?? false,
     source: sourceOf(request),
+    ingress: attributes['ingress-attributes'] ?? undefined,
     createdBy: principal.userId,
   });
   const uploadUrl = await presignPut(objects.configuration(version.id), uploadSeconds);
@@ -51,16 +58,23 @@ const create = async ({ request, subject, principal }: Context<Workspace>): Prom
 
 /** Clients wait here for their upload, and S3 tells of it later (api.md §3.3). */
 const read = async ({ request, subject }: Context<ConfigurationVersion>): Promise<Answer> => {
-  includes(request, knownIncludes);
-  return ok(configurationVersionDocument(await acceptUpload(subject)));
+  const document = configurationVersionDocument(await acceptUpload(subject));
+  return ok(document, included(request, [subject]));
+};
+
+const included = (request: ApiRequest, versions: ConfigurationVersion[]) =>
+  includes(request, knownIncludes).has('ingress_attributes') ? ingressDocuments(versions) : undefined;
+
+const ingress = async ({ subject }: Context<ConfigurationVersion>): Promise<Answer> => {
+  if (subject.ingress) return ok(ingressDocument(subject.id, subject.ingress));
+  throw notFound('Nobody said which commit this configuration is of.');
 };
 
 const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
-  includes(request, knownIncludes);
   const page = pageOf(request);
   const { items, total } = await listConfigurationVersions(subject, page);
   const data = items.map((version) => configurationVersionDocument(version));
-  return list(request, page, total, data);
+  return list(request, page, total, data, included(request, items));
 };
 
 /** What a run without a configuration of its own would take stays. Clients look for these words (api.md §3.3). */
@@ -110,6 +124,7 @@ export const configurationVersionRoutes: Route[] = [
   route('POST', '/workspaces/{workspace}/configuration-versions', 'run:plan', workspace, create),
   route('GET', '/workspaces/{workspace}/configuration-versions', 'configuration:read', workspace, listOfWorkspace),
   route('GET', base, 'configuration:read', configurationVersion, read),
+  route('GET', `${base}/ingress-attributes`, 'configuration:read', configurationVersion, ingress),
   route('GET', `${base}/download`, 'configuration:read', taskConfigurationVersion, ({ subject }) => download(subject)),
   route('POST', `${base}/actions/archive`, 'run:apply', configurationVersion, archive),
   route(

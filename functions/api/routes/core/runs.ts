@@ -12,7 +12,7 @@ import {
 import { getConfigurationVersion } from '../../../store/workspaces/configuration-versions.ts';
 import { getWorkspace, type Workspace } from '../../../store/workspaces/workspaces.ts';
 import { type Answer, created, ok, type Resource } from '../../answer.ts';
-import { configurationVersionDocument } from '../../documents/configuration-versions.ts';
+import { configurationVersionDocument, ingressDocuments } from '../../documents/configuration-versions.ts';
 import { costEstimateDocument } from '../../documents/cost-estimates.ts';
 import { capacityDocument } from '../../documents/organizations.ts';
 import { applyDocument, planDocument, runDocument } from '../../documents/runs.ts';
@@ -78,6 +78,7 @@ const related = async (
     ...(include.has('cost_estimate') ? runs.flatMap((one) => costEstimateDocument(one) ?? []) : []),
     ...workspaces.map((one) => workspaceDocument(one, granted(one.id))),
     ...versions.map((one) => configurationVersionDocument(one)),
+    ...(include.has('configuration_version.ingress_attributes') ? ingressOf(runs) : []),
     ...users.map(userDocument),
     ...(include.has('task_stages')
       ? runs.flatMap((one) =>
@@ -85,6 +86,12 @@ const related = async (
         )
       : []),
   ];
+};
+
+/** Runs know it themselves; several may be of one configuration. */
+const ingressOf = (runs: Run[]): Resource[] => {
+  const versions = runs.map((one) => ({ id: one.configurationVersionId, ingress: one.ingress }));
+  return ingressDocuments([...new Map(versions.map((version) => [version.id, version])).values()]);
 };
 
 const read = async (context: Context<Run>): Promise<Answer> => {

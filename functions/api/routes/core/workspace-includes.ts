@@ -12,7 +12,7 @@ import { listVariables } from '../../../store/workspaces/variables.ts';
 import type { Workspace } from '../../../store/workspaces/workspaces.ts';
 import { many, one, type Relationship, type Resource } from '../../answer.ts';
 import { agentPoolDocument } from '../../documents/agent-pools.ts';
-import { configurationVersionDocument } from '../../documents/configuration-versions.ts';
+import { configurationVersionDocument, ingressDocuments } from '../../documents/configuration-versions.ts';
 import { organizationDocument } from '../../documents/organizations.ts';
 import { applyDocument, planDocument, runDocument } from '../../documents/runs.ts';
 import { outputId, stateVersionDocument } from '../../documents/state-versions.ts';
@@ -50,16 +50,16 @@ const needs = {
 type Include = keyof typeof needs;
 
 /** Nothing of the kind exists here. */
-const never = [
-  'current_assessment_result',
+const never = ['current_assessment_result', 'no_code_module_version', 'ssh_key'] as const;
+
+/** Which commit a configuration is of comes along with it. */
+const commits = [
   'current_configuration_version.ingress_attributes',
   'current_run.configuration_version.ingress_attributes',
   'latest_run.configuration_version.ingress_attributes',
-  'no_code_module_version',
-  'ssh_key',
 ] as const;
 
-const known = [...(Object.keys(needs) as Include[]), ...never];
+const known = [...(Object.keys(needs) as Include[]), ...commits, ...never];
 
 /** A workspace, and the run that it shows as its current one. */
 export interface Shown {
@@ -187,6 +187,7 @@ export const relatedToWorkspaces = async (
       ...having('plan').map((run) => planDocument(run, baseUrl)),
       ...having('apply').map((run) => applyDocument(run, baseUrl)),
       ...configurations.map((version) => configurationVersionDocument(version)),
+      ...(commits.some((name) => asked.has(name)) ? ingressDocuments(configurations) : []),
       ...pools,
       ...users.map((user) => userDocument(user)),
       ...versions.map((version) => stateVersionDocument(version, { baseUrl, granted: granted(version.workspaceId) })),

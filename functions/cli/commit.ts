@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+/** Which commit a folder holds, for those who look at its run later. */
+
+const run = promisify(execFile);
+
+const git = async (folder: string, ...args: string[]): Promise<string | undefined> => {
+  try {
+    const { stdout } = await run('git', ['-C', folder, ...args], { timeout: 5_000 });
+    return stdout.trim() || undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** `git@github.com:acme/network.git` and `https://…/acme/network.git` as a web address without credentials. */
+export const webAddressOf = (remote: string): string | undefined => {
+  const short = /^(?:ssh:\/\/)?[\w.-]+@([\w.-]+)(?::\d+)?[:/](.+)$/.exec(remote);
+  const url = URL.parse(short ? `https://${short[1]}/${short[2]}` : remote);
+  if (!url || !/^https?:$/.test(url.protocol)) return undefined;
+  return `${url.origin}${url.pathname.replace(/\.git$/, '').replace(/\/+$/, '')}`;
+};
+
+/** Where the hosts that people use most show a commit; undefined for others. */
+const pageOf = (repository: string, sha: string): string | undefined => {
+  const { host } = new URL(repository);
+  if (/(^|\.)gitlab\./.test(host)) return `${repository}/-/commit/${sha}`;
+  if (/(^|\.)bitbucket\./.test(host)) return `${repository}/commits/${sha}`;
+  return /(^|\.)(github|gitea|codeberg)\./.test(host) ? `${repository}/commit/${sha}` : undefined;
+};
+
+/**
+ * The API's ingress attributes of what is checked out; undefined when that is no commit: no repository, or files that were
+ * changed since.
+ */
+export const commitOf = async (folder: string): Promise<Record<string, string | undefined> | undefined> => {
+  const sha = await git(folder, 'rev-parse', '--verify', 'HEAD');
+  if (!sha || (await git(folder, 'status', '--porcelain', '--', '.'))) return undefined;
+  const [message, branch, author, remote] = await Promise.all([
+    git(folder, 'log', '-1', '--format=%s'),
+    git(folder, 'symbolic-ref', '--short', '-q', 'HEAD'),
+    git(folder, 'log', '-1', '--format=%an'),
+    git(folder, 'remote', 'get-url', 'origin'),
+  ]);
+  const repository = remote && webAddressOf(remote);
+  return {
+    'commit-sha': sha,
+    'commit-message': message?.slice(0, 2000),
+    'commit-url': repository && pageOf(repository, sha),
+    // In CI nothing but a commit is checked out.
+    branch: branch ?? (process.env.GITHUB_REF_NAME || process.env.CI_COMMIT_BRANCH || undefined),
+    identifier: repository && new URL(repository).pathname.slice(1),
+    'clone-url': repository,
+    'sender-username': author,
+  };
+};

@@ -1,0 +1,23 @@
+import type { Resource } from '../../cli/client.ts';
+
+/** Which commit was run. Where it leads was said by whoever uploaded it, so nothing but https is a link. */
+export const Commit = ({ ingress: { attributes } }: { ingress: Resource }) => {
+  const { branch, identifier } = attributes;
+  const sha = <code>{attributes['commit-sha'].slice(0, 8)}</code>;
+  const url = attributes['commit-url'] as string | null;
+  return (
+    <>
+      {url?.startsWith('https://') ? (
+        <a href={url} rel="noreferrer noopener" target="_blank">
+          {sha}
+        </a>
+      ) : (
+        sha
+      )}
+      {branch && <> on {branch}</>}
+      {identifier && <> of {identifier}</>}
+      {attributes['commit-message'] && <div class="soft">{attributes['commit-message']}</div>}
+      {attributes['sender-username'] && <div class="soft">by {attributes['sender-username']}</div>}
+    </>
+  );
+};

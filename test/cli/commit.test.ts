@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { commitOf, webAddressOf } from '../../functions/cli/commit.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'stepform-commit-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const git = (...args: string[]): string => execFileSync('git', ['-C', folder, ...args], { encoding: 'utf8' }).trim();
+
+const checkout = (): void => {
+  git('init', '-q', '-b', 'trunk');
+  git('config', 'user.name', 'Ada');
+  git('config', 'user.email', 'ada@example.com');
+  git('remote', 'add', 'origin', 'git@github.com:acme/network.git');
+  writeFileSync(join(folder, 'main.tf'), '');
+  git('add', '.');
+  git('-c', 'commit.gpgsign=false', 'commit', '-q', '-m', 'First network', '-m', 'And why.');
+};
+
+it('is what is checked out, with where it is shown', async () => {
+  checkout();
+  const sha = git('rev-parse', 'HEAD');
+  expect(await commitOf(folder)).toEqual({
+    'commit-sha': sha,
+    'commit-message': 'First network',
+    'commit-url': `https://github.com/acme/network/commit/${sha}`,
+    branch: 'trunk',
+    identifier: 'acme/network',
+    'clone-url': 'https://github.com/acme/network',
+    'sender-username': 'Ada',
+  });
+});
+
+it('is none where files have changed since, or nothing was committed', async () => {
+  expect(await commitOf(folder)).toBeUndefined();
+  checkout();
+  writeFileSync(join(folder, 'more.tf'), '');
+  expect(await commitOf(folder)).toBeUndefined();
+});
+
+it.each([
+  ['https://user:secret@gitlab.example.com/a/b/c.git', 'https://gitlab.example.com/a/b/c'],
+  ['ssh://git@git.example.com:2222/a/b.git', 'https://git.example.com/a/b'],
+  ['git@bitbucket.org:a/b', 'https://bitbucket.org/a/b'],
+  ['/srv/git/network.git', undefined],
+])('of %s is shown at %s, without what signs in there', (remote, address) => {
+  expect(webAddressOf(remote)).toBe(address);
+});
