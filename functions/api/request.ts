@@ -113,8 +113,12 @@ export const readRequest = (event: APIGatewayProxyEventV2, maxBytes: number = li
   };
 };
 
-/** Runs and configurations made by the command line say so; it sends these headers (api.md §1.3). */
-export const sourceOf = (request: ApiRequest): 'terraform+cloud' | 'terraform' | 'tfe-api' => {
+/**
+ * Runs and configurations say through what they were made: the command line sends headers of its own (api.md §1.3), a
+ * browser says of the web page's requests that they come from there (Fetch Metadata: Sec-Fetch-Site).
+ */
+export const sourceOf = (request: ApiRequest): 'terraform+cloud' | 'terraform' | 'tfe-ui' | 'tfe-api' => {
   if (request.header('x-terraform-integration') === 'cloud') return 'terraform+cloud';
-  return request.header('terraform-version') ? 'terraform' : 'tfe-api';
+  if (request.header('terraform-version')) return 'terraform';
+  return request.header('sec-fetch-site') === 'same-origin' ? 'tfe-ui' : 'tfe-api';
 };

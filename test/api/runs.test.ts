@@ -106,6 +106,16 @@ describe('creating a run', () => {
     }
   });
 
+  it('from the web page says so, and happens as often as it is asked for', async () => {
+    const { id } = await help.ready();
+    const headers = { 'sec-fetch-site': 'same-origin' };
+    const made = await api.post(`workspaces/${id}/configuration-versions`, {}, {}, { headers });
+    const post = async () => (await api.post('runs', {}, on(id, made.body.data.id), { headers })).body.data;
+    const [first, second] = [await post(), await post()];
+    expect(first.attributes).toMatchObject({ source: 'tfe-ui', message: 'Triggered via UI' });
+    expect(second.id).not.toBe(first.id);
+  });
+
   it('from the command line happens once for its configuration, however often it is asked for', async () => {
     const { id } = await api.workspace();
     const headers = { 'x-terraform-integration': 'cloud', 'terraform-version': '1.11.4' };

@@ -139,7 +139,10 @@ export const readNewRun = async (request: ApiRequest, workspace: Workspace) => {
   const given = readData(request, attributes, relationships);
   const options = { ...defaultOptions, ...settingsFrom(given.attributes, defaultOptions) };
   const source = sourceOf(request);
-  if (!given.attributes.message && source !== 'tfe-api') options.message = 'Triggered via CLI';
+  const fromTerraform = source === 'terraform' || source === 'terraform+cloud';
+  if (!given.attributes.message && source !== 'tfe-api') {
+    options.message = fromTerraform ? 'Triggered via CLI' : 'Triggered via UI';
+  }
   checkTogether(workspace, options);
   const versionId = given.relationships['configuration-version']?.data?.id;
   const version = await findVersion(workspace, versionId);
@@ -157,6 +160,6 @@ export const readNewRun = async (request: ApiRequest, workspace: Workspace) => {
     terraformVersion,
     autoApply: given.attributes['auto-apply'] ?? undefined,
     // The command line makes a configuration version for one run, and repeats what was not answered.
-    ...(versionId !== undefined && source !== 'tfe-api' && version.source === source ? { id: version.runId } : {}),
+    ...(versionId !== undefined && fromTerraform && version.source === source ? { id: version.runId } : {}),
   };
 };
