@@ -5,13 +5,14 @@ import { environment } from '../environment.ts';
 import { isAboutToApply } from '../run/lifecycle.ts';
 import { artifacts, type Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
-import type {
-  ErroredStateAnswer,
-  Job,
-  NextAnswer,
-  ReportAnswer,
-  StateVersionAnswer,
-  UploadsAnswer,
+import {
+  type ErroredStateAnswer,
+  type Job,
+  mostInlineStateBytes,
+  type NextAnswer,
+  type ReportAnswer,
+  type StateVersionAnswer,
+  type UploadsAnswer,
 } from '../runner/protocol.ts';
 import { keepRunEvent } from '../store/audit-trail.ts';
 import { deliver } from '../store/runs/execution.ts';
@@ -23,6 +24,7 @@ import {
   createStateVersion,
   getStateVersion,
   StateNotKeptError,
+  storeState,
 } from '../store/states/state-versions.ts';
 import { getWorkspace } from '../store/workspaces/workspaces.ts';
 import { artifactUrl, laterUrls, leftStateUrl, stateUploadUrl } from './addresses.ts';
@@ -46,6 +48,7 @@ const bodies = {
     ...stateIdentity.entries,
     size: v.pipe(v.number(), v.integer(), v.minValue(1)),
     intermediate: v.boolean(),
+    content: v.optional(v.pipe(v.string(), v.base64(), v.maxLength(Math.ceil(mostInlineStateBytes / 3) * 4))),
   }),
   report: v.object({
     outcome: v.picklist(['finished', 'errored', 'canceled']),
@@ -102,7 +105,7 @@ const uploads = async ({ run, phase }: Caller, event: Event): Promise<UploadsAns
 };
 
 const stateVersion = async ({ run, phase }: Caller, event: Event): Promise<StateVersionAnswer> => {
-  const wanted = parse(bodies.stateVersion, event);
+  const { content, ...wanted } = parse(bodies.stateVersion, event);
   if (phase !== 'apply') throw new ProtocolError(409, 'a plan does not change state');
   const workspace = await getWorkspace(run.workspaceId);
   if (!workspace) throw new ProtocolError(410, 'the workspace is gone');
@@ -115,7 +118,11 @@ const stateVersion = async ({ run, phase }: Caller, event: Event): Promise<State
   });
   if ('conflict' in created) throw new ProtocolError(409, created.conflict);
   const { stateVersion, stored } = created;
-  return { id: stateVersion.id, uploadUrl: stored ? null : await stateUploadUrl(stateVersion) };
+  const { id } = stateVersion;
+  if (stored) return { id, uploadUrl: null };
+  if (content === undefined) return { id, uploadUrl: await stateUploadUrl(stateVersion) };
+  await storeState(stateVersion, Buffer.from(content, 'base64'));
+  return { id, uploadUrl: null, complete: true };
 };
 
 const erroredState = async ({ run, phase }: Caller): Promise<ErroredStateAnswer> => {

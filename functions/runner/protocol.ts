@@ -10,7 +10,7 @@
  * | `POST /log?offset=N` | raw bytes (≤ 64 KiB) at that offset → {@link Beat} |
  * | `POST /heartbeat` | – → {@link Beat} |
  * | `POST /uploads` | {@link UploadsRequest} → {@link UploadsAnswer} |
- * | `POST /state-versions` | {@link StateVersionRequest} → {@link StateVersionAnswer} |
+ * | `POST /state-versions` | {@link StateVersionRequest} → {@link StateVersionAnswer}; a small state comes along |
  * | `POST /state-versions/{id}/complete` | – → `{}` once the uploaded content is verified and current |
  * | `POST /errored-state` | – → {@link ErroredStateAnswer}: where a state goes that cannot become the workspace's |
  * | `POST /report` | {@link PhaseReport} → {@link ReportAnswer} |
@@ -118,11 +118,18 @@ export interface StateVersionRequest {
   size: number;
   /** A snapshot taken while Terraform still applies. */
   intermediate: boolean;
+  /** The state itself in base64, when it has at most {@link mostInlineStateBytes}; a larger one is uploaded. */
+  content?: string;
 }
+/** Twice the round trips of an upload take longer than so many bytes do. */
+export const mostInlineStateBytes = 256 * 1024;
+
 export interface StateVersionAnswer {
   id: string;
   /** Presigned PUT that wants the content's MD5 (base64) as `content-md5`; null when this content is already stored. */
   uploadUrl: string | null;
+  /** It came with its content, and is verified and current. */
+  complete?: true;
 }
 
 export interface ErroredStateAnswer {

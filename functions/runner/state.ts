@@ -7,7 +7,7 @@ import type { Client } from './client.ts';
 import type { Control } from './control.ts';
 import { isExpired, messageOf } from './errors.ts';
 import { type KeptStateKey, writeKeptState } from './kept-state.ts';
-import type { PhaseReport, StateVersionAnswer } from './protocol.ts';
+import { mostInlineStateBytes, type PhaseReport, type StateVersionAnswer } from './protocol.ts';
 import { upload } from './transfer.ts';
 
 /**
@@ -230,7 +230,11 @@ export class StateKeeper {
   async #upload(found: Snapshot, intermediate: boolean): Promise<StateVersionAnswer> {
     const { content, serial, lineage, md5 } = this.#numbered(found);
     const patience = this.#control.patience(intermediate ? intermediateMs : undefined, spareMs);
-    const announced = { serial, lineage, md5, size: content.length, intermediate };
+    const size = content.length;
+    const announced = {
+      ...{ serial, lineage, md5, size, intermediate },
+      content: size <= mostInlineStateBytes ? content.toString('base64') : undefined,
+    };
     const announce = () => this.#client.createStateVersion(announced, patience);
     const headers = { 'content-md5': Buffer.from(md5, 'hex').toString('base64') };
     const put = async ({ uploadUrl }: StateVersionAnswer) => {
@@ -241,7 +245,7 @@ export class StateKeeper {
       if (!isExpired(error)) throw error;
       await put(await announce());
     });
-    await this.#client.completeStateVersion(version.id, patience);
+    if (!version.complete) await this.#client.completeStateVersion(version.id, patience);
     this.#stored = { serial, fileMd5: found.md5 };
     return version;
   }

@@ -20,7 +20,7 @@ import type {
  * answered with an error and kept in `violations`, which every test expects to be empty.
  */
 
-export interface StoredState extends StateVersionRequest {
+export interface StoredState extends Omit<StateVersionRequest, 'content'> {
   id: string;
   completed: boolean;
   content?: Buffer;
@@ -50,6 +50,8 @@ export class ControlPlane {
   /** What a runner that stands by is told. */
   next: NextAnswer = { action: 'wait', afterMs: 0 };
   hold = false;
+  /** Stores states that come with their announcement. */
+  takesContent = false;
   /** Asked for every request, with its path (`/runner/v1/log`, `/objects/…`). */
   fault: (path: string, method: string) => Fault = () => undefined;
   /** Breaks the next download of more bytes off after so many. */
@@ -251,7 +253,7 @@ export class ControlPlane {
     ];
   }
 
-  #stateVersion({ job }: PhaseRecord, wanted: StateVersionRequest): [number, unknown] {
+  #stateVersion({ job }: PhaseRecord, { content, ...wanted }: StateVersionRequest): [number, unknown] {
     if (job.phase !== 'apply') return [409, 'a plan does not change state'];
     const last = this.states.at(-1);
     const same = this.states.find(({ serial, md5 }) => serial === wanted.serial && md5 === wanted.md5);
@@ -263,6 +265,11 @@ export class ControlPlane {
     if (last && wanted.lineage !== last.lineage) return [409, 'another lineage'];
     const id = `sv-${this.states.length + 1}`;
     this.states.push({ ...wanted, id, completed: false });
+    if (content !== undefined && this.takesContent) {
+      this.objects.set(id, Buffer.from(content, 'base64'));
+      const [status, answer] = this.#complete(id);
+      return status === 200 ? [200, { id, uploadUrl: null, complete: true }] : [status, answer];
+    }
     return [200, { id, uploadUrl: this.presigned(id, wanted.md5) }];
   }
 

@@ -64,6 +64,18 @@ describe('the state of an apply', () => {
     expect(plane.states.every(({ completed }) => completed)).toBe(true);
   });
 
+  it.each([
+    ['comes with its announcement when it is small', 200_000, 1],
+    ['is uploaded when it is large', 400_000, 3],
+  ])('%s', async (_, size, calls) => {
+    plane.takesContent = true;
+    await keeper.watch();
+    writeFileSync(file, state(1, ['x'.repeat(size)]));
+    expect(await keeper.finish()).toMatchObject({ stateVersionId: 'sv-1' });
+    expect(plane.current()?.content).toEqual(readFileSync(file));
+    expect(plane.calls).toHaveLength(calls);
+  });
+
   it('is not stored twice when the last snapshot was the end', async () => {
     await keeper.watch();
     writeFileSync(file, state(1, ['a']));

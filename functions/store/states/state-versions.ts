@@ -186,11 +186,12 @@ const becomeCurrent = async (version: StateVersion, resources: number): Promise<
 /**
  * Checks an uploaded state and makes it current. Still `pending` while nothing was uploaded; `discarded`, with its
  * `refusal`, when it cannot be. Anybody may call it at any time and as often as they like. 2 writes and 2 S3 requests.
+ * @param stored its content, for who has just stored it; else it is read
  */
-export const finalizeStateVersion = async (version: StateVersion): Promise<StateVersion> => {
+export const finalizeStateVersion = async (version: StateVersion, stored?: Buffer): Promise<StateVersion> => {
   if (version.status !== 'pending') return version;
   const { workspaceId, id } = version;
-  const bytes = await getObjectUpTo(objects.state(workspaceId, id), maxStateBytes);
+  const bytes = stored ?? (await getObjectUpTo(objects.state(workspaceId, id), maxStateBytes));
   if (bytes === undefined) return version;
   try {
     const content = check(version, bytes);
@@ -234,10 +235,23 @@ export class StateNotKeptError extends Error {
 export const completeStateVersion = async (id: string, { runId }: { runId?: string } = {}): Promise<StateVersion> => {
   const version = await getStateVersion(id);
   if (!version || version.runId !== runId) throw new StateNotKeptError(`There is no state version ${id} of this run.`);
-  const final = await finalizeStateVersion(version);
-  if (final.status === 'pending') throw new StateNotKeptError(`The content of state version ${id} was not uploaded.`);
-  if (final.status === 'discarded') throw new StateNotKeptError(final.refusal ?? 'The state was refused.');
-  return final;
+  return kept(await finalizeStateVersion(version));
+};
+
+const kept = (version: StateVersion): StateVersion => {
+  const { id, status, refusal } = version;
+  if (status === 'pending') throw new StateNotKeptError(`The content of state version ${id} was not uploaded.`);
+  if (status === 'discarded') throw new StateNotKeptError(refusal ?? 'The state was refused.');
+  return version;
+};
+
+/**
+ * Stores the content of a state that was announced, and makes it current.
+ * @throws {StateNotKeptError} when it is not what was announced, or may not follow what is current
+ */
+export const storeState = async (version: StateVersion, content: Buffer<ArrayBuffer>): Promise<StateVersion> => {
+  await putObject(objects.state(version.workspaceId, version.id), content);
+  return kept(await finalizeStateVersion(version, content));
 };
 
 /** Outputs with their values, and what the state consists of; undefined before the version is finalized. */
