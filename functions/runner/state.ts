@@ -230,11 +230,8 @@ export class StateKeeper {
   async #upload(found: Snapshot, intermediate: boolean): Promise<StateVersionAnswer> {
     const { content, serial, lineage, md5 } = this.#numbered(found);
     const patience = this.#control.patience(intermediate ? intermediateMs : undefined, spareMs);
-    const size = content.length;
-    const announced = {
-      ...{ serial, lineage, md5, size, intermediate },
-      content: size <= mostInlineStateBytes ? content.toString('base64') : undefined,
-    };
+    const inline = content.length <= mostInlineStateBytes ? content.toString('base64') : undefined;
+    const announced = { serial, lineage, md5, size: content.length, intermediate, content: inline };
     const announce = () => this.#client.createStateVersion(announced, patience);
     const headers = { 'content-md5': Buffer.from(md5, 'hex').toString('base64') };
     const put = async ({ uploadUrl }: StateVersionAnswer) => {

@@ -1,36 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Api, eventOf, startApi } from '../support/api.ts';
-import { runHelpers } from '../support/runs.ts';
+import { startRunnerApi } from '../support/runner-api.ts';
 
 /** A small state comes with its announcement: stored, checked and current after one call. */
 
-let api: Api;
-let help: Awaited<ReturnType<typeof runHelpers>>;
-let handler: (event: APIGatewayProxyEventV2) => Promise<{ statusCode?: number; body?: string }>;
-let applying: () => Promise<{ workspace: string; token: string }>;
+let runner: Awaited<ReturnType<typeof startRunnerApi>>;
 beforeAll(async () => {
-  api = await startApi();
-  help = await runHelpers(api);
-  Object.assign(process.env, { HEARTBEAT_SECONDS: '5', HOLD_SECONDS: '120', TERRAFORM_ENGINE: 'terraform' });
-  ({ handler } = await import('../../functions/callbacks/runner.ts'));
-  const { claimPhase } = await import('../../functions/store/runs/phases.ts');
-  const { hashSecret, newSecret } = await import('../../functions/store/id.ts');
-  const { keys } = await import('../../functions/store/keys.ts');
-  const { update } = await import('../../functions/store/table.ts');
-  applying = async () => {
-    const { id: workspace } = await help.ready();
-    const { id } = await help.create(workspace);
-    const secret = newSecret();
-    await update(keys.workspace(workspace), { set: { lock: { kind: 'run', runId: id, at: '' } } });
-    await help.bring(id, { status: 'apply_queued', 'apply.claimHash': hashSecret(secret) });
-    const claimed = await claimPhase(`${id}.apply.${secret}`, 'nonce');
-    if (!claimed) throw new Error('not claimed');
-    return { workspace, token: claimed.token };
-  };
+  runner = await startRunnerApi();
 });
-afterAll(() => api.close());
+afterAll(() => runner.close());
 
 const stateOf = (serial: number, value = 'a') =>
   JSON.stringify({
@@ -49,15 +27,12 @@ const announced = (serial: number, state: string, content = state) => ({
   intermediate: false,
   content: Buffer.from(content).toString('base64'),
 });
-const post = async (token: string, body: object) => {
-  const answer = await handler(eventOf('POST', '/runner/v1/state-versions', { token, body }));
-  return { status: answer.statusCode, body: JSON.parse(answer.body ?? '{}') };
-};
+const post = (token: string, body: object) => runner.call(token, 'state-versions', body);
 const current = async (workspace: string) =>
-  (await api.get(`workspaces/${workspace}/current-state-version?include=outputs`)).body;
+  (await runner.api.get(`workspaces/${workspace}/current-state-version?include=outputs`)).body;
 
 it('is the workspace’s, with its outputs; said again, it is the same one', async () => {
-  const { workspace, token } = await applying();
+  const { workspace, token } = await runner.claim('apply');
   const first = await post(token, announced(1, stateOf(1)));
   expect(first).toEqual({ status: 200, body: { id: expect.any(String), uploadUrl: null, complete: true } });
   const { data, included } = await current(workspace);
@@ -70,7 +45,7 @@ it('is the workspace’s, with its outputs; said again, it is the same one', asy
 });
 
 it('is refused when it is not what was announced, is older, or is no base64', async () => {
-  const { workspace, token } = await applying();
+  const { workspace, token } = await runner.claim('apply');
   const kept = await post(token, announced(5, stateOf(5)));
   const other = await post(token, announced(6, stateOf(6), stateOf(6, 'other')));
   expect([other.status, other.body.error]).toEqual([409, expect.stringContaining('MD5')]);

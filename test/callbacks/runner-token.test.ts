@@ -1,34 +1,16 @@
-import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Run } from '../../functions/run/run.ts';
-import { type Api, eventOf, startApi } from '../support/api.ts';
-import { runHelpers } from '../support/runs.ts';
+import { startRunnerApi } from '../support/runner-api.ts';
 
 /** The token of a runner is good for its run and phase, and dies with them. */
 
-let api: Api;
-let help: Awaited<ReturnType<typeof runHelpers>>;
-let handler: (event: APIGatewayProxyEventV2) => Promise<{ statusCode?: number; body?: string }>;
-let claim: () => Promise<{ run: string; token: string }>;
+let runner: Awaited<ReturnType<typeof startRunnerApi>>;
 beforeAll(async () => {
-  api = await startApi();
-  help = await runHelpers(api);
-  Object.assign(process.env, { HEARTBEAT_SECONDS: '5', HOLD_SECONDS: '120', TERRAFORM_ENGINE: 'terraform' });
-  ({ handler } = await import('../../functions/callbacks/runner.ts'));
-  const { claimPhase } = await import('../../functions/store/runs/phases.ts');
-  const { hashSecret, newSecret } = await import('../../functions/store/id.ts');
-  claim = async () => {
-    const { id: workspace } = await api.workspace();
-    await api.configuration(workspace);
-    const { id } = await help.create(workspace);
-    const secret = newSecret();
-    await help.bring(id, { status: 'plan_queued', 'plan.claimHash': hashSecret(secret) });
-    const claimed = await claimPhase(`${id}.plan.${secret}`, 'nonce');
-    if (!claimed) throw new Error('not claimed');
-    return { run: id, token: claimed.token };
-  };
+  runner = await startRunnerApi();
 });
-afterAll(() => api.close());
+afterAll(() => runner.close());
+
+const claim = () => runner.claim('plan');
 
 const bodies: Record<string, object> = {
   'log?offset=0': {},
@@ -40,10 +22,8 @@ const bodies: Record<string, object> = {
   report: { outcome: 'finished', hasChanges: true, artifacts: [], timings: {} },
 };
 
-const statusOf = async (token: string, call: string): Promise<number | undefined> => {
-  const event = eventOf('POST', `/runner/v1/${call}`, { token, body: bodies[call] });
-  return (await handler(event)).statusCode;
-};
+const statusOf = async (token: string, call: string): Promise<number | undefined> =>
+  (await runner.call(token, call, bodies[call])).status;
 
 const dead = async (token: string): Promise<string[]> => {
   const refused = [];
@@ -57,7 +37,7 @@ it('is good for nothing once its phase has been reported, but to say it again an
   expect(await statusOf(token, 'heartbeat')).toBe(200);
   expect(await statusOf(token, 'report')).toBe(200);
   expect(await dead(token)).toEqual(['log?offset=0', 'heartbeat', 'uploads', 'state-versions', 'errored-state']);
-  const { plan } = (await help.store.getRun(run)) as Run;
+  const { plan } = (await runner.help.store.getRun(run)) as Run;
   expect(plan.report).toMatchObject({ outcome: 'finished' });
 });
 
@@ -74,6 +54,6 @@ it('is of its run and phase only, and kept as its hash', async () => {
   for (const wrong of [`${two.token.slice(0, -43)}${secret}`, one.token.replace('.plan.', '.apply.')]) {
     expect(await statusOf(wrong, 'heartbeat')).toBe(410);
   }
-  for (const wrong of ['', 'garbage', api.token]) expect(await statusOf(wrong, 'heartbeat')).toBe(401);
-  expect(JSON.stringify(await help.store.getRun(one.run))).not.toContain(secret);
+  for (const wrong of ['', 'garbage', runner.api.token]) expect(await statusOf(wrong, 'heartbeat')).toBe(401);
+  expect(JSON.stringify(await runner.help.store.getRun(one.run))).not.toContain(secret);
 });

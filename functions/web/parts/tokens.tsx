@@ -140,6 +140,15 @@ export const Revoke = ({ name, path, onClose }: RevokeProps) => (
   </Confirm>
 );
 
+/** One of several, told by what it is for. */
+export const RevokeToken = ({ token, onClose }: { token: Resource; onClose(): void }) => (
+  <Revoke
+    name={token.attributes.description || token.id}
+    path={`/authentication-tokens/${token.id}`}
+    onClose={onClose}
+  />
+);
+
 interface OwnedProps {
   /** A team, or an agent pool. */
   owner: Resource;
@@ -186,9 +195,8 @@ export const TokensOf = ({ owner, mayChange, none }: OwnedProps) => {
         />
       )}
       {revoking.value && (
-        <Revoke
-          name={revoking.value.attributes.description || revoking.value.id}
-          path={`/authentication-tokens/${revoking.value.id}`}
+        <RevokeToken
+          token={revoking.value}
           onClose={() => {
             revoking.value = undefined;
             live.refresh();

@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '../../cli/client.ts';
+import { useEditing } from '../editing.ts';
 import { useLive } from '../live.ts';
 import { Ago, Loaded, Notice } from '../parts/basics.tsx';
 import { Confirm } from '../parts/dialog.tsx';
-import { all, call, change, get, saying } from '../session.ts';
+import { all, call, change, saying } from '../session.ts';
 import { destinationNames, triggerNames } from '../text/notifications.ts';
 import { EditNotification } from './edit-notification.tsx';
 
@@ -15,22 +16,7 @@ export const Notifications = ({ workspace }: { workspace: Resource }) => {
     async () => (await all(path)).data,
     () => 15_000,
   );
-  const editing = useSignal<Resource | 'new' | undefined>(undefined);
-  const deleting = useSignal<Resource | undefined>(undefined);
-  // Lists have no tags of settings, by which the API tells who has seen what.
-  const edit = ({ id }: Resource) =>
-    get(`/notification-configurations/${id}`).then(
-      (found) => {
-        editing.value = found;
-      },
-      // It is gone, or the platform does not answer: the list says so.
-      () => live.refresh(),
-    );
-  const close = () => {
-    editing.value = undefined;
-    deleting.value = undefined;
-    live.refresh();
-  };
+  const { editing, deleting, edit, close } = useEditing('/notification-configurations', live);
   return (
     <section class="panel pad stack" aria-label="Notifications">
       <h2>Notifications</h2>

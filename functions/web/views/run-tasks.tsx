@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '../../cli/client.ts';
+import { useEditing } from '../editing.ts';
 import { useLive } from '../live.ts';
 import { may } from '../organization.ts';
 import { Loaded } from '../parts/basics.tsx';
@@ -19,23 +20,8 @@ export const RunTasks = ({ organization }: { organization: string }) => {
     async () => (await all(`/organizations/${organization}/tasks`)).data,
     () => 15_000,
   );
-  const editing = useSignal<Resource | 'new' | undefined>(undefined);
-  const deleting = useSignal<Resource | undefined>(undefined);
+  const { editing, deleting, edit, close } = useEditing('/tasks', live);
   const mayWrite = may(organization, 'can-manage-run-tasks');
-  // Lists have no tags of settings, by which the API tells who has seen what.
-  const edit = ({ id }: Resource) =>
-    get(`/tasks/${id}`).then(
-      (found) => {
-        editing.value = found;
-      },
-      // It is gone, or the platform does not answer: the list says so.
-      () => live.refresh(),
-    );
-  const close = () => {
-    editing.value = undefined;
-    deleting.value = undefined;
-    live.refresh();
-  };
   return (
     <OrganizationShell organization={organization} at="run-tasks">
       <Head title="Run tasks" add="New run task" onAdd={mayWrite && (() => (editing.value = 'new'))} />

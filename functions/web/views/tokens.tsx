@@ -4,7 +4,7 @@ import { askForIssuer, depart, failed, issuer } from '../issuer.ts';
 import { useLive } from '../live.ts';
 import { Loaded, Notice } from '../parts/basics.tsx';
 import { Shell } from '../parts/shell.tsx';
-import { Made, NewToken, Revoke, TokenList, useTokenWork } from '../parts/tokens.tsx';
+import { Made, NewToken, RevokeToken, TokenList, useTokenWork } from '../parts/tokens.tsx';
 import { all, get, isSession } from '../session.ts';
 
 /** Where `terraform login` leads to: the reader's own API tokens. */
@@ -71,9 +71,8 @@ export const Tokens = () => {
         )}
       </Loaded>
       {revoking.value && (
-        <Revoke
-          name={revoking.value.attributes.description || revoking.value.id}
-          path={`/authentication-tokens/${revoking.value.id}`}
+        <RevokeToken
+          token={revoking.value}
           onClose={() => {
             revoking.value = undefined;
             live.refresh();

@@ -1,0 +1,31 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../cli/client.ts';
+import type { Live } from './live.ts';
+import { get } from './session.ts';
+
+/**
+ * What of a list is being made, changed or deleted.
+ * @param path of the resources, e.g. `/tasks`
+ */
+export const useEditing = (path: string, { refresh }: Live<Resource[]>) => {
+  const editing = useSignal<Resource | 'new' | undefined>(undefined);
+  const deleting = useSignal<Resource | undefined>(undefined);
+  return {
+    editing,
+    deleting,
+    // Lists have no tags of settings, by which the API tells who has seen what.
+    edit: ({ id }: Resource) =>
+      get(`${path}/${id}`).then(
+        (found) => {
+          editing.value = found;
+        },
+        // It is gone, or the platform does not answer: the list says so.
+        () => refresh(),
+      ),
+    close: () => {
+      editing.value = undefined;
+      deleting.value = undefined;
+      refresh();
+    },
+  };
+};
