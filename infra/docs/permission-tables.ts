@@ -13,10 +13,7 @@ import {
   workspaceGives,
 } from '../../functions/api/permissions/permissions.ts';
 
-/** The table of permissions (functions/api/permissions/permissions.ts) as the README shows it. */
-
-export const beginning = '<!-- permissions: written by `npm run permissions` -->';
-export const end = '<!-- end of permissions -->';
+/** The table of permissions (functions/api/permissions/permissions.ts) as Markdown. */
 
 const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
 const row = (...cells: string[]): string => `| ${cells.join(' | ')} |`;
@@ -109,17 +106,8 @@ const notByOrganization = permissions.filter((permission) => !organizationToken.
 
 export const permissionTables = (): string =>
   [
-    beginning,
     onWorkspace(),
     onProject(),
     inOrganization(),
-    `Access to a workspace or project can have \`policy-overrides\` too: it gives ${code(overriding)} to a team with the flag \`delegate-policy-overrides\`. Owners may do everything, and they alone ${code(byNobodyElse())}. The organization's own token may do everything but ${code(notByOrganization)}.`,
-    end,
+    `Access to a workspace or project can include \`policy-overrides\`: it grants ${code(overriding)} to a team with the flag \`delegate-policy-overrides\`. Owners have every permission; only they have ${code(byNobodyElse())}. The organization token has every permission except ${code(notByOrganization)}.`,
   ].join('\n\n');
-
-/** The README with the tables as they are now. @throws {Error} where it has no place for them */
-export const withTables = (readme: string): string => {
-  const [from, to] = [readme.indexOf(beginning), readme.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`README.md has no ${beginning} … ${end}`);
-  return readme.slice(0, from) + permissionTables() + readme.slice(to + end.length);
-};

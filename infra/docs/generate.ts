@@ -1,0 +1,32 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { lifecyclePicture } from './lifecycle-picture.ts';
+import { permissionTables } from './permission-tables.ts';
+
+/** Parts of the documentation that are written from the code: `npm run docs` writes them, a test keeps them current. */
+export interface GeneratedPart {
+  /** Path from the root of the checkout. */
+  file: string;
+  /** Name in the markers around it. */
+  name: string;
+  text(): string;
+}
+
+export const generatedParts: GeneratedPart[] = [
+  { file: 'README.md', name: 'lifecycle', text: lifecyclePicture },
+  { file: 'infra/docs/permissions.md', name: 'permissions', text: permissionTables },
+];
+
+const root = new URL('../../', import.meta.url);
+const read = (file: string): string => readFileSync(new URL(file, root), 'utf8');
+
+/** @throws {Error} when the document lacks the markers */
+export const withGenerated = ({ file, name, text }: GeneratedPart, document = read(file)): string => {
+  const first = `<!-- ${name}: written by \`npm run docs\` -->`;
+  const last = `<!-- end of ${name} -->`;
+  const start = document.indexOf(first);
+  const end = document.indexOf(last);
+  if (start < 0 || end < start) throw new Error(`${file} lacks the markers ${first} and ${last}`);
+  return `${document.slice(0, start + first.length)}\n\n${text()}\n\n${document.slice(end)}`;
+};
+
+if (import.meta.main) for (const part of generatedParts) writeFileSync(new URL(part.file, root), withGenerated(part));
