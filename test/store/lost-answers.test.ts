@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Run } from '../../functions/run/run.ts';
 import { type Aws, startAws } from '../support/aws.ts';
 import { newRun } from '../support/run.ts';
@@ -61,6 +61,19 @@ it.each([0, 3])('settings that were changed %d times are changed by who has seen
   // Somebody else who has seen what was there before.
   const late = store.asEdit({ set: { name: 'theirs' } }, { ...editor, userId: 'user-2' });
   expect(await store.update(key, late)).toBeUndefined();
+});
+
+it('takes two edits by one person in the same millisecond for two edits', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+  try {
+    const key = { pk: 'EDIT', sk: 'TWICE' };
+    await store.put({ ...key, name: 'old' });
+    const [first, second] = ['a', 'b'].map((name) => store.asEdit({ set: { name } }, { userId: 'user-1', seen: 0 }));
+    expect(await store.update(key, first!)).toMatchObject({ name: 'a', edits: 1 });
+    expect(await store.update(key, second!)).toBeUndefined();
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 describe('what somebody does to a run is accepted, recorded and delivered', () => {
