@@ -124,7 +124,10 @@ export const put = async (
 /** True when the item was created, false when it is already there. */
 export const create = (item: Key & Item): Promise<boolean> => put(item, { condition: 'attribute_not_exists(pk)' });
 
-/** Returns the whole item as it is after the change, or undefined when the condition does not hold. */
+/**
+ * Returns the whole item as it is after the change, or undefined when the condition does not hold. A change of nothing
+ * changes nothing: it creates no item either.
+ */
 export const update = async <T>(key: Key, change: Change): Promise<T | undefined> => {
   const names: Record<string, string> = { ...change.names };
   const values: Item = { ...change.values };
@@ -143,13 +146,15 @@ export const update = async <T>(key: Key, change: Change): Promise<T | undefined
   if (adds.length) clauses.push(`ADD ${adds.map(([k, v]) => `${path(k)} ${value(v)}`).join(', ')}`);
   const deletes = Object.entries(change.delete ?? {});
   if (deletes.length) clauses.push(`DELETE ${deletes.map(([k, v]) => `${path(k)} ${value(v)}`).join(', ')}`);
-  const ConditionExpression = conditionOf(change.condition, names);
+  // Without a clause DynamoDB would create the item, and it refuses an empty expression.
+  const condition = clauses.length ? change.condition : (change.condition ?? 'attribute_exists(pk)');
+  const ConditionExpression = conditionOf(condition, names);
   const done = await whenTrue(() =>
     documents.send(
       new UpdateCommand({
         TableName: environment.tableName,
         Key: key,
-        UpdateExpression: clauses.join(' '),
+        UpdateExpression: clauses.join(' ') || undefined,
         ConditionExpression,
         ExpressionAttributeNames: nonEmpty(names),
         ExpressionAttributeValues: nonEmpty(values),
