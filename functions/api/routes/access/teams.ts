@@ -1,4 +1,6 @@
+import { mapsGroups } from '../../../store/access/admission-rules.ts';
 import { getMemberships, type Membership } from '../../../store/access/memberships.ts';
+import { getOrganization, type Organization } from '../../../store/access/organizations.ts';
 import { usersOfTeam } from '../../../store/access/team-users.ts';
 import {
   createTeam,
@@ -117,8 +119,18 @@ const visibilityOf = ({ granted }: Context<Subject>, wanted: Partial<Team>): Tea
 const secret = () =>
   forbidden('You do not see secret teams, so you cannot make one: it needs the permission team:read-secret.');
 
+/** Who is in a group at the issuer is for the operator's organizations to know. */
+const checkGroup = (home: Organization | undefined): void => {
+  if (home && mapsGroups(home)) return;
+  throw unprocessable(
+    '/data/attributes/sso-team-id',
+    "sso-team-id: groups don't map to teams of this organization; its operator names those where they do in the setting signInGroupOrganizations",
+  );
+};
+
 const create = async (context: Context<InOrganization>): Promise<Answer> => {
   const given = readNewTeam(context.request);
+  if (given.ssoTeamId) checkGroup(context.subject.record);
   if (given.organizationAccess?.length) checkAccess(context, given);
   const made = await createTeam(context.subject.organization, {
     ...given,
@@ -137,6 +149,9 @@ const update = async (context: Context<Team>): Promise<Answer> => {
     throw unprocessable('/data/attributes', 'The owners team keeps its name, and may do everything.');
   }
   checkAccess(context, change);
+  if (change.ssoTeamId && change.ssoTeamId !== subject.ssoTeamId) {
+    checkGroup(await getOrganization(subject.organization));
+  }
   if (change.visibility === 'secret' && subject.visibility !== 'secret' && !granted.has('team:read-secret')) {
     throw secret();
   }
