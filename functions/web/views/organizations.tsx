@@ -4,15 +4,20 @@ import { go, hrefOf } from '../location.ts';
 import { Loaded } from '../parts/basics.tsx';
 import { Shell } from '../parts/shell.tsx';
 import { all } from '../session.ts';
+import { Invitations, invitationsPath } from './invitations.tsx';
 
-/** Whoever belongs to one organization only is led right into it. */
+/** Whoever belongs to one organization only, and is invited to none, is led right into it. */
 export const Organizations = () => {
   const list = useLive(
     'organizations',
-    async () => (await all('/organizations')).data,
+    async () => {
+      const [organizations, invitations] = await Promise.all([all('/organizations'), all(invitationsPath)]);
+      return { organizations: organizations.data, invitations: invitations.data };
+    },
     () => 60_000,
   );
-  const only = list.value?.length === 1 ? list.value[0] : undefined;
+  const { organizations: joined = [], invitations = [] } = list.value ?? {};
+  const only = joined.length === 1 && invitations.length === 0 ? joined[0] : undefined;
   useEffect(() => {
     if (only) go({ view: 'workspaces', organization: only.id }, { replace: true });
   }, [only]);
@@ -24,8 +29,9 @@ export const Organizations = () => {
           New organization
         </a>
       </div>
+      <Invitations invitations={invitations} onAnswer={() => list.refresh()} />
       <Loaded live={list} what="organizations">
-        {(organizations) =>
+        {({ organizations }) =>
           organizations.length === 0 ? (
             <section class="panel empty">
               <h2>You belong to no organization yet</h2>

@@ -17,7 +17,7 @@ import { type Answer, noContent, ok, type Resource } from '../../answer.ts';
 import { membershipDocument } from '../../documents/memberships.ts';
 import { teamDocument } from '../../documents/teams.ts';
 import { userDocument } from '../../documents/users.ts';
-import { conflict, forbidden, notFound, unprocessable } from '../../errors.ts';
+import { badRequest, conflict, forbidden, notFound, unprocessable } from '../../errors.ts';
 import { type InOrganization, organization } from '../../finders.ts';
 import { checkSeen, editorOf, tagged } from '../../guard.ts';
 import { includes } from '../../include.ts';
@@ -43,8 +43,8 @@ export const visibleTeams = async (principal: Principal, teams: Team[]): Promise
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 
-/** More than that many do not come along. */
-const mostIncluded = 100;
+/** Most people that come along with teams: their documents have to fit into an answer. */
+const mostIncluded = 1000;
 
 /** Documents of teams, with who is in them. 1 read for 100 teams. */
 export const teamDocuments = async (
@@ -62,7 +62,13 @@ export const teamDocuments = async (
 const included = async ({ request, subject }: Context<Subject>, userIds: string[]): Promise<Resource[] | undefined> => {
   const include = includes(request, ['users', 'organization_memberships']);
   if (include.size === 0) return undefined;
-  const users = await getUsers(userIds.slice(0, mostIncluded));
+  if (userIds.length > mostIncluded) {
+    throw badRequest(
+      `include: these teams have ${userIds.length} users, and at most ${mostIncluded} come along. Ask for a smaller page, or for the organization's memberships.`,
+      'include',
+    );
+  }
+  const users = await getUsers(userIds);
   const memberships = include.has('organization_memberships')
     ? await getMemberships(
         subject.organization,
