@@ -138,10 +138,13 @@ export const leaveTeam = (team: OfTeam, userId: string): Promise<Membership | un
   });
 
 /** Effective at once; the caller sees to the teams. */
-export const removeMember = async ({ organization, userId }: Membership): Promise<void> => {
+export const removeMember = async ({
+  organization,
+  userId,
+}: Pick<Membership, 'organization' | 'userId'>): Promise<void> => {
   await remove(keys.membership(userId, organization));
-  await remove(keys.member(organization, userId));
   await remove(keys.membershipId(membershipId({ organization, userId })));
+  await remove(keys.member(organization, userId));
 };
 
 /** Ids of the users who belong to it, or are invited. */

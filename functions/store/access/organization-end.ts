@@ -4,14 +4,13 @@ import { type Key, keys } from '../keys.ts';
 import { deletePolicy, getPolicies, listPolicyNames } from '../policies/policies.ts';
 import { deletePolicySet, getPolicySets, listPolicySetNames } from '../policies/policy-sets.ts';
 import { deleteTask, listTasks } from '../run-tasks/tasks.ts';
-import { get, put, remove, update } from '../table.ts';
-import { eachProject } from '../workspaces/projects.ts';
+import { get, put, queryAll, remove, update } from '../table.ts';
 import { eachVariableSet } from '../workspaces/variable-set-lists.ts';
 import { deleteVariableSet } from '../workspaces/variable-sets.ts';
 import { closeOrganizationAccounts } from './accounts.ts';
-import { membershipsIn, removeMember } from './memberships.ts';
+import { listMembers, removeMember } from './memberships.ts';
 import type { Organization } from './organizations.ts';
-import { deleteTeam, listTeams } from './teams.ts';
+import { deleteTeam, getTeam, listTeamNames } from './teams.ts';
 import { deleteTokensOf } from './tokens.ts';
 
 /**
@@ -39,8 +38,12 @@ export const completeEnd = async (name: string): Promise<boolean> => {
   const home = await get<Ended>(keys.organization(name));
   if (!home?.deletedAt) return false;
   await closeOrganizationAccounts(home);
-  await inPieces(await membershipsIn(name), removeMember);
-  for (const team of await listTeams(name)) await deleteTeam(team);
+  // By the index, which goes last: the rest of one that was cut off is found by it.
+  await inPieces(await listMembers(name), (userId) => removeMember({ organization: name, userId }));
+  for (const { id, name: teamName } of await listTeamNames(name)) {
+    const { ssoTeamId = null } = (await getTeam(id)) ?? {};
+    await deleteTeam({ id, organization: name, name: teamName, ssoTeamId });
+  }
   const pools = await listAgentPools(name);
   for (const { id } of pools) await deleteTokensOf(id);
   await deleteSettings(name);
@@ -60,12 +63,14 @@ const deleteSettings = async (name: string): Promise<void> => {
   for (const policy of await getPolicies(idsOf(await listPolicyNames(name)))) await deletePolicy(policy);
   for (const task of await listTasks(name)) await deleteTask(task);
   for await (const sets of eachVariableSet(name)) await inPieces(sets, deleteVariableSet);
-  for await (const projects of eachProject(name)) {
-    await inPieces(projects, async ({ id, name: projectName }) => {
-      await remove(keys.project(id));
-      await remove(keys.projectName(name, projectName));
-    });
-  }
+  const { pk } = keys.organization(name);
+  const projects = await queryAll<Key & { projectId: string }>({ pk, prefix: 'PROJECT#' });
+  await inPieces(projects, async ({ sk, projectId }) => {
+    await remove(keys.project(projectId));
+    await remove({ pk, sk });
+  });
+  // Of tokens whose deletion was cut off.
+  await inPieces(await queryAll<Key>({ pk, prefix: 'TEAMTOKEN#' }), ({ sk }) => remove({ pk, sk }));
 };
 
 /** A few side by side: an organization may have thousands of members. */
