@@ -3,7 +3,7 @@ import { useLive } from '../live.ts';
 import { go, hrefOf } from '../location.ts';
 import { Loaded } from '../parts/basics.tsx';
 import { Shell } from '../parts/shell.tsx';
-import { all } from '../session.ts';
+import { account, all } from '../session.ts';
 import { Invitations, invitationsPath } from './invitations.tsx';
 
 /** Whoever belongs to one organization only, and is invited to none, is led right into it. */
@@ -25,9 +25,11 @@ export const Organizations = () => {
     <Shell title="Organizations" crumbs={[]}>
       <div class="row spread">
         <h1>Organizations</h1>
-        <a class="button" href={hrefOf({ view: 'new-organization' })}>
-          New organization
-        </a>
+        {account.value?.attributes.permissions['can-create-organizations'] !== false && (
+          <a class="button" href={hrefOf({ view: 'new-organization' })}>
+            New organization
+          </a>
+        )}
       </div>
       <Invitations invitations={invitations} onAnswer={() => list.refresh()} />
       <Loaded live={list} what="organizations">
