@@ -31,6 +31,13 @@ export interface SignInSettings {
   groupsClaim?: string;
 }
 
+/** Who may create organizations, and in which of them groups at the issuer stand for teams (infra/organizations.ts). */
+export interface OrganizationRules {
+  creators: 'anyone' | 'owners' | 'operator';
+  /** Names; absent: those that the operator made. */
+  groups?: string[];
+}
+
 /** Services that are called without the AWS SDK; it reads the same variables for the others. */
 type PlainService = 'S3' | 'KMS' | 'LAMBDA' | 'PRICING' | 'SSM';
 
@@ -84,6 +91,10 @@ export const environment = {
   get signIn(): SignInSettings | undefined {
     const text = process.env.SIGN_IN;
     return text ? (JSON.parse(text) as SignInSettings) : undefined;
+  },
+  get organizationRules(): OrganizationRules {
+    const text = process.env.ORGANIZATION_RULES;
+    return text ? (JSON.parse(text) as OrganizationRules) : { creators: 'anyone' };
   },
   /** Of one caller of the public API. */
   get requestsPerSecond() {

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { readCidr } from '../functions/outbound/addresses.ts';
 import { shortestRetentionDays } from '../functions/run/retention.ts';
+import { organizationEntries, organizationProblems } from './organizations.ts';
 import { signInEntries, signInProblems } from './sign-in.ts';
 import { texts } from './texts.ts';
 
@@ -90,6 +91,7 @@ const schema = v.object({
   /** What `cdk destroy` does with table, bucket, key and logs. With `destroy` the bucket must be emptied first. */
   removalPolicy: v.optional(v.picklist(['retain', 'destroy'], 'must be retain or destroy'), 'retain'),
   ...signInEntries,
+  ...organizationEntries,
   /** How long the audit trail is kept; HCP Terraform has 14 days. */
   auditRetentionDays: v.optional(whole(1, 3653), 90),
   /** Of one user of the API. Terraform refuses to work with a limit below 4 (go-tfe). */
@@ -127,7 +129,7 @@ export const readSettings = (context: Record<string, unknown>): Settings => {
   for (const issue of result.issues ?? []) problems.push(`${v.getDotPath(issue)}: ${readable(issue)}`);
   if ('vpcId' in ours !== 'subnetIds' in ours)
     problems.push('vpcId, subnetIds: give both, or neither for a new network');
-  problems.push(...signInProblems(ours));
+  problems.push(...signInProblems(ours), ...organizationProblems(ours));
   if (problems.length || !result.success)
     throw new SettingsError(
       `Settings in cdk.json ("context") or -c options:\n${problems.map((p) => `  ${p}`).join('\n')}`,

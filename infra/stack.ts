@@ -8,6 +8,7 @@ import type { FunctionId } from './functions.ts';
 import { IdentityKeys } from './identity.ts';
 import { Lifecycle, type LifecycleFunction, lifecycleFunctions } from './lifecycle.ts';
 import { Operations } from './operations.ts';
+import { organizationVariable } from './organizations.ts';
 import {
   answering,
   answers,
@@ -102,15 +103,20 @@ export class Platform extends Stack {
     const named = { arn, name: lifecycle.machine.stateMachineName };
     const may = permissions(storage, runners, identity, named, notifyArn, settings);
     const forApi = { ...table, ...bucket, ...key, ...machine };
+    const rules = { ORGANIZATION_RULES: organizationVariable(settings) };
     const limit = { REQUESTS_PER_SECOND: String(settings.requestsPerSecond) };
     const functions: Record<FunctionId, PlatformFunction> = {
       ...states,
       Notify: notify,
       Api: build('Api', { ...forApi, ...limit }, may.Api),
       States: build('States', { ...table, ...bucket, ...limit }, may.States),
-      Access: build('Access', { ...table, ...limit }, may.Access),
+      Access: build('Access', { ...table, ...limit, ...rules }, may.Access),
       // It asks the issuer that people sign in at.
-      SignIn: build('SignIn', { ...table, ...outbound, ...limit, SIGN_IN: signInVariable(settings) }, may.SignIn),
+      SignIn: build(
+        'SignIn',
+        { ...table, ...outbound, ...limit, ...rules, SIGN_IN: signInVariable(settings) },
+        may.SignIn,
+      ),
       // It asks destinations of notifications whether they are there.
       Settings: build('Settings', { ...table, ...key, ...outbound, ...limit }, may.Settings),
       // It starts no run, and asks a run task for a first answer when one is made.

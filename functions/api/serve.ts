@@ -1,9 +1,10 @@
 import middy from '@middy/core';
 import httpRouter from '@middy/http-router';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import { FilterTooWideError } from '../store/scan.ts';
 import { admit } from './admission.ts';
 import { type Answer, json } from './answer.ts';
-import { ApiError, notFound } from './errors.ts';
+import { ApiError, badRequest, notFound } from './errors.ts';
 import { featureNotProvided } from './not-provided.ts';
 import { readRequest } from './request.ts';
 import type { Route } from './route.ts';
@@ -15,9 +16,15 @@ const internal = new ApiError(500, [
   },
 ]);
 
+const tooWide = ({ looked }: FilterTooWideError): ApiError =>
+  badRequest(
+    `The filter fits too little of a long list: ${looked} entries were looked at and did not fill this page. Narrow it down by name, workspace or time, or leave it out.`,
+    'filter',
+  );
+
 /** What went wrong inside is for the log; it can name records that the caller may not know of. */
 const errorAnswer = (error: unknown, event: APIGatewayProxyEventV2): Answer => {
-  const known = error instanceof ApiError ? error : internal;
+  const known = error instanceof ApiError ? error : error instanceof FilterTooWideError ? tooWide(error) : internal;
   if (known === internal) {
     const { http } = event.requestContext;
     console.error(JSON.stringify({ message: 'request failed', method: http.method, path: http.path }), error);

@@ -2,7 +2,14 @@ import * as v from 'valibot';
 import { email, organizationName, username } from '../api/input/names.ts';
 import { environment } from '../environment.ts';
 import { createOneTimeSecret } from '../store/access/one-time-secrets.ts';
-import { createOrganization, defaultOrganizationSettings, getOrganization } from '../store/access/organizations.ts';
+import {
+  createOrganization,
+  defaultOrganizationSettings,
+  getOrganization,
+  isNameTaken,
+  markAsOperators,
+} from '../store/access/organizations.ts';
+import { holderOfUsername, isReserved } from '../store/access/usernames.ts';
 import { createUser } from '../store/access/users.ts';
 
 /**
@@ -28,6 +35,16 @@ export interface Bootstrapped {
   signInAt: string;
 }
 
+/** @throws {Error} */
+const checkNames = async ({ organization, username: wanted }: v.InferOutput<typeof input>): Promise<void> => {
+  if (await isNameTaken(organization)) {
+    throw new Error(`Organization ${organization} was deleted, and its name is not given again. Choose another name.`);
+  }
+  if (wanted !== undefined && (isReserved(wanted) || (await holderOfUsername(wanted)))) {
+    throw new Error(`username: ${wanted} is taken. Send another one, or none.`);
+  }
+};
+
 const ownerOf = async (given: v.InferOutput<typeof input>): Promise<string> => {
   const existing = await getOrganization(given.organization);
   if (existing) {
@@ -38,12 +55,14 @@ const ownerOf = async (given: v.InferOutput<typeof input>): Promise<string> => {
     }
     // Completes what a first attempt that was cut off left out.
     await createOrganization(existing.name, existing, existing.createdBy);
+    if (!existing.isOperators) await markAsOperators(existing);
     return existing.createdBy;
   }
+  await checkNames(given);
   const name = given.username ?? given.email.split('@')[0] ?? 'owner';
   const user = await createUser({ username: name, email: given.email });
   const settings = { ...defaultOrganizationSettings, email: given.email };
-  if (!(await createOrganization(given.organization, settings, user.id))) {
+  if (!(await createOrganization(given.organization, settings, user.id, { isOperators: true }))) {
     throw new Error(`Organization ${given.organization} was created by somebody else at the same moment.`);
   }
   return user.id;

@@ -4,6 +4,7 @@ import { environment } from '../environment.ts';
 import type { Run } from '../run/run.ts';
 import { entryOf, type RunState, taskStates } from '../run/states.ts';
 import { isFinal } from '../run/status.ts';
+import { completeEnd } from '../store/access/organization-end.ts';
 import { dueIn, dueShard, dueShards, notDue } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { deliverResult } from '../store/run-tasks/task-results.ts';
@@ -44,7 +45,7 @@ export const handler = async (): Promise<{ looked: number; repaired: number }> =
   let repaired = 0;
   for (const key of items) {
     try {
-      const what = key.sk === 'RUN' ? await lookAtRun(key.pk.replace('RUN#', '')) : await lookAtWorkspace(key);
+      const what = await lookAt(key);
       if (!what) continue;
       repaired++;
       tell(what, key.pk);
@@ -63,6 +64,12 @@ export const handler = async (): Promise<{ looked: number; repaired: number }> =
 /** Operators see it, and an alarm counts it (infra/operations.ts). */
 const tell = (repair: string, item: string): void =>
   console.warn(JSON.stringify({ message: 'repaired', repair, item }));
+
+const lookAt = async (key: Key): Promise<string | undefined> => {
+  if (key.sk === 'RUN') return lookAtRun(key.pk.replace('RUN#', ''));
+  if (key.sk === 'ORG') return (await completeEnd(key.pk.replace('ORG#', ''))) ? 'organization ended' : undefined;
+  return lookAtWorkspace(key);
+};
 
 /** A workspace that became free while the one who freed it died. */
 const lookAtWorkspace = async (key: Key): Promise<string | undefined> => {

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { addMember, membershipsOf } from '../store/access/memberships.ts';
+import { mapsGroups } from '../store/access/admission-rules.ts';
+import { acceptMembership, addMember, getMembershipOrInvitation, membershipsOf } from '../store/access/memberships.ts';
+import { getOrganizations } from '../store/access/organizations.ts';
 import { teamIdsOfGroups } from '../store/access/sso-groups.ts';
 import { enterTeam, quitTeam } from '../store/access/team-users.ts';
 import { getTeams, type Team } from '../store/access/teams.ts';
@@ -17,6 +19,22 @@ const keep = ({ id, organization }: Team, userId: string, action: string): Promi
     allowed: true,
   });
 
+/** Those of organizations in which the operator lets groups stand for teams. 1 read for 100 organizations. */
+const mapped = async (teams: Team[]): Promise<Team[]> => {
+  const homes = await getOrganizations([...new Set(teams.map(({ organization }) => organization))]);
+  const names = new Set(homes.filter(mapsGroups).map(({ name }) => name));
+  return teams.filter(({ organization }) => names.has(organization));
+};
+
+const enter = async (team: Team, userId: string): Promise<void> => {
+  const { organization } = team;
+  await addMember(organization, userId);
+  // The operator's issuer says that they are in: there is nothing left to accept.
+  const membership = await getMembershipOrInvitation(userId, organization);
+  if (membership?.invitation) await acceptMembership(membership);
+  await enterTeam(team, [userId]);
+};
+
 /**
  * Makes somebody a member of the teams that their groups at the issuer stand for, and of no others that a group stands
  * for: the issuer decides who is in such a team. Who is the last owner of an organization stays one.
@@ -25,13 +43,12 @@ export const followGroups = async (userId: string, names: string[]): Promise<voi
   const groups = [...new Set(names)];
   const isTheirs = ({ ssoTeamId }: Team): boolean => ssoTeamId !== null && groups.includes(ssoTeamId);
   const memberships = await membershipsOf(userId);
-  const current = await getTeams(memberships.flatMap(({ teams = [] }) => [...teams]));
-  const theirs = (await getTeams(await teamIdsOfGroups(groups))).filter(isTheirs);
+  const current = await mapped(await getTeams(memberships.flatMap(({ teams = [] }) => [...teams])));
+  const theirs = await mapped((await getTeams(await teamIdsOfGroups(groups))).filter(isTheirs));
   for (const team of theirs) {
     if (current.some(({ id }) => id === team.id)) continue;
     await keep(team, userId, 'join_by_group');
-    await addMember(team.organization, userId);
-    await enterTeam(team, [userId]);
+    await enter(team, userId);
   }
   for (const team of current) {
     if (team.ssoTeamId === null || isTheirs(team)) continue;

@@ -1,7 +1,8 @@
 import type { SignInSettings } from '../environment.ts';
 import { claimIdentity } from '../store/access/identities.ts';
 import { acceptInvitation, invitedUser, knowEmail, takeOver } from '../store/access/invitations.ts';
-import { ensureUser, getUser, type User, updateUser } from '../store/access/users.ts';
+import { settleUsername } from '../store/access/usernames.ts';
+import { createNamed, getUser, type User, updateUser } from '../store/access/users.ts';
 import { SignInError } from './errors.ts';
 import { followGroups } from './groups.ts';
 import type { Person } from './issuer.ts';
@@ -43,13 +44,17 @@ const usernameOf = ({ username, email, subject }: Person): string => {
 /**
  * The user that somebody is: known by issuer and subject, never by an e-mail address, which changes hands. Only who is
  * new becomes the user that was invited by a verified one.
+ * @throws {SignInError} 403
  */
 export const userOf = async (person: Person): Promise<User> => {
   const email = person.emailVerified ? person.email : undefined;
   const invited = email === undefined ? undefined : await invitedUser(email);
   const id = await claimIdentity(person, invited?.id);
-  const user = (await getUser(id)) ?? (await ensureUser(id, { username: usernameOf(person), email: email ?? '' }));
+  const user = (await getUser(id)) ?? (await createNamed(id, { username: usernameOf(person), email: email ?? '' }));
+  // Tokens of teams and organizations once could connect somebody to their account.
+  if (user.service) throw new SignInError(403, 'You cannot sign in as a team or an organization.');
   if (user.invitedAt) await acceptInvitation(user, usernameOf(person));
+  else await settleUsername(user, usernameOf(person));
   await learn(person, id);
   if (email !== undefined && email !== user.email) await updateUser(id, { email });
   return user;

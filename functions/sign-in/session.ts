@@ -17,8 +17,14 @@ const sessionEnd = async (userId: string): Promise<string> => {
   return new Date(Date.now() + minutes * 60_000).toISOString();
 };
 
-/** @returns the token's text, and when it ends */
-export const beginSession = async (userId: string): Promise<{ secret: string; expiresAt: string }> => {
+/**
+ * @param identity hash of what it began with, and ends with (store/access/identities.ts)
+ * @returns the token's text, and when it ends
+ */
+export const beginSession = async (
+  userId: string,
+  identity?: string,
+): Promise<{ secret: string; expiresAt: string }> => {
   const expiresAt = await sessionEnd(userId);
-  return { secret: await issueSession(userId, expiresAt), expiresAt };
+  return { secret: await issueSession(userId, expiresAt, identity), expiresAt };
 };

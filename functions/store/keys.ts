@@ -3,7 +3,7 @@
  *
  * | pk | sk | item |
  * |---|---|---|
- * | `ORG#<name>` | `ORG` | organization |
+ * | `ORG#<name>` | `ORG` | organization; once deleted, that the name was given |
  * | | `WSNAME#<case apart>#<workspace name>` | → workspace id; the uniqueness of names, and lists |
  * | | `PROJECT#<case apart>#<project name>` | → project id |
  * | | `MEMBER#<user id>` | → user id; who belongs to it, for lists |
@@ -25,7 +25,9 @@
  * | `USER#<id>` | `USER` | user |
  * | | `ORG#<name>` | membership of the user in the organization |
  * | | `TOKEN#<id>` | → hash of the user's token; of an agent pool's too, by the pool's id |
+ * | | `IDENTITY#<sha-256>` | → issuer and subject that sign in as the user |
  * | | `ONCE` | one-time secret that lets the user in |
+ * | `USERNAME#<lower case>` | `USERNAME` | → user who has the name, or had it |
  * | `TEAM#<id>` | `TEAM` | team: what it may do in the organization |
  * | | `USERS` | ids of those who are in it |
  * | | `GRANT#<id>` | → workspace or project that it was given something on |
@@ -34,8 +36,10 @@
  * | `GRANT#<id>` | `GRANT` | → team, and workspace or project: what was given stands there |
  * | `TOKEN#<sha-256>` | `TOKEN` | API token |
  * | `TOKENID#<id>` | `TOKEN` | → hash of the token |
+ * | | `MADE#<sha-256>` | → token that was made with this one |
  * | `LOGIN#<sha-256>` | `LOGIN` | code of a `terraform login` under way |
  * | `IDENTITY#<sha-256>` | `IDENTITY` | → user who signs in with this issuer and subject |
+ * | | `SESSION#<sha-256>` | → session that began so |
  * | `SSOGROUP#<sha-256>` | `TEAMS` | → teams that a group at the issuer stands for |
  * | `WS#<id>` | `WS` | workspace: settings, lock, counters, current state version |
  * | | `VAR#<id>` | variable |
@@ -147,8 +151,12 @@ export const keys = {
   token: (hash: string): Key => ({ pk: `TOKEN#${hash}`, sk: 'TOKEN' }),
   tokenId: (id: string): Key => ({ pk: `TOKENID#${id}`, sk: 'TOKEN' }),
   teamToken: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `TEAMTOKEN#${id}` }),
+  madeToken: (id: string, hash: string): Key => ({ pk: `TOKENID#${id}`, sk: `MADE#${hash}` }),
   loginCode: (hash: string): Key => ({ pk: `LOGIN#${hash}`, sk: 'LOGIN' }),
   identity: (hash: string): Key => ({ pk: `IDENTITY#${hash}`, sk: 'IDENTITY' }),
+  identityOfUser: (userId: string, hash: string): Key => ({ pk: `USER#${userId}`, sk: `IDENTITY#${hash}` }),
+  identitySession: (hash: string, tokenHash: string): Key => ({ pk: `IDENTITY#${hash}`, sk: `SESSION#${tokenHash}` }),
+  username: (name: string): Key => ({ pk: `USERNAME#${name.toLowerCase()}`, sk: 'USERNAME' }),
   ssoGroup: (hash: string): Key => ({ pk: `SSOGROUP#${hash}`, sk: 'TEAMS' }),
   workspace: (id: string): Key => ({ pk: `WS#${id}`, sk: 'WS' }),
   variable: (ownerId: string, id: string): Key => ({ pk: variableOwner(ownerId), sk: `VAR#${id}` }),

@@ -24,7 +24,7 @@ export const countNames = async (organization: string, kind: Kind, more: 1 | 0 |
   await update(keys.organization(organization), {
     add: { [`${kind}Count`]: more, [`${kind}Changes`]: 1 },
     set: { [`${kind}ChangedAt`]: new Date().toISOString() },
-    condition: 'attribute_exists(pk)',
+    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
   });
 };
 

@@ -30,7 +30,21 @@ const mostPointers = 20_000;
 const smallestPiece = { records: 20, pointers: 100 };
 const largestPiece = 500;
 
-/** Looks on until the page is full and one more is known of. */
+/** A filter that fits so little that the page could not be filled from all that one request looks at. */
+export class FilterTooWideError extends Error {
+  override name = 'FilterTooWideError';
+  readonly looked: number;
+
+  constructor(looked: number) {
+    super(`looked at ${looked} entries without filling the page`);
+    this.looked = looked;
+  }
+}
+
+/**
+ * Looks on until the page is full and one more is known of.
+ * @throws {FilterTooWideError} what lies beyond is not left out without a word
+ */
 export const scan = async <P, R>({ read, narrow, records, fits }: Scan<P, R>, paging: Paging): Promise<Found<R>> => {
   const { page, size } = paging;
   const wanted = page * size + 1;
@@ -40,7 +54,8 @@ export const scan = async <P, R>({ read, narrow, records, fits }: Scan<P, R>, pa
   const count = () => (fits ? found.length : pointers.length);
   let seen = 0;
   let piece = Math.max(wanted, fits ? smallestPiece.records : smallestPiece.pointers);
-  for (let ended = false; !ended && count() < wanted && seen < most; piece *= 2) {
+  let ended = false;
+  for (; !ended && count() < wanted && seen < most; piece *= 2) {
     const limit = Math.min(piece, largestPiece, most - seen);
     const next = await read(limit);
     ended = next.length < limit;
@@ -49,7 +64,9 @@ export const scan = async <P, R>({ read, narrow, records, fits }: Scan<P, R>, pa
     if (fits) found.push(...(await records(some)).filter(fits));
     else pointers.push(...some);
   }
+  const isCut = !ended && count() < wanted && (await read(1)).length > 0;
+  if (isCut && count() < page * size) throw new FilterTooWideError(seen);
   const from = (page - 1) * size;
   const items = fits ? found.slice(from, from + size) : await records(pointers.slice(from, from + size));
-  return { items, total: count(), more: count() > page * size };
+  return { items, total: count(), more: isCut || count() > page * size };
 };

@@ -124,7 +124,10 @@ export const put = async (
 /** True when the item was created, false when it is already there. */
 export const create = (item: Key & Item): Promise<boolean> => put(item, { condition: 'attribute_not_exists(pk)' });
 
-/** Returns the whole item as it is after the change, or undefined when the condition does not hold. */
+/**
+ * Returns the whole item as it is after the change, or undefined when the condition does not hold. A change of nothing
+ * changes nothing: it creates no item either.
+ */
 export const update = async <T>(key: Key, change: Change): Promise<T | undefined> => {
   const names: Record<string, string> = { ...change.names };
   const values: Item = { ...change.values };
@@ -143,13 +146,15 @@ export const update = async <T>(key: Key, change: Change): Promise<T | undefined
   if (adds.length) clauses.push(`ADD ${adds.map(([k, v]) => `${path(k)} ${value(v)}`).join(', ')}`);
   const deletes = Object.entries(change.delete ?? {});
   if (deletes.length) clauses.push(`DELETE ${deletes.map(([k, v]) => `${path(k)} ${value(v)}`).join(', ')}`);
-  const ConditionExpression = conditionOf(change.condition, names);
+  // Without a clause DynamoDB would create the item, and it refuses an empty expression.
+  const condition = clauses.length ? change.condition : (change.condition ?? 'attribute_exists(pk)');
+  const ConditionExpression = conditionOf(condition, names);
   const done = await whenTrue(() =>
     documents.send(
       new UpdateCommand({
         TableName: environment.tableName,
         Key: key,
-        UpdateExpression: clauses.join(' '),
+        UpdateExpression: clauses.join(' ') || undefined,
         ConditionExpression,
         ExpressionAttributeNames: nonEmpty(names),
         ExpressionAttributeValues: nonEmpty(values),
@@ -197,20 +202,22 @@ export interface Range {
   consistent?: boolean;
 }
 
-/** One page, at most 1 MB: `limit` items or all that fit. */
-export const query = async <T>(range: Range): Promise<T[]> =>
-  (await page<T>(range, range.after === undefined ? undefined : { pk: range.pk, sk: range.after })).items;
-
-/** Every item of the range, however many pages that takes. For lists whose length people decide on. */
-export const queryAll = async <T>(range: Range): Promise<T[]> => {
+/** `limit` items, fewer only where the range ends: DynamoDB's own pages end after 1 MB. Every item without a limit. */
+export const query = async <T>(range: Range): Promise<T[]> => {
+  const { after, limit = Number.POSITIVE_INFINITY, pk } = range;
   const all: T[] = [];
-  for (let next: Item | undefined, first = true; first || next; first = false) {
-    const answer: Page<T> = await page<T>(range, next);
+  let next: Item | undefined = after === undefined ? undefined : { pk, sk: after };
+  do {
+    const left = limit - all.length;
+    const answer: Page<T> = await page<T>({ ...range, limit: Number.isFinite(left) ? left : undefined }, next);
     all.push(...answer.items);
     next = answer.next;
-  }
+  } while (next && all.length < limit);
   return all;
 };
+
+/** Every item of the range. For lists whose length people decide on. */
+export const queryAll = <T>(range: Omit<Range, 'limit'>): Promise<T[]> => query<T>(range);
 
 interface Page<T> {
   items: T[];
@@ -252,8 +259,14 @@ const page = async <T>(range: Range, start?: Item): Promise<Page<T>> => {
   return { items: Items as T[], next: LastEvaluatedKey };
 };
 
-/** Items in the order of the keys; missing ones are left out. At most 100 keys. */
+/** So many keys DynamoDB takes at once. */
+const mostKeys = 100;
+
+/** Items in the order of the keys; missing ones are left out. 1 read for 100 keys. */
 export const batchGet = async <T extends Key>(keys: Key[]): Promise<T[]> => {
+  if (keys.length > mostKeys) {
+    return [...(await batchGet<T>(keys.slice(0, mostKeys))), ...(await batchGet<T>(keys.slice(mostKeys)))];
+  }
   if (keys.length === 0) return [];
   const found = new Map<string, T>();
   let pending: Key[] = keys;

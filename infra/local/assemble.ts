@@ -42,6 +42,8 @@ export interface Site {
   runnerEnvironment: Record<string, string>;
   /** The issuer that people sign in at (infra/sign-in.ts); empty for none. */
   signIn: string;
+  /** The operator's rules about organizations (infra/organizations.ts). */
+  organizationRules: string;
   stack: Stack;
   usage: Usage;
 }
@@ -133,11 +135,12 @@ export const assemble = async (site: Site): Promise<Parts> => {
  */
 const onThisMachine = (
   resource: Resource<FunctionProperties>,
-  { requestsPerSecond, signIn }: Site,
+  { requestsPerSecond, signIn, organizationRules }: Site,
 ): Resource<FunctionProperties> => {
   const { Variables = {} } = resource.properties.Environment ?? {};
   const changed = { ...Variables };
   if (Variables.SIGN_IN !== undefined) changed.SIGN_IN = signIn;
+  if (Variables.ORGANIZATION_RULES !== undefined && organizationRules) changed.ORGANIZATION_RULES = organizationRules;
   if (Variables.REQUESTS_PER_SECOND !== undefined && requestsPerSecond !== undefined)
     changed.REQUESTS_PER_SECOND = String(requestsPerSecond);
   if (Variables.OUTBOUND_ALLOWED_CIDRS !== undefined) {

@@ -25,6 +25,8 @@ export interface HostOptions {
   runnerEnvironment: Record<string, string>;
   /** The issuer that people sign in at (infra/sign-in.ts); nobody signs in when empty. */
   signIn?: string;
+  /** The operator's rules about organizations (infra/organizations.ts); what is synthesized unless given. */
+  organizationRules?: string;
   /** What is to go wrong from the start. */
   faults?: FaultRule[];
   /** Of one user; the template's unless given. */
@@ -104,7 +106,7 @@ export class Host {
       ...reachedByTerraform(this.folder.at('tls/runners.pem'), tls.caFile, httpsUrl),
     };
     const faults = new Faults(this.#options.faults);
-    const { requestsPerSecond, signIn = '' } = this.#options;
+    const { requestsPerSecond, signIn = '', organizationRules = '' } = this.#options;
     const site = {
       application,
       awsEndpointUrl,
@@ -116,6 +118,7 @@ export class Host {
       requestsPerSecond,
       runnerEnvironment,
       signIn,
+      organizationRules,
       stack,
       usage,
     };

@@ -16,6 +16,8 @@ export interface StartOptions {
   application?: Promise<Application>;
   /** The issuer that people sign in at (infra/sign-in.ts). */
   signIn?: string;
+  /** The operator's rules about organizations (infra/organizations.ts); what is synthesized unless given. */
+  organizationRules?: string;
   /** What is to go wrong from the start. */
   faults?: FaultRule[];
   /** Of one user; what is synthesized unless given. */
@@ -51,6 +53,7 @@ export const startPlatform = async ({
   httpsPort,
   application,
   signIn,
+  organizationRules,
   faults,
   requestsPerSecond,
 }: StartOptions): Promise<Platform> => {
@@ -71,6 +74,7 @@ export const startPlatform = async ({
     httpsPort,
     runnerEnvironment: runnerEnvironment(dataDir),
     signIn,
+    organizationRules,
     faults,
     requestsPerSecond,
   });

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { localOrganizationVariable } from '../organizations.ts';
 import { SettingsError } from '../settings.ts';
 import { localSignInVariable } from '../sign-in.ts';
 import { StartError } from './errors.ts';
@@ -7,7 +8,7 @@ import { type Platform, startPlatform } from './platform.ts';
 
 /**
  * `npm start`: the platform in the foreground. Environment: STEPFORM_DATA, PORT, HTTPS_PORT, STEPFORM_SIGN_IN_…,
- * STEPFORM_FAULTS, STEPFORM_REQUESTS_PER_SECOND.
+ * STEPFORM_ORGANIZATION_CREATORS, STEPFORM_FAULTS, STEPFORM_REQUESTS_PER_SECOND.
  */
 
 const port = (name: string): number | undefined => {
@@ -28,9 +29,9 @@ const faults = (): FaultRule[] => {
   }
 };
 
-const signIn = (): string => {
+const fromEnvironment = (read: (environment: NodeJS.ProcessEnv) => string): string => {
   try {
-    return localSignInVariable(process.env);
+    return read(process.env);
   } catch (error) {
     throw new StartError((error as Error).message);
   }
@@ -114,7 +115,8 @@ try {
     dataDir: resolve(process.env.STEPFORM_DATA || '.stepform'),
     port: port('PORT'),
     httpsPort: port('HTTPS_PORT'),
-    signIn: signIn(),
+    signIn: fromEnvironment(localSignInVariable),
+    organizationRules: fromEnvironment(localOrganizationVariable),
     faults: faults(),
     requestsPerSecond: requestsPerSecond(),
   });

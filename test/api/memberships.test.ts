@@ -52,11 +52,16 @@ describe('an invitation', () => {
     expect([ids(mine.body.data), ids(mine.body.included)]).toEqual([[id], ['acme']]);
   });
 
-  it('to somebody who has signed in is a membership at once', async () => {
+  it('to somebody who has signed in is a membership once they accept', async () => {
     const { token } = await signIn('known@comer.test');
+    const { id, attributes } = (await invite('known@comer.test')).body.data;
+    expect(attributes).toMatchObject({ status: 'invited', email: 'known@comer.test' });
     expect((await api.get('organizations/acme', { token })).status).toBe(404);
-    expect((await invite('known@comer.test')).body.data.attributes.status).toBe('active');
+    const accept = (sent: object) => api.call('POST', `organization-memberships/${id}/actions/accept`, sent);
+    expect((await accept({})).status).toBe(403);
+    expect((await accept({ token })).body.data.attributes.status).toBe('active');
     expect((await api.get('organizations/acme', { token })).status).toBe(200);
+    expect((await accept({ token })).status).toBe(200);
   });
 
   it('does not go to who only says that an address is theirs', async () => {
@@ -81,6 +86,9 @@ describe('an invitation', () => {
     const made = await invite('late@comer.test', [teamId]);
     await userOf({ ...person, emailVerified: true } as never);
     const { secret: token } = await createToken(id, '');
+    const [own] = (await api.get('organization-memberships?filter[status]=invited', { token })).body.data;
+    expect((await api.get(`teams/${teamId}`, { token })).status).toBe(404);
+    await api.call('POST', `organization-memberships/${own.id}/actions/accept`, { token });
     expect((await api.get(`teams/${teamId}`, { token })).status).toBe(200);
     expect((await api.get(`organization-memberships/${made.body.data.id}`)).status).toBe(404);
   });

@@ -92,7 +92,9 @@ describe('organizations', () => {
     await api.call('DELETE', `workspaces/${workspace.body.data.id}`);
     expect((await api.call('DELETE', `organizations/${id}`)).status).toBe(204);
     expect((await api.get(`organizations/${id}`)).status).toBe(404);
-    expect((await create(id)).id).toBe(id);
+    // Its name is given to nobody again: who had it could be taken for who has it.
+    const again = await api.post('organizations', { name: id, email: 'x@y.test' });
+    expect([again.status, again.body.errors[0].source.pointer]).toEqual([422, '/data/attributes/name']);
   });
 
   it('run operations, as the command line asks first', async () => {

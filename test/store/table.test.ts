@@ -36,3 +36,13 @@ it('answers a failed condition, and lets any other error through', async () => {
   expect(await table.remove(key)).toBe(false);
   await expect(table.update(key, { set: { a: 1 }, condition: 'a ==' })).rejects.toThrow(/ConditionExpression/);
 });
+
+it('changes nothing with a change of nothing, and creates no item by it', async () => {
+  const item = { ...key, sk: 'B', a: 1 };
+  expect(await table.update({ pk: item.pk, sk: item.sk }, { set: {} })).toBeUndefined();
+  await table.put(item);
+  const there = { pk: item.pk, sk: item.sk };
+  expect(await table.update(there, { set: { a: undefined } })).toEqual(item);
+  expect(await table.update(there, { set: {}, condition: 'a = :a', values: { ':a': 1 } })).toEqual(item);
+  expect(await table.update(there, { set: {}, condition: 'a = :a', values: { ':a': 2 } })).toBeUndefined();
+});

@@ -2,16 +2,23 @@ import { type Membership, membershipId } from '../../store/access/memberships.ts
 import type { User } from '../../store/access/users.ts';
 import { many, one, type Resource } from '../answer.ts';
 
-export const membershipStatus = (user: User | undefined): 'active' | 'invited' =>
-  user?.invitedAt ? 'invited' : 'active';
+/** Users from before invitations were noted with the membership have it with themselves. */
+export const membershipStatus = (
+  { invitation }: Pick<Membership, 'invitation'>,
+  user: User | undefined,
+): 'active' | 'invited' => (invitation || user?.invitedAt ? 'invited' : 'active');
+
+/** Of somebody who has not accepted, nothing is told but what the inviter said. */
+export const membershipEmail = ({ invitation }: Pick<Membership, 'invitation'>, user: User | undefined) =>
+  invitation?.email ?? user?.email ?? null;
 
 /** @param teamIds those that the caller may see */
 export const membershipDocument = (membership: Membership, user: User | undefined, teamIds: string[]): Resource => ({
   id: membershipId(membership),
   type: 'organization-memberships',
   attributes: {
-    status: membershipStatus(user),
-    email: user?.email ?? null,
+    status: membershipStatus(membership, user),
+    email: membershipEmail(membership, user),
     'created-at': membership.createdAt,
     'is-org-two-factor-required': false,
   },

@@ -23,7 +23,7 @@ const authenticated = ({ id, service }: User): Relationship => {
 };
 
 /** What a user sees of itself. */
-export const accountDocument = (user: User): Resource => {
+export const accountDocument = (user: User, createsOrganizations: boolean): Resource => {
   const { attributes, relationships } = userDocument(user);
   return {
     id: user.id,
@@ -39,8 +39,8 @@ export const accountDocument = (user: User): Resource => {
       'enterprise-support': false,
       'two-factor': { enabled: false, verified: false },
       permissions: {
-        'can-create-organizations': true,
-        'can-create-organization': true,
+        'can-create-organizations': createsOrganizations,
+        'can-create-organization': createsOrganizations,
         'can-view-organizations': true,
         'can-view-settings': true,
         'can-view-profile': true,

@@ -29,7 +29,7 @@ const inGroup = (run: Run, group: Group): boolean => {
 
 const text = ({ query }: ApiRequest, parameter: string): string => (query.get(parameter) ?? '').trim().toLowerCase();
 
-/** Ids of the organization's members whose name fits; at most 100 are looked at. */
+/** Ids of the organization's members whose name fits. */
 const usersNamed = async (organization: string, search: string): Promise<Set<string>> => {
   const users = await getUsers(await listMembers(organization));
   return new Set(users.filter(({ username }) => username.toLowerCase().includes(search)).map(({ id }) => id));
@@ -44,8 +44,13 @@ const timeframe = ({ query }: ApiRequest): Pick<RunFilter, 'from' | 'to'> => {
   throw badRequest('filter[timeframe] must be "year" or a year such as 2026.', 'filter[timeframe]');
 };
 
+const mostNames = 100;
+
 const workspacesNamed = async (organization: string, names: string[]): Promise<Set<string>> => {
-  const entries = await Promise.all(names.slice(0, 100).map((name) => nameEntry(organization, name.slice(0, 100))));
+  if (names.length > mostNames) {
+    throw badRequest(`filter[workspace_names]: may have at most ${mostNames} names`, 'filter[workspace_names]');
+  }
+  const entries = await Promise.all(names.map((name) => nameEntry(organization, name.slice(0, 100))));
   return new Set(entries.flatMap((entry) => entry?.workspaceId ?? []));
 };
 

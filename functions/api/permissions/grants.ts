@@ -1,4 +1,4 @@
-import { getMembership, roleOf } from '../../store/access/memberships.ts';
+import { getMembership, getMembershipAndWorkspace, type Membership, roleOf } from '../../store/access/memberships.ts';
 import { type Reach, reachOf } from '../../store/access/team-grants.ts';
 import { getTeam, getTeams, type Team } from '../../store/access/teams.ts';
 import { getProjects, type Project } from '../../store/workspaces/projects.ts';
@@ -34,7 +34,10 @@ export interface Scope {
 /** What somebody may do with what. Each record is read once. */
 export interface Grants {
   standing(organization: string): Promise<Standing>;
-  /** None more than the membership is read for owners and strangers; at most 3 more times for others. */
+  /**
+   * None more than the membership is read for owners and strangers, at most 3 more times for others. The workspace that an id
+   * stands for is read in the same request.
+   */
   on(scope: Scope): Promise<Granted>;
   /** For lists: by id, nothing for those that are not there. At most 2 reads more than {@link standing} for 100. */
   onWorkspaces(organization: string, workspaces: readonly (Workspace | string)[]): Promise<(id: string) => Granted>;
@@ -51,13 +54,32 @@ export interface Grants {
 }
 
 /** Of a user, or of the account that a token of a team or an organization acts as. 1 or 2 reads. */
-export const standingOf = async (userId: string, organization: string): Promise<Standing> => {
-  const membership = await getMembership(userId, organization);
+export const standingOf = async (userId: string, organization: string): Promise<Standing> =>
+  standingBy(await getMembership(userId, organization), organization);
+
+const standingBy = async (membership: Membership | undefined, organization: string): Promise<Standing> => {
   if (!membership) return { teams: [] };
   const role = roleOf(membership);
   if (role !== 'member' || !membership.teams?.size) return { role, teams: [] };
   return { role, teams: (await getTeams([...membership.teams])).filter((team) => team.organization === organization) };
 };
+
+/** Asks for the standing, and for a workspace in the same request where one is named. */
+type AskStanding = (
+  organization: string,
+  workspaceId?: string,
+) => { standing: Promise<Standing>; workspace?: Promise<Workspace | undefined> };
+
+const askFor =
+  (userId: string): AskStanding =>
+  (organization, workspaceId) => {
+    if (workspaceId === undefined) return { standing: standingOf(userId, organization) };
+    const both = getMembershipAndWorkspace(userId, organization, workspaceId);
+    return {
+      standing: both.then(({ membership }) => standingBy(membership, organization)),
+      workspace: both.then(({ workspace }) => workspace),
+    };
+  };
 
 const once = <T>(ask: (key: string) => Promise<T>): ((key: string) => Promise<T>) => {
   const asked = new Map<string, Promise<T>>();
@@ -71,7 +93,12 @@ const once = <T>(ask: (key: string) => Promise<T>): ((key: string) => Promise<T>
 /** Records by id, read together and each once. */
 const records = <R extends { id: string }>(read: (ids: string[]) => Promise<R[]>) => {
   const known = new Map<string, Promise<R | undefined>>();
-  return async (wanted: readonly (R | string)[]): Promise<(id: string) => R | undefined> => {
+  const note = (id: string, reading: Promise<R | undefined>): void => {
+    // Whoever needs it hears of what goes wrong.
+    reading.catch(() => {});
+    known.set(id, reading);
+  };
+  const find = async (wanted: readonly (R | string)[]): Promise<(id: string) => R | undefined> => {
     for (const one of wanted) if (typeof one !== 'string') known.set(one.id, Promise.resolve(one));
     const ids = [...new Set(wanted.map(idOf))];
     const missing = ids.filter((id) => !known.has(id));
@@ -82,18 +109,29 @@ const records = <R extends { id: string }>(read: (ids: string[]) => Promise<R[]>
         reading.then((found) => found.find((one) => one.id === id)),
       );
     const found = new Map(await Promise.all(ids.map(async (id) => [id, await known.get(id)] as const)));
-    return (id) => found.get(id);
+    return (id: string) => found.get(id);
   };
+  return { find, note };
 };
 
 const idOf = (one: { id: string } | string): string => (typeof one === 'string' ? one : one.id);
 
 const ofSelf = ['membership:read', 'membership:write'] as const;
 
-export const grantsOf = (standingIn: (organization: string) => Promise<Standing>, self?: string): Grants => {
-  const standing = once(standingIn);
-  const projectsOf = records(getProjects);
-  const workspacesOf = records(getWorkspaces);
+export const grantsOf = (ask: AskStanding, self?: string): Grants => {
+  const asked = new Map<string, Promise<Standing>>();
+  const workspacesById = records(getWorkspaces);
+  const workspacesOf = workspacesById.find;
+  const projectsOf = records(getProjects).find;
+  const standingBeside = (organization: string, workspaceId?: string): Promise<Standing> => {
+    const before = asked.get(organization);
+    if (before) return before;
+    const asking = ask(organization, workspaceId);
+    if (workspaceId !== undefined && asking.workspace) workspacesById.note(workspaceId, asking.workspace);
+    asked.set(organization, asking.standing);
+    return asking.standing;
+  };
+  const standing: Grants['standing'] = (organization) => standingBeside(organization);
 
   const onProjects: Grants['onProjects'] = async (organization, projects) => {
     const who = await standing(organization);
@@ -108,13 +146,26 @@ export const grantsOf = (standingIn: (organization: string) => Promise<Standing>
 
   const onWorkspaces: Grants['onWorkspaces'] = async (organization, workspaces) => {
     const who = await standing(organization);
-    if (!dependsOnGrants(who)) return () => onWorkspace(who, undefined, undefined);
+    if (!dependsOnGrants(who)) {
+      const elsewhere = workspaces.flatMap((one) =>
+        typeof one === 'string' || one.organization === organization ? [] : one.id,
+      );
+      return (id) => (elsewhere.includes(id) ? nothing : onWorkspace(who, undefined, undefined));
+    }
     const workspace = await workspacesOf(workspaces);
     const project = await projectsOf(workspaces.flatMap((one) => workspace(idOf(one))?.projectId ?? []));
     return (id) => {
       const found = workspace(id);
       return found?.organization === organization ? onWorkspace(who, found, project(found.projectId)) : nothing;
     };
+  };
+
+  /** What belongs to a workspace is gone with it, for owners too. */
+  const inWorkspace = async (organization: string, id: string): Promise<Granted> => {
+    const { role } = await standingBeside(organization, id);
+    if (role === undefined) return nothing;
+    const found = (await workspacesOf([id]))(id);
+    return found ? (await onWorkspaces(organization, [found]))(id) : nothing;
   };
 
   /** Whoever reads the variables of something it is applied to, sees it; its owner's managers manage it. */
@@ -140,7 +191,8 @@ export const grantsOf = (standingIn: (organization: string) => Promise<Standing>
     }
     if (team) return onTeam(await standing(organization), team);
     if (variableSet) return onVariableSet(variableSet);
-    if (workspace) return (await onWorkspaces(organization, [workspace]))(idOf(workspace));
+    if (typeof workspace === 'string') return inWorkspace(organization, workspace);
+    if (workspace) return (await onWorkspaces(organization, [workspace]))(workspace.id);
     if (!project) {
       const granted = onOrganization(await standing(organization));
       return membershipOf !== undefined && membershipOf === self ? new Set([...granted, ...ofSelf]) : granted;
@@ -172,8 +224,7 @@ export const grantsOf = (standingIn: (organization: string) => Promise<Standing>
 };
 
 /** Of whoever asked for something that happens later, as things are then. */
-export const grantsOfUser = (userId: string): Grants =>
-  grantsOf((organization) => standingOf(userId, organization), userId);
+export const grantsOfUser = (userId: string): Grants => grantsOf(askFor(userId), userId);
 
 /** Of who is let in for one thing, and is nobody otherwise. */
-export const noGrants: Grants = grantsOf(async () => ({ teams: [] }));
+export const noGrants: Grants = grantsOf(() => ({ standing: Promise.resolve({ teams: [] }) }));

@@ -1,7 +1,7 @@
 import { derivedId } from '../id.ts';
 import { keys } from '../keys.ts';
 import { put, remove } from '../table.ts';
-import type { Membership, Role } from './memberships.ts';
+import { endIfDeleted, type Membership, type Role } from './memberships.ts';
 import type { Organization } from './organizations.ts';
 import type { Team } from './teams.ts';
 import { deleteTokensOf } from './tokens.ts';
@@ -24,6 +24,7 @@ const short = (id: string): string => id.slice(id.indexOf('-') + 1);
 const join = async (organization: string, userId: string, role: Role, teams?: Set<string>): Promise<void> => {
   const membership: Membership = { userId, organization, roles: [role], createdAt: new Date().toISOString(), teams };
   await put({ ...keys.membership(userId, organization), ...membership });
+  await endIfDeleted(membership);
 };
 
 /** May be repeated. @returns its id */

@@ -1,14 +1,16 @@
 import { newId } from '../id.ts';
 import { keys } from '../keys.ts';
 import { create, get, put, update } from '../table.ts';
-import { addMember, membershipsOf, removeMember } from './memberships.ts';
+import { acceptMembership, addMember, membershipsAndInvitationsOf, removeMember } from './memberships.ts';
 import { enterTeam, quitTeam } from './team-users.ts';
 import { getTeams } from './teams.ts';
+import { takeFreeUsername } from './usernames.ts';
 import { ensureUser, getUser, type User } from './users.ts';
 
 /**
  * Who is invited by an e-mail address is a user from then on, as in HCP Terraform, whom nobody can be until somebody signs
- * in with that address, verified. Addresses that users only say are theirs count for nothing here.
+ * in with that address, verified. Addresses that users only say are theirs count for nothing here. Whoever signs in for the
+ * first time has accepted by that; somebody who is a user already is a member only once they say so.
  */
 
 const holderOf = async (email: string): Promise<User | undefined> => {
@@ -31,19 +33,19 @@ export const invitedUser = async (email: string): Promise<User | undefined> => {
   return user?.invitedAt ? user : undefined;
 };
 
-/** Somebody signed in as the invited user. */
-export const acceptInvitation = async (user: User, username: string): Promise<User> =>
-  (await update<User>(keys.user(user.id), {
-    set: { username },
-    remove: ['invitedAt'],
-    condition: 'attribute_exists(pk)',
-  })) ?? user;
+/** Somebody signed in as the invited user. May be repeated. */
+export const acceptInvitation = async (user: User, username: string): Promise<User> => {
+  const named = await takeFreeUsername(user, username);
+  for (const membership of await membershipsAndInvitationsOf(user.id)) await acceptMembership(membership);
+  const accepted = { remove: ['invitedAt'], condition: 'attribute_exists(pk)' };
+  return (await update<User>(keys.user(user.id), accepted)) ?? named;
+};
 
-/** Somebody who has a user already turned out to have the address: what the invited user was given is theirs. */
+/** Somebody who has a user already turned out to have the address: what the invited user was offered, they are. */
 export const takeOver = async (invited: User, userId: string): Promise<void> => {
-  for (const membership of await membershipsOf(invited.id)) {
+  for (const membership of await membershipsAndInvitationsOf(invited.id)) {
     const { organization } = membership;
-    await addMember(organization, userId);
+    await addMember(organization, userId, 'member', { email: invited.email });
     const teams = await getTeams([...(membership.teams ?? [])]);
     for (const team of teams) await enterTeam(team, [userId]);
     for (const team of teams) await quitTeam(team, invited.id);

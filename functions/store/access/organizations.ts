@@ -1,18 +1,13 @@
-import { deleteAgentPool, listAgentPools } from '../agents/agent-pools.ts';
 import { changingPool } from '../agents/pool-uses.ts';
 import { asEdit, type Edited, type Editor } from '../edits.ts';
 import { newId } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
 import type { NameCounts } from '../name-index.ts';
-import { deleteTask, listTasks } from '../run-tasks/tasks.ts';
-import { batchGet, create, get, query, remove, update } from '../table.ts';
-import { addProject, eachProject } from '../workspaces/projects.ts';
-import { eachVariableSet } from '../workspaces/variable-set-lists.ts';
-import { deleteVariableSet } from '../workspaces/variable-sets.ts';
+import { batchGet, create, get, query, update } from '../table.ts';
+import { addProject } from '../workspaces/projects.ts';
 import type { ExecutionMode } from '../workspaces/workspaces.ts';
-import { closeOrganizationAccounts } from './accounts.ts';
-import { addMember, getMembership, membershipsIn, membershipsOf, removeMember } from './memberships.ts';
-import { deleteTeam, ensureOwnersTeam, listTeams } from './teams.ts';
+import { addMember, getMembership, membershipsOf } from './memberships.ts';
+import { ensureOwnersTeam } from './teams.ts';
 
 export interface OrganizationSettings {
   email: string;
@@ -58,22 +53,45 @@ export interface Organization extends OrganizationSettings, NameCounts, Edited {
   createdAt: string;
   createdBy: string;
   defaultProjectId: string;
+  /** The operator made it, by the Bootstrap function. */
+  isOperators?: boolean;
+  /** It is there no more; its name stays given (organization-end.ts). */
+  deletedAt?: string;
 }
 
-export const getOrganization = (name: string): Promise<Organization | undefined> =>
-  get<Organization>(keys.organization(name));
+const living = (organization: Organization | undefined): Organization | undefined =>
+  organization?.deletedAt ? undefined : organization;
+
+export const getOrganization = async (name: string): Promise<Organization | undefined> =>
+  living(await get<Organization>(keys.organization(name)));
+
+/** In the order of the names; missing ones are left out. 1 read for 100. */
+export const getOrganizations = async (names: string[]): Promise<Organization[]> => {
+  const found: Organization[] = [];
+  for (let i = 0; i < names.length; i += 100) {
+    const some = await batchGet<Organization & Key>(names.slice(i, i + 100).map(keys.organization));
+    found.push(...some.filter(living));
+  }
+  return found;
+};
+
+/** Whether an organization has the name, or once had it: no name is given twice. */
+export const isNameTaken = async (name: string): Promise<boolean> =>
+  (await get<Organization>(keys.organization(name))) !== undefined;
 
 /**
- * Creates it with its default project and `createdBy` as owner. Undefined when the name is taken; a creator who was
- * cut off may repeat it.
+ * Creates it with its default project and `createdBy` as owner. Undefined when the name is taken, by one that was deleted
+ * too; a creator who was cut off may repeat it.
  */
 export const createOrganization = async (
   name: string,
   settings: OrganizationSettings,
   createdBy: string,
+  { isOperators }: Pick<Organization, 'isOperators'> = {},
 ): Promise<Organization | undefined> => {
   const wanted: Organization = {
     ...settings,
+    isOperators,
     name,
     externalId: newId('org'),
     createdAt: new Date().toISOString(),
@@ -104,37 +122,20 @@ export const updateOrganization = (
   editor: Editor,
 ): Promise<Organization | undefined> => {
   const to = 'defaultAgentPoolId' in change ? change.defaultAgentPoolId : from;
-  const edit = asEdit({ set: change, condition: 'attribute_exists(pk)' }, editor);
+  const edit = asEdit({ set: change, condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)' }, editor);
   return changingPool(name, { from, to }, () => update<Organization>(keys.organization(name), edit));
 };
 
 /** Those the user belongs to, in the order of names. */
-export const listOrganizations = async (userId: string): Promise<Organization[]> => {
-  const memberships = await membershipsOf(userId);
-  return batchGet<Organization & Key>(memberships.map(({ organization }) => keys.organization(organization)));
-};
+export const listOrganizations = async (userId: string): Promise<Organization[]> =>
+  getOrganizations((await membershipsOf(userId)).map(({ organization }) => organization));
+
+/** The operator answers for it from now on: it was made before that was noted. */
+export const markAsOperators = ({ name }: Organization): Promise<Organization | undefined> =>
+  update<Organization>(keys.organization(name), {
+    set: { isOperators: true },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+  });
 
 export const hasWorkspaces = async (organization: string): Promise<boolean> =>
   (await query({ pk: keys.organization(organization).pk, prefix: 'WSNAME#', limit: 1 })).length > 0;
-
-/** Deletes an organization without workspaces: memberships and projects, then itself. May be repeated. */
-export const deleteOrganization = async (name: string): Promise<void> => {
-  for await (const projects of eachProject(name)) {
-    for (const { id, name: projectName } of projects) {
-      await remove(keys.project(id));
-      await remove(keys.projectName(name, projectName));
-    }
-  }
-  for await (const sets of eachVariableSet(name)) {
-    for (const set of sets) await deleteVariableSet(set);
-  }
-  for (const task of await listTasks(name)) await deleteTask(task);
-  for (const pool of await listAgentPools(name)) await deleteAgentPool(pool);
-  const members = await membershipsIn(name);
-  const teams = await listTeams(name);
-  const home = await getOrganization(name);
-  if (home) await closeOrganizationAccounts(home);
-  await remove(keys.organization(name));
-  for (const membership of members) await removeMember(membership);
-  for (const team of teams) await deleteTeam(team);
-};

@@ -108,7 +108,7 @@ export const updateTeam = async (
 };
 
 /** Whatever it gave to anybody ends at once; then what is left of it goes. */
-export const deleteTeam = async (team: Team): Promise<void> => {
+export const deleteTeam = async (team: Pick<Team, 'id' | 'organization' | 'name' | 'ssoTeamId'>): Promise<void> => {
   await remove(keys.team(team.id));
   await closeTeamAccount(team);
   await forgetGroup(team, team.ssoTeamId);
@@ -117,11 +117,18 @@ export const deleteTeam = async (team: Team): Promise<void> => {
   await releaseUnique(nameKey(team), team.id);
 };
 
+/** Names in use, with those of a team whose deletion was cut off. */
+export const listTeamNames = async (organization: string): Promise<{ id: string; name: string }[]> => {
+  const prefix = 'TEAMNAME#';
+  const { pk } = keys.organization(organization);
+  const found = await queryAll<{ sk: string; holder: string }>({ pk, prefix });
+  return found.map(({ sk, holder }) => ({ id: holder, name: sk.slice(prefix.length) }));
+};
+
 /** Ids by name, of all of the organization. */
 export const listTeams = async (organization: string): Promise<Team[]> => {
-  const { pk } = keys.organization(organization);
-  const names = await queryAll<{ holder: string }>({ pk, prefix: 'TEAMNAME#' });
-  return (await getTeams(names.map(({ holder }) => holder))).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const names = await listTeamNames(organization);
+  return (await getTeams(names.map(({ id }) => id))).sort((a, b) => (a.name < b.name ? -1 : 1));
 };
 
 interface Home {

@@ -17,6 +17,8 @@ export interface Token {
   /** Who acts with it: the user, or the account of the team or the organization. */
   userId: string;
   createdBy: string;
+  /** The token of a team or an organization that it was made with, and ends with. */
+  madeWith?: string;
   /** Where it belongs, when it is not a user's. */
   organization?: string;
   teamId?: string;
@@ -40,7 +42,7 @@ const prefixes: Record<TokenKind, string> = {
 };
 
 export type NewToken = Pick<Token, 'kind' | 'userId' | 'description' | 'expiredAt'> &
-  Partial<Pick<Token, 'createdBy' | 'organization' | 'teamId'>>;
+  Partial<Pick<Token, 'createdBy' | 'organization' | 'teamId' | 'madeWith'>>;
 export type Shown = { token: Token; secret: string };
 
 const newToken = ({ createdBy, ...given }: NewToken): Shown & { hash: string } => {
@@ -50,31 +52,41 @@ const newToken = ({ createdBy, ...given }: NewToken): Shown & { hash: string } =
   return { token, secret, hash: hashSecret(secret) };
 };
 
-/** By whose it is, by its own id, and those of teams by the organization. */
-const pointersTo = ({ id, kind, userId, organization }: Token): Key[] => [
+/** By whose it is, by its own id, those of teams by the organization, and by what it was made with. */
+const pointersTo = ({ id, kind, userId, organization, madeWith }: Token, hash: string): Key[] => [
   keys.userToken(userId, id),
   keys.tokenId(id),
   ...(kind === 'team' && organization ? [keys.teamToken(organization, id)] : []),
+  ...(madeWith ? [keys.madeToken(madeWith, hash)] : []),
 ];
 
 export const issueToken = async (given: NewToken & { kind: Exclude<TokenKind, 'session'> }): Promise<Shown> => {
   const { token, secret, hash } = newToken(given);
   // What leads to it first: a token that no list shows could not be taken away.
-  for (const key of pointersTo(token)) await create({ ...key, hash });
+  for (const key of pointersTo(token, hash)) await create({ ...key, hash });
   await create({ ...keys.token(hash), ...token });
+  // What it was made with may have been deleted meanwhile, with all that it had made until then.
+  if (token.madeWith && !(await getTokenById(token.madeWith))) await deleteToken(token.userId, token.id);
   return { token, secret };
 };
 
 /**
  * Of somebody who signed in on the web page. No list has it: it ends by itself, and DynamoDB removes it then, or days
  * later.
+ * @param identity hash of what it began with, and ends with (identities.ts)
  */
-export const issueSession = async (userId: string, expiredAt: string): Promise<string> => {
+export const issueSession = async (userId: string, expiredAt: string, identity?: string): Promise<string> => {
   const { token, secret, hash } = newToken({ kind: 'session', userId, description: null, expiredAt });
   const expiresAt = Math.ceil(Date.parse(expiredAt) / 1000);
+  if (identity !== undefined) await create({ ...keys.identitySession(identity, hash), expiresAt });
   await create({ ...keys.token(hash), ...token, expiresAt });
+  // Whoever disconnects it removes it first, and ends its sessions then.
+  if (identity !== undefined && !(await get(keys.identity(identity)))) await endSession(hash);
   return secret;
 };
+
+/** By the hash of its token. */
+export const endSession = (hash: string): Promise<boolean> => remove(keys.token(hash));
 
 /** True when there was such a session. It is dead at once. */
 export const removeSession = async (secret: string): Promise<boolean> =>
@@ -159,15 +171,27 @@ export const getToken = async (userId: string, id: string): Promise<Token | unde
 /** Whosever it is. Those from before there were kinds are found by their user only. */
 export const getTokenById = async (id: string): Promise<Token | undefined> => read(await get<Entry>(keys.tokenId(id)));
 
-/** True when it was there. It is dead at once. */
+/** True when it was there. It is dead at once, and so is what was made with it. */
 export const deleteToken = async (userId: string, id: string): Promise<boolean> => {
   const entry = await get<Entry>(keys.userToken(userId, id));
   if (!entry) return false;
   const token = await read(entry);
   await remove(keys.token(entry.hash));
+  // Before the pointers: whoever is cut off may repeat it.
+  if (token?.kind !== 'user') await deleteMade(id);
   if (token?.organization) await remove(keys.teamToken(token.organization, id));
+  if (token?.madeWith) await remove(keys.madeToken(token.madeWith, entry.hash));
   await remove(keys.tokenId(id));
   return remove(keys.userToken(userId, id));
+};
+
+const deleteMade = async (id: string): Promise<void> => {
+  const made = await queryAll<Entry>({ pk: keys.tokenId(id).pk, prefix: 'MADE#' });
+  for (const { pk, sk, hash } of made) {
+    const token = await get<Token>(keys.token(hash));
+    if (token) await deleteToken(token.userId, token.id);
+    await remove({ pk, sk });
+  }
 };
 
 /** All of a user or an account. They are dead at once. */

@@ -187,10 +187,24 @@ export const listConfigurationVersions = async (
 export const mayStillCome = ({ createdAt }: ConfigurationVersion): boolean =>
   Date.now() - Date.parse(createdAt) < uploadSeconds * 1000;
 
-/** The newest that a run without a configuration version of its own takes; among the last 100. */
+/** So many are looked at in one read. */
+const pieceSize = 100;
+
+/** The newest that a run without a configuration version of its own takes. */
 export const latestConfigurationVersion = async (workspaceId: string): Promise<ConfigurationVersion | undefined> => {
   const { pk } = keys.workspace(workspaceId);
-  const pointers = await query<Pointer>({ pk, prefix: 'CV#', reverse: true, limit: 100 });
+  for (let after: string | undefined, more = true; more; ) {
+    const range = { pk, prefix: 'CV#', after, reverse: true, limit: pieceSize };
+    const pointers = await query<Pointer & { sk: string }>(range);
+    const found = await latestOf(pointers);
+    if (found) return found;
+    more = pointers.length === pieceSize;
+    after = pointers.at(-1)?.sk;
+  }
+  return undefined;
+};
+
+const latestOf = async (pointers: Pointer[]): Promise<ConfigurationVersion | undefined> => {
   for (let i = 0; i < pointers.length; i += 10) {
     for (const version of await versionsOf(pointers.slice(i, i + 10))) {
       if (version.speculative || (version.provisional && !version.adoptedAt)) continue;

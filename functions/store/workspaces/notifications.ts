@@ -4,7 +4,7 @@ import { asEdit, type Edited, type Editor } from '../edits.ts';
 import { type Key, keys } from '../keys.ts';
 import { updateRun } from '../runs/runs.ts';
 import { open, type SecretContext, seal } from '../secrets.ts';
-import { batchGet, type Change, create, get, query, remove, update } from '../table.ts';
+import { batchGet, type Change, create, get, queryAll, remove, update } from '../table.ts';
 import { now } from '../time.ts';
 import type { Workspace } from './workspaces.ts';
 
@@ -58,18 +58,20 @@ export const listNotifications = async ({ notifications }: Workspace): Promise<N
 export const openToken = async (configuration: NotificationConfiguration): Promise<string | undefined> =>
   configuration.sealedToken && open(configuration.sealedToken, contextOf(configuration));
 
-/** So many at most: each is a write. */
-const mostOpenRuns = 100;
+/** So many side by side: each is a write. */
+const atOnce = 50;
 
 /**
  * Runs know from their creation whether somebody wants to hear of them (decisions/0019). Those that are under way learn it
  * with the first configuration: the next in line, and whoever waits with a saved plan.
  */
 const tellOpenRuns = async ({ id, savedPlans }: Workspace): Promise<void> => {
-  const queue = { pk: keys.workspace(id).pk, prefix: 'QUEUE#', limit: mostOpenRuns };
-  const queued = await query<{ runId: string }>(queue);
-  const runIds = new Set([...queued.map(({ runId }) => runId), ...(savedPlans ?? [])]);
-  await Promise.all([...runIds].map((runId) => updateRun(runId, { set: { notifies: true } })));
+  const queued = await queryAll<{ runId: string }>({ pk: keys.workspace(id).pk, prefix: 'QUEUE#' });
+  const runIds = [...new Set([...queued.map(({ runId }) => runId), ...(savedPlans ?? [])])];
+  for (let i = 0; i < runIds.length; i += atOnce) {
+    const some = runIds.slice(i, i + atOnce);
+    await Promise.all(some.map((runId) => updateRun(runId, { set: { notifies: true } })));
+  }
 };
 
 /** @param id made by the caller, who has told it to the destination. Undefined when the workspace is gone. 2 writes, 1 KMS request with a token. */

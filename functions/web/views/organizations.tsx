@@ -3,16 +3,21 @@ import { useLive } from '../live.ts';
 import { go, hrefOf } from '../location.ts';
 import { Loaded } from '../parts/basics.tsx';
 import { Shell } from '../parts/shell.tsx';
-import { all } from '../session.ts';
+import { account, all } from '../session.ts';
+import { Invitations, invitationsPath } from './invitations.tsx';
 
-/** Whoever belongs to one organization only is led right into it. */
+/** Whoever belongs to one organization only, and is invited to none, is led right into it. */
 export const Organizations = () => {
   const list = useLive(
     'organizations',
-    async () => (await all('/organizations')).data,
+    async () => {
+      const [organizations, invitations] = await Promise.all([all('/organizations'), all(invitationsPath)]);
+      return { organizations: organizations.data, invitations: invitations.data };
+    },
     () => 60_000,
   );
-  const only = list.value?.length === 1 ? list.value[0] : undefined;
+  const { organizations: joined = [], invitations = [] } = list.value ?? {};
+  const only = joined.length === 1 && invitations.length === 0 ? joined[0] : undefined;
   useEffect(() => {
     if (only) go({ view: 'workspaces', organization: only.id }, { replace: true });
   }, [only]);
@@ -20,12 +25,15 @@ export const Organizations = () => {
     <Shell title="Organizations" crumbs={[]}>
       <div class="row spread">
         <h1>Organizations</h1>
-        <a class="button" href={hrefOf({ view: 'new-organization' })}>
-          New organization
-        </a>
+        {account.value?.attributes.permissions['can-create-organizations'] !== false && (
+          <a class="button" href={hrefOf({ view: 'new-organization' })}>
+            New organization
+          </a>
+        )}
       </div>
+      <Invitations invitations={invitations} onAnswer={() => list.refresh()} />
       <Loaded live={list} what="organizations">
-        {(organizations) =>
+        {({ organizations }) =>
           organizations.length === 0 ? (
             <section class="panel empty">
               <h2>You belong to no organization yet</h2>

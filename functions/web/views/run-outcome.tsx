@@ -2,7 +2,7 @@ import type { Resource } from '../../cli/client.ts';
 import { useLive } from '../live.ts';
 import { hrefOf } from '../location.ts';
 import { Outputs } from '../parts/outputs.tsx';
-import { call, related } from '../session.ts';
+import { all, related } from '../session.ts';
 
 /** The state a run made, with its outputs. */
 export const RunOutcome = ({
@@ -27,7 +27,7 @@ export const RunOutcome = ({
 const StateOutputs = ({ version, href }: { version: string; href: string | undefined }) => {
   const outputs = useLive(
     `state-outputs/${version}`,
-    async () => (await call<Resource[]>('GET', `/state-versions/${version}/outputs?page[size]=100`)).data,
+    async () => (await all(`/state-versions/${version}/outputs`)).data,
     () => undefined,
   );
   return (

@@ -6,6 +6,7 @@ import { Loaded, Notice } from '../parts/basics.tsx';
 import { Shell } from '../parts/shell.tsx';
 import { Made, NewToken, RevokeToken, TokenList, useTokenWork } from '../parts/tokens.tsx';
 import { all, get, isSession } from '../session.ts';
+import { Identities } from './identities.tsx';
 
 /** Where `terraform login` leads to: the reader's own API tokens. */
 
@@ -70,6 +71,7 @@ export const Tokens = () => {
           </>
         )}
       </Loaded>
+      {isPerson(live.value?.user) && <Identities />}
       {revoking.value && (
         <RevokeToken
           token={revoking.value}
@@ -82,6 +84,9 @@ export const Tokens = () => {
     </Shell>
   );
 };
+
+/** Tokens of teams and organizations sign nobody in. */
+const isPerson = (user: Resource | undefined): boolean => user?.attributes['is-service-account'] === false;
 
 /** For who has signed in with a token and could sign in at the issuer, as the same user. */
 const Connect = () => {

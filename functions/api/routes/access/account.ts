@@ -1,8 +1,10 @@
 import * as v from 'valibot';
-import { getUser, updateUser } from '../../../store/access/users.ts';
+import { mayCreateOrganizations } from '../../../store/access/admission-rules.ts';
+import { mostUsernames, settleUsername, takeUsername } from '../../../store/access/usernames.ts';
+import { getUser, type User, updateUser } from '../../../store/access/users.ts';
 import { type Answer, ok } from '../../answer.ts';
 import { accountDocument, userDocument } from '../../documents/users.ts';
-import { notFound } from '../../errors.ts';
+import { notFound, unprocessable } from '../../errors.ts';
 import { email, username } from '../../input/names.ts';
 import { readData } from '../../input/validation.ts';
 import { checkPerson } from '../../permissions/auth.ts';
@@ -10,24 +12,39 @@ import { type Call, type Route, userRoute } from '../../route.ts';
 
 const noUser = () => notFound('There is no such user.');
 
+const account = async (user: User): Promise<Answer> =>
+  ok(accountDocument(user, !user.service && (await mayCreateOrganizations(user.id))));
+
 const readAccount = async ({ principal }: Call): Promise<Answer> => {
   const user = await getUser(principal.userId);
   if (!user) throw noUser();
-  return ok(accountDocument(user));
+  return account(await settleUsername(user));
 };
 
-const updateAccount = async ({ request, principal }: Call): Promise<Answer> => {
+const rename = async ({ principal }: Call, wanted: string): Promise<User> => {
+  const pointer = '/data/attributes/username';
+  const user = await takeUsername({ id: principal.userId }, wanted);
+  if (user === 'taken') throw unprocessable(pointer, 'username: has already been taken');
+  if (user === 'too many') {
+    throw unprocessable(pointer, `username: you have had ${mostUsernames}, which stay yours; take one of those again`);
+  }
+  return user;
+};
+
+const updateAccount = async (call: Call): Promise<Answer> => {
+  const { request, principal } = call;
   checkPerson(principal);
   const { attributes } = readData(request, { username: v.optional(username), email: v.optional(email) });
-  const user = await updateUser(principal.userId, attributes);
+  if (attributes.username !== undefined) await rename(call, attributes.username);
+  const user = await updateUser(principal.userId, { email: attributes.email });
   if (!user) throw noUser();
-  return ok(accountDocument(user));
+  return account(user);
 };
 
 const readUser = async ({ request, principal }: Call): Promise<Answer> => {
   const user = await getUser(request.params.user ?? '');
   if (!user) throw noUser();
-  return ok(user.id === principal.userId ? accountDocument(user) : userDocument(user));
+  return user.id === principal.userId ? account(user) : ok(userDocument(user));
 };
 
 export const accountRoutes: Route[] = [

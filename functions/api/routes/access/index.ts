@@ -2,6 +2,7 @@ import { type Route, versioned } from '../../route.ts';
 import { accountRoutes } from './account.ts';
 import { agentPoolRoutes } from './agent-pools.ts';
 import { auditTrailRoutes } from './audit-trail.ts';
+import { identityRoutes } from './identities.ts';
 import { membershipRoutes } from './memberships.ts';
 import { organizationTokenRoutes } from './organization-tokens.ts';
 import { organizationRoutes } from './organizations.ts';
@@ -16,6 +17,7 @@ import { tokenRoutes } from './tokens.ts';
 /** What the function Access answers: who there is, and what belongs to whom. */
 export const accessRoutes: Route[] = versioned([
   ...accountRoutes,
+  ...identityRoutes,
   ...tokenRoutes,
   ...organizationRoutes,
   ...organizationTokenRoutes,

@@ -1,12 +1,13 @@
 import * as v from 'valibot';
 import { inviteUser } from '../../../store/access/invitations.ts';
 import {
+  acceptMembership,
   addMember,
   findMembership,
-  getMembership,
+  getMembershipOrInvitation,
   type Membership,
+  membershipsAndInvitationsOf,
   membershipsIn,
-  membershipsOf,
   removeMember,
   roleOf,
 } from '../../../store/access/memberships.ts';
@@ -15,7 +16,7 @@ import { enterTeam, quitTeam } from '../../../store/access/team-users.ts';
 import { ensureOwnersTeam, getTeams, type Team } from '../../../store/access/teams.ts';
 import { getUsers, type User } from '../../../store/access/users.ts';
 import { type Answer, json, noContent, ok, type Resource } from '../../answer.ts';
-import { membershipDocument, membershipStatus } from '../../documents/memberships.ts';
+import { membershipDocument, membershipEmail, membershipStatus } from '../../documents/memberships.ts';
 import { organizationDocument } from '../../documents/organizations.ts';
 import { userDocument } from '../../documents/users.ts';
 import { forbidden, notFound, unprocessable } from '../../errors.ts';
@@ -24,7 +25,7 @@ import { includes } from '../../include.ts';
 import { email } from '../../input/names.ts';
 import { identifier, readData } from '../../input/validation.ts';
 import { list, pageOf, slice } from '../../pagination.ts';
-import type { Principal } from '../../permissions/auth.ts';
+import { checkPerson, type Principal } from '../../permissions/auth.ts';
 import { type Call, type Context, type Finder, type Route, route, userRoute } from '../../route.ts';
 import { checkOwnersStay, lastOwner, usersIn } from './team-members.ts';
 import { teamDocuments, visibleTeams } from './teams.ts';
@@ -56,11 +57,15 @@ const documents = async (
   const teamIds = ({ teams: all = new Set() }: Membership) => teams.filter(({ id }) => all.has(id)).map(({ id }) => id);
   const data = shown.map((one) => membershipDocument(one.membership, one.user, teamIds(one.membership)));
   if (include.size === 0) return { data };
-  const homes = include.has('organization') ? [...new Set(shown.map((one) => one.membership.organization))] : [];
+  // Of an organization that somebody is only invited to they see nothing yet.
+  const joined = shown.filter(({ membership }) => !membership.invitation || membership.userId !== principal.userId);
+  const homes = include.has('organization') ? [...new Set(joined.map((one) => one.membership.organization))] : [];
   return {
     data,
     included: [
-      ...(include.has('user') ? shown.flatMap(({ user }) => (user ? [invitedDocument(user)] : [])) : []),
+      ...(include.has('user')
+        ? shown.flatMap((one) => (one.user ? [shownDocument(one.membership, one.user)] : []))
+        : []),
       ...(include.has('teams') ? (await teamDocuments(principal, teams)).data.map(withoutMembers) : []),
       ...(await Promise.all(homes.map((name) => homeDocument(principal, name)))).flat(),
     ],
@@ -72,10 +77,11 @@ const homeDocument = async (principal: Principal, name: string): Promise<Resourc
   return home ? [organizationDocument(home, await principal.on({ organization: name }))] : [];
 };
 
-/** Who was invited has no name yet; whoever sees the membership knows the address. */
-const invitedDocument = (user: User): Resource => {
+/** Who was invited has no name yet, or has not told it; whoever sees the membership knows the address. */
+const shownDocument = (membership: Membership, user: User): Resource => {
   const { attributes, ...document } = userDocument(user);
-  return { ...document, attributes: { ...attributes, email: user.email } };
+  const known = membership.invitation ? { username: null } : {};
+  return { ...document, attributes: { ...attributes, ...known, email: membershipEmail(membership, user) } };
 };
 
 /** A cycle of included documents breaks clients (api.md §7.1). */
@@ -100,13 +106,13 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
   const emails = words(request.query.get('filter[email]'));
   const search = (request.query.get('q') ?? '').toLowerCase();
   const all = everybody.filter(
-    ({ user }) =>
-      (!statuses || statuses.includes(membershipStatus(user))) &&
-      (!emails || emails.includes(user?.email.toLowerCase() ?? '')) &&
-      `${user?.username}\n${user?.email}`.toLowerCase().includes(search),
+    ({ membership: one, user }) =>
+      (!statuses || statuses.includes(membershipStatus(one, user))) &&
+      (!emails || emails.includes(membershipEmail(one, user)?.toLowerCase() ?? '')) &&
+      `${one.invitation ? '' : user?.username}\n${membershipEmail(one, user)}`.toLowerCase().includes(search),
   );
   const { data, included } = await documents(context, slice(all, page));
-  const invited = everybody.filter(({ user }) => membershipStatus(user) === 'invited').length;
+  const invited = everybody.filter((one) => membershipStatus(one.membership, one.user) === 'invited').length;
   const counts = { total: everybody.length, active: everybody.length - invited, invited };
   return list(request, page, all.length, data, included, { 'status-counts': counts });
 };
@@ -114,8 +120,11 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
 const listMine = async (call: Call): Promise<Answer> => {
   const { request, principal } = call;
   const page = pageOf(request);
-  const all = await membershipsOf(principal.userId);
   const [user] = await getUsers([principal.userId]);
+  const statuses = words(request.query.get('filter[status]'));
+  const all = (await membershipsAndInvitationsOf(principal.userId)).filter(
+    (one) => !statuses || statuses.includes(membershipStatus(one, user)),
+  );
   const shown = slice(all, page).map((one): Shown => ({ membership: one, user }));
   const { data, included } = await documents(call, shown);
   return list(request, page, all.length, data, included);
@@ -160,15 +169,26 @@ const invite = async (context: Context<InOrganization>): Promise<Answer> => {
   const ids = [...new Set(given.relationships.teams?.data.map(({ id }) => id) ?? [])];
   const teams = await teamsOf(context, ids);
   const user = await inviteUser(given.attributes.email);
-  if (await getMembership(user.id, subject.organization)) {
+  if (await getMembershipOrInvitation(user.id, subject.organization)) {
     throw unprocessable('/data/attributes/email', `email: ${given.attributes.email} is a member already, or invited`);
   }
-  await addMember(subject.organization, user.id);
+  await addMember(subject.organization, user.id, 'member', { email: given.attributes.email });
   for (const one of teams) await enterTeam(one, [user.id]);
-  const made = await getMembership(user.id, subject.organization);
+  const made = await getMembershipOrInvitation(user.id, subject.organization);
   if (!made) throw notFound('The membership was ended meanwhile.');
   const { data } = await single(context, made);
-  return json(201, { data, included: [invitedDocument(user)] });
+  return json(201, { data, included: [shownDocument(made, user)] });
+};
+
+/** It is for nobody but whom it was sent to; a team's token is nobody. */
+const accept = async (context: Context<Membership>): Promise<Answer> => {
+  const { subject, principal } = context;
+  checkPerson(principal);
+  if (subject.userId !== principal.userId) throw forbidden('Only the person who is invited can accept an invitation.');
+  const accepted = await acceptMembership(subject);
+  if (!accepted) throw notFound('The invitation was withdrawn meanwhile.');
+  const { data, included } = await single(context, accepted);
+  return ok(data, included);
 };
 
 /** Whoever is not an owner leaves owners alone, and teams that they do not see. */
@@ -198,6 +218,7 @@ export const membershipRoutes: Route[] = [
   userRoute('GET', '/organization-memberships', 'any user', listMine),
   route('GET', '/organization-memberships/{membership}', 'membership:read', membership, read),
   route('DELETE', '/organization-memberships/{membership}', 'membership:write', membership, remove),
+  route('POST', '/organization-memberships/{membership}/actions/accept', 'membership:read', membership, accept),
   route('GET', ofOrganization, 'membership:read', organization, listOfOrganization),
   route('POST', ofOrganization, 'membership:write', organization, invite),
 ];

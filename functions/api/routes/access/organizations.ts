@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 import { secondsIn } from '../../../run/limits.ts';
+import { mayCreateOrganizations } from '../../../store/access/admission-rules.ts';
+import { deleteOrganization } from '../../../store/access/organization-end.ts';
 import {
   createOrganization,
   defaultOrganizationSettings,
-  deleteOrganization,
   getOrganization,
   hasWorkspaces,
   listOrganizations,
@@ -15,7 +16,7 @@ import { carryFromOrganization } from '../../../store/workspaces/execution-modes
 import { getProject } from '../../../store/workspaces/projects.ts';
 import { type Answer, created, noContent, ok } from '../../answer.ts';
 import { entitlementsDocument, organizationDocument } from '../../documents/organizations.ts';
-import { conflict, notFound, unprocessable } from '../../errors.ts';
+import { conflict, forbidden, notFound, unprocessable } from '../../errors.ts';
 import { type InOrganization, organization } from '../../finders.ts';
 import { checkSeen, editorOf, tagged } from '../../guard.ts';
 import { includes } from '../../include.ts';
@@ -86,6 +87,11 @@ const listMine = async ({ request, principal }: Call): Promise<Answer> => {
 
 const create = async ({ request, principal }: Call): Promise<Answer> => {
   checkPerson(principal);
+  if (!(await mayCreateOrganizations(principal.userId))) {
+    throw forbidden(
+      "You can't create organizations: this platform's operator says who can, by the setting organizationCreators.",
+    );
+  }
   const { attributes } = readData(request, { ...settings, name: organizationName, email });
   const given: OrganizationSettings = {
     ...defaultOrganizationSettings,
@@ -145,7 +151,7 @@ const remove = async ({ subject }: Context<InOrganization>): Promise<Answer> => 
   if (await hasWorkspaces(name)) {
     throw conflict(`Organization ${name} still has workspaces. Delete them first: their state would be lost with it.`);
   }
-  await deleteOrganization(name);
+  await deleteOrganization(subject.record);
   return noContent();
 };
 

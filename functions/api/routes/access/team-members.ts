@@ -1,5 +1,11 @@
 import * as v from 'valibot';
-import { getMemberships, type Membership, membershipId, membershipsIn } from '../../../store/access/memberships.ts';
+import {
+  getMembership,
+  getMemberships,
+  type Membership,
+  membershipId,
+  membershipsIn,
+} from '../../../store/access/memberships.ts';
 import { enterTeam, mostUsers, quitTeam, usersOfTeam } from '../../../store/access/team-users.ts';
 import type { Team } from '../../../store/access/teams.ts';
 import { getUser, getUsers, type User } from '../../../store/access/users.ts';
@@ -25,13 +31,8 @@ const body = v.object({
 const given = ({ request }: Context<Team>): string[] => check(body, request.json() ?? {}).data.map(({ id }) => id);
 
 /** All of the organization's people; their names are only asked for where somebody is called by one. */
-export const usersIn = async (memberships: Membership[]): Promise<User[]> => {
-  const users: User[] = [];
-  for (let i = 0; i < memberships.length; i += 100) {
-    users.push(...(await getUsers(memberships.slice(i, i + 100).map(({ userId }) => userId))));
-  }
-  return users;
-};
+export const usersIn = (memberships: Membership[]): Promise<User[]> =>
+  getUsers(memberships.map(({ userId }) => userId));
 
 /** Users are called by their id, or by their name. */
 const usersNamed = async (context: Context<Team>): Promise<string[]> => {
@@ -39,7 +40,7 @@ const usersNamed = async (context: Context<Team>): Promise<string[]> => {
   const names = given(context);
   const byId = new Set((await getMemberships(organization, [...new Set(names)])).map(({ userId }) => userId));
   if (names.every((name) => byId.has(name))) return names;
-  const users = await usersIn(await membershipsIn(organization));
+  const users = await usersIn((await membershipsIn(organization)).filter(({ invitation }) => !invitation));
   return names.map((name, i) => {
     if (byId.has(name)) return name;
     const [found, another] = users.filter(({ username }) => username === name);
@@ -74,8 +75,8 @@ const add = (named: Named) => async (context: Context<Team>) => {
 export const checkOwnersStay = async (owners: Team, leaving: string[]): Promise<void> => {
   const staying = (await usersOfTeam.get(owners.id)).filter((id) => !leaving.includes(id));
   for (const id of staying) {
-    const user = await getUser(id);
-    if (user && !user.invitedAt) return;
+    const [user, membership] = await Promise.all([getUser(id), getMembership(id, owners.organization)]);
+    if (user && !user.invitedAt && membership) return;
   }
   throw lastOwner(owners);
 };
@@ -98,11 +99,13 @@ const listMemberships = async ({ request, subject }: Context<Team>): Promise<Ans
   const users = new Map((await usersIn(memberships)).map((user) => [user.id, user]));
   const all = memberships
     .map((membership) => ({ membership, user: users.get(membership.userId) }))
-    .filter(({ user }) => !statuses || statuses.includes(membershipStatus(user)));
+    .filter(({ membership, user }) => !statuses || statuses.includes(membershipStatus(membership, user)));
   const sort = request.query.get('sort');
   if (sort === 'status' || sort === '-status') {
     const sign = sort === 'status' ? 1 : -1;
-    all.sort((a, b) => sign * membershipStatus(a.user).localeCompare(membershipStatus(b.user)));
+    all.sort(
+      (a, b) => sign * membershipStatus(a.membership, a.user).localeCompare(membershipStatus(b.membership, b.user)),
+    );
   }
   const data = slice(all, page).map(({ membership, user }) => membershipDocument(membership, user, [subject.id]));
   return list(request, page, all.length, data);

@@ -25,7 +25,7 @@ const findOnly = async ({ subject }: Context<Team>): Promise<Token> => {
 
 const readOnly = async (context: Context<Team>): Promise<Answer> => ok(tokenDocument(await findOnly(context)));
 
-const make = async (context: Context<Team>, description: string | null): Promise<Answer> => {
+const make = async (context: Context<Team>, description: string | null, former: Token[] = []): Promise<Answer> => {
   const { subject, principal } = context;
   // Whoever got hold of one would go on with another when it is revoked.
   if (principal.userId === accountOfTeam(subject.id) && !subject.owners) {
@@ -33,13 +33,13 @@ const make = async (context: Context<Team>, description: string | null): Promise
   }
   const userId = await ensureTeamAccount(subject);
   const { organization, id: teamId } = subject;
-  return makeToken(context, { kind: 'team', userId, organization, teamId, description });
+  return makeToken(context, { kind: 'team', userId, organization, teamId, description }, former);
 };
 
 /** The former one is dead. */
 const replaceOnly = async (context: Context<Team>): Promise<Answer> => {
   const former = (await listTokens(accountOfTeam(context.subject.id))).filter(withoutDescription);
-  const answer = await make(context, null);
+  const answer = await make(context, null, former);
   for (const { userId, id } of former) await deleteToken(userId, id);
   return answer;
 };
@@ -91,19 +91,27 @@ const expiryFilter = (query: URLSearchParams): ((token: Token) => boolean) => {
   };
 };
 
-/** Of the teams whose tokens the caller may manage. */
-const listInOrganization = async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
-  const fits = expiryFilter(request.query);
-  const tokens = (await listTeamTokens(subject.organization)).filter(fits);
-  const search = (request.query.get('q') ?? '').toLowerCase();
+/** Those whose team the caller may manage tokens of: the same permission as on the route of a single one. */
+const manageable = async (
+  { principal }: Context<InOrganization>,
+  tokens: Token[],
+  isWanted: (team: Team) => boolean = () => true,
+): Promise<Token[]> => {
   const teams = await getTeams([...new Set(tokens.flatMap(({ teamId }) => teamId ?? []))]);
-  const shown = new Set<string>();
-  for (const one of teams) {
-    if (!one.name.toLowerCase().includes(search)) continue;
-    const granted = await principal.on({ organization: one.organization, team: one });
-    if (granted.has('team:manage-tokens')) shown.add(one.id);
+  const granted = new Set<string>();
+  for (const one of teams.filter(isWanted)) {
+    const permissions = await principal.on({ organization: one.organization, team: one });
+    if (permissions.has('team:manage-tokens')) granted.add(one.id);
   }
-  const found = tokens.filter(({ teamId = '' }) => shown.has(teamId));
+  return tokens.filter(({ teamId = '' }) => granted.has(teamId));
+};
+
+const listInOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { request, subject } = context;
+  const fits = expiryFilter(request.query);
+  const search = (request.query.get('q') ?? '').toLowerCase();
+  const tokens = (await listTeamTokens(subject.organization)).filter(fits);
+  const found = await manageable(context, tokens, ({ name }) => name.toLowerCase().includes(search));
   return wholeList(
     request,
     found.map((token) => tokenDocument(token)),
@@ -114,12 +122,17 @@ const named = v.object({
   data: v.pipe(v.array(v.object({ id: v.string() })), v.minLength(1, 'must name at least one token')),
 });
 
-/** Those that it names and the organization's teams have; others are gone already, for all the caller may know. */
-const deleteInOrganization = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
-  const ids = new Set(check(named, request.json() ?? {}).data.map(({ id }) => id));
-  for (const { userId, id } of await listTeamTokens(subject.organization)) {
-    if (ids.has(id)) await deleteToken(userId, id);
+/** All that it names, or none when one of them is not there for the caller. */
+const deleteInOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { organization } = context.subject;
+  const ids = new Set(check(named, context.request.json() ?? {}).data.map(({ id }) => id));
+  const all = (await listTeamTokens(organization)).filter(({ id }) => ids.has(id));
+  const found = await manageable(context, all);
+  const missing = [...ids].find((id) => !found.some((token) => token.id === id));
+  if (missing !== undefined) {
+    throw notFound(`Team token ${missing.slice(0, 100)} not found in ${organization}, or you don't have access.`);
   }
+  for (const { userId, id } of found) await deleteToken(userId, id);
   return noContent();
 };
 

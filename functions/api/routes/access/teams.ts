@@ -1,4 +1,6 @@
+import { mapsGroups } from '../../../store/access/admission-rules.ts';
 import { getMemberships, type Membership } from '../../../store/access/memberships.ts';
+import { getOrganization, type Organization } from '../../../store/access/organizations.ts';
 import { usersOfTeam } from '../../../store/access/team-users.ts';
 import {
   createTeam,
@@ -15,7 +17,7 @@ import { type Answer, noContent, ok, type Resource } from '../../answer.ts';
 import { membershipDocument } from '../../documents/memberships.ts';
 import { teamDocument } from '../../documents/teams.ts';
 import { userDocument } from '../../documents/users.ts';
-import { conflict, forbidden, notFound, unprocessable } from '../../errors.ts';
+import { badRequest, conflict, forbidden, notFound, unprocessable } from '../../errors.ts';
 import { type InOrganization, organization } from '../../finders.ts';
 import { checkSeen, editorOf, tagged } from '../../guard.ts';
 import { includes } from '../../include.ts';
@@ -41,8 +43,8 @@ export const visibleTeams = async (principal: Principal, teams: Team[]): Promise
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 
-/** More than that many do not come along. */
-const mostIncluded = 100;
+/** Most people that come along with teams: their documents have to fit into an answer. */
+const mostIncluded = 1000;
 
 /** Documents of teams, with who is in them. 1 read for 100 teams. */
 export const teamDocuments = async (
@@ -60,7 +62,13 @@ export const teamDocuments = async (
 const included = async ({ request, subject }: Context<Subject>, userIds: string[]): Promise<Resource[] | undefined> => {
   const include = includes(request, ['users', 'organization_memberships']);
   if (include.size === 0) return undefined;
-  const users = await getUsers(userIds.slice(0, mostIncluded));
+  if (userIds.length > mostIncluded) {
+    throw badRequest(
+      `include: these teams have ${userIds.length} users, and at most ${mostIncluded} come along. Ask for a smaller page, or for the organization's memberships.`,
+      'include',
+    );
+  }
+  const users = await getUsers(userIds);
   const memberships = include.has('organization_memberships')
     ? await getMemberships(
         subject.organization,
@@ -117,8 +125,18 @@ const visibilityOf = ({ granted }: Context<Subject>, wanted: Partial<Team>): Tea
 const secret = () =>
   forbidden('You do not see secret teams, so you cannot make one: it needs the permission team:read-secret.');
 
+/** Who is in a group at the issuer is for the operator's organizations to know. */
+const checkGroup = (home: Organization | undefined): void => {
+  if (home && mapsGroups(home)) return;
+  throw unprocessable(
+    '/data/attributes/sso-team-id',
+    "sso-team-id: groups don't map to teams of this organization; its operator names those where they do in the setting signInGroupOrganizations",
+  );
+};
+
 const create = async (context: Context<InOrganization>): Promise<Answer> => {
   const given = readNewTeam(context.request);
+  if (given.ssoTeamId) checkGroup(context.subject.record);
   if (given.organizationAccess?.length) checkAccess(context, given);
   const made = await createTeam(context.subject.organization, {
     ...given,
@@ -137,6 +155,9 @@ const update = async (context: Context<Team>): Promise<Answer> => {
     throw unprocessable('/data/attributes', 'The owners team keeps its name, and may do everything.');
   }
   checkAccess(context, change);
+  if (change.ssoTeamId && change.ssoTeamId !== subject.ssoTeamId) {
+    checkGroup(await getOrganization(subject.organization));
+  }
   if (change.visibility === 'secret' && subject.visibility !== 'secret' && !granted.has('team:read-secret')) {
     throw secret();
   }

@@ -25,15 +25,42 @@ const noToken = () => notFound('There is no such token, or you may not see it.')
 /** Most that one user or team has. */
 const mostTokens = 100;
 
-/** Makes what the request describes, and shows it this once. */
+/**
+ * What the token of a team or an organization makes ends with it, by deletion and by time: else whoever got hold of one
+ * would go on with another when it is revoked. One that it makes in its own place ends with what that did.
+ */
+const boundTo = async (
+  { kind, tokenId }: Principal,
+  { expiredAt }: Pick<NewToken, 'expiredAt'>,
+  former: Token[],
+): Promise<Pick<NewToken, 'madeWith' | 'expiredAt'>> => {
+  if (kind === 'user') return { expiredAt };
+  const end = (await getTokenById(tokenId))?.expiredAt ?? null;
+  if (end !== null && expiredAt !== null && expiredAt > end) {
+    throw unprocessable(
+      '/data/attributes/expired-at',
+      `expired-at: must not be after ${end}, when the token expires that makes this one`,
+    );
+  }
+  const replaced = former.find(({ id }) => id === tokenId);
+  return { madeWith: replaced ? replaced.madeWith : tokenId, expiredAt: expiredAt ?? end };
+};
+
+/**
+ * Makes what the request describes, and shows it this once.
+ * @param former in whose place it is; the caller deletes them afterwards
+ */
 export const makeToken = async (
   { request, principal }: Call,
   given: Pick<NewToken, 'kind' | 'userId'> & Partial<NewToken>,
+  former: Token[] = [],
 ): Promise<Answer> => {
   if ((await listTokens(given.userId)).length >= mostTokens) {
     throw unprocessable('/data', `there are ${mostTokens} tokens already: delete one that is not used any more`);
   }
-  const wanted = { ...readToken(request), ...given, createdBy: principal.userId } as NewToken & { kind: 'user' };
+  const read = readToken(request);
+  const bounds = await boundTo(principal, read, former);
+  const wanted = { ...read, ...given, ...bounds, createdBy: principal.userId } as NewToken & { kind: 'user' };
   const { token, secret } = await issueToken(wanted);
   return created(tokenDocument(token, secret));
 };

@@ -1,11 +1,14 @@
+import { SignInError } from '../../../sign-in/errors.ts';
+import type { Person } from '../../../sign-in/issuer.ts';
 import { connect, userOf } from '../../../sign-in/people.ts';
 import { beginSession } from '../../../sign-in/session.ts';
+import { identityHash } from '../../../store/access/identities.ts';
 import { type LoginGrant, redeemLoginCode } from '../../../store/access/login-codes.ts';
 import { useOneTimeSecret } from '../../../store/access/one-time-secrets.ts';
 import { createToken, removeSession } from '../../../store/access/tokens.ts';
 import { type Answer, done, json } from '../../answer.ts';
 import { deedOf, inTrails } from '../../audit.ts';
-import { authenticate } from '../../permissions/auth.ts';
+import { authenticate, type Principal } from '../../permissions/auth.ts';
 import type { ApiRequest } from '../../request.ts';
 import { openRoute, type Route } from '../../route.ts';
 
@@ -17,41 +20,72 @@ const plainJson = 'application/json';
 const failed = (error: string, description: string): Answer =>
   json(400, { error, error_description: description }, plainJson);
 
-/** Whoever is signed in already becomes that person; everybody else is the user who is. */
-const userIdOf = async (request: ApiRequest, { by }: LoginGrant): Promise<string | undefined> => {
-  if ('userId' in by) return by.userId;
-  if (request.header('authorization') === undefined) return (await userOf(by.person)).id;
-  const { userId } = await authenticate(request);
-  return (await connect(by.person, userId)) ? userId : undefined;
+const connecting = deedOf('POST', '/account/identities');
+
+/** From now on the caller signs in so, whoever that was who did; kept in the trails of all who let the caller in. */
+const connectTo = async (request: ApiRequest, principal: Principal, person: Person): Promise<Answer> => {
+  if (principal.kind !== 'user') {
+    return failed(
+      'invalid_grant',
+      'Only a person signs in: sign in as one first, not with a token of a team or an organization.',
+    );
+  }
+  const { userId } = principal;
+  return inTrails({ request, principal, deed: connecting }, async () =>
+    (await connect(person, userId))
+      ? done()
+      : failed('invalid_grant', 'Somebody else signs in so: sign out, and sign in as that user to see who.'),
+  );
 };
 
+/** Whoever is signed in already becomes that person; everybody else is the user who is. */
+const userIdOf = async (request: ApiRequest, { by }: LoginGrant): Promise<string | Answer> => {
+  if ('userId' in by) return by.userId;
+  if (request.header('authorization') === undefined) {
+    try {
+      return (await userOf(by.person)).id;
+    } catch (error) {
+      if (!(error instanceof SignInError)) throw error;
+      return failed('invalid_grant', error.message);
+    }
+  }
+  const principal = await authenticate(request);
+  const answer = await connectTo(request, principal, by.person);
+  return answer.statusCode === 200 ? principal.userId : answer;
+};
+
+interface How {
+  /** Of an API token. */
+  description: string;
+  until?: string | null;
+  /** Hash of the identity that vouches. */
+  identity?: string;
+}
+
 /** For the page a session, which its `redirect_uri` asks for; else an API token. */
-const issue = async (userId: string, isPage: boolean, description: string, until: string | null) => {
+const issue = async (userId: string, isPage: boolean, { description, until = null, identity }: How) => {
   if (!isPage) {
     const { secret } = await createToken(userId, description, until);
     return json(200, { access_token: secret, token_type: 'bearer' }, plainJson);
   }
-  const { secret, expiresAt } = await beginSession(userId);
+  const { secret, expiresAt } = await beginSession(userId, identity);
   const seconds = Math.floor((Date.parse(expiresAt) - Date.now()) / 1000);
   return json(200, { access_token: secret, token_type: 'bearer', expires_in: seconds }, plainJson);
 };
 
 const deed = deedOf('POST', '/authentication-tokens');
-const tokenFor = (
-  request: ApiRequest,
-  userId: string,
-  ...how: [isPage: boolean, description: string, until: string | null]
-) => inTrails({ request, principal: { userId, kind: 'user' }, deed }, () => issue(userId, ...how));
+const tokenFor = (request: ApiRequest, userId: string, isPage: boolean, how: How) =>
+  inTrails({ request, principal: { userId, kind: 'user' }, deed }, () => issue(userId, isPage, how));
 
 const exchangeCode = async (request: ApiRequest, given: (name: string) => string): Promise<Answer> => {
   const redirectUri = given('redirect_uri');
   const grant = await redeemLoginCode(given('code'), { verifier: given('code_verifier'), redirectUri });
   if (!grant) return failed('invalid_grant', 'The code is unknown, used or too old. Start again.');
   const userId = await userIdOf(request, grant);
-  if (userId === undefined) {
-    return failed('invalid_grant', 'Somebody else signs in so: sign out, and sign in as that user to see who.');
-  }
-  return tokenFor(request, userId, redirectUri === 'page', 'terraform login', grant.tokenExpiresAt);
+  if (typeof userId !== 'string') return userId;
+  const identity = 'person' in grant.by ? identityHash(grant.by.person) : undefined;
+  const how = { description: 'terraform login', until: grant.tokenExpiresAt, identity };
+  return tokenFor(request, userId, redirectUri === 'page', how);
 };
 
 const anotherOne =
@@ -60,7 +94,9 @@ const anotherOne =
 /** What the operator's Bootstrap function hands out. */
 const exchangeSecret = async (request: ApiRequest, given: (name: string) => string): Promise<Answer> => {
   const use = await useOneTimeSecret(given('secret').trim());
-  if ('userId' in use) return tokenFor(request, use.userId, given('redirect_uri') === 'page', 'One-time secret', null);
+  if ('userId' in use) {
+    return tokenFor(request, use.userId, given('redirect_uri') === 'page', { description: 'One-time secret' });
+  }
   if (use.refused === 'used') {
     return failed(
       'invalid_grant',

@@ -1,0 +1,63 @@
+import * as v from 'valibot';
+import type { OrganizationRules } from '../functions/environment.ts';
+import { texts } from './texts.ts';
+
+/** Settings that say who makes organizations, and where groups at the issuer that people sign in at count. */
+
+export const organizationEntries = {
+  /**
+   * Who may create organizations: anyone who is signed in, owners of one, or the operator alone (the Bootstrap function).
+   * Without a word, owners where an issuer lets people in whom nobody invited, else anyone.
+   */
+  organizationCreators: v.optional(v.picklist(['anyone', 'owners', 'operator'], 'must be anyone, owners or operator')),
+  /** Organizations whose teams may have an `sso-team-id`; those that the operator made when absent. */
+  signInGroupOrganizations: v.optional(
+    v.pipe(
+      texts,
+      v.check((names) => names.every((name) => /^[A-Za-z0-9_-]{3,40}$/.test(name)), 'must be names of organizations'),
+    ),
+  ),
+};
+
+const schema = v.object(organizationEntries);
+export type OrganizationChoices = v.InferOutput<typeof schema> & { signInIssuer?: string };
+
+export const organizationProblems = (given: Record<string, unknown>): string[] =>
+  given.signInGroupOrganizations !== undefined && given.signInGroupsClaim === undefined
+    ? ['signInGroupOrganizations: is of no use without signInGroupsClaim']
+    : [];
+
+/** The variable `ORGANIZATION_RULES` of functions. */
+export const organizationVariable = ({
+  organizationCreators,
+  signInGroupOrganizations: groups,
+  signInIssuer,
+}: OrganizationChoices): string => {
+  const rules: OrganizationRules = { creators: organizationCreators ?? (signInIssuer ? 'owners' : 'anyone'), groups };
+  return JSON.stringify(rules);
+};
+
+/**
+ * As {@link organizationVariable}, from the environment of the local platform.
+ * @throws {Error} that names the variable
+ */
+export const localOrganizationVariable = (environment: NodeJS.ProcessEnv): string => {
+  const variables = {
+    organizationCreators: 'STEPFORM_ORGANIZATION_CREATORS',
+    signInGroupOrganizations: 'STEPFORM_SIGN_IN_GROUP_ORGANIZATIONS',
+    signInGroupsClaim: 'STEPFORM_SIGN_IN_GROUPS_CLAIM',
+    signInIssuer: 'STEPFORM_SIGN_IN_ISSUER',
+  } as const;
+  const named = Object.entries(variables).map(([name, variable]) => [name, environment[variable] || undefined]);
+  const given = Object.fromEntries(named.filter(([, value]) => value !== undefined)) as Record<string, string>;
+  const { success, output, issues = [] } = v.safeParse(schema, given);
+  const problems = [
+    ...issues.map((issue) => `${v.getDotPath(issue)}: ${issue.issues?.at(-1)?.message ?? issue.message}`),
+    ...organizationProblems(given),
+  ];
+  if (problems.length || !success) {
+    const isName = (word: string): word is keyof typeof variables => Object.hasOwn(variables, word);
+    throw new Error(problems.join('; ').replaceAll(/\b\w+\b/g, (word) => (isName(word) ? variables[word] : word)));
+  }
+  return organizationVariable({ ...output, signInIssuer: given.signInIssuer });
+};

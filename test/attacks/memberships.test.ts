@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Scene, uniqueName } from './support.ts';
+
+/** Whoever belongs to many organizations does nothing past the trail of any of them. */
+
+const many = 101;
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await Scene.open({ STEPFORM_ORGANIZATION_CREATORS: 'anyone' });
+});
+afterAll(() => scene.close());
+
+it('a member of more than 100 organizations makes a token that all of their owners hear of', async () => {
+  const mallory = await scene.signIn();
+  // The trail of the last one in the order of names is what used to be left out.
+  const last = `zz-${uniqueName('victim')}`;
+  const create = (name: string, token: string) =>
+    scene.must(token, 'POST', 'organizations', { data: { attributes: { name, email: 'o@example.test' } } });
+  await create(last, scene.owner);
+  const { id } = await scene.invite(mallory.account.email ?? '', [], scene.owner, last);
+  await scene.must(mallory.token, 'POST', `organization-memberships/${id}/actions/accept`);
+  const prefix = uniqueName('decoy');
+  for (let i = 0; i < many; i++) await create(`${prefix}-${i}`, mallory.token);
+  const made = await scene.must(mallory.token, 'POST', `users/${mallory.id}/authentication-tokens`, {
+    data: { attributes: { description: 'unseen' } },
+  });
+  const path = `organization/audit-trail?filter[organization][name]=${last}&sort=-timestamp`;
+  const trail = (await scene.get(scene.owner, path)).body.data;
+  expect(trail.map(({ resource }: { resource: { id: string } }) => resource.id)).toContain(made.id);
+  const listed = await scene.get(mallory.token, 'organizations?page[size]=100&page[number]=2');
+  expect(listed.body.data.map(({ id: name }: { id: string }) => name)).toContain(last);
+});

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Scene, uniqueName } from './support.ts';
+
+/** Whoever manages teams ends the tokens of those teams, and of no others. */
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await Scene.open();
+});
+afterAll(() => scene.close());
+
+it('a manager of teams ends no token of the owners team, nor of a secret team', async () => {
+  const manager = await scene.team(scene.owner, { 'organization-access': { 'manage-teams': true } });
+  const email = `${uniqueName('manager')}@example.test`;
+  await scene.invite(email, [manager.id]);
+  const mallory = await scene.signIn({ email });
+  const owners = (
+    await scene.must(scene.owner, 'GET', `organizations/${scene.organization}/teams?filter[names]=owners`)
+  )[0];
+  const secret = await scene.team(scene.owner, { visibility: 'secret' });
+  const seen = await scene.team(scene.owner, { visibility: 'organization' });
+  const make = (teamId: string) =>
+    scene.must(scene.owner, 'POST', `teams/${teamId}/authentication-tokens`, {
+      data: { attributes: { description: uniqueName('ci') } },
+    });
+  const kept = [await make(owners.id), await make(secret.id)];
+  const ended = await make(seen.id);
+  const path = `organizations/${scene.organization}/team-tokens`;
+  const bulk = (ids: string[]) =>
+    scene.call(mallory.token, 'DELETE', path, { data: ids.map((id) => ({ type: 'authentication-tokens', id })) });
+  for (const { id } of kept) {
+    expect((await scene.call(mallory.token, 'DELETE', `authentication-tokens/${id}`)).status).toBe(404);
+    await bulk([id]);
+  }
+  await bulk([...kept, ended].map(({ id }) => id));
+  for (const { attributes } of kept) {
+    expect((await scene.get(attributes.token, 'account/details')).status).toBe(200);
+  }
+  expect((await bulk([ended.id])).status).toBe(204);
+  expect((await scene.get(ended.attributes.token, 'account/details')).status).toBe(401);
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { localOrganizationVariable, organizationVariable } from '../../infra/organizations.ts';
+import { readSettings } from '../../infra/settings.ts';
+
+const issuer = { signInIssuer: 'https://example.okta.com', signInClientId: 'c' };
+const local = { STEPFORM_SIGN_IN_ISSUER: 'http://localhost:4000', STEPFORM_SIGN_IN_CLIENT_ID: 'c' };
+const rules = (text: string) => JSON.parse(text) as object;
+
+const problem = (make: () => unknown): string => {
+  try {
+    make();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error('was accepted');
+};
+
+describe('who creates organizations', () => {
+  it('is anyone without an issuer, and owners with one, unless the operator says otherwise', () => {
+    expect(rules(organizationVariable(readSettings({})))).toEqual({ creators: 'anyone' });
+    expect(rules(organizationVariable(readSettings(issuer)))).toEqual({ creators: 'owners' });
+    const chosen = readSettings({ ...issuer, organizationCreators: 'operator' });
+    expect(rules(organizationVariable(chosen))).toEqual({ creators: 'operator' });
+    expect(rules(localOrganizationVariable({}))).toEqual({ creators: 'anyone' });
+    expect(rules(localOrganizationVariable(local))).toEqual({ creators: 'owners' });
+    expect(rules(localOrganizationVariable({ ...local, STEPFORM_ORGANIZATION_CREATORS: 'anyone' }))).toEqual({
+      creators: 'anyone',
+    });
+  });
+
+  it('is refused where nobody knows what it means', () => {
+    expect(problem(() => readSettings({ organizationCreators: 'some' }))).toContain(
+      'organizationCreators: must be anyone, owners or operator',
+    );
+    expect(problem(() => localOrganizationVariable({ STEPFORM_ORGANIZATION_CREATORS: 'some' }))).toBe(
+      'STEPFORM_ORGANIZATION_CREATORS: must be anyone, owners or operator',
+    );
+  });
+});
+
+describe('organizations in which groups map to teams', () => {
+  it('are those that are named', () => {
+    const given = { ...issuer, signInGroupsClaim: 'groups', signInGroupOrganizations: 'acme, other' };
+    expect(rules(organizationVariable(readSettings(given)))).toEqual({ creators: 'owners', groups: ['acme', 'other'] });
+    const environment = {
+      ...local,
+      STEPFORM_SIGN_IN_GROUPS_CLAIM: 'groups',
+      STEPFORM_SIGN_IN_GROUP_ORGANIZATIONS: 'acme,other',
+    };
+    expect(rules(localOrganizationVariable(environment))).toMatchObject({ groups: ['acme', 'other'] });
+  });
+
+  it('are of no use without groups, and have names', () => {
+    expect(problem(() => readSettings({ ...issuer, signInGroupOrganizations: 'acme' }))).toContain(
+      'signInGroupOrganizations: is of no use without signInGroupsClaim',
+    );
+    expect(problem(() => localOrganizationVariable({ STEPFORM_SIGN_IN_GROUP_ORGANIZATIONS: 'acme' }))).toBe(
+      'STEPFORM_SIGN_IN_GROUP_ORGANIZATIONS: is of no use without STEPFORM_SIGN_IN_GROUPS_CLAIM',
+    );
+    const odd = { ...issuer, signInGroupsClaim: 'groups', signInGroupOrganizations: 'a b' };
+    expect(problem(() => readSettings(odd))).toContain('signInGroupOrganizations: must be names of organizations');
+  });
+});

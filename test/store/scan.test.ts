@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { FilterTooWideError, scan } from '../../functions/store/scan.ts';
+
+/** Lists in which little fits. */
+
+const listOf = (length: number, fits: (n: number) => boolean) => {
+  let at = 0;
+  const read = async (limit: number) => {
+    const some = Array.from({ length: Math.min(limit, length - at) }, (_, i) => at + i);
+    at += some.length;
+    return some;
+  };
+  return { read, narrow: (all: number[]) => all, records: async (all: number[]) => all, fits };
+};
+
+describe('a list with a filter', () => {
+  it('is looked at to its end, wherever that is', async () => {
+    const found = await scan(
+      listOf(2000, (n) => n === 1999),
+      { page: 1, size: 20 },
+    );
+    expect(found).toEqual({ items: [1999], total: 1, more: false });
+  });
+
+  it('leaves nothing out without a word where it is too long for that', async () => {
+    const rare = listOf(2001, (n) => n === 2000);
+    await expect(scan(rare, { page: 1, size: 20 })).rejects.toBeInstanceOf(FilterTooWideError);
+  });
+
+  it('says that there may be more once the page is full', async () => {
+    const found = await scan(
+      listOf(5000, (n) => n < 20),
+      { page: 1, size: 20 },
+    );
+    expect([found.items.length, found.more]).toEqual([20, true]);
+  });
+});
