@@ -98,7 +98,7 @@ const Panel = ({ title, id, run, load, override }: Props) => {
         <Loaded live={live} what={title.toLowerCase()}>
           {(judged) => <Details {...judged} />}
         </Loaded>
-        {waits && override?.path && (
+        {waits && live.value && override?.path && (
           <OverrideForm path={override.path} autoApply={run.attributes['auto-apply']} refresh={override.refresh} />
         )}
       </div>
