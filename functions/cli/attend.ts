@@ -20,7 +20,17 @@ export interface Attendance {
   started: boolean;
 }
 
-const decisions: Record<string, 'apply' | 'discard'> = { yes: 'apply', discard: 'discard' };
+/** No answer to one of them is one to the other. */
+const questionOn = ({ override, plan }: Seen): string => {
+  if (override) {
+    const hint = 'Only "override" lets the run go on, with a reason; "discard" ends the run; Enter leaves it waiting';
+    return `\nPolicies failed. Override them? ${dim(hint)}\n> `;
+  }
+  const destroyed = changesOf(plan)?.destructions;
+  const destroys = destroyed ? ` They destroy ${count(destroyed, 'resource')}.` : '';
+  const hint = 'Only "yes" does; "discard" ends the run; Enter leaves it waiting';
+  return `\nApply these changes?${destroys} ${dim(hint)}\n> `;
+};
 
 /** Follows a run in this terminal, until it is over or somebody leaves. */
 class Attended {
@@ -107,16 +117,14 @@ class Attended {
     if (this.#options.wait) return 'stay';
     if (this.#options.json || !isAttended()) return 'leave';
     if (waitsForOthers(seen)) return 'leave';
-    const destroyed = changesOf(seen.plan)?.destructions;
-    const destroys = destroyed ? ` They destroy ${count(destroyed, 'resource')}.` : '';
-    const question = seen.override
-      ? `\nPolicies failed. Override them, and go on? ${dim('Give the reason; or "discard"; Enter leaves it waiting')}\n> `
-      : `\nApply these changes?${destroys} ${dim('Only "yes" does; "discard" ends the run; Enter leaves it waiting')}\n> `;
-    const answer = await this.#answer(question);
-    if (answer === undefined || answer === '') return 'leave';
+    const answer = await this.#answer(questionOn(seen));
+    const override = seen.override && answer === 'override' ? seen.override : undefined;
+    const reason = override && (await this.#answer(`Reason: ${dim('It stays in the timeline of the run')}\n> `));
+    if (!answer || reason === '' || (override && reason === undefined)) return 'leave';
     try {
-      if (answer !== 'discard' && seen.override) await this.#client.call('POST', seen.override, { comment: answer });
-      else if (decisions[answer]) await this.#client.act(this.#id, decisions[answer]);
+      if (override) await this.#client.call('POST', override, { comment: reason });
+      else if (answer === 'discard') await this.#client.act(this.#id, 'discard');
+      else if (answer === 'yes' && !seen.override) await this.#client.act(this.#id, 'apply');
       else return 'leave';
     } catch (error) {
       // Two people at once: what the other one did is seen next.

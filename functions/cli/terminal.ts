@@ -17,6 +17,33 @@ export const printJson = (document: unknown): undefined => print(JSON.stringify(
 /** Somebody sits there who can be asked. */
 export const isAttended = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true;
 
+/** So long nobody types before a question is put. */
+const quietMs = 400;
+const interruptKey = 0x03;
+
+/** What was typed before a question was on screen is no answer to it. @throws {CommandError} when it is Ctrl-C */
+const forgetTyped = async (): Promise<void> => {
+  const { stdin } = process;
+  let interrupted = false;
+  stdin.setRawMode?.(true);
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      stdin.off('data', onData).off('end', end).pause();
+      resolve();
+    };
+    let timer = setTimeout(end, quietMs);
+    const onData = (bytes: Buffer | string) => {
+      interrupted ||= Buffer.from(bytes).includes(interruptKey);
+      clearTimeout(timer);
+      timer = setTimeout(end, interrupted ? 0 : quietMs);
+    };
+    stdin.on('data', onData).on('end', end).resume();
+  });
+  stdin.setRawMode?.(false);
+  if (interrupted) throw new CommandError('', exit.interrupted);
+};
+
 const asked = async (question: string, output: NodeJS.WritableStream): Promise<string> => {
   const lines = createInterface({ input: process.stdin, output, terminal: true });
   const gone = new AbortController();
@@ -32,10 +59,14 @@ const asked = async (question: string, output: NodeJS.WritableStream): Promise<s
 };
 
 /** @throws {CommandError} when Ctrl-C is the answer */
-export const ask = (question: string): Promise<string> => asked(question, process.stderr);
+export const ask = async (question: string): Promise<string> => {
+  await forgetTyped();
+  return asked(question, process.stderr);
+};
 
 /** Without showing what is typed. */
 export const askSecret = async (question: string): Promise<string> => {
+  await forgetTyped();
   process.stderr.write(question);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const answer = await asked('', nowhere);

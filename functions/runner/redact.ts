@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { marksAny, part, Secrets } from '../marks.ts';
 import type { Change, PlanJson, ResourceChange } from './plan-json.ts';
 import { changedTypes, type SchemasJson, usedSchemas } from './schemas.ts';
 
@@ -41,21 +42,25 @@ const hidden = (value: unknown, other: unknown, side: Side): unknown => {
   return placeholder(value, differs && side === 'after');
 };
 
-/** A mask is `true` for all of a value, or has the shape of the value with `true` where it is sensitive. */
-const blank = (value: unknown, other: unknown, mask: unknown, side: Side): unknown => {
+/**
+ * A mask is `true` for all of a value, or has the shape of the value with `true` where it is sensitive. Where it has
+ * another shape than the value, all of the value is hidden.
+ */
+const blank = (value: unknown, other: unknown, mask: unknown, side: Side, secrets: Secrets): unknown => {
   if (mask === true) return hidden(value, other, side);
-  if (Array.isArray(value) && Array.isArray(mask)) {
-    return value.map((one, i) => blank(one, Array.isArray(other) ? other[i] : undefined, mask[i], side));
+  if (Array.isArray(value) && (Array.isArray(mask) || !marksAny(mask))) {
+    const marks = Array.isArray(mask) ? mask : [];
+    return value.map((one, i) => blank(one, Array.isArray(other) ? other[i] : undefined, marks[i], side, secrets));
   }
-  if (isObject(value) && isObject(mask)) {
+  if (isObject(value) && (isObject(mask) || !marksAny(mask))) {
     return Object.fromEntries(
       Object.entries(value).map(([key, one]) => [
         key,
-        blank(one, isObject(other) ? other[key] : undefined, mask[key], side),
+        blank(one, part(other, key), isObject(mask) ? part(mask, key) : undefined, side, secrets),
       ]),
     );
   }
-  return value;
+  return marksAny(mask) || secrets.isIn(value) ? hidden(value, other, side) : value;
 };
 
 /** Whether the masks agree about it or not: what is sensitive on one side is hidden on both. */
@@ -66,33 +71,51 @@ const union = (a: unknown, b: unknown): unknown => {
   }
   if (isObject(a) && isObject(b)) {
     return Object.fromEntries(
-      [...new Set([...Object.keys(a), ...Object.keys(b)])].map((key) => [key, union(a[key], b[key])]),
+      [...new Set([...Object.keys(a), ...Object.keys(b)])].map((key) => [key, union(part(a, key), part(b, key))]),
     );
   }
-  return a || b;
+  // Of a value that became one of another shape.
+  if (marksAny(a) && marksAny(b)) return true;
+  return marksAny(a) ? a : b;
 };
 
 /** Hides what Terraform does not know to be sensitive in a value. */
 export type Hide = <T>(value: T) => T;
 
-const redactChange = (change: Change, hide: Hide): Change => {
+const redactChange = (change: Change, secrets: Secrets, hide: Hide): Change => {
   const mask = union(change.before_sensitive, change.after_sensitive);
   const { before, after } = change;
   return {
     ...change,
-    ...('before' in change ? { before: hide(blank(before, after, mask, 'before')) } : {}),
-    ...('after' in change ? { after: hide(blank(after, before, mask, 'after')) } : {}),
+    ...('before' in change ? { before: hide(blank(before, after, mask, 'before', secrets)) } : {}),
+    ...('after' in change ? { after: hide(blank(after, before, mask, 'after', secrets)) } : {}),
   };
+};
+
+/** What is marked somewhere stands unmarked in computed attributes that repeat it, as `output` of a terraform_data. */
+const secretsOf = (plan: PlanJson): Secrets => {
+  const secrets = new Secrets();
+  const resources = [...(plan.resource_changes ?? []), ...(plan.resource_drift ?? [])];
+  const deferred = (plan.deferred_changes ?? []).map(({ resource_change }) => resource_change);
+  for (const change of [
+    ...[...resources, ...deferred].map((resource) => resource?.change),
+    ...Object.values(plan.output_changes ?? {}),
+  ]) {
+    secrets.add(change?.before, change?.before_sensitive);
+    secrets.add(change?.after, change?.after_sensitive);
+  }
+  return secrets;
 };
 
 /** @param hide for what the workspace marks as sensitive: the plan's marks are the configuration's alone */
 export const redactPlan = (plan: PlanJson, schemas: SchemasJson, hide: Hide = (value) => value): Json => {
+  const secrets = secretsOf(plan);
   const redactResource = (resource: ResourceChange): ResourceChange => ({
     ...resource,
-    change: redactChange(resource.change, hide),
+    change: redactChange(resource.change, secrets, hide),
   });
   const redactOutputs = (outputs: Record<string, Change>) =>
-    Object.fromEntries(Object.entries(outputs).map(([name, change]) => [name, redactChange(change, hide)]));
+    Object.fromEntries(Object.entries(outputs).map(([name, change]) => [name, redactChange(change, secrets, hide)]));
   return {
     plan_format_version: plan.format_version,
     resource_changes: plan.resource_changes?.map(redactResource),

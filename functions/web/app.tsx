@@ -3,7 +3,7 @@ import { hrefOf, place } from './location.ts';
 import { Notice } from './parts/basics.tsx';
 import { Shell } from './parts/shell.tsx';
 import type { Place } from './places.ts';
-import { account, get, signedIn } from './session.ts';
+import { account, joining, knowAccount, signedIn } from './session.ts';
 import { AgentPoolView } from './views/agent-pool.tsx';
 import { AgentPools } from './views/agent-pools.tsx';
 import { AuditTrail } from './views/audit-trail.tsx';
@@ -32,15 +32,11 @@ export const App = () => {
   const authenticated = signedIn.value;
   useEffect(() => {
     if (!authenticated || account.peek()) return;
-    get('/account/details').then(
-      (details) => {
-        account.value = details;
-      },
-      // A dead token has signed out by itself; for anything else the views say so.
-      () => {},
-    );
+    void knowAccount();
   }, [authenticated]);
-  return authenticated ? <View at={place.value} /> : <SignIn />;
+  if (authenticated) return <View at={place.value} />;
+  // Nobody is asked to sign in whom another tab is about to let in.
+  return joining.value ? null : <SignIn />;
 };
 
 const View = ({ at }: { at: Place }) => {

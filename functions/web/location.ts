@@ -10,13 +10,45 @@ const here = (): string => location.pathname.slice(basePath.length) || '/';
 
 const path = signal(here());
 
+/** `#plan-12` aims at a line of a log. */
+export const hash = signal(location.hash);
+
 /** Where the reader is. */
 export const place = computed<Place>(() => placeOf(path.value));
 
 /** Address for a link. */
 export const hrefOf = (to: Place): string => `${basePath}${pathOf(to)}`;
 
+/** How far down the reader was stands with each entry of the history. */
+let returning = false;
+const keepPlace = (): void => {
+  if (!returning) history.replaceState({ y: scrollY }, '');
+};
+
+const longestReturnMs = 5_000;
+
+/** Lists come with their answer, and grow as they are scrolled: until then there is nowhere to go back to. */
+const returnTo = (y: number): void => {
+  const until = Date.now() + longestReturnMs;
+  const from = path.peek();
+  returning = true;
+  const stop = () => {
+    returning = false;
+  };
+  const signs = ['wheel', 'touchstart', 'pointerdown', 'keydown'];
+  for (const sign of signs) addEventListener(sign, stop, { once: true, passive: true, capture: true });
+  const step = () => {
+    if (!returning || path.peek() !== from) return;
+    scrollTo(0, y);
+    if (Math.abs(scrollY - y) > 1 && Date.now() < until) requestAnimationFrame(step);
+    else stop();
+  };
+  requestAnimationFrame(step);
+};
+
 export const go = (to: Place, { replace = false } = {}): void => {
+  returning = false;
+  keepPlace();
   if (replace) history.replaceState(null, '', hrefOf(to));
   else history.pushState(null, '', hrefOf(to));
   path.value = here();
@@ -43,15 +75,26 @@ export const useQuery = (name: string): Signal<string> => {
     if (chosen.value) query.set(name, chosen.value);
     else query.delete(name);
     const search = query.size > 0 ? `?${query}` : '';
-    if (search !== location.search) history.replaceState(null, '', `${location.pathname}${search}${location.hash}`);
+    if (search !== location.search) {
+      history.replaceState(history.state, '', `${location.pathname}${search}${location.hash}`);
+    }
   });
   return chosen;
 };
 
 /** Follows links to the page's own places without loading it again. */
 export const followLinks = (): void => {
+  history.scrollRestoration = 'manual';
+  addEventListener('scrollend', keepPlace, { passive: true });
+  const back = () => returnTo((history.state as { y?: number } | null)?.y ?? 0);
+  if (history.state) back();
   addEventListener('popstate', () => {
+    const from = path.peek();
     path.value = here();
+    if (path.peek() !== from) back();
+  });
+  addEventListener('hashchange', () => {
+    hash.value = location.hash;
   });
   addEventListener('click', (event) => {
     const link = (event.target as Element | null)?.closest?.('a');

@@ -1,17 +1,17 @@
 import { computed, signal } from '@preact/signals';
 import { ApiError, Client, type Document, type Resource } from '../cli/client.ts';
 import { base } from './location.ts';
+import { heldAtFirst, joinTabs, tellDead, tellSignedIn, tellSignedOut } from './tabs.ts';
 
 export { related } from '../cli/client.ts';
 
 /**
- * The reader's token: an API token that was pasted, or the session of who signed in. It lives in this tab's session storage, under this page's origin, and goes nowhere but into the
- * Authorization header of calls to the same origin: never into an address, never into lasting storage.
+ * The reader's token: an API token that was pasted, or the session of who signed in. It lives in the session storage of
+ * this page's tabs (tabs.ts), and goes nowhere but into the Authorization header of calls to the same origin: never into
+ * an address, never into lasting storage.
  */
 
-const key = 'stepform-token';
-
-const token = signal(sessionStorage.getItem(key) ?? undefined);
+const token = signal(heldAtFirst);
 
 /** Why the reader has to sign in again; undefined at first. */
 export const ended = signal<string | undefined>(undefined);
@@ -35,18 +35,45 @@ const revoke = (secret: string): void => {
   fetch(`${base}/oauth/revoke`, { method: 'POST', body, keepalive: true }).catch(() => {});
 };
 
-export const signOut = (why?: string): void => {
-  if (isSession.peek()) revoke(token.peek() ?? '');
-  sessionStorage.removeItem(key);
+const forget = (why?: string): void => {
   token.value = undefined;
   account.value = undefined;
   ended.value = why;
 };
 
+/** In this tab and all others. */
+export const signOut = (): void => {
+  if (isSession.peek()) revoke(token.peek() ?? '');
+  tellSignedOut();
+  forget();
+};
+
+/** Whose token it is. */
+export const knowAccount = async (): Promise<void> => {
+  const asked = token.peek();
+  // A dead token has signed out by itself; for anything else the views say so.
+  const details = await get('/account/details').catch(() => undefined);
+  if (details && asked === token.peek()) account.value = details;
+};
+
+/** Whether it is being found out if another tab is signed in. */
+export const joining = signal(true);
+joinTabs(
+  (secret) => {
+    token.value = secret;
+    ended.value = undefined;
+    // Of whoever was signed in before.
+    if (account.peek()) void knowAccount();
+  },
+  (why) => forget(why),
+).then(() => {
+  joining.value = false;
+});
+
 /** @throws {ApiError} 401 for a token that is none */
 export const signIn = async (secret: string): Promise<void> => {
   const { data } = await new Client(base, secret).call('GET', '/account/details');
-  sessionStorage.setItem(key, secret);
+  tellSignedIn(secret);
   account.value = data;
   ended.value = undefined;
   token.value = secret;
@@ -63,12 +90,12 @@ export const call = async <D = Resource>(
   try {
     return await client.value.call<D>(method, path, body, headers);
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401 && used === token.value) {
-      signOut(
-        isSession.peek()
-          ? 'Your session is over. Sign in again.'
-          : 'Your token is no longer valid: it expired or was revoked. Paste another one.',
-      );
+    if (error instanceof ApiError && error.status === 401 && used !== undefined && used === token.value) {
+      const why = isSession.peek()
+        ? 'Your session is over. Sign in again.'
+        : 'Your token is no longer valid: it expired or was revoked. Paste another one.';
+      tellDead(used, why);
+      forget(why);
     }
     throw error;
   }

@@ -205,3 +205,12 @@ it.runIf(terminal)('asks whoever sits there before it applies, with colours, and
   expect(out).toContain('\x1b[32m✓\x1b[39m Apply');
   expect({ code, out }).toEqual({ code: exit.done, out: expect.stringContaining('Apply complete!') });
 });
+
+it.runIf(terminal)('does not take what was typed before a question for its answer', async () => {
+  const typed = `'${process.execPath}' '${command}' runs start --watch --var n=2`;
+  const child = start('script', ['--quiet', '--return', '--command', typed, '/dev/null'], 'good', { TERM: 'xterm' });
+  whenItSays(child, 'Pending', () => child.stdin.write('yes\ryes\r'));
+  whenItSays(child, 'Apply these changes?', () => child.stdin.write('discard\r'));
+  const { code, out } = await end(child);
+  expect({ code, out }).toEqual({ code: exit.discarded, out: expect.not.stringContaining('Apply complete!') });
+});

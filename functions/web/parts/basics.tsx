@@ -2,6 +2,7 @@ import { computed, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { clock, type Live } from '../live.ts';
+import { hrefOf } from '../location.ts';
 import { ago, duration, exact } from '../text/time.ts';
 
 /** The small things that every view is made of. */
@@ -48,12 +49,23 @@ export const Loaded = <T,>({
       </p>
     );
   }
+  if (live.status === 404) {
+    return (
+      <>
+        <h1>
+          {what[0]?.toUpperCase()}
+          {what.slice(1)} not found
+        </h1>
+        <Notice kind="bad">
+          It does not exist, or you don’t have access. <a href={hrefOf({ view: 'home' })}>See your organizations</a>.
+        </Notice>
+      </>
+    );
+  }
   return (
     <Notice kind="bad">
-      <strong>
-        {live.status === 404 ? `There is no such ${what}, or you may not see it.` : `The ${what} could not be loaded.`}
-      </strong>
-      {live.status !== 404 && <p>{live.error}</p>}
+      <strong>The {what} could not be loaded.</strong>
+      <p>{live.error}</p>
     </Notice>
   );
 };
@@ -83,6 +95,20 @@ export const Code = ({ text, label }: { text: string; label: string }) => (
     <Copy text={text} />
   </div>
 );
+
+/** As much as fits in its box without scrolling, by and large. */
+const shortText = 300;
+const fewLines = 8;
+
+/** A value of any length; one that scrolls does so from the keyboard too. */
+export const Value = ({ text }: { text: string | null }) => {
+  const scrolls = text !== null && (text.length > shortText || text.split('\n').length > fewLines);
+  return (
+    <pre class="value" tabIndex={scrolls ? 0 : undefined}>
+      {text}
+    </pre>
+  );
+};
 
 export const Facts = ({ facts }: { facts: [string, ComponentChildren][] }) => (
   <dl class="facts">

@@ -3,7 +3,9 @@ import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useId } from 'preact/hooks';
 import { ApiError } from '../../cli/client.ts';
 import { saying, whoWasFaster } from '../session.ts';
+import { useSettled } from '../settled.ts';
 import { Ago, Notice } from './basics.tsx';
+import { Decision } from './decision.tsx';
 
 /** Forms: labelled fields, what the server says about them, one submission at a time. */
 
@@ -66,14 +68,16 @@ interface TextProps {
   readOnly?: boolean;
   disabled?: boolean;
   autoComplete?: 'current-password' | 'new-password';
+  onInput?(text: string): void;
 }
 
-export const Text = ({ label, hint, lines, autoFocus, value, type, ...rest }: TextProps) => {
+export const Text = ({ label, hint, lines, autoFocus, value, type, onInput, ...rest }: TextProps) => {
   const shared = { spellcheck: false, autocapitalize: 'off' as const, autoComplete: 'off' as const, ...rest };
   return (
     <Field label={label} name={rest.name} hint={hint}>
       {(attributes) => {
-        const own = { ...attributes, defaultValue: value, autofocus: autoFocus, ...shared };
+        const heard = (event: Event) => onInput?.((event.currentTarget as HTMLInputElement).value);
+        const own = { ...attributes, defaultValue: value, autofocus: autoFocus, onInput: heard, ...shared };
         if (lines) return <textarea rows={lines} {...own} />;
         return type === 'password' ? <input type="password" {...own} /> : <input {...own} />;
       }}
@@ -101,12 +105,17 @@ export const Choice = ({ label, hint, type = 'checkbox', checked, onChange, ...r
         type={type}
         defaultChecked={checked}
         onChange={(event) => onChange?.(event.currentTarget.checked)}
+        aria-describedby={hint && `${id}-hint`}
         {...rest}
       />
-      <label for={id}>
-        {label}
-        {hint && <span class="hint">{hint}</span>}
-      </label>
+      <div>
+        <label for={id}>{label}</label>
+        {hint && (
+          <span class="hint" id={`${id}-hint`}>
+            {hint}
+          </span>
+        )}
+      </div>
     </div>
   );
 };
@@ -183,7 +192,10 @@ interface FormProps {
   submit: string;
   /** Of the button that leads away. */
   back?: string;
+  /** What it does cannot be undone: its button is inert until it has meant the same for a second. */
   danger?: boolean;
+  /** What it does now, if that changes while the form is open. */
+  meaning?: string;
   disabled?: boolean;
   /** Shows what is so to somebody who may not change it. */
   readOnly?: boolean;
@@ -197,11 +209,12 @@ interface FormProps {
 
 export const Form = (props: FormProps) => {
   const { submit, back = 'Cancel', danger, disabled, readOnly, onSubmit, onCancel, onReload, children } = props;
+  const settled = useSettled(`${submit} ${props.meaning}`) || !danger;
   const busy = useSignal(false);
   const problem = useSignal<Problem | undefined>(undefined);
   const send = async (event: SubmitEvent) => {
     event.preventDefault();
-    if (busy.value) return;
+    if (busy.value || !settled) return;
     busy.value = true;
     problem.value = undefined;
     const form = event.currentTarget as HTMLFormElement;
@@ -232,9 +245,14 @@ export const Form = (props: FormProps) => {
             {back}
           </button>
         )}
-        <button type="submit" class={danger ? 'primary danger' : 'primary'} disabled={busy.value || disabled}>
+        <Decision
+          type="submit"
+          class={danger ? 'primary danger' : 'primary'}
+          settled={settled}
+          disabled={busy.value || disabled}
+        >
           {busy.value ? 'Working …' : submit}
-        </button>
+        </Decision>
       </div>
     </form>
   );

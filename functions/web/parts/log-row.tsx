@@ -3,7 +3,8 @@ import { type Piece, plain } from '../text/ansi.ts';
 /** One row of a log. */
 
 /** The address becomes that of a line. @param index from 0 */
-export const linkTo = (name: string, index: number): void => history.replaceState(null, '', `#${name}-${index + 1}`);
+export const linkTo = (name: string, index: number): void =>
+  history.replaceState(history.state, '', `#${name}-${index + 1}`);
 
 interface RowProps {
   index: number;

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { hash } from '../location.ts';
 import { type Fold, LogFolds } from '../text/log-folds.ts';
 import { saveFile } from '../text/save.ts';
 import { count } from '../text/time.ts';
@@ -25,8 +26,8 @@ export const Log = ({ name, url, runId, over, onEnd = () => {} }: LogProps) => {
   const box = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
   const seen = useSignal(600);
-  const following = useSignal(!over);
   const aimed = useSignal<number | undefined>(lineInAddress(name));
+  const following = useSignal(!over && aimed.value === undefined);
   const search = useSignal('');
   const length = version.value >= 0 ? log.length : 0;
   const found = useMemo(() => log.find(search.value), [log, search.value, length]);
@@ -60,6 +61,8 @@ export const Log = ({ name, url, runId, over, onEnd = () => {} }: LogProps) => {
     if (element) {
       requestAnimationFrame(() => {
         element.scrollTop = Math.max(0, row * rowHeight - element.clientHeight / 3);
+        // The row may stand behind the bar of a decision, or off the screen.
+        requestAnimationFrame(() => element.querySelector('.aimed')?.scrollIntoView({ block: 'nearest' }));
       });
     }
   };
@@ -80,6 +83,17 @@ export const Log = ({ name, url, runId, over, onEnd = () => {} }: LogProps) => {
     if (following.value) element.scrollTop = element.scrollHeight;
     else if (aimed.value !== undefined && top.value === 0 && length > aimed.value) showLine(aimed.value);
   }, [length]);
+
+  useEffect(() => {
+    if (!search.value || found.length === 0) return;
+    at.value = 0;
+    showLine(found[0] as number);
+  }, [search.value]);
+
+  useEffect(() => {
+    const line = lineInAddress(name);
+    if (line !== undefined && line < log.length) showLine(line);
+  }, [hash.value]);
 
   const onScroll = () => {
     const element = box.current;

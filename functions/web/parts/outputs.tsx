@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '../../cli/client.ts';
 import { get, saying } from '../session.ts';
-import { Copy } from './basics.tsx';
+import { Copy, Value } from './basics.tsx';
 
 const textOfValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2));
 
@@ -45,7 +45,7 @@ const Line = ({ output: { id, attributes } }: { output: Resource }) => {
         {attributes.name}
       </th>
       <td class="break">
-        {hidden ? <span class="soft">sensitive</span> : <pre class="value">{text}</pre>}
+        {hidden ? <span class="soft">sensitive</span> : <Value text={text} />}
         {error.value && <span role="alert">{error.value}</span>}
       </td>
       <td>

@@ -5,6 +5,8 @@ import { get } from '../session.ts';
 /** Names of users, each asked for once. */
 const names = signal<Record<string, string>>({});
 const asked = new Set<string>();
+/** Of whom nobody knows the name. */
+const nameless = signal<ReadonlySet<string>>(new Set());
 
 export const knowPeople = (resources: Resource[] = []): void => {
   const users = resources.filter(({ type, id }) => type === 'users' && !names.peek()[id]);
@@ -22,11 +24,14 @@ const ask = async (id: string): Promise<void> => {
     knowPeople([await get(`/users/${id}`)]);
   } catch {
     // Then the id has to do.
+    nameless.value = new Set([...nameless.peek(), id]);
   }
 };
 
 export const Person = ({ id }: { id: string | undefined }) => {
   if (!id) return <>the platform</>;
   if (!asked.has(id)) ask(id);
-  return <>{names.value[id] ?? id}</>;
+  const name = names.value[id];
+  if (name !== undefined) return <>{name}</>;
+  return nameless.value.has(id) ? id : <span title={id}>…</span>;
 };

@@ -1,3 +1,4 @@
+import { marksAny, part, type Secrets } from '../../marks.ts';
 import type { Difference } from './plan.ts';
 
 /** What changes of one resource or output, attribute by attribute. */
@@ -21,12 +22,6 @@ const isBranch = (value: unknown): value is Json | unknown[] =>
   (Array.isArray(value) && value.length > 0) || (isObject(value) && Object.keys(value).length > 0);
 
 const same = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);
-
-const part = (value: unknown, key: string | number): unknown => {
-  if (value === true) return true;
-  if (Array.isArray(value)) return value[key as number];
-  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-};
 
 type Path = (string | number)[];
 
@@ -52,8 +47,8 @@ const textOf = (value: unknown): string => {
   return value.includes('\n') ? value : JSON.stringify(value);
 };
 
-const sideOf = (value: unknown, sensitive: boolean, unknown: boolean): Side => {
-  if (sensitive && !isMissing(value)) return { hidden: 'sensitive' };
+const sideOf = (value: unknown, sensitive: boolean, unknown: boolean, secrets: Secrets | undefined): Side => {
+  if (!isMissing(value) && (sensitive || secrets?.isIn(value))) return { hidden: 'sensitive' };
   if (unknown) return { hidden: 'known after apply' };
   return isMissing(value) ? undefined : { text: textOf(value) };
 };
@@ -73,77 +68,91 @@ const keysOf = (...values: unknown[]): (string | number)[] => {
   return [...new Set(values.filter(isObject).flatMap(Object.keys))].sort();
 };
 
-/** Terraform marks each element of a list, with false too. */
-const marksAny = (marks: unknown): boolean =>
-  marks === true || (typeof marks === 'object' && marks !== null && Object.values(marks).some(marksAny));
-
 const isPlainList = (value: unknown): value is unknown[] =>
   Array.isArray(value) && value.every((one) => typeof one !== 'object' || one === null);
 
 /** Of two lists of plain values what only one of them has: an element put in front is one row, not a row each. */
-const listRows = ({ path, before, after }: Node, forces: boolean): Row[] => {
-  const left = [...(before as unknown[])];
-  const added = (after as unknown[]).flatMap((value, i) => {
+const onlyInOne = (before: unknown[], after: unknown[]) => {
+  const left = [...before];
+  const added = after.flatMap((value, i) => {
     const at = left.indexOf(value);
     if (at < 0) return [{ value, i }];
     left.splice(at, 1);
     return [];
   });
-  const removed = left.map((value) => ({ value, i: (before as unknown[]).indexOf(value) }));
-  return [
-    ...removed.map(
-      ({ value, i }): Row => ({ path: shown([...path, i]), before: { text: textOf(value) }, after: undefined, forces }),
-    ),
-    ...added.map(
-      ({ value, i }): Row => ({ path: shown([...path, i]), before: undefined, after: { text: textOf(value) }, forces }),
-    ),
-  ];
+  const removed = left.map((value) => ({ value, i: before.indexOf(value) }));
+  return { added, removed };
+};
+
+/** Lists are compared with lists, and objects with objects: one that became another is shown as a whole. */
+const areAlike = (...values: unknown[]): boolean => {
+  const there = values.filter((value) => !isMissing(value));
+  return there.every(Array.isArray) || there.every(isObject);
 };
 
 /** What changes of a resource or an output, leaf by leaf. */
-export const rowsOf = ({ change }: Pick<Difference, 'change'>): Row[] => {
-  const rows: Row[] = [];
-  const forcing = (change.replace_paths ?? []).map((path) => shown(path));
-  const forces = (path: string): boolean =>
-    forcing.some((one) => path === one || (path.startsWith(one) && /^[.[]/.test(path.slice(one.length))));
-  const walk = (node: Node): void => {
+class Rows {
+  readonly found: Row[] = [];
+  readonly #forcing: string[];
+  readonly #secrets: Secrets | undefined;
+
+  constructor(forcing: Path[], secrets: Secrets | undefined) {
+    this.#forcing = forcing.map(shown);
+    this.#secrets = secrets;
+  }
+
+  #add(path: Path, before: Side, after: Side): void {
+    const name = shown(path);
+    const forces = this.#forcing.some(
+      (one) => name === one || (name.startsWith(one) && /^[.[]/.test(name.slice(one.length))),
+    );
+    const told = path.map((key) => (this.#secrets?.isIn(key) ? '(sensitive)' : key));
+    this.found.push({ path: shown(told), before, after, forces });
+  }
+
+  #side(value: unknown, marks: unknown, unknown = false): Side {
+    return sideOf(value, marksAny(marks), unknown, this.#secrets);
+  }
+
+  /** @returns whether that says all */
+  #list({ path, before, after, unknown, beforeSensitive, afterSensitive }: Node): boolean {
+    if (!isPlainList(before) || !isPlainList(after)) return false;
+    if ([unknown, beforeSensitive, afterSensitive].some(marksAny)) return false;
+    const { added, removed } = onlyInOne(before, after);
+    for (const { value, i } of removed) this.#add([...path, i], this.#side(value, false), undefined);
+    for (const { value, i } of added) this.#add([...path, i], undefined, this.#side(value, false));
+    return added.length + removed.length > 0 || same(before, after);
+  }
+
+  walk(node: Node): void {
     const { path, before, after, unknown, beforeSensitive, afterSensitive } = node;
     const sensitive = beforeSensitive === true || afterSensitive === true;
-    const name = shown(path);
-    const whole = sensitive || unknown === true;
-    if (!whole && (isBranch(before) || isBranch(after) || isBranch(unknown))) {
-      const compound = (value: unknown) => isMissing(value) || typeof value === 'object';
-      if (compound(before) && compound(after)) {
-        if (isPlainList(before) && isPlainList(after) && ![unknown, beforeSensitive, afterSensitive].some(marksAny)) {
-          const found = listRows(node, forces(name));
-          if (found.length || same(before, after)) {
-            rows.push(...found);
-            return;
-          }
-        }
-        for (const key of keysOf(before, after, unknown)) {
-          walk({
-            path: [...path, key],
-            before: part(before, key),
-            after: part(after, key),
-            unknown: part(unknown, key),
-            beforeSensitive: part(beforeSensitive, key),
-            afterSensitive: part(afterSensitive, key),
-          });
-        }
-        return;
+    const branches = isBranch(before) || isBranch(after) || isBranch(unknown);
+    if (!sensitive && unknown !== true && branches && areAlike(before, after)) {
+      if (this.#list(node)) return;
+      for (const key of keysOf(before, after, unknown)) {
+        this.walk({
+          path: [...path, key],
+          before: part(before, key),
+          after: part(after, key),
+          unknown: part(unknown, key),
+          beforeSensitive: part(beforeSensitive, key),
+          afterSensitive: part(afterSensitive, key),
+        });
       }
+      return;
     }
     const isUnknown = unknown === true;
     if (!isUnknown && (same(before, after) || (isMissing(before) && isMissing(after)))) return;
-    rows.push({
-      path: name,
-      before: sideOf(before, sensitive, false),
-      after: sideOf(after, sensitive && !isUnknown, isUnknown),
-      forces: forces(name),
-    });
-  };
-  walk({
+    // What is sensitive on one side is hidden on both.
+    const marks = [beforeSensitive, afterSensitive];
+    this.#add(path, this.#side(before, marks), this.#side(after, isUnknown ? false : marks, isUnknown));
+  }
+}
+
+export const rowsOf = ({ change, secrets }: Pick<Difference, 'change' | 'secrets'>): Row[] => {
+  const rows = new Rows(change.replace_paths ?? [], secrets);
+  rows.walk({
     path: [],
     before: change.before,
     after: change.after,
@@ -151,5 +160,5 @@ export const rowsOf = ({ change }: Pick<Difference, 'change'>): Row[] => {
     beforeSensitive: change.before_sensitive,
     afterSensitive: change.after_sensitive,
   });
-  return rows;
+  return rows.found;
 };

@@ -1,3 +1,5 @@
+import type { Secrets } from '../../marks.ts';
+
 /**
  * A plan as a list of differences, from what the API gives for drawing it: `json-output-redacted`, in which nothing
  * sensitive is left (Terraform's JSON output format 1.x).
@@ -39,6 +41,8 @@ export interface Difference {
   /** What else is to be known: where it was moved from, why it is replaced. */
   notes: string[];
   change: Change;
+  /** What is not shown wherever it stands. */
+  secrets?: Secrets;
 }
 
 const reasons: Record<string, string> = {
@@ -93,8 +97,10 @@ export interface PlanDifferences {
   drift: Difference[];
 }
 
-const byAddress = (a: Difference, b: Difference): number =>
-  a.address < b.address ? -1 : a.address > b.address ? 1 : 0;
+/** `node[2]` before `node[10]`. */
+const natural = new Intl.Collator('en', { numeric: true });
+
+export const byAddress = (a: Difference, b: Difference): number => natural.compare(a.address, b.address);
 
 export const differencesOf = (plan: RedactedPlan): PlanDifferences => ({
   resources: (plan.resource_changes ?? []).map(differenceOf).sort(byAddress),

@@ -1,4 +1,6 @@
-import type { Change, Difference } from './plan.ts';
+import { Secrets } from '../../marks.ts';
+import { byAddress, type Change, type Difference } from './plan.ts';
+import { marksOf, type SensitivePath, unwrappedAttributes } from './state-values.ts';
 
 /** What differs between two states (Terraform's state format, version 4). */
 
@@ -6,7 +8,7 @@ interface Instance {
   index_key?: string | number;
   deposed?: string;
   attributes?: Record<string, unknown>;
-  sensitive_attributes?: { type: string; value: unknown }[][];
+  sensitive_attributes?: SensitivePath[];
 }
 
 interface StateResource {
@@ -34,25 +36,6 @@ const addressOf = ({ module, mode, type, name }: StateResource, { index_key, dep
     .filter(Boolean)
     .join('');
 
-type Json = Record<string | number, unknown>;
-
-/** `[[{type: get_attr, value: password}]]` → `{password: true}`, the form that plans have. */
-const maskOf = (paths: Instance['sensitive_attributes'] = []): unknown => {
-  const mask: Json = {};
-  for (const path of paths) {
-    let at = mask;
-    path.forEach(({ value }, i) => {
-      const key = value as string | number;
-      if (i === path.length - 1) at[key] = true;
-      else if (at[key] !== true) {
-        at[key] ??= {};
-        at = at[key] as Json;
-      }
-    });
-  }
-  return mask;
-};
-
 interface Known {
   attributes: unknown;
   mask: unknown;
@@ -61,10 +44,11 @@ interface Known {
 const instancesOf = (state: State | undefined): Map<string, Known> =>
   new Map(
     (state?.resources ?? []).flatMap((resource) =>
-      (resource.instances ?? []).map((instance): [string, Known] => [
-        addressOf(resource, instance),
-        { attributes: instance.attributes ?? {}, mask: maskOf(instance.sensitive_attributes) },
-      ]),
+      (resource.instances ?? []).map((instance): [string, Known] => {
+        const attributes = unwrappedAttributes(instance.attributes ?? {});
+        const mask = marksOf(attributes, instance.sensitive_attributes ?? []);
+        return [addressOf(resource, instance), { attributes, mask }];
+      }),
     ),
   );
 
@@ -76,26 +60,33 @@ const outputsOf = (state: State | undefined): Map<string, Known> =>
     ]),
   );
 
-const compare = (before: Map<string, Known>, after: Map<string, Known>): Difference[] =>
-  [...new Set([...before.keys(), ...after.keys()])].sort().map((address): Difference => {
-    const was = before.get(address);
-    const is = after.get(address);
-    const change: Change = {
-      actions: [],
-      before: was?.attributes,
-      after: is?.attributes,
-      before_sensitive: was?.mask,
-      after_sensitive: is?.mask,
-    };
-    const differs = JSON.stringify(was?.attributes) !== JSON.stringify(is?.attributes);
-    const kind = !was ? 'create' : !is ? 'destroy' : differs ? 'update' : 'same';
-    return { address, kind, also: [], notes: [], change };
-  });
+const compare = (before: Map<string, Known>, after: Map<string, Known>, secrets: Secrets): Difference[] => {
+  for (const { attributes, mask } of [...before.values(), ...after.values()]) secrets.add(attributes, mask);
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .map((address): Difference => {
+      const was = before.get(address);
+      const is = after.get(address);
+      const change: Change = {
+        actions: [],
+        before: was?.attributes,
+        after: is?.attributes,
+        before_sensitive: was?.mask,
+        after_sensitive: is?.mask,
+      };
+      const differs = JSON.stringify(was?.attributes) !== JSON.stringify(is?.attributes);
+      const kind = !was ? 'create' : !is ? 'destroy' : differs ? 'update' : 'same';
+      return { address, kind, also: [], notes: [], change, secrets };
+    })
+    .sort(byAddress);
+};
 
 export const stateDifferences = (
   before: State | undefined,
   after: State,
-): { resources: Difference[]; outputs: Difference[] } => ({
-  resources: compare(instancesOf(before), instancesOf(after)),
-  outputs: compare(outputsOf(before), outputsOf(after)),
-});
+): { resources: Difference[]; outputs: Difference[] } => {
+  const secrets = new Secrets();
+  return {
+    resources: compare(instancesOf(before), instancesOf(after), secrets),
+    outputs: compare(outputsOf(before), outputsOf(after), secrets),
+  };
+};

@@ -1,10 +1,9 @@
-import type { Action } from '../../cli/run-facts.ts';
+import type { RunAction } from '../../cli/client.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Form, Text, textOf } from '../parts/form.tsx';
 
-export const actionNames: Record<Action, string> = {
+export const actionNames: Record<RunAction, string> = {
   apply: 'Confirm & Apply',
-  override: 'Override Policies',
   discard: 'Discard',
   cancel: 'Cancel Run',
   'force-cancel': 'Force cancel',
@@ -12,7 +11,7 @@ export const actionNames: Record<Action, string> = {
 };
 
 interface Props {
-  action: Action;
+  action: RunAction;
   /** It may be given a comment here. */
   says: boolean;
   /** Terraform is changing things right now. */
@@ -22,19 +21,20 @@ interface Props {
   workspace: string;
   /** Message of the run in front. */
   front: string;
-  onYes(action: Action, comment?: string): Promise<void>;
+  onYes(action: RunAction, comment?: string): Promise<void>;
   onNo(): void;
 }
 
 /** Asks once more before what cannot be undone. */
 export const AskBefore = (props: Props) => {
-  const { action, says, onYes, onNo } = props;
+  const { action, says, applying, destroyed, onYes, onNo } = props;
   return (
     <Dialog title={titles[action]} onClose={onNo}>
       <Form
         submit={actionNames[action]}
         back="Go back"
         danger
+        meaning={`${action} ${applying} ${destroyed}`}
         onSubmit={(data) => onYes(action, says ? (textOf(data, 'comment') ?? '') : undefined)}
         onCancel={onNo}
       >
@@ -45,9 +45,8 @@ export const AskBefore = (props: Props) => {
   );
 };
 
-const titles: Record<Action, string> = {
+const titles: Record<RunAction, string> = {
   apply: 'Apply a plan that destroys?',
-  override: 'Override the failed policies?',
   discard: 'Discard this run?',
   cancel: 'Cancel this run?',
   'force-cancel': 'Force the cancel?',
@@ -63,8 +62,6 @@ const consequence = ({ action, applying, destroyed, front, workspace }: Props) =
           may be lost for good.
         </>
       );
-    case 'override':
-      return 'The run goes on although policies failed. Who did that, and why, stays in its timeline.';
     case 'discard':
       return 'It never starts, and the next run in line takes its place.';
     case 'cancel':

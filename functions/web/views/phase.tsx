@@ -1,7 +1,9 @@
 import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import type { Resource } from '../../cli/client.ts';
 import { awaitedPool } from '../../cli/run-facts.ts';
 import { isPhaseFinal } from '../../run/status.ts';
+import { hash } from '../location.ts';
 import { Notice, Took } from '../parts/basics.tsx';
 import { Changes } from '../parts/changes.tsx';
 import { Log } from '../parts/log.tsx';
@@ -39,7 +41,7 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
   const began = at['started-at'] as string | undefined;
   const ended = (at['finished-at'] ?? at['errored-at'] ?? at['canceled-at']) as string | undefined;
   const waits = name === 'plan' && run.attributes.actions['is-confirmable'];
-  const linked = location.hash.startsWith(`#${name}-`);
+  const linked = hash.value.startsWith(`#${name}-`);
   const open = chosen.value ?? (status === 'running' || status === 'errored' || waits || linked);
   const shows = began !== undefined || (over && status !== 'unreachable');
   return (
@@ -86,7 +88,10 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
 
 /** A finished plan is read as changes, and its output is at hand; a link to one of its lines leads to the output. */
 const PlanResult = ({ run, plan, url }: { run: Resource; plan: Resource; url: string }) => {
-  const showsOutput = useSignal(location.hash.startsWith('#plan-'));
+  const showsOutput = useSignal(hash.value.startsWith('#plan-'));
+  useEffect(() => {
+    if (hash.value.startsWith('#plan-')) showsOutput.value = true;
+  }, [hash.value]);
   const views: [boolean, string][] = [
     [false, 'Changes'],
     [true, 'Output'],

@@ -5,6 +5,7 @@ import { Ago, Loaded, Notice } from '../parts/basics.tsx';
 import { Person } from '../parts/person.tsx';
 import { all, get, related } from '../session.ts';
 import { count } from '../text/time.ts';
+import { type Override, OverrideForm } from './override.tsx';
 
 /** What one policy said (HCP API: policy set outcomes). All of it is somebody else's text. */
 interface Outcome {
@@ -40,16 +41,23 @@ const loadEvaluation = async (id: string): Promise<Judged> => {
   return { judgement, sets: data.map(({ attributes }) => attributes as unknown as PolicySet) };
 };
 
+interface RunProps {
+  run: Resource;
+  override: Override;
+}
+
 /** OPA's policies, which are part of the post-plan stage. */
-export const PolicyEvaluation = ({ run, stages }: { run: Resource; stages: Resource[] }) => {
+export const PolicyEvaluation = ({ run, stages, override }: RunProps & { stages: Resource[] }) => {
   const id = stages.map((stage) => related(stage, 'policy-evaluations')).find((found) => found !== undefined);
-  return id ? <Panel title="Policies" id={id} run={run} load={loadEvaluation} /> : null;
+  const own = run.attributes.status === 'post_plan_awaiting_decision' ? override : undefined;
+  return id ? <Panel title="Policies" id={id} run={run} load={loadEvaluation} override={own} /> : null;
 };
 
 /** Those with three levels, which come last. */
-export const PolicyCheck = ({ run }: { run: Resource }) => {
+export const PolicyCheck = ({ run, override }: RunProps) => {
   const id = related(run, 'policy-checks');
-  return id ? <Panel title="Policy check" id={id} run={run} load={loadCheck} /> : null;
+  const own = run.attributes.status === 'policy_override' ? override : undefined;
+  return id ? <Panel title="Policy check" id={id} run={run} load={loadCheck} override={own} /> : null;
 };
 
 interface Props {
@@ -57,10 +65,13 @@ interface Props {
   id: string;
   run: Resource;
   load(id: string): Promise<Judged>;
+  /** While the run waits for that. */
+  override: Override | undefined;
 }
 
 /** A result comes with a status of the run: each is asked about once. */
-const Panel = ({ title, id, run, load }: Props) => {
+const Panel = ({ title, id, run, load, override }: Props) => {
+  const waits = override?.path !== undefined && run.attributes.permissions['can-override-policy-check'];
   const live = useLive(
     `${id}/${run.attributes.status}`,
     () => load(id),
@@ -68,7 +79,7 @@ const Panel = ({ title, id, run, load }: Props) => {
   );
   const opened = useSignal<boolean | undefined>(undefined);
   const status: string | undefined = live.value?.judgement.attributes.status;
-  const open = opened.value ?? (status !== undefined && telling.has(status));
+  const open = opened.value ?? (waits || (status !== undefined && telling.has(status)));
   return (
     <details
       class="panel"
@@ -87,6 +98,9 @@ const Panel = ({ title, id, run, load }: Props) => {
         <Loaded live={live} what={title.toLowerCase()}>
           {(judged) => <Details {...judged} />}
         </Loaded>
+        {waits && live.value && override?.path && (
+          <OverrideForm path={override.path} autoApply={run.attributes['auto-apply']} refresh={override.refresh} />
+        )}
       </div>
     </details>
   );

@@ -1,14 +1,16 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { ApiError, type Resource } from '../../cli/client.ts';
-import { type Action, offered, waitsForOverride } from '../../cli/run-facts.ts';
+import { ApiError, type Resource, type RunAction } from '../../cli/client.ts';
+import { offered, waitsForOverride } from '../../cli/run-facts.ts';
 import { displayStatus } from '../../run/display.ts';
 import { clock } from '../live.ts';
 import { hrefOf } from '../location.ts';
 import { Notice } from '../parts/basics.tsx';
 import { Changes } from '../parts/changes.tsx';
+import { Decision } from '../parts/decision.tsx';
 import { factsOf, isOver } from '../parts/status.tsx';
 import { call, saying } from '../session.ts';
+import { useSettled } from '../settled.ts';
 import { AskBefore, actionNames } from './ask-before.tsx';
 
 interface Props {
@@ -17,8 +19,6 @@ interface Props {
   workspace: Resource | undefined;
   /** The run that this one waits for. */
   front: Resource | undefined;
-  /** Where failed policies can be let pass, while the run waits for that. */
-  override: string | undefined;
   /** What the run waits for. */
   words: ComponentChildren;
   /** What the last action was answered with, when it was refused. Outlives this, for the run may go on meanwhile. */
@@ -26,21 +26,25 @@ interface Props {
   refresh(): void;
 }
 
-/** A decision is made in one place with its comment; anything else asks for the comment when it is chosen. */
-export const RunActions = ({ run, plan, workspace, front, override, words, error, refresh }: Props) => {
+/**
+ * A confirmation is made in one place with its comment; anything else asks for the comment when it is chosen. Failed
+ * policies are overridden elsewhere, where they are shown.
+ */
+export const RunActions = ({ run, plan, workspace, front, words, error, refresh }: Props) => {
   const comment = useSignal('');
-  const busy = useSignal<Action | undefined>(undefined);
-  const asking = useSignal<Action | undefined>(undefined);
-  const actions = offered(run, front, override);
-  const decides = !isOver(run) && (run.attributes.actions['is-confirmable'] || override !== undefined);
+  const busy = useSignal<RunAction | undefined>(undefined);
+  const asking = useSignal<RunAction | undefined>(undefined);
+  const actions = offered(run, front).filter((action) => action !== 'override');
+  const decides = !isOver(run) && run.attributes.actions['is-confirmable'];
+  const overrides = !isOver(run) && waitsForOverride(run);
+  const settled = useSettled(`${run.attributes.status} ${actions} ${busy.value}`);
   const destroyed: number = plan?.attributes['resource-destructions'] ?? 0;
 
-  const act = async (action: Action, said = comment.value.trim()) => {
+  const act = async (action: RunAction, said = comment.value.trim()) => {
     busy.value = action;
     error.value = undefined;
     try {
-      const path = action === 'override' && override ? override : `/runs/${run.id}/actions/${action}`;
-      await call('POST', path, said ? { comment: said } : {});
+      await call('POST', `/runs/${run.id}/actions/${action}`, said ? { comment: said } : {});
       comment.value = '';
     } catch (caught) {
       // Two people at once: what the other one did shows on this page as soon as it is asked for again.
@@ -51,19 +55,22 @@ export const RunActions = ({ run, plan, workspace, front, override, words, error
     busy.value = undefined;
     refresh();
   };
-  const start = (action: Action) => {
+  const start = (action: RunAction) => {
     if (!decides || (action === 'apply' && destroyed > 0)) asking.value = action;
     else act(action);
   };
   if (isOver(run) || (actions.length === 0 && !words)) return null;
   return (
-    <section class={`act ${decides ? 'attention' : words ? '' : 'bare'}`} aria-label="Actions">
+    <section
+      class={`act ${decides ? 'attention at-hand' : overrides ? 'attention' : words ? '' : 'bare'}`}
+      aria-label="Actions"
+    >
       {error.value && <Notice kind="bad">{error.value}</Notice>}
       <div class="row spread">
         {words && <strong>{words}</strong>}
         {decides && plan && <Changes of={plan} />}
         <ForceCancelSoon run={run} />
-        {!decides && <Buttons actions={actions} busy={busy.value} onStart={start} />}
+        {!decides && <Buttons actions={actions} busy={busy.value} settled={settled} onStart={start} />}
       </div>
       {decides && actions.length > 0 && (
         <div class="row">
@@ -78,7 +85,7 @@ export const RunActions = ({ run, plan, workspace, front, override, words, error
               }}
             />
           </div>
-          <Buttons actions={actions} busy={busy.value} onStart={start} />
+          <Buttons actions={actions} busy={busy.value} settled={settled} onStart={start} />
         </div>
       )}
       {asking.value && (
@@ -100,30 +107,30 @@ export const RunActions = ({ run, plan, workspace, front, override, words, error
 };
 
 interface ButtonsProps {
-  actions: Action[];
-  busy: Action | undefined;
-  onStart(action: Action): void;
+  actions: RunAction[];
+  busy: RunAction | undefined;
+  settled: boolean;
+  onStart(action: RunAction): void;
 }
 
-const Buttons = ({ actions, busy, onStart }: ButtonsProps) => (
+const Buttons = ({ actions, busy, settled, onStart }: ButtonsProps) => (
   <div class="row">
     {actions.map((action) => (
-      <button
+      <Decision
         key={action}
-        type="button"
         class={looks[action]}
+        settled={settled}
         disabled={busy !== undefined}
         onClick={() => onStart(action)}
       >
         {busy === action ? 'Working …' : actionNames[action]}
-      </button>
+      </Decision>
     ))}
   </div>
 );
 
-const looks: Record<Action, string> = {
+const looks: Record<RunAction, string> = {
   apply: 'primary',
-  override: 'primary',
   discard: 'danger',
   cancel: 'danger',
   'force-cancel': 'danger primary',
@@ -147,7 +154,7 @@ export const wordsFor = ({
   }
   if (waitsForOverride(run)) {
     return permissions['can-override-policy-check']
-      ? 'Policies failed: override them, or discard the run'
+      ? 'Policies failed: override them where they are shown, or discard the run'
       : 'Policies failed: waits for somebody who may override them';
   }
   if (status !== 'pending') return undefined;

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { Resource } from '../../cli/client.ts';
-import { overrideOf } from '../../cli/run-facts.ts';
+import { overrideOf, waitsForOverride } from '../../cli/run-facts.ts';
 import { useLive } from '../live.ts';
 import { hrefOf } from '../location.ts';
 import { Ago, Facts, Loaded, Notice } from '../parts/basics.tsx';
@@ -116,15 +116,14 @@ const Run = ({
   const error = useSignal<string | undefined>(undefined);
   // A decision is made under what it is about, and stays at hand; anything else stands above, out of the way.
   const stages = useTaskStages(run);
-  const override = overrideOf(run, taskStages);
-  const decides = attributes.actions['is-confirmable'] || override !== undefined;
+  const override = { path: overrideOf(run, taskStages), refresh };
+  const decides = attributes.actions['is-confirmable'] || waitsForOverride(run);
   const actions = (
     <RunActions
       run={run}
       plan={plan}
       workspace={workspace}
       front={front}
-      override={override}
       words={words}
       error={error}
       refresh={refresh}
@@ -166,9 +165,9 @@ const Run = ({
           <TaskStageView name="pre_plan" stages={stages} />
           <Phase name="plan" run={run} phase={plan} onEnd={refresh} />
           <TaskStageView name="post_plan" stages={stages} />
-          <PolicyEvaluation run={run} stages={taskStages} />
+          <PolicyEvaluation run={run} stages={taskStages} override={override} />
           <CostEstimate estimate={costEstimate} />
-          <PolicyCheck run={run} />
+          <PolicyCheck run={run} override={override} />
           <TaskStageView name="pre_apply" stages={stages} />
           {!attributes['plan-only'] && <Phase name="apply" run={run} phase={apply} onEnd={refresh} />}
           <TaskStageView name="post_apply" stages={stages} />

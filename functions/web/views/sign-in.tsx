@@ -49,7 +49,7 @@ export const SignIn = () => {
             required
             autoFocus={!issuer.value}
             autoComplete="current-password"
-            hint="The same token that terraform uses. It stays in this tab and is gone when you close it."
+            hint="The same token that terraform uses. It stays in the open tabs of this page and is gone when you close the last one."
           />
         </Form>
         <details>

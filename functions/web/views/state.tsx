@@ -167,7 +167,10 @@ const fact = (name: string, value: ComponentChildren): [string, ComponentChildre
 
 const Compared = ({ version, versions }: { version: Resource; versions: Resource[] }) => {
   const others = versions.filter(({ id, attributes }) => id !== version.id && attributes.status === 'finalized');
-  const older = others.find(({ attributes }) => attributes.serial < version.attributes.serial);
+  // Snapshots of the apply that made it are not what it differs from.
+  const older = others.find(
+    ({ attributes }) => attributes.serial < version.attributes.serial && !attributes.intermediate,
+  );
   const against = useSignal(older?.id ?? '');
   const live = useLive(
     `compare/${version.id}/${against.value}`,

@@ -103,7 +103,8 @@ export const TaskStageView = ({ name, stages }: { name: TaskStage; stages: Shown
       <summary>
         <h2>{titles[name]}</h2>
         <span class="soft small">
-          {words[status]}
+          {/* A stage waits for policies as well, which are shown by themselves. */}
+          {status === 'awaiting_override' && !amiss ? words.passed : words[status]}
           {at['running-at'] && (
             <>
               {' · '}

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Resource } from '../../cli/client.ts';
 import { clock, useLive } from '../live.ts';
 import { Notice } from '../parts/basics.tsx';
@@ -65,7 +66,7 @@ const momentOf = (event: Resource, comments: Map<string, Resource>): Moment => {
 export const Timeline = ({ run }: { run: Resource }) => {
   const { status, actions: allowed } = run.attributes;
   const events = useLive(
-    `events/${run.id}/${status}/${JSON.stringify(allowed)}`,
+    `events/${run.id}`,
     async () => {
       const { data, included } = await call<Resource[]>('GET', `/runs/${run.id}/run-events?include=actor,comment`);
       knowPeople(included);
@@ -75,6 +76,13 @@ export const Timeline = ({ run }: { run: Resource }) => {
     // Events come with a change of the run; a comment of the last action may be a moment behind.
     () => (isOver(run) ? undefined : 10_000),
   );
+  // What is known stays on screen meanwhile.
+  const now = `${status} ${JSON.stringify(allowed)}`;
+  const before = useRef(now);
+  useEffect(() => {
+    if (before.current !== now) events.refresh();
+    before.current = now;
+  }, [now]);
   const stamps = run.attributes['status-timestamps'] as Record<string, string>;
   const passed = Object.entries(steps).flatMap(([key, text]) => (stamps[key] ? [{ at: stamps[key], text }] : []));
   const moments = inOrder([...(events.value ?? []), ...passed]);

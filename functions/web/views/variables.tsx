@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { Resource } from '../../cli/client.ts';
 import { useLive } from '../live.ts';
 import { hrefOf } from '../location.ts';
-import { Loaded } from '../parts/basics.tsx';
+import { Loaded, Value } from '../parts/basics.tsx';
 import { all, related } from '../session.ts';
 import { DeleteVariable, EditVariable } from './edit-variable.tsx';
 
@@ -97,7 +97,7 @@ const Variables = ({ path, load, may, organization, parameters }: Props) => {
             <p class="panel pad soft">{parameters ? <NoParameters /> : <NoVariables />}</p>
           ) : (
             <div class="panel scrolls">
-              <table>
+              <table class="stacks">
                 <thead>
                   <tr>
                     <th scope="col">Name</th>
@@ -178,7 +178,7 @@ const Line = ({ variable, set, organization, may, onEdit, onDelete }: LineProps)
         {attributes.description && <div class="soft small">{attributes.description}</div>}
       </th>
       <td class="break">
-        {attributes.sensitive ? <span class="soft">sensitive</span> : <pre class="value">{attributes.value}</pre>}
+        {attributes.sensitive ? <span class="soft">sensitive</span> : <Value text={attributes.value} />}
       </td>
       {attributes.category !== 'policy-set' && (
         <td class="nowrap">

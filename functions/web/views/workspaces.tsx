@@ -59,13 +59,15 @@ const Table = ({ rows, organization }: { rows: Row[]; organization: string }) =>
     const { attributes } = row.workspace;
     const text = [attributes.name, attributes.description ?? '', ...tagsOf(row)].join(' ').toLowerCase();
     return (
-      (!only.value || only.value === row.group) &&
       (!tag.value || tagsOf(row).includes(tag.value)) &&
       (!project.value || related(row.workspace, 'project') === project.value) &&
       words.value.every((word) => text.includes(word))
     );
   };
-  const shown = rows.filter(fits).sort((a, b) => (a.group === 'attention' ? 0 : 1) - (b.group === 'attention' ? 0 : 1));
+  const fitting = rows.filter(fits);
+  const shown = fitting
+    .filter((row) => !only.value || only.value === row.group)
+    .sort((a, b) => (a.group === 'attention' ? 0 : 1) - (b.group === 'attention' ? 0 : 1));
   return (
     <section class="stack">
       <div class="row">
@@ -85,7 +87,7 @@ const Table = ({ rows, organization }: { rows: Row[]; organization: string }) =>
         />
         <fieldset class="chips" aria-label="Show only">
           {groups.map(([group, name]) => {
-            const n = rows.filter((row) => row.group === group).length;
+            const n = fitting.filter((row) => row.group === group).length;
             return n === 0 && only.value !== group ? null : (
               <button
                 key={group}

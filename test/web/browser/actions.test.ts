@@ -38,6 +38,7 @@ describe('a run that waits for a person', () => {
     await page.getByLabel('Comment', { exact: true }).focus();
     await page.keyboard.press('Tab');
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Confirm & Apply');
+    await page.locator('button.settling').first().waitFor({ state: 'detached' });
     await page.keyboard.press('Enter');
     await seesStatus(page, 'Applied');
   });

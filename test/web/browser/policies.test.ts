@@ -30,9 +30,11 @@ it('a policy check shows which rule failed and why, is overridden with a comment
   await panel.getByText('second', { exact: true }).waitFor();
   await panel.getByText('data.terraform.sizes.deny').waitFor();
   expect(await panel.locator('img').count()).toBe(0);
-  await page.getByText('Policies failed: override them, or discard the run').waitFor();
-  await page.getByRole('textbox', { name: 'Comment' }).fill('agreed with security');
-  await page.getByRole('button', { name: 'Override Policies' }).click();
+  await page.getByText('Policies failed: override them where they are shown, or discard the run').waitFor();
+  const override = panel.getByRole('button', { name: 'Override policies' });
+  expect(await override.isDisabled()).toBe(true);
+  await panel.getByLabel('Reason').fill('agreed with security');
+  await override.click();
   await panel.getByText('overridden', { exact: true }).waitFor();
   await panel.getByText(/Overridden by \S+ .*: agreed with security/).waitFor();
   await page.getByRole('button', { name: 'Confirm & Apply' }).click();
@@ -46,7 +48,9 @@ it('policies of the post-plan stage are overridden in the same way', async () =>
   const run = await untilStatus(await startRun(workspace, files), 'post_plan_awaiting_decision');
   const page = await visit(runPath(workspace.attributes.name, run.id));
   await panelOf(page, 'Policies').getByText('too large').waitFor();
-  await page.getByRole('button', { name: 'Override Policies' }).click();
+  const panel = panelOf(page, 'Policies');
+  await panel.getByLabel('Reason').fill('agreed');
+  await panel.getByRole('button', { name: 'Override policies' }).click();
   await page.getByRole('button', { name: 'Confirm & Apply' }).waitFor();
   await panelOf(page, 'Policies').getByText('overridden', { exact: true }).waitFor();
   await client.act(run.id, 'discard');

@@ -1,11 +1,12 @@
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newWorkspace, resources, startRun, untilConfirmable, untilFinal } from '../../e2e/support/world.ts';
 import { client, newPage, organization, platform, runPath, seesStatus, signIn, visit } from './support/reader.ts';
 
 describe('a token', () => {
-  it('stays in the tab: not in addresses, lasting storage or cookies, and goes to this origin only', async () => {
+  it('stays in open tabs: not in addresses, lasting storage or cookies, and goes to this origin only', async () => {
     const page = await newPage();
     const sent: { url: string; authorization?: string }[] = [];
     page.on('request', (one) => sent.push({ url: one.url(), authorization: one.headers().authorization }));
@@ -51,6 +52,51 @@ describe('a token', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await other.getByText('Your token is no longer valid').waitFor();
     expect(await other.evaluate(() => sessionStorage.length)).toBe(0);
+  });
+});
+
+describe('one session for all tabs', () => {
+  const other = async (page: Page, path: string): Promise<Page> => {
+    const tab = await page.context().newPage();
+    await tab.goto(path);
+    return tab;
+  };
+
+  it('lets a new tab in without asking, and ends in all of them', async () => {
+    const page = await visit(`/app/${organization}/workspaces`);
+    const tab = await other(page, `/app/${organization}/runs`);
+    await tab.getByRole('button', { name: 'Sign out' }).waitFor();
+    expect(await tab.evaluate(() => JSON.stringify(localStorage))).not.toContain(platform.token);
+    await tab.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('API token').waitFor();
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
+    // Signing in in one tab lets the others in.
+    await signIn(page);
+    await tab.getByRole('button', { name: 'Sign out' }).waitFor();
+  });
+
+  it('does not outlive a sign-out in a tab that could not hear it', async () => {
+    const page = await visit(`/app/${organization}/workspaces`);
+    const tab = await other(page, `/app/${organization}/runs`);
+    await tab.getByRole('button', { name: 'Sign out' }).waitFor();
+    await page.goto('about:blank');
+    await tab.getByRole('button', { name: 'Sign out' }).click();
+    await tab.getByLabel('API token').waitFor();
+    await tab.close();
+    await page.goBack();
+    await page.getByLabel('API token').waitFor();
+  });
+
+  it('is not given to another origin on the same machine', async () => {
+    const page = await visit(`/app/${organization}/workspaces`);
+    // The same machine under another name: a port or a subdomain away, where a cookie would go along.
+    const stranger = await page.context().newPage();
+    const at = new URL(platform.url);
+    at.hostname = at.hostname === 'localhost' ? '127.0.0.1' : 'localhost';
+    await stranger.goto(`${at.origin}/app/${organization}/workspaces`);
+    await stranger.getByLabel('API token').waitFor();
+    expect(await stranger.context().cookies()).toEqual([]);
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
   });
 });
 

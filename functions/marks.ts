@@ -1,0 +1,61 @@
+/** Marks of sensitive values: `true` for all of a value, or by its keys. Plans have `false` too where there is none. */
+
+export const marksAny = (marks: unknown): boolean =>
+  marks === true || (typeof marks === 'object' && marks !== null && Object.values(marks).some(marksAny));
+
+/** What stands under a key of a value or of its marks. */
+export const part = (value: unknown, key: string | number): unknown => {
+  if (value === true) return true;
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+  return (value as Record<string | number, unknown>)[key];
+};
+
+const texts = function* (value: unknown): Generator<string> {
+  if (typeof value === 'string') yield value;
+  else if (typeof value === 'object' && value !== null) for (const one of Object.values(value)) yield* texts(one);
+};
+
+const keys = function* (value: unknown): Generator<string> {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) yield* Object.keys(value);
+  for (const one of Object.values(value)) yield* keys(one);
+};
+
+const markedTexts = function* (value: unknown, marks: unknown): Generator<string> {
+  if (!marksAny(marks)) return;
+  const alike = typeof value === 'object' && value !== null && marks !== true;
+  if (!alike) yield* texts(value);
+  else for (const [key, one] of Object.entries(value)) yield* markedTexts(one, part(marks, key));
+};
+
+/** Shorter ones stand in much that has nothing to do with them. */
+const shortest = 4;
+const shortestInside = 8;
+const words = new Set(['true', 'false', 'null']);
+
+/**
+ * The texts that are marked somewhere, for they may stand unmarked elsewhere: a provider's answer has no marks, so that
+ * `output` of a terraform_data repeats what is sensitive in its `input`.
+ */
+export class Secrets {
+  readonly #whole = new Set<string>();
+  #inside: string[] | undefined;
+
+  add(value: unknown, marks: unknown): void {
+    for (const text of markedTexts(value, marks)) {
+      if (text.length >= shortest && !words.has(text)) this.#whole.add(text);
+    }
+    this.#inside = undefined;
+  }
+
+  /** Whether one of them stands in a value, or in a key of it. */
+  isIn(value: unknown): boolean {
+    if (this.#whole.size === 0) return false;
+    this.#inside ??= [...this.#whole].filter((text) => text.length >= shortestInside);
+    const inside = this.#inside;
+    const gives = (text: string) => this.#whole.has(text) || inside.some((secret) => text.includes(secret));
+    for (const text of texts(value)) if (gives(text)) return true;
+    for (const text of keys(value)) if (gives(text)) return true;
+    return false;
+  }
+}

@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest';
+import { operate } from '../../e2e/support/operator.ts';
+import { newName, newWorkspace, resources, startRun, untilConfirmable } from '../../e2e/support/world.ts';
+import { enlarge } from './support/operator.ts';
+import { client, organization, platform, runPath, visit } from './support/reader.ts';
+
+/** Finding one's way: to a line, back to a place in a list, out of a page that is not there. */
+
+it('shows the line of a log that a link or a search leads to, not behind the bar of the decision', async () => {
+  const workspace = await newWorkspace();
+  const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }));
+  operate(platform);
+  await enlarge(run.id, { lines: 3_000, resources: 1 });
+  const page = await visit(`${runPath(workspace.attributes.name, run.id)}#plan-1500`);
+  const aimed = page.locator('.log .aimed');
+  await aimed.getByText('line 1500 of a').waitFor();
+  // In the page that is open already.
+  await page.evaluate(() => location.assign('#plan-2500'));
+  await aimed.getByText('line 2500 of a').waitFor();
+  await page.getByLabel('Search the output of the plan').fill('line 700 of');
+  await aimed.getByText('line 700 of a').waitFor();
+  const isSeen = () =>
+    aimed.evaluate((line) => {
+      const { left, top, height } = line.getBoundingClientRect();
+      return document.elementFromPoint(left + 200, top + height / 2)?.closest('.line') === line;
+    });
+  await expect.poll(isSeen).toBe(true);
+  await client.act(run.id, 'discard');
+});
+
+it('goes back to the place in a list of workspaces', async () => {
+  const common = newName('many');
+  await Promise.all(
+    Array.from({ length: 70 }, (_, i) =>
+      client.create(`/organizations/${organization}/workspaces`, 'workspaces', { name: `${common}-${i}` }),
+    ),
+  );
+  const page = await visit(`/app/${organization}/workspaces?search=${common}`);
+  const last = page.getByRole('link', { name: `${common}-65` });
+  await page.getByRole('button', { name: 'Show all' }).or(last).first().scrollIntoViewIfNeeded();
+  await last.scrollIntoViewIfNeeded();
+  await last.click();
+  await page.getByRole('heading', { name: `${common}-65` }).waitFor();
+  expect(await page.evaluate(() => scrollY)).toBe(0);
+  await page.goBack();
+  await expect.poll(() => last.isVisible()).toBe(true);
+  await expect
+    .poll(() => last.evaluate((element) => element.getBoundingClientRect().top < innerHeight && scrollY > 500))
+    .toBe(true);
+});
+
+it('a run that is not there has a heading and a way out', async () => {
+  const page = await visit(`/app/${organization}/workspaces/nowhere/runs/run-0000000000000000`);
+  await page.getByRole('heading', { name: 'Run not found' }).waitFor();
+  await page.getByRole('link', { name: 'See your organizations' }).click();
+  await page.getByRole('heading', { name: 'Organizations' }).waitFor();
+});
+
+it('on a phone nothing to press in a list of variables lies off the screen', async () => {
+  const workspace = await newWorkspace();
+  await client.setVariable(workspace.id, { key: 'a_rather_long_name_of_a_variable', value: 'x'.repeat(400) });
+  const page = await visit(`/app/${organization}/workspaces/${workspace.attributes.name}/variables`, {
+    viewport: { width: 390, height: 844 },
+  });
+  for (const name of ['Edit', 'Delete']) {
+    const box = await page.getByRole('button', { name: new RegExp(`^${name} `) }).boundingBox();
+    expect(box && box.x >= 0 && box.x + box.width <= 390, name).toBe(true);
+  }
+});
