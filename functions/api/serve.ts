@@ -1,9 +1,10 @@
 import middy from '@middy/core';
 import httpRouter from '@middy/http-router';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import { DamagedContentError } from '../store/damaged-content.ts';
 import { admit } from './admission.ts';
 import { type Answer, json } from './answer.ts';
-import { ApiError, notFound } from './errors.ts';
+import { ApiError, conflict, notFound } from './errors.ts';
 import { featureNotProvided } from './not-provided.ts';
 import { readRequest } from './request.ts';
 import type { Route } from './route.ts';
@@ -17,8 +18,9 @@ const internal = new ApiError(500, [
 
 /** What went wrong inside is for the log; it can name records that the caller may not know of. */
 const errorAnswer = (error: unknown, event: APIGatewayProxyEventV2): Answer => {
-  const known = error instanceof ApiError ? error : internal;
-  if (known === internal) {
+  const damaged = error instanceof DamagedContentError;
+  const known = damaged ? conflict(error.message) : error instanceof ApiError ? error : internal;
+  if (damaged || known === internal) {
     const { http } = event.requestContext;
     console.error(JSON.stringify({ message: 'request failed', method: http.method, path: http.path }), error);
   }

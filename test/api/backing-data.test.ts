@@ -101,7 +101,9 @@ describe('the content of a configuration version', () => {
     expect((await act(path, 'permanently_delete_backing_data')).status).toBe(409);
     await act(path, 'soft_delete_backing_data');
     expect((await act(path, 'permanently_delete_backing_data')).status).toBe(200);
-    expect((await getObject(`configurations/${old}.tar.gz`))?.length).toBe(0);
+    const { getConfigurationVersion } = await import('../../functions/store/workspaces/configuration-versions.ts');
+    const { archive, uploadKey } = (await getConfigurationVersion(old)) ?? {};
+    for (const key of [archive?.key, uploadKey]) expect((await getObject(key as string))?.length).toBe(0);
     expect((await act(path, 'archive')).status).toBe(409);
   });
 });
