@@ -46,7 +46,7 @@ export interface Run extends RunOptions {
   workingDirectory: string;
   /** Emit Terraform's JSON UI lines instead of text: created by the cloud block in a workspace with structured output. */
   structuredOutput: boolean;
-  /** Capability in the path of both log URLs; clients send no token there. */
+  /** Signs the URLs of both logs; clients send no token there (store/runs/log-links.ts). */
   logSecret: string;
   /** Bucket key of the frozen variables, absent if there are none. */
   inputsKey?: string;

@@ -53,7 +53,7 @@ describe('stops', () => {
         const entry = packing.entry({ name, size }, (error) => (error ? reject(error) : resolve()));
         for (let left = size; left > 0; left -= zeros.length)
           entry.write(zeros.subarray(0, Math.min(left, zeros.length)));
-        entry.end();
+        entry.end(undefined);
       });
     }
     packing.finalize();
