@@ -31,7 +31,7 @@ const takeJson = async (version: StateVersion, from: string): Promise<StateVersi
   const sha256 = await copyObject(from, objects.jsonState(workspaceId, id, copy));
   const updated = await update<StateVersion>(keys.stateVersion(id), {
     set: { hasJson: true, json: { copy, sha256 } },
-    condition: '#status = :finalized AND attribute_not_exists(hasJson)',
+    condition: 'status = :finalized AND attribute_not_exists(hasJson)',
     values: { ':finalized': 'finalized' },
   });
   return updated ?? version;

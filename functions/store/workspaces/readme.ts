@@ -77,7 +77,7 @@ const keepReadme = async (version: ConfigurationVersion, directory: string): Pro
   if (found && key) await putObject(key, new Uint8Array(found), 'text/markdown');
   await update(keys.configurationVersion(version.id), {
     set: { readme: { directory, key } },
-    condition: '#status = :uploaded',
+    condition: 'status = :uploaded',
     values: { ':uploaded': 'uploaded' },
   });
   return found?.toString('utf8');
