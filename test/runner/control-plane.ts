@@ -158,7 +158,8 @@ export class ControlPlane {
   }
 
   #answer(response: ServerResponse, status: number, answer: unknown): void {
-    if (status >= 400 && status !== 401 && status !== 410 && status !== 503) {
+    // 412: an upload whose answer was lost comes again.
+    if (status >= 400 && ![401, 410, 412, 503].includes(status)) {
       this.violations.push(`${status} ${JSON.stringify(answer)}`);
     }
     if (Buffer.isBuffer(answer) && this.cutAfter !== undefined && answer.length > this.cutAfter) {
