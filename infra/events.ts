@@ -61,7 +61,7 @@ export class Events extends Construct {
       ConfigurationUploaded: {
         source: ['aws.s3'],
         detailType: ['Object Created'],
-        detail: { bucket: { name: [of.bucketName] }, object: { key: [{ prefix: 'configurations/' }] } },
+        detail: { bucket: { name: [of.bucketName] }, object: { key: [{ prefix: 'uploads/cv-' }] } },
       },
     };
     for (const [name, eventPattern] of Object.entries(patterns)) {

@@ -39,7 +39,7 @@ export const withinBounds = (tableArn: string, given: Permission[]): Permission[
 };
 
 type Verb = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem';
-type Prefix = 'configurations' | 'inputs' | 'outcomes' | 'policies' | 'runs' | 'states';
+type Prefix = 'configurations' | 'inputs' | 'outcomes' | 'policies' | 'runs' | 'states' | 'uploads';
 
 /** The vocabulary permissions are written in. */
 const grants = ({ table, bucket, key }: Storage, runners: Runners) => {
@@ -166,7 +166,14 @@ export const lifecyclePermissions = (
   return {
     Pending: [may.table('GetItem', 'Query', 'UpdateItem', 'DeleteItem'), may.tableKey(), tell],
     PlanQueued: launch,
-    Fetching: [...enter, may.readObjects('configurations'), may.seeMissingObjects()],
+    // What was uploaded is copied when it is accepted.
+    Fetching: [
+      may.table('GetItem', 'UpdateItem'),
+      may.key('Decrypt', 'GenerateDataKey'),
+      may.readObjects('configurations', 'uploads'),
+      may.writeObjects('configurations'),
+      may.seeMissingObjects(),
+    ],
     RunTask: [may.table('GetItem', 'UpdateItem'), may.key('Decrypt')],
     TaskUnanswered: [may.table('GetItem', 'UpdateItem'), may.tableKey()],
     TaskStageDone: [may.table('GetItem', 'Query', 'UpdateItem'), may.tableKey()],
@@ -220,9 +227,9 @@ export const permissions = (
   const start: Permission = { actions: ['states:StartExecution'], resources: [machine.arn] };
   const beginRuns: Permission[] = [
     may.key('GenerateDataKey', 'Decrypt'),
-    // What was uploaded to a policy set is read when a run is to pass it, if nobody looked before.
-    may.readObjects('configurations', 'policies'),
-    may.writeObjects('inputs', 'policies'),
+    // What was uploaded is taken in when a run needs it, if nobody looked before.
+    may.readObjects('configurations', 'policies', 'uploads'),
+    may.writeObjects('configurations', 'inputs', 'policies'),
     may.seeMissingObjects(),
     start,
   ];
@@ -232,8 +239,8 @@ export const permissions = (
       may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
       may.key('GenerateDataKey', 'Decrypt'),
       // What runs were given is theirs alone to read.
-      may.readObjects('configurations', 'policies', 'runs', 'states'),
-      may.writeObjects('configurations', 'inputs', 'policies'),
+      may.readObjects('configurations', 'policies', 'runs', 'states', 'uploads'),
+      may.writeObjects('configurations', 'inputs', 'policies', 'uploads'),
       may.seeMissingObjects(),
       start,
       answering(machine.arn),
@@ -241,8 +248,8 @@ export const permissions = (
     States: [
       may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
       may.key('GenerateDataKey', 'Decrypt'),
-      may.readObjects('runs', 'states'),
-      may.writeObjects('runs', 'states'),
+      may.readObjects('runs', 'states', 'uploads'),
+      may.writeObjects('runs', 'states', 'uploads'),
       may.seeMissingObjects(),
       // Whoever unlocks a workspace lets the next run go.
       answering(machine.arn),
@@ -260,8 +267,8 @@ export const permissions = (
     Governance: [
       may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
       may.key('GenerateDataKey', 'Decrypt'),
-      may.readObjects('outcomes', 'policies', 'runs'),
-      may.writeObjects('outcomes', 'policies'),
+      may.readObjects('outcomes', 'policies', 'runs', 'uploads'),
+      may.writeObjects('outcomes', 'policies', 'uploads'),
       may.seeMissingObjects(),
       // Run tasks say that they are still at work.
       answering(machine.arn, 'Heartbeat'),
@@ -270,8 +277,8 @@ export const permissions = (
     Runner: [
       may.table('GetItem', 'Query', 'PutItem', 'UpdateItem'),
       may.key('GenerateDataKey', 'Decrypt'),
-      may.readObjects('configurations', 'inputs', 'runs', 'states'),
-      may.writeObjects('runs', 'states'),
+      may.readObjects('configurations', 'inputs', 'runs', 'states', 'uploads'),
+      may.writeObjects('runs', 'states', 'uploads'),
       may.seeMissingObjects(),
       answering(machine.arn, 'Heartbeat'),
       { actions: ['kms:Sign'], resources: [identity.signing.keyArn] },

@@ -78,6 +78,13 @@ export class Storage extends Construct {
         // State versions are objects of their own, so an old version of an object is only what a mistake overwrote.
         { id: 'old-versions', noncurrentVersionExpiration: Duration.days(90), expiredObjectDeleteMarker: true },
         { id: 'broken-uploads', abortIncompleteMultipartUploadAfter: Duration.days(2) },
+        // What was accepted of them is a copy; what was not is of no use.
+        {
+          id: 'uploads',
+          prefix: 'uploads/',
+          expiration: Duration.days(7),
+          noncurrentVersionExpiration: Duration.days(1),
+        },
         ...expiries(settings),
       ],
     });

@@ -1,13 +1,13 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type { PhaseName } from '../run/run.ts';
+import { opensLog } from '../store/runs/log-links.ts';
 import { readLog } from '../store/runs/logs.ts';
 import { getRun } from '../store/runs/runs.ts';
 import { type Answer, standardHeaders } from './answer.ts';
 
 /**
- * `GET /logs/{runId}/{plan|apply}/{secret}?limit=&offset=`: bytes of a log (api.md §2.12). The secret in the path is all
- * the permission there is; clients send no token here, and give up the whole command at any 429 or 5xx, so what goes
+ * `GET /logs/{runId}/{plan|apply}/{secret}?limit=&offset=`: bytes of a log (api.md §2.12). The last part of the path is all
+ * the permission there is (store/runs/log-links.ts); clients send no token here, and give up the whole command at any 429 or 5xx, so what goes
  * wrong inside is answered as "nothing new".
  */
 
@@ -23,12 +23,7 @@ const bytesAnswer = (statusCode: number, bytes: Buffer = Buffer.alloc(0)): Answe
   body: bytes.toString('base64'),
 });
 
-const equal = (a: string, b: string): boolean => {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)];
-  return left.length === right.length && timingSafeEqual(left, right);
-};
-
-const form = /^\/logs\/(run-[A-Za-z0-9]{16})\/(plan|apply)\/([A-Za-z0-9_-]{20,100})$/;
+const form = /^\/logs\/(run-[A-Za-z0-9]{16})\/(plan|apply)\/([\w.-]{20,100})$/;
 
 /** No log is as long; and the keys of its pieces hold no larger offset. */
 const maxOffset = 10_000_000_000;
@@ -44,7 +39,7 @@ export const handler = async (event: APIGatewayProxyEventV2): Promise<Answer> =>
   if (!runId || !phase || !secret) return bytesAnswer(404);
   try {
     const run = await getRun(runId);
-    if (!run || !equal(secret, run.logSecret)) return bytesAnswer(404);
+    if (!run || !opensLog(run, phase as PhaseName, secret)) return bytesAnswer(404);
     const limit = Math.min(maxBytes, Math.max(1, numberIn(event, 'limit', usualBytes)));
     return bytesAnswer(200, await readLog(run, phase as PhaseName, numberIn(event, 'offset', 0), limit));
   } catch (error) {

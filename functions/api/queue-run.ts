@@ -80,6 +80,7 @@ export const queueRun = async (wanted: RunRequest): Promise<Run> => {
     id,
     trigger,
     configurationVersionId: version.id,
+    archive: version.archive,
     ingress: version.ingress,
     createdBy,
     source,

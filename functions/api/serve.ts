@@ -1,10 +1,11 @@
 import middy from '@middy/core';
 import httpRouter from '@middy/http-router';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import { DamagedContentError } from '../store/damaged-content.ts';
 import { FilterTooWideError } from '../store/scan.ts';
 import { admit } from './admission.ts';
 import { type Answer, json } from './answer.ts';
-import { ApiError, badRequest, notFound } from './errors.ts';
+import { ApiError, badRequest, conflict, notFound } from './errors.ts';
 import { featureNotProvided } from './not-provided.ts';
 import { readRequest } from './request.ts';
 import type { Route } from './route.ts';
@@ -22,14 +23,20 @@ const tooWide = ({ looked }: FilterTooWideError): ApiError =>
     'filter',
   );
 
+const apiErrorOf = (error: unknown): ApiError => {
+  if (error instanceof ApiError) return error;
+  if (error instanceof FilterTooWideError) return tooWide(error);
+  return error instanceof DamagedContentError ? conflict(error.message) : internal;
+};
+
 /** What went wrong inside is for the log; it can name records that the caller may not know of. */
 const errorAnswer = (error: unknown, event: APIGatewayProxyEventV2): Answer => {
-  const known = error instanceof ApiError ? error : error instanceof FilterTooWideError ? tooWide(error) : internal;
-  if (known === internal) {
+  const answered = apiErrorOf(error);
+  if (answered === internal || error instanceof DamagedContentError) {
     const { http } = event.requestContext;
     console.error(JSON.stringify({ message: 'request failed', method: http.method, path: http.path }), error);
   }
-  return json(known.status, { errors: known.errors });
+  return json(answered.status, { errors: answered.errors });
 };
 
 const dispatch =

@@ -1,8 +1,8 @@
 import type { Run } from '../run/run.ts';
 import type { Artifact, Later, PhaseName } from '../runner/protocol.ts';
-import { presignGet, presignPut } from '../store/bucket.ts';
+import { presignContent, presignGet, presignLeftState, presignOnce, presignUpload } from '../store/bucket.ts';
 import { objects } from '../store/keys.ts';
-import type { StateVersion } from '../store/states/state-versions.ts';
+import { jsonUploadName, type StateVersion, stateUploadName } from '../store/states/state-versions.ts';
 
 /**
  * Every presigned URL that a runner gets. It needs no token, so whoever has been disowned still has it: a URL must be worth
@@ -11,10 +11,11 @@ import type { StateVersion } from '../store/states/state-versions.ts';
  * | address | given | good for | what a runner that was given up can do with it |
  * |---|---|---|---|
  * | GET configuration, state, plan | with the job | 15 min | read what it has read already |
- * | PUT an artifact (plan, its JSON, log …) | on request, before each upload | 60 s | nothing: its last request is longer ago |
- * | PUT a state version | when it is announced | 60 s | nothing: only the announced content (MD5) is taken |
+ * | PUT an artifact (plan, its JSON, log …) | on request, before each upload | 60 s | nothing: storage takes it once |
+ * | PUT a state version | when it is announced | 60 s | nothing: only the announced content (SHA-256) is taken |
  * | PUT the state that could not be stored | with the job | 24 h | nothing: it is looked for when the runner is gone, once |
- * | PUT what comes later: provider schemas, state as JSON | in answer to its report | 1 h | it has none: it did not report |
+ * | PUT provider schemas | in answer to its report | 1 h | it has none: it did not report; storage takes them once |
+ * | PUT a state as JSON | in answer to its report | 1 h | it has none; the first that is seen is copied to where it is read |
  *
  * That costs no request more than long-lived addresses would; an upload that begins too late asks again.
  */
@@ -27,13 +28,16 @@ const laterSeconds = 3600;
 export const downloadUrl = (key: string): Promise<string> => presignGet(key, downloadSeconds);
 
 export const artifactUrl = (runId: string, phase: PhaseName, artifact: Artifact): Promise<string> =>
-  presignPut(objects.artifact(runId, phase, artifact), uploadSeconds);
+  presignOnce(objects.artifact(runId, phase, artifact), uploadSeconds);
 
-export const stateUploadUrl = ({ workspaceId, id, md5 }: StateVersion): Promise<string> =>
-  presignPut(objects.state(workspaceId, id), uploadSeconds, { contentMd5: md5 });
+/** A runner that does not say the SHA-256 of a state uploads it to where nobody reads it. */
+export const stateUploadUrl = ({ workspaceId, id, sha256 }: StateVersion): Promise<string> =>
+  sha256 === undefined
+    ? presignUpload(stateUploadName(id), uploadSeconds)
+    : presignContent(objects.state(workspaceId, id, sha256), uploadSeconds, sha256);
 
 /** Where a state goes that cannot become the workspace's, also while the control plane does not answer. */
-export const leftStateUrl = ({ id }: Run): Promise<string> => presignPut(objects.leftState(id), leftSeconds);
+export const leftStateUrl = ({ id }: Run): Promise<string> => presignLeftState(id, leftSeconds);
 
 /** For what nobody waits for. @param stateVersion of the run that reports */
 export const laterUrls = async (
@@ -42,8 +46,9 @@ export const laterUrls = async (
   stateVersion: StateVersion | undefined,
 ): Promise<Partial<Record<Later, string>>> => {
   if (phase === 'plan') {
-    return { 'provider-schemas': await presignPut(objects.artifact(run.id, 'plan', 'provider-schemas'), laterSeconds) };
+    const key = objects.artifact(run.id, 'plan', 'provider-schemas');
+    return { 'provider-schemas': await presignOnce(key, laterSeconds) };
   }
   if (!stateVersion) return {};
-  return { 'state-json': await presignPut(objects.jsonState(stateVersion.workspaceId, stateVersion.id), laterSeconds) };
+  return { 'state-json': await presignUpload(jsonUploadName(stateVersion.id), laterSeconds) };
 };

@@ -6,7 +6,9 @@ import { objects } from '../store/keys.ts';
 import { openInputs } from '../store/runs/inputs.ts';
 import { noteBasis } from '../store/runs/saved-plans.ts';
 import { keptStateContext, newDataKey } from '../store/secrets.ts';
+import { stateChecksum } from '../store/states/state-integrity.ts';
 import { stateTokenOf } from '../store/states/state-tokens.ts';
+import { type Archive, archiveOf, getConfigurationVersion } from '../store/workspaces/configuration-versions.ts';
 import { getWorkspace } from '../store/workspaces/workspaces.ts';
 import { downloadUrl, leftStateUrl } from './addresses.ts';
 import { ProtocolError } from './caller.ts';
@@ -22,6 +24,12 @@ const limits: Job['limits'] = {
 /** So long a beat may be missing before the execution gives its runner up (infra/lifecycle.ts). */
 const silentSeconds = 60;
 
+const sha256Checksum = (sha256: string | undefined): string | undefined => sha256 && `sha256:${sha256}`;
+
+/** 1 read for a run that was created before its configuration came, none else. */
+const archiveOfRun = async ({ archive, configurationVersionId: id }: Run): Promise<Archive> =>
+  archive ?? archiveOf((await getConfigurationVersion(id)) ?? { id });
+
 /** Everything a runner needs for one phase. The only place where sensitive values leave the control plane. */
 export const buildJob = async (
   run: Run,
@@ -29,13 +37,18 @@ export const buildJob = async (
   token: string,
   { handedOver }: { handedOver: boolean },
 ): Promise<Job> => {
-  const [workspace, variables] = await Promise.all([getWorkspace(run.workspaceId), openInputs(run)]);
+  const [workspace, variables, archive] = await Promise.all([
+    getWorkspace(run.workspaceId),
+    openInputs(run),
+    archiveOfRun(run),
+  ]);
   if (!workspace) throw new ProtocolError(410, 'the workspace is gone');
   if (phase === 'plan') await noteBasis(run, workspace);
   const slug = `${run.organization}/${run.workspaceName}`;
+  const { state } = workspace;
   const [configurationUrl, stateUrl, planUrl, erroredStateUrl, keptStateKey, identity] = await Promise.all([
-    downloadUrl(objects.configuration(run.configurationVersionId)),
-    workspace.state ? downloadUrl(objects.state(run.workspaceId, workspace.state.id)) : null,
+    downloadUrl(archive.key),
+    state ? downloadUrl(objects.state(run.workspaceId, state.id, state.sha256)) : null,
     phase === 'apply' && !handedOver ? downloadUrl(objects.artifact(run.id, 'plan', 'plan')) : null,
     phase === 'apply' ? leftStateUrl(run) : null,
     phase === 'apply' ? newDataKey(keptStateContext(run.id)) : null,
@@ -62,6 +75,11 @@ export const buildJob = async (
     configurationUrl,
     stateUrl,
     planUrl,
+    checksums: {
+      configuration: sha256Checksum(archive.sha256),
+      state: state && stateChecksum(state),
+      plan: sha256Checksum(run.plan.report?.checksums?.plan),
+    },
     erroredStateUrl,
     keptStateKey,
     variables,

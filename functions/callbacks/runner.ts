@@ -3,7 +3,7 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 import * as v from 'valibot';
 import { environment } from '../environment.ts';
 import { isAboutToApply } from '../run/lifecycle.ts';
-import { artifacts, type Run } from '../run/run.ts';
+import { type Artifact, artifacts, type Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import {
   type ErroredStateAnswer,
@@ -19,6 +19,7 @@ import { deliver } from '../store/runs/execution.ts';
 import { appendLog, maxPieceBytes } from '../store/runs/logs.ts';
 import { type Claimed, claimHeldApply, claimPhase, extendHold, reportPhase } from '../store/runs/phases.ts';
 import { getRun } from '../store/runs/runs.ts';
+import { sha256Of } from '../store/states/state-integrity.ts';
 import {
   completeStateVersion,
   createStateVersion,
@@ -34,7 +35,9 @@ import { answered, bytesOf, parse } from './protocol.ts';
 
 /** The runner protocol (runner/protocol.ts says what each call means). */
 
+const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 const count = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)));
+type Checksums = Record<Artifact, typeof sha256>;
 const readable = (text: string): string => text.slice(0, 2000);
 const stateIdentity = v.object({
   serial: v.pipe(v.number(), v.integer(), v.minValue(0)),
@@ -46,6 +49,7 @@ const bodies = {
   uploads: v.object({ artifacts: v.pipe(v.array(v.picklist(artifacts)), v.maxLength(artifacts.length)) }),
   stateVersion: v.object({
     ...stateIdentity.entries,
+    sha256: v.optional(sha256),
     size: v.pipe(v.number(), v.integer(), v.minValue(1)),
     intermediate: v.boolean(),
     content: v.optional(v.pipe(v.string(), v.base64(), v.maxLength(Math.ceil(mostInlineStateBytes / 3) * 4))),
@@ -60,6 +64,7 @@ const bodies = {
     resourceImports: count,
     generatedConfiguration: v.optional(v.boolean()),
     artifacts: v.optional(v.array(v.picklist(artifacts))),
+    checksums: v.optional(v.partial(v.object(Object.fromEntries(artifacts.map((one) => [one, sha256])) as Checksums))),
     timings: v.optional(v.record(v.pipe(v.string(), v.maxLength(40)), v.number())),
     stateVersionId: v.optional(v.pipe(v.string(), v.maxLength(60))),
     stateProblem: v.optional(v.pipe(v.string(), v.transform(readable))),
@@ -105,7 +110,8 @@ const uploads = async ({ run, phase }: Caller, event: Event): Promise<UploadsAns
 };
 
 const stateVersion = async ({ run, phase }: Caller, event: Event): Promise<StateVersionAnswer> => {
-  const { content, ...wanted } = parse(bodies.stateVersion, event);
+  const { content: base64, ...wanted } = parse(bodies.stateVersion, event);
+  const content = base64 === undefined ? undefined : Buffer.from(base64, 'base64');
   if (phase !== 'apply') throw new ProtocolError(409, 'a plan does not change state');
   const workspace = await getWorkspace(run.workspaceId);
   if (!workspace) throw new ProtocolError(410, 'the workspace is gone');
@@ -115,13 +121,14 @@ const stateVersion = async ({ run, phase }: Caller, event: Event): Promise<State
     userId: run.createdBy,
     force: false,
     ...wanted,
+    ...(content ? { sha256: sha256Of(content) } : {}),
   });
   if ('conflict' in created) throw new ProtocolError(409, created.conflict);
   const { stateVersion, stored } = created;
   const { id } = stateVersion;
   if (stored) return { id, uploadUrl: null };
   if (content === undefined) return { id, uploadUrl: await stateUploadUrl(stateVersion) };
-  await storeState(stateVersion, Buffer.from(content, 'base64'));
+  await storeState(stateVersion, content);
   return { id, uploadUrl: null, complete: true };
 };
 
@@ -132,6 +139,8 @@ const erroredState = async ({ run, phase }: Caller): Promise<ErroredStateAnswer>
 
 const report = async ({ run, phase }: Caller, event: Event): Promise<ReportAnswer> => {
   const said = parse(bodies.report, event);
+  const unsaid = said.artifacts?.find((artifact) => !said.checksums?.[artifact]);
+  if (unsaid) throw new ProtocolError(422, `checksums: the SHA-256 of the ${unsaid} is missing`);
   const [holds, version] = await Promise.all([
     reportPhase(run, phase, said, run.agentPool ? 0 : environment.holdSeconds),
     said.stateVersionId ? getStateVersion(said.stateVersionId) : undefined,

@@ -4,7 +4,7 @@ import { checkUpload, getConfigurationVersion } from '../store/workspaces/config
 
 type ObjectCreated = EventBridgeEvent<'Object Created', { object: { key: string } }>;
 
-const form = /^configurations\/(cv-[A-Za-z0-9]+)\.tar\.gz$/;
+const form = /^uploads\/(cv-[A-Za-z0-9]+)\.tar\.gz$/;
 
 /** A configuration has come: settles its status and starts the run it is to start. Events come late, and twice. */
 export const handler = async (event: ObjectCreated): Promise<void> => {

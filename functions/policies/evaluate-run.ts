@@ -11,11 +11,10 @@ import {
 } from '../run/policies.ts';
 import type { Run } from '../run/run.ts';
 import { getUser } from '../store/access/users.ts';
-import { getObject } from '../store/bucket.ts';
-import { objects } from '../store/keys.ts';
 import { getPolicyResult, type Judgement, keepPolicyResult } from '../store/policies/policy-results.ts';
 import { policySetsOfRun } from '../store/policies/run-policies.ts';
 import { listInputs } from '../store/runs/inputs.ts';
+import { maxPlanBytes, readPlanJson } from '../store/runs/plan-json.ts';
 import { getProject } from '../store/workspaces/projects.ts';
 import { getWorkspace } from '../store/workspaces/workspaces.ts';
 import type { Limits } from './engine.ts';
@@ -39,11 +38,13 @@ const surroundings = async (run: Run) => {
 
 const outcomesOf = async (run: Run, kind: PolicyKind): Promise<PolicySetOutcome[]> => {
   const sets = await policySetsOfRun(run.id, kind);
-  const [plan, around] = await Promise.all([
-    getObject(objects.artifact(run.id, 'plan', 'plan-json')),
-    surroundings(run),
-  ]);
+  const [plan, around] = await Promise.all([readPlanJson(run), surroundings(run)]);
   if (!plan) throw new Error(`the plan of run ${run.id} is missing`);
+  if (typeof plan === 'number') {
+    throw new Error(
+      `the plan of run ${run.id} has ${plan} bytes in JSON; policies judge plans of up to ${maxPlanBytes}`,
+    );
+  }
   const limits: Limits = { ...perPolicy, deadline: Date.now() + evaluationSeconds * 1000 };
   const input = await writeInput(plan, runInput(run, around));
   try {

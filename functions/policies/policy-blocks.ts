@@ -1,4 +1,4 @@
-import { type Block, parseHcl } from '../hcl.ts';
+import { type Block, type File, parseHcl } from '../hcl.ts';
 import { type EnforcementLevel, enforcementLevels, type PolicyKind } from '../run/policies.ts';
 
 /** `policy "name" { … }` blocks, of which a policy set's configuration consists (HCP docs: policy set configuration). */
@@ -20,6 +20,21 @@ export interface PolicyBlock {
   /** @throws {PolicySetError} about an attribute, or about the block */
   fail(what: string, attribute?: string): never;
 }
+
+/** Each policy in it may say a page about itself. Reading costs whoever looks first, so it is bounded. */
+export const longestDeclaration = 4 * 1024 * 1024;
+
+/** Brackets are followed by recursion: what nests deeper than the stack is no policy set's configuration. */
+const parse = (content: string, fail: (line: number, what: string) => never): File => {
+  if (content.length > longestDeclaration)
+    fail(1, `it has more than ${longestDeclaration} characters; make another set`);
+  try {
+    return parseHcl(content);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return fail(1, 'its brackets are nested too deep');
+  }
+};
 
 const escapes: Record<string, string> = { n: '\n', r: '\r', t: '\t', '"': '"', '\\': '\\' };
 const escaped = /\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))/g;
@@ -71,7 +86,7 @@ export const readPolicyBlocks = (file: string, content: string, known: readonly 
     return { name, line, text, level, fail: failAt };
   };
 
-  const { attributes, blocks, faults, lines } = parseHcl(content);
+  const { attributes, blocks, faults, lines } = parse(content, fail);
   const [fault] = faults.toSorted((a, b) => a - b);
   if (fault) fail(fault, 'this is not HCL; look for a missing quote, "=" or closing brace');
   const [stray] = Object.keys(attributes);

@@ -28,6 +28,8 @@ export interface Run extends RunOptions {
   /** Dense and rising within the workspace: the order of the queue and of lists. */
   number: number;
   configurationVersionId: string;
+  /** That configuration as it was when the run was created; absent when it had not come yet. */
+  archive?: { key: string; sha256?: string };
   /** Of its configuration; absent when that came without. */
   ingress?: Ingress;
   status: RunStatus;
@@ -44,7 +46,7 @@ export interface Run extends RunOptions {
   workingDirectory: string;
   /** Emit Terraform's JSON UI lines instead of text: created by the cloud block in a workspace with structured output. */
   structuredOutput: boolean;
-  /** Capability in the path of both log URLs; clients send no token there. */
+  /** Signs the URLs of both logs; clients send no token there (store/runs/log-links.ts). */
   logSecret: string;
   /** Bucket key of the frozen variables, absent if there are none. */
   inputsKey?: string;
@@ -80,9 +82,10 @@ export interface Run extends RunOptions {
   failure?: string;
   /**
    * What its apply recorded last and its workspace does not know, found when its runner was gone: nothing else is applied
-   * until somebody has decided what becomes of it. `stored`: people can have it (HCP API: applies, errored state).
+   * until somebody has decided what becomes of it. `stored`: people can have it (HCP API: applies, errored state), by
+   * its `copy` and with the SHA-256 that has.
    */
-  unsaved?: UnsavedState & { stored: boolean };
+  unsaved?: UnsavedState & { stored: boolean; copy?: string; sha256?: string };
   /** How many comments were made on it. */
   commentCount?: number;
   /** Why the run ended as it did, for people. */
@@ -155,6 +158,8 @@ export interface PhaseReport {
   generatedConfiguration?: boolean;
   /** Which artifacts were uploaded. */
   artifacts?: Artifact[];
+  /** Hex SHA-256 of each: what is read later must be what was reported. */
+  checksums?: Partial<Record<Artifact, string>>;
   /** Milliseconds by step, e.g. `{download, init, plan, show, upload}`. */
   timings?: Record<string, number>;
   stateVersionId?: string;

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { messageOf } from './errors.ts';
 import type { Later, ReportAnswer } from './protocol.ts';
 import { within } from './retry.ts';
-import { upload } from './transfer.ts';
+import { once, upload } from './transfer.ts';
 
 /** How long one upload is tried. */
 const uploadMs = 60_000;
@@ -40,6 +40,6 @@ export class Afterwards {
     const url = this.urls[what];
     if (!url) return;
     const file = await make();
-    await upload(url, { file, size: (await stat(file)).size }, within(uploadMs));
+    await upload(url, { file, size: (await stat(file)).size }, within(uploadMs), once);
   }
 }

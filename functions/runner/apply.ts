@@ -1,9 +1,11 @@
-import { TerraformError } from './errors.ts';
+import { readFile } from 'node:fs/promises';
+import { PhaseError, TerraformError } from './errors.ts';
 import { keptStatePath } from './kept-state.ts';
 import { fromDirectory, type Phase, type Prepared } from './phase.ts';
 import { initialize, prepare } from './prepare.ts';
 import { StateKeeper } from './state.ts';
 import { writeVariables } from './terraform/variables.ts';
+import { sha256Of } from './transfer.ts';
 
 /**
  * Applies: in the directory the plan was made in, or in one built again from the stored plan.
@@ -15,6 +17,7 @@ export const apply = async (phase: Phase, handedOver?: Prepared): Promise<void> 
   await phase.identify();
   if (handedOver) phase.head(handedOver.binary);
   const prepared = handedOver ?? (await prepare(phase));
+  if (handedOver) await checkPlan(files.plan, handedOver);
   // A plan keeps the values of its variables, but for the ephemeral ones.
   const ephemeral = new Set(prepared.module.ephemeralVariables);
   const variables = ephemeral.size ? await writeVariables(files.variables, phase.variables(prepared), ephemeral) : [];
@@ -36,6 +39,12 @@ export const apply = async (phase: Phase, handedOver?: Prepared): Promise<void> 
   }
   if (code !== 0) throw new TerraformError(phase.output.failure ?? `terraform apply ended with ${code}.`);
   if (phase.stateProblem) throw new TerraformError('Terraform itself succeeded.');
+};
+
+/** Between plan and apply the file lay where what the configuration left behind might have reached it. */
+const checkPlan = async (file: string, { planSha256 }: Prepared): Promise<void> => {
+  if (planSha256 !== undefined && (await sha256Of(await readFile(file))) === planSha256) return;
+  throw new PhaseError('The plan file is not the one that was made: something changed it. Start a new run.');
 };
 
 /** However Terraform has ended. */

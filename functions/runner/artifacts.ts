@@ -3,7 +3,7 @@ import type { Control } from './control.ts';
 import { isExpired, messageOf, PhaseError, TokenDeadError } from './errors.ts';
 import type { FileBody } from './http.ts';
 import type { Artifact } from './protocol.ts';
-import { upload } from './transfer.ts';
+import { once, sha256Of, upload } from './transfer.ts';
 
 /** The phase's uploads. */
 export class Artifacts {
@@ -11,6 +11,8 @@ export class Artifacts {
   readonly #control: Control;
   #urls: Promise<Partial<Record<Artifact, string>>> | undefined;
   readonly stored: Artifact[] = [];
+  /** Hex SHA-256 of what is stored, for the report. */
+  readonly checksums: Partial<Record<Artifact, string>> = {};
 
   constructor(client: Client, control: Control) {
     this.#client = client;
@@ -27,13 +29,17 @@ export class Artifacts {
   async put(artifact: Artifact, body: Uint8Array | FileBody): Promise<void> {
     const patience = this.#control.patience();
     try {
-      const url = (await this.#urls?.catch(() => undefined))?.[artifact];
-      try {
-        await upload(url ?? (await this.#fresh(artifact)), body, patience);
-      } catch (error) {
-        if (!isExpired(error)) throw error;
-        await upload(await this.#fresh(artifact), body, patience);
-      }
+      const store = async () => {
+        const url = (await this.#urls?.catch(() => undefined))?.[artifact];
+        try {
+          await upload(url ?? (await this.#fresh(artifact)), body, patience, once);
+        } catch (error) {
+          if (!isExpired(error)) throw error;
+          await upload(await this.#fresh(artifact), body, patience, once);
+        }
+      };
+      const [sha256] = await Promise.all([sha256Of(body), store()]);
+      this.checksums[artifact] = sha256;
       this.stored.push(artifact);
     } catch (error) {
       if (error instanceof TokenDeadError || this.#control.over.aborted) throw error;

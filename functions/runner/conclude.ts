@@ -104,6 +104,7 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise
     ...facts,
     ...(phase.stateProblem ? { stateProblem: phase.masked(phase.stateProblem).slice(0, longestMessage) } : {}),
     artifacts: phase.artifacts.stored,
+    checksums: phase.artifacts.checksums,
     timings: phase.timings.all(),
   };
   const { next, laterUrls } = await client.report(report, control.patience());

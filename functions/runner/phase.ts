@@ -26,6 +26,8 @@ export interface Prepared {
   /** Absolute and real path of the working directory. */
   directory: string;
   module: RootModule;
+  /** Hex, of the plan file as it was stored: what is applied in this directory is that one. */
+  planSha256?: string;
 }
 
 /** What a plan and an apply have in common: one job, its log, its signals, its uploads. */

@@ -8,6 +8,7 @@ import { countChanges, type PlanJson, resourcesAfter } from './plan-json.ts';
 import { initialize, prepare } from './prepare.ts';
 import type { SchemasJson } from './schemas.ts';
 import { writeVariables } from './terraform/variables.ts';
+import { sha256Of } from './transfer.ts';
 
 const noSchemas: SchemasJson = { format_version: '1.0' };
 
@@ -117,11 +118,13 @@ const writePlanSchemas = async ({ planJson, schemas, planSchemas: file }: Phase[
 
 const readJson = async <T>(file: string): Promise<T> => JSON.parse(await readFile(file, 'utf8')) as T;
 
-const storePlan = async ({ files, artifacts }: Phase, { binary, directory }: Prepared): Promise<void> => {
+const storePlan = async ({ files, artifacts }: Phase, prepared: Prepared): Promise<void> => {
+  const { binary, directory } = prepared;
   const [plan, lockFile] = await Promise.all([
     readFile(files.plan),
     readFile(join(directory, '.terraform.lock.hcl')).catch(() => undefined),
   ]);
+  prepared.planSha256 = await sha256Of(plan);
   await artifacts.put('plan', await writePlanArchive({ plan, lockFile, version: binary.version }));
 };
 

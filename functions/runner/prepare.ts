@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Binary, findBinary } from './binary/find.ts';
@@ -56,7 +57,9 @@ const fetchAll = async (phase: Phase): Promise<Fetched> => {
   );
   const all = await Promise.allSettled([
     timings.measure('download', () => fetchConfiguration(phase, patience)),
-    job.stateUrl ? download('The state', job.stateUrl, patience, toFile(files.state)) : undefined,
+    job.stateUrl
+      ? download('The state', job.stateUrl, patience, toFile(files.state, 'The state', job.checksums.state))
+      : undefined,
     plan,
     binary,
   ]);
@@ -89,19 +92,22 @@ const arrange = async (phase: Phase, { binary, made }: Fetched): Promise<Prepare
 /** Terraform destroys with an empty configuration as well; its command line then uploads an empty archive. */
 const fetchConfiguration = async ({ job, files }: Phase, patience: Patience): Promise<void> => {
   const { configurationBytes: archiveBytes, unpackedBytes, files: mostFiles } = job.limits;
-  await download('The configuration', job.configurationUrl, patience, async (body) => {
-    await emptied(files.configuration);
-    const count = await unpack(body, files.configuration, { archiveBytes, unpackedBytes, files: mostFiles });
-    if (count === 0 && !job.operation.isDestroy) {
-      throw new ArchiveError('The configuration archive has no files: upload one with at least one .tf file.');
-    }
-  });
+  const what = 'The configuration';
+  // Not a byte of it is unpacked before all of it is known to be what was reviewed.
+  await download(what, job.configurationUrl, patience, toFile(files.archive, what, job.checksums.configuration));
+  await emptied(files.configuration);
+  const limits = { archiveBytes, unpackedBytes, files: mostFiles };
+  const count = await unpack(createReadStream(files.archive), files.configuration, limits);
+  await rm(files.archive);
+  if (count === 0 && !job.operation.isDestroy) {
+    throw new ArchiveError('The configuration archive has no files: upload one with at least one .tf file.');
+  }
 };
 
 const fetchPlan = async ({ job, files }: Phase, patience: Patience) => {
   if (!job.planUrl) throw new PhaseError('There is no plan to apply: start a new run.');
   const archive = `${files.plan}.tar.gz`;
-  await download('The plan', job.planUrl, patience, toFile(archive));
+  await download('The plan', job.planUrl, patience, toFile(archive, 'The plan', job.checksums.plan));
   const made = await readPlanArchive(await readFile(archive));
   await writeFile(files.plan, made.plan, { mode: 0o600 });
   return made;

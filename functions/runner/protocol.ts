@@ -64,6 +64,11 @@ export interface Job {
   stateUrl: string | null;
   /** Presigned GET of the `plan` artifact; only for an apply by a runner that did not make the plan. */
   planUrl: string | null;
+  /**
+   * Of what those lead to, as the control plane has recorded it: `sha256:<hex>` or `md5:<hex>`. Anything else is refused.
+   * Absent for what a former version recorded without one.
+   */
+  checksums: { configuration?: string; state?: string; plan?: string };
   /** Presigned PUT for a state that cannot become the workspace's; null for a plan. */
   erroredStateUrl: string | null;
   /** What a state is encrypted with that nobody takes; null for a plan. */
@@ -106,7 +111,7 @@ export interface UploadsRequest {
   artifacts: Artifact[];
 }
 export interface UploadsAnswer {
-  /** Presigned PUT URLs by artifact, to be used at once. */
+  /** Presigned PUT URLs by artifact, to be used at once and once: with `if-none-match: *`. */
   urls: Partial<Record<Artifact, string>>;
 }
 
@@ -115,6 +120,8 @@ export interface StateVersionRequest {
   lineage: string;
   /** Hex MD5 of the raw state. */
   md5: string;
+  /** Hex, of one that is uploaded. */
+  sha256?: string;
   size: number;
   /** A snapshot taken while Terraform still applies. */
   intermediate: boolean;
@@ -126,7 +133,7 @@ export const mostInlineStateBytes = 256 * 1024;
 
 export interface StateVersionAnswer {
   id: string;
-  /** Presigned PUT that wants the content's MD5 (base64) as `content-md5`; null when this content is already stored. */
+  /** Presigned PUT that wants the announced SHA-256 (base64) as `x-amz-checksum-sha256`; null when it is stored already. */
   uploadUrl: string | null;
   /** It came with its content, and is verified and current. */
   complete?: true;

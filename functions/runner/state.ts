@@ -231,9 +231,14 @@ export class StateKeeper {
     const { content, serial, lineage, md5 } = this.#numbered(found);
     const patience = this.#control.patience(intermediate ? intermediateMs : undefined, spareMs);
     const inline = content.length <= mostInlineStateBytes ? content.toString('base64') : undefined;
-    const announced = { serial, lineage, md5, size: content.length, intermediate, content: inline };
+    // Of one that comes along, the control plane makes its own.
+    const sha256 = inline === undefined ? createHash('sha256').update(content).digest() : undefined;
+    const announced = {
+      ...{ serial, lineage, md5, size: content.length, intermediate },
+      ...(sha256 ? { sha256: sha256.toString('hex') } : { content: inline }),
+    };
     const announce = () => this.#client.createStateVersion(announced, patience);
-    const headers = { 'content-md5': Buffer.from(md5, 'hex').toString('base64') };
+    const headers: Record<string, string> = sha256 ? { 'x-amz-checksum-sha256': sha256.toString('base64') } : {};
     const put = async ({ uploadUrl }: StateVersionAnswer) => {
       if (uploadUrl) await upload(uploadUrl, content, patience, headers);
     };

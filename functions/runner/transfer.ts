@@ -1,4 +1,5 @@
-import { createWriteStream } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { PhaseError, RefusedError, TransportError } from './errors.ts';
@@ -9,6 +10,11 @@ import { type Patience, retrying } from './retry.ts';
 
 /** Where storage says so itself; a presigned URL that has run out answers 403. */
 const worthAnotherTry = (status: number): boolean => status >= 500 || status === 408 || status === 429;
+
+/** Of an upload that storage takes once (protocol.ts: UploadsAnswer). */
+export const once = { 'if-none-match': '*' };
+/** There is an object already: this one, whose answer was lost. Should it be another, its checksum tells. */
+const isThere = 412;
 
 /**
  * Stores an object under a presigned URL.
@@ -22,7 +28,7 @@ export const upload = async (
 ): Promise<void> =>
   retrying(async () => {
     const { status, body: answer } = await send(url, { method: 'PUT', headers, body, signal: patience.signal });
-    if (status >= 200 && status < 300) return;
+    if ((status >= 200 && status < 300) || (status === isThere && 'if-none-match' in headers)) return;
     const message = `upload: HTTP ${status} ${answer.toString('utf8').slice(0, 300)}`;
     throw worthAnotherTry(status) ? new TransportError(message) : new RefusedError(message, status);
   }, patience);
@@ -74,7 +80,35 @@ const attempt = async <T>(url: string, { signal }: Patience, read: (body: Readab
   }
 };
 
+/** Hex SHA-256 of what is uploaded. */
+export const sha256Of = async (body: Uint8Array | FileBody): Promise<string> => {
+  const hash = createHash('sha256');
+  if (body instanceof Uint8Array) return hash.update(body).digest('hex');
+  if (body.size > 0) for await (const chunk of createReadStream(body.file, { end: body.size - 1 })) hash.update(chunk);
+  return hash.digest('hex');
+};
+
+/**
+ * Writes a download to a file, and refuses another content than was recorded.
+ * @param what  for people: "The configuration"
+ * @param checksum `sha256:<hex>` or `md5:<hex>`
+ * @throws {PhaseError}
+ */
 export const toFile =
-  (path: string) =>
-  (body: Readable): Promise<void> =>
-    pipeline(body, createWriteStream(path, { mode: 0o600 }));
+  (path: string, what: string, checksum?: string) =>
+  async (body: Readable): Promise<void> => {
+    const [algorithm, recorded] = checksum?.split(':') ?? [];
+    const hash = createHash(algorithm ?? 'sha256');
+    const hashing = async function* (source: AsyncIterable<Buffer>) {
+      for await (const chunk of source) {
+        hash.update(chunk);
+        yield chunk;
+      }
+    };
+    await pipeline(body, hashing, createWriteStream(path, { mode: 0o600 }));
+    if (recorded !== undefined && hash.digest('hex') !== recorded) {
+      throw new PhaseError(
+        `${what} in storage is not what was recorded: its ${algorithm} checksum is another. Nothing was done with it. Upload it again and start a new run.`,
+      );
+    }
+  };

@@ -1,5 +1,6 @@
 import { environment } from '../environment.ts';
 import { type Call, dnsSuffix, presign, type Reply, send } from './aws.ts';
+import { objects } from './keys.ts';
 
 /**
  * The one bucket, by keys of keys.ts `objects`. Encryption is the bucket's default. Nothing here decides anything:
@@ -66,18 +67,26 @@ export const getObjectUpTo = async (key: string, maxBytes: number): Promise<Buff
   return size > maxBytes ? size : answer.body;
 };
 
+export interface Peek {
+  size: number;
+  head: Buffer;
+  /** Of this very content. */
+  etag: string;
+}
+
 /**
  * Size of an object and its first bytes, in one request; undefined when there is none.
  * @throws {BucketError}
  */
-export const peekObject = async (key: string, bytes: number): Promise<{ size: number; head: Buffer } | undefined> => {
+export const peekObject = async (key: string, bytes: number): Promise<Peek | undefined> => {
   const answer = await request(key, { method: 'GET', headers: { range: `bytes=0-${bytes - 1}` } });
   if (answer.status === noSuchKey) return undefined;
-  if (answer.status === rangeNotSatisfiable) return { size: 0, head: Buffer.alloc(0) };
+  const etag = String(answer.headers.etag ?? '');
+  if (answer.status === rangeNotSatisfiable) return { size: 0, head: Buffer.alloc(0), etag };
   if (!isOk(answer)) throw failed('reading', key, answer);
   const head = answer.body;
   const size = Number(answer.headers['content-range']?.split('/')[1] ?? head.length);
-  return { size, head: head.subarray(0, bytes) };
+  return { size, head: head.subarray(0, bytes), etag };
 };
 
 const pieceBytes = 8 * 1024 * 1024;
@@ -111,25 +120,64 @@ export const objectSize = async (key: string): Promise<number | undefined> => {
   throw failed('looking at', key, answer);
 };
 
-/** @throws {BucketError} */
+/**
+ * Size in bytes, and the SHA-256 (hex) that storage itself computed when the object was written with one; undefined when
+ * there is no such object. The content is not read.
+ * @throws {BucketError}
+ */
+export const objectDigest = async (key: string): Promise<{ size: number; sha256?: string } | undefined> => {
+  const answer = await request(key, { method: 'HEAD', headers: { 'x-amz-checksum-mode': 'ENABLED' } });
+  if (answer.status === noSuchKey) return undefined;
+  if (!isOk(answer)) throw failed('looking at', key, answer);
+  const sha256 = answer.headers['x-amz-checksum-sha256'];
+  return {
+    size: Number(answer.headers['content-length']),
+    ...(typeof sha256 === 'string' ? { sha256: toHex(sha256) } : {}),
+  };
+};
+
+const toHex = (base64: string): string => Buffer.from(base64, 'base64').toString('hex');
+const toBase64 = (hex: string): string => Buffer.from(hex, 'hex').toString('base64');
+
+/** The S3 API's name for a SHA-256 that the content must have. */
+const sha256Header = (sha256: string): Record<string, string> => ({ 'x-amz-checksum-sha256': toBase64(sha256) });
+
+/**
+ * @param sha256 hex; storage refuses other content, and keeps it for {@link objectDigest}
+ * @throws {BucketError}
+ */
 export const putObject = async (
   key: string,
   content: Uint8Array<ArrayBuffer> | string,
   contentType = 'application/octet-stream',
+  sha256?: string,
 ): Promise<void> => {
-  const answer = await request(key, { method: 'PUT', headers: { 'content-type': contentType }, body: content });
+  const headers = { 'content-type': contentType, ...(sha256 === undefined ? {} : sha256Header(sha256)) };
+  const answer = await request(key, { method: 'PUT', headers, body: content });
   if (!isOk(answer)) throw failed('writing', key, answer);
 };
 
+const preconditionFailed = 412;
+
 /**
- * Within the bucket; replaces what is there.
+ * Within the bucket; replaces what is there. Storage computes the SHA-256 of what it copied.
+ * @param etag of the content to copy; missing: whatever is there
+ * @returns the SHA-256 in hex; undefined when the content is another by now
  * @throws {BucketError}
  */
-export const copyObject = async (from: string, to: string): Promise<void> => {
+export const copyObject = async (from: string, to: string, etag?: string): Promise<string | undefined> => {
   const source = `/${environment.bucketName}/${from.split('/').map(encodeURIComponent).join('/')}`;
-  const answer = await request(to, { method: 'PUT', headers: { 'x-amz-copy-source': source } });
+  const headers = {
+    'x-amz-copy-source': source,
+    'x-amz-checksum-algorithm': 'SHA256',
+    ...(etag === undefined ? {} : { 'x-amz-copy-source-if-match': etag }),
+  };
+  const answer = await request(to, { method: 'PUT', headers });
+  if (answer.status === preconditionFailed) return undefined;
+  const sha256 = /<ChecksumSHA256>([\w+/=]+)<\/ChecksumSHA256>/.exec(answer.body.toString('utf8'))?.[1];
   // A copy that fails on its way is answered with 200 all the same (S3 API: CopyObject).
-  if (!isOk(answer) || !answer.body.includes('CopyObjectResult')) throw failed(`copying ${from} to`, to, answer);
+  if (!isOk(answer) || !sha256) throw failed(`copying ${from} to`, to, answer);
+  return toHex(sha256);
 };
 
 /** For reading without credentials, over another host name than the API's (api.md §3.1). */
@@ -137,15 +185,26 @@ export const presignGet = (key: string, expiresSeconds: number): Promise<string>
   presign('s3', objectUrl(key), 'GET', expiresSeconds);
 
 /**
- * For one kind of upload: with `contentLength` only a body of exactly that many bytes is taken, with `contentMd5` (hex)
- * only that very content, from whoever says so in the header `content-md5`.
+ * Who has a URL for uploads can use it as often as they like until it expires, so that no content anybody reads lies
+ * under such a URL. There are three kinds, and no others:
+ *
+ * - {@link presignUpload}: any content, into `uploads/`; it counts when it is accepted, and that takes a copy. So does
+ *   {@link presignLeftState}, into a place of its own beside the run's content, with which it expires.
+ * - {@link presignOnce}: any content, once: storage refuses when there is an object.
+ * - {@link presignContent}: that very content.
  */
-export const presignPut = (
-  key: string,
-  expiresSeconds: number,
-  { contentLength, contentMd5 }: { contentLength?: number; contentMd5?: string } = {},
-): Promise<string> =>
-  presign('s3', objectUrl(key), 'PUT', expiresSeconds, {
-    ...(contentLength === undefined ? {} : { 'content-length': String(contentLength) }),
-    ...(contentMd5 === undefined ? {} : { 'content-md5': Buffer.from(contentMd5, 'hex').toString('base64') }),
-  });
+export const presignUpload = (name: string, expiresSeconds: number): Promise<string> =>
+  presign('s3', objectUrl(objects.upload(name)), 'PUT', expiresSeconds);
+
+export const presignLeftState = (runId: string, expiresSeconds: number): Promise<string> =>
+  presign('s3', objectUrl(objects.leftState(runId)), 'PUT', expiresSeconds);
+
+/** Of an upload that storage takes once; its user must send them (S3 User Guide: conditional writes). */
+export const onceHeaders = { 'if-none-match': '*' };
+
+export const presignOnce = (key: string, expiresSeconds: number): Promise<string> =>
+  presign('s3', objectUrl(key), 'PUT', expiresSeconds, onceHeaders);
+
+/** @param sha256 hex; the user must send it, in base64, as `x-amz-checksum-sha256` */
+export const presignContent = (key: string, expiresSeconds: number, sha256: string): Promise<string> =>
+  presign('s3', objectUrl(key), 'PUT', expiresSeconds, sha256Header(sha256));

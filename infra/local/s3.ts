@@ -1,8 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { createReadStream, mkdirSync } from 'node:fs';
+import { copyFile, link, mkdir, rename, rm, stat } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
 import { AwsError } from './errors.ts';
 
 const load = createRequire(import.meta.url);
@@ -15,6 +16,8 @@ interface S3Rver {
     getObject(bucket: string, key: string, options?: object): Promise<S3Object | null>;
     putBucket(name: string): Promise<unknown>;
     existsObject(bucket: string, key: string): Promise<boolean>;
+    getResourcePath(bucket: string, key: string, resource: 'object'): string;
+    putMetadata(bucket: string, key: string, metadata: object, md5: string): Promise<void>;
   };
   callback(): Handler;
   on(event: 'event', listener: (event: { Records: S3Record[] }) => void): void;
@@ -86,9 +89,11 @@ const actionOf = (method: string, bucket: string, key: string): S3Request['actio
 export class S3 {
   readonly #app: S3Rver;
   readonly #handler: Handler;
+  readonly #onCreated: (object: ObjectCreated) => void;
 
   constructor(folder: string, onCreated: (object: ObjectCreated) => void) {
     mkdirSync(folder, { recursive: true });
+    this.#onCreated = onCreated;
     const App = load('@20minutes/s3rver') as new (options: object) => S3Rver;
     this.#app = new App({ directory: folder, silent: true, vhostBuckets: false });
     const { store } = this.#app;
@@ -97,8 +102,8 @@ export class S3 {
       const part = `${path}.${randomBytes(6).toString('hex')}.part`;
       try {
         const result = await put(part, content);
-        checkDigest(content, result[1]);
-        await rename(part, path);
+        await checkDigests(content, part, result[1]);
+        await (isConditional(content) ? moveUnlessThere(part, path) : rename(part, path));
         return result;
       } catch (error) {
         await rm(part, { force: true });
@@ -147,7 +152,44 @@ export class S3 {
     delete request.headers.authorization;
     // s3rver takes a request without any x-amz header for a visit to a web site.
     request.headers['x-amz-date'] ??= '';
+    const asked = readS3Request(request);
+    if (asked.source !== undefined) return this.#copy(asked, asked.source, request, response);
+    if (asked.action === 'HeadObject' && request.headers['x-amz-checksum-mode'] === 'ENABLED') {
+      const path = this.#app.store.getResourcePath(asked.bucket, asked.key, 'object');
+      const sha256 = await digest(path, 'sha256').catch(() => undefined);
+      if (sha256) response.setHeader('x-amz-checksum-sha256', sha256.toString('base64'));
+    }
     await this.#handler(request, response);
+  }
+
+  /** S3 API: CopyObject, with `x-amz-copy-source-if-match` and a SHA-256, which s3rver has not. */
+  async #copy({ bucket, key }: S3Request, source: string, request: IncomingMessage, response: ServerResponse) {
+    const { store } = this.#app;
+    const [sourceBucket = '', ...rest] = source.split('/');
+    const path = store.getResourcePath(bucket, key, 'object');
+    const part = `${path}.${randomBytes(6).toString('hex')}.part`;
+    await mkdir(dirname(path), { recursive: true });
+    try {
+      await copyFile(store.getResourcePath(sourceBucket, rest.join('/'), 'object'), part);
+      const [md5, sha256] = await Promise.all([digest(part, 'md5'), digest(part, 'sha256')]);
+      const wanted = request.headers['x-amz-copy-source-if-match'];
+      if (wanted !== undefined && wanted !== JSON.stringify(md5.toString('hex'))) return answerError(response, 412);
+      const { size } = await stat(part);
+      await rename(part, path);
+      const etag = md5.toString('hex');
+      await store.putMetadata(bucket, key, {}, etag);
+      this.#onCreated({ bucket, key, size, etag, sequencer: Date.now().toString(16) });
+      response
+        .writeHead(200, { 'content-type': 'application/xml' })
+        .end(
+          `<CopyObjectResult><ETag>&quot;${etag}&quot;</ETag><ChecksumSHA256>${sha256.toString('base64')}</ChecksumSHA256></CopyObjectResult>`,
+        );
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      answerError(response, 404);
+    } finally {
+      await rm(part, { force: true });
+    }
   }
 
   close(): void {
@@ -156,14 +198,46 @@ export class S3 {
   }
 }
 
-/** S3 API: PutObject, Content-MD5; s3rver does not look at it. */
-const checkDigest = (content: unknown, md5: string): void => {
-  const announced = (content as Partial<IncomingMessage> | null)?.headers?.['content-md5'];
-  if (announced === undefined || announced === Buffer.from(md5, 'hex').toString('base64')) return;
-  throw Object.assign(new Error('The Content-MD5 you specified did not match what we received.'), {
-    status: 400,
-    expose: true,
-  });
+const codes = { 404: 'NoSuchKey', 412: 'PreconditionFailed' };
+
+const answerError = (response: ServerResponse, status: keyof typeof codes): void =>
+  void response
+    .writeHead(status, { 'content-type': 'application/xml' })
+    .end(`<Error><Code>${codes[status]}</Code></Error>`);
+
+const digest = async (path: string, algorithm: 'md5' | 'sha256'): Promise<Buffer> => {
+  const hash = createHash(algorithm);
+  for await (const chunk of createReadStream(path)) hash.update(chunk);
+  return hash.digest();
+};
+
+const refusal = (status: number, message: string): Error => Object.assign(new Error(message), { status, expose: true });
+
+const headersOf = (content: unknown): IncomingMessage['headers'] =>
+  (content as Partial<IncomingMessage> | null)?.headers ?? {};
+
+/** S3 API: PutObject, Content-MD5 and x-amz-checksum-sha256; s3rver does not look at them. */
+const checkDigests = async (content: unknown, path: string, md5: string): Promise<void> => {
+  const { 'content-md5': wantedMd5, 'x-amz-checksum-sha256': wanted } = headersOf(content);
+  if (wantedMd5 !== undefined && wantedMd5 !== Buffer.from(md5, 'hex').toString('base64')) {
+    throw refusal(400, 'The Content-MD5 you specified did not match what we received.');
+  }
+  if (wanted !== undefined && wanted !== (await digest(path, 'sha256')).toString('base64')) {
+    throw refusal(400, 'The SHA256 you specified did not match the calculated checksum.');
+  }
+};
+
+/** S3 API: PutObject, If-None-Match; s3rver does not look at it. */
+const isConditional = (content: unknown): boolean => headersOf(content)['if-none-match'] === '*';
+
+const moveUnlessThere = async (from: string, to: string): Promise<void> => {
+  try {
+    await link(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    throw refusal(412, 'At least one of the pre-conditions you specified did not hold');
+  }
+  await rm(from);
 };
 
 const signing = /^X-Amz-(Algorithm|Credential|Date|Expires|SignedHeaders|Signature|Security-Token|Content-Sha256)=/i;

@@ -54,7 +54,7 @@ describe('a configuration version', () => {
   ])('is errored with a reason when the upload is %s', async (what, content) => {
     const workspace = await api.workspace();
     const made = await create(workspace.id);
-    await putObject(`configurations/${made.id}.tar.gz`, content);
+    await putObject(`uploads/${made.id}.tar.gz`, content);
     const { attributes } = (await api.get(`configuration-versions/${made.id}`)).body.data;
     expect(attributes.status).toBe('errored');
     expect(attributes['error-message']).toContain(what === 'empty' ? 'is empty' : 'not a gzip file');
@@ -66,7 +66,7 @@ describe('a configuration version', () => {
     const made = await create(workspace.id, { 'auto-queue-runs': false });
     const download = `configuration-versions/${made.id}/download`;
     expect((await api.get(download)).status).toBe(404);
-    await putObject(`configurations/${made.id}.tar.gz`, gzipHead);
+    await putObject(`uploads/${made.id}.tar.gz`, gzipHead);
     await api.get(`configuration-versions/${made.id}`);
     const answer = await api.get(download);
     expect(answer.status).toBe(302);
@@ -100,7 +100,7 @@ describe('an upload', () => {
   it('starts the run it was made for, once, whoever hears of it and how often', async () => {
     const workspace = await api.workspace();
     const { id } = await create(workspace.id);
-    const key = `configurations/${id}.tar.gz`;
+    const key = `uploads/${id}.tar.gz`;
     await putObject(key, gzipHead);
     await Promise.all([
       uploaded(event(key)),
@@ -133,18 +133,18 @@ describe('an upload', () => {
   it('starts its run by the event, when whoever saw it first was cut off', async () => {
     const workspace = await api.workspace();
     const { id } = await create(workspace.id);
-    await putObject(`configurations/${id}.tar.gz`, gzipHead);
+    await putObject(`uploads/${id}.tar.gz`, gzipHead);
     const { checkUpload, getConfigurationVersion } = await import(
       '../../functions/store/workspaces/configuration-versions.ts'
     );
     await checkUpload((await getConfigurationVersion(id)) as never);
     expect(await runsOf(workspace.id)).toEqual([]);
-    await uploaded(event(`configurations/${id}.tar.gz`));
+    await uploaded(event(`uploads/${id}.tar.gz`));
     expect(await runsOf(workspace.id)).toHaveLength(1);
   });
 
   it('of something else is none of its business', async () => {
     await uploaded(event('states/ws-1/sv-1.tfstate'));
-    await uploaded(event('configurations/cv-unknown.tar.gz'));
+    await uploaded(event('uploads/cv-unknown.tar.gz'));
   });
 });

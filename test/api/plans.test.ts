@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Run } from '../../functions/run/run.ts';
+import { logPath } from '../../functions/store/runs/log-links.ts';
 import { type Api, eventOf, startApi } from '../support/api.ts';
 import { memberHelpers } from '../support/members.ts';
 
@@ -29,10 +30,10 @@ describe('plans and applies', () => {
     run = await fresh();
     const plan = (await api.get(`plans/plan-${suffix(run)}`)).body.data;
     expect(plan).toMatchObject({ type: 'plans', attributes: { status: 'pending', 'has-changes': false } });
-    expect(plan.attributes['log-read-url']).toBe(`https://api.example.test/logs/${run.id}/plan/${run.logSecret}`);
+    expect(plan.attributes['log-read-url']).toBe(`https://api.example.test${logPath(run, 'plan')}`);
     const apply = (await api.get(`applies/apply-${suffix(run)}`)).body.data;
     expect(apply).toMatchObject({ type: 'applies', attributes: { status: 'pending' } });
-    expect(apply.attributes['log-read-url']).toBe(`https://api.example.test/logs/${run.id}/apply/${run.logSecret}`);
+    expect(apply.attributes['log-read-url']).toBe(`https://api.example.test${logPath(run, 'apply')}`);
     expect((await api.get(`runs/${run.id}/plan`)).body.data).toEqual(plan);
     expect((await api.get(`runs/${run.id}/apply`)).body.data).toEqual(apply);
   });
@@ -120,7 +121,7 @@ describe('plans and applies', () => {
     await store.updateRun(old.id, { set: created });
     const { status, body } = await api.get(path);
     expect([status, body.errors[0].detail]).toEqual([404, `The content of the plan of run ${old.id} has expired.`]);
-    const log = await logs(eventOf('GET', `/logs/${old.id}/plan/${old.logSecret}`) as APIGatewayProxyEventV2);
+    const log = await logs(eventOf('GET', logPath(old, 'plan')) as APIGatewayProxyEventV2);
     expect(Buffer.from(log.body ?? '', 'base64').toString()).toBe('\u0002This log has expired.\n\u0003');
 
     const version = keys.configurationVersion(old.configurationVersionId);
@@ -156,7 +157,7 @@ describe('logs', () => {
   beforeAll(async () => {
     const { appendLog } = await import('../../functions/store/runs/logs.ts');
     const logged = await fresh();
-    url = `/logs/${logged.id}/plan/${logged.logSecret}`;
+    url = logPath(logged, 'plan');
     await store.updateRun(logged.id, { set: { 'plan.status': 'running' } });
     const bytes = Buffer.from(text);
     await appendLog(logged.id, 'plan', 0, bytes.subarray(0, 5));

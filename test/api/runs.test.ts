@@ -127,7 +127,7 @@ describe('creating a run', () => {
     );
     const version = made.body.data.id as string;
     const { putObject } = await import('../../functions/store/bucket.ts');
-    await putObject(`configurations/${version}.tar.gz`, Buffer.from([0x1f, 0x8b]));
+    await putObject(`uploads/${version}.tar.gz`, Buffer.from([0x1f, 0x8b]));
     const post = () => api.post('runs', {}, on(id, version), { headers });
     const answers = [...(await Promise.all([post(), post(), post()])), await post()];
     expect(new Set(answers.map(({ status, body }) => `${status} ${body.data.id}`)).size).toBe(1);

@@ -72,7 +72,7 @@ describe('a state as JSON', () => {
     const workspaceId = await locked();
     const { id } = await write(workspaceId, {});
     await update<StateVersion>(keys.stateVersion(id), { set: { createdAt: '2026-01-01T00:00:00.000Z' } });
-    await putObject(objects.jsonState(workspaceId, id), json);
+    await putObject(objects.upload(`${id}.json`), json);
     expect((await read(id)).data.attributes['hosted-json-state-download-url']).toBeNull();
   });
 

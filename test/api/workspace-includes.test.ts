@@ -34,7 +34,7 @@ describe('the current configuration version', () => {
     }
     // The older one comes late.
     const { putObject } = await import('../../functions/store/bucket.ts');
-    await putObject(`configurations/${announced.id}.tar.gz`, new Uint8Array([0x1f, 0x8b, 0, 0]));
+    await putObject(`uploads/${announced.id}.tar.gz`, new Uint8Array([0x1f, 0x8b, 0, 0]));
     expect((await api.get(`configuration-versions/${announced.id}`)).body.data.attributes.status).toBe('uploaded');
     expect(await current(id)).toBe(uploaded.id);
     expect(things(await read(id, 'current_configuration_version'))).toEqual([['configuration-versions', uploaded.id]]);

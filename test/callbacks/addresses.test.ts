@@ -1,8 +1,8 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { artifactUrl, laterUrls, leftStateUrl, stateUploadUrl } from '../../functions/callbacks/addresses.ts';
 import { artifacts } from '../../functions/run/run.ts';
 import { objects } from '../../functions/store/keys.ts';
-import { md5Of } from '../../functions/store/states/state-content.ts';
 import type { StateVersion } from '../../functions/store/states/state-versions.ts';
 import { definition } from '../../infra/lifecycle.ts';
 import { newRun } from '../support/run.ts';
@@ -16,10 +16,13 @@ afterAll(() => storage.close());
 
 const run = newRun();
 const content = '{"serial":1}';
-const stateVersion = { id: 'sv-1', workspaceId: run.workspaceId, runId: run.id, md5: md5Of(Buffer.from(content)) };
-const put = (url: string, body: string, md5?: string): Promise<number> =>
-  fetch(url, { method: 'PUT', body, headers: md5 ? { 'content-md5': md5 } : {} }).then(({ status }) => status);
-const base64 = (text: string) => Buffer.from(md5Of(Buffer.from(text)), 'hex').toString('base64');
+const digest = (text: string, encoding: 'hex' | 'base64') => createHash('sha256').update(text).digest(encoding);
+const stateVersion = { id: 'sv-1', workspaceId: run.workspaceId, runId: run.id, sha256: digest(content, 'hex') };
+const put = (url: string, body: string, sha256?: string): Promise<number> =>
+  fetch(url, { method: 'PUT', body, headers: sha256 ? { 'x-amz-checksum-sha256': sha256 } : {} }).then(
+    ({ status }) => status,
+  );
+const base64 = (text: string) => digest(text, 'base64');
 const lifeOf = (url: string) => Number(new URL(url).searchParams.get('X-Amz-Expires'));
 const keyOf = (url: string) => new URL(url).pathname.split('/').slice(2).join('/');
 
@@ -47,5 +50,15 @@ it('no address outlives the silence after which its runner is given up, but thos
   expect(Object.keys(await laterUrls(run, 'plan', undefined))).toEqual(['provider-schemas']);
   expect(await laterUrls(run, 'apply', undefined)).toEqual({});
   const later = await laterUrls(run, 'apply', stateVersion as StateVersion);
-  expect(keyOf(later['state-json'] as string)).toBe(objects.jsonState(run.workspaceId, 'sv-1'));
+  expect(keyOf(later['state-json'] as string)).toBe('uploads/sv-1.json');
+});
+
+it('an artifact is taken once', async () => {
+  const once = { 'if-none-match': '*' };
+  const first = await artifactUrl(run.id, 'plan', 'plan-json');
+  const second = await artifactUrl(run.id, 'plan', 'plan-json');
+  const store = (url: string, headers: Record<string, string> = once) =>
+    fetch(url, { method: 'PUT', body: 'plan', headers }).then(({ status }) => status);
+  expect(await store(first, {})).toBe(403);
+  expect([await store(first), await store(first), await store(second)]).toEqual([200, 412, 412]);
 });

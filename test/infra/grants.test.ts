@@ -12,7 +12,11 @@ import { bundles, permissionsOf, roleOf } from './template.ts';
 
 type Make = (...parts: string[]) => string;
 /** Keys that records hold, so that they are used without being made. */
-const recorded: Record<string, string[]> = { inputs: ['inputsKey'], policies: ['bundleKey', 'contentKey'] };
+const recorded: Record<string, string[]> = {
+  inputs: ['inputsKey'],
+  policies: ['bundleKey', 'contentKey'],
+  uploads: ['uploadKey'],
+};
 const signsOf = (prefix: string): string[] => [
   ...Object.entries(objects as Record<string, Make>)
     .filter(([, make]) => make('x', 'x', 'x').startsWith(`${prefix}/`))

@@ -303,7 +303,7 @@ describe('events', () => {
     expect(rule('ConfigurationUploaded')?.EventPattern).toMatchObject({
       source: ['aws.s3'],
       'detail-type': ['Object Created'],
-      detail: { object: { key: [{ prefix: 'configurations/' }] } },
+      detail: { object: { key: [{ prefix: 'uploads/cv-' }] } },
     });
     expect(rule('Sweep')?.ScheduleExpression).toBe('rate(1 minute)');
   });

@@ -13,12 +13,13 @@ const rules = (context: Record<string, unknown>) => {
 };
 
 describe('the bucket', () => {
-  it('keeps everything for good unless told otherwise', () => {
-    expect(rules({})).toEqual([]);
+  it('keeps everything for good unless told otherwise, but uploads: what was accepted is a copy', () => {
+    expect(rules({})).toEqual(['uploads/ 7']);
   });
 
   it('lets go of configurations and of what runs leave after the days that are set, never of states', () => {
     expect(rules({ configurationRetentionDays: 400, runRetentionDays: '365' })).toEqual([
+      'uploads/ 7',
       'configurations/ 400',
       'runs/ 365',
       'inputs/ 365',

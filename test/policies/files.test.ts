@@ -140,6 +140,11 @@ policy "two" { query = "data.two.deny" }
     expect(() => readPoliciesFile(content, 'opa')).toThrow(/^policies.hcl line/);
   });
 
+  it.each(['[', '{', '("${', 'a = "${['])('of a hundred thousand %j is refused, whoever looks', (bracket) => {
+    const hcl = `policy "p" {\n query = ${bracket.repeat(100_000)}`;
+    expect(() => readPoliciesFile(hcl, 'opa')).toThrow(/policies\.hcl line \d+: /);
+  });
+
   it('of a megabyte is read at once', () => {
     const content = Array.from({ length: 40_000 }, (_, i) => `policy "p${i}" { ${q} }`).join('\n');
     expect(() => readPoliciesFile(content, 'opa')).toThrow(/at most 200/);

@@ -88,9 +88,9 @@ export class ControlPlane {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Like a presigned URL: the signature in the query, no other credentials; perhaps for one content only (hex MD5). */
-  presigned(key: string, md5 = ''): string {
-    return `${this.url}/objects/${key}?X-Amz-Signature=${signature(key, md5)}`;
+  /** Like a presigned URL: the signature in the query, no other credentials; perhaps for one content only (hex SHA-256). */
+  presigned(key: string, sha256 = ''): string {
+    return `${this.url}/objects/${key}?X-Amz-Signature=${signature(key, sha256)}`;
   }
 
   /** The time of presigned URLs is up, but for those whose key ends so. */
@@ -158,7 +158,8 @@ export class ControlPlane {
   }
 
   #answer(response: ServerResponse, status: number, answer: unknown): void {
-    if (status >= 400 && status !== 401 && status !== 410 && status !== 503) {
+    // 412: an upload whose answer was lost comes again.
+    if (status >= 400 && ![401, 410, 412, 503].includes(status)) {
       this.violations.push(`${status} ${JSON.stringify(answer)}`);
     }
     if (Buffer.isBuffer(answer) && this.cutAfter !== undefined && answer.length > this.cutAfter) {
@@ -174,10 +175,11 @@ export class ControlPlane {
   #object(method: string, url: URL, request: IncomingMessage, body: Buffer): [number, unknown] {
     const key = url.pathname.slice('/objects/'.length);
     if (request.headers.authorization) return [400, 'only one auth mechanism allowed'];
-    const md5 = Buffer.from(String(request.headers['content-md5'] ?? ''), 'base64').toString('hex');
-    if (url.searchParams.get('X-Amz-Signature') !== signature(key, md5)) return [403, 'wrong signature'];
-    if (md5 && md5 !== createHash('md5').update(body).digest('hex')) return [400, 'BadDigest'];
+    const sha256 = Buffer.from(String(request.headers['x-amz-checksum-sha256'] ?? ''), 'base64').toString('hex');
+    if (url.searchParams.get('X-Amz-Signature') !== signature(key, sha256)) return [403, 'wrong signature'];
+    if (sha256 && sha256 !== createHash('sha256').update(body).digest('hex')) return [400, 'BadDigest'];
     if (method === 'PUT') {
+      if (request.headers['if-none-match'] === '*' && this.objects.has(key)) return [412, 'PreconditionFailed'];
       if (request.headers['content-length'] === undefined) return [411, 'no content-length'];
       this.objects.set(key, body);
       return [200, ''];
@@ -233,6 +235,11 @@ export class ControlPlane {
   #claim({ claim, nonce }: ClaimRequest): [number, unknown] {
     const record = this.#claims.get(claim);
     if (!record || (record.nonce !== undefined && record.nonce !== nonce)) return [410, 'void claim'];
+    // Another phase of the same name is another run.
+    const { runId, phase } = record.job;
+    if (record.nonce === undefined) {
+      for (const key of this.objects.keys()) if (key.startsWith(`${runId}/${phase}/`)) this.objects.delete(key);
+    }
     record.nonce = nonce;
     return [200, record.job];
   }
@@ -259,7 +266,7 @@ export class ControlPlane {
     const same = this.states.find(({ serial, md5 }) => serial === wanted.serial && md5 === wanted.md5);
     if (same) {
       same.intermediate &&= wanted.intermediate;
-      return [200, { id: same.id, uploadUrl: same.completed ? null : this.presigned(same.id, same.md5) }];
+      return [200, { id: same.id, uploadUrl: same.completed ? null : this.presigned(same.id, wanted.sha256) }];
     }
     if (last && wanted.serial <= last.serial) return [409, `serial ${wanted.serial} after ${last.serial}`];
     if (last && wanted.lineage !== last.lineage) return [409, 'another lineage'];
@@ -270,7 +277,7 @@ export class ControlPlane {
       const [status, answer] = this.#complete(id);
       return status === 200 ? [200, { id, uploadUrl: null, complete: true }] : [status, answer];
     }
-    return [200, { id, uploadUrl: this.presigned(id, wanted.md5) }];
+    return [200, { id, uploadUrl: this.presigned(id, wanted.sha256) }];
   }
 
   #complete(id: string): [number, unknown] {
@@ -283,7 +290,7 @@ export class ControlPlane {
   }
 }
 
-const signature = (key: string, md5: string): string =>
-  createHash('sha256').update(`secret ${key} ${md5}`).digest('hex').slice(0, 16);
+const signature = (key: string, sha256: string): string =>
+  createHash('sha256').update(`secret ${key} ${sha256}`).digest('hex').slice(0, 16);
 
 export type { PhaseName, PhaseRecord };

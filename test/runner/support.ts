@@ -42,6 +42,7 @@ export interface Options {
   limits?: Partial<Job['limits']>;
   state?: string;
   planUrl?: string | null;
+  checksums?: Job['checksums'];
   environment?: Record<string, string>;
   identity?: Job['identity'];
 }
@@ -77,6 +78,7 @@ export const jobFor = (plane: ControlPlane, configuration: Buffer, options: Opti
     configurationUrl: plane.presigned('configuration'),
     stateUrl: plane.objects.has('state') ? plane.presigned('state') : null,
     planUrl: options.planUrl ?? null,
+    checksums: options.checksums ?? {},
     erroredStateUrl: phase === 'apply' ? plane.presigned('run-1234567890abcdef/errored-state') : null,
     keptStateKey: phase === 'apply' ? keptStateKey : null,
     variables: (options.variables ?? []).map((one) => ({

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import * as bucket from '../../functions/store/bucket.ts';
 import { type Storage, startStorage } from '../support/storage.ts';
@@ -37,9 +37,9 @@ it('tells size and first bytes in one request', async () => {
   await bucket.putObject('configurations/a', 'abcdef');
   await bucket.putObject('configurations/empty', '');
   storage.calls.length = 0;
-  expect(await bucket.peekObject('configurations/a', 2)).toEqual({ size: 6, head: Buffer.from('ab') });
+  expect(await bucket.peekObject('configurations/a', 2)).toMatchObject({ size: 6, head: Buffer.from('ab') });
   expect(storage.calls).toHaveLength(1);
-  expect(await bucket.peekObject('configurations/empty', 2)).toEqual({ size: 0, head: Buffer.alloc(0) });
+  expect(await bucket.peekObject('configurations/empty', 2)).toMatchObject({ size: 0, head: Buffer.alloc(0) });
 });
 
 it('does not read an object that is too large, but tells its size', async () => {
@@ -59,21 +59,55 @@ it('reads a large object in pieces, the same whatever its size', async () => {
   expect(await bucket.getLargeObject('runs/none', 10)).toBeUndefined();
 });
 
+const put = (url: string, body: string, headers = {}) =>
+  fetch(url, { method: 'PUT', body, headers }).then(({ status }) => status);
+const sha256 = (content: string, encoding: 'hex' | 'base64') => createHash('sha256').update(content).digest(encoding);
+
 it('makes URLs that work without credentials, for one method only', async () => {
-  const key = 'states/ws-1/sv-1.tfstate';
-  const put = await bucket.presignPut(key, 60);
-  expect((await fetch(put, { method: 'PUT', body: 'content' })).status).toBe(200);
-  const get = await bucket.presignGet(key, 60);
+  expect(await put(await bucket.presignUpload('sv-1.tfstate', 60), 'content')).toBe(200);
+  const get = await bucket.presignGet('uploads/sv-1.tfstate', 60);
   expect(await (await fetch(get)).text()).toBe('content');
-  expect((await fetch(get, { method: 'PUT', body: 'other' })).status).toBe(403);
+  expect(await put(get, 'other')).toBe(403);
   expect((await fetch(get.replace('sv-1', 'sv-2'))).status).toBe(403);
   expect(await (await fetch(get)).text()).toBe('content');
 });
 
-it('can bind an upload to its length', async () => {
-  const put = await bucket.presignPut('states/bound', 60, { contentLength: 4 });
-  expect((await fetch(put, { method: 'PUT', body: 'too long' })).status).toBe(403);
-  expect((await fetch(put, { method: 'PUT', body: 'four' })).status).toBe(200);
+it('can bind an upload to its content', async () => {
+  const url = await bucket.presignContent('states/bound', 60, sha256('content', 'hex'));
+  const header = (content: string) => ({ 'x-amz-checksum-sha256': sha256(content, 'base64') });
+  expect(await put(url, 'content')).toBe(403);
+  expect(await put(url, 'another', header('another'))).toBe(403);
+  expect(await put(url, 'another', header('content'))).toBe(400);
+  expect(await put(url, 'content', header('content'))).toBe(200);
+  expect(await put(url, 'content', header('content'))).toBe(200);
+  expect(text(await bucket.getObject('states/bound'))).toBe('content');
+});
+
+it('can take an upload once, however many come at the same time', async () => {
+  const url = await bucket.presignOnce('runs/once', 60);
+  expect(await put(url, 'without the header')).toBe(403);
+  const answers = await Promise.all(['a', 'b', 'c'].map((body) => put(url, body, bucket.onceHeaders)));
+  expect(answers.sort()).toEqual([200, 412, 412]);
+  const first = text(await bucket.getObject('runs/once'));
+  expect(await put(url, 'later', bucket.onceHeaders)).toBe(412);
+  expect(text(await bucket.getObject('runs/once'))).toBe(first);
+});
+
+it('copies the content that was looked at and no other, and says its checksum', async () => {
+  await bucket.putObject('uploads/a', 'reviewed');
+  const seen = await bucket.peekObject('uploads/a', 2);
+  expect(await bucket.copyObject('uploads/a', 'states/a', seen?.etag)).toBe(sha256('reviewed', 'hex'));
+  expect(await bucket.objectDigest('states/a')).toEqual({ size: 8, sha256: sha256('reviewed', 'hex') });
+  await bucket.putObject('uploads/a', 'swapped');
+  expect(await bucket.copyObject('uploads/a', 'states/a', seen?.etag)).toBeUndefined();
+  expect(text(await bucket.getObject('states/a'))).toBe('reviewed');
+});
+
+it('refuses to store content that has not the checksum it is said to have', async () => {
+  const store = (content: string) => bucket.putObject('states/said', content, undefined, sha256('right', 'hex'));
+  await store('right');
+  await expect(store('wrong')).rejects.toThrow(/writing states\/said: HTTP 400/);
+  expect(text(await bucket.getObject('states/said'))).toBe('right');
 });
 
 it('copies within the bucket, and says so when there is nothing to copy', async () => {

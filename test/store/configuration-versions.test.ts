@@ -31,7 +31,7 @@ const create = (workspaceId: string, change: Partial<store.NewConfigurationVersi
     ...change,
   });
 const upload = (id: string, content: Uint8Array<ArrayBuffer> | string = gzipHead) =>
-  putObject(objects.configuration(id), content);
+  putObject(objects.upload(`${id}.tar.gz`), content);
 
 it('is pending until something is uploaded, and uploaded from then on', async () => {
   const version = await create(uniqueName('ws'));

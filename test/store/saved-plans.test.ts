@@ -64,7 +64,7 @@ const changeState = async (workspaceId: string, cut?: Cut): Promise<void> => {
   const workspace = await read(workspaceId);
   const made = await createStateVersion({ workspace, userId: 'user-1', force: true, intermediate: false, ...file });
   if ('conflict' in made) throw new Error(made.conflict);
-  await putObject(objects.state(workspaceId, made.stateVersion.id), text);
+  await putObject(objects.upload(`${made.stateVersion.id}.tfstate`), text);
   await again(cut, async () => {
     const version = await getStateVersion(made.stateVersion.id);
     if (version) await finalizeStateVersion(version);
@@ -159,7 +159,7 @@ it('a plan that is applied makes its configuration the workspace’s', async () 
     source: 'terraform+cloud',
     createdBy: 'user-1',
   });
-  await putObject(objects.configuration(version.id), Buffer.from([0x1f, 0x8b, 0]));
+  await putObject(objects.upload(`${version.id}.tar.gz`), Buffer.from([0x1f, 0x8b, 0]));
   const run = await planned(workspace, { configurationVersionId: version.id });
   await save(run);
   expect(await configurations.latestConfigurationVersion(workspace.id)).toBeUndefined();

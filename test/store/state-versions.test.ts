@@ -49,7 +49,7 @@ const announce = async (
 };
 
 const upload = async (version: store.StateVersion, text: string) => {
-  await putObject(objects.state(version.workspaceId, version.id), text);
+  await putObject(objects.upload(`${version.id}.tfstate`), text);
   return store.finalizeStateVersion(version);
 };
 
@@ -117,7 +117,7 @@ describe('becoming current', () => {
     const file = stateFile();
     const made = await announce(id, file);
     if ('conflict' in made) throw new Error(made.conflict);
-    await putObject(objects.state(id, made.stateVersion.id), file.text);
+    await putObject(objects.upload(`${made.stateVersion.id}.tfstate`), file.text);
     const all = await Promise.all([1, 2, 3].map(() => store.finalizeStateVersion(made.stateVersion)));
     expect(all.map(({ status }) => status)).toEqual(['finalized', 'finalized', 'finalized']);
   });
@@ -129,7 +129,7 @@ describe('becoming current', () => {
         const file = stateFile();
         const made = await announce(id, file);
         if ('conflict' in made) throw new Error(made.conflict);
-        await putObject(objects.state(id, made.stateVersion.id), file.text);
+        await putObject(objects.upload(`${made.stateVersion.id}.tfstate`), file.text);
         aws.failCall(call, when);
         await expect(store.finalizeStateVersion(made.stateVersion)).rejects.toThrow();
         const again = (await store.getStateVersion(made.stateVersion.id)) as store.StateVersion;
@@ -295,7 +295,7 @@ describe('completing for a writer', () => {
     if ('conflict' in made) throw new Error(made.conflict);
     const { stateVersion } = made;
     await expect(store.completeStateVersion(stateVersion.id)).rejects.toThrow(/not uploaded/);
-    await putObject(objects.state(id, stateVersion.id), 'nonsense');
+    await putObject(objects.upload(`${stateVersion.id}.tfstate`), 'nonsense');
     await expect(store.completeStateVersion(stateVersion.id)).rejects.toThrow(/MD5/);
     await expect(store.completeStateVersion('sv-unknown')).rejects.toThrow(/no state version/);
   });

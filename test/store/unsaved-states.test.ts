@@ -45,6 +45,12 @@ const open = async (report?: Run['apply']['report'], state = { serial: 5, lineag
   return { front, next };
 };
 
+/** What people are given of it. */
+const offered = async (runId: string): Promise<string | undefined> => {
+  const { copy } = (await store.getRun(runId))?.unsaved ?? {};
+  return aws.objects.get(store.objects.erroredState(workspaceId, runId, copy))?.toString();
+};
+
 const errored = (run: Run) =>
   store.finishRun(run.id, 'ApplyErrored', { Error: 'TerraformFailed', Cause: 'It is kept.' });
 const workspace = async () => (await store.get<Workspace>(store.keys.workspace(workspaceId))) as Workspace;
@@ -69,7 +75,7 @@ describe('a run whose state could not be stored', () => {
       unsaved: { runId: front.id, ...unsavedState },
     });
     expect(await store.getRun(front.id)).toMatchObject({ status: 'errored', unsaved: { serial: 7, stored: true } });
-    expect(aws.objects.get(store.objects.erroredState(workspaceId, front.id))?.toString()).toBe(content);
+    expect(await offered(front.id)).toBe(content);
     await store.startNext(workspaceId);
     expect(await started(next)).toBe(false);
   });
@@ -106,7 +112,7 @@ describe('a run whose state could not be stored', () => {
     const { front } = await held();
     aws.objects.put(store.objects.leftState(front.id), 'changed by a runner that was given up');
     await errored(front);
-    expect(aws.objects.get(store.objects.erroredState(workspaceId, front.id))?.toString()).toBe(content);
+    expect(await offered(front.id)).toBe(content);
 
     const { front: silent, next } = await open();
     await errored(silent);

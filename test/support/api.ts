@@ -136,7 +136,7 @@ export const startApi = async (): Promise<Api> => {
     configuration: async (workspaceId, attributes = { 'auto-queue-runs': false }, content = gzipHead) => {
       const created = await api.post(`workspaces/${workspaceId}/configuration-versions`, attributes);
       const { id } = created.body.data;
-      await putObject(`configurations/${id}.tar.gz`, Buffer.from(content));
+      await putObject(`uploads/${id}.tar.gz`, Buffer.from(content));
       return (await api.get(`configuration-versions/${id}`)).body.data;
     },
     close: async () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** An S3 that keeps objects in memory and asks nobody who they are; what it is asked to copy, it copies. */
@@ -19,11 +20,20 @@ export class Objects {
     if (method === 'PUT') {
       const source = from === undefined ? body : this.#objects.get(keyIn(String(from)));
       if (!source) return void response.writeHead(404).end();
+      const wanted = headers['x-amz-copy-source-if-match'];
+      const taken = headers['if-none-match'] === '*' && this.#objects.has(key);
+      if (taken || (wanted !== undefined && wanted !== etagOf(source))) return void response.writeHead(412).end();
       this.#objects.set(key, source);
-      return void response.writeHead(200).end(from === undefined ? '' : '<CopyObjectResult/>');
+      const sha256 = createHash('sha256').update(source).digest('base64');
+      const copied = `<CopyObjectResult><ChecksumSHA256>${sha256}</ChecksumSHA256></CopyObjectResult>`;
+      return void response.writeHead(200).end(from === undefined ? '' : copied);
     }
     const found = this.#objects.get(key);
     if (!found) return void response.writeHead(404).end();
+    response.setHeader('etag', etagOf(found));
+    if (headers['x-amz-checksum-mode']) {
+      response.setHeader('x-amz-checksum-sha256', createHash('sha256').update(found).digest('base64'));
+    }
     if (method === 'HEAD') return void response.writeHead(200, { 'content-length': found.length }).end();
     const range = /bytes=(\d+)-(\d+)/.exec(headers.range ?? '');
     if (!range) return void response.writeHead(200).end(found);
@@ -31,5 +41,7 @@ export class Objects {
     response.writeHead(206, { 'content-range': `bytes ${range[1]}-${range[2]}/${found.length}` }).end(part);
   }
 }
+
+const etagOf = (content: Buffer): string => JSON.stringify(createHash('md5').update(content).digest('hex'));
 
 const keyIn = (path: string): string => decodeURIComponent((path.split('?')[0] ?? '').split('/').slice(2).join('/'));

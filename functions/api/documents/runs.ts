@@ -5,6 +5,7 @@ import { stagesOf } from '../../run/task-stages.ts';
 import { applyId, costEstimateId, planId } from '../../store/id.ts';
 import { policyCheckId } from '../../store/policies/policy-results.ts';
 import { taskStageId } from '../../store/run-tasks/task-stages.ts';
+import { logPath } from '../../store/runs/log-links.ts';
 import type { RunComment, RunEvent } from '../../store/runs/run-events.ts';
 import { many, one, type Resource } from '../answer.ts';
 import type { Granted } from '../permissions/granted.ts';
@@ -80,10 +81,6 @@ export const runDocument = (run: Run, { granted, userId }: Viewer, now = new Dat
   },
 });
 
-/** The secret is in the path, because clients replace the query (api.md §2.12). */
-const logUrl = (baseUrl: string, run: Run, phase: PhaseName): string =>
-  `${baseUrl}/logs/${run.id}/${phase}/${run.logSecret}`;
-
 /** Who does it, once that is known. */
 const executionDetails = ({ agentPool, ...run }: Run, name: PhaseName) =>
   agentPool
@@ -103,7 +100,7 @@ const common = (run: Run, name: PhaseName, baseUrl: string) => {
     'execution-details': executionDetails(run, name),
     status: run.agentPool && name === 'apply' && phase.status === 'queued' ? 'agent_queued' : phase.status,
     'status-timestamps': phase.statusTimestamps,
-    'log-read-url': logUrl(baseUrl, run, name),
+    'log-read-url': `${baseUrl}${logPath(run, name)}`,
     'resource-additions': report?.resourceAdditions ?? null,
     'resource-changes': report?.resourceChanges ?? null,
     'resource-destructions': report?.resourceDestructions ?? null,

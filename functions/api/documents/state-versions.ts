@@ -21,7 +21,7 @@ const inlineSummary = ({ summary }: StateVersion): Resources | undefined => summ
 export interface StateVersionLinks {
   baseUrl: string;
   granted: Granted;
-  /** Presigned; while the content is awaited. */
+  /** Presigned; while the content is awaited, for who is to upload it. */
   upload?: { state: string; json: string };
   summary?: Resources;
   /** Only where one version is told of. */
@@ -57,6 +57,8 @@ export const stateVersionDocument = (version: StateVersion, links: StateVersionL
       'encrypted-state-download-url': null,
       'sanitized-state-download-url': null,
       'sanitized-state-upload-url': null,
+      /** Ours: hex SHA-256 of the state, to hold a download against. */
+      sha256: (final && version.sha256) || null,
       /** Ours: why it was discarded, in plain words. */
       'error-message': version.refusal ?? null,
       permissions: { 'can-restore-backing-data': granted.has('data:delete') },

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { getRun } from '../../store/runs/runs.ts';
 import { InvalidStateError, md5Of, parseState } from '../../store/states/state-content.ts';
+import { sha256Of } from '../../store/states/state-integrity.ts';
 import type { Workspace } from '../../store/workspaces/workspaces.ts';
 import { unprocessable } from '../errors.ts';
 import type { ApiRequest } from '../request.ts';
@@ -62,5 +63,14 @@ export const readNewState = async (request: ApiRequest, workspace: Workspace) =>
   const runId = given.relationships.run?.data?.id;
   const run = runId ? await getRun(runId) : undefined;
   const ofRunId = run?.workspaceId === workspace.id ? run.id : undefined;
-  return { serial, md5, lineage, force: force ?? false, content, json: json ? decodeJson(json) : undefined, ofRunId };
+  return {
+    serial,
+    md5,
+    ...(content ? { sha256: sha256Of(content) } : {}),
+    lineage,
+    force: force ?? false,
+    content,
+    json: json ? decodeJson(json) : undefined,
+    ofRunId,
+  };
 };

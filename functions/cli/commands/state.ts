@@ -52,6 +52,14 @@ const erroredState = async (session: Session, run: string): Promise<string> => {
   }
 };
 
+/** Refuses another content than the platform has recorded. Versions of before have no checksum. */
+const readVersion = async (session: Session, { id, attributes }: Resource): Promise<Buffer> => {
+  const state = Buffer.from(await (await session.client.content(`/state-versions/${id}/download`)).arrayBuffer());
+  const sha256 = createHash('sha256').update(state).digest('hex');
+  if (!attributes.sha256 || attributes.sha256 === sha256) return state;
+  throw new CommandError(`State version ${id} arrived with SHA-256 ${sha256}, not the recorded ${attributes.sha256}.`);
+};
+
 const pull: Command = {
   name: 'state pull',
   about: 'Print a state, the current one unless another is named',
@@ -69,7 +77,7 @@ const pull: Command = {
     const version = named
       ? await versionOf(session, workspace, named)
       : await session.client.get(`/workspaces/${workspace.id}/current-state-version`);
-    process.stdout.write(await (await session.client.content(`/state-versions/${version.id}/download`)).text());
+    process.stdout.write(await readVersion(session, version));
   },
 };
 

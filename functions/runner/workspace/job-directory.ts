@@ -15,6 +15,7 @@ export class JobDirectory {
   readonly temporary = join(this.root, 'tmp');
   readonly states = join(this.root, 'state');
   readonly state: string;
+  readonly archive = join(this.root, 'configuration.tar.gz');
   readonly plan = join(this.root, 'plan.tfplan');
   readonly planJson = join(this.root, 'plan.json');
   readonly stateJson = join(this.root, 'state.json');

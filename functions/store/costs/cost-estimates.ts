@@ -7,15 +7,12 @@ import { quotesFor } from '../../cost/prices/index.ts';
 import { environment } from '../../environment.ts';
 import { awaitsCostEstimate, type CostEstimate } from '../../run/cost-estimate.ts';
 import type { Run } from '../../run/run.ts';
-import { getLargeObject } from '../bucket.ts';
-import { objects } from '../keys.ts';
+import { maxPlanBytes, readPlanJson } from '../runs/plan-json.ts';
 import { getRun, updateRun } from '../runs/runs.ts';
 import { putCostDetails } from './cost-details.ts';
 
 /** Cost estimates: the record on the run (run/cost-estimate.ts), and before it the object with each resource. */
 
-/** With what is read from it, this takes 310 MB; functions have 512. */
-const maxPlanBytes = 128 * 1024 * 1024;
 const mebibytes = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)} MiB`;
 
 type Outcome = Pick<CostEstimate, 'status'> & Partial<CostEstimate>;
@@ -37,11 +34,12 @@ const summary = ({ matched, unmatched, prior, proposed }: Estimate): Outcome => 
   };
 };
 
-const estimatePlan = async ({ id, plan }: Run): Promise<Outcome> => {
+const estimatePlan = async (run: Run): Promise<Outcome> => {
+  const { id, plan } = run;
   if (!plan.report?.artifacts?.includes('plan-json')) {
     return errored('The plan left nothing to estimate: it is not there in JSON.');
   }
-  const json = await getLargeObject(objects.artifact(id, 'plan', 'plan-json'), maxPlanBytes);
+  const json = await readPlanJson(run);
   if (json === undefined) return errored('The plan in JSON is no longer there.');
   if (typeof json === 'number') {
     return errored(

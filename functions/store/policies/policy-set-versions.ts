@@ -1,7 +1,7 @@
 import { archiveLimits, readArchive } from '../../policies/archive.ts';
 import { type Bundle, bundleOf } from '../../policies/bundle.ts';
 import { PolicySetError } from '../../policies/policy-blocks.ts';
-import { getObject, getObjectUpTo, putObject } from '../bucket.ts';
+import { getObject, getObjectUpTo, presignUpload, putObject } from '../bucket.ts';
 import { hashSecret as digestOf, newId } from '../id.ts';
 import { type Key, keys, objects } from '../keys.ts';
 import { batchGet, create, get, queryAll, update } from '../table.ts';
@@ -25,7 +25,13 @@ export interface PolicySetVersion {
 }
 
 /** How long an upload URL is good for, in seconds. */
-export const uploadSeconds = 3600;
+const uploadSeconds = 3600;
+
+const uploadName = (id: string): string => `${id}.tar.gz`;
+
+/** Takes any content; what counts is what is read when it is accepted. */
+export const policyUploadUrl = ({ id }: PolicySetVersion): Promise<string> =>
+  presignUpload(uploadName(id), uploadSeconds);
 
 /** Undefined when the set is gone. */
 export const createPolicySetVersion = async (set: PolicySet): Promise<PolicySetVersion | undefined> => {
@@ -72,7 +78,7 @@ type Ingested = Pick<PolicySetVersion, 'status' | 'bundleKey' | 'policyCount' | 
 
 const ingest = async (version: PolicySetVersion, set: PolicySet): Promise<Ingested | undefined> => {
   const most = archiveLimits.packedBytes;
-  const archive = await getObjectUpTo(objects.policyArchive(version.id), most);
+  const archive = await getObjectUpTo(objects.upload(uploadName(version.id)), most);
   if (archive === undefined) return undefined;
   try {
     if (typeof archive === 'number') {

@@ -37,7 +37,10 @@ export const purgePhase = async (run: Run, phase: PhaseName): Promise<Run | unde
     const key = objects.artifact(run.id, phase, artifact);
     if (await objectSize(key)) await putObject(key, '');
   }
-  const states = phase === 'apply' ? [objects.erroredState(run.workspaceId, run.id), objects.leftState(run.id)] : [];
+  const states =
+    phase === 'apply'
+      ? [objects.erroredState(run.workspaceId, run.id, run.unsaved?.copy), objects.leftState(run.id)]
+      : [];
   for (const key of states) if (await objectSize(key)) await putObject(key, '');
   const pieces = await queryAll<Key>({ pk: keys.log(run.id, phase, 0).pk });
   for (const { pk, sk } of pieces) await remove({ pk, sk });

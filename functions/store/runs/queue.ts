@@ -77,8 +77,8 @@ const giveBack = (workspaceId: string, runId: string, run: Run | undefined): Pro
 
 const unsavedOf = (run: Run | undefined): UnsavedState | undefined => {
   if (!run?.unsaved) return undefined;
-  const { stored: _, ...unsaved } = run.unsaved;
-  return unsaved;
+  const { runId, serial, lineage, md5 } = run.unsaved;
+  return { runId, serial, lineage, ...(md5 === undefined ? {} : { md5 }) };
 };
 
 /** Gives back what was locked for a run after it had left: the write of somebody who was cut off came late. */

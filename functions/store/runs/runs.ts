@@ -20,6 +20,7 @@ export interface NewRun extends RunOptions {
   /** Given by a caller that wrote the run's inputs first; else made here. */
   id?: string;
   configurationVersionId: string;
+  archive?: Run['archive'];
   ingress?: Run['ingress'];
   createdBy: string;
   source: string;

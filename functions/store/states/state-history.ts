@@ -3,7 +3,8 @@ import { type Key, keys, objects } from '../keys.ts';
 import { batchGet, query, update } from '../table.ts';
 import { now } from '../time.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
-import { getStateVersion, type StateVersion } from './state-versions.ts';
+import { jsonKey } from './state-json.ts';
+import { getStateVersion, jsonUploadName, type StateVersion } from './state-versions.ts';
 
 /** A workspace's state versions as a list, and what becomes of the content of those that are not needed any more. */
 
@@ -94,8 +95,15 @@ export const purgeState = async (version: StateVersion): Promise<StateVersion | 
   const purged = await change(version, 'backing_data_soft_deleted', 'backing_data_permanently_deleted');
   const again = version.status === 'backing_data_permanently_deleted';
   if (!purged && !again) return undefined;
-  const { workspaceId, id } = version;
-  for (const key of [objects.state, objects.jsonState, objects.outputs]) await putObject(key(workspaceId, id), '');
+  const { workspaceId, id, sha256, outputsSha256, uploadKey } = version;
+  const held = [
+    objects.state(workspaceId, id, sha256),
+    jsonKey(version),
+    objects.outputs(workspaceId, id, outputsSha256),
+    objects.upload(jsonUploadName(id)),
+    ...(uploadKey ? [uploadKey] : []),
+  ];
+  for (const key of held) await putObject(key, '');
   await update(keys.stateVersion(id), { remove: ['summary'], condition: 'attribute_exists(pk)' });
   return purged ?? version;
 };

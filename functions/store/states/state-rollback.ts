@@ -1,20 +1,20 @@
-import { getObject, putObject } from '../bucket.ts';
-import { objects } from '../keys.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
 import { md5Of } from './state-content.ts';
+import { readState, sha256Of } from './state-integrity.ts';
 import { copyJson } from './state-json.ts';
-import { createStateVersion, finalizeStateVersion, type StateVersion } from './state-versions.ts';
+import { createStateVersion, type StateVersion, storeContent } from './state-versions.ts';
 
 /**
  * Makes an older state current again, as a new version: the same content under the next serial (state.md: rollback).
  * `conflict` says in plain words why not.
+ * @throws {DamagedContentError} when the older one is not what it was
  */
 export const duplicateState = async (
   workspace: Workspace,
   source: StateVersion,
   userId: string,
 ): Promise<{ stateVersion: StateVersion } | { conflict: string }> => {
-  const content = await getObject(objects.state(workspace.id, source.id));
+  const content = await readState(source);
   if (!content) return { conflict: `The content of state version ${source.id} is gone.` };
   const serial = (workspace.state?.serial ?? source.serial) + 1;
   const state = { ...(JSON.parse(content.toString('utf8')) as object), serial };
@@ -25,6 +25,7 @@ export const duplicateState = async (
     serial,
     lineage: source.lineage,
     md5: md5Of(bytes),
+    sha256: sha256Of(bytes),
     size: bytes.length,
     // It may be of another lineage: state that was replaced by force.
     force: true,
@@ -32,10 +33,9 @@ export const duplicateState = async (
     rollbackOf: source.id,
   });
   if ('conflict' in result) return result;
-  if (!result.stored) {
-    await copyJson(source, result.stateVersion.id);
-    await putObject(objects.state(workspace.id, result.stateVersion.id), bytes);
-  }
-  const stateVersion = await finalizeStateVersion(result.stateVersion);
-  return stateVersion.refusal ? { conflict: stateVersion.refusal } : { stateVersion };
+  if (result.stored) return { stateVersion: result.stateVersion };
+  const stateVersion = await storeContent(result.stateVersion, bytes);
+  if (stateVersion.refusal) return { conflict: stateVersion.refusal };
+  await copyJson(source, stateVersion);
+  return { stateVersion };
 };

@@ -1,11 +1,12 @@
 import { isSameState, stateConflict } from '../../run/state.ts';
-import { getObject, getObjectUpTo, presignPut, putObject } from '../bucket.ts';
+import { getObject, getObjectUpTo, presignUpload, putObject } from '../bucket.ts';
 import { newId } from '../id.ts';
 import { type Key, keys, objects } from '../keys.ts';
 import { discardStalePlans } from '../runs/saved-plans.ts';
 import { type Change, create, get, query, update } from '../table.ts';
 import { countOne, getWorkspace, type Workspace } from '../workspaces/workspaces.ts';
 import { InvalidStateError, md5Of, parseState, type StateContent, type StateSummary } from './state-content.ts';
+import { checkContent, sha256Of } from './state-integrity.ts';
 
 /**
  * State versions (state.md). The content lies in the bucket; the record says what it is. A version becomes the
@@ -18,6 +19,12 @@ export interface StateVersion {
   serial: number;
   lineage: string;
   md5: string;
+  /** Hex SHA-256 of the content, which lies under it; before the version is finalized only where its writer said it. */
+  sha256?: string;
+  /** Where an upload is awaited that may have any content; what counts is copied from there. */
+  uploadKey?: string;
+  /** Hex SHA-256 of the object that {@link readSummary} reads. */
+  outputsSha256?: string;
   /** Discarded: its content never fitted, see `refusal`. */
   status: 'pending' | 'finalized' | 'discarded' | 'backing_data_soft_deleted' | 'backing_data_permanently_deleted';
   /** A snapshot taken while Terraform still applied. */
@@ -40,6 +47,8 @@ export interface StateVersion {
   outputCount?: number;
   /** It is known as JSON too (store/states/state-json.ts). */
   hasJson?: boolean;
+  /** Which object that is, and its SHA-256; absent in versions of before. */
+  json?: { copy: string; sha256: string };
   /**
    * Resources, modules and providers as JSON text (their names are Terraform's, not ours), while that is small; always in
    * the object that {@link readSummary} reads.
@@ -56,6 +65,8 @@ export interface NewStateVersion {
   serial: number;
   lineage: string;
   md5: string;
+  /** Known when the content is; without it the version takes an upload of any content that has the MD5. */
+  sha256?: string;
   size?: number;
   /** Skips the checks of serial and lineage, not the lock. */
   force: boolean;
@@ -65,7 +76,8 @@ export interface NewStateVersion {
 }
 
 export const maxStateBytes = 64 * 1024 * 1024;
-const uploadSeconds = 3600;
+/** Clients upload at once. */
+const uploadSeconds = 900;
 /** A summary above that is left to the object: it would cost every reader of the record. */
 const inlineSummaryBytes = 8192;
 
@@ -77,10 +89,15 @@ interface Pointer extends Key {
 export const getStateVersion = (id: string): Promise<StateVersion | undefined> =>
   get<StateVersion>(keys.stateVersion(id));
 
-export const uploadUrls = async ({ workspaceId, id }: StateVersion): Promise<{ state: string; json: string }> => {
+export const stateUploadName = (id: string): string => `${id}.tfstate`;
+/** Where a state's form as JSON is awaited, which nobody announces. */
+export const jsonUploadName = (id: string): string => `${id}.json`;
+
+/** For whoever made the version and may write it, while it is pending. */
+export const uploadUrls = async ({ id }: StateVersion): Promise<{ state: string; json: string }> => {
   const [state, json] = await Promise.all([
-    presignPut(objects.state(workspaceId, id), uploadSeconds),
-    presignPut(objects.jsonState(workspaceId, id), uploadSeconds),
+    presignUpload(stateUploadName(id), uploadSeconds),
+    presignUpload(jsonUploadName(id), uploadSeconds),
   ]);
   return { state, json };
 };
@@ -89,7 +106,8 @@ const holdsLock = ({ lock }: Workspace, runId: string | undefined, userId: strin
   lock?.kind === 'run' ? lock.runId === runId : lock?.kind === 'user' && runId === undefined && lock.userId === userId;
 
 /** The same content again: the current version, or one whose upload has not come yet (clients repeat POSTs). */
-const findRepeat = async ({ workspace, serial, lineage, md5 }: NewStateVersion): Promise<StateVersion | undefined> => {
+const findRepeat = async (wanted: NewStateVersion): Promise<StateVersion | undefined> => {
+  const { workspace, serial, lineage, md5, sha256, runId, userId } = wanted;
   const pointers = await query<Pointer>({
     pk: keys.workspace(workspace.id).pk,
     prefix: keys.workspaceStateVersion(workspace.id, serial, '').sk,
@@ -97,7 +115,9 @@ const findRepeat = async ({ workspace, serial, lineage, md5 }: NewStateVersion):
   for (const pointer of pointers.filter((p) => p.md5 === md5)) {
     const version = await getStateVersion(pointer.stateVersionId);
     if (version?.lineage !== lineage) continue;
-    if (version.status === 'pending' || version.id === workspace.state?.id) return version;
+    if (version.id === workspace.state?.id) return version;
+    const isOwn = version.runId === runId && version.userId === userId && version.sha256 === sha256;
+    if (version.status === 'pending' && isOwn) return version;
   }
   return undefined;
 };
@@ -117,9 +137,11 @@ export const createStateVersion = async (
   const conflict = force ? undefined : stateConflict(workspace.state, wanted);
   if (conflict) return { conflict };
   const repeat = await findRepeat(wanted);
+  const id = newId('sv');
   const stateVersion: StateVersion = repeat ?? {
     ...rest,
-    id: newId('sv'),
+    id,
+    ...(wanted.sha256 === undefined ? { uploadKey: objects.upload(stateUploadName(id)) } : {}),
     organization: workspace.organization,
     workspaceId: workspace.id,
     status: 'pending',
@@ -128,7 +150,7 @@ export const createStateVersion = async (
     ...(force ? { replaces: workspace.state?.id ?? null } : {}),
   };
   if (!repeat) {
-    const { id, serial, md5 } = stateVersion;
+    const { serial, md5 } = stateVersion;
     await create({ ...keys.stateVersion(id), ...stateVersion });
     await create({ ...keys.workspaceStateVersion(workspace.id, serial, id), stateVersionId: id, md5 });
     await countOne(workspace.id, 'stateVersionCount');
@@ -145,6 +167,9 @@ const check = (version: StateVersion, bytes: Buffer | number): StateContent => {
   if (md5 !== version.md5) {
     throw new InvalidStateError(`The uploaded state has MD5 ${md5}, announced was ${version.md5}. Upload it again.`);
   }
+  if (version.sha256 !== undefined && sha256Of(bytes) !== version.sha256) {
+    throw new InvalidStateError('The uploaded state has not the SHA-256 that was announced. Upload it again.');
+  }
   const content = parseState(bytes);
   if (content.serial !== version.serial || content.lineage !== version.lineage) {
     throw new InvalidStateError(
@@ -154,10 +179,19 @@ const check = (version: StateVersion, bytes: Buffer | number): StateContent => {
   return content;
 };
 
-/** Makes it current, if its writer still holds the workspace and it may follow what is current now. */
-const becomeCurrent = async (version: StateVersion, resources: number): Promise<string | undefined> => {
+/** Another content was accepted for the version meanwhile: that one counts. */
+class SupersededError extends Error {
+  override name = 'SupersededError';
+}
+
+/**
+ * Makes it current, if its writer still holds the workspace and it may follow what is current now.
+ * @throws {InvalidStateError} when it may not
+ * @throws {SupersededError}
+ */
+const becomeCurrent = async (version: StateVersion, sha256: string, resources: number): Promise<void> => {
   const { id, workspaceId, serial, lineage, md5, runId, userId, replaces } = version;
-  const values: Record<string, unknown> = { ':holder': runId ?? userId, ':id': id };
+  const values: Record<string, unknown> = { ':holder': runId ?? userId, ':id': id, ':sha256': sha256 };
   let follows = 'attribute_not_exists(#state) OR (#state.lineage = :lineage AND #state.serial < :serial)';
   if (replaces === undefined) Object.assign(values, { ':lineage': lineage, ':serial': serial });
   else if (replaces === null) follows = 'attribute_not_exists(#state)';
@@ -165,50 +199,86 @@ const becomeCurrent = async (version: StateVersion, resources: number): Promise<
     follows = '#state.id = :replaces';
     values[':replaces'] = replaces;
   }
+  const again = '#state.id = :id AND (attribute_not_exists(#state.sha256) OR #state.sha256 = :sha256)';
   const change: Change = {
-    set: { state: { id, serial, lineage, md5, at: new Date().toISOString(), resources } },
-    condition: `#lock.${runId ? 'runId' : 'userId'} = :holder AND (#state.id = :id OR ${follows})`,
+    set: { state: { id, serial, lineage, md5, sha256, at: new Date().toISOString(), resources } },
+    condition: `#lock.${runId ? 'runId' : 'userId'} = :holder AND ((${again}) OR ${follows})`,
     names: { '#lock': 'lock' },
     values,
   };
   const updated = await update<Workspace>(keys.workspace(workspaceId), change);
   if (updated) {
     await discardStalePlans(updated, runId);
-    return undefined;
+    return;
   }
   const workspace = await getWorkspace(workspaceId);
-  if (!workspace) return 'The workspace is gone.';
-  if (isSameState(workspace.state, version)) return undefined;
-  const conflict = replaces === undefined ? stateConflict(workspace.state, version) : undefined;
-  return conflict ?? 'The workspace was unlocked, or its state changed, before the new state was uploaded.';
+  if (!workspace) throw new InvalidStateError('The workspace is gone.');
+  const { state } = workspace;
+  if (state?.id === id && state.sha256 !== undefined && state.sha256 !== sha256) throw new SupersededError();
+  if (isSameState(state, version)) return;
+  const conflict = replaces === undefined ? stateConflict(state, version) : undefined;
+  throw new InvalidStateError(
+    conflict ?? 'The workspace was unlocked, or its state changed, before the new state was uploaded.',
+  );
 };
+
+/** A state whose content is here, and perhaps how it is said in JSON. */
+interface Content {
+  state: Buffer<ArrayBuffer>;
+  json?: StateVersion['json'];
+}
+
+/**
+ * Puts a state where it is read, once: under its checksum. `upload`: it lies elsewhere yet.
+ * @returns what the record says of it
+ */
+const keep = async (version: StateVersion, content: StateContent, bytes: Buffer<ArrayBuffer>, isUpload: boolean) => {
+  const { id, workspaceId } = version;
+  const { outputs, instances, resources, modules, providers } = content;
+  const summary = JSON.stringify({ resources, modules, providers });
+  const all: StateSummary = { outputs, instances, resources, modules, providers };
+  const whole = JSON.stringify(all);
+  const [sha256, outputsSha256] = [version.sha256 ?? sha256Of(bytes), sha256Of(whole)];
+  const outputsKey = objects.outputs(workspaceId, id, outputsSha256);
+  await Promise.all([
+    putObject(outputsKey, whole, 'application/json', outputsSha256),
+    isUpload ? putObject(objects.state(workspaceId, id, sha256), bytes, undefined, sha256) : undefined,
+  ]);
+  return {
+    sha256,
+    outputsSha256,
+    size: bytes.length,
+    terraformVersion: content.terraformVersion,
+    outputCount: outputs.length,
+    ...(summary.length <= inlineSummaryBytes ? { summary } : {}),
+  };
+};
+
+/** Where its content is awaited. */
+const sourceOf = ({ id, workspaceId, sha256, uploadKey }: StateVersion): string =>
+  uploadKey ?? objects.state(workspaceId, id, sha256);
 
 /**
  * Checks an uploaded state and makes it current. Still `pending` while nothing was uploaded; `discarded`, with its
- * `refusal`, when it cannot be. Anybody may call it at any time and as often as they like. 2 writes and 2 S3 requests.
- * @param stored its content, for who has just stored it; else it is read
+ * `refusal`, when it cannot be. Anybody may call it at any time and as often as they like. 2 writes and 2 S3 requests, 3
+ * of what came by an upload of any content.
+ * @param stored its content, for who has just stored it under its checksum; else it is read
  */
-export const finalizeStateVersion = async (version: StateVersion, stored?: Buffer): Promise<StateVersion> => {
+export const finalizeStateVersion = async (version: StateVersion, stored?: Content): Promise<StateVersion> => {
   if (version.status !== 'pending') return version;
-  const { workspaceId, id } = version;
-  const bytes = stored ?? (await getObjectUpTo(objects.state(workspaceId, id), maxStateBytes));
+  const bytes = stored?.state ?? (await getObjectUpTo(sourceOf(version), maxStateBytes));
   if (bytes === undefined) return version;
   try {
     const content = check(version, bytes);
-    const { outputs, instances, resources, modules, providers } = content;
-    const summary = JSON.stringify({ resources, modules, providers });
-    const all: StateSummary = { outputs, instances, resources, modules, providers };
-    await putObject(objects.outputs(workspaceId, id), JSON.stringify(all), 'application/json');
-    const refusal = await becomeCurrent(version, content.managed);
-    if (refusal) throw new InvalidStateError(refusal);
+    const kept = await keep(version, content, bytes as Buffer<ArrayBuffer>, !stored && version.sha256 === undefined);
+    await becomeCurrent(version, kept.sha256, content.managed);
     return settle(version, {
       status: 'finalized',
-      size: typeof bytes === 'number' ? bytes : bytes.length,
-      terraformVersion: content.terraformVersion,
-      outputCount: outputs.length,
-      ...(summary.length <= inlineSummaryBytes ? { summary } : {}),
+      ...kept,
+      ...(stored?.json ? { hasJson: true, json: stored.json } : {}),
     });
   } catch (error) {
+    if (error instanceof SupersededError) return (await getStateVersion(version.id)) ?? version;
     if (!(error instanceof InvalidStateError)) throw error;
     return settle(version, { status: 'discarded', refusal: error.message });
   }
@@ -245,17 +315,42 @@ const kept = (version: StateVersion): StateVersion => {
   return version;
 };
 
-/**
- * Stores the content of a state that was announced, and makes it current.
- * @throws {StateNotKeptError} when it is not what was announced, or may not follow what is current
- */
-export const storeState = async (version: StateVersion, content: Buffer<ArrayBuffer>): Promise<StateVersion> => {
-  await putObject(objects.state(version.workspaceId, version.id), content);
-  return kept(await finalizeStateVersion(version, content));
+/** Stores the content of a state that was announced, and makes it current; `refusal` says why it is not. */
+export const storeContent = async (
+  version: StateVersion,
+  state: Buffer<ArrayBuffer>,
+  json?: Buffer<ArrayBuffer>,
+): Promise<StateVersion> => {
+  const { id, workspaceId } = version;
+  const sha256 = sha256Of(state);
+  const jsonSha256 = json && sha256Of(json);
+  await Promise.all([
+    putObject(objects.state(workspaceId, id, sha256), state, undefined, sha256),
+    json && jsonSha256
+      ? putObject(objects.jsonState(workspaceId, id, jsonSha256), json, 'application/json', jsonSha256)
+      : undefined,
+  ]);
+  return finalizeStateVersion(version, {
+    state,
+    ...(jsonSha256 ? { json: { copy: jsonSha256, sha256: jsonSha256 } } : {}),
+  });
 };
 
-/** Outputs with their values, and what the state consists of; undefined before the version is finalized. */
-export const readSummary = async ({ workspaceId, id }: StateVersion): Promise<StateSummary | undefined> => {
-  const object = await getObject(objects.outputs(workspaceId, id));
-  return object && (JSON.parse(object.toString('utf8')) as StateSummary);
+/**
+ * As {@link storeContent}, for a writer who needs to know.
+ * @throws {StateNotKeptError} when it is not what was announced, or may not follow what is current
+ */
+export const storeState = async (version: StateVersion, state: Buffer<ArrayBuffer>): Promise<StateVersion> =>
+  kept(await storeContent(version, state));
+
+/**
+ * Outputs with their values, and what the state consists of; undefined before the version is finalized.
+ * @throws {DamagedContentError}
+ */
+export const readSummary = async (version: StateVersion): Promise<StateSummary | undefined> => {
+  const { id, workspaceId, outputsSha256 } = version;
+  const object = await getObject(objects.outputs(workspaceId, id, outputsSha256));
+  if (!object) return undefined;
+  checkContent(`What state version ${id} consists of`, object, outputsSha256);
+  return JSON.parse(object.toString('utf8')) as StateSummary;
 };

@@ -27,8 +27,8 @@ export const findUnsaved = async ({ id, workspaceId, apply }: Run): Promise<Run[
   const [found, workspace] = await Promise.all([peekObject(left, headBytes), getWorkspace(workspaceId)]);
   const known = apply.report?.unsavedState ?? (found && identify(found.head.toString('utf8')));
   if (!known) return undefined;
-  const unsaved = { runId: id, ...known, stored: !!found?.size };
-  if (covers(workspace?.state, unsaved)) return undefined;
-  if (unsaved.stored) await copyObject(left, objects.erroredState(workspaceId, id));
-  return unsaved;
+  if (covers(workspace?.state, { runId: id, ...known })) return undefined;
+  const copy = found?.size ? found.etag.replaceAll(/\W/g, '') : undefined;
+  const sha256 = copy && (await copyObject(left, objects.erroredState(workspaceId, id, copy), found?.etag));
+  return { runId: id, ...known, ...(sha256 ? { stored: true, copy, sha256 } : { stored: false }) };
 };

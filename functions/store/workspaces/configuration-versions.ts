@@ -1,5 +1,5 @@
 import type { Ingress } from '../../run/run.ts';
-import { peekObject, putObject } from '../bucket.ts';
+import { copyObject, type Peek, peekObject, presignUpload, putObject } from '../bucket.ts';
 import { newId } from '../id.ts';
 import { type Key, keys, objects } from '../keys.ts';
 import { batchGet, create, get, query, update } from '../table.ts';
@@ -38,7 +38,24 @@ export interface ConfigurationVersion {
   errorMessage?: string;
   /** Bytes of the archive once it is there. */
   size?: number;
+  /** Where the upload is awaited; absent in versions of before, whose archive stays where it was uploaded to. */
+  uploadKey?: string;
+  /** What was accepted, where no upload leads; absent in versions of before. */
+  archive?: Archive;
+  /** Found in the archive, for that working directory; `key` is null when there is none. */
+  readme?: { directory: string; key: string | null };
 }
+
+/** A configuration as it was accepted: what is reviewed, planned and applied. */
+export interface Archive {
+  key: string;
+  /** Hex; absent in what was accepted before checksums were kept. */
+  sha256?: string;
+}
+
+/** Where it is read. */
+export const archiveOf = ({ id, archive }: Pick<ConfigurationVersion, 'id' | 'archive'>): Archive =>
+  archive ?? { key: objects.configuration(id) };
 
 /** What an archive may have at most, packed. */
 export const maxArchiveBytes = 100 * 1024 * 1024;
@@ -51,11 +68,19 @@ export type NewConfigurationVersion = Pick<
   'organization' | 'workspaceId' | 'autoQueueRuns' | 'speculative' | 'provisional' | 'source' | 'ingress' | 'createdBy'
 >;
 
+const uploadName = (id: string): string => `${id}.tar.gz`;
+
+/** Takes any content; what counts is what is there when it is accepted. */
+export const configurationUploadUrl = ({ id }: ConfigurationVersion): Promise<string> =>
+  presignUpload(uploadName(id), uploadSeconds);
+
 export const createConfigurationVersion = async (given: NewConfigurationVersion): Promise<ConfigurationVersion> => {
   const createdAt = new Date().toISOString();
+  const id = newId('cv');
   const version: ConfigurationVersion = {
     ...given,
-    id: newId('cv'),
+    id,
+    uploadKey: objects.upload(uploadName(id)),
     status: 'pending',
     createdAt,
     statusTimestamps: { 'queued-at': createdAt },
@@ -85,7 +110,7 @@ const becomeCurrent = async ({ id, workspaceId, createdAt: at }: ConfigurationVe
 
 const gzipMagic = Buffer.from([0x1f, 0x8b]);
 
-const faultOf = ({ size, head }: { size: number; head: Buffer }): string | undefined => {
+const faultOf = ({ size, head }: Peek): string | undefined => {
   if (size === 0) return 'The uploaded configuration is empty. Upload a gzip-compressed tar archive (.tar.gz).';
   if (!head.equals(gzipMagic)) {
     return 'The uploaded configuration is not a gzip file. Upload a gzip-compressed tar archive (.tar.gz).';
@@ -97,14 +122,27 @@ const faultOf = ({ size, head }: { size: number; head: Buffer }): string | undef
 };
 
 /**
- * Looks whether the upload has come, and if so settles the status; S3 tells nobody at once, and clients wait for it
- * (api.md §3.3). One request to S3 while pending, none after.
+ * Takes the very content that was looked at to a place that nobody can upload to; undefined when there is another by now.
+ * Whoever does the same at the same time does it with the same result.
+ */
+const accept = async (id: string, from: string, { etag }: Peek): Promise<Archive | undefined> => {
+  const key = objects.configuration(id, etag.replaceAll(/\W/g, ''));
+  const sha256 = await copyObject(from, key, etag);
+  return sha256 === undefined ? undefined : { key, sha256 };
+};
+
+/**
+ * Looks whether the upload has come, and if so accepts it and settles the status; S3 tells nobody at once, and clients
+ * wait for it (api.md §3.3). One request to S3 while pending, one copy, none after.
  */
 export const checkUpload = async (version: ConfigurationVersion): Promise<ConfigurationVersion> => {
   if (version.status !== 'pending') return version;
-  const object = await peekObject(objects.configuration(version.id), gzipMagic.length);
+  const from = version.uploadKey ?? objects.configuration(version.id);
+  const object = await peekObject(from, gzipMagic.length);
   if (!object) return version;
   const fault = faultOf(object);
+  const archive = fault ? undefined : await accept(version.id, from, object);
+  if (!fault && !archive) return version;
   const status = fault ? 'errored' : 'uploaded';
   // First the workspace's: what is uploaded is not looked at again.
   if (!fault && !version.speculative && !version.provisional) await becomeCurrent(version);
@@ -113,6 +151,7 @@ export const checkUpload = async (version: ConfigurationVersion): Promise<Config
     set: {
       status,
       size: object.size,
+      archive,
       errorMessage: fault,
       [`statusTimestamps.${fault ? 'errored-at' : 'uploaded-at'}`]: at,
       'statusTimestamps.finished-at': at,
@@ -143,11 +182,13 @@ export const softDeleteConfiguration = (id: string): Promise<ConfigurationVersio
 export const restoreConfiguration = (id: string): Promise<ConfigurationVersion | undefined> =>
   to(id, 'uploaded', 'restore-backing-data-at', ['backing_data_soft_deleted']);
 
-/** Empties the object; the bucket lets go of what it held as of any old version of an object. May be repeated. */
+/** Empties the objects; the bucket lets go of what they held as of any old version of an object. May be repeated. */
 export const purgeConfiguration = async (id: string): Promise<ConfigurationVersion | undefined> => {
   const gone = 'backing_data_permanently_deleted';
   const purged = await to(id, gone, 'permanently-delete-backing-data-at', ['backing_data_soft_deleted', gone]);
-  if (purged) await putObject(objects.configuration(id), '');
+  const { archive, uploadKey, readme } = purged ?? {};
+  const held = purged ? [archive?.key ?? objects.configuration(id), uploadKey, readme?.key] : [];
+  for (const key of held) if (key) await putObject(key, '');
   return purged;
 };
 

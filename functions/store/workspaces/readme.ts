@@ -1,81 +1,91 @@
 import { constants, createGunzip } from 'node:zlib';
-import { getObject } from '../bucket.ts';
-import { objects } from '../keys.ts';
-import type { ConfigurationVersion } from './configuration-versions.ts';
+import { type TarEntry, TarError, tarEntries } from '../../policies/tar.ts';
+import { getObject, putObject } from '../bucket.ts';
+import { hashSecret as digestOf } from '../id.ts';
+import { keys, objects } from '../keys.ts';
+import { update } from '../table.ts';
+import { archiveOf, type ConfigurationVersion } from './configuration-versions.ts';
 
 /**
- * The README.md of a configuration, from its archive. Read here and not with a library: the API needs nothing else of an
- * archive, and a library for them is larger than most of its bundle.
+ * The README.md of a configuration. Whoever uploads an archive decides how much work it is to unpack, and a megabyte can
+ * be gigabytes: it is looked for once, with bounds on everything, and what was found is kept beside the archive.
  */
 
-/** How much of an archive is looked through, packed and unpacked; clients pack in the order of names. */
-const packedBytes = 8 * 1024 * 1024;
-const unpackedBytes = 128 * 1024 * 1024;
+/** How much of an archive is looked through, at most; clients pack in the order of names. */
+export const bounds = {
+  packedBytes: 4 * 1024 * 1024,
+  unpackedBytes: 32 * 1024 * 1024,
+  entries: 5000,
+  milliseconds: 1500,
+};
 /** What comes after in a longer one is left out. */
 const readmeBytes = 256 * 1024;
-const block = 512;
+/** No file that anybody means is named longer; names in archives can have megabytes. */
+const longestPath = 4096;
 
-/** A stream in pieces of any size; short at its end. */
-class Pieces {
-  readonly #source: AsyncIterator<Buffer>;
-  #rest: Buffer = Buffer.alloc(0);
-  read = 0;
-
-  constructor(source: AsyncIterable<Buffer>) {
-    this.#source = source[Symbol.asyncIterator]();
-  }
-
-  /** Reads `length` bytes and returns the first `keep` of them. */
-  async take(length: number, keep = length): Promise<Buffer> {
-    const kept: Buffer[] = [];
-    for (let done = 0; done < length; ) {
-      if (this.#rest.length === 0) {
-        const { value, done: over } = await this.#source.next();
-        if (over) break;
-        this.#rest = value;
-      }
-      const piece = this.#rest.subarray(0, length - done);
-      this.#rest = this.#rest.subarray(piece.length);
-      kept.push(piece.subarray(0, Math.max(0, keep - done)));
-      done += piece.length;
-      this.read += piece.length;
+/** Bytes as they are unpacked, until there are too many or it takes too long. */
+async function* unpacked(archive: Buffer): AsyncGenerator<Buffer> {
+  const source = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH, chunkSize: 256 * 1024 });
+  source.end(archive);
+  const end = Date.now() + bounds.milliseconds;
+  let bytes = 0;
+  try {
+    for await (const piece of source as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      if (bytes > bounds.unpackedBytes || Date.now() > end) return;
+      yield piece;
     }
-    return Buffer.concat(kept);
+  } finally {
+    source.destroy();
   }
 }
 
-const text = (bytes: Buffer): string => {
-  const end = bytes.indexOf(0);
-  return bytes.toString('utf8', 0, end < 0 ? bytes.length : end);
-};
+const pathOf = ({ name, isFile }: TarEntry): string =>
+  isFile && name.length <= longestPath ? name.replace(/^(?:\.?\/)+/, '').toLowerCase() : '';
 
-/** Files of a tar that are asked for by path, without `./` in front, as far as they can be found. POSIX.1-2001, pax. */
-async function* filesIn(source: AsyncIterable<Buffer>, wanted: (path: string) => boolean) {
-  const pieces = new Pieces(source);
-  let longName: string | undefined;
-  while (pieces.read < unpackedBytes) {
-    const header = await pieces.take(block);
-    if (header.length < block || header[0] === 0) return;
-    const size = Number.parseInt(text(header.subarray(124, 136)).trim() || '0', 8);
-    if (!Number.isSafeInteger(size) || size < 0) return;
-    const type = String.fromCharCode(header[156] ?? 0);
-    const prefix = text(header.subarray(345, 500));
-    const name = longName ?? `${prefix ? `${prefix}/` : ''}${text(header.subarray(0, 100))}`;
-    const path = name.replace(/^(\.?\/)+/, '');
-    const isName = type === 'x' || type === 'L';
-    const isFile = (type === '0' || type === '\0') && wanted(path);
-    const content = await pieces.take(
-      Math.ceil(size / block) * block,
-      isName || isFile ? Math.min(size, readmeBytes) : 0,
-    );
-    if (type === 'x') longName = /^\d+ path=(.*)$/m.exec(content.toString('utf8'))?.[1];
-    else longName = type === 'L' ? text(content) : undefined;
-    if (isFile) yield { path, content };
-  }
-}
+/** What is wrong with an archive, whoever runs Terraform with it is told. */
+const isArchives = (error: unknown): boolean =>
+  error instanceof TarError || String((error as NodeJS.ErrnoException).code).startsWith('Z_');
 
 /**
- * Of the working directory, else of the whole; undefined when there is none in the part that is looked through.
+ * Of the directory, else of the whole; undefined when there is none in the part that is looked through.
+ * @param directory relative to the configuration's root, empty for that
+ */
+export const findReadme = async (archive: Buffer, directory: string): Promise<Buffer | undefined> => {
+  const wanted = `${directory ? `${directory}/` : ''}readme.md`.toLowerCase();
+  const take = async ({ content }: TarEntry) => (await content()).subarray(0, readmeBytes);
+  let found: Buffer | undefined;
+  let entries = 0;
+  try {
+    for await (const entry of tarEntries(unpacked(archive))) {
+      if (++entries > bounds.entries) break;
+      const path = pathOf(entry);
+      if (path === wanted) return await take(entry);
+      if (path === 'readme.md') found = await take(entry);
+    }
+  } catch (error) {
+    if (!isArchives(error)) throw error;
+  }
+  return found;
+};
+
+/** Looks into the archive, and keeps what it found. 2 requests to S3 and 1 write. */
+const keepReadme = async (version: ConfigurationVersion, directory: string): Promise<string | undefined> => {
+  const archive = await getObject(archiveOf(version).key, { from: 0, length: bounds.packedBytes });
+  const found = archive && (await findReadme(archive, directory));
+  const key = found ? objects.readme(version.id, digestOf(`${directory}\n${version.archive?.sha256 ?? ''}`)) : null;
+  if (found && key) await putObject(key, new Uint8Array(found), 'text/markdown');
+  await update(keys.configurationVersion(version.id), {
+    set: { readme: { directory, key } },
+    condition: 'status = :uploaded',
+    values: { ':uploaded': 'uploaded' },
+  });
+  return found?.toString('utf8');
+};
+
+/**
+ * Of the working directory, else of the whole; undefined when there is none. The archive is read for the first who asks,
+ * and again when the working directory has changed.
  * @param directory relative to the configuration's root, null for that
  */
 export const readReadme = async (
@@ -83,23 +93,7 @@ export const readReadme = async (
   directory: string | null,
 ): Promise<string | undefined> => {
   if (version.status !== 'uploaded') return undefined;
-  const archive = await getObject(objects.configuration(version.id), { from: 0, length: packedBytes });
-  if (!archive) return undefined;
-  const inDirectory = `${directory ? `${directory}/` : ''}readme.md`.toLowerCase();
-  const unpacked = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
-  unpacked.end(archive);
-  let found: string | undefined;
-  try {
-    for await (const { path, content } of filesIn(unpacked, (name) => /^(.*\/)?readme\.md$/i.test(name))) {
-      const lower = path.toLowerCase();
-      if (lower === inDirectory) return content.toString('utf8');
-      if (lower === 'readme.md') found = content.toString('utf8');
-    }
-  } catch (error) {
-    // Whoever runs Terraform with it is told what is wrong with the archive.
-    if (!String((error as NodeJS.ErrnoException).code).startsWith('Z_')) throw error;
-  } finally {
-    unpacked.destroy();
-  }
-  return found;
+  const { readme } = version;
+  if (readme?.directory !== (directory ?? '')) return keepReadme(version, directory ?? '');
+  return readme.key === null ? undefined : (await getObject(readme.key))?.toString('utf8');
 };

@@ -108,7 +108,16 @@ export interface Workspace extends WorkspaceSettings, Edited {
   /** Most recent completed run. */
   latestRunId?: string;
   /** The current state version, with what a new one is checked against. */
-  state?: { id: string; serial: number; lineage: string; md5: string; at: string; resources: number };
+  state?: {
+    id: string;
+    serial: number;
+    lineage: string;
+    md5: string;
+    /** Hex, of the content; absent in states of before. */
+    sha256?: string;
+    at: string;
+    resources: number;
+  };
   /** The newest configuration version for a run that names none, and when that was created. */
   configuration?: { id: string; at: string };
   /** Runs whose saved plans may still be applied. */

@@ -1,11 +1,12 @@
 import * as v from 'valibot';
 import type { Run } from '../../../run/run.ts';
-import { presignGet, presignPut } from '../../../store/bucket.ts';
-import { objects } from '../../../store/keys.ts';
+import { presignGet } from '../../../store/bucket.ts';
 import { hasExpired } from '../../../store/retention.ts';
 import {
   archiveConfigurationVersion,
+  archiveOf,
   type ConfigurationVersion,
+  configurationUploadUrl,
   createConfigurationVersion,
   getConfigurationVersion,
   latestConfigurationVersion,
@@ -13,7 +14,6 @@ import {
   purgeConfiguration,
   restoreConfiguration,
   softDeleteConfiguration,
-  uploadSeconds,
 } from '../../../store/workspaces/configuration-versions.ts';
 import type { Workspace } from '../../../store/workspaces/workspaces.ts';
 import { type Answer, accepted, created, done, ok, redirect } from '../../answer.ts';
@@ -52,8 +52,7 @@ const create = async ({ request, subject, principal }: Context<Workspace>): Prom
     ingress: attributes['ingress-attributes'] ?? undefined,
     createdBy: principal.userId,
   });
-  const uploadUrl = await presignPut(objects.configuration(version.id), uploadSeconds);
-  return created(configurationVersionDocument(version, uploadUrl));
+  return created(configurationVersionDocument(version, await configurationUploadUrl(version)));
 };
 
 /** Clients wait here for their upload, and S3 tells of it later (api.md §3.3). */
@@ -105,7 +104,7 @@ const manage =
 
 const download = async (version: ConfigurationVersion | undefined): Promise<Answer> => {
   if (version?.status !== 'uploaded') throw notFound('The configuration was not uploaded.');
-  const key = objects.configuration(version.id);
+  const { key } = archiveOf(version);
   if (await hasExpired(key, version.createdAt)) {
     throw notFound(`The content of configuration version ${version.id} has expired. Upload the configuration again.`);
   }

@@ -3,6 +3,7 @@ import { isPhaseFinal } from '../../../run/status.ts';
 import { objectSize, presignGet } from '../../../store/bucket.ts';
 import { objects } from '../../../store/keys.ts';
 import { hasExpired } from '../../../store/retention.ts';
+import { checkStored } from '../../../store/states/state-integrity.ts';
 import { type Answer, noContent, ok, redirect } from '../../answer.ts';
 import { applyDocument, planDocument } from '../../documents/runs.ts';
 import { notFound, unavailable } from '../../errors.ts';
@@ -53,11 +54,12 @@ const jsonSchema = async ({ subject }: Context<Run>): Promise<Answer> => {
 };
 
 const erroredState = async ({ subject }: Context<Run>): Promise<Answer> => {
-  const key = objects.erroredState(subject.workspaceId, subject.id);
+  const key = objects.erroredState(subject.workspaceId, subject.id, subject.unsaved?.copy);
   if (subject.apply.content) throw notFound(`The content of the apply of run ${subject.id} is deleted.`);
   if (!(await objectSize(key))) {
     throw notFound(`The apply of run ${subject.id} left no state that could not become the workspace's.`);
   }
+  await checkStored(`The errored state of run ${subject.id}`, key, subject.unsaved?.sha256);
   return redirect(307, await presignGet(key, linkSeconds));
 };
 

@@ -1,11 +1,9 @@
-import { presignPut } from '../../../store/bucket.ts';
-import { objects } from '../../../store/keys.ts';
 import {
   checkPolicyUpload,
   createPolicySetVersion,
   listPolicySetVersions,
   type PolicySetVersion,
-  uploadSeconds,
+  policyUploadUrl,
 } from '../../../store/policies/policy-set-versions.ts';
 import type { PolicySet } from '../../../store/policies/policy-sets.ts';
 import {
@@ -35,7 +33,7 @@ const createVersion = async ({ subject }: Context<PolicySet>): Promise<Answer> =
   }
   const version = await createPolicySetVersion(subject);
   if (!version) throw notFound('The policy set was deleted meanwhile.');
-  const uploadUrl = await presignPut(objects.policyArchive(version.id), uploadSeconds);
+  const uploadUrl = await policyUploadUrl(version);
   return created(policySetVersionDocument(version, uploadUrl));
 };
 

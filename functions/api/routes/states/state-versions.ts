@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { presignGet, putObject } from '../../../store/bucket.ts';
+import { presignGet } from '../../../store/bucket.ts';
 import { objects } from '../../../store/keys.ts';
 import {
   findStateVersions,
@@ -9,7 +9,8 @@ import {
   restoreState,
   softDeleteState,
 } from '../../../store/states/state-history.ts';
-import { withJson } from '../../../store/states/state-json.ts';
+import { checkStored } from '../../../store/states/state-integrity.ts';
+import { jsonKey, withJson } from '../../../store/states/state-json.ts';
 import { duplicateState } from '../../../store/states/state-rollback.ts';
 import {
   createStateVersion,
@@ -17,6 +18,7 @@ import {
   getStateVersion,
   readSummary,
   type StateVersion,
+  storeContent,
   uploadUrls,
 } from '../../../store/states/state-versions.ts';
 import { findWorkspace, getWorkspace, type Workspace } from '../../../store/workspaces/workspaces.ts';
@@ -45,21 +47,22 @@ const create = async (context: Context<Workspace>): Promise<Answer> => {
   if ('conflict' in result) throw conflict(result.conflict);
   let version = result.stateVersion;
   if (content && !result.stored) {
-    if (json) await putObject(objects.jsonState(version.workspaceId, version.id), json);
-    await putObject(objects.state(version.workspaceId, version.id), content);
-    version = await finalizeStateVersion(version);
+    version = await storeContent(version, content, json);
     if (version.refusal) throw unprocessable('/data/attributes/state', `state: ${version.refusal}`);
   }
   return created(await documentOf(context, version));
 };
 
-const documentOf = async (
-  { request: { baseUrl }, granted }: Context<Subject>,
-  version: StateVersion,
-): Promise<Resource> => {
-  const links = { baseUrl, granted };
-  if (version.status === 'pending')
-    return stateVersionDocument(version, { ...links, upload: await uploadUrls(version), nextId: null });
+/** A URL for the upload is the right to write the state: for whoever made the version and may still write it. */
+const uploadsFor = ({ granted, principal }: Context<Subject>, { uploadKey, userId, runId }: StateVersion): boolean =>
+  uploadKey !== undefined && runId === undefined && userId === principal.userId && granted.has('state:write');
+
+const documentOf = async (context: Context<Subject>, version: StateVersion): Promise<Resource> => {
+  const links = { baseUrl: context.request.baseUrl, granted: context.granted };
+  if (version.status === 'pending') {
+    const upload = uploadsFor(context, version) ? await uploadUrls(version) : undefined;
+    return stateVersionDocument(version, { ...links, upload, nextId: null });
+  }
   const large = version.status === 'finalized' && !version.summary;
   const [complete, summary, nextId = null] = await Promise.all([
     withJson(version),
@@ -112,8 +115,9 @@ const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => 
   return list(request, page, total, data, included);
 };
 
-const download = async (version: StateVersion, key: string): Promise<Answer> => {
+const download = async (version: StateVersion, key: string, sha256: string | undefined): Promise<Answer> => {
   if (version.status !== 'finalized') throw notFound(`State version ${version.id} has no content.`);
+  await checkStored(`State version ${version.id}`, key, sha256);
   return redirect(302, await presignGet(key, downloadSeconds));
 };
 
@@ -165,7 +169,7 @@ export const stateVersionRoutes: Route[] = [
   route('GET', '/state-versions', 'state:read', workspaceOfFilters, listOfWorkspace),
   route('GET', base, 'state:read', sharedStateVersion, (context) => show(context, context.subject)),
   route('GET', `${base}/download`, 'state:read', sharedStateVersion, ({ subject }) =>
-    download(subject, objects.state(subject.workspaceId, subject.id)),
+    download(subject, objects.state(subject.workspaceId, subject.id, subject.sha256), subject.sha256),
   ),
   route(
     'POST',
@@ -183,11 +187,12 @@ export const stateVersionRoutes: Route[] = [
     manage('deleted for good', purgeState),
   ),
   route('GET', `${base}/json-download`, 'state:read', sharedStateVersion, async ({ subject }) => {
-    if (!(await withJson(subject)).hasJson) {
+    const version = await withJson(subject);
+    if (!version.hasJson) {
       throw notFound(
         `State version ${subject.id} is not known as JSON: whoever wrote it did not say it so, or not yet.`,
       );
     }
-    return download(subject, objects.jsonState(subject.workspaceId, subject.id));
+    return download(version, jsonKey(version), version.json?.sha256);
   }),
 ];

@@ -8,7 +8,8 @@ import {
 import { ECSClient, RunTaskCommand } from '@aws-sdk/client-ecs';
 import { DecryptCommand, GenerateDataKeyCommand, KMSClient } from '@aws-sdk/client-kms';
 import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
-import { getObject, objectSize, presignGet, presignPut, putObject } from '../../../../functions/store/bucket.ts';
+import { presign } from '../../../../functions/store/aws.ts';
+import { getObject, objectSize, presignGet, putObject } from '../../../../functions/store/bucket.ts';
 
 const clients = {
   dynamodb: new DynamoDBClient({}),
@@ -33,7 +34,7 @@ const objects: Record<string, (key: string) => Promise<unknown>> = {
   objectSize,
   putObject: (key) => putObject(key, `content of ${key}`),
   presignGet: (key) => presignGet(key, 60),
-  presignPut: (key) => presignPut(key, 60),
+  presignPut: async (key) => presign('s3', (await presignGet(key, 60)).split('?')[0] as string, 'PUT', 60),
 };
 
 interface Order {

@@ -1,0 +1,111 @@
+import { expect, it } from 'vitest';
+import { packFiles } from '../../functions/cli/archive.ts';
+import { until } from '../../functions/cli/client.ts';
+import { operate } from '../e2e/support/operator.ts';
+import {
+  client,
+  inState,
+  newName,
+  newWorkspace,
+  organization,
+  platform,
+  readLog,
+  resources,
+  untilConfirmable,
+  untilFinal,
+} from '../e2e/support/world.ts';
+import { capabilitiesIn, download, outsiderWith, put } from './uploads.ts';
+
+/** A configuration is uploaded, reviewed, and swapped before it is planned or applied. */
+
+const reviewed = await packFiles({ 'main.tf': resources(['reviewed']) });
+const evil = await packFiles({ 'main.tf': resources(['evil']) });
+
+const uploaded = async (workspaceId: string, archive: Uint8Array) => {
+  const version = await client.create(`/workspaces/${workspaceId}/configuration-versions`, 'configuration-versions', {
+    'auto-queue-runs': false,
+  });
+  const url = version.attributes['upload-url'] as string;
+  expect(await put(url, archive)).toBe(200);
+  await until(
+    () => client.get(`/configuration-versions/${version.id}`),
+    ({ attributes }) => attributes.status === 'uploaded',
+    30_000,
+  );
+  return { version, url };
+};
+
+it('a later upload to the same URL is in no plan and in no apply', async () => {
+  const workspace = await newWorkspace();
+  const { version, url } = await uploaded(workspace.id, reviewed);
+  await put(url, evil);
+  const run = await untilConfirmable(await client.createRun(workspace.id, {}, version.id));
+  await put(url, evil);
+  expect(await readLog(run, 'plan')).toMatch(/terraform_data\.reviewed/);
+  await client.act(run.id, 'apply');
+  expect((await untilFinal(run)).attributes.status).toBe('applied');
+  expect(await inState(workspace)).toEqual(['terraform_data.reviewed']);
+  const shown = await fetch(`${platform.url}/api/v2/configuration-versions/${version.id}/download`, {
+    headers: { authorization: `Bearer ${platform.token}` },
+  });
+  expect(Buffer.from(await shown.arrayBuffer()).equals(Buffer.from(reviewed))).toBe(true);
+});
+
+it('only the answer to its creation has the URL of an upload', async () => {
+  const workspace = await newWorkspace();
+  const path = `/workspaces/${workspace.id}/configuration-versions`;
+  const version = await client.create(path, 'configuration-versions', { 'auto-queue-runs': false });
+  expect(capabilitiesIn(version)).toHaveLength(1);
+  const reader = await outsiderWith(workspace, 'read');
+  for (const by of [client, reader.client]) {
+    expect(capabilitiesIn(await by.get(`/configuration-versions/${version.id}`))).toEqual([]);
+    expect(capabilitiesIn(await by.list(path))).toEqual([]);
+  }
+});
+
+// Only somebody inside of the storage can do this; on AWS, nobody this test could be.
+it.runIf(platform.awsEndpointUrl)('a runner refuses what is not the content that was accepted', async () => {
+  operate(platform);
+  const { putObject } = await import('../../functions/store/bucket.ts');
+  const { getConfigurationVersion } = await import('../../functions/store/workspaces/configuration-versions.ts');
+  const workspace = await newWorkspace();
+  const { version } = await uploaded(workspace.id, reviewed);
+  const { archive } = (await getConfigurationVersion(version.id)) ?? {};
+  await putObject(archive?.key as string, new Uint8Array(evil));
+  const run = await untilFinal(await client.createRun(workspace.id, {}, version.id));
+  expect(run.attributes.status).toBe('errored');
+  expect(await readLog(run, 'plan')).toMatch(/The configuration in storage is not what was recorded/);
+});
+
+it('policies that were taken in stay what they were, whatever is uploaded later', async () => {
+  const set = await client.create(`/organizations/${organization}/policy-sets`, 'policy-sets', {
+    name: newName('set'),
+    kind: 'opa',
+  });
+  const version = await client.create(`/policy-sets/${set.id}/versions`, 'policy-set-versions', {});
+  const [url = ''] = capabilitiesIn(version);
+  const hcl = 'policy "p" {\n  query = "data.p.deny"\n  enforcement_level = "mandatory"\n}\n';
+  const policy = (message: string) =>
+    packFiles({ 'policies.hcl': hcl, 'p.rego': `package p\ndeny contains "${message}"` });
+  expect(await put(url, await policy('reviewed'))).toBe(200);
+  const ready = await until(
+    () => client.get(`/policy-set-versions/${version.id}`),
+    ({ attributes }) => attributes.status !== 'pending',
+    30_000,
+  );
+  expect(ready.attributes.status).toBe('ready');
+  expect(capabilitiesIn(ready)).toEqual([]);
+  await put(url, await packFiles({ 'policies.hcl': '' }));
+  const after = await client.get(`/policy-set-versions/${version.id}`);
+  expect(after.attributes).toEqual(ready.attributes);
+});
+
+it('a reader downloads what was accepted, byte for byte', async () => {
+  const workspace = await newWorkspace();
+  const { version, url } = await uploaded(workspace.id, reviewed);
+  await put(url, evil);
+  const reader = await outsiderWith(workspace, 'read');
+  expect(await download(reader, `/configuration-versions/${version.id}/download`)).toBe(
+    Buffer.from(reviewed).toString('utf8'),
+  );
+});

@@ -1,0 +1,114 @@
+import { expect, it } from 'vitest';
+import { until } from '../../functions/cli/client.ts';
+import { operate } from '../e2e/support/operator.ts';
+import { client, newWorkspace, platform, startRun, untilFinal } from '../e2e/support/world.ts';
+import { stateFile } from '../support/state.ts';
+import { announce, capabilitiesIn, download, jsonUrl, lock, outsiderWith, put, stateUrl } from './uploads.ts';
+
+/** A state that somebody else wrote, or that was written already, is to be replaced behind everybody's back. */
+
+const outputs = (value: string) => ({ who: { value, type: 'string' } });
+const good = stateFile({ serial: 1, outputs: outputs('owner') });
+const evil = stateFile({ serial: 1, outputs: outputs('attacker') });
+const owner = { token: platform.token };
+const finalized = (id: string) =>
+  until(
+    () => client.get(`/state-versions/${id}`),
+    ({ attributes }) => attributes.status === 'finalized',
+    30_000,
+  );
+
+it('nobody but its writer sees where a pending state is uploaded', async () => {
+  const workspace = await newWorkspace();
+  await lock(client, workspace);
+  const version = await announce(client, workspace, good);
+  expect(capabilitiesIn(version)).toHaveLength(2);
+  for (const access of ['read', 'plan', 'write'] as const) {
+    const outsider = await outsiderWith(workspace, access);
+    for (const path of [
+      `/state-versions/${version.id}`,
+      `/workspaces/${workspace.id}/current-state-version?include=outputs`,
+      `/workspaces/${workspace.id}?include=current_state_version`,
+    ]) {
+      const shown = await outsider.client.call('GET', path).catch(({ status }) => status);
+      expect(capabilitiesIn(shown), `${access} ${path}`).toEqual([]);
+    }
+  }
+  expect(capabilitiesIn(await client.get(`/state-versions/${version.id}`))).toHaveLength(2);
+});
+
+it('the URL of a finalized state changes nothing that anybody reads', async () => {
+  const workspace = await newWorkspace();
+  await lock(client, workspace);
+  const version = await announce(client, workspace, good);
+  expect(await put(stateUrl(version) as string, good.text)).toBe(200);
+  expect(await put(jsonUrl(version) as string, '{"format_version":"1.0"}')).toBe(200);
+  const final = await finalized(version.id);
+  expect(capabilitiesIn(final)).toEqual([]);
+  const path = `/state-versions/${version.id}`;
+  expect(await download(owner, `${path}/json-download`)).toBe('{"format_version":"1.0"}');
+
+  await put(stateUrl(version) as string, evil.text);
+  await put(jsonUrl(version) as string, '{"format_version":"6.6.6"}');
+  expect(await download(owner, `${path}/download`)).toBe(good.text);
+  expect(await download(owner, `${path}/json-download`)).toBe('{"format_version":"1.0"}');
+  const [output] = await client.list(`/workspaces/${workspace.id}/current-state-version-outputs`);
+  expect(output?.attributes.value).toBe('owner');
+
+  // A run is given the right one, too.
+  await client.call('POST', `/workspaces/${workspace.id}/actions/unlock`);
+  const configuration = 'output "who" { value = "run" }';
+  const run = await untilFinal(await startRun(workspace, { 'main.tf': configuration }, { 'auto-apply': true }));
+  expect(run.attributes.status).toBe('applied');
+  // And so is who rolls back to it.
+  await lock(client, workspace);
+  const rolledBack = await client.call('PATCH', `/workspaces/${workspace.id}/state-versions`, {
+    data: {
+      type: 'state-versions',
+      relationships: { 'rollback-state-version': { data: { type: 'state-versions', id: version.id } } },
+    },
+  });
+  expect(JSON.parse(await download(owner, `/state-versions/${rolledBack.data.id}/download`)).outputs.who.value).toBe(
+    'owner',
+  );
+});
+
+it('another content than was announced is refused, and the next upload is not its', async () => {
+  const workspace = await newWorkspace();
+  await lock(client, workspace);
+  const version = await announce(client, workspace, good);
+  await put(stateUrl(version) as string, evil.text);
+  const refused = await until(
+    () => client.get(`/state-versions/${version.id}`),
+    ({ attributes }) => attributes.status !== 'pending',
+    30_000,
+  );
+  expect(refused.attributes).toMatchObject({ status: 'discarded', 'error-message': expect.stringMatching(/MD5/) });
+  await put(stateUrl(version) as string, good.text);
+  expect((await client.get(`/state-versions/${version.id}`)).attributes.status).toBe('discarded');
+});
+
+// Only somebody inside of the storage can do this; on AWS, nobody this test could be.
+it.runIf(platform.awsEndpointUrl)('what storage gives is refused when it is not what was recorded', async () => {
+  operate(platform);
+  const { putObject } = await import('../../functions/store/bucket.ts');
+  const { objects } = await import('../../functions/store/keys.ts');
+  const workspace = await newWorkspace();
+  await lock(client, workspace);
+  const version = await announce(client, workspace, good);
+  await put(stateUrl(version) as string, good.text);
+  const { sha256 } = (await finalized(version.id)).attributes;
+  await putObject(objects.state(workspace.id, version.id, sha256), evil.text);
+  expect(await download(owner, `/state-versions/${version.id}/download`)).toBe('409');
+  await expect(
+    client.call('PATCH', `/workspaces/${workspace.id}/state-versions`, {
+      data: {
+        type: 'state-versions',
+        relationships: { 'rollback-state-version': { data: { type: 'state-versions', id: version.id } } },
+      },
+    }),
+  ).rejects.toMatchObject({ status: 409 });
+  await client.call('POST', `/workspaces/${workspace.id}/actions/unlock`);
+  const run = await untilFinal(await startRun(workspace, { 'main.tf': 'output "who" { value = "run" }' }));
+  expect(run.attributes.status).toBe('errored');
+});

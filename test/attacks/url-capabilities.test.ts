@@ -1,0 +1,161 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { isSilent, newTask } from '../e2e/support/run-tasks.ts';
+import {
+  client,
+  newName,
+  newWorkspace,
+  organization,
+  platform,
+  type Resource,
+  resources,
+  startRun,
+  untilConfirmable,
+  untilFinal,
+} from '../e2e/support/world.ts';
+import { stateFile } from '../support/state.ts';
+import { announce, capabilitiesIn, lifeOf, lock, type Outsider, outsiderWith, put } from './uploads.ts';
+
+/** URLs and one-time secrets that carry a right: who is shown them, what they are good for, and until when. */
+
+let workspace: Resource;
+let run: Resource;
+let reader: Outsider;
+let stranger: Outsider;
+beforeAll(async () => {
+  workspace = await newWorkspace();
+  run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }));
+  reader = await outsiderWith(workspace, 'read');
+  stranger = await outsiderWith(await newWorkspace(), 'write');
+});
+
+/** Where a path of the API leads to, without going there. */
+const leads = async (token: string, path: string) => {
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = await fetch(`${platform.url}/api/v2${path}`, { headers, redirect: 'manual' });
+  await answer.arrayBuffer();
+  return { status: answer.status, url: answer.headers.get('location') ?? '' };
+};
+const status = async (url: string, init: RequestInit = {}) => {
+  const answer = await fetch(url, init);
+  await answer.arrayBuffer();
+  return answer.status;
+};
+
+describe('the URL of a log', () => {
+  const logUrl = async (by = client) => (await by.phase(run, 'plan')).attributes['log-read-url'] as string;
+
+  it('is for who may read the run, one log, and not for good', async () => {
+    const url = await logUrl();
+    expect(await status(url)).toBe(200);
+    expect(await logUrl(reader.client)).toBe(url);
+    await expect(logUrl(stranger.client)).rejects.toMatchObject({ status: 404 });
+    expect(await status(url.replace('/plan/', '/apply/'))).toBe(404);
+    const [, day = ''] = /\/(\d+)\.[\w-]+$/.exec(url) ?? [];
+    const days = Number(day) - Math.floor(Date.now() / 86_400_000);
+    expect(days).toBeGreaterThanOrEqual(1);
+    expect(days).toBeLessThanOrEqual(2);
+    expect(await status(url.replace(`/${day}.`, `/${Number(day) + 1}.`))).toBe(404);
+    expect(await status(url, { method: 'PUT', body: 'x' })).toBeGreaterThanOrEqual(400);
+  });
+});
+
+describe('a link to content', () => {
+  it.each([
+    ['a plan in JSON', () => `/runs/${run.id}/plan/json-output`, 'owner'],
+    ['a redacted plan', () => `/runs/${run.id}/plan/json-output-redacted`, 'reader'],
+    ['a configuration', () => `/runs/${run.id}/configuration-version/download`, 'reader'],
+  ])('%s is given to who may read it, for a minute, and for reading only', async (_, path, who) => {
+    const seen = await leads(platform.token, path());
+    expect(seen.status).toBeLessThan(308);
+    expect(lifeOf(seen.url)).toBeLessThanOrEqual(60);
+    expect(await put(seen.url, 'forged')).toBe(403);
+    expect(await status(seen.url)).toBe(200);
+    // Not the next object either.
+    expect(
+      await status(seen.url.replace(/\/runs\/run-\w{4}/, '/runs/run-AAAA').replace(/\/cv-\w{4}/, '/cv-AAAA')),
+    ).toBe(403);
+    const others = await leads(reader.token, path());
+    expect([others.status < 308, capabilitiesIn(others.url).length > 0 || others.url !== '']).toEqual(
+      who === 'reader' ? [true, true] : [false, false],
+    );
+    expect(await leads(stranger.token, path())).toEqual({ status: 404, url: '' });
+  });
+});
+
+describe('the URL of an upload', () => {
+  it('is short-lived, for one place that nobody reads', async () => {
+    const held = await newWorkspace();
+    await lock(client, held);
+    const path = `/workspaces/${held.id}/configuration-versions`;
+    const all = [
+      await announce(client, held, stateFile()),
+      await client.create(path, 'configuration-versions', { 'auto-queue-runs': false }),
+      await client.create(
+        `/policy-sets/${(await client.create(`/organizations/${organization}/policy-sets`, 'policy-sets', { name: newName('set'), kind: 'opa' })).id}/versions`,
+        'policy-set-versions',
+        {},
+      ),
+    ].flatMap(capabilitiesIn);
+    expect(all).toHaveLength(4);
+    for (const url of all) {
+      expect(lifeOf(url)).toBeLessThanOrEqual(3600);
+      expect(new URL(url).pathname).toMatch(/\/uploads\/[^/]+$/);
+      expect(await status(url)).toBe(403);
+      expect(await put(url.replace('/uploads/', '/states/'), 'forged')).toBe(403);
+    }
+  });
+
+  it('tells a stranger nothing that was not made for them', async () => {
+    const held = await newWorkspace();
+    await lock(client, held);
+    const version = await announce(client, held, stateFile());
+    await expect(stranger.client.get(`/state-versions/${version.id}`)).rejects.toMatchObject({ status: 404 });
+    await expect(announce(reader.client, held, stateFile())).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+describe('what a run task is sent', () => {
+  it('is dead once the run does not wait for it any more', async () => {
+    const { server, task } = await newTask(isSilent);
+    const watched = await newWorkspace();
+    await client.create(
+      `/workspaces/${watched.id}/tasks`,
+      'workspace-tasks',
+      { 'enforcement-level': 'mandatory', stages: ['post_plan'] },
+      { task: { data: { type: 'tasks', id: task.id } } },
+    );
+    const asking = await startRun(watched, { 'main.tf': resources(['a']) });
+    const { payload } = await server.request(2);
+    const { access_token: token, task_result_callback_url: callback = '', plan_json_api_url: plan = '' } = payload;
+    const withToken = { headers: { authorization: `Bearer ${token}` } };
+    expect(await status(plan, withToken)).toBe(200);
+    for (const other of [`/runs/${run.id}/plan/json-output`, `/runs/${asking.id}`, `/workspaces/${watched.id}`]) {
+      expect([401, 403, 404], other).toContain(await status(`${platform.url}/api/v2${other}`, withToken));
+    }
+    await client.act(asking.id, 'cancel');
+    await untilFinal(asking);
+    expect(await status(plan, withToken)).toBe(401);
+    const answer = JSON.stringify({ data: { type: 'task-results', attributes: { status: 'passed' } } });
+    const type = { 'content-type': 'application/vnd.api+json' };
+    const late = { method: 'PATCH', headers: { ...withToken.headers, ...type }, body: answer };
+    const answered = await fetch(callback, late);
+    expect(await answered.json()).toMatchObject({ data: { attributes: { status: 'unreachable' } } });
+    expect((await client.run(asking.id)).attributes.status).toBe('canceled');
+  });
+});
+
+describe('secrets that are good once', () => {
+  it.each([
+    ['a code of terraform login', '/oauth/token', { grant_type: 'authorization_code', code: 'A'.repeat(43) }],
+    ['a claim of a runner', '/runner/v1/claim', { claim: `run-${'A'.repeat(16)}.plan.${'A'.repeat(43)}`, nonce: 'n' }],
+  ])('%s that nobody was given is worth nothing', async (_, path, body) => {
+    const answer = await fetch(`${platform.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': path.startsWith('/oauth') ? 'application/x-www-form-urlencoded' : 'application/json' },
+      body: path.startsWith('/oauth') ? new URLSearchParams(body as Record<string, string>) : JSON.stringify(body),
+    });
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(answer.status).toBeLessThan(500);
+    expect(await answer.text()).not.toMatch(/sft_|X-Amz/);
+  });
+});

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { packFiles } from '../../functions/cli/archive.ts';
+import { Bench, jobFor } from './support.ts';
+import { until } from './until.ts';
+
+/** A runner works with what the control plane has recorded, and with nothing else that storage or disk may hold. */
+
+const bench = Bench.use();
+const digest = (content: Uint8Array, algorithm = 'sha256') => createHash(algorithm).update(content).digest('hex');
+const pack = async (name: string) =>
+  Buffer.from(await packFiles({ 'main.tf': `resource "terraform_data" "${name}" {}` }));
+const state = Buffer.from(JSON.stringify({ version: 4, serial: 1, lineage: 'l', outputs: {}, resources: [] }));
+
+describe('what a runner downloads', () => {
+  it('is used when it has the checksum that was recorded', async () => {
+    const archive = await pack('a');
+    bench.plane.objects.set('state', state);
+    const checksums = { configuration: `sha256:${digest(archive)}`, state: `md5:${digest(state, 'md5')}` };
+    const planned = await bench.run(jobFor(bench.plane, archive, { checksums }));
+    expect(planned.report).toMatchObject({ outcome: 'finished', resourceAdditions: 1 });
+    const plan = bench.artifact('plan', 'plan') as Buffer;
+    expect(planned.report?.checksums?.plan).toBe(digest(plan));
+    expect(Object.keys(planned.report?.checksums ?? {}).sort()).toEqual(planned.report?.artifacts?.toSorted());
+    const applied = await bench.run({ ...bench.applyJob(archive), checksums: { plan: `sha256:${digest(plan)}` } });
+    expect(applied.report).toMatchObject({ outcome: 'finished', resourceAdditions: 1 });
+  });
+
+  it.each([
+    ['The configuration', { configuration: `sha256:${digest(Buffer.from('reviewed'))}` }],
+    ['The state', { state: `sha256:${digest(Buffer.from('recorded'))}` }],
+    ['The state', { state: `md5:${digest(Buffer.from('recorded'), 'md5')}` }],
+  ])('%s is refused when it has another, and Terraform not started', async (what, checksums) => {
+    bench.plane.objects.set('state', state);
+    const { report, log } = await bench.run(jobFor(bench.plane, await pack('a'), { checksums }));
+    expect(report).toMatchObject({ outcome: 'errored', message: expect.stringContaining(`${what} in storage is not`) });
+    expect(report?.timings?.init).toBeUndefined();
+    expect(log).toContain('its');
+  });
+
+  it('a plan is refused when it is not the one that was reviewed', async () => {
+    const archive = await pack('evil');
+    const reviewed = await bench.run(jobFor(bench.plane, await pack('reviewed')));
+    const { report } = await bench.run(jobFor(bench.plane, archive));
+    expect(report?.outcome).toBe('finished');
+    const checksums = { plan: `sha256:${reviewed.report?.checksums?.plan}` };
+    const applied = await bench.run({ ...bench.applyJob(archive), checksums });
+    expect(applied.report?.message).toContain('The plan in storage is not');
+    expect(bench.plane.states).toEqual([]);
+  });
+});
+
+it('a plan file that changed while the runner stood by is not applied', async () => {
+  const archive = await pack('a');
+  bench.plane.hold = true;
+  const { claim, record: plan } = bench.plane.offer(jobFor(bench.plane, archive, { holdSeconds: 60 }));
+  const runner = bench.start(claim);
+  await until('the plan is reported', () => plan.report);
+  const folder = join(bench.directory, 'tmp', readdirSync(join(bench.directory, 'tmp'))[0] as string);
+  writeFileSync(join(folder, 'plan.tfplan'), 'forged');
+  const apply = bench.plane.handOver({ ...jobFor(bench.plane, archive), phase: 'apply' });
+  await runner.ended;
+  expect(apply.report).toMatchObject({
+    outcome: 'errored',
+    message: expect.stringContaining('plan file is not the one'),
+  });
+});
