@@ -24,6 +24,15 @@ it.each([
   }
 });
 
+it.each(['{"data":{"attributes":{"name":"\\ud800"}}}', '{"data":{"attributes":{"\\udfff":1}}}'])(
+  'answers 422 for half of a character: %s',
+  async (body) => {
+    const answer = await api.call('POST', path, { body });
+    expect([answer.status, answer.body.errors[0].detail]).toEqual([422, expect.stringMatching(/surrogate/)]);
+    expect(answer.body.errors[0].source.pointer).toMatch(/^\/data\/attributes/);
+  },
+);
+
 it('answers 400 for bytes that are not text', async () => {
   const { handler } = await import('../../functions/api/settings.ts');
   const { eventOf } = await import('../support/api.ts');
