@@ -43,7 +43,15 @@ it('has routes only in its table', () => {
   expect(others).toEqual([]);
 });
 
-it.each(['filter[no-such]', 'no-such', 'include', 'sort', 'search[no-such]', 'q[no-such]', 'filter[no-such][0][key]'])(
+it.each([
+  'filter[no-such]',
+  'scope[no-such]',
+  'include',
+  'sort',
+  'search[no-such]',
+  'q[no-such]',
+  'filter[no-such][0][key]',
+])(
   'answers 400 that names %s on every route',
   async (name) => {
     const wrong: string[] = [];
@@ -106,6 +114,11 @@ describe('values', () => {
   it('may be left empty', async () => {
     const empty = 'sort=&q=&filter[names]=&include=&filter[no-such]=';
     expect((await api.get(`${organization}/teams?${empty}`)).body.data.length).toBeGreaterThan(0);
+  });
+
+  it('of no route are let through: Terraform sends TagBindings={0xc000}', async () => {
+    expect((await api.get(`${organization}/teams?TagBindings=%7B0xc000%7D`)).status).toBe(200);
+    expect((await api.get(`${organization}/teams?scope=owned`)).status).toBe(400);
   });
 
   it('count once', async () => {
