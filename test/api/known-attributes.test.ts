@@ -20,7 +20,7 @@ beforeAll(async () => {
       path.startsWith('/api/v2/') && access !== 'anyone' && method !== 'GET' && method !== 'DELETE' && readsDocument
     );
   });
-}, 60_000);
+});
 afterAll(() => api.close());
 
 /** They read relationships or nothing alone. */

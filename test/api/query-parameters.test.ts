@@ -17,7 +17,7 @@ beforeAll(async () => {
   const all = routes.filter(({ path, access }) => path.startsWith('/api/v2/') && access !== 'anyone');
   reads = all.filter(({ method }) => method === 'GET');
   known = (await import('../../functions/api/query-parameters.ts')).queryParameters;
-}, 60_000);
+});
 afterAll(() => api.close());
 
 const targetOf = ({ method, path }: Route): string => `${method} ${path.replace('/api/v2', '')}`;
