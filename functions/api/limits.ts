@@ -36,11 +36,15 @@ export const checkEncoding = (type: string | undefined, encoding: string | undef
     throw unsupported('The body must not be compressed: leave Content-Encoding out.');
 };
 
+/** JSON can escape half of a character (`"\\ud800"`); the table cannot keep it. */
+const notUnicode = 'is not Unicode text: it has half of a surrogate pair';
+
 /** Without recursion: the deepest document is the one that somebody sends to break it. */
 export const checkShape = (document: unknown): void => {
   let level: [pointer: string, value: object][] = [];
   const look = (pointer: string, value: unknown) => {
     if (value !== null && typeof value === 'object') level.push([pointer, value]);
+    if (typeof value === 'string' && !value.isWellFormed()) throw unprocessable(pointer || '/', notUnicode);
   };
   look('', document);
   for (let depth = 0; level.length > 0; depth++) {
@@ -51,7 +55,10 @@ export const checkShape = (document: unknown): void => {
       if (Array.isArray(value) && value.length > limits.list) {
         throw unprocessable(pointer || '/', `a list may have at most ${limits.list} entries; send them in parts`);
       }
-      for (const [key, inner] of Object.entries(value)) look(`${pointer}/${key.slice(0, 100)}`, inner);
+      for (const [key, inner] of Object.entries(value)) {
+        if (!key.isWellFormed()) throw unprocessable(pointer || '/', notUnicode);
+        look(`${pointer}/${key.slice(0, 100)}`, inner);
+      }
     }
   }
 };

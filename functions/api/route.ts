@@ -18,6 +18,7 @@ import {
 import type { Granted } from './permissions/granted.ts';
 import type { Scope } from './permissions/grants.ts';
 import type { Permission } from './permissions/permissions.ts';
+import { checkParameters } from './query-parameters.ts';
 import type { ApiRequest } from './request.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -118,7 +119,10 @@ export const route = <S extends Subject>(
         ? grantedToTask(ofTask?.(subject, asking.run))
         : await principal.on(scope(subject));
     if (!granted.has(typeof seen === 'function' ? seen(subject) : seen)) return refuse();
-    const act = () => handle({ request, principal, subject, granted });
+    const act = async () => {
+      checkParameters(method, path, request.query);
+      return handle({ request, principal, subject, granted });
+    };
     if (granted.has(permission)) return isAudited(method, path) ? inTrail(doing, act) : act();
     await recordRefusal(doing);
     throw forbidden(`You may see this ${what}, but not do that with it: it needs the permission ${permission}.`);
@@ -138,7 +142,10 @@ export const userRoute = (
   access,
   answer: async (request) => {
     const principal = await authenticate(request);
-    const act = () => handle({ request, principal });
+    const act = async () => {
+      checkParameters(method, path, request.query);
+      return handle({ request, principal });
+    };
     return isAudited(method, path) ? inTrails({ request, principal, deed: deedOf(method, path) }, act) : act();
   },
 });

@@ -185,8 +185,8 @@ it('has reads of what is secret, and never a secret', async () => {
     const { text, ...given } = stateFile({ outputs: { a: { value: canary, type: 'string', sensitive: true } } });
     const state = Buffer.from(text).toString('base64');
     const version = (await api.post(`workspaces/${id}/state-versions`, { ...given, state })).body.data;
-    await api.get(`state-versions/${version.id}?canary=${canary}`);
-    await api.get(`state-versions/${version.id}/download?canary=${canary}`);
+    await api.get(`state-versions/${version.id}?page[number]=${canary}`);
+    await api.get(`state-versions/${version.id}/download?page[number]=${canary}`);
     await api.get(`state-version-outputs/${version.relationships.outputs.data[0].id}`);
     await api.post(`workspaces/${id}/vars`, { key: canary, value: canary, category: 'env', sensitive: true });
   });

@@ -24,6 +24,15 @@ it.each([
   }
 });
 
+it.each(['{"data":{"attributes":{"name":"\\ud800"}}}', '{"data":{"attributes":{"\\udfff":1}}}'])(
+  'answers 422 for half of a character: %s',
+  async (body) => {
+    const answer = await api.call('POST', path, { body });
+    expect([answer.status, answer.body.errors[0].detail]).toEqual([422, expect.stringMatching(/surrogate/)]);
+    expect(answer.body.errors[0].source.pointer).toMatch(/^\/data\/attributes/);
+  },
+);
+
 it('answers 400 for bytes that are not text', async () => {
   const { handler } = await import('../../functions/api/settings.ts');
   const { eventOf } = await import('../support/api.ts');
@@ -101,8 +110,8 @@ it('finds names that are percent-encoded in a path', async () => {
   expect((await api.get('organizations/acme/workspaces/encoded%2Dname%5F1')).status).toBe(200);
 });
 
-it('ignores attributes it does not know, and a type that is empty or missing', async () => {
-  const attributes = { name: 'unknown-attributes', 'no-such': { deep: [1] }, __proto__: { x: 1 } };
+it('takes a type that is empty or missing', async () => {
+  const attributes = { name: 'without-a-type', 'no-such': null, __proto__: { x: 1 } };
   expect((await api.call('POST', path, { body: { data: { type: '', attributes } } })).status).toBe(201);
 });
 

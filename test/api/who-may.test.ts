@@ -67,7 +67,7 @@ beforeAll(async () => {
   callers = await makeCallers({ workspace: world.workspace ?? '', project: world.project ?? '' }, api.token);
   for (const caller of callers) expected.set(caller.role, await grantedTo(caller));
   frozen = freeze();
-}, 60_000);
+});
 afterAll(async () => {
   frozen.thaw();
   await api.close();

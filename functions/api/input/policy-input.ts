@@ -71,7 +71,8 @@ export const readNewPolicy = (request: ApiRequest, organization: string) => {
 
 /** @throws {ApiError} 400 or 422 */
 export const readPolicyChange = (request: ApiRequest, policy: Policy) => {
-  const { attributes } = readData(request, settings);
+  const forGood = (is: string) => v.optional(v.literal(is, `is ${is} for good; make another policy`));
+  const { attributes } = readData(request, { ...settings, name: forGood(policy.name), kind: forGood(policy.kind) });
   return {
     ...(attributes.description === undefined ? {} : { description: attributes.description }),
     ...(attributes.query === undefined ? {} : { query: checkQuery(attributes.query, policy.kind) }),

@@ -126,10 +126,26 @@ export const readNewPolicySet = async (request: ApiRequest, organization: string
   return { wanted, targets };
 };
 
+/** Sent back as they are they may come along. @throws {ApiError} 422 */
+const checkRelated = (set: PolicySet, given: Partial<Record<Relation, { data: { id: string }[] }>>): void => {
+  for (const relation of relations) {
+    const ids = given[relation]?.data.map(({ id }) => id);
+    const current: ReadonlySet<string> = set[related[relation]] ?? new Set();
+    if (!ids || (ids.every((id) => current.has(id)) && new Set(ids).size === current.size)) continue;
+    throw unprocessable(
+      `/data/relationships/${relation}`,
+      `${relation}: are added with POST and taken out with DELETE policy-sets/${set.id}/relationships/${relation}`,
+    );
+  }
+};
+
 /** @throws {ApiError} 400 or 422 */
 export const readPolicySetChange = (request: ApiRequest, set: PolicySet): Partial<PolicySetSettings> => {
-  const { attributes } = readData(request, { ...settings, name: v.optional(policyName) });
+  const ofKind = v.optional(v.literal(set.kind, `is ${set.kind} for good; make another policy set`));
+  const entries = { ...settings, name: v.optional(policyName), kind: ofKind };
+  const { attributes, relationships: given } = readData(request, entries, relationships);
   checkProvided(attributes, set.kind);
+  checkRelated(set, given);
   return settingsOf(attributes);
 };
 

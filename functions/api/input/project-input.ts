@@ -5,7 +5,8 @@ import type { Project } from '../../store/workspaces/projects.ts';
 import type { ApiRequest } from '../request.ts';
 import { defaultAgentPool } from './default-agent-pool.ts';
 import { projectName } from './names.ts';
-import { readData, setting, text } from './validation.ts';
+import { checkFollows, overwriteIn } from './setting-overwrites.ts';
+import { readData, setting, text, toOne } from './validation.ts';
 import { bindingOf, distinct, tagBindingList } from './workspace-input.ts';
 
 /** What creating and changing a project may say (HCP API: projects). */
@@ -14,10 +15,15 @@ const attributes = {
   description: setting(text(256)),
   'default-execution-mode': setting(v.picklist(['remote', 'local', 'agent'])),
   'default-agent-pool-id': setting(text(100)),
-  'setting-overwrites': v.nullish(v.object({ 'default-execution-mode': v.nullish(v.boolean()) })),
+  'setting-overwrites': v.nullish(
+    v.strictObject({ 'default-execution-mode': v.nullish(v.boolean()), 'default-agent-pool': v.nullish(v.boolean()) }),
+  ),
 };
 
-const relationships = { 'tag-bindings': v.optional(v.object({ data: tagBindingList })) };
+const relationships = {
+  'tag-bindings': v.optional(v.object({ data: tagBindingList })),
+  'default-agent-pool': v.optional(toOne('agent-pools')),
+};
 
 type Given = ReturnType<typeof readChange>;
 
@@ -39,16 +45,19 @@ const changeOf = async (
   if (given.name !== undefined) change.name = given.name;
   if (given.description !== undefined) change.description = given.description;
   const mode = given['default-execution-mode'];
-  const overwrites = given['setting-overwrites']?.['default-execution-mode'];
+  const overwrites = overwriteIn(given['setting-overwrites'], 'default-execution-mode', 'default-agent-pool');
+  const pool = given['default-agent-pool-id'] ?? related['default-agent-pool']?.data?.id;
   if (overwrites === false || mode === null) {
-    Object.assign(change, inherited(await getOrganization(organization)));
-  } else if (mode !== undefined || overwrites || given['default-agent-pool-id'] !== undefined) {
+    const above = inherited(await getOrganization(organization));
+    if (overwrites === false) checkFollows('default-execution-mode', mode, above.defaultExecutionMode);
+    Object.assign(change, above);
+  } else if (mode !== undefined || overwrites || pool !== undefined || given['default-agent-pool-id'] === null) {
     change.inheritsExecutionMode = false;
     if (mode) change.defaultExecutionMode = mode;
     change.defaultAgentPoolId = await defaultAgentPool({
       organization,
       mode: mode ?? current.defaultExecutionMode ?? 'remote',
-      given: given['default-agent-pool-id'],
+      given: pool ?? given['default-agent-pool-id'],
       current: current.defaultAgentPoolId,
       projectId: current.id,
       pointer: '/data/attributes/default-agent-pool-id',

@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import { ApiError, type ErrorObject } from '../errors.ts';
 import type { ApiRequest } from '../request.ts';
+import { notTaken } from './known-attributes.ts';
 
-/** Reading request bodies: unknown attributes are ignored, wrong ones answered with a pointer at the field. */
+/** Reading request bodies: what is wrong or not known (known-attributes.ts) is answered with a pointer at the field. */
 
 const kinds: Record<string, string> = { Object: 'an object', Array: 'a list', boolean: 'true or false' };
 
@@ -33,6 +34,16 @@ export const check = <S extends v.GenericSchema>(schema: S, value: unknown): v.I
   throw new ApiError(422, result.issues.slice(0, 20).map(objectOf));
 };
 
+const isObject = (value: unknown): value is Record<string, unknown> => value !== null && typeof value === 'object';
+
+/** Documents show some relationships by a link alone: sent back so, one says nothing. */
+const withoutLinks = (body: unknown): unknown => {
+  if (!isObject(body) || !isObject(body.data) || !isObject(body.data.relationships)) return body;
+  const says = ([, value]: [string, unknown]) => !isObject(value) || 'data' in value || !('links' in value);
+  const relationships = Object.fromEntries(Object.entries(body.data.relationships).filter(says));
+  return { ...body, data: { ...body.data, relationships } };
+};
+
 /**
  * The body's `data`. Its `type` is not looked at: some clients send it empty (api.md §2.9).
  * @throws {ApiError} 400 for what is not JSON, 422 for what does not fit
@@ -48,7 +59,12 @@ export const readData = <A extends v.ObjectEntries, R extends v.ObjectEntries = 
       relationships: v.optional(v.object((relationships ?? {}) as R), {} as never),
     }),
   });
-  return check(schema, request.json() ?? {}).data;
+  const body = request.json() ?? {};
+  const result = v.safeParse(schema, withoutLinks(body));
+  const taken = { attributes: Object.keys(attributes), relationships: Object.keys(relationships ?? {}) };
+  const others = notTaken(request, (body as { data?: unknown }).data, taken);
+  if (result.success && others.length === 0) return result.output.data;
+  throw new ApiError(422, [...(result.issues ?? []).map(objectOf), ...others].slice(0, 20));
 };
 
 /** `{"comment": "…"}`, the body of run actions; may be missing. */

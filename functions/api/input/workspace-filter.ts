@@ -1,4 +1,5 @@
 import type { WorkspaceFilter } from '../../store/workspaces/workspace-lists.ts';
+import { badRequest } from '../errors.ts';
 import type { ApiRequest } from '../request.ts';
 
 /** Filters and searches of lists of workspaces (HCP API: workspaces, list). */
@@ -30,20 +31,36 @@ const glob = (pattern: string): ((name: string) => boolean) => {
   };
 };
 
-/** `filter[tagged][0][key]=team&filter[tagged][0][value]=net`: all must fit; without a value any does. */
-const taggedTests = (query: URLSearchParams): Test[] => {
-  const wanted = new Map<string, { key?: string; value?: string }>();
+interface Tagged {
+  key: string;
+  value?: string;
+}
+
+/** `filter[tagged]=a,b`, or `filter[tagged][0][key]=team&filter[tagged][0][value]=net`. @throws {ApiError} 400 */
+const taggedIn = (query: URLSearchParams): Tagged[] => {
+  const wanted = new Map<string, Partial<Tagged>>();
   for (const [name, value] of query) {
-    const match = /^filter\[tagged\]\[([^\]]*)\]\[(key|value)\]$/.exec(name);
-    if (!match) continue;
-    const [, index = '', field] = match;
-    wanted.set(index, { ...wanted.get(index), [field as 'key' | 'value']: value });
+    const [, index, field] = /^filter\[tagged\]\[([^\]]*)\]\[(key|value)\]$/.exec(name) ?? [];
+    if (index !== undefined) wanted.set(index, { ...wanted.get(index), [field as 'key' | 'value']: value });
   }
-  return [...wanted.values()].map(
-    ({ key = '', value }): Test =>
-      ({ tags }) =>
-        tags.some((tag) => tag.key === key && (value === undefined || tag.value === value)),
-  );
+  const pairs = [...wanted].map(([index, { key, value }]): Tagged => {
+    const parameter = `filter[tagged][${index}][key]`;
+    if (!key) throw badRequest(`${parameter} is missing: a value is that of a key.`, parameter);
+    return { key, value };
+  });
+  return [...words(query.get('filter[tagged]')).map((key): Tagged => ({ key })), ...pairs];
+};
+
+/** All must fit, or with `tag-union` any; one without a value fits any value, or with `tag-value-default-null` none. */
+const taggedTests = (query: URLSearchParams): Test[] => {
+  const wanted = taggedIn(query);
+  if (wanted.length === 0) return [];
+  const otherwise = query.get('filter[tag-value-default-null]') === 'true' ? '' : undefined;
+  const tests = wanted.map(({ key, value = otherwise }): Test => {
+    return ({ tags }) => tags.some((tag) => tag.key === key && (value === undefined || tag.value === value));
+  });
+  if (query.get('filter[tag-union]') === 'true') return [(entry) => tests.some((test) => test(entry))];
+  return tests;
 };
 
 const tagTests = (query: URLSearchParams): Test[] => {

@@ -15,6 +15,7 @@ import { inProjectOf, type NewIn } from '../finders.ts';
 import type { ApiRequest } from '../request.ts';
 import type { Finder } from '../route.ts';
 import { tagKey, tagValue, workspaceName } from './names.ts';
+import { checkFollows, overwriteIn } from './setting-overwrites.ts';
 import { readData, setting, settingsFrom, text, toOne } from './validation.ts';
 import { settleAgentPool } from './workspace-agent-pool.ts';
 
@@ -45,7 +46,9 @@ const notHere = (why: string) => v.optional(v.null(`cannot be set: this platform
 const settings = {
   description: setting(text(1000)),
   'execution-mode': setting(v.picklist(['remote', 'local', 'agent'])),
-  'setting-overwrites': v.nullish(v.object({ 'execution-mode': v.nullish(v.boolean()) })),
+  'setting-overwrites': v.nullish(
+    v.strictObject({ 'execution-mode': v.nullish(v.boolean()), 'agent-pool': v.nullish(v.boolean()) }),
+  ),
   operations: setting(v.boolean()),
   'terraform-version': setting(terraformVersion),
   'working-directory': setting(workingDirectory),
@@ -88,6 +91,7 @@ const relationships = {
   project: v.optional(toOne('projects')),
   tags: v.optional(v.object({ data: tagList })),
   'tag-bindings': v.optional(v.object({ data: tagBindingList })),
+  'agent-pool': v.optional(toOne('agent-pools')),
 };
 
 /** By key, each once: the last one given. */
@@ -113,8 +117,8 @@ const readWorkspace = (request: ApiRequest) =>
 /** Whether it follows its project's execution mode from now on; undefined when nothing is said of it. */
 const inheritsOf = ({ attributes }: Input): boolean | undefined => {
   const { 'execution-mode': mode, operations } = attributes;
-  const overwrites = attributes['setting-overwrites']?.['execution-mode'];
-  if (typeof overwrites === 'boolean') return !overwrites;
+  const overwrites = overwriteIn(attributes['setting-overwrites'], 'execution-mode', 'agent-pool');
+  if (overwrites !== undefined) return !overwrites;
   if (mode === null) return true;
   return mode !== undefined || typeof operations === 'boolean' ? false : undefined;
 };
@@ -137,6 +141,8 @@ export const readWorkspaceChange = async (
   if (name !== undefined) change.name = name;
   // The older spelling of the execution mode.
   if (typeof operations === 'boolean' && !change.executionMode) change.executionMode = operations ? 'remote' : 'local';
+  const pool = input.relationships['agent-pool']?.data?.id;
+  if (pool && change.agentPoolId === undefined) change.agentPoolId = pool;
   const tags = tagsOf(input);
   if (tags) change.tags = tags;
   const projectId = input.relationships.project?.data?.id;
@@ -148,7 +154,9 @@ export const readWorkspaceChange = async (
   const inherits = inheritsOf(input);
   if (inherits !== undefined) change.inheritsExecutionMode = inherits;
   if (current && (inherits || projectId) && (inherits ?? current.inheritsExecutionMode)) {
-    Object.assign(change, await executionOfProject(projectId ?? current.projectId, organization));
+    const above = await executionOfProject(projectId ?? current.projectId, organization);
+    if (inherits) checkFollows('execution-mode', change.executionMode, above.executionMode);
+    Object.assign(change, above);
   }
   if (current) await settleAgentPool(change, current);
   return change;
@@ -169,7 +177,9 @@ export const readNewWorkspace = async (request: ApiRequest, home: Organization):
   const { name, projectId = home.defaultProjectId, inheritsExecutionMode = true } = change;
   if (name === undefined) throw unprocessable('/data/attributes/name', 'name: is missing');
   const follows = inheritsExecutionMode || !change.executionMode;
-  const pooled = { ...change, ...(follows ? await executionOfProject(projectId, home.name) : {}), projectId };
+  const above = follows ? await executionOfProject(projectId, home.name) : undefined;
+  if (above) checkFollows('execution-mode', change.executionMode, above.executionMode);
+  const pooled = { ...change, ...above, projectId };
   await settleAgentPool(pooled, { organization: home.name });
   const all = { ...defaultSettings, tags: [], ...pooled };
   return { ...all, inheritsExecutionMode, organization: home.name, name };

@@ -29,6 +29,15 @@ export const listWorkspaces = async (
   return { ...found, items: await named(found.items) };
 };
 
+/** Keys of every tag in the organization. Reads every name. */
+export const tagKeysOf = async (organization: string): Promise<Set<string>> => {
+  const found = new Set<string>();
+  for await (const some of eachName<NameItem>(namesOf(organization))) {
+    for (const { tags } of some) for (const { key } of tags) found.add(key);
+  }
+  return found;
+};
+
 export interface WorkspaceFilter {
   /** Every name that fits begins so, case apart. */
   beginning?: string;

@@ -111,7 +111,7 @@ const listAll = async (context: Context<InOrganization>): Promise<Answer> => {
   const all = (await listAgentPools(subject.organization)).filter(
     (pool) => pool.name.toLowerCase().includes(search) && fits.every((usable) => usable(pool)),
   );
-  const shown = slice(sorted(all, request.query.get('sort') ?? 'name', orders), page);
+  const shown = slice(sorted(all, request.query.get('sort') || 'name', orders), page);
   const { data, included } = await documents(context, shown);
   return list(request, page, all.length, data, included);
 };
@@ -156,7 +156,7 @@ const agentsOf = async ({ request, subject }: Context<AgentPool>): Promise<Answe
   }
   const from = since ? new Date(since).toISOString() : '';
   const all = (await listAgents(subject.id)).filter(({ lastPingAt }) => lastPingAt >= from);
-  const shown = slice(sorted(all, request.query.get('sort') ?? 'created-at', agentOrders), page);
+  const shown = slice(sorted(all, request.query.get('sort') || 'created-at', agentOrders), page);
   return list(
     request,
     page,

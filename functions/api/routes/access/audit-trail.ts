@@ -27,7 +27,7 @@ const timeIn = (request: ApiRequest): string => {
 
 /** The oldest first, as HCP Terraform has it, unless the newest are asked for. */
 const directionIn = ({ query }: ApiRequest): Direction => {
-  const sort = query.get('sort') ?? 'timestamp';
+  const sort = query.get('sort') || 'timestamp';
   if (sort === 'timestamp') return 'forward';
   if (sort === '-timestamp') return 'backward';
   throw badRequest('sort must be timestamp or -timestamp.', 'sort');

@@ -91,7 +91,7 @@ const withoutMembers = ({ relationships, ...document }: Resource): Resource => {
 };
 
 const words = (text: string | null): string[] | undefined =>
-  text
+  (text || undefined)
     ?.toLowerCase()
     .split(',')
     .map((word) => word.trim());

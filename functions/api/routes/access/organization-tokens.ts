@@ -11,6 +11,7 @@ import { type Answer, noContent, ok } from '../../answer.ts';
 import { tokenDocument } from '../../documents/tokens.ts';
 import { badRequest, notFound } from '../../errors.ts';
 import { type InOrganization, organization } from '../../finders.ts';
+import { readToken } from '../../input/token-input.ts';
 import type { ApiRequest } from '../../request.ts';
 import { type Context, type Route, route } from '../../route.ts';
 import { makeToken } from './tokens.ts';
@@ -33,7 +34,7 @@ const ofAuditTrail: Sort = { kind: 'audit-trails', account: accountOfAuditTrail,
 const sorts = v.picklist(['organization', 'audit-trails', 'audit_trails']);
 
 const sortOf = ({ query }: ApiRequest): Sort => {
-  const { success, output } = v.safeParse(sorts, query.get('token') ?? 'organization');
+  const { success, output } = v.safeParse(sorts, query.get('token') || 'organization');
   if (!success) throw badRequest('token: must be audit-trails, or left out for the token of the organization', 'token');
   return output === 'organization' ? ofOrganization : ofAuditTrail;
 };
@@ -50,6 +51,8 @@ const read = async (context: Context<InOrganization>): Promise<Answer> => ok(tok
 const create = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject } = context;
   const { kind, ensure } = sortOf(request);
+  // A refused request makes no account.
+  readToken(request);
   const userId = await ensure(subject.record);
   const former = await listTokens(userId);
   const answer = await makeToken(context, { kind, userId, organization: subject.organization, description: null });

@@ -77,8 +77,14 @@ const settlePool = async (
 
 const listMine = async ({ request, principal }: Call): Promise<Answer> => {
   const page = pageOf(request);
-  const search = (request.query.get('q') ?? request.query.get('q[name]') ?? '').toLowerCase();
-  const all = (await listOrganizations(principal.userId)).filter(({ name }) => name.toLowerCase().includes(search));
+  // Nobody has a subscription.
+  includes(request, ['subscription']);
+  const [both, byName, byEmail] = ['q', 'q[name]', 'q[email]'].map((q) => (request.query.get(q) ?? '').toLowerCase());
+  const fits = ({ name, email }: Organization) =>
+    `${name}\n${email}`.toLowerCase().includes(both ?? '') &&
+    name.toLowerCase().includes(byName ?? '') &&
+    email.toLowerCase().includes(byEmail ?? '');
+  const all = (await listOrganizations(principal.userId)).filter(fits);
   const data = slice(all, page).map(async (one) =>
     organizationDocument(one, await principal.on({ organization: one.name })),
   );

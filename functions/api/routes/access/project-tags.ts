@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { getProject, type Project, updateProject } from '../../../store/workspaces/projects.ts';
 import type { Tag } from '../../../store/workspaces/workspace-names.ts';
-import { type Answer, noContent } from '../../answer.ts';
+import { type Answer, noContent, type Resource } from '../../answer.ts';
 import { tagBindingDocuments } from '../../documents/workspaces.ts';
 import { notFound } from '../../errors.ts';
 import { project } from '../../finders.ts';
@@ -37,15 +37,16 @@ const adding = (context: Context<Project>): Promise<Project> => {
 const list = async ({ request, subject }: Context<Project>): Promise<Answer> =>
   wholeList(request, tagBindingDocuments(subject));
 
+/** Nothing is above a project that could have tags. */
+export const effectiveBindings = (project: Project): Resource[] =>
+  tagBindingDocuments(project).map(({ id, attributes: { key, value } }) => ({
+    id,
+    type: 'effective-tag-bindings',
+    attributes: { key, value },
+  }));
+
 const effective = async ({ request, subject }: Context<Project>): Promise<Answer> =>
-  wholeList(
-    request,
-    tagBindingDocuments(subject).map(({ id, attributes: { key, value } }) => ({
-      id,
-      type: 'effective-tag-bindings',
-      attributes: { key, value },
-    })),
-  );
+  wholeList(request, effectiveBindings(subject));
 
 const addAndList = async (context: Context<Project>): Promise<Answer> => {
   return wholeList(context.request, tagBindingDocuments(await adding(context)));

@@ -19,17 +19,20 @@ import {
   type Workspace,
   type WorkspaceChange,
 } from '../../../store/workspaces/workspaces.ts';
-import { type Answer, created, noContent, ok } from '../../answer.ts';
+import { type Answer, created, many, noContent, ok, type Resource } from '../../answer.ts';
 import { projectDocument } from '../../documents/organizations.ts';
 import { badRequest, conflict, forbidden, notFound, unprocessable } from '../../errors.ts';
 import { type InOrganization, organization, project } from '../../finders.ts';
 import { checkSeen, editorOf, tagged } from '../../guard.ts';
+import { includes } from '../../include.ts';
 import { readNewProject, readProjectChange } from '../../input/project-input.ts';
 import { check, identifier } from '../../input/validation.ts';
 import { settleAgentPool, withPool } from '../../input/workspace-agent-pool.ts';
 import { list, pageOf, slice, totalOf } from '../../pagination.ts';
 import { projectDocuments } from '../../permissions/shown.ts';
+import type { ApiRequest } from '../../request.ts';
 import { type Context, type Route, route } from '../../route.ts';
+import { effectiveBindings } from './project-tags.ts';
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 
@@ -58,7 +61,7 @@ const listAll = async (context: Context<InOrganization>): Promise<Answer> => {
   const descending = request.query.get('sort') === '-name';
   const fits = (name: string) => name.toLowerCase().includes(search);
   const answer = async (projects: Project[], total: number) =>
-    list(request, page, total, await projectDocuments(principal, projects));
+    list(request, page, total, ...withTags(request, projects, await projectDocuments(principal, projects)));
   const answerAll = (projects: Project[]) => {
     const sorted = projects.filter(({ name }) => fits(name)).sort(byName);
     return answer(slice(descending ? sorted.reverse() : sorted, page), sorted.length);
@@ -83,8 +86,24 @@ const create = async ({ request, subject, granted }: Context<InOrganization>): P
   return created(projectDocument(made, granted));
 };
 
-const read = async ({ subject, granted }: Context<Project>): Promise<Answer> =>
-  tagged(ok(projectDocument(subject, granted)), subject);
+/** Documents with the tags that they have, if those are to come along. */
+const withTags = (request: ApiRequest, projects: Project[], data: Resource[]): [Resource[], Resource[] | undefined] => {
+  if (!includes(request, ['effective_tag_bindings']).has('effective_tag_bindings')) return [data, undefined];
+  const tags = new Map(projects.map((one) => [one.id, effectiveBindings(one)]));
+  const related = data.map(({ relationships, ...document }) => {
+    const ids = (tags.get(document.id) ?? []).map(({ id }) => id);
+    return {
+      ...document,
+      relationships: { ...relationships, 'effective-tag-bindings': many('effective-tag-bindings', ids) },
+    };
+  });
+  return [related, data.flatMap(({ id }) => tags.get(id) ?? [])];
+};
+
+const read = async ({ request, subject, granted }: Context<Project>): Promise<Answer> => {
+  const [[document], included] = withTags(request, [subject], [projectDocument(subject, granted)]);
+  return tagged(ok(document as Resource, included), subject);
+};
 
 const update = async (context: Context<Project>): Promise<Answer> => {
   const { request, subject } = context;

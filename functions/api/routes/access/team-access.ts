@@ -108,7 +108,7 @@ const routesOf = <S extends On, G extends WorkspaceGrant | ProjectGrant>(kind: K
   const listAll = async (context: Context<S>): Promise<Answer> => {
     const { request, subject } = context;
     const access = kind.accessOf(subject) ?? {};
-    const only = request.query.get('filter[team][id]');
+    const only = request.query.get('filter[team][id]') || null;
     const teams = await getTeams(Object.keys(access).filter((id) => only === null || id === only));
     const seen = await shown(context, teams);
     const all = teams.filter(({ id }) => seen.has(id)).sort((a, b) => (a.name < b.name ? -1 : 1));

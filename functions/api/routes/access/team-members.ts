@@ -94,7 +94,7 @@ const remove = (named: Named) => async (context: Context<Team>) => {
 
 const listMemberships = async ({ request, subject }: Context<Team>): Promise<Answer> => {
   const page = pageOf(request);
-  const statuses = request.query.get('filter[status]')?.split(',');
+  const statuses = (request.query.get('filter[status]') || undefined)?.split(',').map((word) => word.trim());
   const memberships = await getMemberships(subject.organization, await usersOfTeam.get(subject.id));
   const users = new Map((await usersIn(memberships)).map((user) => [user.id, user]));
   const all = memberships

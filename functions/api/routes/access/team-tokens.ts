@@ -31,6 +31,8 @@ const make = async (context: Context<Team>, description: string | null, former: 
   if (principal.userId === accountOfTeam(subject.id) && !subject.owners) {
     throw forbidden('The token of a team makes no other: use the token of a user who is in the team.');
   }
+  // A refused request makes no account.
+  readToken(context.request);
   const userId = await ensureTeamAccount(subject);
   const { organization, id: teamId } = subject;
   return makeToken(context, { kind: 'team', userId, organization, teamId, description }, former);
@@ -79,7 +81,7 @@ const expiries: Record<string, (leftMs: number) => boolean> = {
 };
 
 const expiryFilter = (query: URLSearchParams): ((token: Token) => boolean) => {
-  const names = query.get('filter[expiry_status]')?.split(',');
+  const names = (query.get('filter[expiry_status]') || undefined)?.split(',');
   if (!names) return () => true;
   const unknown = names.find((name) => !Object.hasOwn(expiries, name));
   if (unknown !== undefined) {

@@ -98,7 +98,7 @@ const answer = async (context: Context<Subject>, one: Team): Promise<[Resource, 
 const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject, principal } = context;
   const page = pageOf(request);
-  const names = request.query.get('filter[names]')?.split(',');
+  const names = (request.query.get('filter[names]') || undefined)?.split(',');
   const search = (request.query.get('q') ?? '').toLowerCase();
   const all = await listTeams(subject.organization);
   if (!all.some(({ id }) => id === ownersTeamId(subject.record))) all.unshift(await ensureOwnersTeam(subject.record));

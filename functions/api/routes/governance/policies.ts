@@ -74,17 +74,20 @@ const download = async ({ subject }: Context<Policy>): Promise<Answer> => {
   return plainText(source);
 };
 
-/** By the names alone, unless the filter asks for what only the policies know. */
+/** By the names alone, unless the filter or the order asks for what only the policies know. */
 const listOfOrganization = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
   const names = await listPolicyNames(subject.organization);
   const all = searched(request, names).map(({ id }) => id);
   const wanted = pageOf(request);
-  const kind = request.query.get('filter[kind]');
-  if (kind === null) {
+  const kind = request.query.get('filter[kind]') || undefined;
+  const sort = request.query.get('sort') || 'name';
+  if (kind === undefined && sort === 'name') {
     const shown = await getPolicies(slice(all, wanted));
     return list(request, wanted, all.length, shown.map(policyDocument));
   }
-  const fitting = (await getPolicies(all)).filter((one) => one.kind === kind);
+  const fitting = (await getPolicies(all)).filter((one) => kind === undefined || one.kind === kind);
+  if (sort.endsWith('updated-at')) fitting.sort((a, b) => (a.updatedAt < b.updatedAt ? -1 : 1));
+  if (sort.startsWith('-')) fitting.reverse();
   return list(request, wanted, fitting.length, slice(fitting, wanted).map(policyDocument));
 };
 

@@ -133,8 +133,8 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
   const { request, subject } = context;
   const all = searched(request, await listPolicySetNames(subject.organization)).map(({ id }) => id);
   const wanted = pageOf(request);
-  const kind = request.query.get('filter[kind]');
-  const versioned = request.query.get('filter[versioned]');
+  const kind = request.query.get('filter[kind]') || null;
+  const versioned = request.query.get('filter[versioned]') || null;
   const filtered = kind !== null || versioned !== null;
   const fitting = filtered
     ? (await getPolicySets(all)).filter(

@@ -193,7 +193,7 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
   const { request, subject } = context;
   const wanted = pageOf(request);
   const owned = request.query.get('scope') === 'owned';
-  const global = request.query.get('filter[global]');
+  const global = request.query.get('filter[global]') || null;
   const named = searched(request);
   if (await context.principal.reachesNothing(subject.organization)) return list(request, wanted, 0, []);
   const visible = await visibleTo(context);
@@ -210,7 +210,7 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
 
 const listOfProject = async (context: Context<Project>): Promise<Answer> => {
   const { subject, request, granted } = context;
-  const scope = request.query.get('scope') ?? 'applied';
+  const scope = request.query.get('scope') || 'applied';
   const owned =
     scope === 'applied' || scope === 'shared' || !granted.has('varset:read')
       ? []

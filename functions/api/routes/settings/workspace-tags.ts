@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import { getProject } from '../../../store/workspaces/projects.ts';
+import { tagKeysOf } from '../../../store/workspaces/workspace-lists.ts';
 import type { Tag } from '../../../store/workspaces/workspace-names.ts';
 import { updateWorkspace, type Workspace } from '../../../store/workspaces/workspaces.ts';
 import { type Answer, noContent } from '../../answer.ts';
 import { effectiveTagDocuments, tagBindingDocuments, tagDocument } from '../../documents/workspaces.ts';
-import { conflict } from '../../errors.ts';
+import { conflict, unprocessable } from '../../errors.ts';
 import { workspace } from '../../finders.ts';
 import { check } from '../../input/validation.ts';
 import { bindingOf, distinct, tagBindingList, tagList } from '../../input/workspace-input.ts';
@@ -52,25 +53,42 @@ const listTags = async ({ request, subject }: Context<Workspace>): Promise<Answe
   return list(request, page, names.length, data);
 };
 
-/** Tags in a body stand for themselves by name, or by the id they have in lists. */
-const namesIn = ({ request, subject }: Context<Workspace>): string[] => {
+/**
+ * Tags in a body stand for themselves by name, or by the id they have in lists, which says nothing but what was read
+ * before: an id that this workspace does not show is that of any tag, or of none.
+ * @throws {ApiError} 422
+ */
+const namesIn = async (context: Context<Workspace>): Promise<string[]> => {
+  const { request, subject } = context;
   const { data } = check(v.object({ data: tagList }), request.json() ?? {});
-  const byId = new Map(subject.tags.map(({ key }) => [tagDocument(subject.organization, key).id, key]));
-  return data.flatMap(({ id, attributes }) => attributes?.name ?? byId.get(id ?? '') ?? []);
+  const idOf = (key: string) => tagDocument(subject.organization, key).id;
+  const byId = new Map(subject.tags.map(({ key }) => [idOf(key), key]));
+  const missing = data.some(({ id, attributes }) => !attributes && !byId.has(id ?? ''));
+  if (missing) for (const key of await tagKeysOf(subject.organization)) byId.set(idOf(key), key);
+  return data.map(({ id = '', attributes }, i) => {
+    const name = attributes?.name ?? byId.get(id);
+    if (name !== undefined) return name;
+    const what = id ? `there is no tag ${id.slice(0, 100)} in ${subject.organization}` : 'needs attributes with a name';
+    throw unprocessable(`/data/${i}`, `${i}: ${what}`);
+  });
 };
 
 const addTags = async (context: Context<Workspace>): Promise<Answer> => {
-  const added = namesIn(context).map((key) => ({ key, value: '' }));
+  const added = (await namesIn(context)).map((key) => ({ key, value: '' }));
   // A tag that is there keeps its value.
   await write(context, [...added, ...context.subject.tags]);
   return noContent();
 };
 
 const removeTags = async (context: Context<Workspace>): Promise<Answer> => {
-  const names = new Set(namesIn(context));
+  const { request, subject } = context;
+  const { data } = check(v.object({ data: tagList }), request.json() ?? {});
+  const ids = new Map(subject.tags.map(({ key }) => [tagDocument(subject.organization, key).id, key]));
+  // What it does not have is taken away already.
+  const names = new Set(data.map(({ id = '', attributes }) => attributes?.name ?? ids.get(id)));
   await write(
     context,
-    context.subject.tags.filter(({ key }) => !names.has(key)),
+    subject.tags.filter(({ key }) => !names.has(key)),
   );
   return noContent();
 };

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Route } from '../../functions/api/route.ts';
+import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { fillPath, makeWorld, namedIn, type World } from '../support/world.ts';
+
+/** What a document says is done, or refused by name; what it shows and nobody can set may come along. */
+
+let api: Api;
+let world: World;
+let writes: Route[];
+
+beforeAll(async () => {
+  api = await startApi();
+  world = await makeWorld(api);
+  const { routes } = await import('../../functions/api/routes/index.ts');
+  writes = routes.filter(({ path, access, method }) => {
+    const readsDocument =
+      !/\/(actions|oauth|relationships\/(?!vars)\S+)(\/|$)|\/upload$|tag-bindings$|\/callback$/.test(path);
+    return (
+      path.startsWith('/api/v2/') && access !== 'anyone' && method !== 'GET' && method !== 'DELETE' && readsDocument
+    );
+  });
+});
+afterAll(() => api.close());
+
+/** They read relationships or nothing alone. */
+const withoutAttributes = [
+  'POST /api/v2/workspaces/{workspace}/run-triggers',
+  'PATCH /api/v2/workspaces/{workspace}/state-versions',
+  'PATCH /api/v2/workspaces/{workspace}/relationships/vars',
+  'POST /api/v2/policy-sets/{policySet}/versions',
+];
+
+const pointers = (body: { errors?: { source?: { pointer: string } }[] }) =>
+  (body?.errors ?? []).map(({ source }) => source?.pointer);
+
+it.each(['attributes', 'relationships'] as const)('refuses unknown %s by name on every route', async (part) => {
+  const wrong: string[] = [];
+  expect(writes.length).toBeGreaterThan(35);
+  for (const { method, path } of writes) {
+    if (withoutAttributes.includes(`${method} ${path}`)) continue;
+    const { body } = namedIn(world);
+    const { workspace, project } = body.data.relationships;
+    const named = {
+      ...(/\/(runs|team-workspaces)$/.test(path) ? { workspace } : {}),
+      ...(/\/team-projects$/.test(path) ? { project } : {}),
+    };
+    const given = { 'no-such': part === 'attributes' ? 1 : { data: { type: 'x', id: 'x' } } };
+    const data =
+      part === 'attributes'
+        ? { attributes: given, relationships: named }
+        : { attributes: {}, relationships: { ...named, ...given } };
+    const answer = await api.call(method, fillPath(path, world), { body: { data } });
+    if (answer.status !== 422 || !pointers(answer.body).includes(`/data/${part}/no-such`)) {
+      wrong.push(`${method} ${path} ${answer.status} ${JSON.stringify(answer.body)?.slice(0, 200)}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+describe('a whole document', () => {
+  it.each([
+    'organizations/{organization}',
+    'projects/{project}',
+    'workspaces/{workspace}',
+    'teams/{team}',
+    'team-workspaces/{grant}',
+    'team-projects/{grant}',
+    'agent-pools/{pool}',
+    'varsets/{varset}',
+    'workspaces/{workspace}/vars/{variable}',
+    'varsets/{varset}/relationships/vars/{variable}',
+    'notification-configurations/{notification}',
+    'policies/{policy}',
+    'policy-sets/{policySet}',
+    'policy-sets/{policySet}/parameters/{parameter}',
+    'workspaces/{workspace}/tasks/{wstask}',
+  ])('can be sent back as it was read: %s', async (path) => {
+    const at = fillPath(path, world);
+    const { data } = (await api.get(at)).body;
+    // Sensitive values are not shown, and null is none.
+    const answer = await api.call('PATCH', at, { body: { data } });
+    expect([answer.status, answer.body?.errors]).toEqual([200, undefined]);
+    const { 'updated-at': _, 'latest-change-at': __, 'version-id': ___, ...before } = data.attributes;
+    expect(answer.body.data.attributes).toMatchObject(before);
+  });
+
+  it('of the account can be sent back as it was read', async () => {
+    const { data } = (await api.get('account/details')).body;
+    const answer = await api.call('PATCH', 'account/update', { body: { data } });
+    expect([answer.status, answer.body?.errors]).toEqual([200, undefined]);
+  });
+});
+
+describe('what HCP Terraform has and this platform does not', () => {
+  const workspace = () => `workspaces/${world.workspace}`;
+  it.each<[string, () => string, object, object, string]>([
+    ['organizations', () => 'organizations/acme', { 'stacks-enabled': true }, {}, 'attributes/stacks-enabled'],
+    [
+      'projects',
+      () => `projects/${world.project}`,
+      { 'auto-destroy-activity-duration': '14d' },
+      {},
+      'attributes/auto-destroy-activity-duration',
+    ],
+    ['workspaces', workspace, { 'migration-environment': 'x' }, {}, 'attributes/migration-environment'],
+    [
+      'workspaces',
+      workspace,
+      {},
+      { 'ssh-key': { data: { type: 'ssh-keys', id: 'sshkey-1' } } },
+      'relationships/ssh-key',
+    ],
+    [
+      'policy sets',
+      () => `policy-sets/${world.policySet}`,
+      { 'policy-update-patterns': ['a/**'] },
+      {},
+      'attributes/policy-update-patterns',
+    ],
+    ['policies', () => `policies/${world.policy}`, { name: 'another' }, {}, 'attributes/name'],
+    [
+      'policy sets',
+      () => `policy-sets/${world.policySet}`,
+      {},
+      { workspaces: { data: [{ type: 'workspaces', id: 'ws-1' }] } },
+      'relationships/workspaces',
+    ],
+    [
+      'variable sets',
+      () => `varsets/${world.varset}`,
+      {},
+      { stacks: { data: [{ type: 'stacks', id: 'st-1' }] } },
+      'relationships/stacks',
+    ],
+  ])('is refused by name: %s', async (_, path, attributes, relationships, pointer) => {
+    const { status, body } = await api.patch(path(), attributes, relationships);
+    expect([status, pointers(body)]).toEqual([422, [`/data/${pointer}`]]);
+  });
+
+  it('is refused by name for runs', async () => {
+    const on = { workspace: { data: { type: 'workspaces', id: world.workspace } } };
+    const { status, body } = await api.post('runs', { 'policy-paths': ['./policies'], 'plan-only': true }, on);
+    expect([status, pointers(body)]).toEqual([422, ['/data/attributes/policy-paths']]);
+  });
+
+  it('may be there with a value that asks for nothing', async () => {
+    const nothing = { 'stacks-enabled': false, 'user-tokens-enabled': true, 'owners-team-saml-role-id': '' };
+    expect((await api.patch('organizations/acme', nothing)).status).toBe(200);
+    expect((await api.patch(workspace(), { 'migration-environment': null, 'of-the-future': null })).status).toBe(200);
+    expect((await api.patch(`policy-sets/${world.policySet}`, { 'policy-update-patterns': [] })).status).toBe(200);
+  });
+});
+
+describe('setting-overwrites', () => {
+  const created = async (attributes: object) =>
+    api.post('organizations/acme/workspaces', { name: uniqueName('overwrites'), ...attributes });
+
+  it('that contradict the execution mode are refused', async () => {
+    const { status, body } = await created({
+      'execution-mode': 'local',
+      'setting-overwrites': { 'execution-mode': false },
+    });
+    expect([status, pointers(body)]).toEqual([422, ['/data/attributes/setting-overwrites/execution-mode']]);
+    const { id } = (await created({})).body.data;
+    const change = { 'execution-mode': 'local', 'setting-overwrites': { 'execution-mode': false } };
+    expect((await api.patch(`workspaces/${id}`, change)).status).toBe(422);
+  });
+
+  it('that part the mode from its pool, or are of something else, are refused', async () => {
+    const parted = await created({ 'setting-overwrites': { 'execution-mode': true, 'agent-pool': false } });
+    expect(pointers(parted.body)).toEqual(['/data/attributes/setting-overwrites/agent-pool']);
+    const unknown = await created({ 'setting-overwrites': { 'terraform-version': true } });
+    expect(pointers(unknown.body)).toEqual(['/data/attributes/setting-overwrites/terraform-version']);
+  });
+
+  it('of a project follow the same rules', async () => {
+    const { id } = (await api.post('organizations/acme/projects', { name: uniqueName('Overwrites') })).body.data;
+    const change = { 'default-execution-mode': 'local', 'setting-overwrites': { 'default-execution-mode': false } };
+    const { status, body } = await api.patch(`projects/${id}`, change);
+    expect([status, pointers(body)]).toEqual([422, ['/data/attributes/setting-overwrites/default-execution-mode']]);
+  });
+});
+
+describe('tags by id', () => {
+  const tag = (id: string) => ({ body: { data: [{ type: 'tags', id }] } });
+
+  it('of another workspace are added', async () => {
+    const bindings = { 'tag-bindings': { data: [{ attributes: { key: 'elsewhere', value: '' } }] } };
+    const other = (await api.post('organizations/acme/workspaces', { name: uniqueName('tagged') }, bindings)).body.data
+      .id;
+    const [{ id }] = (await api.get(`workspaces/${other}/relationships/tags`)).body.data;
+    const mine = (await api.workspace()).id;
+    expect((await api.call('POST', `workspaces/${mine}/relationships/tags`, tag(id))).status).toBe(204);
+    const { data } = (await api.get(`workspaces/${mine}/relationships/tags`)).body;
+    expect(data.map(({ attributes }: { attributes: { name: string } }) => attributes.name)).toEqual(['elsewhere']);
+  });
+
+  it('that nothing has are refused by name', async () => {
+    const { id } = await api.workspace();
+    const { status, body } = await api.call('POST', `workspaces/${id}/relationships/tags`, tag('tag-unknown'));
+    expect([status, pointers(body)]).toEqual([422, ['/data/0']]);
+    expect(body.errors[0].detail).toContain('tag-unknown');
+  });
+});

@@ -1,0 +1,112 @@
+import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import type { Route } from '../../functions/api/route.ts';
+import { serve } from '../../functions/web/serve.ts';
+import { apiRoutes } from '../../infra/api-routes.ts';
+import { Router } from '../../infra/local/routes.ts';
+import { memberHelpers } from '../support/members.ts';
+import { startRunnerApi } from '../support/runner-api.ts';
+import { taskHelpers } from '../support/task-stages.ts';
+import { makeWorld, type World } from '../support/world.ts';
+
+/** Every function behind the HTTP API, with one of everything in an organization, and a token of each kind. */
+
+export interface Answer {
+  statusCode?: number;
+  headers?: Record<string, string>;
+  body?: string;
+  isBase64Encoded?: boolean;
+}
+
+type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<Answer>;
+
+export interface Living {
+  world: World;
+  /** By kind of caller. */
+  tokens: Record<string, string>;
+  logSecret: string;
+}
+
+export interface Platform {
+  routes: Route[];
+  /** Whether the function answers in the API's form, by the name of the function. */
+  functionOf(method: string, path: string): string;
+  send(event: APIGatewayProxyEventV2): Promise<Answer>;
+  /** Makes one of everything. */
+  live(): Promise<Living>;
+  close(): Promise<void>;
+}
+
+const gateway = new Router(apiRoutes.map(({ key, target }) => ({ key, functionArn: target, timeoutMs: 29_000 })));
+
+const page = { html: '<base href="{{base}}">', assets: {} };
+const web: Handler = async (event) => serve(event, { files: page, bucketOrigin: 'https://bucket.test' }) as Answer;
+
+/** Another organization than the one that everything is in: the fuzzer may delete and rename it. */
+const spare = 'spare';
+
+export const startPlatform = async (): Promise<Platform> => {
+  const runner = await startRunnerApi();
+  const { api } = runner;
+  const imported = async (load: Promise<{ handler: unknown }>) => (await load).handler as Handler;
+  const handlers: Record<string, Handler> = {
+    Api: await imported(import('../../functions/api/handler.ts')),
+    States: await imported(import('../../functions/api/states.ts')),
+    Access: await imported(import('../../functions/api/access.ts')),
+    SignIn: await imported(import('../../functions/api/sign-in.ts')),
+    Settings: await imported(import('../../functions/api/settings.ts')),
+    Governance: await imported(import('../../functions/api/governance.ts')),
+    Identity: await imported(import('../../functions/identity/handler.ts')),
+    Logs: await imported(import('../../functions/api/logs.ts')),
+    Runner: await imported(import('../../functions/callbacks/runner.ts')),
+    Agent: await imported(import('../../functions/callbacks/agent.ts')),
+    Web: web,
+  };
+  const { routes } = await import('../../functions/api/routes/index.ts');
+  const { getRun } = await import('../../functions/store/runs/runs.ts');
+  const { stateTokenOf } = await import('../../functions/store/states/state-tokens.ts');
+  const members = await memberHelpers();
+  const tasks = await taskHelpers();
+  const target = (method: string, path: string) => gateway.find(method, path)?.route.functionArn ?? 'Api';
+  return {
+    routes,
+    functionOf: target,
+    send: (event) => {
+      const handler = handlers[target(event.requestContext.http.method, event.rawPath)] as Handler;
+      return handler(event, {} as Context);
+    },
+    live: async () => {
+      const world = await makeWorld(api);
+      await api.post('organizations', { name: spare, email: 'spare@acme.test' });
+      const plan = await runner.claim('plan');
+      const apply = await runner.claim('apply');
+      const { secret: forAgents } = await api
+        .post(`agent-pools/${world.pool}/authentication-tokens`, { description: 'a' })
+        .then(({ body }) => ({ secret: body.data.attributes.token as string }));
+      const own = await api.post(`users/${api.userId}/authentication-tokens`, { description: 'own' });
+      const { accessToken } = await tasks.ask(world.result ?? '');
+      const member = await members.withLevel('acme', 'write');
+      const run = await getRun(plan.run);
+      return {
+        world: {
+          ...world,
+          user: api.userId,
+          token: own.body.data.id,
+          spare,
+          'another workspace': plan.workspace,
+          'another run': plan.run,
+        },
+        tokens: {
+          owner: api.token,
+          member: member.token,
+          plan: plan.token,
+          apply: apply.token,
+          state: stateTokenOf(plan.run, 'plan', plan.token),
+          agent: forAgents,
+          task: accessToken,
+        },
+        logSecret: run?.logSecret ?? '',
+      };
+    },
+    close: () => runner.close(),
+  };
+};

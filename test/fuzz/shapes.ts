@@ -1,0 +1,122 @@
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+
+/**
+ * What a route reads of a body, learned from the route itself: it is given a document that has whatever it is asked
+ * for, and notes what that was.
+ */
+
+/** The text of the body that is replaced by such a document. */
+export const probeBody = '{"probe":"of the shape of a body"}';
+
+export interface Shape {
+  /** What is wrong with an object in its place, in the API's words; undefined where an object is right. */
+  problem?: string;
+  /** By name, of an object; `*` is any entry of a list. */
+  parts: Map<string, Shape>;
+}
+
+const pathOf = (pointer: string): string[] => pointer.split('/').slice(1).filter(Boolean);
+
+const at = (shape: Shape, path: string[]): Shape => {
+  let found = shape;
+  for (const name of path) {
+    let next = found.parts.get(name);
+    if (!next) {
+      next = { parts: new Map() };
+      found.parts.set(name, next);
+    }
+    found = next;
+  }
+  return found;
+};
+
+/** Names that everything is asked for: by JavaScript, not by a route. */
+const ofEveryObject = new Set(['then', 'toJSON', 'constructor', 'valueOf', 'toString', 'length', '__proto__']);
+
+interface Known {
+  shape: Shape;
+  /** Where there is a list. */
+  lists: Set<string>;
+  /** What is not there this time, because all that is to be known of it is known. */
+  hidden: Set<string>;
+  /** Ids of living things, where a route looks for what it acts on. */
+  idAt(path: string[]): string | undefined;
+}
+
+const document = (known: Known, path: string[] = []): object => {
+  const { shape, lists, hidden } = known;
+  const name = (key: string) => [...path, key].join('/');
+  const isNamed = (key: string | symbol): key is string =>
+    typeof key === 'string' && !ofEveryObject.has(key) && path.length < 8 && !hidden.has(name(key));
+  return new Proxy(
+    {},
+    {
+      has: (_, key) => {
+        if (!isNamed(key)) return false;
+        at(shape, [...path, key]);
+        return true;
+      },
+      get: (_, key) => {
+        if (!isNamed(key)) return undefined;
+        at(shape, [...path, key]);
+        const id = key === 'id' ? known.idAt(path) : undefined;
+        if (id !== undefined) return id;
+        if (!lists.has(name(key))) return document(known, [...path, key]);
+        return [document(known, [...path, key, '*'])];
+      },
+      ownKeys: () => [],
+    },
+  );
+};
+
+interface Problem {
+  detail?: string;
+  source?: { pointer?: string };
+}
+
+const { parse } = JSON;
+
+/** While this works, the probe's body is read as that document. */
+const reading = async <T>(body: object, work: () => Promise<T>): Promise<T> => {
+  JSON.parse = ((text: string, ...rest: []) => (text === probeBody ? body : parse(text, ...rest))) as typeof parse;
+  try {
+    return await work();
+  } finally {
+    JSON.parse = parse;
+  }
+};
+
+/** @param ask asks the route with the probe's body, and returns the answer's body */
+export const learn = async (ask: () => Promise<string | undefined>, idAt: Known['idAt']): Promise<Shape> => {
+  const shape: Shape = { parts: new Map() };
+  const lists = new Set<string>();
+  const hidden = new Set<string>();
+  // An answer tells of 20 problems at most; what was told is left out of the next try.
+  for (let i = 0; i < 12; i++) {
+    const text = await reading(document({ shape, lists, hidden, idAt }), ask);
+    let problems: Problem[] = [];
+    try {
+      problems = (parse(text ?? '{}') as { errors?: Problem[] }).errors ?? [];
+    } catch {
+      // Not a document: there is nothing to learn.
+    }
+    let learned = false;
+    for (const { detail = '', source } of problems) {
+      const path = pathOf(source?.pointer ?? '').map((part) => (/^\d+$/.test(part) ? '*' : part));
+      const name = path.join('/');
+      if (path.length === 0 || hidden.has(name)) continue;
+      learned = true;
+      if (/must be a list$/.test(detail) && !lists.has(name)) {
+        lists.add(name);
+        at(shape, path).problem = detail;
+        continue;
+      }
+      at(shape, path).problem ??= detail;
+      hidden.add(name);
+    }
+    if (!learned) break;
+  }
+  return shape;
+};
+
+export type Event = APIGatewayProxyEventV2;
