@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { SecondTries } from './support/second-tries.ts';
+import { SkippedPage } from './support/skipped-page.ts';
 
 // Bounds, not expectations: generous, because machines are shared and slow at times.
 const common = { testTimeout: 240_000, hookTimeout: 120_000 };
@@ -30,7 +31,7 @@ export default defineConfig({
     pool: 'forks',
     // Tests wait for platforms and pages for more than a third of their time: so many keep two cores busy.
     maxWorkers: 3,
-    reporters: ['default', new SecondTries()],
+    reporters: ['default', new SecondTries(), new SkippedPage()],
     projects: [
       {
         extends: true,
@@ -59,7 +60,8 @@ export default defineConfig({
           retry,
           name: 'browser',
           include: ['test/web/browser/**/*.test.ts'],
-          globalSetup: ['test/e2e/support/setup.ts'],
+          globalSetup: ['test/web/browser/support/setup.ts'],
+          runner: 'test/web/browser/support/runner.ts',
         },
       },
     ],
