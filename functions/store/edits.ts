@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Change } from './table.ts';
 import { now } from './time.ts';
 
@@ -5,7 +6,7 @@ import { now } from './time.ts';
 export interface Edited {
   /** How often its settings were changed; absent: never yet, as far as anybody knows. */
   edits?: number;
-  edited?: { by: string; at: string };
+  edited?: { by: string; at: string; id?: string };
 }
 
 /** Somebody who changes settings. */
@@ -22,15 +23,16 @@ export interface Editor {
 export const asEdit = (change: Change, editor: Editor | undefined): Change => {
   if (!editor) return change;
   const { userId, seen } = editor;
-  const edited = { by: userId, at: now() };
+  // Two requests of one user may fall into the same millisecond.
+  const edited = { by: userId, at: now(), id: randomUUID() };
   const edit = { ...change, set: { ...change.set, edited }, add: { ...change.add, edits: 1 } };
   if (seen === undefined) return edit;
   // What is sent again, because nobody heard that it was done, has been the next one.
   const isNext = seen ? 'edits = :edits' : 'attribute_not_exists(edits)';
-  const isThis = 'edited.by = :by AND edited.at = :at';
+  const isThis = 'edited.id = :edit';
   return {
     ...edit,
-    condition: `${change.condition ? `${change.condition} AND ` : ''}(${isNext} OR (${isThis}))`,
-    values: { ...change.values, ':by': edited.by, ':at': edited.at, ...(seen ? { ':edits': seen } : {}) },
+    condition: `${change.condition ? `${change.condition} AND ` : ''}(${isNext} OR ${isThis})`,
+    values: { ...change.values, ':edit': edited.id, ...(seen ? { ':edits': seen } : {}) },
   };
 };

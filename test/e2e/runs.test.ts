@@ -20,7 +20,8 @@ const statusesOf = (at: Record<string, string>) =>
 
 /** What the audit trail says was done with a run. */
 const deedsOn = async ({ id, attributes }: Resource): Promise<string[]> => {
-  const since = new Date(Date.parse(attributes['created-at']) - 1000).toISOString();
+  // The trail has its own clock: the event may be noted a while before the run is.
+  const since = new Date(Date.parse(attributes['created-at']) - 3600_000).toISOString();
   type Event = { resource: { id: string; action: string } };
   const { data } = await client.call<Event[]>('GET', `/organization/audit-trail?since=${since}`);
   return data.filter(({ resource }) => resource.id === id).map(({ resource }) => resource.action);

@@ -1,13 +1,9 @@
-import { inject, type RunnerTask, type RunnerTestFile, TestRunner } from 'vitest';
-
-const skip = (task: RunnerTask): void => {
-  task.mode = 'skip';
-  if ('tasks' in task) task.tasks.forEach(skip);
-};
+import { inject, TestRunner } from 'vitest';
 
 /** Skips whole files, what they prepare included, where there is no browser. */
 export default class BrowserTestRunner extends TestRunner {
-  onCollected(files: RunnerTestFile[]): void {
-    if (typeof inject('browser') === 'string') files.forEach(skip);
+  constructor(config: ConstructorParameters<typeof TestRunner>[0]) {
+    if (typeof inject('browser') === 'string') config.testNamePattern = /(?!)/;
+    super(config);
   }
 }

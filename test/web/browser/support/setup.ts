@@ -16,6 +16,8 @@ export default async (project: TestProject) => {
   } catch (error) {
     if (!(error instanceof NoBrowserError)) throw error;
     project.provide('browser', error.message);
+    // Test files read it while they are collected.
+    project.provide('platform', { url: 'http://platform.invalid', organization: '', token: '' });
     return undefined;
   }
   return startPlatform(project);
