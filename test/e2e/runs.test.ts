@@ -19,11 +19,10 @@ const statusesOf = (at: Record<string, string>) =>
     .map(([key]) => key);
 
 /** What the audit trail says was done with a run. */
-const deedsOn = async ({ id, attributes }: Resource): Promise<string[]> => {
-  // The trail has its own clock: the event may be noted a while before the run is.
-  const since = new Date(Date.parse(attributes['created-at']) - 3600_000).toISOString();
+const deedsOn = async ({ id }: Resource): Promise<string[]> => {
   type Event = { resource: { id: string; action: string } };
-  const { data } = await client.call<Event[]>('GET', `/organization/audit-trail?since=${since}`);
+  const { data } = await client.call<Event[]>('GET', '/organization/audit-trail?sort=-timestamp');
+  data.reverse();
   return data.filter(({ resource }) => resource.id === id).map(({ resource }) => resource.action);
 };
 

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import type { Run } from '../../functions/run/run.ts';
 import type { Workspace } from '../../functions/store/workspaces/workspaces.ts';
-import { altered } from '../support/altered.ts';
 import { type Aws, startAws } from '../support/aws.ts';
 import { newRun } from '../support/run.ts';
 
@@ -75,7 +74,7 @@ it.each([
   ['TIMED_OUT', /took longer than a run may/],
 ] as const)('finishes a run whose execution %s, and starts the next', async (status, reason) => {
   const run = await due({ status: 'planning', plan: { status: 'running', statusTimestamps: {} } });
-  const next = newRun({ id: altered(run.id), workspaceId: run.workspaceId, number: 2 });
+  const next = newRun({ id: `${run.id.slice(0, -1)}n`, workspaceId: run.workspaceId, number: 2 });
   await store.create({ ...store.keys.run(next.id), ...next });
   await store.put({ ...store.keys.queued(run.workspaceId, 2), runId: next.id });
   aws.executionStatus = () => status;
