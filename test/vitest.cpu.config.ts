@@ -1,0 +1,69 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+import { SecondTries } from './support/second-tries.ts';
+import { SkippedPage } from './support/skipped-page.ts';
+
+// Bounds, not expectations: generous, because machines are shared and slow at times.
+const common = { setupFiles: ['/tmp/tests-helper/cpu-setup.ts'], testTimeout: 240_000, hookTimeout: 120_000 };
+
+/** For tests with a platform, Terraform or a browser, whose processes share a machine with others'. None but in CI. */
+const retry = Number(process.env.STEPFORM_TEST_RETRIES ?? 0);
+
+// The CDK, browsers and tests that are cut off leave things where temporary files go.
+const temporary = mkdtempSync(join(tmpdir(), 'stepform-tests-'));
+process.env.TMPDIR = temporary;
+// Each test file is a process of its own, and each of them reads the same packages.
+process.env.NODE_COMPILE_CACHE ??= join(temporary, 'compiled');
+process.on('exit', () => {
+  try {
+    rmSync(temporary, { recursive: true, force: true, maxRetries: 5 });
+  } catch {
+    // A process that was cut off still writes there: that is no test's failure.
+  }
+});
+
+export default defineConfig({
+  root: fileURLToPath(new URL('..', import.meta.url)),
+  test: {
+    pool: 'forks',
+    // Tests wait for platforms and pages for more than a third of their time: so many keep two cores busy.
+    maxWorkers: 3,
+    reporters: ['default', new SecondTries(), new SkippedPage()],
+    projects: [
+      {
+        extends: true,
+        test: {
+          ...common,
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          globalSetup: ['test/support/opa.ts'],
+          exclude: ['test/e2e/**', 'test/attacks/**', 'test/web/browser/**'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...common,
+          retry,
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts', 'test/attacks/**/*.test.ts'],
+          globalSetup: ['test/support/opa.ts', 'test/e2e/support/setup.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...common,
+          retry,
+          name: 'browser',
+          include: ['test/web/browser/**/*.test.ts'],
+          globalSetup: ['test/web/browser/support/setup.ts'],
+          runner: 'test/web/browser/support/runner.ts',
+        },
+      },
+    ],
+  },
+});
