@@ -20,10 +20,10 @@ describe('runners of a platform that comes back on other ports', () => {
   });
 
   const client = () => new Client(platform.local.url, platform.local.token);
-  const start = async (configuration: string, attributes = {}): Promise<Resource> => {
+  const start = async (configuration: string, attributes = {}): Promise<{ run: Resource; workspace: Resource }> => {
     const workspace = await client().createWorkspace(platform.local.organization, newName());
     const version = await client().upload(workspace.id, await packFiles({ 'main.tf': configuration }));
-    return client().createRun(workspace.id, attributes, version.id);
+    return { workspace, run: await client().createRun(workspace.id, attributes, version.id) };
   };
   const ports = () =>
     [platform.local.url, platform.local.httpsUrl, platform.local.awsEndpointUrl].map((url) =>
@@ -49,7 +49,7 @@ describe('runners of a platform that comes back on other ports', () => {
       .filter((name) => JSON.parse(readFileSync(join(platform.dataDir, 'tasks', name), 'utf8')).run === id).length;
 
   it('applies a confirmed plan in the runner that stood by', async () => {
-    const run = await start(resources(['a']));
+    const { run } = await start(resources(['a']));
     await client().waitForRun(run.id, (now) => now.attributes.actions['is-confirmable'] || isFinalRun(now));
     await restartElsewhere();
     await client().act(run.id, 'apply');
@@ -58,7 +58,9 @@ describe('runners of a platform that comes back on other ports', () => {
   });
 
   it('carries on with an apply, log and state included, however often it moves', async () => {
-    const run = await start(`${resources(['slow'], 12)}\noutput "word" { value = "kept" }`, { 'auto-apply': true });
+    const { run, workspace } = await start(`${resources(['slow'], 12)}\noutput "word" { value = "kept" }`, {
+      'auto-apply': true,
+    });
     await client().waitForRun(run.id, ({ attributes }) => attributes.status === 'applying');
     await restartElsewhere();
     await restartElsewhere();
@@ -67,9 +69,7 @@ describe('runners of a platform that comes back on other ports', () => {
     expect(runnersOf(run)).toBe(1);
     const log = await fetch((await client().phase(ended, 'apply')).attributes['log-read-url']);
     expect(await log.text()).toContain('Apply complete!');
-    const outputs = await client().list(
-      `/workspaces/${(ended.relationships?.workspace?.data as { id: string }).id}/current-state-version-outputs`,
-    );
+    const outputs = await client().list(`/workspaces/${workspace.id}/current-state-version-outputs`);
     expect(outputs.map(({ attributes }) => attributes.value)).toEqual(['kept']);
   });
 });
