@@ -7,7 +7,11 @@ import { SecondTries } from './support/second-tries.ts';
 import { SkippedPage } from './support/skipped-page.ts';
 
 // Bounds, not expectations: generous, because machines are shared and slow at times.
-const common = { testTimeout: 240_000, hookTimeout: 120_000 };
+const common = {
+  testTimeout: 600_000,
+  hookTimeout: 300_000,
+  expect: { poll: { timeout: 120_000 } },
+};
 
 /** For tests with a platform, Terraform or a browser, whose processes share a machine with others'. None but in CI. */
 const retry = Number(process.env.STEPFORM_TEST_RETRIES ?? 0);

@@ -52,7 +52,7 @@ output "word" {
     const deeds = await until(
       () => deedsOn(run),
       (said) => said.includes('applied'),
-      30_000,
+      240_000,
     );
     expect(deeds).toEqual(['create', 'apply', 'applying', 'applied']);
     expect(statusesOf(applied.attributes['status-timestamps'])).toEqual([

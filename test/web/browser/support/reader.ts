@@ -32,7 +32,7 @@ export const newPage = async (options: BrowserContextOptions = {}): Promise<Page
     ...options,
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(120_000);
   page.on('console', (message) => {
     const text = message.text();
     if (['error', 'warning'].includes(message.type()) && !provoked.test(text)) complaints.push(text);
