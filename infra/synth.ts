@@ -17,6 +17,8 @@ export interface SynthesizeOptions {
   context?: Record<string, unknown>;
   /** Check the template against CloudFormation's schemas as well: 4 s, for what is about to be deployed. */
   validate?: boolean;
+  /** Hears what is made anew while it is made, which takes a while. */
+  tell?: (text: string) => void;
 }
 
 export interface Synthesis {
@@ -44,28 +46,38 @@ const build = join(root, '.build');
  * @throws {SettingsError} for a wrong setting
  * @throws {BuildFailure} of esbuild when a source does not parse or resolve
  */
-export const synthesize = async ({ outdir, context, validate = false }: SynthesizeOptions = {}): Promise<Synthesis> => {
+export const synthesize = async ({
+  outdir,
+  context,
+  validate = false,
+  tell = () => {},
+}: SynthesizeOptions = {}): Promise<Synthesis> => {
   const started = performance.now();
   const assembly = outdir ? resolve(outdir) : join(build, 'assembly');
   const given = context ?? (await defaultContext());
   return locked(join(build, 'lock'), async () => {
     const sources = await hashSources();
     const bundles = await kept('bundles', sources, async () => {
+      tell('Building the functions, the page and the runner (only once, until their sources change) …');
       const { bundle } = await import('./bundle.ts');
       // The bundler is a process of its own; meanwhile this one loads what makes the stack.
       const [made] = await Promise.all([bundle(root, build), import('./stack.ts')]);
       return made;
     });
     const input = hash(sources, JSON.stringify(settingsIn(given)), String(validate));
-    const stack = await kept(`stack-${hash(assembly).slice(0, 8)}`, input, () =>
-      makeAssembly(assembly, given, bundles.value, validate),
-    );
+    const stack = await kept(`stack-${hash(assembly).slice(0, 8)}`, input, () => {
+      tell('Synthesizing the CloudFormation template …');
+      return makeAssembly(assembly, given, bundles.value, validate);
+    });
+    const cached = bundles.cached && stack.cached;
+    const took = Math.round(performance.now() - started);
+    if (!cached) tell(`Built in ${(took / 1000).toFixed(1)} s.`);
     return {
       template: JSON.parse(await readFile(stack.value.file, 'utf8')) as Template,
       assembly,
       bundles: bundles.value,
-      cached: bundles.cached && stack.cached,
-      took: Math.round(performance.now() - started),
+      cached,
+      took,
     };
   });
 };

@@ -4,9 +4,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { SecondTries } from './support/second-tries.ts';
+import { SkippedPage } from './support/skipped-page.ts';
 
 // Bounds, not expectations: generous, because machines are shared and slow at times.
-const common = { testTimeout: 240_000, hookTimeout: 120_000 };
+const common = {
+  testTimeout: 600_000,
+  hookTimeout: 300_000,
+  expect: { poll: { timeout: 120_000 } },
+};
 
 /** For tests with a platform, Terraform or a browser, whose processes share a machine with others'. None but in CI. */
 const retry = Number(process.env.STEPFORM_TEST_RETRIES ?? 0);
@@ -30,7 +35,7 @@ export default defineConfig({
     pool: 'forks',
     // Tests wait for platforms and pages for more than a third of their time: so many keep two cores busy.
     maxWorkers: 3,
-    reporters: ['default', new SecondTries()],
+    reporters: ['default', new SecondTries(), new SkippedPage()],
     projects: [
       {
         extends: true,
@@ -59,7 +64,8 @@ export default defineConfig({
           retry,
           name: 'browser',
           include: ['test/web/browser/**/*.test.ts'],
-          globalSetup: ['test/e2e/support/setup.ts'],
+          globalSetup: ['test/web/browser/support/setup.ts'],
+          runner: 'test/web/browser/support/runner.ts',
         },
       },
     ],

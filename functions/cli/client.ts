@@ -203,7 +203,7 @@ export class Client {
   }
 
   /** Waits until a run says something, e.g. that it is final. */
-  async waitForRun(id: string, done: (run: Resource) => boolean, ms = 120_000): Promise<Resource> {
+  async waitForRun(id: string, done: (run: Resource) => boolean, ms = 600_000): Promise<Resource> {
     return until(() => this.run(id), done, ms);
   }
 }

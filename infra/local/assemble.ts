@@ -13,6 +13,7 @@ import { Kms } from './kms.ts';
 import { type FunctionProperties, Lambda } from './lambda.ts';
 import type { Logs } from './logs.ts';
 import { machineCache } from './machine-cache.ts';
+import { followPlatform } from './moved-ports.ts';
 import { type Route, readRoutes } from './routes.ts';
 import { type ObjectCreated, S3 } from './s3.ts';
 import { keptSecret } from './secrets.ts';
@@ -190,7 +191,7 @@ const openEcs = ({ application, folder, runnerEnvironment, stack, usage }: Site,
     logs: folder.at('logs'),
     clusterArn: stack.one('AWS::ECS::Cluster').arn,
     definition,
-    program: [application.runner],
+    program: [...followPlatform(folder), application.runner],
     environment: runnerEnvironment,
     onEvent: (detail, taskArn) =>
       events.publish({ source: 'aws.ecs', 'detail-type': 'ECS Task State Change', resources: [taskArn], detail }),

@@ -6,6 +6,7 @@ import { Folder, type Local } from './folder.ts';
 import { HttpApi } from './http.ts';
 import type { Lambda } from './lambda.ts';
 import { Logs } from './logs.ts';
+import { noteMovedPorts } from './moved-ports.ts';
 import { listenOn, portOf } from './ports.ts';
 import { recorder } from './recorder.ts';
 import { Router } from './routes.ts';
@@ -143,6 +144,7 @@ export class Host {
       awsEndpointUrl,
       pid: process.pid,
     };
+    noteMovedPorts(folder, before, this.local);
     // Thousands may go on. Nobody has to wait for them: whoever asks for one has it go on first.
     void states.resume();
     ecs.resume();
@@ -162,7 +164,7 @@ export class Host {
   /**
    * Stops serving; what is on disk is enough for another start to go on from. Invocations under way may end within a
    * moment.
-   * @param leaveRunners they go on by themselves, and find the next platform on the same ports
+   * @param leaveRunners they go on by themselves, and find the next platform, whichever ports it has
    */
   async close({ leaveRunners = false } = {}): Promise<void> {
     const closing = this.#http.close();

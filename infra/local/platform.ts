@@ -14,6 +14,8 @@ export interface StartOptions {
   httpsPort?: number;
   /** What to run; the synthesized application of this checkout unless given. */
   application?: Promise<Application>;
+  /** Hears what takes long, while it is done. */
+  tell?: (text: string) => void;
   /** The issuer that people sign in at (infra/sign-in.ts). */
   signIn?: string;
   /** The operator's rules about organizations (infra/organizations.ts); what is synthesized unless given. */
@@ -52,6 +54,7 @@ export const startPlatform = async ({
   port,
   httpsPort,
   application,
+  tell,
   signIn,
   organizationRules,
   faults,
@@ -62,7 +65,7 @@ export const startPlatform = async ({
   const mark = (what: string) => {
     timeline[what] = Math.round(performance.now() - begun);
   };
-  const synthesized = application ?? synthesizedApplication();
+  const synthesized = application ?? synthesizedApplication(tell);
   synthesized.then(
     () => mark('synthesized'),
     () => {},
@@ -96,9 +99,9 @@ export const startPlatform = async ({
 };
 
 /** The one of this checkout. */
-export const synthesizedApplication = async (): Promise<Application> => {
+export const synthesizedApplication = async (tell?: (text: string) => void): Promise<Application> => {
   const { synthesize } = await import('../synth.ts');
-  const { bundles, template } = await synthesize();
+  const { bundles, template } = await synthesize({ tell });
   return {
     template,
     runner: bundles.runner,

@@ -4,7 +4,7 @@ import { SettingsError } from '../settings.ts';
 import { localSignInVariable } from '../sign-in.ts';
 import { StartError } from './errors.ts';
 import { type FaultRule, readFaults } from './faults.ts';
-import { type Platform, startPlatform } from './platform.ts';
+import type { Platform } from './platform.ts';
 
 /**
  * `npm start`: the platform in the foreground. Environment: STEPFORM_DATA, PORT, HTTPS_PORT, STEPFORM_SIGN_IN_…,
@@ -111,7 +111,7 @@ const stopOnSignal = (platform: Platform): void => {
 };
 
 try {
-  const platform = await startPlatform({
+  const options = {
     dataDir: resolve(process.env.STEPFORM_DATA || '.stepform'),
     port: port('PORT'),
     httpsPort: port('HTTPS_PORT'),
@@ -119,7 +119,12 @@ try {
     organizationRules: fromEnvironment(localOrganizationVariable),
     faults: faults(),
     requestsPerSecond: requestsPerSecond(),
-  });
+    tell: console.log,
+  };
+  console.log('Starting stepform …');
+  // Loading it takes seconds on a slow machine, too.
+  const { startPlatform } = await import('./platform.ts');
+  const platform = await startPlatform(options);
   stopOnSignal(platform);
   survive(platform);
   console.log(introduce(platform));

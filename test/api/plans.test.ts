@@ -2,6 +2,7 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Run } from '../../functions/run/run.ts';
 import { logPath } from '../../functions/store/runs/log-links.ts';
+import { altered } from '../support/altered.ts';
 import { type Api, eventOf, startApi } from '../support/api.ts';
 import { memberHelpers } from '../support/members.ts';
 
@@ -192,7 +193,7 @@ describe('logs', () => {
   it('are 404 for another secret, run, phase or path', async () => {
     const [, , id, , secret = ''] = url.split('/');
     for (const path of [
-      `/logs/${id}/plan/${secret.slice(0, -1)}x`,
+      `/logs/${id}/plan/${altered(secret)}`,
       `/logs/${id}/plan/${secret}x`,
       `/logs/${id}/plan/`,
       `/logs/${id}/destroy/${secret}`,

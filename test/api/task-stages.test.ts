@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Run } from '../../functions/run/run.ts';
+import { altered } from '../support/altered.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { runHelpers } from '../support/runs.ts';
 import { taskHelpers } from '../support/task-stages.ts';
@@ -152,8 +153,8 @@ describe('task stages', () => {
   it('of another run, and results that no run lists, are not there', async () => {
     const { stage, result } = await asking();
     for (const path of [
-      `task-stages/${stage.slice(0, -1)}1`,
-      `task-results/${result.slice(0, -1)}1`,
+      `task-stages/${altered(stage)}`,
+      `task-results/${altered(result)}`,
       'task-results/taskrs-1',
       'task-result-outcomes/tro-1',
     ]) {

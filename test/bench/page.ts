@@ -4,7 +4,8 @@ import { Client } from '../../functions/cli/client.ts';
 import { buildPage } from '../../infra/page.ts';
 import { operate } from '../e2e/support/operator.ts';
 import type { Local } from '../e2e/support/platform.ts';
-import { launchBrowser } from '../web/browser/support/browser.ts';
+import { startBrowser } from '../web/browser/support/browser.ts';
+import { findBrowser } from '../web/browser/support/find-browser.ts';
 import {
   countRequests,
   firstPaint,
@@ -145,7 +146,7 @@ export const page: Section = {
     yield await weight();
     operate(local);
     const client = new Client(local.url, local.token);
-    const browser = await launchBrowser();
+    const browser = await startBrowser(await findBrowser());
     try {
       yield await painted(browser, local.url);
       const tab = await browser.newPage({ baseURL: local.url, viewport: { width: 1280, height: 900 } });

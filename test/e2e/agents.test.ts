@@ -42,7 +42,7 @@ it('is planned and applied by an agent of the workspace’s pool, and says so; t
     () => client.list(`/runs/${run.id}/run-events`),
     (events) =>
       events.some(({ attributes }) => attributes.description === `The plan waits for an agent of pool ${name}.`),
-    30_000,
+    240_000,
   );
   const { status, 'execution-details': details } = (await client.phase(run, 'plan')).attributes;
   expect(status).toBe('queued');
@@ -64,7 +64,7 @@ it('is planned and applied by an agent of the workspace’s pool, and says so; t
   await until(
     async () => output.text,
     (text) => text.includes(over),
-    30_000,
+    240_000,
   );
 
   await client.call('DELETE', `/authentication-tokens/${token.id}`);

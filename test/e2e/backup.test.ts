@@ -41,7 +41,7 @@ it('a platform that was lost goes on from its backup', async () => {
   await until(
     async () => runners(platform.dataDir),
     ({ length }) => length === 0,
-    120_000,
+    240_000,
   );
   expect((await keep('backup', file)).stdout).toContain('keep it private');
   await expect(keep('restore', file)).rejects.toMatchObject({ stderr: expect.stringContaining('--force') });

@@ -100,7 +100,7 @@ describe.skipIf(!platform.awsEndpointUrl).concurrent('an execution that is stopp
     expect((await untilConfirmable(next)).attributes.status).toBe('planned');
     // A redrive finds a run that has ended.
     await sfn.send(new RedriveExecutionCommand({ executionArn: executionArn(run) }));
-    await until(() => isRedriven(run), Boolean, 30_000);
+    await until(() => isRedriven(run), Boolean, 240_000);
     expect((await client.run(run.id)).attributes.status).toBe('errored');
     expect((await client.run(next.id)).attributes.actions['is-confirmable']).toBe(true);
   });
@@ -123,13 +123,13 @@ describe.skipIf(!platform.awsEndpointUrl).concurrent('an execution that is stopp
     const made = () => readFileSync(ledger, 'utf8').split('\n').filter(Boolean).length;
     const workspace = await newWorkspace({ 'auto-apply': true });
     const run = await untilStatus(await startRun(workspace, { 'main.tf': noted(ledger) }), 'applying');
-    await until(async () => existsSync(ledger), Boolean, 60_000);
+    await until(async () => existsSync(ledger), Boolean, 240_000);
     const next = await startRun(workspace, { 'main.tf': '' }, { 'plan-only': false });
     await stop(run, 'too long');
     const ended = await untilFinal(run);
     expect([ended.attributes.status, reasonOf(ended)]).toEqual(['errored', expect.stringContaining('too long')]);
     await sfn.send(new RedriveExecutionCommand({ executionArn: executionArn(run) }));
-    await until(() => isRedriven(run), Boolean, 30_000);
+    await until(() => isRedriven(run), Boolean, 240_000);
     await untilFinal(next);
     expect(made()).toBe(1);
   });

@@ -53,13 +53,13 @@ describe('the local platform', () => {
     await client.waitForRun(run.id, ({ attributes }) => attributes.status === 'applying');
     // The quick resource is in the state before everything dies.
     const state = () => client.get(`/workspaces/${workspace.id}/current-state-version`).catch(() => undefined);
-    await until(state, (version) => !!version, 20_000);
+    await until(state, (version) => !!version, 240_000);
     const victims = descendants(platform.local.pid);
     expect(victims.some(({ command }) => command.includes('terraform'))).toBe(true);
     await platform.stop('SIGKILL');
     killAll(victims);
     await platform.start();
-    const ended = await client.waitForRun(run.id, isFinalRun, 90_000);
+    const ended = await client.waitForRun(run.id, isFinalRun, 240_000);
     expect(ended.attributes.status).toBe('errored');
     expect(ended.attributes['end-reason']).toMatch(/The state may be stale: [12] of 3 resources recorded\./);
     expect((await state())?.attributes.resources.map(({ name }: { name: string }) => name)).toContain('quick');

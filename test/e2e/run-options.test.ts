@@ -189,7 +189,7 @@ it('a run leaves its state as JSON, and its plan the schemas of the providers', 
   const state = await until(
     () => client.get(`/workspaces/${workspace.id}/current-state-version`),
     ({ attributes }) => attributes['hosted-json-state-download-url'] !== null,
-    60_000,
+    240_000,
   );
   const json = await download(state.attributes['hosted-json-state-download-url']);
   const found = json.values.root_module.resources.map(({ address }: { address: string }) => address);
@@ -198,7 +198,7 @@ it('a run leaves its state as JSON, and its plan the schemas of the providers', 
   const schemas = await until(
     () => download(`/runs/${run.id}/plan/json-schema`),
     (answer) => answer !== undefined,
-    60_000,
+    240_000,
   );
   const [provider] = Object.values<{ resource_schemas: object }>(schemas.provider_schemas);
   expect(Object.keys(provider?.resource_schemas ?? {})).toContain('terraform_data');

@@ -52,15 +52,15 @@ resource "terraform_data" "after" {
     const run = await client.createRun(workspace.id, { 'auto-apply': true }, version.id);
     const next = await client.createRun(workspace.id, {}, version.id);
     const state = () => client.get(`/workspaces/${workspace.id}/current-state-version`).catch(() => undefined);
-    await until(state, (version) => !!version, 60_000);
+    await until(state, (version) => !!version, 240_000);
     const runner = () => runners(dataDir).find(({ startedBy }) => startedBy === run.id) as Runner;
     const inState = async (): Promise<string[]> =>
       (await state())?.attributes.resources.map(({ name }: { name: string }) => name) ?? [];
     return { run, next, runner, inState, go };
   };
-  const ended = (run: Resource) => client.waitForRun(run.id, isFinalRun, 60_000);
+  const ended = (run: Resource) => client.waitForRun(run.id, isFinalRun, 240_000);
   const starts = (next: Resource) =>
-    client.waitForRun(next.id, ({ attributes }) => attributes.actions['is-confirmable'], 60_000);
+    client.waitForRun(next.id, ({ attributes }) => attributes.actions['is-confirmable'], 240_000);
 
   it('killed', async () => {
     const { run, next, runner, inState } = await applying('killed');
@@ -82,7 +82,7 @@ resource "terraform_data" "after" {
     await until(
       async () => runner().desiredStatus,
       (status) => status === 'STOPPED',
-      60_000,
+      240_000,
     );
     expect((await client.run(run.id)).attributes.status).toBe('applying');
     expect((await client.run(next.id)).attributes.status).toBe('pending');

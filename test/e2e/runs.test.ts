@@ -19,10 +19,10 @@ const statusesOf = (at: Record<string, string>) =>
     .map(([key]) => key);
 
 /** What the audit trail says was done with a run. */
-const deedsOn = async ({ id, attributes }: Resource): Promise<string[]> => {
-  const since = new Date(Date.parse(attributes['created-at']) - 1000).toISOString();
+const deedsOn = async ({ id }: Resource): Promise<string[]> => {
   type Event = { resource: { id: string; action: string } };
-  const { data } = await client.call<Event[]>('GET', `/organization/audit-trail?since=${since}`);
+  const { data } = await client.call<Event[]>('GET', '/organization/audit-trail?sort=-timestamp');
+  data.reverse();
   return data.filter(({ resource }) => resource.id === id).map(({ resource }) => resource.action);
 };
 
@@ -52,7 +52,7 @@ output "word" {
     const deeds = await until(
       () => deedsOn(run),
       (said) => said.includes('applied'),
-      30_000,
+      240_000,
     );
     expect(deeds).toEqual(['create', 'apply', 'applying', 'applied']);
     expect(statusesOf(applied.attributes['status-timestamps'])).toEqual([

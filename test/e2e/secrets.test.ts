@@ -89,7 +89,7 @@ it('a secret is nowhere but where Terraform itself needs it; a token is nowhere 
   await until(
     async () => (await fetch(`${running.attributes['log-read-url']}?limit=65536&offset=0`)).text(),
     (log) => log.split('(sensitive value)').length > 7,
-    60_000,
+    240_000,
   );
   await client.act(three.id, 'cancel');
   const ended = await Promise.all([one, two, three].map(({ id }) => client.waitForRun(id, isFinalRun)));
@@ -98,7 +98,7 @@ it('a secret is nowhere but where Terraform itself needs it; a token is nowhere 
   await until(
     async () => descendants(pid).filter(({ command }) => command.includes('main.mjs')),
     (runners) => runners.length === 0,
-    60_000,
+    240_000,
   );
   await readAll(client, organization, ended, set);
   stopWatching();

@@ -64,7 +64,7 @@ it('an apply queues a run in the workspace behind it, which applies by itself if
   const [triggered] = await until(
     () => client.list(`/workspaces/${target.id}/runs`),
     (runs) => runs.length > 0,
-    30_000,
+    240_000,
   );
   expect(triggered?.attributes).toMatchObject({
     'trigger-reason': 'run_trigger',

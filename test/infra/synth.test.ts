@@ -44,9 +44,16 @@ describe('synthesis', () => {
 
   it('makes nothing again while nothing has changed', async () => {
     const outdir = join(scratch, 'again');
-    const first = await synthesize({ outdir });
+    const told: string[] = [];
+    const tell = (text: string) => told.push(text);
+    const first = await synthesize({ outdir, tell });
     expect(first.cached).toBe(false);
-    const second = await synthesize({ outdir });
+    expect(told.splice(0).slice(-2)).toEqual([
+      'Synthesizing the CloudFormation template …',
+      expect.stringMatching(/^Built in \d+\.\d s\.$/),
+    ]);
+    const second = await synthesize({ outdir, tell });
+    expect(told).toEqual([]);
     expect(second).toMatchObject({ cached: true, template: first.template, bundles: first.bundles });
     const other = await synthesize({ outdir, context: { holdSeconds: 7 } });
     expect(other.cached).toBe(false);

@@ -95,8 +95,9 @@ describe('a log folded by resource', () => {
 
   it('takes 100,000 lines without a noticeable wait', () => {
     const log = logOf(...Array.from({ length: 100_000 }, (_, i) => `aws_subnet.a[${i % 500}]: Still creating... ${i}`));
-    const began = performance.now();
+    // Of the processor: others may be at work on this machine.
+    const began = process.cpuUsage();
     expect(new LogFolds(log).rows(new Set())).toHaveLength(500);
-    expect(performance.now() - began).toBeLessThan(3_000);
+    expect(process.cpuUsage(began).user / 1000).toBeLessThan(3_000);
   });
 });

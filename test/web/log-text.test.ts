@@ -51,10 +51,11 @@ describe('a log as it comes', () => {
 
   it('takes 100,000 lines without a noticeable wait', () => {
     const text = Array.from({ length: 100_000 }, (_, i) => `\x1b[1mterraform_data.x (local-exec):\x1b[0m line ${i}`);
-    const began = performance.now();
+    // Of the processor: others may be at work on this machine.
+    const began = process.cpuUsage();
     const log = read(framed(text.join('\n')));
     expect(log.find('line 99999')).toEqual([99_999]);
-    expect(performance.now() - began).toBeLessThan(3_000);
+    expect(process.cpuUsage(began).user / 1000).toBeLessThan(3_000);
   });
 });
 

@@ -6,7 +6,8 @@ import { packFiles, packFolder } from '../../functions/cli/archive.ts';
 import { Client, isFinalRun, type Resource } from '../../functions/cli/client.ts';
 import { PlatformProcess } from '../e2e/support/platform.ts';
 import { archive, policyFiles } from '../support/policies.ts';
-import { launchBrowser } from './browser/support/browser.ts';
+import { startBrowser } from './browser/support/browser.ts';
+import { findBrowser } from './browser/support/find-browser.ts';
 
 /**
  * `node test/web/screenshots.ts [folder]`: pictures of the main views, for the README, of a platform of their own with
@@ -158,7 +159,7 @@ const take = async (page: Page, name: string): Promise<void> => {
 };
 
 const platform = await PlatformProcess.start();
-const browser = await launchBrowser();
+const browser = await startBrowser(await findBrowser());
 try {
   await mkdir(folder, { recursive: true });
   const { url, token } = platform.local;

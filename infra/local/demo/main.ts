@@ -1,11 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from '../../../functions/cli/client.ts';
-import { provideOpa } from '../opa.ts';
-import { startPlatform } from '../platform.ts';
-import { showBasics } from './basics.ts';
-import { showEverything } from './full.ts';
 import { bold, dim } from './print.ts';
 
 /**
@@ -14,10 +9,19 @@ import { bold, dim } from './print.ts';
  */
 
 const main = async (full: boolean): Promise<void> => {
+  console.log(`Starting ${bold('stepform')} …`);
+  // Loading them takes seconds on a slow machine.
+  const [{ Client }, { provideOpa }, { startPlatform }, { showBasics }, { showEverything }] = await Promise.all([
+    import('../../../functions/cli/client.ts'),
+    import('../opa.ts'),
+    import('../platform.ts'),
+    import('./basics.ts'),
+    import('./full.ts'),
+  ]);
   // Policies are judged by it; the platform would look for it at the first one.
   if (full) await provideOpa(console.log);
   const dataDir = await mkdtemp(join(tmpdir(), 'stepform-demo-'));
-  const platform = await startPlatform({ dataDir, port: 0, httpsPort: 0 });
+  const platform = await startPlatform({ dataDir, port: 0, httpsPort: 0, tell: (text) => console.log(dim(text)) });
   try {
     const { url, token } = platform.local;
     console.log(

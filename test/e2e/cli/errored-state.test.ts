@@ -33,7 +33,7 @@ resource "terraform_data" "slow" {
   await until(
     async () => existsSync(at('begun')) && (await inState(workspace).catch(() => [])).length > 0,
     (begun) => begun,
-    60_000,
+    240_000,
   );
   const mend = await meddle(workspace.id);
   writeFileSync(at('go'), '');

@@ -73,7 +73,7 @@ export class PlatformProcess {
         if (code !== null) throw new Error(`the platform ended with ${code}: ${text}`);
         return ready;
       },
-      60_000,
+      240_000,
     );
   }
 

@@ -3,15 +3,12 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { afterAll, vi } from 'vitest';
+import { afterAll } from 'vitest';
 import { client, newName, organization, platform, type Resource } from './world.ts';
 
 /** The real terraform as somebody uses it from a directory, against the platform over HTTPS. */
 
 export const { host } = new URL(platform.httpsUrl ?? platform.url);
-
-// A command asks every other second whether something has happened, and a busy machine needs its time.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 let root: string | undefined;
 const running = new Set<ChildProcess>();
@@ -70,7 +67,7 @@ export class Command {
   }
 
   /** Waits until it has said so. @throws {Error} with all it said, when it ends without, or takes longer than `ms` */
-  async until(said: string | RegExp, ms = 120_000): Promise<void> {
+  async until(said: string | RegExp, ms = 300_000): Promise<void> {
     const over = AbortSignal.timeout(ms);
     const heard = () => (typeof said === 'string' ? this.text.includes(said) : said.test(this.text));
     while (!heard()) {

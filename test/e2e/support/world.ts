@@ -64,7 +64,7 @@ export const untilUnlocked = ({ id }: Resource): Promise<Resource> =>
   until(
     () => client.get(`/workspaces/${id}`),
     ({ attributes }) => !attributes.locked,
-    30_000,
+    240_000,
   );
 
 /** What the platform said of how the run ended. */

@@ -127,8 +127,9 @@ describe('a request that is none', () => {
   it('(a body over 10 MB) is not waited for', async () => {
     const announced = 'POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n';
     expect(await answerTo(announced)).toContain('413');
+    // Not much more than is read: an answer is lost with the connection when it is closed upon what nobody has read.
     const chunk = `100000\r\n${'x'.repeat(0x100000)}\r\n`;
-    const chunked = `POST /echo/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(11)}`;
+    const chunked = `POST /echo/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(10)}1\r\nx\r\n`;
     expect(await answerTo(chunked)).toContain('413');
   });
 });

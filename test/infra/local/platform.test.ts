@@ -115,7 +115,7 @@ describe('npm start', () => {
     const said = { text: '' };
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (said.text += data));
     const ended = new Promise<string>((done) => child.once('exit', (code, signal) => done(String(signal ?? code))));
-    const ready = () => until('it is ready', () => /Ctrl-C/.test(said.text) && said.text, 20_000);
+    const ready = () => until('it is ready', () => /Ctrl-C/.test(said.text) && said.text, 90_000);
     return { child, ended, ready, said };
   };
 
@@ -124,6 +124,7 @@ describe('npm start', () => {
     const first = run(dataDir);
     const text = await first.ready();
     const local = readLocal(dataDir);
+    expect(text).toMatch(/^Starting stepform …/);
     expect(text).toMatch(/stepform is ready after \d+\.\d s/);
     for (const part of [
       `${local.url}/api/v2`,

@@ -52,7 +52,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Waits for what happens by itself, without time passing. */
 export const until = async <T>(what: () => T | undefined | false | null): Promise<T> => {
-  const end = Date.now() + 10_000;
+  const end = Date.now() + 120_000;
   while (Date.now() < end) {
     const found = what();
     if (found) return found;

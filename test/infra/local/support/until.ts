@@ -2,7 +2,7 @@
 export const until = async <T>(
   what: string,
   condition: () => T | undefined | false | Promise<T | undefined | false>,
-  ms = 10_000,
+  ms = 120_000,
 ): Promise<T> => {
   const deadline = Date.now() + ms;
   for (;;) {

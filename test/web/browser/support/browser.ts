@@ -1,13 +1,8 @@
-import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
-const places = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-
-/** Debian's chromium, or the one that CHROMIUM names. Without network of its own. */
-export const launchBrowser = (): Promise<Browser> => {
-  const executablePath = places.find((place) => place && existsSync(place));
-  if (!executablePath) throw new Error('There is no chromium: apt-get install chromium, or set CHROMIUM to its path.');
-  return chromium.launch({
+/** Starts a headless Chromium, without network of its own. See find-browser.ts for which. */
+export const startBrowser = ({ executablePath }: { executablePath: string | undefined }): Promise<Browser> =>
+  chromium.launch({
     executablePath,
     headless: true,
     args: [
@@ -20,4 +15,3 @@ export const launchBrowser = (): Promise<Browser> => {
       '--disable-sync',
     ],
   });
-};

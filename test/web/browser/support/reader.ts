@@ -1,7 +1,8 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
 import { client, organization, platform } from '../../../e2e/support/world.ts';
-import { launchBrowser } from './browser.ts';
+import { startBrowser } from './browser.ts';
+import type { Browser as Found } from './find-browser.ts';
 
 /** A person in front of the page. Whatever the browser complains about, the policy's refusals too, fails the test. */
 
@@ -12,7 +13,7 @@ const complaints: string[] = [];
 const open: Page[] = [];
 
 beforeAll(async () => {
-  browser = await launchBrowser();
+  browser = await startBrowser(inject('browser') as Found);
 });
 afterAll(() => browser?.close());
 afterEach(async () => {
@@ -31,7 +32,7 @@ export const newPage = async (options: BrowserContextOptions = {}): Promise<Page
     ...options,
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(120_000);
   page.on('console', (message) => {
     const text = message.text();
     if (['error', 'warning'].includes(message.type()) && !provoked.test(text)) complaints.push(text);

@@ -1,0 +1,75 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packFiles } from '../../functions/cli/archive.ts';
+import { Client, isFinalRun, type Resource } from '../../functions/cli/client.ts';
+import { PlatformProcess } from './support/platform.ts';
+import { newName, resources } from './support/world.ts';
+
+/** While the platform is down, other programs take its ports. */
+describe('runners of a platform that comes back on other ports', () => {
+  let platform: PlatformProcess;
+  const others: Server[] = [];
+  beforeAll(async () => {
+    platform = await PlatformProcess.start({ PORT: '0', HTTPS_PORT: '0' });
+  });
+  afterAll(async () => {
+    for (const server of others) server.close();
+    await platform.remove();
+  });
+
+  const client = () => new Client(platform.local.url, platform.local.token);
+  const start = async (configuration: string, attributes = {}): Promise<{ run: Resource; workspace: Resource }> => {
+    const workspace = await client().createWorkspace(platform.local.organization, newName());
+    const version = await client().upload(workspace.id, await packFiles({ 'main.tf': configuration }));
+    return { workspace, run: await client().createRun(workspace.id, attributes, version.id) };
+  };
+  const ports = () =>
+    [platform.local.url, platform.local.httpsUrl, platform.local.awsEndpointUrl].map((url) =>
+      Number(new URL(url).port),
+    );
+  const takeOver = (port: number): Promise<void> => {
+    // Whoever comes by mistake is not answered.
+    const server = createServer((socket) => socket.destroy());
+    others.push(server);
+    return new Promise((resolve, reject) => server.on('error', reject).listen(port, '127.0.0.1', resolve));
+  };
+  const restartElsewhere = async (): Promise<void> => {
+    const before = ports();
+    await platform.stop();
+    for (const port of before) await takeOver(port);
+    await platform.start();
+    for (const port of ports()) expect(before).not.toContain(port);
+  };
+  /** How many runners were started for it. */
+  const runnersOf = ({ id }: Resource): number =>
+    readdirSync(join(platform.dataDir, 'tasks'))
+      .filter((name) => name.endsWith('.json'))
+      .filter((name) => JSON.parse(readFileSync(join(platform.dataDir, 'tasks', name), 'utf8')).run === id).length;
+
+  it('applies a confirmed plan in the runner that stood by', async () => {
+    const { run } = await start(resources(['a']));
+    await client().waitForRun(run.id, (now) => now.attributes.actions['is-confirmable'] || isFinalRun(now));
+    await restartElsewhere();
+    await client().act(run.id, 'apply');
+    expect((await client().waitForRun(run.id, isFinalRun)).attributes.status).toBe('applied');
+    expect(runnersOf(run)).toBe(1);
+  });
+
+  it('carries on with an apply, log and state included, however often it moves', async () => {
+    const { run, workspace } = await start(`${resources(['slow'], 12)}\noutput "word" { value = "kept" }`, {
+      'auto-apply': true,
+    });
+    await client().waitForRun(run.id, ({ attributes }) => attributes.status === 'applying');
+    await restartElsewhere();
+    await restartElsewhere();
+    const ended = await client().waitForRun(run.id, isFinalRun);
+    expect(ended.attributes.status).toBe('applied');
+    expect(runnersOf(run)).toBe(1);
+    const log = await fetch((await client().phase(ended, 'apply')).attributes['log-read-url']);
+    expect(await log.text()).toContain('Apply complete!');
+    const outputs = await client().list(`/workspaces/${workspace.id}/current-state-version-outputs`);
+    expect(outputs.map(({ attributes }) => attributes.value)).toEqual(['kept']);
+  });
+});
