@@ -39,7 +39,7 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           globalSetup: ['test/support/opa.ts'],
-          exclude: ['test/e2e/**', 'test/web/browser/**'],
+          exclude: ['test/e2e/**', 'test/attacks/**', 'test/web/browser/**'],
         },
       },
       {
@@ -48,7 +48,7 @@ export default defineConfig({
           ...common,
           retry,
           name: 'e2e',
-          include: ['test/e2e/**/*.test.ts'],
+          include: ['test/e2e/**/*.test.ts', 'test/attacks/**/*.test.ts'],
           globalSetup: ['test/support/opa.ts', 'test/e2e/support/setup.ts'],
         },
       },

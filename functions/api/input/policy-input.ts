@@ -71,7 +71,7 @@ export const readNewPolicy = (request: ApiRequest, organization: string) => {
 
 /** @throws {ApiError} 400 or 422 */
 export const readPolicyChange = (request: ApiRequest, policy: Policy) => {
-  const { attributes } = readData(request, settings);
+  const { attributes } = readData(request, settings, {}, ['policy-sets']);
   return {
     ...(attributes.description === undefined ? {} : { description: attributes.description }),
     ...(attributes.query === undefined ? {} : { query: checkQuery(attributes.query, policy.kind) }),
@@ -99,7 +99,7 @@ export const checkPolicies = async (set: PolicySet, ids: string[], pointer: stri
   }
 };
 
-export const toMany = (type: string, most: number) =>
+export const toMany = <T extends string>(type: T, most: number) =>
   v.object({ data: v.pipe(v.array(identifier(type)), v.maxLength(most, `may have at most ${most}`)) });
 
 /** The policies in a body that adds them to a set, or takes them out. @throws {ApiError} 400 or 422 */

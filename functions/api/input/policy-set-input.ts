@@ -128,7 +128,7 @@ export const readNewPolicySet = async (request: ApiRequest, organization: string
 
 /** @throws {ApiError} 400 or 422 */
 export const readPolicySetChange = (request: ApiRequest, set: PolicySet): Partial<PolicySetSettings> => {
-  const { attributes } = readData(request, { ...settings, name: v.optional(policyName) });
+  const { attributes } = readData(request, { ...settings, name: v.optional(policyName) }, {}, relations);
   checkProvided(attributes, set.kind);
   return settingsOf(attributes);
 };

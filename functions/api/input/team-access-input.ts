@@ -43,7 +43,7 @@ const onProject = {
   ),
 };
 
-const toOne = <T extends string>(type: T) => v.object({ data: identifier(type) });
+const team = v.object({ data: identifier('teams') });
 
 type Parts = Record<string, unknown>;
 type Nullish<T> = { [K in keyof T]?: T[K] | null };
@@ -109,7 +109,8 @@ export const readNewWorkspaceGrant = (request: ApiRequest) => {
   const { attributes, relationships } = readData(
     request,
     { access: v.picklist(workspaceLevels), ...onWorkspace },
-    { team: toOne('teams') },
+    { team },
+    ['workspace'],
   );
   const { access, ...given } = attributes;
   return { teamId: relationships.team.data.id, grant: workspaceGrant(access, {}, given) };
@@ -117,7 +118,10 @@ export const readNewWorkspaceGrant = (request: ApiRequest) => {
 
 /** @throws {ApiError} 400 or 422 */
 export const readWorkspaceGrantChange = (request: ApiRequest, before: WorkspaceGrant): WorkspaceGrant => {
-  const { attributes } = readData(request, { access: v.nullish(v.picklist(workspaceLevels)), ...onWorkspace });
+  const { attributes } = readData(request, { access: v.nullish(v.picklist(workspaceLevels)), ...onWorkspace }, {}, [
+    'team',
+    'workspace',
+  ]);
   const { access, ...given } = attributes;
   return { id: before.id, ...workspaceGrant(access ?? before.access, before, given) };
 };
@@ -127,7 +131,8 @@ export const readNewProjectGrant = (request: ApiRequest) => {
   const { attributes, relationships } = readData(
     request,
     { access: v.picklist(projectLevels), ...onProject },
-    { team: toOne('teams') },
+    { team },
+    ['project'],
   );
   const { access, ...given } = attributes;
   return { teamId: relationships.team.data.id, grant: projectGrant(access, {}, given) };
@@ -135,7 +140,10 @@ export const readNewProjectGrant = (request: ApiRequest) => {
 
 /** @throws {ApiError} 400 or 422 */
 export const readProjectGrantChange = (request: ApiRequest, before: ProjectGrant): ProjectGrant => {
-  const { attributes } = readData(request, { access: v.nullish(v.picklist(projectLevels)), ...onProject });
+  const { attributes } = readData(request, { access: v.nullish(v.picklist(projectLevels)), ...onProject }, {}, [
+    'team',
+    'project',
+  ]);
   const { access, ...given } = attributes;
   return { id: before.id, ...projectGrant(access ?? before.access, before, given) };
 };

@@ -88,7 +88,7 @@ export const newVariableOf = (attributes: v.InferOutput<typeof newVariable>, poi
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewVariable = (request: ApiRequest): VariableValues =>
-  newVariableOf(readData(request, newVariable.entries).attributes);
+  newVariableOf(readData(request, newVariable.entries, {}, ['workspace']).attributes);
 
 export const variableChange = v.object({ ...settings, key: v.optional(key), category: v.optional(category) });
 
@@ -114,4 +114,4 @@ export const changeOf = (
 
 /** @throws {ApiError} 400 or 422 */
 export const readVariableChange = (request: ApiRequest, variable: Variable): Partial<VariableValues> =>
-  changeOf(variable, readData(request, variableChange.entries).attributes);
+  changeOf(variable, readData(request, variableChange.entries, {}, ['workspace']).attributes);
