@@ -65,7 +65,7 @@ it.each([0, 3])('settings that were changed %d times are changed by who has seen
 
 describe('what somebody does to a run is accepted, recorded and delivered', () => {
   const waits = { wait: { state: 'NeedsConfirmation', token: 'token' } };
-  const confirmable = { status: 'planned', confirmable: true, ...waits } as const;
+  const confirmable = { status: 'planned', ...waits } as const;
   const past = '2020-01-01T00:00:00.000Z';
 
   it.each<[string, Partial<Run>, (run: Run) => Promise<string>, string]>([
@@ -96,7 +96,7 @@ describe('what somebody does to a run is accepted, recorded and delivered', () =
         overrides: {},
         checks: { policyCheck: true },
       },
-      (run) => store.overrideRun(run, 'user-1'),
+      (run) => store.overrideRun(run, 'policyCheck', 'user-1'),
       'SendTaskSuccess',
     ],
   ])('%s', async (_, set, act, sent) => {
