@@ -47,6 +47,8 @@ beforeAll(async () => {
   const elsewhere = await organizationOf('elsewhere');
   const gone = await organizationOf('gone');
   callers = await makeCallers({ workspace: world.workspace ?? '', project: world.project ?? '' }, api.token);
+  const { finishRun } = await import('../../functions/store/runs/finish.ts');
+  await finishRun(gone.things.run ?? '', 'Canceled');
   const { data: workspaces } = (await gone.as.get('organizations/gone/workspaces')).body;
   for (const path of [...workspaces.map(({ id }: { id: string }) => `workspaces/${id}`), 'organizations/gone']) {
     const deleted = await gone.as.call('DELETE', path);

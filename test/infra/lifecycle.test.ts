@@ -77,7 +77,14 @@ const documented: Partial<Record<RunStatus, RunStatus[]>> = {
   confirmed: ['pre_apply_running', 'apply_queued', 'canceled', 'errored'],
   pre_apply_running: ['pre_apply_completed', 'canceled', 'errored'],
   // A confirmation again, where those who started the run may not apply it any more.
-  pre_apply_completed: ['apply_queued', 'canceled', 'planned', 'post_plan_completed', 'cost_estimated', 'policy_checked'],
+  pre_apply_completed: [
+    'apply_queued',
+    'canceled',
+    'planned',
+    'post_plan_completed',
+    'cost_estimated',
+    'policy_checked',
+  ],
   apply_queued: ['applying', 'canceled', 'errored'],
   applying: ['post_apply_running', 'applied', 'canceled', 'errored'],
   post_apply_running: ['post_apply_completed', 'applied'],
