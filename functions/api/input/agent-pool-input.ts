@@ -60,7 +60,7 @@ export const readAgentPoolChange = async (
   organization: string,
   principal: Principal,
 ): Promise<Partial<AgentPoolSettings>> => {
-  const given = readData(request, { ...attributes, name: v.optional(agentPoolName) }, relationships);
+  const given = readData(request, { ...attributes, name: v.optional(agentPoolName) }, relationships, ['workspaces']);
   const seen = async (ids: string[]): Promise<Found[]> => {
     const granted = await principal.onWorkspaces(organization, ids);
     return (await getWorkspaces(ids)).filter(({ id }) => granted(id).has('workspace:read'));

@@ -77,7 +77,7 @@ export const readNewTeam = (request: ApiRequest): Partial<TeamSettings> & Pick<T
 
 /** @throws {ApiError} 400 or 422 */
 export const readTeamChange = (request: ApiRequest, team: Team): Partial<TeamSettings> => {
-  const { attributes } = readData(request, { ...settings, name: v.optional(teamName) });
+  const { attributes } = readData(request, { ...settings, name: v.optional(teamName) }, {}, ['users']);
   if (attributes.name !== team.name) checkName(attributes.name);
   return changeOf(attributes, team.organizationAccess);
 };

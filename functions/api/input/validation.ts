@@ -43,7 +43,7 @@ const shownOnly = new Set(
     'locked-by current-run latest-run outputs readme vars remote-state-consumers current-state-version',
     'current-configuration-version current-assessment-result ingress-attributes plan apply canceled-by confirmed-by',
     'cost-estimate task-stages policy-checks triggering-run triggering-source current-version newest-version configurable',
-    'subscribable workspace-tasks agents organization-memberships varset overwritten overwriter',
+    'subscribable workspace-tasks agents organization-memberships varset overwritten overwriter subscription stacks',
   ].flatMap((names) => names.split(' ')),
 );
 
