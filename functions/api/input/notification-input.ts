@@ -82,7 +82,7 @@ export const readNewNotification = (request: ApiRequest): NotificationValues => 
     name,
     'destination-type': destinationType,
     url: outboundUrl,
-  });
+  }, {}, ['users']);
   const type = attributes['destination-type'];
   const token = tokenOf(attributes.token) ?? null;
   checkToken(type, token);
@@ -111,7 +111,7 @@ export const readNotificationChange = (
       ),
     ),
     url: v.optional(outboundUrl),
-  });
+  }, {}, ['users']);
   const { name: called, url, enabled, triggers: chosen } = attributes;
   const token = tokenOf(attributes.token);
   checkToken(type, token);
