@@ -290,7 +290,12 @@ describe('in relationships of a body', () => {
   it('their own ids are taken, so that the others are refused for what they are', async () => {
     const refused = (await answers(requests(world, asIs), api.token)).filter(([, status]) => isRefused(status));
     // A run trigger onto itself, a workspace in its own project: conflicts of what is there.
-    const known = ['POST policy-sets/{policySet}/relationships/policies', 'POST team-workspaces', 'POST team-projects', 'POST teams/{team}/relationships'];
+    const known = [
+      'POST policy-sets/{policySet}/relationships/policies',
+      'POST team-workspaces',
+      'POST team-projects',
+      'POST teams/{team}/relationships',
+    ];
     expect(refused.filter(([what]) => !known.some((one) => what.startsWith(one)))).toEqual([]);
   });
 

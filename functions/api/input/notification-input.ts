@@ -77,12 +77,17 @@ const checkToken = (type: DestinationType, token: string | null | undefined): vo
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewNotification = (request: ApiRequest): NotificationValues => {
-  const { attributes } = readData(request, {
-    ...settings,
-    name,
-    'destination-type': destinationType,
-    url: outboundUrl,
-  }, {}, ['users']);
+  const { attributes } = readData(
+    request,
+    {
+      ...settings,
+      name,
+      'destination-type': destinationType,
+      url: outboundUrl,
+    },
+    {},
+    ['users'],
+  );
   const type = attributes['destination-type'];
   const token = tokenOf(attributes.token) ?? null;
   checkToken(type, token);
@@ -101,17 +106,22 @@ export const readNotificationChange = (
   request: ApiRequest,
   { destinationType: type }: NotificationConfiguration,
 ): Partial<NotificationValues> => {
-  const { attributes } = readData(request, {
-    ...settings,
-    name: v.optional(name),
-    'destination-type': v.optional(
-      v.pipe(
-        v.string(),
-        v.check((given) => given === type, `is ${type} for good; make another configuration`),
+  const { attributes } = readData(
+    request,
+    {
+      ...settings,
+      name: v.optional(name),
+      'destination-type': v.optional(
+        v.pipe(
+          v.string(),
+          v.check((given) => given === type, `is ${type} for good; make another configuration`),
+        ),
       ),
-    ),
-    url: v.optional(outboundUrl),
-  }, {}, ['users']);
+      url: v.optional(outboundUrl),
+    },
+    {},
+    ['users'],
+  );
   const { name: called, url, enabled, triggers: chosen } = attributes;
   const token = tokenOf(attributes.token);
   checkToken(type, token);
