@@ -195,6 +195,7 @@ export const definition = (arn: Arns) => {
         errored: 'ApplyErrored',
         timeout: { TimeoutSeconds: 3600 },
         catch: [
+          detour('NeedsConfirmation'),
           detour('PreApplyTasks'),
           { ErrorEquals: ['TaskStageFailed'], ResultPath: '$.error', Next: 'PlanErrored' },
         ],

@@ -187,7 +187,8 @@ export const lifecyclePermissions = (
     // A plan that is stale already is discarded, which the run's timeline says.
     PlannedAndSaved: [may.table('GetItem', 'PutItem', 'UpdateItem'), may.tableKey()],
     Confirmed: [may.table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'), may.tableKey()],
-    ApplyQueued: launch,
+    // Looks at what teams may do whose members' runs apply without a confirmation.
+    ApplyQueued: [...launch, may.table('BatchGetItem')],
     Applying: [...enter, tell],
     Complete: finish(storage, runners, notifyArn),
   };

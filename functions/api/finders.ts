@@ -1,4 +1,3 @@
-import * as v from 'valibot';
 import type { Run } from '../run/run.ts';
 import { getOrganization, type Organization } from '../store/access/organizations.ts';
 import { type AgentPool, getAgentPool } from '../store/agents/agent-pools.ts';
@@ -17,6 +16,7 @@ import { getProject, type Project } from '../store/workspaces/projects.ts';
 import { getVariableSet, type VariableSet } from '../store/workspaces/variable-sets.ts';
 import { findWorkspace, getWorkspace, type Workspace } from '../store/workspaces/workspaces.ts';
 import { readOutputId } from './documents/state-versions.ts';
+import { relatedIn } from './input/validation.ts';
 import type { Scope } from './permissions/grants.ts';
 import type { ApiRequest } from './request.ts';
 import type { Finder, Subject } from './route.ts';
@@ -56,26 +56,17 @@ export interface NewIn extends InOrganization {
   projectId?: string;
 }
 
-const related = (relationship: string) =>
-  v.object({
-    data: v.object({
-      relationships: v.object({
-        [relationship]: v.object({ data: v.object({ type: v.nullish(v.literal('projects')), id: v.string() }) }),
-      }),
-    }),
-  });
-
-/** What is wrong with the body, its handler says. */
-const projectIdIn = (request: ApiRequest, relationship: string): string | undefined => {
-  const { success, output } = v.safeParse(related(relationship), request.json());
-  return success ? output.data.relationships[relationship]?.data.id.slice(0, 100) : undefined;
-};
-
-export const inProjectOf = (relationship: string, otherwise?: (record: Organization) => string): Finder<NewIn> => ({
+export const inProjectOf = (
+  relationship: string,
+  types: ['projects', ...'organizations'[]],
+  otherwise?: (record: Organization) => string,
+): Finder<NewIn> => ({
   ...organization,
   find: async (request) => {
+    const named = relatedIn(request, relationship, ...types);
     const found = await organization.find(request);
-    return found && { ...found, projectId: projectIdIn(request, relationship) ?? otherwise?.(found.record) };
+    const projectId = named?.type === 'projects' ? named.id : undefined;
+    return found && { ...found, projectId: projectId ?? otherwise?.(found.record) };
   },
   scope: ({ organization: name, projectId, record }) =>
     projectId === undefined

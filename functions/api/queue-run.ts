@@ -6,6 +6,7 @@ import { freezeVariables } from '../store/runs/inputs.ts';
 import { createRun, enqueue, getRun } from '../store/runs/runs.ts';
 import { type ConfigurationVersion, checkUpload } from '../store/workspaces/configuration-versions.ts';
 import { getWorkspace, type Workspace } from '../store/workspaces/workspaces.ts';
+import { authorsOf, mayAllApply } from './automatic-apply.ts';
 import type { Granted } from './permissions/granted.ts';
 import { grantsOfUser } from './permissions/grants.ts';
 
@@ -52,7 +53,8 @@ const repeated = async (id: string): Promise<Run | undefined> => {
 };
 
 /**
- * Freezes variables and checks, then creates and starts the run. Auto-apply needs a creator who may apply (lifecycle rule 3).
+ * Freezes variables and checks, then creates and starts the run. What it applies without a confirmation is a matter of who
+ * caused it (automatic-apply.ts).
  * The run emits JSON lines only for the one client that renders them (api.md §2.12).
  */
 export const queueRun = async (wanted: RunRequest): Promise<Run> => {
@@ -70,13 +72,18 @@ export const queueRun = async (wanted: RunRequest): Promise<Run> => {
       fetching: version.status === 'pending',
     }),
   ]);
-  const automatic = trigger
-    ? workspace.autoApplyRunTrigger
-    : (wanted.autoApply ?? workspace.autoApply) && granted.has('run:apply');
+  const appliesFor = authorsOf(createdBy, version, trigger);
+  const wantsApply = trigger ? workspace.autoApplyRunTrigger : (wanted.autoApply ?? workspace.autoApply);
+  const automatic =
+    (wantsApply || options.allowEmptyApply) &&
+    !planOnly &&
+    !options.savePlan &&
+    (await mayAllApply(appliesFor, { ...workspace, workspace }, trigger ? {} : { [createdBy]: granted }));
   return createRun(workspace.id, {
     ...options,
     planOnly,
-    autoApply: automatic && !planOnly && !options.savePlan,
+    autoApply: automatic && wantsApply,
+    ...(automatic ? { appliesFor } : {}),
     id,
     trigger,
     configurationVersionId: version.id,

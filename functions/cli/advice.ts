@@ -1,5 +1,6 @@
 import { displayStatus } from '../run/display.ts';
-import type { Resource } from './client.ts';
+import { type FinalStatus, type RunStatus, statuses } from '../run/status.ts';
+import { isFinalRun, type Resource } from './client.ts';
 import { type ExitCode, exit } from './exit.ts';
 import { bold } from './paint.ts';
 import { program } from './program.ts';
@@ -10,22 +11,19 @@ import type { WatchEvent } from './watch.ts';
 
 /** What a watched run comes to, and what to do next. */
 
+const exitCodes: Record<FinalStatus, ExitCode> = {
+  applied: exit.done,
+  planned_and_finished: exit.done,
+  policy_soft_failed: exit.policyFailed,
+  errored: exit.errored,
+  discarded: exit.discarded,
+  canceled: exit.canceled,
+};
+
 export const exitCodeOf = ({ run, policyFailed }: Pick<Seen, 'run' | 'policyFailed'>): ExitCode => {
-  switch (run.attributes.status) {
-    case 'applied':
-    case 'planned_and_finished':
-      return exit.done;
-    case 'policy_soft_failed':
-      return exit.policyFailed;
-    case 'errored':
-      return policyFailed ? exit.policyFailed : exit.errored;
-    case 'discarded':
-      return exit.discarded;
-    case 'canceled':
-      return exit.canceled;
-    default:
-      return exit.needsPerson;
-  }
+  if (!isFinalRun(run)) return exit.needsPerson;
+  const status = run.attributes.status as FinalStatus;
+  return status === 'errored' && policyFailed ? exit.policyFailed : exitCodes[status];
 };
 
 /** How a watch ends. */
@@ -56,8 +54,7 @@ const nextSteps = ({ run, apply, override }: Seen): [what: string, command: stri
       ['make it the state', `${program} state push ${file}`],
     ];
   }
-  const { status } = run.attributes;
-  if (status === 'errored' || status === 'policy_soft_failed')
+  if (statuses[run.attributes.status as RunStatus].final === 'failed')
     return [['try again once it is fixed', `${program} runs start`]];
   return offered(run, undefined, override).flatMap((action): [string, string][] => {
     const [what, command] = verbs[action];

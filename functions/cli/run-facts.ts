@@ -1,5 +1,6 @@
 import type { StatusFacts } from '../run/display.ts';
 import type { StageFacts } from '../run/stages.ts';
+import { type RunStatus, statuses } from '../run/status.ts';
 import { isFinalRun, type Resource, type RunAction, related } from './client.ts';
 
 /** What the API's documents say of a run, for the page and the command line alike. */
@@ -65,13 +66,13 @@ export const awaitedPool = (phase: Resource | undefined): string | undefined => 
 
 /** Policies failed, and somebody may let them pass. */
 export const waitsForOverride = ({ attributes }: Resource): boolean =>
-  attributes.status === 'policy_override' || attributes.status === 'post_plan_awaiting_decision';
+  statuses[attributes.status as RunStatus]?.overrides != null;
 
 /** Where the policies that a run waits for can be overridden; undefined while it does not wait for that. */
 export const overrideOf = (run: Resource, stages: Resource[]): string | undefined => {
   if (!waitsForOverride(run)) return undefined;
   const stage = stages.find(({ attributes }) => attributes.actions['is-overridable']);
-  if (run.attributes.status === 'policy_override')
+  if (statuses[run.attributes.status as RunStatus].overrides === 'policyCheck')
     return `/policy-checks/${related(run, 'policy-checks')}/actions/override`;
   return stage && `/task-stages/${stage.id}/actions/override`;
 };

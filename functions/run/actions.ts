@@ -1,7 +1,10 @@
 import type { Run, Timestamp } from './run.ts';
-import { isFinal, type RunStatus } from './status.ts';
+import { isFinal, type Overridable, type RunAction, statuses } from './status.ts';
 
-/** What users may do with a run in its present state (lifecycle rule 5); who may is decided elsewhere. */
+/**
+ * What users may do with a run in its present state; who may is decided elsewhere. Documents report it, and the store
+ * accepts an action under the condition that is made from the same table (store/runs/run-actions.ts).
+ */
 export interface RunActions {
   'is-confirmable': boolean;
   'is-discardable': boolean;
@@ -12,37 +15,37 @@ export interface RunActions {
 /** A canceled run gets this long to stop cleanly before it may be force-canceled. */
 export const forceCancelCoolOffSeconds = 60;
 
-const running: readonly RunStatus[] = [
-  'pending',
-  'fetching',
-  'fetching_completed',
-  'pre_plan_running',
-  'pre_plan_completed',
-  'plan_queued',
-  'planning',
-  'post_plan_running',
-  'cost_estimating',
-  'policy_checking',
-  'confirmed',
-  'pre_apply_running',
-  'pre_apply_completed',
-  'apply_queued',
-  'applying',
-  'post_apply_running',
-];
-
-const waitingForPerson: readonly RunStatus[] = ['policy_override', 'post_plan_awaiting_decision', 'planned_and_saved'];
-
-type Facts = Pick<Run, 'status' | 'confirmable' | 'decision' | 'cancel'>;
-
-export const allowedActions = (run: Facts, now: Timestamp): RunActions => {
-  const open = !isFinal(run.status) && !run.cancel;
-  const undecided = open && run.decision?.action !== 'discard';
-  return {
-    'is-confirmable': undecided && run.confirmable,
-    'is-discardable':
-      undecided && (run.confirmable || run.status === 'pending' || waitingForPerson.includes(run.status)),
-    'is-cancelable': undecided && running.includes(run.status),
-    'is-force-cancelable': !isFinal(run.status) && !!run.cancel && now >= run.cancel.forceAvailableAt,
-  };
+/**
+ * Whether an action is still accepted once somebody has confirmed the run. After a discard or a cancel none is, but a
+ * force-cancel.
+ */
+export const afterConfirmation: Record<RunAction, boolean> = {
+  confirm: false,
+  discard: false,
+  override: false,
+  cancel: true,
 };
+
+type Facts = Pick<Run, 'status' | 'decision' | 'cancel'>;
+
+/** The one answer to whether a run may be confirmed, discarded, canceled or overridden now. */
+export const mayNow = (action: RunAction, { status, decision, cancel }: Facts): boolean =>
+  statuses[status].actions.includes(action) &&
+  !cancel &&
+  (!decision || (decision.action === 'apply' && afterConfirmation[action]));
+
+/** What the action `override` would let pass now. */
+export const overridableNow = (run: Facts & Pick<Run, 'overrides'>): Overridable | undefined => {
+  const which = statuses[run.status].overrides ?? undefined;
+  return which && mayNow('override', run) && !run.overrides?.[which] ? which : undefined;
+};
+
+/** It goes on only when a person has confirmed or overridden. */
+export const waitsForPerson = (run: Facts): boolean => mayNow('confirm', run) || mayNow('override', run);
+
+export const allowedActions = (run: Facts, now: Timestamp): RunActions => ({
+  'is-confirmable': mayNow('confirm', run),
+  'is-discardable': mayNow('discard', run),
+  'is-cancelable': mayNow('cancel', run),
+  'is-force-cancelable': !isFinal(run.status) && !!run.cancel && now >= run.cancel.forceAvailableAt,
+});

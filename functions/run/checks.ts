@@ -4,7 +4,7 @@
  */
 import { awaitsCostEstimate } from './cost-estimate.ts';
 import type { Run, Timestamp } from './run.ts';
-import type { RunStatus } from './status.ts';
+import type { Overridable, RunStatus } from './status.ts';
 import type { FrozenTaskStages, TaskStage } from './task-stages.ts';
 
 /** What a run passes beside plan, confirmation and apply; the cost estimate is on the run itself. */
@@ -28,7 +28,6 @@ export interface Verdicts extends Partial<Record<TaskStage, 'passed' | 'failed'>
 }
 
 /** Failed policies that somebody let pass. */
-export type Overridable = 'policyEvaluation' | 'policyCheck';
 export type Overrides = Partial<Record<Overridable, { by: string; at: Timestamp; comment?: string }>>;
 
 type Facts = Pick<Run, 'checks' | 'verdicts' | 'overrides' | 'costEstimate'>;
@@ -98,9 +97,3 @@ export const completed = (run: Facts & Pick<Run, 'plan'>): RunStatus[] => {
 /** The status in which a plan waits for a person: that of the last step that ran (lifecycle: confirm). */
 export const restingStatus = (run: Facts & Pick<Run, 'plan'>): RunStatus =>
   completed(run).findLast((status) => status !== 'pre_apply_completed') ?? 'planned';
-
-/** What may be overridden now, by whoever manages policy overrides. */
-export const overridableNow = (status: RunStatus): Overridable | undefined => {
-  if (status === 'post_plan_awaiting_decision') return 'policyEvaluation';
-  return status === 'policy_override' ? 'policyCheck' : undefined;
-};

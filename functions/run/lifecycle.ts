@@ -2,9 +2,10 @@
  * The lifecycle as pure decisions. The state machine decides when, this decides what: what a finished plan leads to,
  * and what resumes a waiting execution. No clock, no AWS. What entering a state means is in states.ts.
  */
-import { detourBefore, nextCheck, overridableNow } from './checks.ts';
+import { detourBefore, nextCheck } from './checks.ts';
 import type { PhaseName, Run } from './run.ts';
 import { type Ending, type RunState, takesQueue } from './states.ts';
+import { statuses } from './status.ts';
 
 /** What an execution that waits is told: facts for a Choice, or a named error for a Catch. */
 export type Resume = { output: Record<string, unknown> } | { error: ResumeError; cause: string };
@@ -20,6 +21,7 @@ export const meantErrors = [
   'PrePlanTasks',
   'PreApplyTasks',
   'PostApplyTasks',
+  'NeedsConfirmation',
 ] as const;
 export type ResumeError = (typeof meantErrors)[number];
 
@@ -41,18 +43,20 @@ export type Next = Extract<
   | 'NeedsConfirmation'
 >;
 
+/** Whether its finished plan is applied without a person's confirmation: it was set so, by somebody who may apply. */
+export const appliesByItself = ({ planOnly, savePlan, appliesFor, plan, autoApply, allowEmptyApply }: Run): boolean =>
+  !planOnly && !savePlan && !!appliesFor?.length && (plan.report?.hasChanges ? autoApply : allowEmptyApply);
+
 /** Where a run goes whose plan has finished: to its next check, and from the last one on to people or to the apply. */
 export const nextStep = (run: Run): Next => {
   if (run.cancel) return 'Canceled';
   const check = nextCheck(run);
   if (check) return check;
   if (run.planOnly) return 'PlannedAndFinished';
-  // Lifecycle rule 3: an allowed empty apply always applies by itself.
-  if (!run.plan.report?.hasChanges) {
-    return run.allowEmptyApply && !run.savePlan ? 'ApplyQueued' : 'PlannedAndFinished';
-  }
+  // An empty apply that is allowed needs no auto-apply, only the permission.
+  if (!run.plan.report?.hasChanges && (!run.allowEmptyApply || run.savePlan)) return 'PlannedAndFinished';
   if (run.savePlan) return 'PlannedAndSaved';
-  return run.autoApply ? 'ApplyQueued' : 'NeedsConfirmation';
+  return appliesByItself(run) ? 'ApplyQueued' : 'NeedsConfirmation';
 };
 
 /** Whether something may be applied once all checks have passed, so that it pays to keep the runner. */
@@ -86,12 +90,27 @@ const afterPhase = (run: Run, phase: PhaseName): Resume | undefined => {
   return { output: phase === 'plan' ? { next: nextStep(run) } : {} };
 };
 
+/**
+ * The one door to every apply: a person has confirmed it, or it applies by itself. A discard may have been accepted on the
+ * way here.
+ */
+const withoutPermission = (run: Run): Resume | undefined => {
+  if (run.decision?.action === 'discard') return discarded(run);
+  if (run.decision?.action === 'apply' || appliesByItself(run)) return undefined;
+  if (run.cancel) return canceled(run);
+  return { error: 'NeedsConfirmation', cause: 'somebody who may apply runs has to confirm it' };
+};
+
 /** Why a state is left as soon as it is entered, with nothing done: something comes first, or has failed. */
 export const turnedAway = (state: RunState, run: Run): Resume | undefined => {
   if (state !== 'PlanQueued' && state !== 'ApplyQueued') return undefined;
   const { verdicts = {}, failure = '' } = run;
   if (verdicts[state === 'PlanQueued' ? 'pre_plan' : 'pre_apply'] === 'failed') {
     return { error: 'TaskStageFailed', cause: failure };
+  }
+  if (state === 'ApplyQueued' && run.status !== 'apply_queued') {
+    const refused = withoutPermission(run);
+    if (refused) return refused;
   }
   const detour = detourBefore(state, run);
   if (!detour) return undefined;
@@ -135,7 +154,7 @@ export const resume = (run: Run): Resume | undefined => {
       // Accepted on the way here, when the way on had been decided already; so below.
       if (run.cancel) return canceled(run);
       if (run.decision?.action === 'discard') return discarded(run);
-      const asked = overridableNow(run.status);
+      const asked = statuses[run.status].overrides;
       return asked && run.overrides?.[asked] ? { output: { next: nextStep(run) } } : undefined;
     }
     case 'NeedsConfirmation':

@@ -1,17 +1,10 @@
+import { waitsForPerson } from './actions.ts';
 import type { PhaseReport, Run } from './run.ts';
-import { type RunStatus, timestampKey } from './status.ts';
+import { type NotificationTrigger, type RunStatus, statuses, timestampKey } from './status.ts';
 
 /** What people are told of a run, and when (HCP API: notification configurations). Pure. */
 
-export const notificationTriggers = [
-  'run:created',
-  'run:planning',
-  'run:needs_attention',
-  'run:applying',
-  'run:completed',
-  'run:errored',
-] as const;
-export type NotificationTrigger = (typeof notificationTriggers)[number];
+export { type NotificationTrigger, notificationTriggers } from './status.ts';
 
 export const destinationTypes = ['generic', 'slack', 'microsoft-teams'] as const;
 export type DestinationType = (typeof destinationTypes)[number];
@@ -22,30 +15,13 @@ export interface Notice {
   status: RunStatus;
 }
 
-const triggers: Partial<Record<RunStatus, NotificationTrigger>> = {
-  pending: 'run:created',
-  planning: 'run:planning',
-  post_plan_awaiting_decision: 'run:needs_attention',
-  policy_override: 'run:needs_attention',
-  applying: 'run:applying',
-  applied: 'run:completed',
-  planned_and_finished: 'run:completed',
-  // Ended early, be it by an error or by somebody.
-  errored: 'run:errored',
-  canceled: 'run:errored',
-  discarded: 'run:errored',
-};
-
-/** What a run that has just come to its status is told of by; nobody waits for a saved plan or a plan-only run. */
-export const noticeOf = ({
-  status,
-  confirmable,
-  planOnly,
-}: Pick<Run, 'status' | 'confirmable' | 'planOnly'>): Notice | undefined => {
-  if (planOnly) return undefined;
-  const waits = confirmable && status !== 'planned_and_saved';
-  const trigger = triggers[status] ?? (waits ? 'run:needs_attention' : undefined);
-  return trigger && { trigger, status };
+/** Of a run that has just come to its status; nobody waits for a saved plan or a plan-only run. */
+export const noticeOf = (run: Pick<Run, 'status' | 'decision' | 'cancel' | 'planOnly'>): Notice | undefined => {
+  const { notifies: trigger } = statuses[run.status];
+  if (run.planOnly || trigger === null) return undefined;
+  // Somebody decided on the way here.
+  if (trigger === 'run:needs_attention' && !waitsForPerson(run)) return undefined;
+  return { trigger, status: run.status };
 };
 
 /** As sent to destinations of type `generic`; the fields of the run are null in a verification. */

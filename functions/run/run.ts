@@ -33,8 +33,6 @@ export interface Run extends RunOptions {
   /** Of its configuration; absent when that came without. */
   ingress?: Ingress;
   status: RunStatus;
-  /** True exactly while a user may confirm; written together with the status that rests (api: runs). */
-  confirmable: boolean;
   statusTimestamps: Record<string, Timestamp>;
   createdAt: Timestamp;
   createdBy: string;
@@ -86,6 +84,8 @@ export interface Run extends RunOptions {
    * its `copy` and with the SHA-256 that has.
    */
   unsaved?: UnsavedState & { stored: boolean; copy?: string; sha256?: string };
+  /** Users by whose permission to apply it may be applied without a confirmation; absent: a person has to confirm. */
+  appliesFor?: string[];
   /** How many comments were made on it. */
   commentCount?: number;
   /** Why the run ended as it did, for people. */
@@ -102,7 +102,7 @@ export interface RunOptions {
   refreshOnly: boolean;
   planOnly: boolean;
   savePlan: boolean;
-  /** The run's own setting, else the workspace's; already limited to creators who may apply. */
+  /** The run's own setting, else the workspace's; false where a person has to confirm all the same. */
   autoApply: boolean;
   allowEmptyApply: boolean;
   allowConfigGeneration: boolean;

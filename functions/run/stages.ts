@@ -1,20 +1,9 @@
 import type { Timestamp } from './run.ts';
-import { isFinal, type RunStatus, timestampKey } from './status.ts';
+import { type FinalStatus, isFinal, type RunStatus, type StageName, statuses, timestampKey } from './status.ts';
 
 /** A run's stages as a line of progress, from what its timeline has stamped (lifecycle: order of stages, rule 8). */
 
-export type StageName =
-  | 'Pending'
-  | 'Fetching'
-  | 'Pre-plan'
-  | 'Plan'
-  | 'Post-plan'
-  | 'Cost estimate'
-  | 'Policy check'
-  | 'Confirmation'
-  | 'Pre-apply'
-  | 'Apply'
-  | 'Post-apply';
+export type { StageName } from './status.ts';
 
 /** `skipped` was never reached and never will be; `ahead` may still come. */
 export type StageState = 'done' | 'current' | 'failed' | 'stopped' | 'ahead' | 'skipped';
@@ -35,28 +24,23 @@ export interface StageFacts {
   statusTimestamps: Record<string, Timestamp>;
 }
 
-/** The stamps that begin a stage, the earliest first. Confirmation begins when nothing is left to check. */
-const begins: [StageName, readonly string[]][] = [
-  ['Pending', ['plan-queueable-at']],
-  ['Fetching', ['fetching-at']],
-  ['Pre-plan', ['pre-plan-running-at']],
-  ['Plan', ['plan-queued-at', 'planning-at']],
-  ['Post-plan', ['post-plan-running-at']],
-  ['Cost estimate', ['cost-estimating-at']],
-  ['Policy check', ['policy-checking-at', 'policy-override-at']],
-  ['Confirmation', ['policy-checked-at', 'cost-estimated-at', 'post-plan-completed-at', 'planned-at']],
-  ['Pre-apply', ['pre-apply-running-at']],
-  ['Apply', ['apply-queued-at', 'applying-at']],
-  ['Post-apply', ['post-apply-running-at']],
-];
+const rows = Object.values(statuses);
+const stampsOf = (name: StageName): string[] =>
+  rows.filter(({ stage }) => stage === name).map(({ timestamp }) => timestamp);
+
+/** In the order of life, where a stage with several statuses stands where its last one does. */
+const inOrder = [...new Set(rows.flatMap(({ stage }) => stage ?? []).reverse())].reverse();
+
+/** The stamps that begin a stage: the first one, but of confirmation the last, when nothing is left to check. */
+const begins = inOrder.map((name): [StageName, string[]] => [
+  name,
+  name === 'Confirmation' ? stampsOf(name).reverse() : stampsOf(name),
+]);
 
 /** Stages that every run shows, reached or not; the others leave no trace unless they are configured. */
 const always: readonly StageName[] = ['Pending', 'Plan', 'Confirmation', 'Apply'];
 
-const endOf = (status: RunStatus): StageState => {
-  if (status === 'errored' || status === 'policy_soft_failed') return 'failed';
-  return status === 'canceled' || status === 'discarded' ? 'stopped' : 'done';
-};
+const endOf = (status: FinalStatus): StageState => statuses[status].final as 'done';
 
 /** Nobody was or will be asked when a plan leads on, or to the end, by itself. */
 const asksPerson = ({ status, confirmable, autoApply, planOnly, statusTimestamps: at }: StageFacts): boolean => {

@@ -55,7 +55,6 @@ export interface Entry {
   /** Statuses from which the state may be entered; being in `status` already makes the entry a harmless repeat. */
   from: readonly RunStatus[];
   status: RunStatus;
-  confirmable: boolean;
   plan?: PhaseStatus;
   apply?: PhaseStatus;
   /** Statuses completed on the way, which the timeline shall show too. */
@@ -78,10 +77,7 @@ const checking = [
   'policy_override',
 ] as const satisfies RunStatus[];
 
-type Settings = Omit<Entry, 'passed' | 'confirmable' | 'status'> & {
-  status: RunStatus | ((run: Run) => RunStatus);
-  confirmable?: true;
-};
+type Settings = Omit<Entry, 'passed' | 'status'> & { status: RunStatus | ((run: Run) => RunStatus) };
 
 /** Plan results become visible with the status that follows, in one write, never before (api: runs). */
 const settings: Record<RunState, Settings> = {
@@ -116,16 +112,15 @@ const settings: Record<RunState, Settings> = {
   },
   PolicyOverride: { from: ['policy_checking'], status: 'policy_override', lookAfterSeconds: 1 * hours },
   NeedsConfirmation: {
-    from: checking,
+    // A permission to apply can be lost while run tasks look at the plan.
+    from: [...checking, 'pre_apply_running'],
     status: restingStatus,
-    confirmable: true,
     plan: 'finished',
     lookAfterSeconds: 1 * hours,
   },
   PlannedAndSaved: {
     from: checking,
     status: 'planned_and_saved',
-    confirmable: true,
     plan: 'finished',
     lookAfterSeconds: 1 * hours,
   },
@@ -154,7 +149,7 @@ const settings: Record<RunState, Settings> = {
 };
 
 export const entryOf = (state: RunState, run: Run): Entry => {
-  const { status, confirmable = false, ...rest } = settings[state];
+  const { status, ...rest } = settings[state];
   const entered = typeof status === 'function' ? status(run) : status;
-  return { ...rest, confirmable, status: entered, passed: completed(run).filter((one) => one !== entered) };
+  return { ...rest, status: entered, passed: completed(run).filter((one) => one !== entered) };
 };

@@ -1,52 +1,146 @@
-/** Run statuses, as the API spells them (HCP API: runs), and what each means for the queue. */
+/**
+ * The one table of run statuses, as the API spells them (HCP API: runs), in the order of a run's life. Whatever depends on
+ * a status is a column: what people may do, what is shown, who is notified. A new status is a new row, and the compiler
+ * names each cell that it lacks.
+ */
 
-export const runStatuses = [
-  'pending',
-  'fetching',
-  'fetching_completed',
-  'pre_plan_running',
-  'pre_plan_completed',
-  'plan_queued',
-  'planning',
-  'planned',
-  'post_plan_running',
-  'post_plan_awaiting_decision',
-  'post_plan_completed',
-  'cost_estimating',
-  'cost_estimated',
-  'policy_checking',
-  'policy_override',
-  'policy_soft_failed',
-  'policy_checked',
-  'planned_and_saved',
-  'planned_and_finished',
-  'confirmed',
-  'pre_apply_running',
-  'pre_apply_completed',
-  'apply_queued',
-  'applying',
-  'post_apply_running',
-  'post_apply_completed',
-  'applied',
-  'discarded',
-  'errored',
-  'canceled',
+/** What people may do with a run because of its status; each is one route of the API. */
+export const runActions = ['confirm', 'discard', 'cancel', 'override'] as const;
+export type RunAction = (typeof runActions)[number];
+
+/** What a status means to whoever looks: `attention` waits for a person, `running` goes on by itself. */
+export type Tone = 'waiting' | 'running' | 'attention' | 'good' | 'bad' | 'neutral';
+
+/** What the run waits for: a person's confirmation or override, somebody's work, or nothing. */
+export type Awaited =
+  | 'turn'
+  | 'upload'
+  | 'run tasks'
+  | 'runner'
+  | 'policies'
+  | 'cost estimate'
+  | 'override'
+  | 'confirmation'
+  | 'nothing';
+
+/** Failed policies that somebody may let pass. */
+export type Overridable = 'policyEvaluation' | 'policyCheck';
+
+/** Stages of a run, as its line of progress names them. */
+export type StageName =
+  | 'Pending'
+  | 'Fetching'
+  | 'Pre-plan'
+  | 'Plan'
+  | 'Post-plan'
+  | 'Cost estimate'
+  | 'Policy check'
+  | 'Confirmation'
+  | 'Pre-apply'
+  | 'Apply'
+  | 'Post-apply';
+
+/** HCP API: notification configurations. */
+export const notificationTriggers = [
+  'run:created',
+  'run:planning',
+  'run:needs_attention',
+  'run:applying',
+  'run:completed',
+  'run:errored',
 ] as const;
-export type RunStatus = (typeof runStatuses)[number];
+export type NotificationTrigger = (typeof notificationTriggers)[number];
 
-/** A run in one of these never changes again and holds nothing. `policy_soft_failed` ends plan-only runs only. */
-export const finalStatuses = [
-  'applied',
-  'planned_and_finished',
-  'policy_soft_failed',
-  'discarded',
-  'errored',
-  'canceled',
-] as const satisfies readonly RunStatus[];
-export type FinalStatus = (typeof finalStatuses)[number];
+interface Row {
+  label: string;
+  tone: Tone;
+  /** How a run ends in it: then it never changes again and holds nothing. False: it is not over. */
+  final: false | 'done' | 'failed' | 'stopped';
+  waitsFor: Awaited;
+  /** The actions that are accepted, unless the run was decided or canceled already (actions.ts). */
+  actions: readonly RunAction[];
+  /** What the action `override` lets pass. */
+  overrides: Overridable | null;
+  /** The stage of the line of progress that its timestamp belongs to. */
+  stage: StageName | null;
+  /** The key in `status-timestamps`; stamped once. */
+  timestamp: `${string}-at`;
+  notifies: NotificationTrigger | null;
+  /** Whether a run that takes its turn in the queue is its workspace's current run meanwhile. */
+  holdsWorkspace: boolean;
+}
 
-export const isFinal = (status: RunStatus): status is FinalStatus =>
-  (finalStatuses as readonly RunStatus[]).includes(status);
+const cancel = ['cancel'] as const;
+const confirm = ['confirm', 'discard'] as const;
+const override = ['override', 'discard'] as const;
+
+const rowOf = {
+  running: { tone: 'running', final: false, actions: cancel, overrides: null, notifies: null, holdsWorkspace: true },
+  confirming: {
+    tone: 'attention',
+    final: false,
+    waitsFor: 'confirmation',
+    actions: confirm,
+    overrides: null,
+    stage: 'Confirmation',
+    notifies: 'run:needs_attention',
+    holdsWorkspace: true,
+  },
+  over: { waitsFor: 'nothing', actions: [], overrides: null, stage: null, holdsWorkspace: false },
+} as const satisfies Record<string, Partial<Row>>;
+const { running, confirming, over } = rowOf;
+
+// biome-ignore format: one row per status
+const table = {
+  pending: { ...running, label: 'Pending', tone: 'waiting', waitsFor: 'turn', actions: ['discard', 'cancel'], stage: 'Pending', timestamp: 'plan-queueable-at', notifies: 'run:created', holdsWorkspace: false },
+  fetching: { ...running, label: 'Fetching', waitsFor: 'upload', stage: 'Fetching', timestamp: 'fetching-at' },
+  fetching_completed: { ...running, label: 'Fetching', waitsFor: 'nothing', stage: 'Fetching', timestamp: 'fetched-at' },
+  pre_plan_running: { ...running, label: 'Pre-plan running', waitsFor: 'run tasks', stage: 'Pre-plan', timestamp: 'pre-plan-running-at' },
+  pre_plan_completed: { ...running, label: 'Pre-plan completed', waitsFor: 'nothing', stage: 'Pre-plan', timestamp: 'pre-plan-completed-at' },
+  plan_queued: { ...running, label: 'Plan queued', waitsFor: 'runner', stage: 'Plan', timestamp: 'plan-queued-at' },
+  planning: { ...running, label: 'Planning', waitsFor: 'runner', stage: 'Plan', timestamp: 'planning-at', notifies: 'run:planning' },
+  planned: { ...confirming, label: 'Planned', timestamp: 'planned-at' },
+  post_plan_running: { ...running, label: 'Post-plan running', waitsFor: 'run tasks', stage: 'Post-plan', timestamp: 'post-plan-running-at' },
+  post_plan_awaiting_decision: { ...confirming, label: 'Policy Override', waitsFor: 'override', actions: override, overrides: 'policyEvaluation', stage: 'Post-plan', timestamp: 'post-plan-awaiting-decision-at' },
+  post_plan_completed: { ...confirming, label: 'Post-plan completed', timestamp: 'post-plan-completed-at' },
+  cost_estimating: { ...running, label: 'Cost Estimating', waitsFor: 'cost estimate', stage: 'Cost estimate', timestamp: 'cost-estimating-at' },
+  cost_estimated: { ...confirming, label: 'Cost Estimated', timestamp: 'cost-estimated-at' },
+  policy_checking: { ...running, label: 'Policy Check', waitsFor: 'policies', stage: 'Policy check', timestamp: 'policy-checking-at' },
+  policy_override: { ...confirming, label: 'Policy Override', waitsFor: 'override', actions: override, overrides: 'policyCheck', stage: 'Policy check', timestamp: 'policy-override-at' },
+  policy_soft_failed: { ...over, label: 'Policy Soft Failed', tone: 'bad', final: 'failed', timestamp: 'policy-soft-failed-at', notifies: null },
+  policy_checked: { ...confirming, label: 'Policy Checked', timestamp: 'policy-checked-at' },
+  planned_and_saved: { ...confirming, label: 'Planned and Saved', stage: null, timestamp: 'planned-and-saved-at', notifies: null, holdsWorkspace: false },
+  planned_and_finished: { ...over, label: 'Planned and Finished', tone: 'good', final: 'done', timestamp: 'planned-and-finished-at', notifies: 'run:completed' },
+  confirmed: { ...running, label: 'Confirmed', waitsFor: 'turn', stage: null, timestamp: 'confirmed-at' },
+  pre_apply_running: { ...running, label: 'Pre-apply running', waitsFor: 'run tasks', stage: 'Pre-apply', timestamp: 'pre-apply-running-at' },
+  pre_apply_completed: { ...running, label: 'Pre-apply completed', waitsFor: 'nothing', stage: 'Pre-apply', timestamp: 'pre-apply-completed-at' },
+  apply_queued: { ...running, label: 'Apply queued', waitsFor: 'runner', stage: 'Apply', timestamp: 'apply-queued-at' },
+  applying: { ...running, label: 'Applying', waitsFor: 'runner', stage: 'Apply', timestamp: 'applying-at', notifies: 'run:applying' },
+  post_apply_running: { ...running, label: 'Post-apply running', waitsFor: 'run tasks', stage: 'Post-apply', timestamp: 'post-apply-running-at' },
+  post_apply_completed: { ...running, label: 'Post-apply completed', waitsFor: 'nothing', actions: [], stage: 'Post-apply', timestamp: 'post-apply-completed-at' },
+  applied: { ...over, label: 'Applied', tone: 'good', final: 'done', timestamp: 'applied-at', notifies: 'run:completed' },
+  discarded: { ...over, label: 'Discarded', tone: 'neutral', final: 'stopped', timestamp: 'discarded-at', notifies: 'run:errored' },
+  // Which of plan and apply it was, its timeline tells (display.ts).
+  errored: { ...over, label: 'Errored', tone: 'bad', final: 'failed', timestamp: 'errored-at', notifies: 'run:errored' },
+  canceled: { ...over, label: 'Canceled', tone: 'neutral', final: 'stopped', timestamp: 'canceled-at', notifies: 'run:errored' },
+} as const satisfies Record<string, Row>;
+
+export type RunStatus = keyof typeof table;
+export type FinalStatus = { [S in RunStatus]: (typeof table)[S]['final'] extends false ? never : S }[RunStatus];
+
+export const statuses: Readonly<Record<RunStatus, Row>> = table;
+export const runStatuses = Object.keys(table) as RunStatus[];
+
+export const isFinal = (status: RunStatus): status is FinalStatus => statuses[status].final !== false;
+/** `policy_soft_failed` ends plan-only runs only. */
+export const finalStatuses: readonly FinalStatus[] = runStatuses.filter(isFinal);
+
+/** Statuses in which an action is accepted. */
+export const statusesFor = (action: RunAction): RunStatus[] =>
+  runStatuses.filter((status) => statuses[status].actions.includes(action));
+
+/** The key under which a status of a run is stamped, once (HCP API: runs, `status-timestamps`). */
+export const timestampKey = (status: RunStatus): string => statuses[status].timestamp;
 
 export const phaseStatuses = [
   'pending',
@@ -60,9 +154,8 @@ export const phaseStatuses = [
 /** Status of a plan or an apply (HCP API: plans, applies). */
 export type PhaseStatus = (typeof phaseStatuses)[number];
 
+/** `errored` → `errored-at`: the key under which a plan, an apply or a task result stamps its status. */
+export const partTimestampKey = (status: string): string => `${status.replaceAll('_', '-')}-at`;
+
 export const isPhaseFinal = (status: PhaseStatus): boolean =>
   status === 'finished' || status === 'errored' || status === 'canceled' || status === 'unreachable';
-
-/** `plan_queued` → `plan-queued-at`: the key under which a status is stamped, once (lifecycle: timeline). */
-export const timestampKey = (status: string): string =>
-  status === 'fetching_completed' ? 'fetched-at' : `${status.replaceAll('_', '-')}-at`;

@@ -16,7 +16,6 @@ describe('acting on a run', () => {
     const run = await help.create((await help.ready()).id);
     await help.bring(run.id, {
       status: 'planned',
-      confirmable: true,
       wait: { state: 'NeedsConfirmation', token: 't' },
     });
     return run.id as string;
@@ -111,7 +110,6 @@ describe('executing a pending run by force', () => {
     await startNext(id);
     await help.bring(front.id, {
       status: 'planned',
-      confirmable: true,
       wait: { state: 'NeedsConfirmation', token: `${front.id}/confirm` },
     });
     return { id, front: front.id as string, second: second.id as string, third: third.id as string };
@@ -157,7 +155,7 @@ describe('executing a pending run by force', () => {
 
   it('is a conflict while the one in front is at work, and changes nothing', async () => {
     const { id, front, second, third } = await queue();
-    await help.bring(front, { status: 'applying', confirmable: false });
+    await help.bring(front, { status: 'applying' });
     expect((await force(third)).status).toBe(409);
     const { finishRun } = await import('../../functions/store/runs/finish.ts');
     await finishRun(front, 'Applied');

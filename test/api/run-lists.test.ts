@@ -166,7 +166,7 @@ describe('the organization’s queue', () => {
     const capacity = async () => (await api.get('organizations/acme/capacity')).body.data.attributes;
     const before = await capacity();
     await help.bring(planning.id, { status: 'planning' });
-    await help.bring(asking.id, { status: 'planned', confirmable: true });
+    await help.bring(asking.id, { status: 'planned' });
     expect(await capacity()).toEqual({ pending: before.pending - 2, running: before.running + 1 });
     const queue = (await api.get('organizations/acme/runs/queue')).body;
     expect(ids(queue.data)).toEqual(expect.arrayContaining([planning.id, waiting.id]));

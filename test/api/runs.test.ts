@@ -221,7 +221,7 @@ describe('reading a run', () => {
       status: 'running',
       'resource-additions': null,
     });
-    await help.bring(run.id, { status: 'planned', confirmable: true, 'plan.status': 'finished' });
+    await help.bring(run.id, { status: 'planned', 'plan.status': 'finished' });
     expect((await api.get(`runs/${run.id}`)).body.data.attributes).toMatchObject({
       'has-changes': true,
       actions: { 'is-confirmable': true },

@@ -76,7 +76,15 @@ const documented: Partial<Record<RunStatus, RunStatus[]>> = {
   planned_and_saved: ['confirmed', 'discarded', 'canceled', 'errored'],
   confirmed: ['pre_apply_running', 'apply_queued', 'canceled', 'errored'],
   pre_apply_running: ['pre_apply_completed', 'canceled', 'errored'],
-  pre_apply_completed: ['apply_queued'],
+  // A confirmation again, where those who started the run may not apply it any more.
+  pre_apply_completed: [
+    'apply_queued',
+    'canceled',
+    'planned',
+    'post_plan_completed',
+    'cost_estimated',
+    'policy_checked',
+  ],
   apply_queued: ['applying', 'canceled', 'errored'],
   applying: ['post_apply_running', 'applied', 'canceled', 'errored'],
   post_apply_running: ['post_apply_completed', 'applied'],
@@ -126,7 +134,9 @@ describe('the run state machine', () => {
     for (const path of paths) {
       const applies = path.states.includes('Applying');
       if (path.start.startsWith('plan-only')) expect(applies, describePath(path)).toBe(false);
-      if (applies && !path.start.startsWith('auto-apply') && !path.start.startsWith('empty apply')) {
+      const automatic = path.start.startsWith('auto-apply') || path.start.startsWith('empty apply');
+      const withdrawn = path.happenings.includes('ApplyQueued: permission withdrawn');
+      if (applies && (withdrawn || !automatic)) {
         const asked = path.start.startsWith('saved plan') ? 'PlannedAndSaved' : 'NeedsConfirmation';
         expect(path.happenings, describePath(path)).toContain(`${asked}: confirmed`);
       }

@@ -134,7 +134,7 @@ const expected: Record<FunctionId, string[]> = {
   NeedsConfirmation: [...enter, tells],
   PlannedAndSaved: [...enter, ...table('PutItem')],
   Confirmed: [...enter, ...table('Query', 'PutItem', 'DeleteItem')],
-  ApplyQueued: launcher,
+  ApplyQueued: [...launcher, ...table('BatchGetItem')],
   Applying: [...enter, tells],
   Notify: [...table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'), 'kms:Decrypt key'],
   RunTask: [...table('GetItem', 'UpdateItem'), 'kms:Decrypt key', ...answers()],

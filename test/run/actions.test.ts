@@ -23,7 +23,11 @@ describe('allowed actions', () => {
     policy_checking: ['is-cancelable'],
     policy_override: ['is-discardable'],
     post_plan_awaiting_decision: ['is-discardable'],
-    planned_and_saved: ['is-discardable'],
+    planned: ['is-confirmable', 'is-discardable'],
+    post_plan_completed: ['is-confirmable', 'is-discardable'],
+    cost_estimated: ['is-confirmable', 'is-discardable'],
+    policy_checked: ['is-confirmable', 'is-discardable'],
+    planned_and_saved: ['is-confirmable', 'is-discardable'],
     confirmed: ['is-cancelable'],
     pre_apply_running: ['is-cancelable'],
     pre_apply_completed: ['is-cancelable'],
@@ -35,16 +39,9 @@ describe('allowed actions', () => {
     expect(actions({ status })).toEqual(whileIn[status] ?? []);
   });
 
-  it('a run that waits for a person can be confirmed or discarded, whatever step it rests in', () => {
-    for (const status of ['planned', 'cost_estimated', 'policy_checked', 'post_plan_completed'] as const) {
-      expect(actions({ status, confirmable: true })).toEqual(['is-confirmable', 'is-discardable']);
-      expect(actions({ status, confirmable: false })).toEqual([]);
-    }
-  });
-
   it('a decision closes the other ways at once', () => {
     const by = { by: 'user-1', at: now };
-    expect(actions({ status: 'planned', confirmable: false, decision: { action: 'discard', ...by } })).toEqual([]);
+    expect(actions({ status: 'planned', decision: { action: 'discard', ...by } })).toEqual([]);
     expect(actions({ status: 'confirmed', decision: { action: 'apply', ...by } })).toEqual(['is-cancelable']);
   });
 

@@ -130,7 +130,8 @@ describe('a state with something to do first', () => {
       error: 'PrePlanTasks',
     });
     expect(turnedAway('PlanQueued', { ...run, verdicts: { fetching: 'passed', pre_plan: 'passed' } })).toBeUndefined();
-    expect(turnedAway('ApplyQueued', run)).toMatchObject({ error: 'PreApplyTasks' });
+    const confirmed: Run = { ...run, status: 'confirmed', decision: { action: 'apply', by: 'user-1', at: '' } };
+    expect(turnedAway('ApplyQueued', confirmed)).toMatchObject({ error: 'PreApplyTasks' });
     expect(turnedAway('Planning', run)).toBeUndefined();
   });
 

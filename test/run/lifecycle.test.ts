@@ -13,6 +13,18 @@ describe('a finished plan', () => {
   it.each([
     ['asks a person', {}, true, 'NeedsConfirmation'],
     ['is applied by itself with auto-apply', { autoApply: true }, true, 'ApplyQueued'],
+    [
+      'waits for a person when nobody who may apply has caused it',
+      { autoApply: true, appliesFor: undefined },
+      true,
+      'NeedsConfirmation',
+    ],
+    [
+      'waits for a person even when it is empty',
+      { allowEmptyApply: true, appliesFor: undefined },
+      false,
+      'NeedsConfirmation',
+    ],
     ['ends the run when there is nothing to do', { autoApply: true }, false, 'PlannedAndFinished'],
     ['is applied by itself when an empty apply is allowed', { allowEmptyApply: true }, false, 'ApplyQueued'],
     [
@@ -40,7 +52,8 @@ describe('a run that is about to apply', () => {
     ['has no check before it', false, { wait: { state: 'PolicyChecking' }, autoApply: true, plan: planned }],
     ['waits for nobody', false, { wait: { state: 'NeedsConfirmation' }, plan: planned }],
     ['has been confirmed', true, { wait: { state: 'NeedsConfirmation' }, plan: planned, decision: decided }],
-    ['is to be offered to a runner', true, { wait: { state: 'ApplyQueued' }, plan: planned }],
+    ['is to be offered to a runner', true, { wait: { state: 'ApplyQueued' }, status: 'apply_queued', plan: planned }],
+    ['is not confirmed by anybody', false, { wait: { state: 'ApplyQueued' }, status: 'planning', plan: planned }],
     ['is not canceled', false, { wait: { state: 'Planning' }, autoApply: true, plan: planned, cancel }],
   ])('%s: %s', (_, expected, change) => {
     expect(isAboutToApply(newRun(change))).toBe(expected);
@@ -63,7 +76,7 @@ describe('a waiting execution', () => {
       'ApplyQueued',
       'Applying',
     ]) {
-      expect(waiting(state), state).toBeUndefined();
+      expect(waiting(state, { status: state === 'ApplyQueued' ? 'apply_queued' : 'pending' }), state).toBeUndefined();
     }
   });
 
@@ -79,8 +92,22 @@ describe('a waiting execution', () => {
   });
 
   it('lets a claimed apply that is to be canceled first begin, so that it ends by its own report', () => {
-    expect(waiting('ApplyQueued', { cancel })).toMatchObject({ error: 'Canceled' });
-    expect(waiting('ApplyQueued', { cancel, apply: phase({ claimNonce: 'n' }) })).toEqual({ output: {} });
+    const status = 'apply_queued';
+    expect(waiting('ApplyQueued', { status, cancel })).toMatchObject({ error: 'Canceled' });
+    expect(waiting('ApplyQueued', { status, cancel, apply: phase({ claimNonce: 'n' }) })).toEqual({ output: {} });
+  });
+
+  it('does not enter the apply unless somebody confirmed the plan, or it was to apply by itself', () => {
+    const plan = phase({ report: finished(true) });
+    const refused = { error: 'NeedsConfirmation', cause: 'somebody who may apply runs has to confirm it' };
+    const by = { by: 'user-1', at: '' };
+    expect(waiting('ApplyQueued', { plan })).toEqual(refused);
+    expect(waiting('ApplyQueued', { plan, autoApply: true, appliesFor: undefined })).toEqual(refused);
+    expect(waiting('ApplyQueued', { plan, autoApply: true })).toBeUndefined();
+    expect(waiting('ApplyQueued', { plan, decision: { action: 'apply', ...by } })).toBeUndefined();
+    expect(waiting('ApplyQueued', { plan, autoApply: true, decision: { action: 'discard', ...by } })).toMatchObject({
+      error: 'Discarded',
+    });
   });
 
   it('takes an apply that finished although it was to be canceled for what it is', () => {

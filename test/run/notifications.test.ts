@@ -23,6 +23,10 @@ describe('a run that came to a status', () => {
       planning: 'run:planning',
       post_plan_awaiting_decision: 'run:needs_attention',
       policy_override: 'run:needs_attention',
+      planned: 'run:needs_attention',
+      post_plan_completed: 'run:needs_attention',
+      cost_estimated: 'run:needs_attention',
+      policy_checked: 'run:needs_attention',
       applying: 'run:applying',
       applied: 'run:completed',
       planned_and_finished: 'run:completed',
@@ -33,20 +37,19 @@ describe('a run that came to a status', () => {
     for (const status of runStatuses) expect([status, told({ status })]).toEqual([status, expected[status]]);
   });
 
-  it('needs attention while somebody may confirm it, unless its plan was only to be kept', () => {
-    for (const status of ['planned', 'cost_estimated', 'policy_checked', 'post_plan_completed'] as const)
-      expect(told({ status, confirmable: true })).toBe('run:needs_attention');
-    expect(told({ status: 'planned_and_saved', confirmable: true })).toBeUndefined();
+  it('needs no attention once somebody has decided', () => {
+    const decision = { action: 'discard', by: 'user-1', at: '2026-01-01T00:00:00.000Z' } as const;
+    for (const status of ['planned', 'policy_override'] as const) expect(told({ status, decision })).toBeUndefined();
   });
 
   it('is told of to nobody when it is plan-only', () => {
-    for (const status of runStatuses) expect(told({ status, planOnly: true, confirmable: true })).toBeUndefined();
+    for (const status of runStatuses) expect(told({ status, planOnly: true })).toBeUndefined();
   });
 });
 
 const facts = { configurationId: 'nc-1', createdBy: 'ada', updatedBy: 'bob', baseUrl: 'https://tf.test' };
 const payloadOf = (change: Partial<Run>, status: RunStatus): NotificationPayload => {
-  const run = newRun({ ...change, status, confirmable: status === 'planned' });
+  const run = newRun({ ...change, status });
   return notificationPayload(run, noticeOf(run) as NonNullable<ReturnType<typeof noticeOf>>, facts);
 };
 const messageOf = (status: RunStatus, change: Partial<Run> = planned) =>

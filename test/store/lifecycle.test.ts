@@ -100,7 +100,9 @@ const take = async (world: LifecycleWorld, runs: Run[], { do: what, which, how, 
       case 'confirm':
         return void (await store.applyRun(run, 'user-1'));
       case 'override':
-        return void (await store.overrideRun(run, 'user-2', 'it is fine'));
+        for (const policies of ['policyEvaluation', 'policyCheck'] as const)
+          await store.overrideRun(run, policies, 'user-2', 'it is fine');
+        return;
       case 'discard':
         return void (await store.discardRun(run, 'user-1'));
       case 'cancel':

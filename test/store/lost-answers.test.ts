@@ -78,7 +78,7 @@ it('takes two edits by one person in the same millisecond for two edits', async 
 
 describe('what somebody does to a run is accepted, recorded and delivered', () => {
   const waits = { wait: { state: 'NeedsConfirmation', token: 'token' } };
-  const confirmable = { status: 'planned', confirmable: true, ...waits } as const;
+  const confirmable = { status: 'planned', ...waits } as const;
   const past = '2020-01-01T00:00:00.000Z';
 
   it.each<[string, Partial<Run>, (run: Run) => Promise<string>, string]>([
@@ -109,7 +109,7 @@ describe('what somebody does to a run is accepted, recorded and delivered', () =
         overrides: {},
         checks: { policyCheck: true },
       },
-      (run) => store.overrideRun(run, 'user-1'),
+      (run) => store.overrideRun(run, 'policyCheck', 'user-1'),
       'SendTaskSuccess',
     ],
   ])('%s', async (_, set, act, sent) => {

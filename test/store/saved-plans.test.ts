@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { mayNow } from '../../functions/run/actions.ts';
 import { resume } from '../../functions/run/lifecycle.ts';
 import type { Run } from '../../functions/run/run.ts';
 import { putObject } from '../../functions/store/bucket.ts';
@@ -87,10 +88,10 @@ it('a saved plan is discarded when the state changes, and says why', async () =>
   const workspace = await newWorkspace();
   const run = await planned(workspace);
   await save(run);
-  expect((await readRun(run)).confirmable).toBe(true);
+  expect(mayNow('confirm', await readRun(run))).toBe(true);
   await changeState(workspace.id);
   const discarded = await readRun(run);
-  expect(discarded).toMatchObject({ confirmable: false, decision: { action: 'discard' } });
+  expect(discarded).toMatchObject({ decision: { action: 'discard' } });
   expect(answersTo(run)).toEqual(['Discarded']);
   expect((await read(workspace.id)).savedPlans).toBeUndefined();
   await finishRun(run.id, 'Discarded', { Error: 'Discarded' });

@@ -118,7 +118,7 @@ it.each<[string, string, Partial<Run>, string]>([
 });
 
 it('leaves a run alone that waits for a person', async () => {
-  const run = await waits('NeedsConfirmation', { status: 'planned', confirmable: true });
+  const run = await waits('NeedsConfirmation', { status: 'planned' });
   expect(await store.sweep()).toEqual({ looked: 1, repaired: 0 });
   expect(answers(run)).toEqual([]);
   expect(Date.parse((await now(run)).dueAt as string)).toBeGreaterThan(Date.now() + 1_800_000);
@@ -134,7 +134,7 @@ it('has an ended run leave the queue whose finisher was cut off', async () => {
 it('discards a saved plan that has become stale, and no other', async () => {
   const state = { id: 'sv-2', serial: 2, lineage: 'l', md5: '', at: '', resources: 0 };
   const plan = (basis: string): Run['plan'] => ({ status: 'finished', statusTimestamps: {}, basis });
-  const saved = { status: 'planned_and_saved', savePlan: true, current: undefined, confirmable: true } as const;
+  const saved = { status: 'planned_and_saved', savePlan: true, current: undefined } as const;
   const token = { wait: { state: 'PlannedAndSaved', token: 'token' } };
   const stale = await due({ ...saved, ...token, plan: plan('sv-1') }, { state, lock: undefined });
   const good = await due({ ...saved, ...token, plan: plan('sv-2') }, { state, lock: undefined });

@@ -77,6 +77,9 @@ let names = 0;
 /** A name nothing else in this file has. */
 export const uniqueName = (prefix: string): string => `${prefix}-${++names}`;
 
+/** It reads the environment that the servers below are in. */
+let bucket: typeof import('../../functions/store/bucket.ts');
+
 export const startApi = async (): Promise<Api> => {
   const aws = await startAws();
   const storage = await startStorage();
@@ -96,7 +99,7 @@ export const startApi = async (): Promise<Api> => {
     Agent: agent,
   };
   const { handler: bootstrap } = await import('../../functions/events/bootstrap.ts');
-  const { putObject } = await import('../../functions/store/bucket.ts');
+  bucket = await import('../../functions/store/bucket.ts');
   const { createToken } = await import('../../functions/store/access/tokens.ts');
   const { userId } = await bootstrap({ organization: 'acme', email: 'owner@acme.test', username: 'owner' });
   const { secret: token } = await createToken(userId, 'of the owner');
@@ -115,6 +118,21 @@ export const startApi = async (): Promise<Api> => {
     const isJson = headers['content-type']?.includes('json');
     return { status: statusCode, headers, body: body && isJson ? JSON.parse(body) : body };
   };
+  return apiOf({ aws, storage, token, userId, call });
+};
+
+/** The same, as somebody else. */
+export const actingAs = (api: Api, token: string): Api =>
+  apiOf({ ...api, token, call: (method, path, sent) => api.call(method, path, { token, ...sent }) });
+
+const apiOf = ({
+  aws,
+  storage,
+  token,
+  userId,
+  call,
+}: Pick<Api, 'aws' | 'storage' | 'token' | 'userId' | 'call'>): Api => {
+  const { putObject } = bucket;
   const send =
     (method: string) =>
     (path: string, attributes?: object, relationships?: object, sent: Sent = {}) =>

@@ -5,7 +5,7 @@
  */
 import { completed, detourBefore } from '../../functions/run/checks.ts';
 import { type CaughtError, finalPhases, statusAtEnd } from '../../functions/run/ending.ts';
-import { nextStep, resume, turnedAway } from '../../functions/run/lifecycle.ts';
+import { appliesByItself, nextStep, resume, turnedAway } from '../../functions/run/lifecycle.ts';
 import type { Run } from '../../functions/run/run.ts';
 import {
   type CheckState,
@@ -82,7 +82,6 @@ const enter = (run: Run, state: RunState): Run => {
   return {
     ...run,
     status: entry.status,
-    confirmable: entry.confirmable,
     wait: { state, token: 't' },
     plan: { ...run.plan, status: entry.plan ?? run.plan.status },
     apply: { ...run.apply, status: entry.apply ?? run.apply.status },
@@ -202,6 +201,12 @@ export const explore = (machine: Machine, start: string, first: Run): Path[] => 
       if (detour) follow(state, name, [detour, run, { error: { Error: detour } }], data, here);
       else end(name, run, here);
       return;
+    }
+    if (name === 'ApplyQueued' && !run.decision && appliesByItself(run)) {
+      walk(name, { ...run, autoApply: false, appliesFor: undefined }, data, {
+        ...so,
+        happenings: [...so.happenings, 'ApplyQueued: permission withdrawn'],
+      });
     }
     const { entered, ways } = waysOut(state, name, run);
     const statuses =

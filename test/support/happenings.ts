@@ -9,13 +9,11 @@ type Happening = (run: Run) => Run;
 const cancel: Happening = (run) => ({ ...run, cancel: { by: 'user-1', at: '', forceAvailableAt: '' } });
 const discard: Happening = (run) => ({
   ...run,
-  confirmable: false,
   decision: { action: 'discard', by: 'user-1', at: '' },
 });
 const confirm: Happening = (run) => ({
   ...run,
   status: 'confirmed',
-  confirmable: false,
   decision: { action: 'apply', by: 'user-1', at: '' },
 });
 const report = (phase: 'plan' | 'apply', said: PhaseReport): Happening => {

@@ -25,6 +25,7 @@ const load = async () => ({
   ...(await import('../../functions/store/runs/queue.ts')),
   ...(await import('../../functions/store/runs/execution.ts')),
   ...(await import('../../functions/store/runs/phases.ts')),
+  ...(await import('../../functions/store/access/memberships.ts')),
   ...(await import('../../functions/store/table.ts')),
   ...(await import('../../functions/store/keys.ts')),
   ...(await import('../../functions/store/run-tasks/task-results.ts')),
@@ -80,6 +81,8 @@ export class LifecycleWorld {
       name: 'w',
       runCount: 0,
     });
+    // Who creates the runs of these tests may apply them.
+    await store.addMember(world.organization, 'user-1', 'owner');
     return world;
   }
 

@@ -39,8 +39,9 @@ export const policySetOf = async (
   attributes: object,
   files: Record<string, Entry>,
   relationships: object = {},
+  organization = 'acme',
 ): Promise<string> => {
-  const all = 'organizations/acme/policy-sets';
+  const all = `organizations/${organization}/policy-sets`;
   const made = await api.post(all, { name: uniqueName('set'), kind: 'opa', ...attributes }, relationships);
   if (made.status !== 201) throw new Error(JSON.stringify(made.body));
   await uploadVersion(api, made.body.data.id, new Uint8Array(await archive(files)));
@@ -48,10 +49,11 @@ export const policySetOf = async (
 };
 
 /** One of each kind, by path parameter. */
-export const policyThings = async (api: Api) => {
+export const policyThings = async (api: Api, organization = 'acme') => {
   const name = uniqueName('policy');
-  const policy = (await api.post('organizations/acme/policies', { name, kind: 'opa', query: 'data.a.deny' })).body.data;
-  const policySet = await policySetOf(api, {}, policyFiles('deny := []'));
+  const policy = (await api.post(`organizations/${organization}/policies`, { name, kind: 'opa', query: 'data.a.deny' }))
+    .body.data;
+  const policySet = await policySetOf(api, {}, policyFiles('deny := []'), {}, organization);
   const version = (await api.get(`policy-sets/${policySet}`)).body.data.relationships['newest-version'].data;
   const parameter = (await api.post(`policy-sets/${policySet}/parameters`, { key: 'a', value: 'b' })).body.data;
   return { policy: policy.id, policySet, policySetVersion: version.id, parameter: parameter.id };

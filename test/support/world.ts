@@ -5,12 +5,12 @@ import { policyResultIds, policyThings } from './policies.ts';
 import { stateFile } from './state.ts';
 import { taskHelpers } from './task-stages.ts';
 
-/** Something of each kind in the organization `acme`, for tests that walk all routes. */
+/** Something of each kind in an organization, for tests that walk all routes. */
 
 const ref = (type: string, id: string) => ({ data: { type, id } });
 
 /** Whatever hangs on a run: by path parameter. */
-const ofRun = async (api: Api, workspaceId: string) => {
+const ofRun = async (api: Api, workspaceId: string, organization: string) => {
   const help = await taskHelpers();
   const { keepOutcomes } = await import('../../functions/store/run-tasks/task-outcomes.ts');
   const { changeTaskResult, getTaskResult } = await import('../../functions/store/run-tasks/task-results.ts');
@@ -18,7 +18,7 @@ const ofRun = async (api: Api, workspaceId: string) => {
   const { newCostEstimate } = await import('../../functions/run/cost-estimate.ts');
   const run = (await api.post('runs', {}, { workspace: ref('workspaces', workspaceId) })).body.data;
   const comment = (await api.post(`runs/${run.id}/comments`, { body: 'hm' })).body.data;
-  const task = await help.task();
+  const task = await help.task({}, organization);
   const stages = await help.stageOf(run.id, task.id);
   const result = (await getTaskResult(stages.result)) as TaskResult;
   const outcome = { outcomeId: 'o', description: 'd', body: 'b', url: null, tags: [] };
@@ -51,35 +51,38 @@ const stateOf = async (api: Api, workspaceId: string) => {
 };
 
 /** A workspace in a project of its own, with one of everything. Ids by path parameter. */
-export const makeWorld = async (api: Api) => {
+export const makeWorld = async (api: Api, organization = 'acme') => {
   const members = await memberHelpers();
   const { registerAgent } = await import('../../functions/store/agents/agents.ts');
-  const project = (await api.post('organizations/acme/projects', { name: uniqueName('World') })).body.data.id;
+  const project = (await api.post(`organizations/${organization}/projects`, { name: uniqueName('World') })).body.data
+    .id;
   const name = uniqueName('world');
   const relationships = { project: ref('projects', project) };
-  const workspace = (await api.post('organizations/acme/workspaces', { name }, relationships)).body.data.id;
-  const source = (await api.workspace()).id;
+  const workspace = (await api.post(`organizations/${organization}/workspaces`, { name }, relationships)).body.data.id;
+  const source = (await api.post(`organizations/${organization}/workspaces`, { name: uniqueName('source') })).body.data
+    .id;
   const version = await api.configuration(workspace);
   const state = await stateOf(api, workspace);
   const applied = { workspaces: { data: [{ type: 'workspaces', id: workspace }] } };
-  const varset = (await api.post('organizations/acme/varsets', { name: uniqueName('set') }, applied)).body.data.id;
+  const varset = (await api.post(`organizations/${organization}/varsets`, { name: uniqueName('set') }, applied)).body
+    .data.id;
   const variable = { key: 'a', value: 'b', category: 'terraform' };
   const ofSet = (await api.post(`varsets/${varset}/relationships/vars`, variable)).body.data.id;
   const ofWorkspace = (await api.post(`workspaces/${workspace}/vars`, variable)).body.data.id;
   const visible = { name: uniqueName('visible'), visibility: 'organization' };
-  const team = (await api.post('organizations/acme/teams', visible)).body.data.id;
-  const somebody = await members.member('acme');
+  const team = (await api.post(`organizations/${organization}/teams`, visible)).body.data.id;
+  const somebody = await members.member(organization);
   const [membership] = (await api.get('organization-memberships', { token: somebody.token })).body.data;
   const trigger = { sourceable: ref('workspaces', source) };
   const access = { team: ref('teams', team) };
   const givenOn = async (type: string, on: object) =>
     (await api.post(type, { access: 'read' }, { ...access, ...on })).body.data.id as string;
   const notification = { name: 'n', 'destination-type': 'generic', url: 'https://example.test/' };
-  const pool = (await api.post('organizations/acme/agent-pools', { name: uniqueName('pool') })).body.data.id;
+  const pool = (await api.post(`organizations/${organization}/agent-pools`, { name: uniqueName('pool') })).body.data.id;
   return {
-    organization: 'acme',
+    organization,
     pool,
-    agent: (await registerAgent({ id: pool, organization: 'acme' }, { instance: 'i', name: 'a', address: null })).id,
+    agent: (await registerAgent({ id: pool, organization }, { instance: 'i', name: 'a', address: null })).id,
     project,
     workspace,
     name,
@@ -93,8 +96,8 @@ export const makeWorld = async (api: Api) => {
     output: state.output,
     user: somebody.id,
     token: 'at-unknown',
-    ...(await policyThings(api)),
-    ...(await ofRun(api, workspace)),
+    ...(await policyThings(api, organization)),
+    ...(await ofRun(api, workspace, organization)),
     'configuration-versions': version.id,
     'state-versions': state.id,
     'team-workspaces': await givenOn('team-workspaces', { workspace: ref('workspaces', workspace) }),

@@ -1,3 +1,4 @@
+import { overridableNow } from '../../run/actions.ts';
 import type { PolicySetOutcome } from '../../run/policies.ts';
 import { resultCount } from '../../run/policies.ts';
 import { isJudged, policyCheckStatus, policyEvaluationStatus, policyTimestamps } from '../../run/policy-status.ts';
@@ -74,7 +75,7 @@ export const policyCheckDocument = (
         at: result?.at,
       }),
       override: overrideOf(run, 'policyCheck'),
-      actions: { 'is-overridable': run.status === 'policy_override' && status === 'soft_failed' },
+      actions: { 'is-overridable': overridableNow(run) === 'policyCheck' },
       permissions: { 'can-override': granted.has('run:override-policy') },
     },
     relationships: { run: one('runs', run.id) },

@@ -1,3 +1,5 @@
+import { overridableNow } from '../../run/actions.ts';
+import type { Run } from '../../run/run.ts';
 import {
   type StageFacts,
   shownResultStatus,
@@ -13,7 +15,7 @@ import { many, one, type Resource } from '../answer.ts';
 import type { Viewer } from './runs.ts';
 
 /** What a run says of its stages. */
-export type StagesOf = StageFacts & { createdAt: string };
+export type StagesOf = StageFacts & Pick<Run, 'createdAt' | 'decision' | 'cancel' | 'overrides'>;
 
 export const taskStageDocument = (run: StagesOf, stage: TaskStage, { granted }: Pick<Viewer, 'granted'>): Resource => {
   const id = taskStageId(run.id, stage);
@@ -29,7 +31,7 @@ export const taskStageDocument = (run: StagesOf, stage: TaskStage, { granted }: 
       'status-timestamps': stamps,
       'created-at': run.createdAt,
       'updated-at': Object.values(stamps).sort().at(-1) ?? run.createdAt,
-      actions: { 'is-overridable': status === 'awaiting_override' },
+      actions: { 'is-overridable': stage === 'post_plan' && overridableNow(run) === 'policyEvaluation' },
       // A run task that is required cannot be overridden; policies can.
       permissions: { 'can-override-policy': mayOverride, 'can-override-tasks': false, 'can-override': mayOverride },
     },

@@ -100,7 +100,7 @@ export const checkPolicies = async (set: PolicySet, ids: string[], pointer: stri
   }
 };
 
-export const toMany = (type: string, most: number) =>
+export const toMany = <T extends string>(type: T, most: number) =>
   v.object({ data: v.pipe(v.array(identifier(type)), v.maxLength(most, `may have at most ${most}`)) });
 
 /** The policies in a body that adds them to a set, or takes them out. @throws {ApiError} 400 or 422 */

@@ -11,7 +11,7 @@ import { unprocessable } from '../errors.ts';
 import { acceptUpload, defaultOptions } from '../queue-run.ts';
 import { type ApiRequest, sourceOf } from '../request.ts';
 import type { Finder } from '../route.ts';
-import { check, readData, setting, settingsFrom, text, toOne } from './validation.ts';
+import { readData, requiredIn, setting, settingsFrom, text, toOne } from './validation.ts';
 
 /** What creating a run may say (HCP API: runs, create). */
 
@@ -65,17 +65,10 @@ const relationships = {
   'configuration-version': v.optional(toOne('configuration-versions')),
 };
 
-const workspaceOnly = v.object({
-  data: v.object({ relationships: v.object({ workspace: v.object({ data: v.object({ id: v.string() }) }) }) }),
-});
-
 /** The workspace that a new run is for; the body names it. */
 export const workspaceOfNewRun: Finder<Workspace> = {
   what: 'workspace',
-  find: async (request) => {
-    const { data } = check(workspaceOnly, request.json() ?? {});
-    return getWorkspace(data.relationships.workspace.data.id.slice(0, 100));
-  },
+  find: async (request) => getWorkspace(requiredIn(request, 'workspace', 'workspaces')),
   seen: 'workspace:read',
   scope: (workspace) => ({ organization: workspace.organization, workspace }),
 };

@@ -8,7 +8,7 @@ import { unprocessable } from '../errors.ts';
 import type { ApiRequest } from '../request.ts';
 import { taskName } from './names.ts';
 import { outboundUrl } from './outbound-url.ts';
-import { readData, setting, text, toOne } from './validation.ts';
+import { identifier, readData, setting, text, toOne } from './validation.ts';
 
 /** What creating and changing run tasks may say (HCP API: run tasks). */
 
@@ -144,7 +144,7 @@ export const readNewWorkspaceTask = (request: ApiRequest): { taskId: string; set
   const { attributes, relationships: related } = readData(
     request,
     { ...workspaceSettings, 'enforcement-level': enforcementLevel },
-    { task: v.object({ data: v.object({ id: v.pipe(v.string(), v.maxLength(100, 'is not an id')) }) }) },
+    { task: v.object({ data: identifier('tasks') }) },
   );
   // A relationship that is missing altogether leaves an empty object.
   const taskId = related.task?.data.id;

@@ -43,7 +43,7 @@ const onProject = {
   ),
 };
 
-const toOne = <T extends string>(type: T) => v.object({ data: identifier(type) });
+const team = v.object({ data: identifier('teams') });
 
 type Parts = Record<string, unknown>;
 type Nullish<T> = { [K in keyof T]?: T[K] | null };
@@ -109,7 +109,7 @@ export const readNewWorkspaceGrant = (request: ApiRequest) => {
   const { attributes, relationships } = readData(
     request,
     { access: v.picklist(workspaceLevels), ...onWorkspace },
-    { team: toOne('teams') },
+    { team },
   );
   const { access, ...given } = attributes;
   return { teamId: relationships.team.data.id, grant: workspaceGrant(access, {}, given) };
@@ -127,7 +127,7 @@ export const readNewProjectGrant = (request: ApiRequest) => {
   const { attributes, relationships } = readData(
     request,
     { access: v.picklist(projectLevels), ...onProject },
-    { team: toOne('teams') },
+    { team },
   );
   const { access, ...given } = attributes;
   return { teamId: relationships.team.data.id, grant: projectGrant(access, {}, given) };

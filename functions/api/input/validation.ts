@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { ApiError, type ErrorObject } from '../errors.ts';
+import { ApiError, type ErrorObject, unprocessable } from '../errors.ts';
 import type { ApiRequest } from '../request.ts';
 import { notTaken } from './known-attributes.ts';
 
@@ -45,7 +45,7 @@ const withoutLinks = (body: unknown): unknown => {
 };
 
 /**
- * The body's `data`. Its `type` is not looked at: some clients send it empty (api.md §2.9).
+ * The body's `data`. Its `type` is not looked at: some clients send it empty.
  * @throws {ApiError} 400 for what is not JSON, 422 for what does not fit
  */
 export const readData = <A extends v.ObjectEntries, R extends v.ObjectEntries = Record<never, never>>(
@@ -83,14 +83,40 @@ export const text = (max: number) =>
 /** Missing: unchanged. Null: back to the default. */
 export const setting = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema));
 
-export const identifier = <T extends string>(type: T) =>
-  v.object({
-    type: v.optional(v.nullable(v.string()), type),
-    id: v.pipe(v.string(), v.maxLength(100, 'is not an id')),
-  });
+/** The type of what a relationship names, of those it may name. Missing or empty, as some clients send it: the first. */
+export const typeOf = <T extends string>(...types: [T, ...T[]]) =>
+  v.pipe(
+    v.optional(v.nullable(v.string()), types[0]),
+    v.transform((given) => given || types[0]),
+    v.picklist(types, `must be ${types.map((type) => `"${type}"`).join(' or ')}`),
+  );
 
-/** A relationship to one. */
-export const toOne = <T extends string>(type: T) => v.object({ data: v.nullable(identifier(type)) });
+export const identifier = <T extends string>(...types: [T, ...T[]]) =>
+  v.object({ type: typeOf(...types), id: v.pipe(v.string(), v.maxLength(100, 'is not an id')) });
+
+/** A relationship to one, or to none. */
+export const toOne = <T extends string>(...types: [T, ...T[]]) => v.object({ data: v.nullable(identifier(...types)) });
+
+/**
+ * What a relationship of the body names. Finders decide by it who may; the change reads the same with {@link readData}.
+ * @throws {ApiError} 400 or 422
+ */
+export const relatedIn = <T extends string>(
+  request: ApiRequest,
+  name: string,
+  ...types: [T, ...T[]]
+): { type: T; id: string } | undefined => {
+  const entry = v.object({ relationships: v.optional(v.object({ [name]: v.optional(toOne(...types)) })) });
+  const { data } = check(v.object({ data: v.optional(entry) }), request.json() ?? {});
+  return (data?.relationships?.[name]?.data as { type: T; id: string } | null | undefined) ?? undefined;
+};
+
+/** One that has to be there. @throws {ApiError} 400 or 422 */
+export const requiredIn = <T extends string>(request: ApiRequest, name: string, ...types: [T, ...T[]]): string => {
+  const found = relatedIn(request, name, ...types);
+  if (found) return found.id;
+  throw unprocessable(`/data/relationships/${name}`, `${name}: is missing`);
+};
 
 const camel = (name: string): string => name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 

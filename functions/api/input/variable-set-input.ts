@@ -5,7 +5,7 @@ import { getWorkspaces } from '../../store/workspaces/workspaces.ts';
 import { unprocessable } from '../errors.ts';
 import { inProjectOf } from '../finders.ts';
 import type { ApiRequest } from '../request.ts';
-import { check, identifier, readData, setting, settingsFrom, text } from './validation.ts';
+import { check, identifier, readData, setting, settingsFrom, text, toOne } from './validation.ts';
 import { newVariable, newVariableOf } from './variable-input.ts';
 
 /** What creating, changing and applying a variable set may say (HCP API: variable sets). */
@@ -27,7 +27,7 @@ const toMany = (type: Kind) =>
   });
 
 const relationships = {
-  parent: v.optional(v.object({ data: v.nullable(v.object({ type: v.nullish(v.string()), id: v.string() })) })),
+  parent: v.optional(toOne('projects', 'organizations')),
   workspaces: v.optional(toMany('workspaces')),
   projects: v.optional(toMany('projects')),
 };
@@ -71,15 +71,21 @@ const checkTargets = async (
   }
 };
 
-const parentOf = async (organizationName: string, parent: { type?: string | null; id: string } | null | undefined) => {
-  if (!parent || parent.type === 'organizations') return undefined;
-  const found = await getProject(parent.id.slice(0, 100));
+type Parent = { type: 'projects' | 'organizations'; id: string } | null | undefined;
+
+const parentOf = async (organizationName: string, parent: Parent) => {
+  if (!parent) return undefined;
+  if (parent.type === 'organizations' && parent.id === organizationName) return undefined;
+  const found = parent.type === 'projects' ? await getProject(parent.id) : undefined;
   if (found?.organization === organizationName) return found.id;
-  throw unprocessable('/data/relationships/parent', `parent: there is no project ${parent.id} in ${organizationName}`);
+  throw unprocessable(
+    '/data/relationships/parent',
+    `parent: ${parent.id} is neither ${organizationName} nor a project in it`,
+  );
 };
 
 /** The organization a new set is for; the project that is to own it, if the body names one, decides who may create it. */
-export const newVariableSet = inProjectOf('parent');
+export const newVariableSet = inProjectOf('parent', ['projects', 'organizations']);
 
 const globalPointer = '/data/attributes/global';
 const notGlobal = () => unprocessable(globalPointer, 'global: a set that a project owns cannot be global');
@@ -128,6 +134,10 @@ export const readVariableSetChange = async (request: ApiRequest, set: VariableSe
     { ...settings, name: v.optional(name) },
     relationships,
   );
+  const { parent } = related;
+  if (parent && (parent.data?.id ?? set.organization) !== (set.projectId ?? set.organization)) {
+    throw unprocessable('/data/relationships/parent', 'parent: cannot be changed; create another variable set');
+  }
   const defaults = { name: set.name, description: null, global: false, priority: false };
   const change = settingsFrom(attributes, defaults);
   if (change.global && set.projectId) throw notGlobal();

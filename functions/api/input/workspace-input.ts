@@ -16,7 +16,7 @@ import type { ApiRequest } from '../request.ts';
 import type { Finder } from '../route.ts';
 import { tagKey, tagValue, workspaceName } from './names.ts';
 import { checkFollows, overwriteIn } from './setting-overwrites.ts';
-import { readData, setting, settingsFrom, text, toOne } from './validation.ts';
+import { readData, setting, settingsFrom, text, toOne, typeOf } from './validation.ts';
 import { settleAgentPool } from './workspace-agent-pool.ts';
 
 /** What creating and changing a workspace may say. */
@@ -77,21 +77,33 @@ const maxTags = 50;
 
 /** `{data: [{attributes: {name}}]}` */
 export const tagList = v.pipe(
-  v.array(v.object({ id: v.optional(v.string()), attributes: v.optional(v.object({ name: tagKey })) })),
+  v.array(
+    v.object({
+      type: typeOf('tags'),
+      id: v.optional(v.string()),
+      attributes: v.optional(v.object({ name: tagKey })),
+    }),
+  ),
   v.maxLength(maxTags, `a workspace has at most ${maxTags} tags`),
 );
 
 /** `{data: [{attributes: {key, value}}]}` */
 export const tagBindingList = v.pipe(
-  v.array(v.object({ attributes: v.object({ key: tagKey, value: v.nullish(tagValue, '') }) })),
+  v.array(
+    v.object({
+      type: typeOf('tag-bindings'),
+      attributes: v.object({ key: tagKey, value: v.nullish(tagValue, '') }),
+    }),
+  ),
   v.maxLength(maxTags, `a workspace has at most ${maxTags} tags`),
 );
 
 const relationships = {
   project: v.optional(toOne('projects')),
+  'agent-pool': v.optional(toOne('agent-pools')),
+  'ssh-key': v.optional(v.object({ data: v.null('cannot be set: this platform keeps no SSH keys') })),
   tags: v.optional(v.object({ data: tagList })),
   'tag-bindings': v.optional(v.object({ data: tagBindingList })),
-  'agent-pool': v.optional(toOne('agent-pools')),
 };
 
 /** By key, each once: the last one given. */
@@ -139,10 +151,10 @@ export const readWorkspaceChange = async (
   const { name, operations } = input.attributes;
   const change: WorkspaceChange = settingsFrom(input.attributes, defaultSettings);
   if (name !== undefined) change.name = name;
+  const pool = input.relationships['agent-pool'];
+  if (pool && change.agentPoolId === undefined) change.agentPoolId = pool.data?.id ?? null;
   // The older spelling of the execution mode.
   if (typeof operations === 'boolean' && !change.executionMode) change.executionMode = operations ? 'remote' : 'local';
-  const pool = input.relationships['agent-pool']?.data?.id;
-  if (pool && change.agentPoolId === undefined) change.agentPoolId = pool;
   const tags = tagsOf(input);
   if (tags) change.tags = tags;
   const projectId = input.relationships.project?.data?.id;
@@ -169,7 +181,11 @@ const executionOfProject = async (projectId: string | undefined, organization: s
 };
 
 /** The organization a new workspace is for; its project, which the body may name, decides who may create it. */
-export const newWorkspace: Finder<NewIn> = inProjectOf('project', ({ defaultProjectId }) => defaultProjectId);
+export const newWorkspace: Finder<NewIn> = inProjectOf(
+  'project',
+  ['projects'],
+  ({ defaultProjectId }) => defaultProjectId,
+);
 
 /** @throws {ApiError} 422 when there is no name */
 export const readNewWorkspace = async (request: ApiRequest, home: Organization): Promise<NewWorkspace> => {

@@ -116,6 +116,10 @@ const records = <R extends { id: string }>(read: (ids: string[]) => Promise<R[]>
 
 const idOf = (one: { id: string } | string): string => (typeof one === 'string' ? one : one.id);
 
+/** Ids of records that are another organization's: what somebody is here counts for nothing there. */
+const elsewhere = (organization: string, records: readonly ({ id: string; organization: string } | string)[]) =>
+  new Set(records.flatMap((one) => (typeof one !== 'string' && one.organization !== organization ? [one.id] : [])));
+
 const ofSelf = ['membership:read', 'membership:write'] as const;
 
 export const grantsOf = (ask: AskStanding, self?: string): Grants => {
@@ -135,7 +139,8 @@ export const grantsOf = (ask: AskStanding, self?: string): Grants => {
 
   const onProjects: Grants['onProjects'] = async (organization, projects) => {
     const who = await standing(organization);
-    if (!dependsOnGrants(who)) return () => onProject(who, undefined);
+    const foreign = elsewhere(organization, projects);
+    if (!dependsOnGrants(who)) return (id) => (foreign.has(id) ? nothing : onProject(who, undefined));
     const project = await projectsOf(projects);
     return (id) => {
       const found = project(id);
@@ -146,12 +151,8 @@ export const grantsOf = (ask: AskStanding, self?: string): Grants => {
 
   const onWorkspaces: Grants['onWorkspaces'] = async (organization, workspaces) => {
     const who = await standing(organization);
-    if (!dependsOnGrants(who)) {
-      const elsewhere = workspaces.flatMap((one) =>
-        typeof one === 'string' || one.organization === organization ? [] : one.id,
-      );
-      return (id) => (elsewhere.includes(id) ? nothing : onWorkspace(who, undefined, undefined));
-    }
+    const foreign = elsewhere(organization, workspaces);
+    if (!dependsOnGrants(who)) return (id) => (foreign.has(id) ? nothing : onWorkspace(who, undefined, undefined));
     const workspace = await workspacesOf(workspaces);
     const project = await projectsOf(workspaces.flatMap((one) => workspace(idOf(one))?.projectId ?? []));
     return (id) => {

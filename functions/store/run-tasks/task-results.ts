@@ -1,5 +1,5 @@
 import type { Timestamp } from '../../run/run.ts';
-import { timestampKey } from '../../run/status.ts';
+import { partTimestampKey } from '../../run/status.ts';
 import { type EnforcementLevel, isResultFinal, type TaskResultStatus, type TaskStage } from '../../run/task-stages.ts';
 import { hashSecret, newSecret } from '../id.ts';
 import { type Key, keys } from '../keys.ts';
@@ -78,7 +78,7 @@ export const changeTaskResult = (
   change: ResultChange = {},
 ): Promise<TaskResult | undefined> => {
   const at = now();
-  const stamp = timestampKey(status);
+  const stamp = partTimestampKey(status);
   return update<TaskResult>(keyOf(result.id) as Key, {
     set: {
       ...change,

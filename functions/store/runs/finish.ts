@@ -67,7 +67,6 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
   const ended = await updateRun(run.id, {
     set: {
       ...statusChange({ status, ...phases, passed: completed(latest) }, latest, at),
-      confirmable: false,
       endReason: reason,
       unsaved,
       ...Object.fromEntries(cutOff.map((phase) => [`${phase}.logStored`, true])),

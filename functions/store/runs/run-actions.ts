@@ -1,6 +1,6 @@
-import { forceCancelCoolOffSeconds } from '../../run/actions.ts';
-import { overridableNow } from '../../run/checks.ts';
+import { afterConfirmation, forceCancelCoolOffSeconds } from '../../run/actions.ts';
 import type { Run } from '../../run/run.ts';
+import { type Overridable, type RunAction, statuses, statusesFor } from '../../run/status.ts';
 import { dueIn } from '../due.ts';
 import type { Change } from '../table.ts';
 import { now } from '../time.ts';
@@ -13,6 +13,28 @@ import { getRun, statusChange, updateRun } from './runs.ts';
 const later = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
 
 export type ActionResult = 'accepted' | 'conflict';
+
+/** `mayNow` of run/actions.ts, which documents report, as the condition of a write. */
+const mayNow = (action: RunAction, which?: Overridable): Required<Pick<Change, 'condition' | 'names' | 'values'>> => {
+  const allowed = statusesFor(action).filter((status) => !which || statuses[status].overrides === which);
+  const decided = afterConfirmation[action]
+    ? '(attribute_not_exists(decision) OR decision.#action = :apply)'
+    : 'attribute_not_exists(decision)';
+  const from = allowed.map((_, i) => `:from${i}`);
+  return {
+    condition: [
+      `#status IN (${from.join(', ')})`,
+      'attribute_not_exists(cancel)',
+      decided,
+      ...(which ? [`attribute_not_exists(overrides.${which})`] : []),
+    ].join(' AND '),
+    names: afterConfirmation[action] ? { '#action': 'action' } : {},
+    values: {
+      ...Object.fromEntries(allowed.map((status, i) => [`:from${i}`, status])),
+      ...(afterConfirmation[action] ? { ':apply': 'apply' } : {}),
+    },
+  };
+};
 
 /** @param isMine whether a run shows this very change: the SDK tries a write again whose answer was lost */
 const act = async (
@@ -50,11 +72,9 @@ export const applyRun = async (run: Run, userId: string, comment?: string): Prom
     {
       set: {
         ...statusChange({ status: 'confirmed', passed: [] }, run, at),
-        confirmable: false,
         decision: { action: 'apply', by: userId, at },
       },
-      condition: 'confirmable = :true AND attribute_not_exists(decision) AND attribute_not_exists(cancel)',
-      values: { ':true': true },
+      ...mayNow('confirm'),
     },
     decidedBy(userId, at),
   );
@@ -75,15 +95,8 @@ export const discardRun = (run: Run, userId: string, comment?: string): Promise<
     userId,
     comment,
     {
-      set: { confirmable: false, decision: { action: 'discard', by: userId, at } },
-      condition:
-        '(confirmable = :true OR #status IN (:pending, :override, :decision)) AND attribute_not_exists(decision) AND attribute_not_exists(cancel)',
-      values: {
-        ':true': true,
-        ':pending': 'pending',
-        ':override': 'policy_override',
-        ':decision': 'post_plan_awaiting_decision',
-      },
+      set: { decision: { action: 'discard', by: userId, at } },
+      ...mayNow('discard'),
     },
     decidedBy(userId, at),
   );
@@ -99,10 +112,7 @@ export const cancelRun = (run: Run, userId: string, comment?: string): Promise<A
     comment,
     {
       set: { cancel: { by: userId, at, forceAvailableAt: later(forceCancelCoolOffSeconds) } },
-      condition:
-        'confirmable = :false AND attribute_not_exists(cancel) AND (attribute_not_exists(decision) OR decision.#action = :apply)',
-      names: { '#action': 'action' },
-      values: { ':false': false, ':apply': 'apply' },
+      ...mayNow('cancel'),
     },
     ({ cancel }) => cancel?.by === userId && cancel.at === at,
   );
@@ -131,9 +141,12 @@ export const forceCancelRun = async (run: Run, userId: string, comment?: string)
 };
 
 /** Lets failed policies pass, with who did it and why. The same user may repeat it. */
-export const overrideRun = async (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
-  const which = overridableNow(run.status);
-  if (!which) return 'conflict';
+export const overrideRun = async (
+  run: Run,
+  which: Overridable,
+  userId: string,
+  comment?: string,
+): Promise<ActionResult> => {
   const at = now();
   const result = await act(
     run,
@@ -142,8 +155,7 @@ export const overrideRun = async (run: Run, userId: string, comment?: string): P
     comment,
     {
       set: { [`overrides.${which}`]: { by: userId, at, comment } },
-      condition: `#status = :status AND attribute_not_exists(overrides.${which}) AND attribute_not_exists(decision) AND attribute_not_exists(cancel)`,
-      values: { ':status': run.status },
+      ...mayNow('override', which),
     },
     ({ overrides }) => overrides?.[which]?.by === userId && overrides[which].at === at,
   );

@@ -17,6 +17,13 @@ export class RunNotInStateError extends Error {
   }
 }
 
+interface Entering {
+  /** What is set beside the status. */
+  extra?: (run: Run) => Record<string, unknown>;
+  /** Looks once more at what decides whether the run may enter. */
+  recheck?: (run: Run) => Promise<Run>;
+}
+
 /** How often somebody else may change the status between read and write. */
 const tries = 4;
 
@@ -24,14 +31,15 @@ const enter = async (
   runId: string,
   state: RunState,
   attempt: Attempt | undefined,
-  extra: (run: Run) => Record<string, unknown> = () => ({}),
+  { extra = () => ({}), recheck = async (run) => run }: Entering = {},
 ): Promise<Run> => {
   const order = attempt && orderOf(attempt);
   const last = notOutrun('wait.order', order);
   let status = 'missing';
   for (let i = 0; i < tries; i++) {
-    const before = await getRun(runId);
-    if (!before) throw new Error(`run ${runId} does not exist`);
+    const found = await getRun(runId);
+    if (!found) throw new Error(`run ${runId} does not exist`);
+    const before = await recheck(found);
     status = before.status;
     const entry = entryOf(state, before);
     const repeat = status === entry.status;
@@ -43,7 +51,7 @@ const enter = async (
     const run = await updateRun(runId, {
       set: {
         ...(repeat || away ? {} : statusChange(entry, before, new Date().toISOString())),
-        ...(away ? {} : { confirmable: entry.confirmable && !before.decision, ...extra(before) }),
+        ...(away ? {} : extra(before)),
         wait: attempt ? { state, token: attempt.token, order } : { state },
         ...dueIn(runId, entry.lookAfterSeconds),
       },
@@ -65,9 +73,9 @@ export const enterState = async (
   runId: string,
   state: WaitingState,
   attempt: Attempt,
-  extra?: (run: Run) => Record<string, unknown>,
+  entering?: Entering,
 ): Promise<Run> => {
-  const run = await enter(runId, state, attempt, extra);
+  const run = await enter(runId, state, attempt, entering);
   await deliver(run);
   return run;
 };

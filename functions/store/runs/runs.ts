@@ -1,7 +1,7 @@
 import { operationOf } from '../../run/operation.ts';
 import type { Run, RunOptions } from '../../run/run.ts';
 import { takesQueue } from '../../run/states.ts';
-import { finalStatuses, type PhaseStatus, type RunStatus, timestampKey } from '../../run/status.ts';
+import { finalStatuses, type PhaseStatus, partTimestampKey, type RunStatus, timestampKey } from '../../run/status.ts';
 import { getAgentPool } from '../agents/agent-pools.ts';
 import { type Due, dueIn } from '../due.ts';
 import { newId, newSecret } from '../id.ts';
@@ -30,6 +30,7 @@ export interface NewRun extends RunOptions {
   trigger?: Run['trigger'];
   checks?: Run['checks'];
   costEstimate?: Run['costEstimate'];
+  appliesFor?: Run['appliesFor'];
   timeLimits?: Run['timeLimits'];
 }
 
@@ -53,7 +54,6 @@ export const createRun = async (workspaceId: string, options: NewRun): Promise<R
     workingDirectory: workspace.workingDirectory ?? '',
     number: workspace.runCount,
     status: 'pending',
-    confirmable: false,
     statusTimestamps: { 'plan-queueable-at': createdAt },
     createdAt,
     logSecret: newSecret(),
@@ -164,7 +164,7 @@ export const statusChange = (
     set[`${phase}.status`] = status;
     // What never came about has no time.
     if (status === 'unreachable') continue;
-    set[`${phase}.statusTimestamps.${status === 'running' ? 'started-at' : timestampKey(status)}`] = at;
+    set[`${phase}.statusTimestamps.${status === 'running' ? 'started-at' : partTimestampKey(status)}`] = at;
   }
   return set;
 };

@@ -75,7 +75,6 @@ export const discardStale = async (runId: string): Promise<void> => {
   const at = new Date().toISOString();
   const discarded = await updateRun(runId, {
     set: {
-      confirmable: false,
       decision: { action: 'discard', at, reason },
       ...dueIn(runId, 30),
     },

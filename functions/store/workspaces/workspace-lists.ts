@@ -100,7 +100,9 @@ export const findWorkspaces = <R>(
   const tagged = withProjectTags();
   const looking = {
     narrow: async (entries: NameItem[]) => (byTags ? await tagged(entries) : entries).filter(mayFit),
-    records: async (entries: NameItem[]) => then.records(await named(entries, projectId)),
+    // A filter may name any project.
+    records: async (entries: NameItem[]) =>
+      then.records((await named(entries, projectId)).filter((one) => one.organization === organization)),
     fits: then.fits,
   };
   if (!within) return findNames<NameItem, R>(names, looking, paging);

@@ -19,6 +19,7 @@ const actions: Record<string, string> = {
   canceled: 'asked to cancel',
   force_canceled: 'forced the cancel',
   force_executed: 'put it in front of the queue',
+  auto_apply_withdrawn: 'Waits for a confirmation',
   commented: 'commented',
   applied: 'Applied',
   planned_and_finished: 'Nothing to apply',

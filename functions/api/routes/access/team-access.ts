@@ -1,4 +1,3 @@
-import * as v from 'valibot';
 import type { ProjectGrant, TeamAccess, WorkspaceGrant } from '../../../store/access/team-access.ts';
 import { changeGrant, getGrantRecord, grant, mostGrants, revoke } from '../../../store/access/team-grants.ts';
 import { getTeam, getTeams, type Team } from '../../../store/access/teams.ts';
@@ -14,7 +13,7 @@ import {
   readProjectGrantChange,
   readWorkspaceGrantChange,
 } from '../../input/team-access-input.ts';
-import { check } from '../../input/validation.ts';
+import { requiredIn } from '../../input/validation.ts';
 import { list, pageOf, slice } from '../../pagination.ts';
 import { ofProjectGrant, ofWorkspaceGrant, type Permission, type Some } from '../../permissions/permissions.ts';
 import type { ApiRequest } from '../../request.ts';
@@ -83,16 +82,9 @@ const routesOf = <S extends On, G extends WorkspaceGrant | ProjectGrant>(kind: K
     scope: ({ subject, teamId }) => ({ ...finder.scope(subject), accessOf: teamId }),
   };
 
-  const named = v.object({
-    data: v.object({ relationships: v.object({ [what]: v.object({ data: v.object({ id: v.string() }) }) }) }),
-  });
-
   const inBody: Finder<S> = {
     ...finder,
-    find: async (request) => {
-      const { data } = check(named, request.json() ?? {});
-      return kind.get(data.relationships[what]?.data.id.slice(0, 100) ?? '');
-    },
+    find: async (request) => kind.get(requiredIn(request, what, `${what}s`)),
   };
 
   const parameter = `filter[${what}][id]`;

@@ -12,7 +12,7 @@ import { getUser, getUsers, type User } from '../../../store/access/users.ts';
 import { type Answer, noContent } from '../../answer.ts';
 import { membershipDocument, membershipStatus } from '../../documents/memberships.ts';
 import { conflict, unprocessable } from '../../errors.ts';
-import { check } from '../../input/validation.ts';
+import { check, identifier } from '../../input/validation.ts';
 import { list, pageOf, slice } from '../../pagination.ts';
 import { type Context, type Route, route } from '../../route.ts';
 import { team } from './teams.ts';
@@ -21,14 +21,13 @@ import { team } from './teams.ts';
 
 const mostAtOnce = 100;
 
-const body = v.object({
-  data: v.pipe(
-    v.array(v.object({ type: v.nullish(v.string()), id: v.pipe(v.string(), v.maxLength(100, 'is not an id')) })),
-    v.maxLength(mostAtOnce, `may have at most ${mostAtOnce} at once`),
-  ),
-});
+const body = (type: 'users' | 'organization-memberships') =>
+  v.object({
+    data: v.pipe(v.array(identifier(type)), v.maxLength(mostAtOnce, `may have at most ${mostAtOnce} at once`)),
+  });
 
-const given = ({ request }: Context<Team>): string[] => check(body, request.json() ?? {}).data.map(({ id }) => id);
+const given = ({ request }: Context<Team>, type: 'users' | 'organization-memberships'): string[] =>
+  check(body(type), request.json() ?? {}).data.map(({ id }) => id);
 
 /** All of the organization's people; their names are only asked for where somebody is called by one. */
 export const usersIn = (memberships: Membership[]): Promise<User[]> =>
@@ -37,7 +36,7 @@ export const usersIn = (memberships: Membership[]): Promise<User[]> =>
 /** Users are called by their id, or by their name. */
 const usersNamed = async (context: Context<Team>): Promise<string[]> => {
   const { organization } = context.subject;
-  const names = given(context);
+  const names = given(context, 'users');
   const byId = new Set((await getMemberships(organization, [...new Set(names)])).map(({ userId }) => userId));
   if (names.every((name) => byId.has(name))) return names;
   const users = await usersIn((await membershipsIn(organization)).filter(({ invitation }) => !invitation));
@@ -57,7 +56,7 @@ const usersNamed = async (context: Context<Team>): Promise<string[]> => {
 const usersOfMemberships = async (context: Context<Team>): Promise<string[]> => {
   const { organization } = context.subject;
   const ids = new Map((await membershipsIn(organization)).map((membership) => [membershipId(membership), membership]));
-  return given(context).map((id, i) => {
+  return given(context, 'organization-memberships').map((id, i) => {
     const membership = ids.get(id);
     if (membership) return membership.userId;
     throw unprocessable(`/data/${i}/id`, `id: ${organization} has no membership ${id}`);

@@ -1,3 +1,4 @@
+import { waitsForPerson } from '../../../run/actions.ts';
 import type { Run } from '../../../run/run.ts';
 import { stagesOf } from '../../../run/task-stages.ts';
 import { getOrganization } from '../../../store/access/organizations.ts';
@@ -19,7 +20,7 @@ import { applyDocument, planDocument, runDocument } from '../../documents/runs.t
 import { taskStageDocument } from '../../documents/task-stages.ts';
 import { userDocument } from '../../documents/users.ts';
 import { workspaceDocument } from '../../documents/workspaces.ts';
-import { badRequest } from '../../errors.ts';
+import { badRequest, forbidden } from '../../errors.ts';
 import { type InOrganization, organization, run, workspace } from '../../finders.ts';
 import { includes } from '../../include.ts';
 import { readRunFilter } from '../../input/run-filter.ts';
@@ -43,8 +44,20 @@ const knownIncludes = [
 
 const create = async ({ request, subject, granted, principal }: Context<Workspace>): Promise<Answer> => {
   const { userId } = principal;
-  const wanted = await readNewRun(request, subject);
-  const made = await queueRun({ ...wanted, workspace: subject, createdBy: userId, granted });
+  const { id, ...wanted } = await readNewRun(request, subject);
+  if (
+    wanted.options.isDestroy &&
+    !wanted.options.planOnly &&
+    !wanted.version.speculative &&
+    !granted.has('run:apply')
+  ) {
+    throw forbidden(
+      'is-destroy: only who may apply runs here can queue a destroy run (can-queue-destroy); with plan-only, the permission run:plan is enough.',
+    );
+  }
+  // The run that a configuration was uploaded for is its uploader's to create.
+  const own = wanted.version.createdBy === userId ? { id } : {};
+  const made = await queueRun({ ...wanted, ...own, workspace: subject, createdBy: userId, granted });
   return created(runDocument(made, { granted, userId }));
 };
 
@@ -158,7 +171,7 @@ const listNamed = (context: Context<Workspace | InOrganization>): Promise<Answer
 
 /** Not those that wait for a person: nobody waits for them. Runs wait for their workspace, never for the organization. */
 const waiting = async (context: Context<InOrganization>): Promise<Run[]> =>
-  (await listOpenRuns(context.subject.organization, visibleTo(context))).filter(({ confirmable }) => !confirmable);
+  (await listOpenRuns(context.subject.organization, visibleTo(context))).filter((one) => !waitsForPerson(one));
 
 const queue = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, principal } = context;

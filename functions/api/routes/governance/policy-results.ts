@@ -115,7 +115,7 @@ const override = async (context: Context<Run>): Promise<Answer> => {
   const { request, subject, principal } = context;
   const status = policyCheckStatus(subject);
   const soft = status === 'soft_failed' || status === 'overridden';
-  const result = soft ? await overrideRun(subject, principal.userId, readComment(request)) : 'conflict';
+  const result = soft ? await overrideRun(subject, 'policyCheck', principal.userId, readComment(request)) : 'conflict';
   if (result !== 'accepted') {
     throw conflict(
       `This policy check is ${status} and its run ${subject.status}: only soft-mandatory failures of a run that waits for it can be overridden.`,

@@ -127,7 +127,8 @@ const override = async (context: Context<Stage>): Promise<Answer> => {
   // Clients repeat a POST whose answer was lost.
   const repeated = stage === 'post_plan' && found.overrides?.policyEvaluation?.by === principal.userId;
   const accepted =
-    status === 'awaiting_override' && (await overrideRun(found, principal.userId, comment)) === 'accepted';
+    status === 'awaiting_override' &&
+    (await overrideRun(found, 'policyEvaluation', principal.userId, comment)) === 'accepted';
   if (!accepted && !repeated) {
     throw conflict(
       `This task stage is ${status}: only one that awaits an override can be overridden. A mandatory run task that failed cannot be; make it advisory, or mend what it found, and queue a new run.`,

@@ -1,4 +1,3 @@
-import * as v from 'valibot';
 import {
   createRunTrigger,
   deleteRunTrigger,
@@ -13,7 +12,7 @@ import { type Answer, created, noContent, ok, one, type Resource } from '../../a
 import { badRequest, unprocessable } from '../../errors.ts';
 import { runTrigger, workspace } from '../../finders.ts';
 import { includes } from '../../include.ts';
-import { check, identifier } from '../../input/validation.ts';
+import { readData, requiredIn, toOne } from '../../input/validation.ts';
 import { list, pageOf, slice } from '../../pagination.ts';
 import { workspaceDocuments } from '../../permissions/shown.ts';
 import { type Context, type Route, route, type Subject } from '../../route.ts';
@@ -73,13 +72,10 @@ const refusals: Record<Refusal, (source: Workspace, target: Workspace) => string
     `applies in ${source.name} queue runs in ${mostTargets} workspaces, which is the most`,
 };
 
-const body = v.object({
-  data: v.object({ relationships: v.object({ sourceable: v.object({ data: identifier('workspaces') }) }) }),
-});
-
 const create = async (context: Context<Workspace>): Promise<Answer> => {
   const { request, subject, principal } = context;
-  const { id } = check(body, request.json() ?? {}).data.relationships.sourceable.data;
+  readData(request, {}, { sourceable: toOne('workspaces') });
+  const id = requiredIn(request, 'sourceable', 'workspaces');
   const source = await getWorkspace(id);
   const mayRead =
     source && (await principal.on({ organization: source.organization, workspace: source })).has('workspace:read');

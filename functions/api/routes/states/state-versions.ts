@@ -1,4 +1,3 @@
-import * as v from 'valibot';
 import { presignGet } from '../../../store/bucket.ts';
 import { objects } from '../../../store/keys.ts';
 import {
@@ -27,7 +26,7 @@ import { stateVersionDocument } from '../../documents/state-versions.ts';
 import { badRequest, conflict, notFound, unprocessable } from '../../errors.ts';
 import { sharedStateVersion, sharedWorkspace, stateVersion, workspace } from '../../finders.ts';
 import { readNewState } from '../../input/state-input.ts';
-import { check, toOne } from '../../input/validation.ts';
+import { requiredIn } from '../../input/validation.ts';
 import { limits } from '../../limits.ts';
 import { list, pageOf } from '../../pagination.ts';
 import { type Context, type Finder, type Route, route, type Subject } from '../../route.ts';
@@ -121,15 +120,10 @@ const download = async (version: StateVersion, key: string, sha256: string | und
   return redirect(302, await presignGet(key, downloadSeconds));
 };
 
-const rollbackBody = v.object({
-  data: v.object({ relationships: v.object({ 'rollback-state-version': toOne('state-versions') }) }),
-});
-
 /** An older version becomes current again, as a new one. */
 const rollback = async (context: Context<Workspace>): Promise<Answer> => {
   const { request, subject, principal } = context;
-  const { data } = check(rollbackBody, request.json() ?? {});
-  const id = data.relationships['rollback-state-version'].data?.id ?? '';
+  const id = requiredIn(request, 'rollback-state-version', 'state-versions');
   const source = await getStateVersion(id);
   if (source?.workspaceId !== subject.id || source.status !== 'finalized') {
     throw unprocessable(

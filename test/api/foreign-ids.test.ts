@@ -1,0 +1,411 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Route } from '../../functions/api/route.ts';
+import { type Api, actingAs, startApi, uniqueName } from '../support/api.ts';
+import { type Frozen, freeze } from '../support/frozen.ts';
+import { memberHelpers } from '../support/members.ts';
+import { type Caller, makeCallers } from '../support/roles.ts';
+import { fillPath, makeWorld, namedIn, type World } from '../support/world.ts';
+
+/**
+ * Every route, asked by everybody whom the table of permissions tells apart, with ids that are not theirs: of another
+ * organization, of a deleted one, of another kind, and of what they may not see; in the path, in the body, in filters and
+ * in what is included. The table is frozen meanwhile (support/frozen.ts): a write that is tried is an internal error, so
+ * that nothing but an answer of 4xx means that nothing was answered or changed.
+ */
+
+let api: Api;
+let world: World;
+let foreign: Record<'of another organization' | 'of a deleted organization' | 'of another kind', World>;
+/** In the same organization, in a project of its own that nobody was given. */
+let hidden: World;
+let callers: Caller[];
+let guarded: Route[];
+let frozen: Frozen;
+/** Ids that nobody in the organization is ever told. */
+let secrets: string[];
+
+const organizationOf = async (name: string): Promise<{ things: World; as: Api }> => {
+  const stranger = await (await memberHelpers()).somebody(`owner-of-${name}`);
+  const as = actingAs(api, stranger.token);
+  const made = await as.post('organizations', { name, email: 'owner@b.test' });
+  if (made.status !== 201) throw new Error(JSON.stringify(made.body));
+  return { things: await makeWorld(as, name), as };
+};
+
+/** Each id in the place of another kind's. */
+const shuffled = (things: World): World => {
+  const names = Object.keys(things);
+  return Object.fromEntries(names.map((name, i) => [name, things[names[(i + 7) % names.length] ?? ''] ?? '']));
+};
+
+beforeAll(async () => {
+  api = await startApi();
+  const { routes } = await import('../../functions/api/routes/index.ts');
+  guarded = routes.filter(({ access, finder }) => access !== 'anyone' && finder);
+  world = await makeWorld(api);
+  hidden = await makeWorld(api);
+  const elsewhere = await organizationOf('elsewhere');
+  const gone = await organizationOf('gone');
+  callers = await makeCallers({ workspace: world.workspace ?? '', project: world.project ?? '' }, api.token);
+  const { finishRun } = await import('../../functions/store/runs/finish.ts');
+  await finishRun(gone.things.run ?? '', 'Canceled');
+  const { data: workspaces } = (await gone.as.get('organizations/gone/workspaces')).body;
+  for (const path of [...workspaces.map(({ id }: { id: string }) => `workspaces/${id}`), 'organizations/gone']) {
+    const deleted = await gone.as.call('DELETE', path);
+    if (deleted.status >= 300) throw new Error(JSON.stringify(deleted.body));
+  }
+  foreign = {
+    'of another organization': elsewhere.things,
+    'of a deleted organization': gone.things,
+    'of another kind': shuffled(world),
+  };
+  const ids = [elsewhere.things, gone.things].flatMap((things) => Object.values(things));
+  secrets = ids.filter((id) => /^[a-z]+-[A-Za-z0-9]{16}/.test(id));
+  frozen = freeze();
+}, 120_000);
+afterAll(async () => {
+  frozen?.thaw();
+  await api.close();
+});
+
+const ofElsewhere = ({ role }: Caller) => role === 'owner elsewhere';
+/** The owner tries all of them; of the others each the next one, so that every route gets each from many. */
+const someOf = <T>(all: T[], caller: Caller, turn: number): T[] =>
+  caller.role === 'owner' ? all : all.slice((callers.indexOf(caller) + turn) % all.length).slice(0, 1);
+
+const isRefused = (status: number): boolean => status >= 400 && status < 500;
+
+/** Ids in an answer that are not for anybody in the organization; links repeat what was asked for. */
+const leaked = (body: { data?: unknown; included?: unknown } | string | undefined): string[] => {
+  const text = typeof body === 'string' ? body : JSON.stringify([body?.data, body?.included]);
+  return secrets.filter((id) => text.includes(id));
+};
+
+describe('in the path, the query and the body that routes find their subject by', () => {
+  it('ids of another or a deleted organization, or of another kind, get nothing', async () => {
+    const wrong: string[] = [];
+    for (const caller of callers) {
+      if (ofElsewhere(caller)) continue;
+      for (const [turn, { method, path }] of guarded.entries()) {
+        for (const [kind, things] of someOf(Object.entries(foreign), caller, turn)) {
+          const { body, query } = namedIn(things);
+          const url = `${fillPath(path, things)}?${query}`;
+          const { status } = await api.call(method, url, { token: caller.token, body });
+          if (!isRefused(status)) wrong.push(`${caller.role}: ${method} ${path} ${kind} ${status}`);
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('ids of something else inside of what is theirs get nothing', async () => {
+    const nested = guarded.filter(({ path }) => (path.match(/\{\w+\}/g) ?? []).length > 1);
+    expect(nested.length).toBeGreaterThan(5);
+    const wrong: string[] = [];
+    for (const caller of callers) {
+      for (const [turn, { method, path }] of nested.entries()) {
+        for (const things of someOf([...Object.values(foreign), hidden], caller, turn)) {
+          const [first = ''] = path.match(/^.*?\{\w+\}/) ?? [];
+          const url = fillPath(first, world) + fillPath(path, things).slice(fillPath(first, things).length);
+          const { status } = await api.call(method, url, { token: caller.token, body: namedIn(world).body });
+          // A workspace by its name may be one that is theirs to see.
+          const byName = things === hidden && path.includes('{organization}');
+          if (!isRefused(status) && !byName) wrong.push(`${caller.role}: ${method} ${path} ${status}`);
+        }
+      }
+    }
+    expect([...new Set(wrong)]).toEqual([]);
+  });
+});
+
+interface Body {
+  method: 'POST' | 'PATCH' | 'DELETE';
+  path: string;
+  attributes?: () => object;
+  /** By name: type, the world's thing, and whether it is a list. */
+  relationships?: Record<string, [type: string, thing: string, many?: 'many']>;
+  /** The body is a list of such. */
+  list?: [type: string, thing: string];
+  /** What it takes beside the one that is tried. */
+  needs?: Record<string, [type: string, thing: string]>;
+}
+
+const named = (prefix: string) => () => ({ name: uniqueName(prefix) });
+const places: Body['relationships'] = {
+  workspaces: ['workspaces', 'workspace', 'many'],
+  projects: ['projects', 'project', 'many'],
+};
+
+/** Every relationship that a body may name. */
+const bodies: Body[] = [
+  {
+    method: 'POST',
+    path: 'organizations/{organization}/workspaces',
+    attributes: named('new'),
+    relationships: { project: ['projects', 'project'] },
+  },
+  { method: 'PATCH', path: 'workspaces/{workspace}', relationships: { project: ['projects', 'project'] } },
+  {
+    method: 'POST',
+    path: 'runs',
+    relationships: { workspace: ['workspaces', 'workspace'] },
+  },
+  {
+    method: 'POST',
+    path: 'runs',
+    needs: { workspace: ['workspaces', 'workspace'] },
+    relationships: { 'configuration-version': ['configuration-versions', 'configuration-versions'] },
+  },
+  {
+    method: 'POST',
+    path: 'team-workspaces',
+    attributes: () => ({ access: 'read' }),
+    needs: { workspace: ['workspaces', 'workspace'] },
+    relationships: { team: ['teams', 'team'] },
+  },
+  {
+    method: 'POST',
+    path: 'team-workspaces',
+    attributes: () => ({ access: 'read' }),
+    needs: { team: ['teams', 'team'] },
+    relationships: { workspace: ['workspaces', 'workspace'] },
+  },
+  {
+    method: 'POST',
+    path: 'team-projects',
+    attributes: () => ({ access: 'read' }),
+    needs: { team: ['teams', 'team'] },
+    relationships: { project: ['projects', 'project'] },
+  },
+  {
+    method: 'POST',
+    path: 'team-projects',
+    attributes: () => ({ access: 'read' }),
+    needs: { project: ['projects', 'project'] },
+    relationships: { team: ['teams', 'team'] },
+  },
+  {
+    method: 'POST',
+    path: 'organizations/{organization}/varsets',
+    attributes: named('set'),
+    relationships: { parent: ['projects', 'project'], ...places },
+  },
+  { method: 'PATCH', path: 'varsets/{varset}', relationships: places },
+  { method: 'POST', path: 'varsets/{varset}/relationships/workspaces', list: ['workspaces', 'workspace'] },
+  { method: 'POST', path: 'varsets/{varset}/relationships/projects', list: ['projects', 'project'] },
+  {
+    method: 'POST',
+    path: 'organizations/{organization}/policies',
+    attributes: () => ({ name: uniqueName('policy'), kind: 'opa', query: 'data.a.deny' }),
+    relationships: { 'policy-sets': ['policy-sets', 'policySet', 'many'] },
+  },
+  {
+    method: 'POST',
+    path: 'organizations/{organization}/policy-sets',
+    attributes: () => ({ name: uniqueName('set'), kind: 'opa' }),
+    relationships: {
+      policies: ['policies', 'policy', 'many'],
+      ...places,
+      'workspace-exclusions': ['workspaces', 'workspace', 'many'],
+      'project-exclusions': ['projects', 'project', 'many'],
+    },
+  },
+  { method: 'POST', path: 'policy-sets/{policySet}/relationships/policies', list: ['policies', 'policy'] },
+  { method: 'POST', path: 'policy-sets/{policySet}/relationships/workspaces', list: ['workspaces', 'workspace'] },
+  { method: 'POST', path: 'policy-sets/{policySet}/relationships/projects', list: ['projects', 'project'] },
+  {
+    method: 'POST',
+    path: 'organizations/{organization}/agent-pools',
+    attributes: named('pool'),
+    relationships: {
+      'allowed-workspaces': ['workspaces', 'workspace', 'many'],
+      'allowed-projects': ['projects', 'project', 'many'],
+      'excluded-workspaces': ['workspaces', 'workspace', 'many'],
+    },
+  },
+  {
+    method: 'PATCH',
+    path: 'agent-pools/{pool}',
+    relationships: {
+      'allowed-workspaces': ['workspaces', 'workspace', 'many'],
+      'allowed-projects': ['projects', 'project', 'many'],
+    },
+  },
+  { method: 'POST', path: 'projects/{project}/relationships/workspaces', list: ['workspaces', 'workspace'] },
+  {
+    method: 'POST',
+    path: 'workspaces/{workspace}/relationships/remote-state-consumers',
+    list: ['workspaces', 'workspace'],
+  },
+  {
+    method: 'POST',
+    path: 'teams/{team}/relationships/organization-memberships',
+    list: ['organization-memberships', 'membership'],
+  },
+];
+
+const manyOf = (identifier: object, many?: 'many') => ({ data: many ? [identifier] : identifier });
+
+interface Asked {
+  what: string;
+  method: string;
+  url: string;
+  body: object;
+}
+
+/** One request for each relationship of a body, naming that thing under that type. */
+const requests = (from: World, typed: (type: string) => string | undefined): Asked[] =>
+  bodies.flatMap(({ method, path, attributes = () => ({}), relationships = {}, list, needs = {} }): Asked[] => {
+    const url = fillPath(path, world);
+    const needed = Object.fromEntries(
+      Object.entries(needs).map(([name, [type, thing]]) => [name, { data: { type, id: world[thing] } }]),
+    );
+    if (list) {
+      const [type, thing] = list;
+      return [{ what: `${method} ${path}`, method, url, body: { data: [{ type: typed(type), id: from[thing] }] } }];
+    }
+    return Object.entries(relationships).map(([name, [type, thing, many]]) => ({
+      what: `${method} ${path} ${name}`,
+      method,
+      url,
+      body: {
+        data: {
+          attributes: attributes(),
+          relationships: { ...needed, [name]: manyOf({ type: typed(type), id: from[thing] }, many) },
+        },
+      },
+    }));
+  });
+
+describe('in relationships of a body', () => {
+  const asIs = (type: string) => type;
+  const answers = async (asked: Asked[], token: string | null): Promise<[string, number][]> => {
+    const all: [string, number][] = [];
+    for (const { what, method, url, body } of asked) {
+      all.push([what, (await api.call(method, url, { token, body })).status]);
+    }
+    return all;
+  };
+
+  it('their own ids are taken, so that the others are refused for what they are', async () => {
+    const refused = (await answers(requests(world, asIs), api.token)).filter(([, status]) => isRefused(status));
+    // A run trigger onto itself, a workspace in its own project: conflicts of what is there.
+    const known = [
+      'POST policy-sets/{policySet}/relationships/policies',
+      'POST team-workspaces',
+      'POST team-projects',
+      'POST teams/{team}/relationships',
+    ];
+    expect(refused.filter(([what]) => !known.some((one) => what.startsWith(one)))).toEqual([]);
+  });
+
+  it('ids of another or a deleted organization, or of another kind, change nothing', async () => {
+    const wrong: string[] = [];
+    for (const [turn, caller] of callers.entries()) {
+      if (ofElsewhere(caller)) continue;
+      for (const [kind, things] of someOf(Object.entries(foreign), caller, turn)) {
+        for (const [what, status] of await answers(requests(things, asIs), caller.token)) {
+          if (!isRefused(status)) wrong.push(`${caller.role}: ${what} ${kind} ${status}`);
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it.each(['project', 'x', 'runs'])('a type that it is not changes nothing, and is named: %s', async (type) => {
+    const unnamed: string[] = [];
+    for (const { what, method, url, body } of requests(world, () => type)) {
+      const { status, body: answer } = await api.call(method, url, { body });
+      const { pointer = '' } = answer?.errors?.[0]?.source ?? {};
+      if (status !== 422 || !pointer.endsWith('/type')) unnamed.push(`${what} ${status} ${pointer}`);
+    }
+    expect(unnamed).toEqual([]);
+  });
+
+  it('ids of what one may not see in the organization change nothing', async () => {
+    const wrong: string[] = [];
+    const bounded = callers.filter(({ role }) => /^(workspace|project) |^member$|^no token$|has nothing/.test(role));
+    expect(bounded.length).toBeGreaterThan(20);
+    for (const caller of bounded) {
+      for (const [what, status] of await answers(requests(hidden, asIs), caller.token)) {
+        // Everybody sees the teams that are for all to see, and their members.
+        if (!isRefused(status) && !what.endsWith(' team') && !what.startsWith('POST teams/')) {
+          wrong.push(`${caller.role}: ${what} ${status}`);
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+const reading = (): Route[] => guarded.filter(({ method }) => method === 'GET');
+
+it('filters by ids of another or a deleted organization tell nothing of it', async () => {
+  const wrong: string[] = [];
+  for (const caller of callers) {
+    if (ofElsewhere(caller) || caller.token === null) continue;
+    const organizations = [foreign['of another organization'], foreign['of a deleted organization']];
+    for (const things of someOf(organizations, caller, 0)) {
+      const own = new URLSearchParams(namedIn(world).query);
+      const query = new URLSearchParams(namedIn(things).query);
+      for (const name of ['team', 'user', 'task', 'pool', 'varset', 'policySet', 'run'])
+        query.set(`filter[${name}][id]`, things[name] ?? '');
+      query.set('filter[workspace_names]', things.name ?? '');
+      query.set('search[name]', things.name ?? '');
+      for (const { path } of reading()) {
+        // Where the query names the subject it is asked in the test of subjects.
+        if (!path.includes('{')) continue;
+        query.set('filter[organization][name]', own.get('filter[organization][name]') ?? '');
+        const { status, body } = await api.call('GET', `${fillPath(path, world)}?${query}`, { token: caller.token });
+        if (status === 200 && leaked(body).length) wrong.push(`${caller.role}: ${path} ${leaked(body)}`);
+        if (status === 500) wrong.push(`${caller.role}: ${path} ${status}`);
+      }
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+it('what was read of relationships may be sent back', async () => {
+  const wrong: string[] = [];
+  const changing = new Set(guarded.filter(({ method }) => method === 'PATCH').map(({ path }) => path));
+  const both = reading().filter(({ path }) => changing.has(path));
+  expect(both.length).toBeGreaterThan(10);
+  for (const { path } of both) {
+    const url = fillPath(path, world);
+    const { relationships: shown } = (await api.get(url)).body.data;
+    const withData = Object.entries<{ data?: unknown }>(shown ?? {}).filter(([, { data }]) => data !== undefined);
+    const relationships = Object.fromEntries(withData);
+    const { status, body } = await api.call('PATCH', url, { body: { data: { relationships } } });
+    const { pointer = '' } = body?.errors?.[0]?.source ?? {};
+    if (status === 422 && pointer.startsWith('/data/relationships')) wrong.push(`${path} ${pointer}`);
+  }
+  expect(wrong).toEqual([]);
+});
+
+it('nothing is included that its own route does not answer', async () => {
+  const { query } = namedIn(world);
+  const known = new Map<Route, string>();
+  for (const route of reading()) {
+    const { body } = await api.get(`${fillPath(route.path, world)}?${query}&include=nonsense`);
+    const [, includes] = /Known: (.*)\.$/.exec(body?.errors?.[0]?.detail ?? '') ?? [];
+    if (includes) known.set(route, includes.replaceAll(' ', ''));
+  }
+  expect(known.size).toBeGreaterThan(8);
+  const wrong = new Set<string>();
+  for (const caller of callers) {
+    const { token } = caller;
+    const answered = new Map<string, number>();
+    for (const [{ path }, include] of known) {
+      const { status, body } = await api.get(`${fillPath(path, world)}?${query}&include=${include}`, { token });
+      if (status !== 200) continue;
+      for (const { type, links } of body.included ?? []) {
+        const self: string | undefined = links?.self;
+        // They have no route of their own for everybody who sees a team or an organization.
+        if (!self || type === 'entitlement-sets' || type === 'organization-memberships') continue;
+        if (!answered.has(self)) answered.set(self, (await api.get(self, { token })).status);
+        if (answered.get(self) !== 200) wrong.add(`${caller.role}: ${path} includes ${type} (${answered.get(self)})`);
+      }
+    }
+  }
+  expect([...wrong]).toEqual([]);
+});

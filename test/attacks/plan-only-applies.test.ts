@@ -1,0 +1,153 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { packFiles } from '../../functions/cli/archive.ts';
+import { ApiError, Client, until } from '../../functions/cli/client.ts';
+import {
+  client,
+  newName,
+  newWorkspace,
+  organization,
+  platform,
+  type Resource,
+  resources,
+  startRun,
+  untilConfirmable,
+  untilFinal,
+} from '../e2e/support/world.ts';
+
+/**
+ * The attacker may plan in a workspace and not apply: every way to an apply that needs nobody's confirmation, or that
+ * somebody else's settings and runs open.
+ */
+
+const files = { 'main.tf': resources(['a']) };
+let team: Resource;
+let attacker: Client;
+beforeAll(async () => {
+  team = await client.create(`/organizations/${organization}/teams`, 'teams', { name: newName('planners') });
+  const { attributes } = await client.create(`/teams/${team.id}/authentication-token`, 'authentication-tokens', {});
+  attacker = new Client(platform.url, attributes.token);
+});
+
+const give = (workspace: Resource, access: string): Promise<Resource> =>
+  client.create(
+    '/team-workspaces',
+    'team-workspaces',
+    { access },
+    { team: { data: { type: 'teams', id: team.id } }, workspace: { data: { type: 'workspaces', id: workspace.id } } },
+  );
+
+/** A workspace in which the attacker may plan, with what is applied there. */
+const target = async (attributes: Record<string, unknown> = {}, applied = files): Promise<Resource> => {
+  const workspace = await newWorkspace(attributes);
+  const run = await untilFinal(await startRun(workspace, applied, { 'auto-apply': true }));
+  expect(run.attributes.status).toBe('applied');
+  await give(workspace, 'plan');
+  return workspace;
+};
+
+const statusOf = async (request: Promise<unknown>): Promise<number> =>
+  request.then(
+    () => 200,
+    (error: unknown) => (error instanceof ApiError ? error.status : 0),
+  );
+
+/** It waits for somebody who may apply, and the attacker may not. */
+const waitsForOthers = async (run: Resource): Promise<void> => {
+  const waiting = await untilConfirmable(run);
+  const { attributes } = await attacker.run(waiting.id);
+  expect(attributes).toMatchObject({
+    'auto-apply': false,
+    actions: { 'is-confirmable': true },
+    permissions: { 'can-apply': false, 'can-discard': false },
+  });
+  expect(await statusOf(attacker.act(run.id, 'apply'))).toBe(403);
+  expect((await attacker.run(run.id)).attributes.actions['is-confirmable']).toBe(true);
+};
+
+describe.concurrent('somebody who may plan and not apply', () => {
+  it.each([
+    ['an empty apply', { 'allow-empty-apply': true }],
+    ['an empty apply with auto-apply', { 'allow-empty-apply': true, 'auto-apply': true }],
+    ['an empty destroy-free refresh', { 'allow-empty-apply': true, 'refresh-only': true }],
+  ])('applies nothing by %s', async (_, options) => {
+    const workspace = await target();
+    const run = await attacker.createRun(workspace.id, options);
+    await waitsForOthers(run);
+    await client.act(run.id, 'apply');
+    expect((await untilFinal(run)).attributes.status).toBe('applied');
+  });
+
+  it('applies nothing by auto-apply, of the run or of the workspace', async () => {
+    const workspace = await target({ 'auto-apply': true });
+    const version = await attacker.upload(workspace.id, await packFiles({ 'main.tf': resources(['b']) }));
+    const run = await attacker.createRun(workspace.id, { 'auto-apply': true }, version.id);
+    await waitsForOthers(run);
+  });
+
+  it('applies nothing by uploading a configuration that queues a run', async () => {
+    const workspace = await target({ 'auto-apply': true });
+    const before = await client.list(`/workspaces/${workspace.id}/runs`);
+    await attacker.upload(workspace.id, await packFiles({ 'main.tf': resources(['b']) }), { 'auto-queue-runs': true });
+    const [run] = await until(
+      () => client.list(`/workspaces/${workspace.id}/runs`),
+      (runs) => runs.length > before.length,
+      60_000,
+    );
+    await waitsForOthers(run as Resource);
+  });
+
+  it('has no configuration applied by a run that somebody else starts, without a look at it', async () => {
+    const workspace = await target({ 'auto-apply': true });
+    await attacker.upload(workspace.id, await packFiles({ 'main.tf': resources(['b']) }));
+    await waitsForOthers(await client.createRun(workspace.id, { 'auto-apply': true }));
+  });
+
+  it('has no configuration applied by a run that an apply elsewhere triggers', async () => {
+    const workspace = await target({ 'auto-apply-run-trigger': true });
+    const source = await newWorkspace({ 'auto-apply': true });
+    const sourceable = { data: { type: 'workspaces', id: source.id } };
+    await client.create(`/workspaces/${workspace.id}/run-triggers`, 'run-triggers', {}, { sourceable });
+    await attacker.upload(workspace.id, await packFiles({ 'main.tf': resources(['b']) }));
+    await untilFinal(await startRun(source, files));
+    const [triggered] = await until(
+      () => client.list(`/workspaces/${workspace.id}/runs`),
+      (runs) => runs[0]?.attributes['trigger-reason'] === 'run_trigger',
+      60_000,
+    );
+    await waitsForOthers(triggered as Resource);
+  });
+
+  it('does not confirm a saved plan, and starts no destroy run', async () => {
+    const workspace = await target({ 'auto-apply': true });
+    const version = await attacker.upload(workspace.id, await packFiles({ 'main.tf': resources(['b']) }));
+    const saved = await attacker.createRun(workspace.id, { 'save-plan': true }, version.id);
+    await waitsForOthers(saved);
+    expect(await statusOf(attacker.createRun(workspace.id, { 'is-destroy': true }))).toBe(403);
+    const plan = await attacker.createRun(workspace.id, { 'is-destroy': true, 'plan-only': true });
+    expect((await untilFinal(plan)).attributes.status).toBe('planned_and_finished');
+  });
+
+  it('does not put a run to the front of the queue', async () => {
+    const workspace = await target();
+    const version = await client.upload(workspace.id, await packFiles({ 'main.tf': resources(['b']) }));
+    const front = await untilConfirmable(await client.createRun(workspace.id, {}, version.id));
+    const own = await attacker.createRun(workspace.id);
+    expect(await statusOf(attacker.act(own.id, 'force-execute'))).toBe(403);
+    expect(await statusOf(attacker.act(front.id, 'discard'))).toBe(403);
+    expect((await client.run(front.id)).attributes.actions['is-confirmable']).toBe(true);
+  });
+});
+
+it('a run waits for a confirmation if whoever started it may not apply any more when its turn comes', async () => {
+  const workspace = await newWorkspace();
+  const access = await give(workspace, 'write');
+  const front = await untilConfirmable(await startRun(workspace, files));
+  const version = await attacker.upload(workspace.id, await packFiles({ 'main.tf': resources(['a', 'b']) }));
+  const run = await attacker.createRun(workspace.id, { 'auto-apply': true }, version.id);
+  expect(run.attributes['auto-apply']).toBe(true);
+  await client.call('PATCH', `/team-workspaces/${access.id}`, { data: { attributes: { access: 'plan' } } });
+  await client.act(front.id, 'discard');
+  await waitsForOthers(run);
+  const { data } = await client.call<Resource[]>('GET', `/runs/${run.id}/run-events`);
+  expect(data.map(({ attributes }) => attributes.action)).toContain('auto_apply_withdrawn');
+});

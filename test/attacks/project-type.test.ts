@@ -1,0 +1,100 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { related } from '../../functions/cli/client.ts';
+import { newName, newWorkspace, organization, client as owner, platform, type Resource } from '../e2e/support/world.ts';
+
+/**
+ * A relationship that says another type than it has: whoever may do something here must not get it done elsewhere because
+ * one part of the platform believes the type and another does not.
+ */
+
+let own: Resource;
+let forbidden: Resource;
+let attacker: string;
+beforeAll(async () => {
+  const project = (name: string) =>
+    owner.create(`/organizations/${organization}/projects`, 'projects', { name: newName(name) });
+  [own, forbidden] = [await project('own'), await project('forbidden')];
+  // May create workspaces in the default project, by the flag, and in its own.
+  const team = await owner.create(`/organizations/${organization}/teams`, 'teams', { name: newName('attackers') });
+  const { attributes } = await owner.create(`/teams/${team.id}/authentication-token`, 'authentication-tokens', {});
+  attacker = attributes.token;
+  await owner.create(
+    '/team-projects',
+    'team-projects',
+    { access: 'maintain' },
+    { team: { data: { type: 'teams', id: team.id } }, project: { data: { type: 'projects', id: own.id } } },
+  );
+  const { data } = await owner.call('GET', `/organizations/${organization}`);
+  await owner.create(
+    '/team-projects',
+    'team-projects',
+    { access: 'maintain' },
+    {
+      team: { data: { type: 'teams', id: team.id } },
+      project: { data: { type: 'projects', id: related(data, 'default-project') } },
+    },
+  );
+});
+
+const send = async (method: string, path: string, data: object): Promise<{ status: number; pointer?: string }> => {
+  const response = await fetch(`${platform.url}/api/v2${path}`, {
+    method,
+    headers: { authorization: `Bearer ${attacker}`, 'content-type': 'application/vnd.api+json' },
+    body: JSON.stringify({ data }),
+  });
+  const { errors } = (await response.json().catch(() => ({}))) as { errors?: { source?: { pointer: string } }[] };
+  return { status: response.status, pointer: errors?.[0]?.source?.pointer };
+};
+
+const workspaces = async (project: Resource): Promise<string[]> =>
+  (await owner.list(`/organizations/${organization}/workspaces?filter[project][id]=${project.id}`)).map(({ id }) => id);
+
+const wrongTypes = ['project', 'Projects', 'projects ', 'organizations', 'workspaces', 'x'];
+
+describe('a project that is named with another type', () => {
+  it.each(wrongTypes)('gets no new workspace: %j', async (type) => {
+    const answer = await send('POST', `/organizations/${organization}/workspaces`, {
+      attributes: { name: newName() },
+      relationships: { project: { data: { type, id: forbidden.id } } },
+    });
+    expect(answer).toEqual({ status: 422, pointer: '/data/relationships/project/data/type' });
+    expect(await workspaces(forbidden)).toEqual([]);
+  });
+
+  it.each(wrongTypes)('gets no workspace that is moved: %j', async (type) => {
+    const workspace = await newWorkspace();
+    const answer = await send('PATCH', `/workspaces/${workspace.id}`, {
+      attributes: {},
+      relationships: { project: { data: { type, id: forbidden.id } } },
+    });
+    expect(answer).toEqual({ status: 422, pointer: '/data/relationships/project/data/type' });
+    expect(await workspaces(forbidden)).toEqual([]);
+  });
+
+  it.each(['project', 'x', 'workspaces'])('gets no variable set: %j', async (type) => {
+    const answer = await send('POST', `/organizations/${organization}/varsets`, {
+      attributes: { name: newName('set') },
+      relationships: { parent: { data: { type, id: forbidden.id } } },
+    });
+    expect(answer).toEqual({ status: 422, pointer: '/data/relationships/parent/data/type' });
+  });
+
+  it('is found without a type, and is forbidden then', async () => {
+    const body = (project: Resource) => ({
+      attributes: { name: newName() },
+      relationships: { project: { data: { id: project.id } } },
+    });
+    const path = `/organizations/${organization}/workspaces`;
+    expect((await send('POST', path, body(forbidden))).status).toBeGreaterThanOrEqual(403);
+    expect(await workspaces(forbidden)).toEqual([]);
+    expect((await send('POST', path, body(own))).status).toBe(201);
+  });
+});
+
+it('a relationship that nothing knows is refused by its name', async () => {
+  const answer = await send('POST', `/organizations/${organization}/workspaces`, {
+    attributes: { name: newName() },
+    relationships: { projects: { data: { type: 'projects', id: own.id } } },
+  });
+  expect(answer).toEqual({ status: 422, pointer: '/data/relationships/projects' });
+});
