@@ -18,6 +18,8 @@ export interface Task {
   stoppedReason?: string;
   exitCode?: number;
   process?: ProcessId;
+  /** Its own, absolute. */
+  folder?: string;
   /** Run the task was started for. */
   run?: string;
 }
