@@ -7,7 +7,7 @@ import type { Phase } from './phase.ts';
 import type { Job } from './protocol.ts';
 import { within } from './retry.ts';
 import type { Settings } from './settings.ts';
-import { takeUsers } from './terraform/users.ts';
+import { takeUsers, type Users } from './terraform/users.ts';
 import type { JobDirectory } from './workspace/job-directory.ts';
 import type { HandedOver } from './workspace/record.ts';
 
@@ -53,9 +53,10 @@ export class Runner {
       const claimed = claimJob(url, { claim, nonce: randomUUID() }, sent.resolve);
       // Loaded while the control plane thinks; it would not hear of the claim before, had that begun at once.
       const modules = sent.promise.then(load);
-      modules.catch(() => {});
+      const users = sent.promise.then(() => takeUsers(this.#settings.terraformUsers));
+      for (const one of [modules, users]) one.catch(() => {});
       const job = await claimed;
-      return await this.#work(await modules, job);
+      return await this.#work(await modules, job, await users);
     } catch (error) {
       if (error instanceof TokenDeadError || this.#control?.over.aborted) {
         console.error(`nothing (more) to do here: ${messageOf(error)}`);
@@ -66,8 +67,7 @@ export class Runner {
     }
   }
 
-  async #work({ JobDirectory, Phase, conclude, plan, apply }: Modules, job: Job): Promise<number> {
-    const users = await takeUsers(this.#settings.terraformUsers);
+  async #work({ JobDirectory, Phase, conclude, plan, apply }: Modules, job: Job, users: Users): Promise<number> {
     const { reader } = users;
     const files = new JobDirectory(job.workspace.name, { user: users[job.phase].owner, reader: reader.owner });
     this.#files = files;

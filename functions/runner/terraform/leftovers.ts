@@ -28,6 +28,20 @@ const lastStarted = (): string => readFileSync('/proc/loadavg', 'latin1').trim()
 
 const isAlive = (status: string): boolean => !/^State:\s+[ZX]/m.test(status);
 
+/** Ids of all users that have a process. */
+export const busyUsers = (): Set<number> => {
+  const found = new Set<number>();
+  for (const pid of processes()) {
+    try {
+      const ids = /^Uid:(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]?.trim().split('\t') ?? [];
+      for (const id of ids) found.add(Number(id));
+    } catch {
+      // Gone meanwhile.
+    }
+  }
+  return found;
+};
+
 const isOwn = (pid: string, { owner, mark }: Whose): boolean => {
   try {
     if (!owner) return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`STEPFORM_JOB=${mark}`);

@@ -3,6 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import type { Control, Stoppable } from '../control.ts';
 import { InterruptedError, messageOf, PhaseError } from '../errors.ts';
+import { endProcesses } from './leftovers.ts';
 import type { User } from './users.ts';
 
 export interface Command {
@@ -61,10 +62,13 @@ class Group implements Stoppable {
 }
 
 const groups = new Set<Group>();
+/** That have a process now. */
+const users = new Set<User>();
 
-/** Ends whatever still runs; for the runner's own last moment. */
-export const killEverything = (): void => {
+/** Ends whatever still runs, and what that has left; for the runner's own last moment. */
+export const killEverything = async (): Promise<void> => {
   for (const group of groups) group.kill();
+  await Promise.all([...users].map((user) => endProcesses(user)));
 };
 
 /**
@@ -91,6 +95,7 @@ export const run = async (command: Command, control: Control): Promise<Ended> =>
     if (file !== undefined) closeSync(file);
   }
   user.entered();
+  users.add(user);
   if (command.background) yieldTo(child);
   child.stdin?.on('error', () => {});
   if (typeof output === 'function') child.stdout?.on('data', output);
@@ -103,6 +108,7 @@ export const run = async (command: Command, control: Control): Promise<Ended> =>
   control.attach(group);
   try {
     const code = await ended(child, group, user);
+    if (!user.busy) users.delete(user);
     return { code, errors: errors.toString('utf8') };
   } finally {
     control.detach(group);

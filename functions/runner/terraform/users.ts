@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { PhaseError } from '../errors.ts';
-import { endProcesses } from './leftovers.ts';
+import { busyUsers, endProcesses } from './leftovers.ts';
 
 /**
  * Whose processes Terraform's are. Customers' code runs in them, so where the runner is root on Linux they belong to
@@ -26,6 +26,10 @@ export class User {
   constructor(owner: Owner | undefined) {
     this.owner = owner;
     this.mark = owner ? undefined : randomBytes(16).toString('hex');
+  }
+
+  get busy(): boolean {
+    return this.#running > 0;
   }
 
   /** To be called for each process that is started, and answered with {@link left}. */
@@ -92,8 +96,11 @@ const reserve = (uid: number): Promise<boolean> =>
 const reserved = async (): Promise<number> => {
   const count = Math.floor((lastUid - firstUid + 1) / each);
   const begin = randomInt(count);
+  // A runner that was killed may have left some of a user's.
+  const busy = busyUsers();
   for (let n = 0; n < count; n++) {
     const uid = firstUid + ((begin + n) % count) * each;
+    if ([uid, uid + 1, uid + 2].some((one) => busy.has(one))) continue;
     if (await reserve(uid)) return uid;
   }
   throw new Error(`all user ids from ${firstUid} to ${lastUid} are in use by other runs`);
