@@ -83,11 +83,15 @@ const kill = (pid: string): void => {
 export const endProcesses = async (whose: Whose): Promise<boolean> => {
   if (process.platform !== 'linux') return true;
   const end = Date.now() + patienceMs;
-  const self = String(process.pid);
+  let cleared = new Set([String(process.pid)]);
   let looks = 0;
+  let kills = 0;
   for (let pause = firstPauseMs; Date.now() < end; pause *= pauseGrowth) {
     const before = lastStarted();
-    const left = processes().filter((pid) => pid !== self && isOwn(pid, whose));
+    // Those that were there at the last look, and not the user's, are not looked at again.
+    const all = processes();
+    const left = all.filter((pid) => !cleared.has(pid) && isOwn(pid, whose));
+    cleared = new Set([String(process.pid), ...all.filter((pid) => !left.includes(pid))]);
     if (left.length === 0) {
       looks += 1;
       if (looks >= sureLooks || lastStarted() === before) return true;
@@ -95,7 +99,8 @@ export const endProcesses = async (whose: Whose): Promise<boolean> => {
     }
     looks = 0;
     for (const pid of left) kill(pid);
-    if (whose.owner) await killAll(whose.owner);
+    // What is just dying is gone at the next look; something that begets is not.
+    if (whose.owner && kills++ > 0) await killAll(whose.owner);
     await sleep(pause);
   }
   return false;
