@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { isPassable } from '../../functions/runner/terraform/users.ts';
-import { describe, idOf, isDefinition, sameArn, type Task, type TaskDefinition } from './ecs-task.ts';
+import { describe, folderOf, idOf, isDefinition, newFolder, sameArn, type Task, type TaskDefinition } from './ecs-task.ts';
 import { AwsError } from './errors.ts';
 import { isAlive, launch, leaderIn, signal } from './processes.ts';
 import { writePrivately } from './secrets.ts';
@@ -78,21 +77,9 @@ export class Ecs {
     }
   }
 
-  /** Among the others, or where more than its owner gets to when the data folder lets nobody else in. */
-  #newFolder(id: string): string {
-    const { folder } = this.#options;
-    const root = process.platform === 'linux' && process.getuid?.() === 0;
-    const above = root && !isPassable(folder) ? [tmpdir(), '/tmp'].find(isPassable) : undefined;
-    return above ? join(above, `stepform-task-${id}`) : join(folder, id);
-  }
-
-  #folderOf(task: Task): string {
-    return task.folder ?? join(this.#options.folder, idOf(task));
-  }
-
   /** The platform was killed between the start of the task's process and its note of it. */
   #recall(task: Task): void {
-    task.process = leaderIn(this.#folderOf(task));
+    task.process = leaderIn(folderOf(task, this.#options.folder));
     if (!task.process) return;
     task.lastStatus = 'RUNNING';
     task.startedAt = task.createdAt;
@@ -151,7 +138,7 @@ export class Ecs {
       desiredStatus: 'RUNNING',
       createdAt: Date.now(),
       run: run ?? runIn(input.startedBy ?? ''),
-      folder: this.#newFolder(id),
+      folder: newFolder(this.#options.folder, id),
     };
     this.#tasks.set(task.arn, task);
     this.#save(task);
@@ -163,7 +150,7 @@ export class Ecs {
     const { definition, environment, logs, program } = this.#options;
     const [container] = definition.properties.ContainerDefinitions;
     const override = overrides?.containerOverrides?.find(({ name }) => name === container?.Name);
-    const home = this.#folderOf(task);
+    const home = folderOf(task, this.#options.folder);
     try {
       mkdirSync(home, { recursive: true });
       // A runner that is root starts Terraform as another user, who has to get through.
@@ -251,7 +238,7 @@ export class Ecs {
     task.exitCode = exitCode;
     this.#save(task);
     // In the background: a working directory can hold much. What a kill leaves is removed with the task's record.
-    void rm(this.#folderOf(task), { recursive: true, force: true }).catch(() => {});
+    void rm(folderOf(task, this.#options.folder), { recursive: true, force: true }).catch(() => {});
     if (task.run && task.startedAt !== undefined)
       this.#options.onUsage(task.run, (task.stoppedAt - task.startedAt) / 1000);
     this.#emit(task);
@@ -301,7 +288,7 @@ export class Ecs {
       if (now - task.stoppedAt < keptMs || (task.clientToken && now - task.createdAt < tokenMs)) continue;
       this.#tasks.delete(task.arn);
       rmSync(join(this.#options.folder, `${idOf(task)}.json`), { force: true });
-      void rm(this.#folderOf(task), { recursive: true, force: true }).catch(() => {});
+      void rm(folderOf(task, this.#options.folder), { recursive: true, force: true }).catch(() => {});
     }
   }
 

@@ -23,7 +23,12 @@ asRoot('users of Terraform', () => {
     expect(new Set(ids).size).toBe(6);
     const { plan } = one;
     const start = (script: string) =>
-      spawnSync('/bin/sh', ['-c', script], { ...plan.owner, cwd: '/', env: { PATH: process.env.PATH }, stdio: 'ignore' });
+      spawnSync('/bin/sh', ['-c', script], {
+        ...plan.owner,
+        cwd: '/',
+        env: { PATH: process.env.PATH },
+        stdio: 'ignore',
+      });
     start('(setsid sleep 1000 &) ; (env -i setsid sleep 1000 &)');
     start(`setsid sh -c 'chain() { [ $1 -gt 1000 ] || { sleep 0.01; chain $(($1 + 1)) & }; }; chain 0' &`);
     expect(alive(plan)).toBeGreaterThan(0);

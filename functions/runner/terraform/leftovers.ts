@@ -33,7 +33,11 @@ export const busyUsers = (): Set<number> => {
   const found = new Set<number>();
   for (const pid of processes()) {
     try {
-      const ids = /^Uid:(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]?.trim().split('\t') ?? [];
+      const ids =
+        /^Uid:(.*)$/m
+          .exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
+          ?.trim()
+          .split('\t') ?? [];
       for (const id of ids) found.add(Number(id));
     } catch {
       // Gone meanwhile.
