@@ -3,7 +3,16 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs
 import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { describe, folderOf, idOf, isDefinition, newFolder, sameArn, type Task, type TaskDefinition } from './ecs-task.ts';
+import {
+  describe,
+  folderOf,
+  idOf,
+  isDefinition,
+  newFolder,
+  sameArn,
+  type Task,
+  type TaskDefinition,
+} from './ecs-task.ts';
 import { AwsError } from './errors.ts';
 import { isAlive, launch, leaderIn, signal } from './processes.ts';
 import { writePrivately } from './secrets.ts';

@@ -40,7 +40,9 @@ describe('the container of a runner', () => {
     const role = resources('AWS::IAM::Role').find((one) => one.id === id);
     expect(role?.Properties.Policies ?? []).toEqual([]);
     expect(role?.Properties.ManagedPolicyArns ?? []).toEqual([]);
-    const attached = resources('AWS::IAM::Policy').filter(({ Properties }) => JSON.stringify(Properties.Roles).includes(id));
+    const attached = resources('AWS::IAM::Policy').filter(({ Properties }) =>
+      JSON.stringify(Properties.Roles).includes(id),
+    );
     expect(attached).toEqual([]);
   });
 });

@@ -129,7 +129,7 @@ const ended = (child: ChildProcess, group: Group, user: User): Promise<number | 
     let timer: NodeJS.Timeout | undefined;
     let left = Promise.resolve();
     child.on('error', (error) => {
-      left = user.left();
+      user.left().catch(() => {});
       reject(new PhaseError(`Terraform could not be started: ${messageOf(error)}.`));
     });
     child.on('exit', () => {
