@@ -12,6 +12,18 @@ import { removalPolicy } from './storage.ts';
 
 const containerName = 'runner';
 
+/** Of those that containers have unless told otherwise (Docker's defaults; Fargate lets nothing but SYS_PTRACE be added). */
+const unneededCapabilities = [
+  'AUDIT_WRITE',
+  'FSETID',
+  'MKNOD',
+  'NET_BIND_SERVICE',
+  'NET_RAW',
+  'SETFCAP',
+  'SETPCAP',
+  'SYS_CHROOT',
+];
+
 /** Where each engine's own image keeps its program. */
 const engineImages = {
   terraform: { repository: 'docker.io/hashicorp/terraform', tag: (version: string) => version, path: '/bin/terraform' },
@@ -24,7 +36,8 @@ const engineImages = {
 
 /**
  * Where Terraform runs: a container per phase or held run, on Fargate. Customers' code runs in it, so it has no
- * permission in this account, no inbound network, and a root file system that cannot be written.
+ * permission in this account, no inbound network, and a root file system that cannot be written. Credentials of the task
+ * role, which any process in the task may ask 169.254.170.2 for if it knows the path, are worth nothing.
  */
 export class Runners extends Construct {
   readonly clusterArn: string;
@@ -102,7 +115,9 @@ export class Runners extends Construct {
           mountPoints: [{ sourceVolume: 'work', containerPath: '/tmp', readOnly: false }],
           // The most Fargate grants: Terraform gets to finish what it is doing and to write its state.
           stopTimeout: 120,
-          linuxParameters: { initProcessEnabled: true, capabilities: { drop: ['ALL'] } },
+          // The init process buries what Terraform's processes leave. Root keeps what it takes to start them as other users, to
+          // read what they wrote and to end them: CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID, SETUID.
+          linuxParameters: { initProcessEnabled: true, capabilities: { drop: unneededCapabilities } },
           logConfiguration: {
             logDriver: 'awslogs',
             options: {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,6 +18,8 @@ const retry = Number(process.env.STEPFORM_TEST_RETRIES ?? 0);
 
 // The CDK, browsers and tests that are cut off leave things where temporary files go.
 const temporary = mkdtempSync(join(tmpdir(), 'stepform-tests-'));
+// Passable for the users that Terraform runs as.
+chmodSync(temporary, 0o711);
 process.env.TMPDIR = temporary;
 // Each test file is a process of its own, and each of them reads the same packages.
 process.env.NODE_COMPILE_CACHE ??= join(temporary, 'compiled');

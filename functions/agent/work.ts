@@ -1,4 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AgentWork } from './protocol.ts';
 
@@ -32,12 +35,21 @@ const environmentFor = ({ claim }: AgentWork, { address, hosts, passOn }: Surrou
 };
 
 /** In a process group of its own: Ctrl-C is for the agent, which decides what becomes of its work. */
-export const startRunner = (work: AgentWork, surroundings: Surroundings): ChildProcess =>
-  spawn(process.execPath, [runner], {
-    env: environmentFor(work, surroundings),
+export const startRunner = (work: AgentWork, surroundings: Surroundings): ChildProcess => {
+  const folder = mkdtempSync(join(tmpdir(), 'stepform-agent-'));
+  // Terraform's user has to get through, where it has one of its own.
+  chmodSync(folder, 0o711);
+  // Without the flag, SIGUSR1 from any process of the same user opens Node's inspector, and with it the runner's token.
+  const child = spawn(process.execPath, ['--disable-sigusr1', runner], {
+    env: { ...environmentFor(work, surroundings), TMPDIR: folder },
     stdio: ['ignore', 'inherit', 'inherit'],
     detached: true,
   });
+  // A runner removes what is its own; one that was killed does not.
+  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 2 });
+  child.once('error', remove).once('exit', remove);
+  return child;
+};
 
 /** How it ended, for people. */
 export const ended = (child: ChildProcess): Promise<string> =>

@@ -6,27 +6,36 @@ import { initialize, prepare } from './prepare.ts';
 import { StateKeeper } from './state.ts';
 import { writeVariables } from './terraform/variables.ts';
 import { sha256Of } from './transfer.ts';
+import { type HandedOver, record, restore } from './workspace/record.ts';
+import { give, takeFile } from './workspace/tree.ts';
 
 /**
- * Applies: in the directory the plan was made in, or in one built again from the stored plan.
+ * Applies: with what the plan's runner has recorded, or with what is built again from the stored plan.
  * The state is stored however Terraform ends; only then does an error get out.
  * @throws {PhaseError} when Terraform or what it needs has failed
  */
-export const apply = async (phase: Phase, handedOver?: Prepared): Promise<void> => {
+export const apply = async (phase: Phase, handedOver?: HandedOver): Promise<void> => {
   const { job, files, client, control, settings } = phase;
   await phase.identify();
-  if (handedOver) phase.head(handedOver.binary);
-  const prepared = handedOver ?? (await prepare(phase));
-  if (handedOver) await checkPlan(files.plan, handedOver);
+  if (handedOver) {
+    phase.head(handedOver.prepared.binary);
+    await checkPlan(files.kept.plan, handedOver.prepared);
+    await phase.timings.measure('restore', async () => restore(phase, handedOver));
+  }
+  const prepared = handedOver?.prepared ?? (await prepare(phase));
   // A plan keeps the values of its variables, but for the ephemeral ones.
   const ephemeral = new Set(prepared.module.ephemeralVariables);
   const variables = ephemeral.size ? await writeVariables(files.variables, phase.variables(prepared), ephemeral) : [];
+  give(files.variables, phase.user.owner);
   const flags = [
     ...phase.flags(prepared),
     ...variables.map((path) => `-var-file=${fromDirectory(prepared, path)}`),
     files.plan,
   ];
-  if (!handedOver) await initialize(phase, prepared);
+  if (!handedOver) {
+    await initialize(phase, prepared);
+    record(phase, prepared);
+  }
   const { runId, erroredStateUrl: url, keptStateKey: key } = job;
   const refuge = { url, runId, key, file: keptStatePath(settings.cacheDirectory, runId) };
   const state = new StateKeeper(files.state, client, control, refuge);
@@ -41,7 +50,7 @@ export const apply = async (phase: Phase, handedOver?: Prepared): Promise<void> 
   if (phase.stateProblem) throw new TerraformError('Terraform itself succeeded.');
 };
 
-/** Between plan and apply the file lay where what the configuration left behind might have reached it. */
+/** The file that was stored and judged is the one that is applied. */
 const checkPlan = async (file: string, { planSha256 }: Prepared): Promise<void> => {
   if (planSha256 !== undefined && (await sha256Of(await readFile(file))) === planSha256) return;
   throw new PhaseError('The plan file is not the one that was made: something changed it. Start a new run.');
@@ -55,8 +64,9 @@ const keepState = async (phase: Phase, prepared: Prepared, state: StateKeeper): 
   phase.stateProblem = problem;
   if (problem) phase.log.error(problem);
   if (!stateVersionId) return;
-  const { state: file, stateJson } = phase.files;
-  phase.afterwards.add('state-json', () =>
-    phase.terraformAfterwards(prepared, ['show', '-json', '-no-color', file], stateJson),
-  );
+  const { state: file, stateJson, kept } = phase.files;
+  phase.afterwards.add('state-json', async () => {
+    if (!takeFile(file, kept.state, phase.user.owner)) throw new Error(`${file} is not there`);
+    return phase.terraformAfterwards(prepared, ['show', '-json', '-no-color', kept.state], stateJson);
+  });
 };

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, realpath, rm, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative } from 'node:path';
 import { Mask, secretsOf } from '../mask.ts';
@@ -14,11 +15,15 @@ import { OutputReader } from './output.ts';
 import type { Job, JobVariable, PhaseReport } from './protocol.ts';
 import type { Settings } from './settings.ts';
 import { keepCredentials } from './terraform/credentials.ts';
-import { parallelism, terraformEnvironment } from './terraform/environment.ts';
+import { parallelism, readerEnvironment, terraformEnvironment } from './terraform/environment.ts';
 import { type Command, type Ended, run } from './terraform/process.ts';
+import { reachable, reachableCache } from './terraform/reachable.ts';
+import type { User, Users } from './terraform/users.ts';
 import { Timings } from './timings.ts';
 import type { RootModule } from './workspace/configuration.ts';
 import type { JobDirectory } from './workspace/job-directory.ts';
+import { recordedDirectory } from './workspace/record.ts';
+import { give } from './workspace/tree.ts';
 
 /** A configuration that Terraform can be started in, and what else an apply needs of its plan's runner. */
 export interface Prepared {
@@ -35,6 +40,9 @@ export class Phase {
   readonly job: Job;
   readonly settings: Settings;
   readonly files: JobDirectory;
+  /** Whose Terraform's processes are. */
+  readonly user: User;
+  readonly #reader: User;
   readonly control: Control;
   readonly client: Client;
   readonly artifacts: Artifacts;
@@ -51,10 +59,12 @@ export class Phase {
   #identity: Identity | undefined;
   #headed = false;
 
-  constructor(job: Job, settings: Settings, files: JobDirectory, control = new Control()) {
+  constructor(job: Job, settings: Settings, files: JobDirectory, users: Users, control = new Control()) {
     this.job = job;
-    this.settings = settings;
     this.files = files;
+    this.user = users[job.phase];
+    this.#reader = users.reader;
+    this.settings = { ...settings, inherited: { ...settings.inherited, ...this.#machine(settings.inherited) } };
     this.control = control;
     this.client = new Client(settings.url, job.token, control.over, (why) => {
       console.error(`the control plane has ended this ${job.phase}: ${why}`);
@@ -62,6 +72,7 @@ export class Phase {
     });
     this.artifacts = new Artifacts(this.client, control);
     keepCredentials(files.home, job, settings);
+    give(files.home, this.user.owner);
     // The first token is nowhere Terraform could print it from; should it ever be, the log is the wrong place for it.
     const tokens = job.identity?.credentials.map(({ token }) => token) ?? [];
     const secrets = [...secretsOf(job.variables), job.token, job.stateToken, ...tokens];
@@ -73,6 +84,18 @@ export class Phase {
       send: (offset, bytes) => this.client.log(offset, bytes),
       heed: (beat) => control.heed(beat),
     });
+  }
+
+  /** What the machine's own variables lead to, where Terraform's user gets to it. */
+  #machine({ SSL_CERT_FILE: certificates, TF_PLUGIN_CACHE_DIR: cache }: Settings['inherited']): Settings['inherited'] {
+    const { files, user } = this;
+    const shared = cache && existsSync(cache) && !existsSync(files.pluginCache) ? cache : undefined;
+    return {
+      ...(certificates && existsSync(certificates)
+        ? { SSL_CERT_FILE: reachable(certificates, files.machine, user) }
+        : {}),
+      ...(shared ? { TF_PLUGIN_CACHE_DIR: reachableCache(shared, files.pluginCache, user) } : {}),
+    };
   }
 
   /** Hides sensitive values in a text of the runner's own. */
@@ -100,6 +123,7 @@ export class Phase {
       if (this.control.cause) throw new InterruptedError('interrupted before Terraform was started');
       throw error;
     }
+    give(this.files.identity, this.user.owner);
     const secrets = secretsOf(this.#identity.secrets.map((value) => ({ value, sensitive: true })));
     for (const mask of [this.#mask, this.#logMask]) mask.add(secrets);
   }
@@ -155,7 +179,8 @@ export class Phase {
   }
 
   /**
-   * Runs Terraform, its standard output into a file and nothing into the log.
+   * Has Terraform tell of what was recorded (record.ts), its standard output into a file and nothing into the log. No code of
+   * the configuration runs beside it, and what that code has written is not there, but for the plan.
    * @throws {PhaseError} when it fails
    */
   async terraformTo(prepared: Prepared, args: string[], file: string, step: string): Promise<void> {
@@ -187,9 +212,11 @@ export class Phase {
     control: Control,
     how: Pick<Command, 'background'> = {},
   ): Promise<Ended> {
-    const command = this.#command(prepared, args);
-    delete command.environment.TF_LOG;
-    return run({ ...command, ...how, output: { file } }, control);
+    const { home, temporary } = this.files.kept;
+    const environment = readerEnvironment(this.job, this.settings, { home, temporary });
+    const directory = recordedDirectory(this, prepared);
+    const user = this.#reader;
+    return run({ path: prepared.binary.path, args, directory, environment, user, ...how, output: { file } }, control);
   }
 
   /** Flags of plan and apply. */
@@ -206,7 +233,7 @@ export class Phase {
       ...terraformEnvironment(this.job, this.settings, { home, temporary }),
       ...this.#identity?.environment,
     };
-    return { path: binary.path, args, directory, environment };
+    return { path: binary.path, args, directory, environment, user: this.user };
   }
 
   #judge({ code }: Ended, step: string, successes: number[]): void {

@@ -3,6 +3,8 @@ import type { Counts } from './output.ts';
 /** The parts of `terraform show -json` that the runner reads (Terraform's JSON output format 1.x). */
 export interface PlanJson {
   format_version: string;
+  /** Whether an apply would do anything; OpenTofu does not say. */
+  applyable?: boolean;
   resource_changes?: ResourceChange[];
   resource_drift?: ResourceChange[];
   relevant_attributes?: unknown;
@@ -44,6 +46,20 @@ const managedIn = ({ resources = [], child_modules = [] }: PlanValues): number =
 
 /** Instances of managed resources that there are when the plan is applied. */
 export const resourcesAfter = ({ planned_values }: PlanJson): number => managedIn(planned_values?.root_module ?? {});
+
+const passive = new Set(['no-op', 'read']);
+
+const isChange = ({ actions, importing }: Change): boolean => !!importing || actions.some((one) => !passive.has(one));
+
+/**
+ * Whether there is anything to apply. A refresh-only plan only has drift to accept.
+ * @param refreshOnly the mode it was made in
+ */
+export const changesAnything = (plan: PlanJson, refreshOnly: boolean): boolean =>
+  plan.applyable ??
+  ((refreshOnly && (plan.resource_drift ?? []).length > 0) ||
+    (plan.resource_changes ?? []).some(({ change, previous_address }) => isChange(change) || !!previous_address) ||
+    Object.values(plan.output_changes ?? {}).some(isChange));
 
 /** As in Terraform's own summary: a replacement is one added and one destroyed, data sources do not count. */
 export const countChanges = ({ resource_changes = [] }: PlanJson): Counts => {

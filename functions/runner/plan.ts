@@ -1,14 +1,16 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf, TerraformError } from './errors.ts';
+import { messageOf, PhaseError, TerraformError } from './errors.ts';
 import type { FileBody } from './http.ts';
 import { fromDirectory, type Phase, type Prepared } from './phase.ts';
 import { writePlanArchive } from './plan-archive.ts';
-import { countChanges, type PlanJson, resourcesAfter } from './plan-json.ts';
+import { changesAnything, countChanges, type PlanJson, resourcesAfter } from './plan-json.ts';
 import { initialize, prepare } from './prepare.ts';
 import type { SchemasJson } from './schemas.ts';
 import { writeVariables } from './terraform/variables.ts';
 import { sha256Of } from './transfer.ts';
+import { record, recordedDirectory } from './workspace/record.ts';
+import { give, takeFile } from './workspace/tree.ts';
 
 const noSchemas: SchemasJson = { format_version: '1.0' };
 
@@ -31,12 +33,6 @@ const operationFlags = ({ job, files }: Phase, prepared: Prepared): string[] => 
   ];
 };
 
-const sizeOf = (file: string): Promise<number> =>
-  stat(file).then(
-    ({ size }) => size,
-    () => 0,
-  );
-
 const fileBody = async (file: string): Promise<FileBody> => ({ file, size: (await stat(file)).size });
 
 /**
@@ -49,6 +45,7 @@ export const plan = async (phase: Phase): Promise<Prepared> => {
   await phase.identify();
   const prepared = await prepare(phase);
   const variables = await writeVariables(files.variables, phase.variables(prepared));
+  give(files.variables, phase.user.owner);
   const flags = [
     ...phase.flags(prepared),
     '-detailed-exitcode',
@@ -57,14 +54,17 @@ export const plan = async (phase: Phase): Promise<Prepared> => {
     ...variables.map((path) => `-var-file=${fromDirectory(prepared, path)}`),
   ];
   await initialize(phase, prepared);
+  record(phase, prepared);
   const { code } = await phase.terraform(prepared, ['plan', ...flags], 'plan', [noChanges, changes]);
   phase.facts.generatedConfiguration = await storeGenerated(phase);
   if (code !== noChanges && code !== changes) {
     throw new TerraformError(phase.output.failure ?? `terraform plan ended with ${code}.`);
   }
+  // From here on the plan is this file, which no code of the configuration gets to: what policies judge is what is applied.
+  if (!takeFile(files.plan, files.kept.plan, phase.user.owner)) throw new PhaseError('Terraform left no plan.');
   const json = await store(phase, prepared);
   Object.assign(phase.facts, {
-    hasChanges: code === changes,
+    hasChanges: changesAnything(json, phase.job.operation.refreshOnly),
     ...countChanges(json),
     resourcesAfter: resourcesAfter(json),
   });
@@ -72,10 +72,13 @@ export const plan = async (phase: Phase): Promise<Prepared> => {
 };
 
 /** Also of a failed plan: the generated part is what its author wants to correct. */
-const storeGenerated = async ({ files, artifacts, log }: Phase): Promise<boolean> => {
-  if ((await sizeOf(files.generated)) === 0) return false;
+const storeGenerated = async ({ files, user, artifacts, log }: Phase): Promise<boolean> => {
+  const generated = files.own('generated.tf');
+  if (!takeFile(files.generated, generated, user.owner)) return false;
   try {
-    await artifacts.put('generated-configuration', await fileBody(files.generated));
+    const body = await fileBody(generated);
+    if (body.size === 0) return false;
+    await artifacts.put('generated-configuration', body);
     return true;
   } catch (error) {
     log.note(messageOf(error));
@@ -88,7 +91,7 @@ const store = async (phase: Phase, prepared: Prepared): Promise<PlanJson> => {
   const { job, files, artifacts, timings } = phase;
   artifacts.expect(['plan', 'plan-json', 'plan-json-redacted', 'log']);
   const planUpload = storePlan(phase, prepared);
-  const shown = phase.terraformTo(prepared, ['show', '-json', '-no-color', files.plan], files.planJson, 'show');
+  const shown = phase.terraformTo(prepared, ['show', '-json', '-no-color', files.kept.plan], files.planJson, 'show');
   const schemas = job.structuredOutput
     ? phase.terraformTo(prepared, schemaCommand, files.schemas, 'schemas')
     : undefined;
@@ -118,11 +121,12 @@ const writePlanSchemas = async ({ planJson, schemas, planSchemas: file }: Phase[
 
 const readJson = async <T>(file: string): Promise<T> => JSON.parse(await readFile(file, 'utf8')) as T;
 
-const storePlan = async ({ files, artifacts }: Phase, prepared: Prepared): Promise<void> => {
-  const { binary, directory } = prepared;
+const storePlan = async (phase: Phase, prepared: Prepared): Promise<void> => {
+  const { files, artifacts } = phase;
+  const { binary } = prepared;
   const [plan, lockFile] = await Promise.all([
-    readFile(files.plan),
-    readFile(join(directory, '.terraform.lock.hcl')).catch(() => undefined),
+    readFile(files.kept.plan),
+    readFile(join(recordedDirectory(phase, prepared), '.terraform.lock.hcl')).catch(() => undefined),
   ]);
   prepared.planSha256 = await sha256Of(plan);
   await artifacts.put('plan', await writePlanArchive({ plan, lockFile, version: binary.version }));

@@ -1,14 +1,16 @@
 import { createReadStream } from 'node:fs';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Binary, findBinary } from './binary/find.ts';
 import { InterruptedError, PhaseError, TerraformError } from './errors.ts';
 import { InitOutput } from './init-output.ts';
 import { emptied, fromDirectory, type Phase, type Prepared, workingDirectory } from './phase.ts';
 import { type PlanArchive, readPlanArchive } from './plan-archive.ts';
 import type { Patience } from './retry.ts';
+import { reachable } from './terraform/reachable.ts';
 import { download, toFile } from './transfer.ts';
 import { overrideBackend, readRootModule, refuseOtherBackends } from './workspace/configuration.ts';
+import { give } from './workspace/tree.ts';
 import { ArchiveError, unpack } from './workspace/unpack.ts';
 
 /** What is downloaded is there at once or not at all. */
@@ -70,7 +72,7 @@ const fetchAll = async (phase: Phase): Promise<Fetched> => {
 };
 
 const arrange = async (phase: Phase, { binary, made }: Fetched): Promise<Prepared> => {
-  const { job, files, log } = phase;
+  const { job, files, log, user } = phase;
   const directory = await workingDirectory(files.configuration, job.workspace.workingDirectory);
   const module = await readRootModule(directory, job.terraform.engine);
   refuseOtherBackends(module);
@@ -86,7 +88,9 @@ const arrange = async (phase: Phase, { binary, made }: Fetched): Promise<Prepare
     ...localNotes.map((name) => rm(join(directory, name), { force: true, recursive: true })),
     made?.lockFile ? writeFile(join(directory, '.terraform.lock.hcl'), made.lockFile) : undefined,
   ]);
-  return { binary, directory, module };
+  for (const path of [files.configuration, dirname(files.state), files.out]) give(path, user.owner);
+  const path = reachable(binary.path, files.machine, user, true);
+  return { binary: { ...binary, path }, directory, module };
 };
 
 /** Terraform destroys with an empty configuration as well; its command line then uploads an empty archive. */

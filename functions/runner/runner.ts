@@ -3,11 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { claimJob } from './client.ts';
 import type { Control } from './control.ts';
 import { messageOf, TokenDeadError, TransportError } from './errors.ts';
-import type { Phase, Prepared } from './phase.ts';
+import type { Phase } from './phase.ts';
 import type { Job } from './protocol.ts';
 import { within } from './retry.ts';
 import type { Settings } from './settings.ts';
+import { takeUsers, type Users } from './terraform/users.ts';
 import type { JobDirectory } from './workspace/job-directory.ts';
+import type { HandedOver } from './workspace/record.ts';
 
 /** Pauses between the questions of a runner that stands by. */
 const firstPauseMs = 30;
@@ -51,9 +53,10 @@ export class Runner {
       const claimed = claimJob(url, { claim, nonce: randomUUID() }, sent.resolve);
       // Loaded while the control plane thinks; it would not hear of the claim before, had that begun at once.
       const modules = sent.promise.then(load);
-      modules.catch(() => {});
+      const users = sent.promise.then(() => takeUsers(this.#settings.terraformUsers));
+      for (const one of [modules, users]) one.catch(() => {});
       const job = await claimed;
-      return await this.#work(await modules, job);
+      return await this.#work(await modules, job, await users);
     } catch (error) {
       if (error instanceof TokenDeadError || this.#control?.over.aborted) {
         console.error(`nothing (more) to do here: ${messageOf(error)}`);
@@ -64,17 +67,24 @@ export class Runner {
     }
   }
 
-  async #work({ JobDirectory, Phase, conclude, plan, apply }: Modules, job: Job): Promise<number> {
-    this.#files = new JobDirectory(job.workspace.name);
-    const phase = this.#begin(new Phase(job, this.#settings, this.#files));
+  async #work({ JobDirectory, Phase, conclude, plan, apply }: Modules, job: Job, users: Users): Promise<number> {
+    const { reader } = users;
+    const files = new JobDirectory(job.workspace.name, { user: users[job.phase].owner, reader: reader.owner });
+    this.#files = files;
+    const begin = (of: Job) => this.#begin(new Phase(of, this.#settings, files, users));
+    const phase = begin(job);
     phase.timings.ms.start = Math.round(process.uptime() * 1000);
     if (job.phase === 'apply') return applied({ conclude, apply }, phase);
     const planned = await conclude(phase, () => plan(phase));
     const prepared = planned.result;
     const next = prepared && planned.next === 'hold' ? await this.#standBy(phase) : undefined;
-    const code = next
-      ? await applied({ conclude, apply }, this.#begin(new Phase(next, this.#settings, this.#files)), prepared)
-      : exitCode(planned.defect);
+    let code = exitCode(planned.defect);
+    if (prepared && next) {
+      // Before anything of the apply's is written.
+      const left = files.renew(users.apply.owner);
+      const handedOver = { prepared, left, of: users.plan.owner, sameIdentity: identityOf(next) === identityOf(job) };
+      code = await applied({ conclude, apply }, begin(next), handedOver);
+    }
     await phase.afterwards.run();
     return code;
   }
@@ -110,12 +120,16 @@ export class Runner {
 const applied = async (
   { conclude, apply }: Pick<Modules, 'conclude' | 'apply'>,
   phase: Phase,
-  prepared?: Prepared,
+  handedOver?: HandedOver,
 ): Promise<number> => {
-  const { defect } = await conclude(phase, () => apply(phase, prepared));
+  const { defect } = await conclude(phase, () => apply(phase, handedOver));
   await phase.afterwards.run();
   return exitCode(defect);
 };
+
+/** Roles, audiences and the like of what a phase shows itself as, without the tokens of it. */
+const identityOf = ({ identity }: Job): string =>
+  JSON.stringify([identity?.credentials.map(({ token: _, ...of }) => of), identity?.backed]);
 
 const exitCode = (defect: unknown): number => (defect === undefined ? 0 : 1);
 

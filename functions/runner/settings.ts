@@ -15,6 +15,8 @@ export interface Settings {
   releases: { terraform: string; tofu: string; tofuIndex: string };
   /** More of its environment that Terraform may see: on machines of agents, whose owners say so. */
   passOn: string[];
+  /** First of the user ids that Terraform must run as; `none` for the runner's own; empty: others where possible. */
+  terraformUsers: string;
   /** What the runner was started with, less its own secrets. */
   inherited: Record<string, string | undefined>;
 }
@@ -23,6 +25,12 @@ const required = (environment: NodeJS.ProcessEnv, name: string): string => {
   const value = environment[name];
   if (!value) throw new Error(`environment variable ${name} is not set`);
   return value;
+};
+
+const usersOf = ({ STEPFORM_TERRAFORM_USERS: value = '' }: NodeJS.ProcessEnv): string => {
+  // Lower ones are people's and systems' (login.defs: UID_MAX), the highest is nobody in particular.
+  if (value === '' || value === 'none' || (/^\d{5,9}$/.test(value) && Number(value) >= 60_000)) return value;
+  throw new Error(`STEPFORM_TERRAFORM_USERS is ${value}: it must be "none" or a user id from 60000 on`);
 };
 
 /** Takes the claim out of the environment, so that nothing started later inherits it. */
@@ -41,6 +49,7 @@ export const takeSettings = (environment: NodeJS.ProcessEnv = process.env): Sett
       tofuIndex: environment.STEPFORM_TOFU_INDEX || 'https://get.opentofu.org/tofu/api.json',
     },
     passOn: (environment.STEPFORM_PASS_ON ?? '').split(',').filter(Boolean),
+    terraformUsers: usersOf(environment),
     inherited: { ...environment },
   };
 };

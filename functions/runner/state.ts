@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type FSWatcher, readFileSync, watch } from 'node:fs';
+import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,6 +9,7 @@ import { isExpired, messageOf } from './errors.ts';
 import { type KeptStateKey, writeKeptState } from './kept-state.ts';
 import { mostInlineStateBytes, type PhaseReport, type StateVersionAnswer } from './protocol.ts';
 import { upload } from './transfer.ts';
+import { readOwn } from './workspace/tree.ts';
 
 /**
  * Terraform's state while it applies: snapshots go to the control plane as Terraform writes it, the last one when it has
@@ -45,7 +46,7 @@ const md5 = (content: Buffer): string => createHash('md5').update(content).diges
  */
 export const readSnapshot = (path: string): Snapshot | undefined => {
   try {
-    const content = readFileSync(path);
+    const content = readOwn(path);
     if (content.subarray(-2).toString('latin1').trimEnd().at(-1) !== '}') return undefined;
     const { serial, lineage } = JSON.parse(content.toString('utf8')) as { serial: unknown; lineage: unknown };
     if (!Number.isSafeInteger(serial) || typeof lineage !== 'string') return undefined;

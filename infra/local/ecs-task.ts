@@ -1,3 +1,6 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isPassable } from '../../functions/runner/terraform/users.ts';
 import type { ProcessId } from './processes.ts';
 
 /** One task, as it is kept on disk: what `DescribeTasks` tells, plus how to find its process again. */
@@ -18,6 +21,8 @@ export interface Task {
   stoppedReason?: string;
   exitCode?: number;
   process?: ProcessId;
+  /** Its own, absolute. */
+  folder?: string;
   /** Run the task was started for. */
   run?: string;
 }
@@ -36,6 +41,18 @@ export interface TaskDefinition {
 }
 
 export const idOf = (task: Task): string => task.arn.split('/').at(-1)!;
+
+/**
+ * A path for a task's own folder: among the others, or, where Terraform runs as another user than the platform and the data
+ * folder lets nobody else in, among temporary files.
+ */
+export const newFolder = (tasks: string, id: string): string => {
+  const root = process.platform === 'linux' && process.getuid?.() === 0;
+  const above = root && !isPassable(tasks) ? [tmpdir(), '/tmp'].find(isPassable) : undefined;
+  return above ? join(above, `stepform-task-${id}`) : join(tasks, id);
+};
+
+export const folderOf = (task: Task, tasks: string): string => task.folder ?? join(tasks, idOf(task));
 
 /** A task definition is named by ARN, by `family:revision` or by family alone. */
 export const isDefinition = (given: string | undefined, arn: string): boolean =>

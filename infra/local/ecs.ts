@@ -1,9 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { describe, idOf, isDefinition, sameArn, type Task, type TaskDefinition } from './ecs-task.ts';
+import {
+  describe,
+  folderOf,
+  idOf,
+  isDefinition,
+  newFolder,
+  sameArn,
+  type Task,
+  type TaskDefinition,
+} from './ecs-task.ts';
 import { AwsError } from './errors.ts';
 import { isAlive, launch, leaderIn, signal } from './processes.ts';
 import { writePrivately } from './secrets.ts';
@@ -79,7 +88,7 @@ export class Ecs {
 
   /** The platform was killed between the start of the task's process and its note of it. */
   #recall(task: Task): void {
-    task.process = leaderIn(join(this.#options.folder, idOf(task)));
+    task.process = leaderIn(folderOf(task, this.#options.folder));
     if (!task.process) return;
     task.lastStatus = 'RUNNING';
     task.startedAt = task.createdAt;
@@ -138,6 +147,7 @@ export class Ecs {
       desiredStatus: 'RUNNING',
       createdAt: Date.now(),
       run: run ?? runIn(input.startedBy ?? ''),
+      folder: newFolder(this.#options.folder, id),
     };
     this.#tasks.set(task.arn, task);
     this.#save(task);
@@ -146,16 +156,19 @@ export class Ecs {
   }
 
   #launch(task: Task, id: string, { overrides }: RunTaskInput): void {
-    const { definition, environment, folder, logs, program } = this.#options;
+    const { definition, environment, logs, program } = this.#options;
     const [container] = definition.properties.ContainerDefinitions;
     const override = overrides?.containerOverrides?.find(({ name }) => name === container?.Name);
-    const home = join(folder, id);
-    mkdirSync(home, { recursive: true, mode: 0o700 });
+    const home = folderOf(task, this.#options.folder);
     try {
+      mkdirSync(home, { recursive: true });
+      // A runner that is root starts Terraform as another user, who has to get through.
+      chmodSync(home, 0o711);
       task.process = launch(
         {
           file: process.execPath,
-          args: program,
+          // SIGUSR1 from any process of the same user would open Node's inspector, and with it the runner's token.
+          args: ['--disable-sigusr1', ...program],
           cwd: home,
           env: {
             ...environment,
@@ -234,7 +247,7 @@ export class Ecs {
     task.exitCode = exitCode;
     this.#save(task);
     // In the background: a working directory can hold much. What a kill leaves is removed with the task's record.
-    void rm(join(this.#options.folder, idOf(task)), { recursive: true, force: true }).catch(() => {});
+    void rm(folderOf(task, this.#options.folder), { recursive: true, force: true }).catch(() => {});
     if (task.run && task.startedAt !== undefined)
       this.#options.onUsage(task.run, (task.stoppedAt - task.startedAt) / 1000);
     this.#emit(task);
@@ -284,7 +297,7 @@ export class Ecs {
       if (now - task.stoppedAt < keptMs || (task.clientToken && now - task.createdAt < tokenMs)) continue;
       this.#tasks.delete(task.arn);
       rmSync(join(this.#options.folder, `${idOf(task)}.json`), { force: true });
-      void rm(join(this.#options.folder, idOf(task)), { recursive: true, force: true }).catch(() => {});
+      void rm(folderOf(task, this.#options.folder), { recursive: true, force: true }).catch(() => {});
     }
   }
 

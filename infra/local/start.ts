@@ -108,6 +108,8 @@ const stopOnSignal = (platform: Platform): void => {
   };
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
+  // Else any process of the same user, Terraform's among them, opens Node's inspector with it and reads every token.
+  process.on('SIGUSR1', () => {});
 };
 
 try {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
@@ -46,6 +47,10 @@ export class Campaign {
     this.#platform = platform;
     this.folder = platform.dataDir;
     this.ledger = join(this.folder, 'ledger.txt');
+    // Terraform, as whatever user, writes into it.
+    chmodSync(this.folder, 0o711);
+    writeFileSync(this.ledger, '', { flag: 'a' });
+    chmodSync(this.ledger, 0o666);
     this.#chance = new Chance(seed);
     this.#client = new Client(platform.local.url, platform.local.token);
     operate(platform.local);

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -32,6 +32,8 @@ const sfn = new SFNClient({
   credentials: { accessKeyId: 'operator', secretAccessKey: 'operator' },
 });
 const folder = mkdtempSync(join(tmpdir(), 'console-'));
+// Terraform, as whatever user, writes a file there.
+chmodSync(folder, 0o777);
 afterAll(() => {
   sfn.destroy();
   rmSync(folder, { recursive: true, force: true });

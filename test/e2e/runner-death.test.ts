@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,6 +21,8 @@ const impatient = async () => {
 
 describe.concurrent('a runner that dies in an apply ends its run as errored, keeps its state, and the next run starts:', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'stepform-death-'));
+  // Terraform, as whatever user, looks for a file there.
+  chmodSync(dataDir, 0o711);
   let platform: Platform | undefined;
   let client: Client;
   let organization: string;

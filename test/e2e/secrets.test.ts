@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -21,6 +21,8 @@ import {
 /** Plants secrets wherever one can be given, runs everything, and looks for them in all that the platform keeps and says. */
 
 const elsewhere = mkdtempSync(join(tmpdir(), 'secrets-test-'));
+// Where the folders of runs are, whatever user Terraform is there.
+chmodSync(elsewhere, 0o711);
 const answers = join(elsewhere, 'answers.jsonl');
 let platform: PlatformProcess;
 let tasks: TaskServer;

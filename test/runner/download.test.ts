@@ -98,6 +98,7 @@ const settings = (change: Partial<Settings> = {}): Settings => ({
   cacheDirectory: directory,
   releases: { terraform: `${base()}/moved`, tofu: base(), tofuIndex: `${base()}/index` },
   passOn: [],
+  terraformUsers: 'none',
   inherited: { PATH: join(directory, 'bin'), HOME: directory },
   ...change,
 });

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -148,6 +148,8 @@ export class Bench {
     beforeEach(async () => {
       bench.plane = await ControlPlane.start();
       bench.directory = mkdtempSync(join(tmpdir(), 'runner-test-'));
+      // Passable for the users that Terraform runs as.
+      chmodSync(bench.directory, 0o711);
       mkdirSync(join(bench.directory, 'tmp'));
     });
     afterEach(async () => {

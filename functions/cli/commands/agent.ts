@@ -47,6 +47,8 @@ apply at a time: start several for more. Ctrl-C (or SIGTERM) ends it after what 
       passOn: call.texts('pass-env'),
       say: stamped,
     });
+    // Else any process of the same user, Terraform's among them, opens Node's inspector with it and reads the token.
+    process.on('SIGUSR1', () => {});
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => running.stop());
     try {
       await running.run();

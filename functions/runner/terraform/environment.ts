@@ -24,6 +24,26 @@ const passedOn = [
 /** Where the runner keeps state, and how it talks to Terraform; a workspace's variables cannot change it. */
 const internal = /^(TF_DATA_DIR|TF_WORKSPACE|TF_INPUT|TF_IN_AUTOMATION|STEPFORM_.*)$/;
 
+/** What a reader of plans and states is started with: nothing of the workspace's. */
+export const readerEnvironment = (
+  { workspace }: Job,
+  { inherited }: Settings,
+  { home, temporary }: Directories,
+): Record<string, string> => ({
+  ...Object.fromEntries(
+    ['PATH', 'LANG', 'LC_ALL', 'TZ'].flatMap((name) => {
+      const value = inherited[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  ),
+  HOME: home,
+  TMPDIR: temporary,
+  TF_IN_AUTOMATION: '1',
+  TF_INPUT: '0',
+  CHECKPOINT_DISABLE: '1',
+  TF_WORKSPACE: workspace.name,
+});
+
 export interface Directories {
   home: string;
   temporary: string;

@@ -3,6 +3,8 @@ import { closeSync, openSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import type { Control, Stoppable } from '../control.ts';
 import { InterruptedError, messageOf, PhaseError } from '../errors.ts';
+import { endProcesses } from './leftovers.ts';
+import type { User } from './users.ts';
 
 export interface Command {
   /** Absolute path of the binary. */
@@ -10,6 +12,8 @@ export interface Command {
   args: string[];
   directory: string;
   environment: Record<string, string>;
+  /** Whose the process is. */
+  user: User;
   /** Standard output and error, in the order they were written; or a file for standard output alone. */
   output: ((bytes: Buffer) => void) | { file: string };
   /** Nobody waits for it: whatever else there is to do goes first. */
@@ -58,10 +62,13 @@ class Group implements Stoppable {
 }
 
 const groups = new Set<Group>();
+/** That have a process now. */
+const users = new Set<User>();
 
-/** Ends whatever still runs; for the runner's own last moment. */
-export const killEverything = (): void => {
+/** Ends whatever still runs, and what that has left; for the runner's own last moment. */
+export const killEverything = async (): Promise<void> => {
   for (const group of groups) group.kill();
+  await Promise.all([...users].map((user) => endProcesses(user)));
 };
 
 /**
@@ -70,14 +77,15 @@ export const killEverything = (): void => {
  */
 export const run = async (command: Command, control: Control): Promise<Ended> => {
   if (control.cause) throw new InterruptedError('interrupted before it was started');
-  const { path, args, directory, environment, output } = command;
+  const { path, args, directory, environment, output, user } = command;
   const streamed = typeof output === 'function';
   const file = streamed ? undefined : openSync(output.file, 'w', 0o600);
   let child: ChildProcess;
   try {
     child = spawn('/bin/sh', ['-c', wrapper(streamed), 'sh', path, ...args], {
       cwd: directory,
-      env: environment,
+      env: user.mark ? { ...environment, STEPFORM_JOB: user.mark } : environment,
+      ...user.owner,
       detached: true,
       stdio: ['pipe', file ?? 'pipe', 'pipe'],
     });
@@ -86,6 +94,8 @@ export const run = async (command: Command, control: Control): Promise<Ended> =>
   } finally {
     if (file !== undefined) closeSync(file);
   }
+  user.entered();
+  users.add(user);
   if (command.background) yieldTo(child);
   child.stdin?.on('error', () => {});
   if (typeof output === 'function') child.stdout?.on('data', output);
@@ -97,7 +107,8 @@ export const run = async (command: Command, control: Control): Promise<Ended> =>
   groups.add(group);
   control.attach(group);
   try {
-    const code = await ended(child, group);
+    const code = await ended(child, group, user);
+    if (!user.busy) users.delete(user);
     return { code, errors: errors.toString('utf8') };
   } finally {
     control.detach(group);
@@ -113,12 +124,18 @@ const yieldTo = ({ pid }: ChildProcess): void => {
   }
 };
 
-const ended = (child: ChildProcess, group: Group): Promise<number | null> =>
+const ended = (child: ChildProcess, group: Group, user: User): Promise<number | null> =>
   new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
-    child.on('error', (error) => reject(new PhaseError(`Terraform could not be started: ${messageOf(error)}.`)));
+    let left = Promise.resolve();
+    child.on('error', (error) => {
+      user.left().catch(() => {});
+      reject(new PhaseError(`Terraform could not be started: ${messageOf(error)}.`));
+    });
     child.on('exit', () => {
       group.kill();
+      left = user.left();
+      left.catch(() => {});
       timer = setTimeout(() => {
         child.stdout?.destroy();
         child.stderr?.destroy();
@@ -126,6 +143,6 @@ const ended = (child: ChildProcess, group: Group): Promise<number | null> =>
     });
     child.on('close', (code) => {
       clearTimeout(timer);
-      resolve(code);
+      left.then(() => resolve(code), reject);
     });
   });

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -20,9 +20,12 @@ afterAll(() => {
 
 const newDirectory = (): string => {
   root ??= mkdtempSync(join(tmpdir(), 'stepform-cli-'));
+  chmodSync(root, 0o711);
   const path = join(root, newName('dir'));
   // Where terraform keeps credentials; it does not make the directory itself.
   mkdirSync(join(path, 'home', '.terraform.d'), { recursive: true });
+  // Terraform of a run, as whatever user, looks for files there and writes some.
+  chmodSync(path, 0o777);
   return path;
 };
 

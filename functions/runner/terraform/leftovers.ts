@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Owner } from './users.ts';
+
+/**
+ * Ends what a phase has left running: a process that has left its group and session (`setsid`) and whose parent has ended
+ * is found by its user, or, where Terraform has none of its own, by the mark in its environment.
+ */
+
+interface Whose {
+  owner: Owner | undefined;
+  mark: string | undefined;
+}
+
+/** How long processes may take to die. */
+const patienceMs = 5000;
+const firstPauseMs = 2;
+const pauseGrowth = 1.5;
+/** Looks without finding anything while others start processes beside it. */
+const sureLooks = 3;
+const helperMs = 1000;
+
+const processes = (): string[] => readdirSync('/proc').filter((name) => name.charCodeAt(0) <= 57 && /^\d+$/.test(name));
+
+/** Number of the process that was started last (proc(5): loadavg). */
+const lastStarted = (): string => readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1) as string;
+
+const isAlive = (status: string): boolean => !/^State:\s+[ZX]/m.test(status);
+
+/** Ids of all users that have a process. */
+export const busyUsers = (): Set<number> => {
+  const found = new Set<number>();
+  for (const pid of processes()) {
+    try {
+      const ids =
+        /^Uid:(.*)$/m
+          .exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
+          ?.trim()
+          .split('\t') ?? [];
+      for (const id of ids) found.add(Number(id));
+    } catch {
+      // Gone meanwhile.
+    }
+  }
+  return found;
+};
+
+const isOwn = (pid: string, { owner, mark }: Whose): boolean => {
+  try {
+    if (!owner) return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`STEPFORM_JOB=${mark}`);
+    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+    const ids = /^Uid:(.*)$/m.exec(status)?.[1]?.trim().split('\t');
+    return !!ids?.includes(String(owner.uid)) && isAlive(status);
+  } catch {
+    // Gone meanwhile, or another user's.
+    return false;
+  }
+};
+
+/**
+ * Kills all processes of a user in one go, as that user: the kernel lets none of them start another one meanwhile. It looks who it is
+ * first: as root it would end the machine.
+ */
+const killAll = ({ uid, gid }: Owner): Promise<void> =>
+  new Promise((resolve) => {
+    const script = `[ "$(id -u)" = ${uid} ] && kill -KILL -1`;
+    const env = { PATH: '/usr/bin:/bin' };
+    const helper = spawn('/bin/sh', ['-c', script], { uid, gid, env, cwd: '/', stdio: 'ignore' });
+    const timer = setTimeout(() => helper.kill('SIGKILL'), helperMs);
+    const done = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    helper.once('error', done).once('exit', done);
+  });
+
+const kill = (pid: string): void => {
+  try {
+    process.kill(Number(pid), 'SIGKILL');
+  } catch {
+    // Gone meanwhile.
+  }
+};
+
+/** @returns whether nothing of them is left, as far as this system tells */
+export const endProcesses = async (whose: Whose): Promise<boolean> => {
+  if (process.platform !== 'linux') return true;
+  const end = Date.now() + patienceMs;
+  let cleared = new Set([String(process.pid)]);
+  let looks = 0;
+  let kills = 0;
+  for (let pause = firstPauseMs; Date.now() < end; pause *= pauseGrowth) {
+    const before = lastStarted();
+    // Those that were there at the last look, and not the user's, are not looked at again.
+    const all = processes();
+    const left = all.filter((pid) => !cleared.has(pid) && isOwn(pid, whose));
+    cleared = new Set([String(process.pid), ...all.filter((pid) => !left.includes(pid))]);
+    if (left.length === 0) {
+      looks += 1;
+      if (looks >= sureLooks || lastStarted() === before) return true;
+      continue;
+    }
+    looks = 0;
+    for (const pid of left) kill(pid);
+    // What is just dying is gone at the next look; something that begets is not.
+    if (whose.owner && kills++ > 0) await killAll(whose.owner);
+    await sleep(pause);
+  }
+  return false;
+};

@@ -1,0 +1,46 @@
+import { chmodSync, copyFileSync, linkSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { give, makeFolder } from '../workspace/tree.ts';
+import { isPassable, type User } from './users.ts';
+
+/** Files of the machine that Terraform needs, where its user is not let near them: root's own, mostly. */
+
+/**
+ * Path of a file with the same content that the user may read, and start if it is a program.
+ * @param folder where a copy is put
+ */
+export const reachable = (file: string, folder: string, { owner }: User, program = false): string => {
+  if (!owner) return file;
+  const mode = program ? 0o005 : 0o004;
+  const real = realpathSync(file);
+  if ((statSync(real).mode & mode) === mode && isPassable(dirname(real)) && isPassable(dirname(file))) return file;
+  makeFolder(folder, 0o755);
+  const copy = join(folder, basename(file));
+  copyFileSync(real, copy);
+  chmodSync(copy, program ? 0o755 : 0o644);
+  return copy;
+};
+
+/**
+ * A cache of providers as the user may use it: what is in it, and room for more that nobody else gets. Undefined when its
+ * files cannot be had without copying them.
+ */
+export const reachableCache = (cache: string, folder: string, { owner }: User): string | undefined => {
+  if (!owner) return cache;
+  const link = (from: string, to: string): void => {
+    makeFolder(to, 0o755);
+    give(to, owner);
+    for (const entry of readdirSync(from, { withFileTypes: true })) {
+      const [source, target] = [join(from, entry.name), join(to, entry.name)];
+      if (entry.isDirectory()) link(source, target);
+      else if (entry.isFile()) linkSync(source, target);
+    }
+  };
+  try {
+    link(cache, folder);
+    return folder;
+  } catch (error) {
+    console.error(`TF_PLUGIN_CACHE_DIR is not used: ${(error as Error).message}`);
+    return undefined;
+  }
+};

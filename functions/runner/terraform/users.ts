@@ -1,0 +1,139 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname } from 'node:path';
+import { PhaseError } from '../errors.ts';
+import { busyUsers, endProcesses } from './leftovers.ts';
+
+/**
+ * Whose processes Terraform's are. Customers' code runs in them, so where the runner is root on Linux they belong to
+ * users of their own, which can neither signal the runner nor read its memory, environment or files: one for the plan,
+ * one for the apply, and one that reads plans and states when the processes of the other two are gone.
+ */
+
+export interface Owner {
+  uid: number;
+  gid: number;
+}
+
+export class User {
+  /** Undefined where Terraform runs as the runner's own user. */
+  readonly owner: Owner | undefined;
+  /** In the environment of this user's processes where nothing else tells them apart. */
+  readonly mark: string | undefined;
+  #running = 0;
+
+  constructor(owner: Owner | undefined) {
+    this.owner = owner;
+    this.mark = owner ? undefined : randomBytes(16).toString('hex');
+  }
+
+  get busy(): boolean {
+    return this.#running > 0;
+  }
+
+  /** To be called for each process that is started, and answered with {@link left}. */
+  entered(): void {
+    this.#running += 1;
+  }
+
+  /**
+   * Ends whatever this user's processes have left running, once the last of them has ended.
+   * @throws {PhaseError} when something lives on
+   */
+  async left(): Promise<void> {
+    this.#running -= 1;
+    if (this.#running > 0) return;
+    if (await endProcesses(this)) return;
+    throw new PhaseError(
+      'Processes that Terraform or its provisioners started could not be ended. Nothing of this run can be trusted while they run: ' +
+        'start a new run, and end them on the machine if the runner is an agent.',
+    );
+  }
+}
+
+export interface Users {
+  plan: User;
+  apply: User;
+  /** Reads plans and states, with no credentials, nothing to write to, and nobody else's processes around. */
+  reader: User;
+}
+
+/** Reserved by convention (uids below are people's and systems', above are containers' and dynamic ones). */
+const firstUid = 60_000;
+const lastUid = 64_999;
+const each = 4;
+
+/** capabilities(7): chown, dac_override, fowner, kill, setgid, setuid. */
+const needed = [0, 1, 3, 5, 6, 7].reduce((mask, bit) => mask | (1n << BigInt(bit)), 0n);
+
+const whyNot = (): string | undefined => {
+  if (process.platform !== 'linux') return 'only Linux tells all processes of a user';
+  if (process.getuid?.() !== 0) return 'the runner is not root';
+  const [, capabilities = '0'] = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'latin1')) ?? [];
+  if ((BigInt(`0x${capabilities}`) & needed) !== needed)
+    return 'the runner lacks one of the capabilities CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID, SETUID';
+  for (const map of ['uid_map', 'gid_map']) {
+    const lines = readFileSync(`/proc/self/${map}`, 'latin1').trim().split('\n');
+    const covers = (line: string) => {
+      const [first = 0, , count = 0] = line.trim().split(/\s+/).map(Number);
+      return first <= firstUid && first + count > lastUid;
+    };
+    if (!lines.some(covers)) return `user ids ${firstUid} to ${lastUid} are not there (/proc/self/${map})`;
+  }
+  return undefined;
+};
+
+/** A name that ends with this process, however it ends, and that nobody else on the machine can have at the same time. */
+const reserve = (uid: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const name = createServer();
+    name.once('error', () => resolve(false));
+    name.listen(`\0stepform-user-${uid}`, () => resolve(true));
+    name.unref();
+  });
+
+const reserved = async (): Promise<number> => {
+  const count = Math.floor((lastUid - firstUid + 1) / each);
+  const begin = randomInt(count);
+  // A runner that was killed may have left some of a user's.
+  const busy = busyUsers();
+  for (let n = 0; n < count; n++) {
+    const uid = firstUid + ((begin + n) % count) * each;
+    if ([uid, uid + 1, uid + 2].some((one) => busy.has(one))) continue;
+    if (await reserve(uid)) return uid;
+  }
+  throw new Error(`all user ids from ${firstUid} to ${lastUid} are in use by other runs`);
+};
+
+const from = (uid: number): Users => {
+  const user = (n: number) => new User({ uid: uid + n, gid: uid + n });
+  return { plan: user(0), apply: user(1), reader: user(2) };
+};
+
+/**
+ * @param setting `none`, the first of three user ids that must be used, or nothing: users of their own where possible
+ * @throws {Error} when the ones that must be used cannot be
+ */
+export const takeUsers = async (setting: string): Promise<Users> => {
+  const reason = setting === 'none' ? 'it is turned off' : whyNot();
+  if (reason === undefined) return from(setting ? Number(setting) : await reserved());
+  if (setting && setting !== 'none') {
+    throw new Error(`Terraform cannot run as user ${setting}, as STEPFORM_TERRAFORM_USERS says: ${reason}`);
+  }
+  return { plan: new User(undefined), apply: new User(undefined), reader: new User(undefined) };
+};
+
+const others = 0o001;
+
+/** Whether every user may pass through a folder and all above it. */
+export const isPassable = (folder: string): boolean => {
+  if (process.platform === 'win32') return false;
+  try {
+    if (!(statSync(folder).mode & others)) return false;
+  } catch {
+    return false;
+  }
+  const above = dirname(folder);
+  return above === folder || isPassable(above);
+};

@@ -1,0 +1,63 @@
+import { chmodSync, copyFileSync, existsSync, lstatSync, realpathSync, renameSync, symlinkSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { PhaseError } from '../errors.ts';
+import type { Phase, Prepared } from '../phase.ts';
+import type { Owner } from '../terraform/users.ts';
+import { copyTree, give, moveAdded, take } from './tree.ts';
+
+/**
+ * What a phase begins with is recorded when it is initialized, before any code of the configuration has run: the
+ * configuration with its modules, the lock file, the state. Plans are read there, and an apply by the plan's runner
+ * begins with a copy of it, so that nothing the plan's code changed is what the apply runs.
+ */
+
+/** The working directory as it was recorded. */
+export const recordedDirectory = (
+  { files }: Pick<Phase, 'files'>,
+  { directory }: Pick<Prepared, 'directory'>,
+): string => join(files.kept.configuration, relative(realpathSync(files.configuration), directory));
+
+/** To be called when Terraform is initialized. */
+export const record = ({ files, user }: Pick<Phase, 'files' | 'user'>, { directory }: Prepared): void => {
+  shareProviders(join(directory, '.terraform'), files.providers, user.owner);
+  take(files.pluginCache, user.owner);
+  copyTree(files.configuration, files.kept.configuration, user.owner);
+  if (existsSync(files.state)) copyFileSync(files.state, files.kept.state);
+};
+
+/** All users read the same ones, and none can change them; Terraform compares them with the lock file besides. */
+const shareProviders = (data: string, providers: string, user: Owner | undefined): void => {
+  const installed = join(data, 'providers');
+  if (!lstatSync(installed, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (realpathSync(installed) !== installed)
+    throw new PhaseError(`${data} is a link: remove it from the configuration.`);
+  renameSync(installed, providers);
+  take(providers, user);
+  symlinkSync(providers, installed);
+};
+
+export interface HandedOver {
+  prepared: Prepared;
+  /** The plan's configuration folder, out of the way. */
+  left: string;
+  /** Whose it was. */
+  of: Owner | undefined;
+  /** Whether the apply shows itself to clouds as what the plan was. */
+  sameIdentity: boolean;
+}
+
+/**
+ * Makes the folder of an apply from what the plan's runner recorded. Files that the plan has added (an archive of a function's
+ * code, say) come along, unless the apply has more rights in a cloud than the plan had.
+ */
+export const restore = (
+  { files, user }: Pick<Phase, 'files' | 'user'>,
+  { left, of, sameIdentity }: HandedOver,
+): void => {
+  copyTree(files.kept.configuration, files.configuration, undefined);
+  chmodSync(files.configuration, 0o700);
+  if (sameIdentity) moveAdded(left, files.configuration, of);
+  copyFileSync(files.kept.plan, files.plan);
+  if (existsSync(files.kept.state)) copyFileSync(files.kept.state, files.state);
+  for (const path of [files.configuration, files.plan, files.state]) give(path, user.owner);
+};

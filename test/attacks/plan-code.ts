@@ -1,0 +1,36 @@
+import { client, type Resource } from '../e2e/support/world.ts';
+
+/**
+ * How an attacker's code gets to run in a plan without a provider of his own: `init` fetches a module by SSH, and the workspace's
+ * variables say which program that is. It serves a module, and leaves a daemon that no process group or session tells of, which
+ * knows the runner's process as `$runner`.
+ */
+
+export const planCode = (daemon: string): Record<string, string> => ({
+  'module.tf': 'module "fetched" {\n  source = "git::ssh://git@localhost/module"\n}\n',
+  'daemon.sh': daemon,
+  'ssh.sh': `runner=$$
+until tr '\\0' ' ' < /proc/$runner/cmdline | grep -q 'main[.]mjs'; do
+  runner=$(awk '/^PPid/ { print $2 }' /proc/$runner/status)
+  [ "$runner" -gt 1 ] || break
+done
+export runner
+(setsid sh ./daemon.sh >/dev/null 2>&1 </dev/null &)
+repository=$TMPDIR/repository
+if [ ! -d "$repository" ]; then
+  git init -q "$repository"
+  cd "$repository"
+  echo '# nothing' > main.tf
+  git add .
+  git -c user.email=a@example.com -c user.name=a commit -qm a
+fi
+exec git-upload-pack "$repository"
+`,
+});
+
+export const letPlanCodeRun = (workspace: Resource): Promise<Resource> =>
+  client.setVariable(workspace.id, { key: 'GIT_SSH_COMMAND', value: 'sh ./ssh.sh', category: 'env' });
+
+/** Whether this machine can run Terraform as another user than the runner. */
+export const separatesUsers = process.platform === 'linux' && process.getuid?.() === 0;
+export const notSeparated = separatesUsers ? '' : ' (skipped: only root on Linux starts Terraform as another user)';
