@@ -50,6 +50,7 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: ['test/support/opa.ts', 'test/e2e/support/setup.ts'],
+          setupFiles: ['test/e2e/support/file.ts'],
         },
       },
       {
@@ -60,6 +61,7 @@ export default defineConfig({
           name: 'browser',
           include: ['test/web/browser/**/*.test.ts'],
           globalSetup: ['test/e2e/support/setup.ts'],
+          setupFiles: ['test/e2e/support/file.ts'],
         },
       },
     ],
