@@ -13,9 +13,10 @@ import type { StateVersion } from '../store/states/state-versions.ts';
  * | GET configuration, state, plan | with the job | 15 min | read what it has read already |
  * | PUT an artifact (plan, its JSON, log …) | on request, before each upload | 60 s | nothing: its last request is longer ago |
  * | PUT a state version | when it is announced | 60 s | nothing: only the announced content (MD5) is taken |
- * | PUT the state that could not be stored | with the job | 24 h | nothing: it is looked for when the runner is gone, once |
+ * | PUT the state that could not be stored | with the job, then with heartbeats | 24 h | nothing: it is looked for when the runner is gone, once |
  * | PUT what comes later: provider schemas, state as JSON | in answer to its report | 1 h | it has none: it did not report |
  *
+ * None outlives the credentials of the function that signed it (S3: presigned URLs).
  * That costs no request more than long-lived addresses would; an upload that begins too late asks again.
  */
 
