@@ -35,6 +35,7 @@ export class Storage extends Construct {
     this.key = new kms.Key(this, 'Key', {
       description: 'Stepform: table, bucket and sensitive variables',
       enableKeyRotation: true,
+      rotationPeriod: Duration.days(settings.keyRotationDays),
       removalPolicy: keep,
     });
 

@@ -220,6 +220,9 @@ describe('the HTTP API', () => {
     for (const limit of Object.values(own)) {
       expect(limit.ThrottlingRateLimit).toBeGreaterThan(all.ThrottlingRateLimit);
       expect(limit.ThrottlingBurstLimit).toBeGreaterThan(all.ThrottlingBurstLimit);
+      // What an account has in the younger regions (API Gateway: quotas).
+      expect(limit.ThrottlingRateLimit).toBeLessThanOrEqual(2500);
+      expect(limit.ThrottlingBurstLimit).toBeLessThanOrEqual(1250);
     }
   });
 
@@ -242,6 +245,24 @@ describe('the state machine', () => {
     expect(isValid).toBe(true);
   });
 
+  it('is patient where the account’s Lambda concurrency is used up, which is 10 in a new one', () => {
+    const states = (machine: unknown): Record<string, unknown>[] => {
+      const { States = {} } = machine as { States?: Record<string, Record<string, unknown>> };
+      return Object.values(States).flatMap((state) => [state, ...states(state.ItemProcessor ?? {})]);
+    };
+    const tasks = states(synthesizedMachine()).filter(({ Type }) => Type === 'Task');
+    expect(tasks.length).toBeGreaterThan(25);
+    for (const { Comment, Retry } of tasks) {
+      const first = (Retry as { ErrorEquals: string[]; MaxAttempts: number; MaxDelaySeconds: number }[]).find(
+        ({ ErrorEquals }) => ErrorEquals.some((name) => ['Lambda.TooManyRequestsException', 'States.ALL'].includes(name)),
+      );
+      expect([Comment, first]).toEqual([
+        Comment,
+        expect.objectContaining({ ErrorEquals: ['Lambda.TooManyRequestsException'], MaxAttempts: 60 }),
+      ]);
+    }
+  });
+
   it('logs what happens in executions, but none of their data', () => {
     expect(only('AWS::StepFunctions::StateMachine').Properties.LoggingConfiguration).toMatchObject({
       Level: 'ALL',
@@ -258,7 +279,7 @@ describe('runners', () => {
   it('are Fargate containers that cannot write but to their volume, and get time to stop', () => {
     expect(definition).toMatchObject({
       RequiresCompatibilities: ['FARGATE'],
-      RuntimePlatform: { CpuArchitecture: 'ARM64' },
+      RuntimePlatform: { CpuArchitecture: process.arch === 'arm64' ? 'ARM64' : 'X86_64' },
       Cpu: '1024',
       Memory: '2048',
     });

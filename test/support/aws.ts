@@ -253,6 +253,7 @@ export const startAws = async (): Promise<Aws> => {
     NOTIFY_FUNCTION: 'NotifyFunction',
     SUBNETS: 'subnet-1',
     SECURITY_GROUPS: 'sg-1',
+    ASSIGN_PUBLIC_IP: 'true',
     PUBLIC_URL: 'http://127.0.0.1:1',
     STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:000000000000:stateMachine:runs',
   });
