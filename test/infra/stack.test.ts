@@ -254,7 +254,8 @@ describe('the state machine', () => {
     expect(tasks.length).toBeGreaterThan(25);
     for (const { Comment, Retry } of tasks) {
       const first = (Retry as { ErrorEquals: string[]; MaxAttempts: number; MaxDelaySeconds: number }[]).find(
-        ({ ErrorEquals }) => ErrorEquals.some((name) => ['Lambda.TooManyRequestsException', 'States.ALL'].includes(name)),
+        ({ ErrorEquals }) =>
+          ErrorEquals.some((name) => ['Lambda.TooManyRequestsException', 'States.ALL'].includes(name)),
       );
       expect([Comment, first]).toEqual([
         Comment,
