@@ -14,7 +14,7 @@ export interface SentTask {
 }
 
 export interface StartedContainer {
-  hasPublicIp: boolean;
+  hasPublicIp?: boolean;
   arn: string;
   startedBy: string;
   environment: Record<string, string>;
