@@ -120,6 +120,10 @@ export const environment = {
   get subnets() {
     return required('SUBNETS').split(',');
   },
+  /** Whether a container needs an address of its own to reach the internet. */
+  get assignPublicIp() {
+    return required('ASSIGN_PUBLIC_IP') === 'true';
+  },
   get securityGroups() {
     return required('SECURITY_GROUPS').split(',');
   },

@@ -9,11 +9,12 @@ import type { Settings } from './settings.ts';
 import { removalPolicy } from './storage.ts';
 
 /**
- * Requests per second. An account has 10,000 (burst 5,000) for all of its APIs: the public API stays well below, so
- * that logs and runners always find room; a client that polls a log dies of a single 429, and a runner must beat.
+ * Requests per second. An account has 10,000 (burst 5,000) for all of its APIs, 2,500 (1,250) in the younger regions (API
+ * Gateway: quotas): the public API stays well below the less of them, so that logs and runners always find room; a client
+ * that polls a log dies of a single 429, and a runner must beat.
  */
-const publicLimit = { rate: 2_000, burst: 1_000 };
-const noLimit = { rate: 10_000, burst: 5_000 };
+const publicLimit = { rate: 1_200, burst: 600 };
+const noLimit = { rate: 2_500, burst: 1_250 };
 
 /** The HTTP API. Made before the functions, because some of them need to know its URL. */
 export class HttpApi extends Construct {

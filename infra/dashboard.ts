@@ -1,17 +1,34 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as logs from 'aws-cdk-lib/aws-logs';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { endings } from '../functions/run/states.ts';
-import { functionIds } from './functions.ts';
-import type { OperationsProps } from './operations.ts';
+import type { FunctionId } from './functions.ts';
+import type { Counts, OperationsProps } from './operations.ts';
 
 export interface DashboardProps extends OperationsProps {
   /** Log of all executions' events. */
   history: logs.LogGroup;
-  /** What the sweep had to repair. */
-  repairs: cloudwatch.IMetric;
+  counts: Counts;
 }
+
+/**
+ * Functions whose errors show nowhere else: those of a state's function are in the graph of executions, and events that
+ * stay unhandled are lost events. A dashboard costs nothing up to 50 metrics, whatever the number of functions.
+ */
+const watched = [
+  'Api',
+  'States',
+  'Access',
+  'SignIn',
+  'Settings',
+  'Governance',
+  'Logs',
+  'Runner',
+  'Agent',
+  'Sweep',
+] as const satisfies FunctionId[];
 
 const period = Duration.minutes(5);
 
@@ -22,7 +39,14 @@ const period = Duration.minutes(5);
 export class Dashboard extends Construct {
   constructor(scope: Construct, id: string, props: DashboardProps) {
     super(scope, id);
-    const { functions, machine, lostEvents, apiId, history, repairs } = props;
+    const {
+      functions,
+      machine,
+      lostEvents,
+      api: { apiId },
+      history,
+      counts,
+    } = props;
     const api = (metricName: string, statistic: string, label: string) =>
       new cloudwatch.Metric({
         namespace: 'AWS/ApiGateway',
@@ -74,29 +98,28 @@ export class Dashboard extends Construct {
         ),
         graph(
           'API',
-          [api('Count', 'sum', 'requests'), api('4xx', 'sum', '4xx'), api('5xx', 'sum', '5xx')],
+          [api('Count', 'sum', 'requests'), api('4xx', 'sum', '4xx'), api('5xx', 'sum', '5xx'), counts.apiErrors],
           [api('Latency', 'p50', 'p50 ms'), api('Latency', 'p99', 'p99 ms')],
         ),
         graph(
           'Repairs and lost events',
-          [repairs],
+          [counts.repairs, counts.failedRepairs],
           [lostEvents.metricApproximateNumberOfMessagesVisible({ statistic: 'max', label: 'Lost events' })],
         ),
       ],
       [
         graph(
-          'Function errors',
-          functionIds.map((id) => functions[id].function.metricErrors({ label: id, period })),
+          'Errors of functions behind the API, and of the sweep',
+          watched.map((id) => functions[id].function.metricErrors({ label: id, period })),
         ),
         graph(
-          'Function duration (p95 ms)',
-          functionIds.map((id) => functions[id].function.metricDuration({ label: id, statistic: 'p95', period })),
+          'Their duration (p95 ms)',
+          watched.map((id) => functions[id].function.metricDuration({ label: id, statistic: 'p95', period })),
         ),
         graph(
-          'Functions at once',
-          functionIds.map((id) =>
-            functions[id].function.metric('ConcurrentExecutions', { label: id, statistic: 'max', period }),
-          ),
+          'Functions at once, in this account and region',
+          [lambda.Function.metricAllConcurrentExecutions({ label: 'at once', statistic: 'max', period })],
+          [lambda.Function.metricAllThrottles({ label: 'turned away', period })],
         ),
       ],
     ];

@@ -2,6 +2,7 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
@@ -10,6 +11,7 @@ import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { Aws, Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
+import type { HttpApi } from './api.ts';
 import { Dashboard } from './dashboard.ts';
 import type { PlatformFunction } from './function.ts';
 import type { FunctionId } from './functions.ts';
@@ -21,25 +23,25 @@ export interface OperationsProps {
   functions: Record<FunctionId, PlatformFunction>;
   machine: sfn.StateMachine;
   lostEvents: sqs.Queue;
-  apiId: string;
+  api: HttpApi;
   key: kms.Key;
 }
 
+/** What is counted from logs, so that a healthy platform publishes no metric and pays for none. */
+export interface Counts {
+  /** Requests that the platform answered with an error of its own. */
+  apiErrors: cloudwatch.IMetric;
+  /** What the sweep had to repair. */
+  repairs: cloudwatch.IMetric;
+  /** What it could not. */
+  failedRepairs: cloudwatch.IMetric;
+}
+
 /**
- * Functions whose errors show nowhere else: those of a state's function delay or end its execution, and events that
- * stay unhandled end in the queue of lost events.
+ * By the access log (api.ts). 503 is also how a function says "not yet", which clients repeat; where API Gateway answers
+ * it for a function that timed out or was throttled, it says why.
  */
-const watched = [
-  'Api',
-  'States',
-  'Access',
-  'SignIn',
-  'Settings',
-  'Governance',
-  'Logs',
-  'Runner',
-  'Sweep',
-] as const satisfies FunctionId[];
+const failedRequests = logs.FilterPattern.literal('{ $.status = "5*" && ($.status != "503" || $.error != "-") }');
 
 const period = Duration.minutes(5);
 
@@ -53,8 +55,8 @@ export class Operations extends Construct {
     this.#props = props;
     const history = this.#keepHistory();
     this.#topic = this.#alarmTopic();
-    const repairs = this.#repairs();
-    const { machine, lostEvents } = props;
+    const counts = this.#counts();
+    const { functions, machine, lostEvents } = props;
 
     this.#alarm(
       'ExecutionsFailed',
@@ -62,14 +64,22 @@ export class Operations extends Construct {
       sum({ a: machine.metricFailed(), b: machine.metricTimedOut() }, 'Executions failed or timed out'),
     );
     this.#alarm(
-      'FunctionErrors',
-      'Functions that answer clients and runners, or the sweep, fail.',
-      this.#ofFunctions('Errors'),
+      'ApiErrors',
+      'Clients, runners or agents were answered with an internal error. Its request is in the access log, its cause in the log of the function behind that route.',
+      counts.apiErrors,
+    );
+    this.#alarm(
+      'SweepFailed',
+      'The sweep failed, or could not repair something ("repair failed" in its log): a run or a queue may be stuck until it succeeds.',
+      sum(
+        { a: functions.Sweep.function.metricErrors(), b: counts.failedRepairs },
+        'Sweeps that failed and repairs that did',
+      ),
     );
     this.#alarm(
       'FunctionThrottles',
-      'Functions are throttled: the account’s Lambda concurrency is used up, clients and runners are turned away.',
-      this.#ofFunctions('Throttles'),
+      'Functions in this account and region are throttled: its Lambda concurrency is used up, and clients and runners are turned away. Have the quota raised (Service Quotas, Lambda: concurrent executions).',
+      lambda.Function.metricAllThrottles({ period }),
     );
     this.#alarm(
       'LostEvents',
@@ -79,10 +89,10 @@ export class Operations extends Construct {
     this.#alarm(
       'SweepRepairs',
       'The sweep keeps finding runs or queues that were left behind: an event source or a handler does not do its work.',
-      repairs,
+      counts.repairs,
       { threshold: 5, periods: 3 },
     );
-    new Dashboard(this, 'Dashboard', { ...props, history, repairs });
+    new Dashboard(this, 'Dashboard', { ...props, history, counts });
   }
 
   /** Every event of every execution without its data, beyond the 90 days that Step Functions keeps them. */
@@ -135,30 +145,43 @@ export class Operations extends Construct {
         conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
       }),
     );
+    // A policy of one's own replaces the one that lets everything in the account publish (SNS: access policy).
+    topic.addToResourcePolicy(
+      new iam.PolicyStatement({
+        principals: [new iam.ServicePrincipal('cloudwatch.amazonaws.com')],
+        actions: ['sns:Publish'],
+        resources: [topic.topicArn],
+        conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
+      }),
+    );
     topic.addSubscription(new EmailSubscription(settings.alarmEmail));
     return topic;
   }
 
-  /** Counted from the log, so that a healthy platform publishes no metric and pays for none. */
-  #repairs(): cloudwatch.Metric {
-    const { logGroup } = this.#props.functions.Sweep;
-    const filter = new logs.MetricFilter(this, 'RepairsFilter', {
-      logGroup,
-      filterPattern: logs.FilterPattern.allTerms('repaired'),
-      metricNamespace: `Stepform/${Aws.STACK_NAME}`,
-      metricName: 'SweepRepairs',
-      metricValue: '1',
-    });
-    return filter.metric({ statistic: 'sum', label: 'Repairs by the sweep' });
+  #counts(): Counts {
+    const { api, functions } = this.#props;
+    const { logGroup: sweep } = functions.Sweep;
+    return {
+      apiErrors: this.#count('ApiErrors', api.accessLog, failedRequests, 'Internal errors of the API'),
+      repairs: this.#count('SweepRepairs', sweep, logs.FilterPattern.allTerms('repaired'), 'Repairs by the sweep'),
+      failedRepairs: this.#count(
+        'FailedRepairs',
+        sweep,
+        logs.FilterPattern.allTerms('repair failed'),
+        'Repairs that failed',
+      ),
+    };
   }
 
-  #ofFunctions(name: 'Errors' | 'Throttles'): cloudwatch.IMetric {
-    const { functions } = this.#props;
-    const metrics = watched.map((id) => {
-      const { function: fn } = functions[id];
-      return [id.toLowerCase(), name === 'Errors' ? fn.metricErrors() : fn.metricThrottles()] as const;
+  #count(name: string, logGroup: logs.LogGroup, filterPattern: logs.IFilterPattern, label: string): cloudwatch.Metric {
+    const filter = new logs.MetricFilter(this, `${name}Filter`, {
+      logGroup,
+      filterPattern,
+      metricNamespace: `Stepform/${Aws.STACK_NAME}`,
+      metricName: name,
+      metricValue: '1',
     });
-    return sum(Object.fromEntries(metrics), `Function ${name.toLowerCase()}`);
+    return filter.metric({ statistic: 'sum', label, period });
   }
 
   #alarm(

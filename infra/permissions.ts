@@ -11,7 +11,7 @@ import type { Storage } from './storage.ts';
 export interface Permission {
   actions: string[];
   resources: string[];
-  conditions?: Record<string, Record<string, string>>;
+  conditions?: Record<string, Record<string, string | string[]>>;
   /** Whatever else allows it. */
   denied?: true;
   /** Why the resource ends in a wildcard. */
@@ -59,6 +59,16 @@ const grants = ({ table, bucket, key }: Storage, runners: Runners) => {
       actions: ['kms:Decrypt'],
       resources: [key.keyArn],
       conditions: { StringEquals: { 'kms:ViaService': `dynamodb.${Aws.REGION}.amazonaws.com` } },
+    }),
+    /** S3 opens an object's key in the reader's name too, also for a HEAD of it (S3: SSE-KMS, permissions). */
+    storageKey: (): Permission => ({
+      actions: ['kms:Decrypt'],
+      resources: [key.keyArn],
+      conditions: {
+        StringEquals: {
+          'kms:ViaService': ['dynamodb', 's3'].map((service) => `${service}.${Aws.REGION}.amazonaws.com`),
+        },
+      },
     }),
     key: (...actions: ('Decrypt' | 'GenerateDataKey')[]): Permission => ({
       actions: actions.map((action) => `kms:${action}`),

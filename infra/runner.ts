@@ -23,6 +23,8 @@ const unneededCapabilities = [
   'SETPCAP',
   'SYS_CHROOT',
 ];
+/** As ECS calls them (ECS: RuntimePlatform). */
+const architectures = { arm64: 'ARM64', x86_64: 'X86_64' } as const;
 
 /** Where each engine's own image keeps its program. */
 const engineImages = {
@@ -50,12 +52,15 @@ export class Runners extends Construct {
   readonly logGroup: logs.LogGroup;
   readonly #subnetIds: string[];
   readonly #securityGroupId: string;
+  readonly #publicIp: boolean;
 
   /** @param bundle absolute path of the runner program; its folder is the image's build context */
   constructor(scope: Construct, id: string, settings: Settings, bundle: string) {
     super(scope, id);
     const { vpcId, subnetIds } = this.#network(settings);
     this.#subnetIds = subnetIds;
+    // A new network has no other way to the internet; an existing one has NAT as a rule, where an address is only a cost.
+    this.#publicIp = settings.runnerPublicIp ?? settings.vpcId === undefined;
     this.#securityGroupId = new ec2.CfnSecurityGroup(this, 'SecurityGroup', {
       vpcId,
       groupDescription: 'Stepform runners: everything out, nothing in',
@@ -77,10 +82,12 @@ export class Runners extends Construct {
       retention: settings.logRetentionDays,
       removalPolicy: removalPolicy(settings),
     });
+    const cpu = architectures[settings.runnerArchitecture];
     const engine = engineImages[settings.terraformEngine];
     const image = new DockerImageAsset(this, 'Image', {
       directory: dirname(bundle),
-      platform: Platform.LINUX_ARM64,
+      // Of the machine that builds it unless told otherwise: the other one would need emulation.
+      platform: cpu === 'ARM64' ? Platform.LINUX_ARM64 : Platform.LINUX_AMD64,
       buildArgs: {
         ENGINE_IMAGE: `${engine.repository}:${engine.tag(settings.terraformVersion)}`,
         ENGINE_PATH: engine.path,
@@ -98,7 +105,7 @@ export class Runners extends Construct {
     const taskDefinition = new ecs.CfnTaskDefinition(this, 'TaskDefinition', {
       family,
       requiresCompatibilities: ['FARGATE'],
-      runtimePlatform: { cpuArchitecture: 'ARM64', operatingSystemFamily: 'LINUX' },
+      runtimePlatform: { cpuArchitecture: cpu, operatingSystemFamily: 'LINUX' },
       networkMode: 'awsvpc',
       cpu: String(settings.runnerCpu),
       memory: String(settings.runnerMemoryMiB),
@@ -142,6 +149,7 @@ export class Runners extends Construct {
       CONTAINER_NAME: containerName,
       SUBNETS: this.#subnetIds.join(','),
       SECURITY_GROUPS: this.#securityGroupId,
+      ASSIGN_PUBLIC_IP: String(this.#publicIp),
     };
   }
 

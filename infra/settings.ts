@@ -3,7 +3,7 @@ import { readCidr } from '../functions/outbound/addresses.ts';
 import { shortestRetentionDays } from '../functions/run/retention.ts';
 import { organizationEntries, organizationProblems } from './organizations.ts';
 import { signInEntries, signInProblems } from './sign-in.ts';
-import { texts } from './texts.ts';
+import { texts, yesOrNo } from './texts.ts';
 
 /**
  * What an operator may choose, in the `context` of cdk.json or as `cdk deploy -c name=value`. Durations are seconds
@@ -50,6 +50,12 @@ const schema = v.object({
   /** An existing network instead of a new one; both or neither. The subnets need a way to the internet. */
   vpcId: v.optional(v.pipe(v.string(), v.regex(/^vpc-[0-9a-f]+$/, 'must be the id of a VPC, e.g. vpc-0a1b2c3d'))),
   subnetIds: v.optional(texts),
+  /** Whether runners get public addresses; by default in a new network only. */
+  runnerPublicIp: v.optional(yesOrNo),
+  /** Processor of the runners and their image; that of the machine that deploys when absent. */
+  runnerArchitecture: v.optional(v.picklist(['arm64', 'x86_64'], 'must be arm64 or x86_64')),
+  /** How often the key of table and bucket is rotated: the first two rotations cost $1 a month each, from then on. */
+  keyRotationDays: v.optional(whole(90, 2560), 2560),
   /**
    * Names of the keys for workload identity tokens; the first one signs. To change it: add a name at the end and deploy, put
    * it first after 15 minutes, when every verifier has seen it, and leave the old one out after a day, when its last token
@@ -101,12 +107,17 @@ const schema = v.object({
 });
 
 type Raw = v.InferOutput<typeof schema>;
-export type Settings = Omit<Raw, 'terraformEngine' | 'terraformVersion'> & {
+export type Architecture = 'arm64' | 'x86_64';
+export type Settings = Omit<Raw, 'terraformEngine' | 'terraformVersion' | 'runnerArchitecture'> & {
+  runnerArchitecture: Architecture;
   terraformEngine: 'terraform' | 'tofu';
   terraformVersion: string;
 };
 
 const imageVersions = { terraform: '1.11.4', tofu: '1.9.1' };
+
+/** Of the machine that deploys: Docker builds for it without emulation. */
+const architectureHere = (): Architecture => (process.arch === 'arm64' ? 'arm64' : 'x86_64');
 
 /** A setting is unknown, missing or out of range. */
 export class SettingsError extends Error {
@@ -138,6 +149,7 @@ export const readSettings = (context: Record<string, unknown>): Settings => {
   return {
     ...result.output,
     terraformEngine,
+    runnerArchitecture: result.output.runnerArchitecture ?? architectureHere(),
     terraformVersion: result.output.terraformVersion ?? imageVersions[terraformEngine],
   };
 };

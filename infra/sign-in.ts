@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { SignInSettings } from '../functions/environment.ts';
-import { texts } from './texts.ts';
+import { texts, yesOrNo } from './texts.ts';
 
 /** Settings of the issuer that people sign in at (OpenID Connect), and what the functions read of them. */
 
@@ -10,14 +10,6 @@ const names = (whose: RegExp, message: string) =>
     v.check((all) => all.every((one) => whose.test(one)), message),
     v.transform((all) => all.map((one) => one.toLowerCase())),
   );
-
-const yesOrNo = v.union([
-  v.boolean(),
-  v.pipe(
-    v.picklist(['true', 'false'], 'must be true or false'),
-    v.transform((text) => text === 'true'),
-  ),
-]);
 
 const isHttps = (text: string): boolean => URL.canParse(text) && new URL(text).protocol === 'https:';
 const notEmpty = v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'));

@@ -175,7 +175,7 @@ export class Platform extends Stack {
       functions,
       machine: lifecycle.machine,
       lostEvents: lost.queue,
-      apiId: api.apiId,
+      api,
       key: storage.key,
     });
 

@@ -19,6 +19,19 @@ const again = {
   JitterStrategy: 'FULL',
 };
 
+/**
+ * The account's Lambda concurrency is used up, which is 10 in a new one: a stage's forty tasks wait for each other, and no
+ * run fails of it.
+ */
+const throttled = {
+  ErrorEquals: ['Lambda.TooManyRequestsException'],
+  IntervalSeconds: 1,
+  BackoffRate: 1.5,
+  MaxDelaySeconds: 30,
+  MaxAttempts: 60,
+  JitterStrategy: 'FULL',
+};
+
 interface Catcher {
   ErrorEquals: string[];
   ResultPath: string | null;
@@ -90,6 +103,7 @@ export const builders = (arn: Arns, meant: readonly string[]) => {
         MaxDelaySeconds: 120,
         MaxAttempts: 60,
       },
+      throttled,
       again,
     ],
     Catch: outcomes(errored, more),
@@ -114,7 +128,7 @@ export const builders = (arn: Arns, meant: readonly string[]) => {
     Parameters: { FunctionName: arn[name], Payload: { 'runId.$': '$.runId', ...payload } },
     ResultSelector: { 'next.$': '$.Payload.next' },
     ResultPath: result,
-    Retry: [never(unretried), again],
+    Retry: [never(unretried), throttled, again],
     Catch: outcomes(errored, more),
     Next: next,
   });
@@ -148,7 +162,7 @@ export const builders = (arn: Arns, meant: readonly string[]) => {
           TimeoutSeconds: 3600,
           HeartbeatSeconds: 600,
           ResultPath: null,
-          Retry: [never(unretried), again],
+          Retry: [never(unretried), throttled, again],
           Catch: [
             { ErrorEquals: ['Canceled'], Next: `${name}Canceled` },
             { ErrorEquals: ['States.ALL'], ResultPath: '$.error', Next: `${name}Unanswered` },
@@ -164,7 +178,7 @@ export const builders = (arn: Arns, meant: readonly string[]) => {
             Payload: { 'runId.$': '$.runId', 'taskResultId.$': '$.taskResultId', 'error.$': '$.error' },
           },
           ResultPath: null,
-          Retry: [again],
+          Retry: [throttled, again],
           End: true,
         },
         [`${name}Canceled`]: {
@@ -200,6 +214,7 @@ export const builders = (arn: Arns, meant: readonly string[]) => {
         MaxDelaySeconds: 10,
         MaxAttempts: 60,
       },
+      throttled,
       { ...again, MaxDelaySeconds: 60, MaxAttempts: 12 },
     ],
     ...(more.length ? { Catch: more } : {}),

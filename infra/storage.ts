@@ -6,8 +6,9 @@ import { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
 import type { Settings } from './settings.ts';
 
+/** What is kept stays when the stack goes, but not when the deployment that made it fails: the next one would find it in its way. */
 export const removalPolicy = ({ removalPolicy }: Settings): RemovalPolicy =>
-  removalPolicy === 'destroy' ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN;
+  removalPolicy === 'destroy' ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE;
 
 /** By prefixes of functions/store/keys.ts `objects`; never of `states` and `policies`, which are needed however old. */
 const expiries = ({ configurationRetentionDays, runRetentionDays }: Settings): s3.LifecycleRule[] => {
@@ -34,6 +35,7 @@ export class Storage extends Construct {
     this.key = new kms.Key(this, 'Key', {
       description: 'Stepform: table, bucket and sensitive variables',
       enableKeyRotation: true,
+      rotationPeriod: Duration.days(settings.keyRotationDays),
       removalPolicy: keep,
     });
 
@@ -45,7 +47,8 @@ export class Storage extends Construct {
       encryption: dynamodb.TableEncryption.CUSTOMER_MANAGED,
       encryptionKey: this.key,
       timeToLiveAttribute: 'expiresAt',
-      deletionProtection: keep === RemovalPolicy.RETAIN,
+      // No deletion protection: a first deployment that fails could not take the table back. Whoever deletes it by hand
+      // has 35 days to restore it (DynamoDB: system backups of tables with point-in-time recovery).
       removalPolicy: keep,
     });
     this.table.addGlobalSecondaryIndex({

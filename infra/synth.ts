@@ -151,7 +151,8 @@ const hashSources = async (): Promise<string> => {
     .concat(join(root, 'package-lock.json'), join(root, 'cdk.json'))
     .sort();
   const contents = await Promise.all(files.map((file) => readFile(file)));
-  return hash(process.version, ...files.flatMap((file, i) => [file, contents[i] as Buffer]));
+  // The image is built for this machine unless told otherwise.
+  return hash(process.version, process.arch, ...files.flatMap((file, i) => [file, contents[i] as Buffer]));
 };
 
 /** The command line's own keys differ from command to command and change nothing here. */

@@ -1,5 +1,14 @@
 import * as v from 'valibot';
 
+/** A setting that is true or false; CDK gives `-c name=value` as text. */
+export const yesOrNo = v.union([
+  v.boolean(),
+  v.pipe(
+    v.picklist(['true', 'false'], 'must be true or false'),
+    v.transform((text) => text === 'true'),
+  ),
+]);
+
 /** A setting that is a list: as an array in cdk.json, or separated by commas on the command line. Never empty. */
 export const texts = v.pipe(
   v.union([

@@ -57,6 +57,7 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts', 'test/attacks/**/*.test.ts'],
           globalSetup: ['test/support/opa.ts', 'test/e2e/support/setup.ts'],
+          setupFiles: ['test/e2e/support/file.ts'],
         },
       },
       {
@@ -68,6 +69,7 @@ export default defineConfig({
           include: ['test/web/browser/**/*.test.ts'],
           globalSetup: ['test/web/browser/support/setup.ts'],
           runner: 'test/web/browser/support/runner.ts',
+          setupFiles: ['test/e2e/support/file.ts'],
         },
       },
     ],

@@ -13,10 +13,11 @@ import { jsonUploadName, type StateVersion, stateUploadName } from '../store/sta
  * | GET configuration, state, plan | with the job | 15 min | read what it has read already |
  * | PUT an artifact (plan, its JSON, log …) | on request, before each upload | 60 s | nothing: storage takes it once |
  * | PUT a state version | when it is announced | 60 s | nothing: only the announced content (SHA-256) is taken |
- * | PUT the state that could not be stored | with the job | 24 h | nothing: it is looked for when the runner is gone, once |
+ * | PUT the state that could not be stored | with the job, then with heartbeats | 24 h | nothing: it is looked for when the runner is gone, once |
  * | PUT provider schemas | in answer to its report | 1 h | it has none: it did not report; storage takes them once |
  * | PUT a state as JSON | in answer to its report | 1 h | it has none; the first that is seen is copied to where it is read |
  *
+ * None outlives the credentials of the function that signed it (S3: presigned URLs).
  * That costs no request more than long-lived addresses would; an upload that begins too late asks again.
  */
 

@@ -6,6 +6,7 @@ import { isAboutToApply } from '../run/lifecycle.ts';
 import { type Artifact, artifacts, type Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import {
+  type Beat,
   type ErroredStateAnswer,
   type Job,
   mostInlineStateBytes,
@@ -149,6 +150,13 @@ const report = async ({ run, phase }: Caller, event: Event): Promise<ReportAnswe
   return { next: holds ? 'hold' : 'exit', laterUrls: await laterUrls(run, phase, own) };
 };
 
+/** Also a younger address for the state that could not be stored, where the runner asks for it. */
+const heartbeat = async (caller: Caller, event: Event): Promise<Beat> => {
+  const { signal } = await beat(caller, { wake: true });
+  const renews = caller.phase === 'apply' && event.queryStringParameters?.renew === 'errored-state';
+  return renews ? { signal, erroredStateUrl: await leftStateUrl(caller.run) } : { signal };
+};
+
 /** How long a runner is kept waiting for the answer that the machine is about to give; looked for in growing pauses. */
 const longestWaitMs = 1000;
 const firstPauseMs = 10;
@@ -207,7 +215,7 @@ const route = async (event: Event): Promise<unknown> => {
     case 'log':
       return log(caller, event);
     case 'heartbeat':
-      return beat(caller, { wake: true });
+      return heartbeat(caller, event);
     case 'uploads':
       return uploads(caller, event);
     case 'state-versions':

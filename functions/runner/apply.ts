@@ -36,8 +36,8 @@ export const apply = async (phase: Phase, handedOver?: HandedOver): Promise<void
     await initialize(phase, prepared);
     record(phase, prepared);
   }
-  const { runId, erroredStateUrl: url, keptStateKey: key } = job;
-  const refuge = { url, runId, key, file: keptStatePath(settings.cacheDirectory, runId) };
+  const { runId, keptStateKey: key } = job;
+  const refuge = { address: phase.refuge, runId, key, file: keptStatePath(settings.cacheDirectory, runId) };
   const state = new StateKeeper(files.state, client, control, refuge);
   await state.watch();
   let code: number | null;

@@ -84,8 +84,9 @@ export class Client {
     });
   }
 
-  heartbeat(patience: Patience): Promise<Beat> {
-    return this.#post('heartbeat', undefined, undefined, patience);
+  /** `renew` asks for a new address of the errored state. */
+  heartbeat(patience: Patience, renew: boolean): Promise<Beat> {
+    return this.#post(renew ? 'heartbeat?renew=errored-state' : 'heartbeat', undefined, undefined, patience);
   }
 
   uploads(request: UploadsRequest): Promise<UploadsAnswer> {

@@ -41,7 +41,7 @@ const verdictOf = (phase: Phase, error: unknown): Verdict => {
   return { outcome: 'errored', message: `The runner failed: ${messageOf(error)}`, defect: error };
 };
 
-const beating = ({ client, control, job }: Phase): { end(): Promise<void> } => {
+const beating = ({ client, control, job, refuge }: Phase): { end(): Promise<void> } => {
   const ended = new AbortController();
   const everyMs = job.heartbeatSeconds * 1000;
   let heardAt = Date.now();
@@ -49,9 +49,10 @@ const beating = ({ client, control, job }: Phase): { end(): Promise<void> } => {
   const timer = setInterval(() => {
     if (job.silentSeconds && Date.now() - heardAt > job.silentSeconds * 1000) control.stop();
     beat ??= client
-      .heartbeat({ ...control.patience(everyMs), signal: ended.signal })
+      .heartbeat({ ...control.patience(everyMs), signal: ended.signal }, refuge.isOld)
       .then((answer) => {
         heardAt = Date.now();
+        if (answer.erroredStateUrl) refuge.renew(answer.erroredStateUrl);
         control.heed(answer);
       })
       .catch((error) => {

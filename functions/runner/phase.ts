@@ -13,6 +13,7 @@ import type { Identity } from './identity/identity.ts';
 import { PhaseLog } from './log.ts';
 import { OutputReader } from './output.ts';
 import type { Job, JobVariable, PhaseReport } from './protocol.ts';
+import { RefugeAddress } from './refuge-address.ts';
 import type { Settings } from './settings.ts';
 import { keepCredentials } from './terraform/credentials.ts';
 import { parallelism, readerEnvironment, terraformEnvironment } from './terraform/environment.ts';
@@ -46,6 +47,7 @@ export class Phase {
   readonly control: Control;
   readonly client: Client;
   readonly artifacts: Artifacts;
+  readonly refuge: RefugeAddress;
   readonly log: PhaseLog;
   readonly output = new OutputReader();
   readonly timings = new Timings();
@@ -71,6 +73,7 @@ export class Phase {
       control.end();
     });
     this.artifacts = new Artifacts(this.client, control);
+    this.refuge = new RefugeAddress(job.erroredStateUrl);
     keepCredentials(files.home, job, settings);
     give(files.home, this.user.owner);
     // The first token is nowhere Terraform could print it from; should it ever be, the log is the wrong place for it.

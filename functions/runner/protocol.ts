@@ -8,7 +8,7 @@
  * |---|---|
  * | `POST /claim` (no token) | {@link ClaimRequest} → {@link Job}; 410 when claimed by another or the run has ended |
  * | `POST /log?offset=N` | raw bytes (≤ 64 KiB) at that offset → {@link Beat} |
- * | `POST /heartbeat` | – → {@link Beat} |
+ * | `POST /heartbeat` | – → {@link Beat}; with `?renew=errored-state` also a new address for that |
  * | `POST /uploads` | {@link UploadsRequest} → {@link UploadsAnswer} |
  * | `POST /state-versions` | {@link StateVersionRequest} → {@link StateVersionAnswer}; a small state comes along |
  * | `POST /state-versions/{id}/complete` | – → `{}` once the uploaded content is verified and current |
@@ -105,6 +105,8 @@ export interface JobVariable {
 export interface Beat {
   /** `interrupt`: stop Terraform as Ctrl-C does and report `canceled`; `kill`: end it at once. */
   signal: 'continue' | 'interrupt' | 'kill';
+  /** Presigned PUT in place of the job's, in answer to a heartbeat that asks for it. */
+  erroredStateUrl?: string;
 }
 
 export interface UploadsRequest {

@@ -66,8 +66,8 @@ export interface StateOutcome {
 
 /** Where a state goes that cannot become the workspace's. */
 export interface Refuge {
-  /** Presigned PUT that was given with the job. */
-  url: string | null;
+  /** Presigned PUT: the job's, or what a heartbeat brought since. */
+  readonly address: { readonly url: string | null };
   /** On the runner's disk: the last resort. */
   file: string;
   runId: string;
@@ -182,7 +182,7 @@ export class StateKeeper {
   }
 
   async #uploadErrored(content: Buffer): Promise<void> {
-    const given = this.#refuge.url;
+    const given = this.#refuge.address.url;
     const { until, signal } = this.#control.patience();
     try {
       // The bucket may be well when the control plane is not, so its address is not asked for first.

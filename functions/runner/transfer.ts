@@ -8,8 +8,16 @@ import { type Patience, retrying } from './retry.ts';
 
 /** Objects by presigned URL: no credentials, and errors that name no signature. */
 
-/** Where storage says so itself; a presigned URL that has run out answers 403. */
-const worthAnotherTry = (status: number): boolean => status >= 500 || status === 408 || status === 429;
+/** What did not come through in time or whole, although storage answers 400 (S3: error responses). */
+const passing = ['RequestTimeout', 'IncompleteBody'];
+
+/** Why storage did not do it; a presigned URL that has run out is {@link isExpired}. */
+const refusal = (action: 'upload' | 'download', status: number, body: string): Error => {
+  const code = /<Code>(\w+)<\/Code>/.exec(body)?.[1];
+  const message = `${action}: HTTP ${status} ${body.slice(0, 300)}`.trimEnd();
+  const again = status >= 500 || status === 408 || status === 429 || passing.includes(code ?? '');
+  return again ? new TransportError(message) : new RefusedError(message, status, code);
+};
 
 /** Of an upload that storage takes once (protocol.ts: UploadsAnswer). */
 export const once = { 'if-none-match': '*' };
@@ -18,7 +26,7 @@ const isThere = 412;
 
 /**
  * Stores an object under a presigned URL.
- * @throws {RefusedError} with status 403 when the URL is no longer good
+ * @throws {RefusedError} {@link isExpired} when the URL is no longer good
  */
 export const upload = async (
   url: string,
@@ -29,8 +37,7 @@ export const upload = async (
   retrying(async () => {
     const { status, body: answer } = await send(url, { method: 'PUT', headers, body, signal: patience.signal });
     if ((status >= 200 && status < 300) || (status === isThere && 'if-none-match' in headers)) return;
-    const message = `upload: HTTP ${status} ${answer.toString('utf8').slice(0, 300)}`;
-    throw worthAnotherTry(status) ? new TransportError(message) : new RefusedError(message, status);
+    throw refusal('upload', status, answer.toString('utf8'));
   }, patience);
 
 /**
@@ -48,7 +55,10 @@ export const download = async <T>(
     return await retrying(() => attempt(url, patience, read), patience);
   } catch (error) {
     if (error instanceof RefusedError) {
-      const why = error.status === 404 ? 'is not in storage' : `could not be read from storage (HTTP ${error.status})`;
+      const why =
+        error.status === 404
+          ? 'is not in storage'
+          : `could not be read from storage (HTTP ${[error.status, error.code].filter(Boolean).join(' ')})`;
       throw new PhaseError(`${what} ${why}: upload it again and start a new run.`);
     }
     if (error instanceof TransportError) {
@@ -62,10 +72,7 @@ const attempt = async <T>(url: string, { signal }: Patience, read: (body: Readab
   const body = await open(url, { method: 'GET', signal });
   const status = body.statusCode ?? 0;
   if (status !== 200) {
-    body.resume();
-    throw worthAnotherTry(status)
-      ? new TransportError(`download: HTTP ${status}`)
-      : new RefusedError(`download: HTTP ${status}`, status);
+    throw refusal('download', status, await beginningOf(body));
   }
   let broken: Error | undefined;
   body.on('error', (error) => {
@@ -78,6 +85,21 @@ const attempt = async <T>(url: string, { signal }: Patience, read: (body: Readab
     if (broken) throw new TransportError(`download: ${broken.message}`, { cause: broken });
     throw error;
   }
+};
+
+const longestRefusal = 4096;
+
+const beginningOf = async (body: Readable): Promise<string> => {
+  let text = '';
+  try {
+    for await (const chunk of body) {
+      text += String(chunk);
+      if (text.length > longestRefusal) break;
+    }
+  } catch {
+    // The status says enough.
+  }
+  return text;
 };
 
 /** Hex SHA-256 of what is uploaded. */

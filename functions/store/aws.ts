@@ -85,9 +85,13 @@ const attempt = (
 
 const pause = (tries: number): Promise<void> => delay(Math.random() * 50 * 2 ** tries);
 
+/** Worth another try; S3 answers 400 to a body that did not come in time (S3: error responses). */
+const isPassing = ({ status, body }: Reply): boolean =>
+  status >= 500 || status === 429 || (status === 400 && body.includes('<Code>RequestTimeout</Code>'));
+
 /**
- * One request, repeated after a connection error, 429 or 5xx (Lambda thaws with dead connections, S3 asks to slow
- * down). The last reply is returned whatever its status.
+ * One request, repeated after a connection error or a passing refusal (Lambda thaws with dead connections, S3 asks to
+ * slow down). The last reply is returned whatever its status.
  */
 export const send = async (service: string, url: string, call: Call, sending: Sending = {}): Promise<Reply> => {
   const { tries: most = environment.maxAttempts, region = environment.region } = sending;
@@ -96,7 +100,7 @@ export const send = async (service: string, url: string, call: Call, sending: Se
     const { headers } = await signer(service, url, call, { region }).sign();
     try {
       const reply = await attempt(url, { ...call, headers: Object.fromEntries(headers) }, sending);
-      if (last || (reply.status < 500 && reply.status !== 429)) return reply;
+      if (last || !isPassing(reply)) return reply;
     } catch (error) {
       if (last) throw error;
     }

@@ -185,13 +185,10 @@ export class Endpoint {
       response,
     };
     await this.#perform(call, async () => {
-      if (access[0]?.action === 's3:GetObject' && !caller.may(accesses.listing(asked.bucket)))
-        if (!(await services.s3.exists(asked.bucket, asked.key)))
-          throw new AwsError(
-            'AccessDenied',
-            `${caller.name} may not know whether ${asked.key} exists (s3:ListBucket)`,
-            403,
-          );
+      // Without it S3 does not tell what is missing from what is forbidden.
+      const listing = accesses.listing(asked.bucket);
+      const mayNotList = access[0]?.action === 's3:GetObject' && !caller.may(listing);
+      if (mayNotList && !(await services.s3.exists(asked.bucket, asked.key))) this.#permit(caller, listing);
       await services.s3.handle(request, response);
       return { output: undefined, units: {} };
     });
@@ -201,7 +198,7 @@ export class Endpoint {
   async #perform<T>(call: Call, perform: () => Promise<{ output: T; units: Units }>): Promise<T> {
     const { service, action, trace } = call;
     const { usage } = this.#options;
-    for (const access of call.access) call.caller.check(access);
+    for (const access of call.access) this.#permit(call.caller, access);
     try {
       const { output, units } = await this.#faulty(call, perform);
       usage.record(trace, service, action, units);
@@ -209,6 +206,16 @@ export class Endpoint {
     } catch (error) {
       const failedCondition = (error as Error).name === 'ConditionalCheckFailedException';
       usage.record(trace, service, action, failedCondition ? { writeUnits: 1 } : {});
+      throw error;
+    }
+  }
+
+  /** A denial is logged even where its function goes on without: on AWS nobody would hear of it. */
+  #permit(caller: Caller, access: Access): void {
+    try {
+      caller.check(access);
+    } catch (error) {
+      this.#log((error as Error).message);
       throw error;
     }
   }

@@ -90,9 +90,12 @@ const parameters = (query: string): Record<string, string> => {
   return all;
 };
 
-const textType = /^(text\/|application\/([^;]*\+)?(json|xml)\b|application\/javascript\b)/i;
+const textType = /^(text\/|application\/(json|xml|javascript)\s*(;|$))/i;
 
-/** Anything else comes as base64, form fields and bodies without a type included. */
+/**
+ * Anything else comes as base64: form fields, bodies without a type, and `application/vnd.api+json` (seen on AWS:
+ * ministackorg/ministack#766).
+ */
 const isText = (type: string | undefined, body: Buffer): boolean =>
   type !== undefined && textType.test(type) && isUtf8(body);
 

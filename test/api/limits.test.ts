@@ -43,8 +43,8 @@ describe('a body', () => {
     await api.call('POST', `workspaces/${id}/actions/lock`);
     const state = Buffer.from(text).toString('base64');
     expect((await api.post(`workspaces/${id}/state-versions`, { ...given, state })).status).toBe(201);
-    const most = document({ state: 'x'.repeat(6 * 1024 * 1024) });
-    await refused(413, /at most 6291456/, { body: most }, `workspaces/${id}/state-versions`);
+    const most = document({ state: 'x'.repeat(4_500_000) });
+    await refused(413, /at most 4500000/, { body: most }, `workspaces/${id}/state-versions`);
   });
 
   it('of a large variable is taken, however it is escaped', async () => {

@@ -3,6 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { networkOf } from '../../functions/api/admission.ts';
 import { type Count, RateLimit } from '../../functions/api/rate-limit.ts';
 import { type Api, startApi } from '../support/api.ts';
+import { runHelpers } from '../support/runs.ts';
+import { taskHelpers } from '../support/task-stages.ts';
 
 const limit = 30;
 
@@ -132,5 +134,37 @@ describe('the API', () => {
     const guesses = await Promise.all(Array.from({ length: 20 }, (_, i) => statuses(1, `sfu_guess-${i}`)));
     expect(guesses.flat().sort()).toEqual([...allOf(10, 401), ...allOf(10, 429)]);
     expect(await statuses(1, api.token)).toEqual([200]);
+  });
+
+  it('limits no callback of a run task by its address, and each task result by itself', async () => {
+    const runs = await runHelpers(api);
+    const help = await taskHelpers();
+    const task = await help.task();
+    const run = await runs.create((await runs.ready()).id);
+    const { result } = await help.stageOf(run.id, task.id);
+    await runs.bring(run.id, { status: 'post_plan_running' });
+    pass(0);
+    const { accessToken } = await help.ask(result);
+    const callback = async (token: string) => {
+      const body = { data: { type: 'task-results', attributes: { status: 'running' } } };
+      return (await api.call('PATCH', `task-results/${result}/callback`, { token, body })).status;
+    };
+    // The address has used up its second.
+    expect(await statuses(31, null)).toEqual([...allOf(30, 401), 429]);
+    const forged = (n: number) => accessToken.replace(/^sft_./, `sft_${n}`).replace(/\..*/, `.${'x'.repeat(43)}`);
+    expect(await callback(accessToken)).toBe(200);
+    const guesses = [];
+    for (let n = 0; n < 40; n++) guesses.push(await callback(forged(1)));
+    expect(guesses).toEqual([...allOf(30, 401), ...allOf(10, 429)]);
+    expect(await callback(accessToken)).toBe(200);
+    expect(await statuses(1, null)).toEqual([429]);
+  });
+
+  it('limits no run that reads state by its address', async () => {
+    pass(0);
+    expect(await statuses(31, null)).toEqual([...allOf(30, 401), 429]);
+    const ofRuns = Array.from({ length: 40 }, (_, n) => `sfr_${String(n).padStart(16, '0')}.plan.${'x'.repeat(43)}`);
+    const answers = await Promise.all(ofRuns.map((token) => statuses(1, token)));
+    expect(answers.flat()).toEqual(allOf(40, 401));
   });
 });

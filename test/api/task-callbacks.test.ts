@@ -237,12 +237,12 @@ describe('what a callback may say', () => {
     expect(told()).toEqual([]);
   });
 
-  it('is JSON, and not more than 5 MB of it', async () => {
+  it('is JSON, and not more than 4.5 MB of it', async () => {
     const { send, read } = await waiting();
     expect((await send('{"data":')).status).toBe(400);
-    const large = saying({ status: 'passed' }, [outcome({ body: 'x'.repeat(5 * 1024 * 1024) })]);
+    const large = saying({ status: 'passed' }, [outcome({ body: 'x'.repeat(4_500_000) })]);
     const answer = await send(large);
-    expect([answer.status, answer.body.errors[0].detail]).toEqual([413, expect.stringContaining('in parts')]);
+    expect([answer.status, answer.body.errors[0].detail]).toEqual([413, expect.stringContaining('at most 4500000')]);
     expect((await read()).status).toBe('pending');
   });
 });

@@ -57,3 +57,13 @@ it('is of its run and phase only, and kept as its hash', async () => {
   for (const wrong of ['', 'garbage', runner.api.token]) expect(await statusOf(wrong, 'heartbeat')).toBe(401);
   expect(JSON.stringify(await runner.help.store.getRun(one.run))).not.toContain(secret);
 });
+
+it('has an apply’s heartbeat bring a new address for a state that cannot be stored, when it asks', async () => {
+  const [planning, applying] = [await claim(), await runner.claim('apply')];
+  const asked = 'heartbeat?renew=errored-state';
+  expect((await runner.call(planning.token, asked)).body).toEqual({ signal: 'continue' });
+  expect((await runner.call(applying.token, 'heartbeat')).body).toEqual({ signal: 'continue' });
+  const { erroredStateUrl } = (await runner.call(applying.token, asked)).body;
+  const { uploadUrl } = (await runner.call(applying.token, 'errored-state')).body;
+  expect(new URL(erroredStateUrl).pathname).toBe(new URL(uploadUrl).pathname);
+});

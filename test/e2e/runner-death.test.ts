@@ -6,6 +6,7 @@ import { packFiles } from '../../functions/cli/archive.ts';
 import { Client, isFinalRun, type Resource, until } from '../../functions/cli/client.ts';
 import { type Platform, startPlatform, synthesizedApplication } from '../../infra/local/platform.ts';
 import type { Template } from '../../infra/local/template.ts';
+import { checkNothingWasDenied } from './support/denials.ts';
 import { type Runner, runners, send } from './support/runners.ts';
 
 /** The application as it is, but for the seconds in which a missed beat is noticed. */
@@ -33,6 +34,7 @@ describe.concurrent('a runner that dies in an apply ends its run as errored, kee
   });
   afterAll(async () => {
     await platform?.close();
+    checkNothingWasDenied(dataDir);
     rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 });
   });
 

@@ -7,6 +7,7 @@ import { functionProperties, permissionsOf, resources, roleOf } from './template
 
 const table = (...verbs: string[]) => verbs.map((verb) => `dynamodb:${verb} table`);
 const tableKey = ['kms:Decrypt key if kms:ViaService StringEquals dynamodb.region.amazonaws.com'];
+const storageKey = ['dynamodb', 's3'].map((service) => `${service}.region.amazonaws.com`).join();
 const objects = (action: 'GetObject' | 'PutObject', ...prefixes: string[]) =>
   prefixes.map((prefix) => `s3:${action} bucket/${prefix}/*`);
 const tasks = (...actions: string[]) =>
@@ -124,7 +125,13 @@ const expected: Record<FunctionId, string[]> = {
   Identity: ['kms:GetPublicKey identity-key'],
   Pending: [...enter, ...table('Query', 'DeleteItem'), tells],
   PlanQueued: launcher,
-  Fetching: [...enter, ...objects('GetObject', 'configurations'), 's3:ListBucket bucket'],
+  Fetching: [
+    ...table('GetItem', 'UpdateItem'),
+    `kms:Decrypt key if kms:ViaService StringEquals ${storageKey}`,
+    ...objects('GetObject', 'configurations'),
+    's3:ListBucket bucket',
+    ...answers(),
+  ],
   Planning: [...enter, tells],
   PolicyEvaluating: judgePolicies,
   PostPlanAwaitingDecision: [...enter, tells],
@@ -163,6 +170,20 @@ describe('permissions', () => {
     const ownLog = ['CreateLogStream', 'PutLogEvents'].map((action) => `logs:${action} ${log.Ref}`);
     const allowed = permissionsOf(role).filter((line) => !line.startsWith('Deny '));
     expect(allowed).toEqual([...expected[id], ...ownLog].sort());
+  });
+
+  it.each(functionIds)('%s may use the key of what it reads and writes', (id) => {
+    const allowed = permissionsOf(roleOf(id)).filter((line) => !line.startsWith('Deny '));
+    const may = (start: string) => allowed.some((line) => line.startsWith(start));
+    const key = (action: string, service: string) =>
+      allowed.some(
+        (line) =>
+          line.startsWith(`kms:${action} key`) &&
+          (!line.includes('kms:ViaService') || line.includes(`${service}.region.amazonaws.com`)),
+      );
+    if (may('dynamodb:')) expect(key('Decrypt', 'dynamodb')).toBe(true);
+    if (may('s3:GetObject')) expect(key('Decrypt', 's3')).toBe(true);
+    if (may('s3:PutObject')) expect(key('GenerateDataKey', 's3')).toBe(true);
   });
 
   it('lets nothing that changes items alter the audit trail', () => {

@@ -22,6 +22,8 @@ describe('settings', () => {
       runnerCpu: 1024,
       runnerMemoryMiB: 2048,
       runnerDiskGiB: 20,
+      runnerArchitecture: process.arch === 'arm64' ? 'arm64' : 'x86_64',
+      keyRotationDays: 2560,
       identityKeys: ['1'],
       logRetentionDays: 30,
       removalPolicy: 'retain',
@@ -54,6 +56,9 @@ describe('settings', () => {
   });
 
   it.each([
+    [{ runnerArchitecture: 'arm' }, 'runnerArchitecture: must be arm64 or x86_64'],
+    [{ runnerPublicIp: 'no' }, 'runnerPublicIp: must be true or false'],
+    [{ keyRotationDays: 30 }, 'keyRotationDays: must be at least 90'],
     [{ holdSecond: 5 }, 'holdSecond: there is no such setting'],
     [{ holdSeconds: 'soon' }, 'holdSeconds: must be a whole number (it is "soon")'],
     [{ holdSeconds: 1.5 }, 'holdSeconds: must be a whole number (it is 1.5)'],

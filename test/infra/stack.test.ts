@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import aslValidator from 'asl-validator';
 import { describe, expect, it } from 'vitest';
 import { functionIds } from '../../infra/functions.ts';
 import {
+  bundles,
   environmentOf,
   functionProperties,
   only,
@@ -91,10 +93,22 @@ const storageKey = () => {
 };
 
 describe('storage', () => {
-  it('keeps table, bucket and key when the stack goes', () => {
-    for (const resource of [only('AWS::DynamoDB::Table'), only('AWS::S3::Bucket'), storageKey()])
-      expect(resource, resource.id).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
-    expect(only('AWS::DynamoDB::Table').Properties).toMatchObject({ DeletionProtectionEnabled: true });
+  it('keeps table, bucket, key and logs when the stack goes, and nothing of a first deployment that failed', () => {
+    const kept = [
+      only('AWS::DynamoDB::Table'),
+      only('AWS::S3::Bucket'),
+      storageKey(),
+      ...resources('AWS::Logs::LogGroup'),
+    ];
+    for (const resource of kept)
+      expect(resource, resource.id).toMatchObject({
+        DeletionPolicy: 'RetainExceptOnCreate',
+        UpdateReplacePolicy: 'Retain',
+      });
+    const others = resources().filter(({ id }) => !kept.some((one) => one.id === id));
+    expect(others.filter(({ DeletionPolicy = 'Delete' }) => DeletionPolicy !== 'Delete')).toEqual([]);
+    // CloudFormation can take back none that is protected.
+    expect(only('AWS::DynamoDB::Table').Properties.DeletionProtectionEnabled ?? false).toBe(false);
   });
 
   it('has the table that functions/store/table.ts expects', () => {
@@ -206,6 +220,9 @@ describe('the HTTP API', () => {
     for (const limit of Object.values(own)) {
       expect(limit.ThrottlingRateLimit).toBeGreaterThan(all.ThrottlingRateLimit);
       expect(limit.ThrottlingBurstLimit).toBeGreaterThan(all.ThrottlingBurstLimit);
+      // What an account has in the younger regions (API Gateway: quotas).
+      expect(limit.ThrottlingRateLimit).toBeLessThanOrEqual(2500);
+      expect(limit.ThrottlingBurstLimit).toBeLessThanOrEqual(1250);
     }
   });
 
@@ -228,6 +245,25 @@ describe('the state machine', () => {
     expect(isValid).toBe(true);
   });
 
+  it('is patient where the account’s Lambda concurrency is used up, which is 10 in a new one', () => {
+    const states = (machine: unknown): Record<string, unknown>[] => {
+      const { States = {} } = machine as { States?: Record<string, Record<string, unknown>> };
+      return Object.values(States).flatMap((state) => [state, ...states(state.ItemProcessor ?? {})]);
+    };
+    const tasks = states(synthesizedMachine()).filter(({ Type }) => Type === 'Task');
+    expect(tasks.length).toBeGreaterThan(25);
+    for (const { Comment, Retry } of tasks) {
+      const first = (Retry as { ErrorEquals: string[]; MaxAttempts: number; MaxDelaySeconds: number }[]).find(
+        ({ ErrorEquals }) =>
+          ErrorEquals.some((name) => ['Lambda.TooManyRequestsException', 'States.ALL'].includes(name)),
+      );
+      expect([Comment, first]).toEqual([
+        Comment,
+        expect.objectContaining({ ErrorEquals: ['Lambda.TooManyRequestsException'], MaxAttempts: 60 }),
+      ]);
+    }
+  });
+
   it('logs what happens in executions, but none of their data', () => {
     expect(only('AWS::StepFunctions::StateMachine').Properties.LoggingConfiguration).toMatchObject({
       Level: 'ALL',
@@ -244,7 +280,7 @@ describe('runners', () => {
   it('are Fargate containers that cannot write but to their volume, and get time to stop', () => {
     expect(definition).toMatchObject({
       RequiresCompatibilities: ['FARGATE'],
-      RuntimePlatform: { CpuArchitecture: 'ARM64' },
+      RuntimePlatform: { CpuArchitecture: process.arch === 'arm64' ? 'ARM64' : 'X86_64' },
       Cpu: '1024',
       Memory: '2048',
     });
@@ -327,9 +363,30 @@ describe('operations', () => {
       resources('AWS::CloudWatch::Alarm')
         .map(({ id }) => id.replace(/^Operations|[0-9A-F]{8}$/g, ''))
         .sort(),
-    ).toEqual(['ExecutionsFailed', 'FunctionErrors', 'FunctionThrottles', 'LostEvents', 'SweepRepairs']);
+    ).toEqual(['ApiErrors', 'ExecutionsFailed', 'FunctionThrottles', 'LostEvents', 'SweepFailed', 'SweepRepairs']);
     for (const { id, Properties } of resources('AWS::CloudWatch::Alarm'))
       expect(Properties, id).toMatchObject({ TreatMissingData: 'notBreaching', AlarmDescription: expect.anything() });
+  });
+
+  it('count from the logs what no metric of AWS tells', () => {
+    const counted = resources('AWS::Logs::MetricFilter').map(({ Properties }) => {
+      const [{ MetricName, DefaultValue } = {}] = Properties.MetricTransformations as Record<string, unknown>[];
+      // A value for each line that does not match would be a metric to pay for.
+      expect(DefaultValue).toBeUndefined();
+      return [MetricName, Properties.FilterPattern, readable(Properties.LogGroupName).replace(/[0-9A-F]{8}$/, '')];
+    });
+    expect(counted).toEqual([
+      ['ApiErrors', '{ $.status = "5*" && ($.status != "503" || $.error != "-") }', 'HttpApiAccessLog'],
+      ['SweepRepairs', '"repaired"', 'SweepLog'],
+      ['FailedRepairs', '"repair failed"', 'SweepLog'],
+    ]);
+    const { Format } = only('AWS::ApiGatewayV2::Stage').Properties.AccessLogSettings as { Format: string };
+    expect(JSON.parse(Format)).toMatchObject({
+      status: '$context.status',
+      error: '$context.integrationErrorMessage',
+    });
+    const sweep = readFileSync(bundles.functions.Sweep.file, 'utf8');
+    for (const said of ['repaired', 'repair failed']) expect(sweep).toContain(`message:"${said}"`);
   });
 
   it('put up a dashboard that CloudWatch can read', () => {

@@ -39,7 +39,14 @@ interface PhaseRecord {
 }
 
 /** What to do to a request instead of answering it as usual. */
-export type Fault = 'refuse' | 'lose-answer' | 'fail' | 'expired' | undefined;
+export type Fault = 'refuse' | 'lose-answer' | 'fail' | 'expired' | 'credentials-ended' | 'request-timeout' | undefined;
+
+/** S3's own words (S3: error responses). */
+const refusals: Partial<Record<Exclude<Fault, undefined>, string>> = {
+  'credentials-ended': '<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>',
+  'request-timeout':
+    '<Error><Code>RequestTimeout</Code><Message>Your socket connection to the server was not read from or written to within the timeout period.</Message></Error>',
+};
 
 export class ControlPlane {
   readonly objects = new Map<string, Buffer>();
@@ -150,6 +157,8 @@ export class ControlPlane {
     const body = Buffer.concat(chunks);
     if (fault === 'fail') return this.#answer(response, 503, { error: 'try again' });
     if (fault === 'expired') return this.#answer(response, 403, { error: 'Request has expired' });
+    const refused = fault && refusals[fault];
+    if (refused) return void response.writeHead(400, { 'content-type': 'application/xml' }).end(refused);
     const [status, answer] = url.pathname.startsWith('/objects/')
       ? this.#object(method, url, request, body)
       : this.#call(url, request, body);
@@ -203,7 +212,9 @@ export class ControlPlane {
         return this.#log(record, Number(url.searchParams.get('offset')), body, beat);
       case 'heartbeat':
         record.heartbeats++;
-        return [200, beat];
+        return url.searchParams.get('renew') === 'errored-state'
+          ? [200, { ...beat, erroredStateUrl: this.presigned(`${record.job.runId}/errored-state`) }]
+          : [200, beat];
       case 'uploads':
         return this.#uploads(record, JSON.parse(body.toString()) as UploadsRequest);
       case 'state-versions':

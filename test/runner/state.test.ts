@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Client } from '../../functions/runner/client.ts';
 import { Control } from '../../functions/runner/control.ts';
 import { readKeptState } from '../../functions/runner/kept-state.ts';
+import { RefugeAddress } from '../../functions/runner/refuge-address.ts';
 import { StateKeeper } from '../../functions/runner/state.ts';
 import { ControlPlane } from './control-plane.ts';
 import { jobFor, keptStateKey } from './support.ts';
@@ -15,6 +16,7 @@ let directory: string;
 let file: string;
 let plane: ControlPlane;
 let keeper: StateKeeper;
+let refuge: RefugeAddress;
 const kept = () => join(directory, 'kept', 'run.tfstate');
 
 const state = (serial: number, resources: string[] = []): string =>
@@ -31,8 +33,9 @@ beforeEach(async () => {
   plane.offer(job);
   const control = new Control();
   const client = new Client(plane.url, job.token, control.over, () => control.end());
-  const { runId, erroredStateUrl: url, keptStateKey: key } = job;
-  keeper = new StateKeeper(file, client, control, { url, runId, key, file: kept() });
+  const { runId, erroredStateUrl, keptStateKey: key } = job;
+  refuge = new RefugeAddress(erroredStateUrl);
+  keeper = new StateKeeper(file, client, control, { address: refuge, runId, key, file: kept() });
 });
 afterEach(async () => {
   await plane.stop();
@@ -139,7 +142,10 @@ describe('a state that cannot become the workspace’s', () => {
     expect(plane.violations.splice(0)).toHaveLength(1);
   });
 
-  it('goes to a fresh address when the first one has run out', async () => {
+  it.each([
+    ['has run out', 'expired'],
+    ['was signed by credentials that have ended', 'credentials-ended'],
+  ] as const)('goes to a fresh address when the first one %s', async (_, how) => {
     await keeper.watch();
     writeFileSync(file, state(1, ['a']));
     refuse();
@@ -147,11 +153,24 @@ describe('a state that cannot become the workspace’s', () => {
     plane.fault = (path) => {
       if (path !== '/objects/run-1234567890abcdef/errored-state' || expired) return undefined;
       expired = true;
-      return 'expired';
+      return how;
     };
     expect(await keeper.finish()).toMatchObject({ unsaved: { serial: 1 } });
     expect(errored()).toBe(state(1, ['a']));
     expect(plane.calls).toContain('POST /runner/v1/errored-state');
+    plane.violations.splice(0);
+  });
+
+  it('goes to the address that a heartbeat has renewed, also while the control plane does not answer', async () => {
+    await keeper.watch();
+    writeFileSync(file, state(1, ['a']));
+    refuse();
+    const spent = new URL(refuge.url ?? '').pathname;
+    refuge.renew(plane.presigned('renewed'));
+    plane.fault = (path) => (path === spent || path.endsWith('errored-state') ? 'credentials-ended' : undefined);
+    expect(await keeper.finish()).toMatchObject({ unsaved: { serial: 1 } });
+    expect(plane.objects.get('renewed')?.toString()).toBe(state(1, ['a']));
+    expect(existsSync(kept())).toBe(false);
     plane.violations.splice(0);
   });
 
@@ -196,17 +215,30 @@ describe('a state that cannot become the workspace’s', () => {
     plane.violations.splice(0);
   });
 
-  it('is announced once more when its address has run out on the way', async () => {
+  it.each([
+    ['has run out', 'expired'],
+    ['was signed by credentials that have ended', 'credentials-ended'],
+  ] as const)('is announced once more when its address %s on the way', async (_, how) => {
     await keeper.watch();
     writeFileSync(file, state(1, ['a']));
     let expired = false;
     plane.fault = (path) => {
       if (!path.startsWith('/objects/') || expired) return undefined;
       expired = true;
-      return 'expired';
+      return how;
     };
     expect(await keeper.finish()).toEqual({ stateVersionId: 'sv-1', problem: undefined });
     expect(posts()).toBe(2);
     plane.violations.splice(0);
+  });
+
+  it('is uploaded again when storage says that it took too long (400 RequestTimeout)', async () => {
+    await keeper.watch();
+    writeFileSync(file, state(1, ['a']));
+    let slow = 2;
+    plane.fault = (path) => (path.startsWith('/objects/') && slow-- > 0 ? 'request-timeout' : undefined);
+    expect(await keeper.finish()).toEqual({ stateVersionId: 'sv-1', problem: undefined });
+    expect(plane.current()?.content?.toString()).toBe(state(1, ['a']));
+    expect(posts()).toBe(1);
   });
 });

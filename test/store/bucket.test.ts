@@ -121,6 +121,9 @@ it('asks again when S3 is busy, and says what it was doing when that does not he
   await bucket.putObject('runs/busy', 'here');
   storage.busy(2);
   expect(text(await bucket.getObject('runs/busy'))).toBe('here');
+  storage.busy(2, 'RequestTimeout');
+  await bucket.putObject('runs/busy', 'here again');
+  expect(text(await bucket.getObject('runs/busy'))).toBe('here again');
   storage.busy(100);
   await expect(bucket.getObject('runs/busy')).rejects.toThrow(/reading runs\/busy: HTTP 503/);
   storage.busy(0);

@@ -140,6 +140,18 @@ it('an apply stays queued while ECS has no room, and can be canceled meanwhile',
   expect(aws.sent.at(-1)).toMatchObject({ action: 'SendTaskFailure', input: { error: 'Canceled' } });
 });
 
+it.each([
+  ['true', true],
+  ['false', false],
+])('a container has a public address where its network needs one: %s', async (setting, hasPublicIp) => {
+  const before = process.env.ASSIGN_PUBLIC_IP;
+  process.env.ASSIGN_PUBLIC_IP = setting;
+  await open({ status: 'pending', current: true });
+  await planQueued();
+  process.env.ASSIGN_PUBLIC_IP = before;
+  expect(containers().map((one) => one.hasPublicIp)).toEqual([hasPublicIp]);
+});
+
 it('anything else that RunTask says is no matter of waiting', async () => {
   await open({ status: 'pending', current: true });
   aws.refusal = { __type: 'InvalidParameterException', message: 'TaskDefinition is inactive' };

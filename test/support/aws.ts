@@ -14,6 +14,7 @@ export interface SentTask {
 }
 
 export interface StartedContainer {
+  hasPublicIp?: boolean;
   arn: string;
   startedBy: string;
   environment: Record<string, string>;
@@ -67,6 +68,7 @@ const itemsIn = ({ Item, Items = [], Responses = {} }: Record<string, unknown>):
 };
 
 interface EcsInput {
+  networkConfiguration: { awsvpcConfiguration: { assignPublicIp: 'ENABLED' | 'DISABLED' } };
   startedBy: string;
   desiredStatus: string;
   task: string;
@@ -88,6 +90,7 @@ const containers = ({ containers: all, refusal }: Aws, action: string, input: Ec
     const started: StartedContainer = {
       arn: `arn:aws:ecs:us-east-1:000000000000:task/c/${all.length + 1}`,
       startedBy: input.startedBy,
+      hasPublicIp: input.networkConfiguration.awsvpcConfiguration.assignPublicIp === 'ENABLED',
       createdAt: Date.now() / 1000,
       environment: Object.fromEntries(environment.map(({ name, value }) => [name, value])),
     };
@@ -253,6 +256,7 @@ export const startAws = async (): Promise<Aws> => {
     NOTIFY_FUNCTION: 'NotifyFunction',
     SUBNETS: 'subnet-1',
     SECURITY_GROUPS: 'sg-1',
+    ASSIGN_PUBLIC_IP: 'true',
     PUBLIC_URL: 'http://127.0.0.1:1',
     STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:000000000000:stateMachine:runs',
   });

@@ -12,8 +12,11 @@ import { readSignature, sha256, verify } from '../../infra/local/signature.ts';
 export interface Storage {
   /** `<service> <action or method and path>` of each call, in order. */
   calls: string[];
-  /** Answers the next n calls with 503, as S3 does when it wants to be asked more slowly. */
-  busy(n: number): void;
+  /**
+   * Answers the next n calls with 503, as S3 does when it wants to be asked more slowly, or with 400, as when a body did
+   * not come in time.
+   */
+  busy(n: number, code?: 'SlowDown' | 'RequestTimeout'): void;
   close(): Promise<void>;
 }
 
@@ -37,6 +40,7 @@ export const startStorage = async (): Promise<Storage> => {
   ]);
   await s3.ensureBucket('stepform-test');
   let refusals = 0;
+  let refusal = 'SlowDown';
   const calls: string[] = [];
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -65,7 +69,7 @@ export const startStorage = async (): Promise<Storage> => {
     if (refusals > 0) {
       refusals--;
       request.resume();
-      response.writeHead(503).end('<Error><Code>SlowDown</Code></Error>');
+      response.writeHead(refusal === 'SlowDown' ? 503 : 400).end(`<Error><Code>${refusal}</Code></Error>`);
       return;
     }
     handle(request, response).catch((error: Error) => {
@@ -90,8 +94,9 @@ export const startStorage = async (): Promise<Storage> => {
   });
   return {
     calls,
-    busy: (n) => {
+    busy: (n, code = 'SlowDown') => {
       refusals = n;
+      refusal = code;
     },
     close: async () => {
       server.closeAllConnections();

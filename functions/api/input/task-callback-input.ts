@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { reportedStatuses, tagLevels } from '../../run/task-stages.ts';
-import { type GivenOutcome, maxOutcomeBytes, mostOutcomes } from '../../store/run-tasks/task-outcomes.ts';
+import { type GivenOutcome, mostOutcomes } from '../../store/run-tasks/task-outcomes.ts';
 import { maxMessage } from '../../store/run-tasks/task-results.ts';
 import type { ApiRequest } from '../request.ts';
 import { check, text } from './validation.ts';
@@ -65,8 +65,6 @@ const body = v.object({
   /** Where the vendor's page has it. */
   relationships,
 });
-
-export const maxCallbackBytes = maxOutcomeBytes;
 
 const outcomeOf = ({ attributes }: v.InferOutput<typeof outcome>): GivenOutcome => ({
   outcomeId: attributes['outcome-id'],

@@ -64,7 +64,7 @@ export const startRunner = async (run: Run, phase: PhaseName, secret: string): P
           awsvpcConfiguration: {
             subnets: environment.subnets,
             securityGroups: environment.securityGroups,
-            assignPublicIp: 'ENABLED',
+            assignPublicIp: environment.assignPublicIp ? 'ENABLED' : 'DISABLED',
           },
         },
         overrides: {

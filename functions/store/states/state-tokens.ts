@@ -22,6 +22,12 @@ export const stateTokenOf = (runId: string, phase: PhaseName, runnerToken: strin
 
 export const isStateToken = (secret: string): boolean => secret.startsWith(prefix);
 
+/** The run that a token says it is of; undefined when it is no such token. */
+export const runIdIn = (secret: string): string | undefined => {
+  const [, characters] = form.exec(secret) ?? [];
+  return characters && `run-${characters}`;
+};
+
 /** The run whose Terraform shows the token; undefined when the token is not known or its phase is over. 1 read. */
 export const findRunOfStateToken = async (secret: string): Promise<Run | undefined> => {
   const [, characters, name] = form.exec(secret) ?? [];

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { until } from '../../../functions/cli/client.ts';
+import { checkNothingWasDenied } from './denials.ts';
 import { runners, send } from './runners.ts';
 
 /** What `npm start` writes into `local.json`. */
@@ -89,7 +90,11 @@ export class PlatformProcess {
     await this.stop();
     // The next start would find them; there is none.
     for (const runner of runners(this.dataDir)) send(runner, 'SIGKILL');
-    // What was killed just now may still have been writing there.
-    await rm(this.dataDir, { recursive: true, force: true, maxRetries: 10 });
+    try {
+      checkNothingWasDenied(this.dataDir);
+    } finally {
+      // What was killed just now may still have been writing there.
+      await rm(this.dataDir, { recursive: true, force: true, maxRetries: 10 });
+    }
   }
 }

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { type Local, PlatformProcess } from './platform.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    platform: Pick<Local, 'url' | 'organization' | 'token'> & Partial<Local>;
+    /** `dataDir`: where a platform on this machine has its logs. */
+    platform: Pick<Local, 'url' | 'organization' | 'token'> & Partial<Local> & { dataDir?: string };
   }
 }
 
@@ -15,10 +17,11 @@ declare module 'vitest' {
 export default async (project: TestProject) => {
   const given = process.env.STEPFORM_E2E;
   if (given) {
-    project.provide('platform', JSON.parse(readFileSync(given, 'utf8')) as Local);
+    const local = JSON.parse(readFileSync(given, 'utf8')) as Local;
+    project.provide('platform', { ...local, dataDir: dirname(given) });
     return;
   }
   const platform = await PlatformProcess.start();
-  project.provide('platform', platform.local);
+  project.provide('platform', { ...platform.local, dataDir: platform.dataDir });
   return () => platform.remove();
 };

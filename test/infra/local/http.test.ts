@@ -97,7 +97,7 @@ describe('an event', () => {
 
   it.each([
     ['application/json', '{"é":1}', false],
-    ['application/vnd.api+json; charset=utf-8', '{}', false],
+    ['application/vnd.api+json; charset=utf-8', '{}', true],
     ['text/plain', 'hi', false],
     ['application/octet-stream', 'hi', true],
     ['application/x-www-form-urlencoded', 'a=1', true],

@@ -11,8 +11,8 @@ import {
 import { extendWait } from '../../../store/runs/task-tokens.ts';
 import { type Answer, ok } from '../../answer.ts';
 import { taskResultDocument } from '../../documents/task-stages.ts';
-import { ApiError, conflict, unauthorized, unavailable, unprocessable } from '../../errors.ts';
-import { maxCallbackBytes, readCallback, type Said } from '../../input/task-callback-input.ts';
+import { conflict, unauthorized, unavailable, unprocessable } from '../../errors.ts';
+import { readCallback, type Said } from '../../input/task-callback-input.ts';
 import { limits } from '../../limits.ts';
 import { authenticateTask } from '../../permissions/auth.ts';
 import type { ApiRequest } from '../../request.ts';
@@ -63,10 +63,6 @@ const record = async (id: string, run: Run | undefined, said: Said): Promise<Tas
 const callback = async (request: ApiRequest): Promise<Answer> => {
   const { result, run } = await authenticateTask(request);
   if (request.params.result !== result.id) throw unauthorized();
-  if (request.bytes > maxCallbackBytes) {
-    const detail = `A callback has at most ${maxCallbackBytes} bytes; send its outcomes in parts, with status running.`;
-    throw new ApiError(413, [{ title: 'payload too large', detail }]);
-  }
   const recorded = await record(result.id, run, readCallback(request));
   if (recorded.status === 'running' && recorded.token) await extendWait(recorded.token);
   // The first try may have died between its write and this. Nobody waits for one that is unreachable.

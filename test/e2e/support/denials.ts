@@ -1,0 +1,20 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** As IAM words it; the local endpoint logs each one, also where the function that was denied goes on without. */
+const denial = /\S+ \S+ is not authorized to perform: \S+ on resource: \S+/g;
+
+/** What IAM has denied on a platform so far: one line per caller, action and resource. */
+export const denials = (dataDir: string): string[] => {
+  const logs = join(dataDir, 'logs');
+  const found = (existsSync(logs) ? readdirSync(logs) : []).flatMap(
+    (name) => readFileSync(join(logs, name), 'utf8').match(denial) ?? [],
+  );
+  return [...new Set(found)];
+};
+
+/** @throws {Error} that names every permission that is missing in infra/permissions.ts */
+export const checkNothingWasDenied = (dataDir: string, before: string[] = []): void => {
+  const added = denials(dataDir).filter((line) => !before.includes(line));
+  if (added.length) throw new Error(`Denied by IAM, so missing in infra/permissions.ts:\n${added.join('\n')}`);
+};

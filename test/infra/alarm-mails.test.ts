@@ -1,0 +1,59 @@
+import { Template } from 'aws-cdk-lib/assertions';
+import { App } from 'aws-cdk-lib/core';
+import { describe, expect, it } from 'vitest';
+import { readSettings } from '../../infra/settings.ts';
+import { Platform } from '../../infra/stack.ts';
+import { bundles } from './template.ts';
+
+interface Statement {
+  Effect: string;
+  Action: string | string[];
+  Principal: unknown;
+  Resource: unknown;
+  Condition?: Record<string, Record<string, unknown>>;
+}
+
+describe('with an alarm recipient', () => {
+  const stack = new Platform(
+    new App({ analyticsReporting: false }),
+    readSettings({ alarmEmail: 'ops@example.com' }),
+    bundles,
+  );
+  const template = Template.fromStack(stack);
+  const [topic = ''] = Object.keys(template.findResources('AWS::SNS::Topic'));
+  const ofThisAccount = { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } };
+
+  it('CloudWatch may publish: the topic’s policy replaces the default one', () => {
+    const [policy] = Object.values(template.findResources('AWS::SNS::TopicPolicy'));
+    const statements = policy?.Properties.PolicyDocument.Statement as Statement[];
+    expect(policy?.Properties.Topics).toEqual([{ Ref: topic }]);
+    const allowed = statements.filter(({ Effect }) => Effect === 'Allow');
+    expect(allowed).toHaveLength(1);
+    expect(allowed).toMatchObject([
+      {
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+        Action: 'sns:Publish',
+        Resource: { Ref: topic },
+        Condition: ofThisAccount,
+      },
+    ]);
+    expect(statements.filter(({ Effect }) => Effect === 'Deny')).toMatchObject([
+      { Action: 'sns:Publish', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
+    ]);
+  });
+
+  it('CloudWatch may use the key that the topic is encrypted with', () => {
+    const statements = Object.values(template.findResources('AWS::KMS::Key')).flatMap(
+      ({ Properties }) => Properties.KeyPolicy.Statement as Statement[],
+    );
+    expect(
+      statements.filter(({ Principal }) => JSON.stringify(Principal).includes('cloudwatch.amazonaws.com')),
+    ).toMatchObject([{ Action: ['kms:Decrypt', 'kms:GenerateDataKey'], Condition: ofThisAccount }]);
+  });
+
+  it('every alarm sends', () => {
+    const alarms = Object.entries(template.findResources('AWS::CloudWatch::Alarm'));
+    expect(alarms.length).toBeGreaterThan(4);
+    for (const [id, { Properties }] of alarms) expect([id, Properties.AlarmActions]).toEqual([id, [{ Ref: topic }]]);
+  });
+});

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Template } from 'aws-cdk-lib/assertions';
+import { App } from 'aws-cdk-lib/core';
+import { describe, expect, it } from 'vitest';
+import { readSettings } from '../../infra/settings.ts';
+import { Platform } from '../../infra/stack.ts';
+import { bundles } from './template.ts';
+
+const deployed = (context: Record<string, unknown>) => {
+  const app = new App({ analyticsReporting: false });
+  const stack = new Platform(app, readSettings(context), bundles);
+  const template = Template.fromStack(stack);
+  const [definition] = Object.values(template.findResources('AWS::ECS::TaskDefinition'));
+  const manifest = app.synth().artifacts.find(({ id }) => id.endsWith('.assets'))?.manifest.properties as {
+    file: string;
+  };
+  const assets = JSON.parse(readFileSync(join(app.outdir, manifest.file), 'utf8')) as {
+    dockerImages: Record<string, { source: { platform: string } }>;
+  };
+  return {
+    processor: definition?.Properties.RuntimePlatform.CpuArchitecture as string,
+    image: Object.values(assets.dockerImages).map(({ source }) => source.platform),
+    publicIp: ['PlanQueued', 'ApplyQueued', 'RunnerStopped', 'Sweep'].map(
+      (id) => template.toJSON().Resources[`${id}Function`].Properties.Environment.Variables.ASSIGN_PUBLIC_IP,
+    ),
+  };
+};
+
+const network = { vpcId: 'vpc-0a1b2c3d', subnetIds: 'subnet-0a1b2c3d' };
+const onAll = (value: string) => Array<string>(4).fill(value);
+
+describe('runners', () => {
+  it('are built for, and run on, the processor of the machine that deploys', () => {
+    const here = process.arch === 'arm64' ? ['ARM64', 'linux/arm64'] : ['X86_64', 'linux/amd64'];
+    const { processor, image } = deployed({});
+    expect([processor, ...image]).toEqual(here);
+  });
+
+  it.each([
+    ['arm64', 'ARM64', 'linux/arm64'],
+    ['x86_64', 'X86_64', 'linux/amd64'],
+  ])('are built for, and run on, the processor that is set: %s', (runnerArchitecture, processor, platform) => {
+    expect(deployed({ runnerArchitecture })).toMatchObject({ processor, image: [platform] });
+  });
+
+  it('get a public address where the network has no other way out: in the new one', () => {
+    expect(deployed({}).publicIp).toEqual(onAll('true'));
+    expect(deployed(network).publicIp).toEqual(onAll('false'));
+  });
+
+  it('get one in an existing network when it is asked for', () => {
+    expect(deployed({ ...network, runnerPublicIp: 'true' }).publicIp).toEqual(onAll('true'));
+  });
+});
