@@ -11,190 +11,190 @@ export interface FunctionSpec {
 
 export const functions = {
   Api: {
-    entry: 'functions/api/handler.ts',
+    entry: 'functions/api/functions/api.ts',
     description: 'The public API (HCP Terraform API v2): workspaces and runs',
     // API Gateway gives up after 30 s; the function answers before.
     timeoutSeconds: 29,
   },
   States: {
-    entry: 'functions/api/states.ts',
+    entry: 'functions/api/functions/states.ts',
     description: 'The public API: locks, state versions and their outputs',
     timeoutSeconds: 29,
   },
   Access: {
-    entry: 'functions/api/access.ts',
+    entry: 'functions/api/functions/access.ts',
     description: 'The public API: accounts, tokens, teams, organizations, projects, agent pools',
     timeoutSeconds: 29,
   },
   SignIn: {
-    entry: 'functions/api/sign-in.ts',
+    entry: 'functions/api/functions/sign-in.ts',
     description: 'Signing in: terraform login, and the issuer that people sign in at',
     timeoutSeconds: 29,
   },
   Settings: {
-    entry: 'functions/api/settings.ts',
+    entry: 'functions/api/functions/settings.ts',
     description:
       'The public API: settings of workspaces, variables and sets of them, tags, run triggers, notifications',
     timeoutSeconds: 29,
   },
   Governance: {
-    entry: 'functions/api/governance.ts',
+    entry: 'functions/api/functions/governance.ts',
     description: 'The public API: run tasks, policies, cost estimates',
     timeoutSeconds: 29,
   },
   Logs: {
-    entry: 'functions/api/logs.ts',
+    entry: 'functions/runs/logs-handler.ts',
     description: 'Logs of plans and applies, while they are written and after',
     timeoutSeconds: 29,
   },
   Runner: {
-    entry: 'functions/callbacks/runner.ts',
+    entry: 'functions/runner-api/handler.ts',
     description: 'The runner protocol',
     timeoutSeconds: 29,
   },
   Agent: {
-    entry: 'functions/callbacks/agent.ts',
+    entry: 'functions/agents/handler.ts',
     description: 'The agent protocol: jobs for machines of their owners',
     timeoutSeconds: 29,
   },
   Identity: {
-    entry: 'functions/identity/handler.ts',
+    entry: 'functions/workload-identity/handler.ts',
     description: 'What workload identity tokens are verified with (OpenID Connect discovery)',
     timeoutSeconds: 10,
   },
   Web: {
-    entry: 'functions/web/handler.ts',
+    entry: 'functions/web-server/handler.ts',
     description: 'The web page: its document and assets',
     timeoutSeconds: 10,
   },
   Pending: {
-    entry: 'functions/tasks/pending.ts',
+    entry: 'functions/lifecycle/pending.ts',
     description: 'State Pending: waits for the turn in the queue',
     timeoutSeconds: 30,
   },
   Fetching: {
-    entry: 'functions/tasks/fetching.ts',
+    entry: 'functions/lifecycle/fetching.ts',
     description: 'State Fetching: waits for the configuration',
     timeoutSeconds: 30,
   },
   TaskStageDone: {
-    entry: 'functions/tasks/task-stage-done.ts',
+    entry: 'functions/lifecycle/task-stage-done.ts',
     description: 'States …TasksDone: whether a stage of run tasks has passed',
     timeoutSeconds: 30,
   },
   PlanQueued: {
-    entry: 'functions/tasks/plan-queued.ts',
+    entry: 'functions/lifecycle/plan-queued.ts',
     description: 'State PlanQueued: starts a runner for the plan',
     timeoutSeconds: 30,
   },
   Planning: {
-    entry: 'functions/tasks/planning.ts',
+    entry: 'functions/lifecycle/planning.ts',
     description: 'State Planning: waits for terraform plan',
     timeoutSeconds: 30,
   },
   PolicyEvaluating: {
-    entry: 'functions/tasks/policy-evaluating.ts',
+    entry: 'functions/lifecycle/policy-evaluating.ts',
     description: 'State PolicyEvaluating: OPA evaluates policy sets',
-    // OPA has 240 s and 1 GiB (functions/policies/evaluate-run.ts).
+    // OPA has 240 s and 1 GiB (functions/policies/engine/evaluate-run.ts).
     timeoutSeconds: 300,
     memoryMiB: 2048,
   },
   PostPlanAwaitingDecision: {
-    entry: 'functions/tasks/post-plan-awaiting-decision.ts',
+    entry: 'functions/lifecycle/post-plan-awaiting-decision.ts',
     description: 'State PostPlanAwaitingDecision: waits for a person to override',
     timeoutSeconds: 30,
   },
   CostEstimating: {
-    entry: 'functions/tasks/cost-estimating.ts',
+    entry: 'functions/lifecycle/cost-estimating.ts',
     description: 'State CostEstimating: what the plan costs',
     timeoutSeconds: 60,
   },
   PolicyChecking: {
-    entry: 'functions/tasks/policy-checking.ts',
+    entry: 'functions/lifecycle/policy-checking.ts',
     description: 'State PolicyChecking: checks policy sets with three levels',
-    // OPA has 240 s and 1 GiB (functions/policies/evaluate-run.ts).
+    // OPA has 240 s and 1 GiB (functions/policies/engine/evaluate-run.ts).
     timeoutSeconds: 300,
     memoryMiB: 2048,
   },
   PolicyOverride: {
-    entry: 'functions/tasks/policy-override.ts',
+    entry: 'functions/lifecycle/policy-override.ts',
     description: 'State PolicyOverride: waits for a person to override',
     timeoutSeconds: 30,
   },
   NeedsConfirmation: {
-    entry: 'functions/tasks/needs-confirmation.ts',
+    entry: 'functions/lifecycle/needs-confirmation.ts',
     description: 'State NeedsConfirmation: waits for a person',
     timeoutSeconds: 30,
   },
   PlannedAndSaved: {
-    entry: 'functions/tasks/planned-and-saved.ts',
+    entry: 'functions/lifecycle/planned-and-saved.ts',
     description: 'State PlannedAndSaved: keeps a plan for a person',
     timeoutSeconds: 30,
   },
   Confirmed: {
-    entry: 'functions/tasks/confirmed.ts',
+    entry: 'functions/lifecycle/confirmed.ts',
     description: 'State Confirmed: a saved plan waits for its turn',
     timeoutSeconds: 30,
   },
   ApplyQueued: {
-    entry: 'functions/tasks/apply-queued.ts',
+    entry: 'functions/lifecycle/apply-queued.ts',
     description: 'State ApplyQueued: hands the apply to a runner',
     timeoutSeconds: 30,
   },
   Applying: {
-    entry: 'functions/tasks/applying.ts',
+    entry: 'functions/lifecycle/applying.ts',
     description: 'State Applying: waits for terraform apply',
     timeoutSeconds: 30,
   },
   RunTask: {
-    entry: 'functions/tasks/run-task.ts',
+    entry: 'functions/lifecycle/run-task.ts',
     description: 'State RunTask: asks a run task and waits for its result',
     // A task that does not answer is asked again for about a minute and a half.
     timeoutSeconds: 150,
   },
   TaskUnanswered: {
-    entry: 'functions/tasks/task-unanswered.ts',
+    entry: 'functions/lifecycle/task-unanswered.ts',
     description: 'State TaskUnanswered: records why there is no result',
     timeoutSeconds: 30,
   },
   Complete: {
-    entry: 'functions/tasks/complete.ts',
+    entry: 'functions/lifecycle/complete.ts',
     description: 'The one finisher: final status, lock released, next run started',
     timeoutSeconds: 30,
   },
   ExecutionStopped: {
-    entry: 'functions/events/execution-stopped.ts',
+    entry: 'functions/orchestration/execution-stopped.ts',
     description: 'Finishes runs whose execution was stopped, failed or timed out',
     timeoutSeconds: 30,
   },
   Notify: {
-    entry: 'functions/events/notify.ts',
+    entry: 'functions/notifications/handler.ts',
     description: 'Tells people of runs: notification configurations of workspaces',
     // Destinations are called side by side, each for 10 s at most.
     timeoutSeconds: 60,
   },
   RunnerStopped: {
-    entry: 'functions/events/runner-stopped.ts',
+    entry: 'functions/orchestration/runner-stopped.ts',
     description: 'Ends the phase of a runner whose container is gone',
     timeoutSeconds: 30,
   },
   ConfigurationUploaded: {
-    entry: 'functions/events/configuration-uploaded.ts',
+    entry: 'functions/orchestration/configuration-uploaded.ts',
     description: 'Marks a configuration version uploaded and starts its run',
     timeoutSeconds: 30,
   },
   RunApplied: {
-    entry: 'functions/events/run-applied.ts',
+    entry: 'functions/orchestration/run-applied.ts',
     description: 'Queues the runs that an apply sets off in other workspaces',
     timeoutSeconds: 60,
   },
   Sweep: {
-    entry: 'functions/events/sweep.ts',
+    entry: 'functions/orchestration/sweep.ts',
     description: 'Repairs what events and interrupted handlers left behind, every minute',
     timeoutSeconds: 60,
   },
   Bootstrap: {
-    entry: 'functions/events/bootstrap.ts',
+    entry: 'functions/people/organizations/bootstrap.ts',
     description: 'Creates the first organization and its owner; invoked by an operator',
     timeoutSeconds: 30,
   },

@@ -4,7 +4,7 @@ import * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { meantErrors } from '../functions/run/lifecycle.ts';
-import { type Arns, builders, days, detour, inTime, missedHeartbeat, outcomes } from './states.ts';
+import { type Arns, builders, days, detour, inTime, missedHeartbeat, outcomes } from './state-builders.ts';
 
 /**
  * Functions behind the machine's states, named like the state; `RunTask` and `TaskUnanswered` are the states of a

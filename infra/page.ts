@@ -4,7 +4,7 @@ import { basename, extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
-import type { PageFile, PageFiles } from '../functions/web/files.ts';
+import type { PageFile, PageFiles } from '../functions/web-server/files.ts';
 
 const types: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',

@@ -3,7 +3,7 @@ import { readCidr } from '../functions/outbound/addresses.ts';
 import { shortestRetentionDays } from '../functions/run/retention.ts';
 import { organizationEntries, organizationProblems } from './organizations.ts';
 import { signInEntries, signInProblems } from './sign-in.ts';
-import { texts, yesOrNo } from './texts.ts';
+import { texts, yesOrNo } from './text-list.ts';
 
 /**
  * What an operator may choose, in the `context` of cdk.json or as `cdk deploy -c name=value`. Durations are seconds

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { SignInSettings } from '../functions/environment.ts';
-import { texts, yesOrNo } from './texts.ts';
+import { texts, yesOrNo } from './text-list.ts';
 
 /** Settings of the issuer that people sign in at (OpenID Connect), and what the functions read of them. */
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Bundles } from './bundle.ts';
-import { locked } from './lock.ts';
+import { locked } from './file-lock.ts';
 
 /**
  * Makes bundles and CloudFormation template, for the CDK command line, the local platform and the tests alike. Needs

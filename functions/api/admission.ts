@@ -1,9 +1,9 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { environment } from '../environment.ts';
+import { resultIdIn } from '../run-tasks/results.ts';
+import { runIdIn } from '../states/tokens.ts';
 import { hashSecret } from '../store/id.ts';
 import { countRequests } from '../store/request-counts.ts';
-import { resultIdIn } from '../store/run-tasks/task-results.ts';
-import { runIdIn } from '../store/states/state-tokens.ts';
 import { type Answer, json } from './answer.ts';
 import { tooMany } from './errors.ts';
 import { type Admission, RateLimit } from './rate-limit.ts';

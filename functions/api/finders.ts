@@ -1,25 +1,25 @@
+import { type Agent, getAgent } from '../agents/agents.ts';
+import { type AgentPool, getAgentPool } from '../agents/records.ts';
+import { type ConfigurationVersion, getConfigurationVersion } from '../configurations/records.ts';
+import { getOrganization, type Organization } from '../people/organizations/records.ts';
+import { getPolicy, type Policy } from '../policies/records.ts';
+import { getPolicySet, type PolicySet } from '../policies/set-records.ts';
+import { getPolicySetVersion, type PolicySetVersion } from '../policies/set-version-records.ts';
+import { getProject, type Project } from '../projects/records.ts';
 import type { Run } from '../run/run.ts';
-import { getOrganization, type Organization } from '../store/access/organizations.ts';
-import { type AgentPool, getAgentPool } from '../store/agents/agent-pools.ts';
-import { type Agent, getAgent } from '../store/agents/agents.ts';
+import { getTask, type Task } from '../run-tasks/records.ts';
+import { runOfComment, runOfEvent } from '../runs/events.ts';
+import { getRun } from '../runs/records.ts';
+import { getRunTrigger, type RunTrigger } from '../runs/triggers.ts';
+import { readOutputId } from '../states/document.ts';
+import { getStateVersion, type StateVersion } from '../states/records.ts';
 import { applyId, costEstimateId, planId, runIdOf } from '../store/id.ts';
-import { getPolicy, type Policy } from '../store/policies/policies.ts';
-import { getPolicySetVersion, type PolicySetVersion } from '../store/policies/policy-set-versions.ts';
-import { getPolicySet, type PolicySet } from '../store/policies/policy-sets.ts';
-import { getTask, type Task } from '../store/run-tasks/tasks.ts';
-import { runOfComment, runOfEvent } from '../store/runs/run-events.ts';
-import { getRunTrigger, type RunTrigger } from '../store/runs/run-triggers.ts';
-import { getRun } from '../store/runs/runs.ts';
-import { getStateVersion, type StateVersion } from '../store/states/state-versions.ts';
-import { type ConfigurationVersion, getConfigurationVersion } from '../store/workspaces/configuration-versions.ts';
-import { getProject, type Project } from '../store/workspaces/projects.ts';
-import { getVariableSet, type VariableSet } from '../store/workspaces/variable-sets.ts';
-import { findWorkspace, getWorkspace, type Workspace } from '../store/workspaces/workspaces.ts';
-import { readOutputId } from './documents/state-versions.ts';
-import { relatedIn } from './input/validation.ts';
+import { getVariableSet, type VariableSet } from '../variables/set-records.ts';
+import { findWorkspace, getWorkspace, type Workspace } from '../workspaces/records.ts';
 import type { Scope } from './permissions/grants.ts';
 import type { ApiRequest } from './request.ts';
 import type { Finder, Subject } from './route.ts';
+import { relatedIn } from './validation.ts';
 
 /** How routes find what they act on, by the parameters of their paths. */
 

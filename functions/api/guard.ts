@@ -1,4 +1,4 @@
-import { getUsers } from '../store/access/users.ts';
+import { getUsers } from '../people/accounts/users.ts';
 import type { Edited, Editor } from '../store/edits.ts';
 import { now } from '../store/time.ts';
 import type { Answer } from './answer.ts';

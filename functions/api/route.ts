@@ -1,8 +1,8 @@
+import { deedOf, inTrail, inTrails, isAudited, recordRefusal } from '../audit/trail.ts';
+import { getOrganization } from '../people/organizations/records.ts';
 import type { Run } from '../run/run.ts';
-import { getOrganization } from '../store/access/organizations.ts';
 import { countingReads, readsSoFar } from '../store/table.ts';
 import type { Answer } from './answer.ts';
-import { deedOf, inTrail, inTrails, isAudited, recordRefusal } from './audit.ts';
 import { forbidden, notFound } from './errors.ts';
 import {
   authenticate,

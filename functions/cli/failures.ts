@@ -1,6 +1,6 @@
-import { ApiError } from './client.ts';
+import { ApiError } from '../client/client.ts';
 import { CommandError, type ExitCode, exit } from './exit.ts';
-import { reasonOf } from './patience.ts';
+import { reasonOf } from './network-timeout.ts';
 import { program } from './program.ts';
 
 /** What went wrong, in words and as an exit code. */

@@ -1,4 +1,4 @@
-import { duration } from '../web/text/time.ts';
+import { duration } from '../client/text/time.ts';
 import { dim } from './paint.ts';
 
 /** A last line that says what goes on and for how long; only where the cursor can be moved. */

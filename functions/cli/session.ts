@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import tls from 'node:tls';
+import { ApiError, Client, type Resource } from '../client/client.ts';
 import { type Address, findAddress, findToken } from './address.ts';
 import type { Call } from './arguments.ts';
-import { ApiError, Client, type Resource } from './client.ts';
 import { type CloudBlock, readCloudBlock } from './cloud-block.ts';
 import { CommandError, exit, wrongUsage } from './exit.ts';
 import { findLocalPlatform, type LocalPlatform } from './local-platform.ts';

@@ -1,11 +1,11 @@
+import { factsOf, kindOf } from '../client/run-facts.ts';
+import { dollars, signed } from '../client/text/money.ts';
+import { count, duration } from '../client/text/time.ts';
 import { displayStatus, type Tone } from '../run/display.ts';
 import type { StageName } from '../run/stages.ts';
-import { dollars, signed } from '../web/text/money.ts';
-import { count, duration } from '../web/text/time.ts';
-import type { CostEstimate, Policies, TaskResult } from './judgements.ts';
+import type { CostEstimate, Policies, TaskResult } from './checks.ts';
 import { bold, coloured, dim, green, plain, red, yellow } from './paint.ts';
-import { factsOf, kindOf } from './run-facts.ts';
-import type { Changes } from './seen.ts';
+import type { Changes } from './run-snapshot.ts';
 import type { WatchEvent } from './watch.ts';
 
 /** A watched run in words, line by line. */

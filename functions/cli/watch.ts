@@ -1,13 +1,13 @@
+import { type Client, followLog, type Resource } from '../client/client.ts';
+import { awaitedPool, factsOf, since } from '../client/run-facts.ts';
+import { readable } from '../client/text/terraform-json.ts';
 import { displayStatus } from '../run/display.ts';
 import { type Stage, type StageName, stagesOf } from '../run/stages.ts';
 import { isFinal } from '../run/status.ts';
-import { readable } from '../web/text/terraform-json.ts';
-import { type Client, followLog, type Resource } from './client.ts';
+import { check, costEstimate, evaluation, type Judgement, taskResults } from './checks.ts';
 import type { ExitCode } from './exit.ts';
-import { check, costEstimate, evaluation, type Judgement, taskResults } from './judgements.ts';
-import { patiently } from './patience.ts';
-import { awaitedPool, factsOf, since } from './run-facts.ts';
-import { type Changes, changesOf, look, type Seen } from './seen.ts';
+import { patiently } from './network-timeout.ts';
+import { type Changes, changesOf, look, type Seen } from './run-snapshot.ts';
 
 /** What is seen of a run, in order. The shape is documented in `stepform runs watch --help`; times are UTC. */
 export type WatchEvent =

@@ -1,75 +1,151 @@
-import { open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { costInput } from '../run/cost-estimate.ts';
-import type { Run } from '../run/run.ts';
-import { newId } from '../store/id.ts';
-import type { Workspace } from '../store/workspaces/workspaces.ts';
-import type { InputFile } from './engine.ts';
+import * as v from 'valibot';
+import { unprocessable } from '../api/errors.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { check, identifier, readData, setting, text } from '../api/validation.ts';
+import { type EnforcementLevel, enforcementLevels, type PolicyKind, policyKinds } from '../run/policies.ts';
+import type { VariableValues } from '../variables/records.ts';
+import { longestQuery } from './engine/policies-file.ts';
+import { getPolicies, type Policy } from './records.ts';
+import { mostRelated, type PolicySet } from './set-records.ts';
 
-export interface Surroundings {
-  /** Absent of a plan-only run whose workspace was deleted meanwhile. */
-  workspace?: Pick<
-    Workspace,
-    'createdAt' | 'description' | 'executionMode' | 'autoApply' | 'workingDirectory' | 'tags'
-  >;
-  project?: { id: string; name: string };
-  /** Name of who created the run. */
-  createdBy: string;
-  /** Of the run's variables, never their values. */
-  variables: { key: string; category: string; sensitive: boolean }[];
-}
+/** What creating and changing policies and parameters may say (HCP API: policies, policy set parameters). */
 
-/** `input.run`, with what is known of its cost as Sentinel's tfrun has it (HCP docs: OPA input). There is no version control system here; the commit is what the uploader said. */
-export const runInput = (run: Run, { workspace, ...around }: Surroundings): Record<string, unknown> => {
-  const cost = costInput(run.costEstimate);
+export const policyName = v.pipe(
+  text(90),
+  v.regex(/^[A-Za-z0-9_-]+$/, 'must be letters, digits, "-" and "_", and not empty'),
+);
+
+export const kind = v.optional(v.picklist(policyKinds), 'sentinel');
+
+/** `enforce` is how it used to be said: of its entries, the first one's mode. */
+const settings = {
+  description: setting(text(1000)),
+  query: setting(text(longestQuery)),
+  'enforcement-level': setting(v.string()),
+  enforce: v.nullish(v.array(v.object({ mode: v.nullish(v.string()) }))),
+};
+
+type Given = { 'enforcement-level'?: string | null; enforce?: { mode?: string | null }[] | null };
+
+const levelOf = (given: Given, ofKind: PolicyKind): EnforcementLevel | undefined => {
+  const mode = given.enforce?.[0]?.mode;
+  const [level, pointer] = given['enforcement-level']
+    ? [given['enforcement-level'], 'enforcement-level']
+    : [mode, 'enforce/0/mode'];
+  if (level === undefined || level === null) return undefined;
+  const levels: readonly EnforcementLevel[] = enforcementLevels[ofKind];
+  const found = levels.find((one) => one === level);
+  if (found) return found;
+  throw unprocessable(
+    `/data/attributes/${pointer}`,
+    `${pointer.split('/')[0]}: of a policy of kind ${ofKind} it is one of ${levels.join(', ')}`,
+  );
+};
+
+const checkQuery = (query: string | null | undefined, ofKind: PolicyKind): string | null => {
+  const trimmed = query?.trim() || null;
+  if (ofKind === 'sentinel' || trimmed) return trimmed;
+  throw unprocessable(
+    '/data/attributes/query',
+    'query: an OPA policy needs the rule that it is asked for, e.g. data.terraform.deny',
+  );
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewPolicy = (request: ApiRequest, organization: string) => {
+  const { attributes, relationships } = readData(
+    request,
+    { ...settings, name: policyName, kind },
+    { 'policy-sets': v.optional(v.object({ data: v.array(identifier('policy-sets')) })) },
+  );
+  const policy = {
+    organization,
+    name: attributes.name,
+    kind: attributes.kind,
+    description: attributes.description ?? null,
+    query: checkQuery(attributes.query, attributes.kind),
+    enforcementLevel: levelOf(attributes, attributes.kind) ?? enforcementLevels[attributes.kind][0],
+  };
+  return { policy, policySetIds: [...new Set(relationships['policy-sets']?.data.map(({ id }) => id) ?? [])] };
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readPolicyChange = (request: ApiRequest, policy: Policy) => {
+  const forGood = (is: string) => v.optional(v.literal(is, `is ${is} for good; make another policy`));
+  const { attributes } = readData(request, { ...settings, name: forGood(policy.name), kind: forGood(policy.kind) });
   return {
-    id: run.id,
-    created_at: run.createdAt,
-    created_by: around.createdBy,
-    message: run.message,
-    commit_sha: run.ingress?.commitSha ?? '',
-    is_destroy: run.isDestroy,
-    refresh: run.refresh,
-    refresh_only: run.refreshOnly,
-    replace_addrs: run.replaceAddrs ?? [],
-    target_addrs: run.targetAddrs ?? [],
-    speculative: run.planOnly,
-    variables: Object.fromEntries(
-      around.variables.map(({ key, category, sensitive }) => [key, { category, sensitive }]),
-    ),
-    organization: { name: run.organization },
-    project: { id: around.project?.id ?? '', name: around.project?.name ?? '' },
-    workspace: {
-      id: run.workspaceId,
-      name: run.workspaceName,
-      created_at: workspace?.createdAt ?? '',
-      description: workspace?.description ?? '',
-      execution_mode: workspace?.executionMode ?? 'remote',
-      auto_apply: workspace?.autoApply ?? false,
-      tags: (workspace?.tags ?? []).map(({ key, value }) => (value ? `${key}:${value}` : key)),
-      tag_bindings: (workspace?.tags ?? []).map(({ key, value }) => ({ key, value: value ?? '' })),
-      working_directory: workspace?.workingDirectory ?? '',
-      vcs_repo: null,
-    },
-    ...(cost ? { cost_estimate: cost } : {}),
+    ...(attributes.description === undefined ? {} : { description: attributes.description }),
+    ...(attributes.query === undefined ? {} : { query: checkQuery(attributes.query, policy.kind) }),
+    enforcementLevel: levelOf(attributes, policy.kind) ?? policy.enforcementLevel,
   };
 };
 
-/**
- * Writes `{plan, run}` to a file of its own, which `remove` takes away. The plan goes there as it is: one of 5,000
- * resources is 10 MB of text, and ten times that when parsed.
- */
-export const writeInput = async (
-  plan: Buffer,
-  run: Record<string, unknown>,
-): Promise<InputFile & { remove(): Promise<void> }> => {
-  const path = join(tmpdir(), `${newId('input')}.json`);
-  const file = await open(path, 'wx', 0o600);
-  try {
-    for (const part of ['{"plan":', plan, ',"run":', JSON.stringify(run), '}']) await file.writeFile(part);
-  } finally {
-    await file.close();
+/** @throws {ApiError} 422 when the set cannot have policies of its own, or not these */
+export const checkPolicies = async (set: PolicySet, ids: string[], pointer: string): Promise<void> => {
+  if (ids.length === 0) return;
+  if (set.newestVersionId) {
+    throw unprocessable(
+      pointer,
+      `policies: policy set ${set.name} has versions, whose archives have its policies; upload a new one`,
+    );
   }
-  return { path, remove: () => rm(path, { force: true }) };
+  const found = await getPolicies(ids);
+  const fits = new Set(
+    found.filter((one) => one.organization === set.organization && one.kind === set.kind).map(({ id }) => id),
+  );
+  const missing = ids.find((id) => !fits.has(id));
+  if (missing !== undefined) {
+    const what = `${missing.slice(0, 100)} of kind ${set.kind} in organization ${set.organization}`;
+    throw unprocessable(pointer, `policies: there is no policy ${what}`);
+  }
+};
+
+export const toMany = <T extends string>(type: T, most: number) =>
+  v.object({ data: v.pipe(v.array(identifier(type)), v.maxLength(most, `may have at most ${most}`)) });
+
+/** The policies in a body that adds them to a set, or takes them out. @throws {ApiError} 400 or 422 */
+export const readPolicies = (request: ApiRequest): string[] => {
+  const { data } = check(toMany('policies', mostRelated.policyIds), request.json() ?? {});
+  return [...new Set(data.map(({ id }) => id))];
+};
+
+const parameter = {
+  value: setting(text(256 * 1024)),
+  sensitive: setting(v.boolean()),
+  category: v.nullish(v.picklist(['policy-set'])),
+};
+
+const key = v.pipe(text(128), v.regex(/^\S+$/, 'must not be empty, nor have spaces'));
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewParameter = (request: ApiRequest): VariableValues => {
+  const { attributes } = readData(request, { ...parameter, key });
+  return {
+    key: attributes.key,
+    value: attributes.value ?? '',
+    sensitive: attributes.sensitive ?? false,
+    category: 'policy-set',
+    hcl: false,
+    description: null,
+  };
+};
+
+/** What a sensitive parameter was cannot be learned by turning it into another one. @throws {ApiError} 400 or 422 */
+export const readParameterChange = (
+  request: ApiRequest,
+  current: Pick<VariableValues, 'key' | 'sensitive'>,
+): Partial<VariableValues> => {
+  const { attributes } = readData(request, { ...parameter, key: v.optional(key) });
+  const advice = 'of a sensitive parameter cannot be changed. Delete it and create another one.';
+  if (current.sensitive && attributes.sensitive === false) {
+    throw unprocessable('/data/attributes/sensitive', `sensitive: ${advice}`);
+  }
+  if (current.sensitive && attributes.key !== undefined && attributes.key !== current.key) {
+    throw unprocessable('/data/attributes/key', `key: ${advice}`);
+  }
+  return {
+    ...(attributes.key === undefined ? {} : { key: attributes.key }),
+    ...(typeof attributes.value === 'string' ? { value: attributes.value } : {}),
+    ...(typeof attributes.sensitive === 'boolean' ? { sensitive: attributes.sensitive } : {}),
+  };
 };

@@ -1,5 +1,5 @@
+import { type Ending, endings } from './machine-states.ts';
 import type { PhaseName, Run } from './run.ts';
-import { type Ending, endings } from './states.ts';
 import type { FinalStatus, PhaseStatus } from './status.ts';
 
 /** How a run ends: why, and what becomes of its plan and apply. Pure. */

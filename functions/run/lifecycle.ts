@@ -3,8 +3,8 @@
  * and what resumes a waiting execution. No clock, no AWS. What entering a state means is in states.ts.
  */
 import { detourBefore, nextCheck } from './checks.ts';
+import { type Ending, type RunState, takesQueue } from './machine-states.ts';
 import type { PhaseName, Run } from './run.ts';
-import { type Ending, type RunState, takesQueue } from './states.ts';
 import { statuses } from './status.ts';
 
 /** What an execution that waits is told: facts for a Choice, or a named error for a Catch. */

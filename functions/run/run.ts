@@ -1,6 +1,6 @@
 import type { Checks, Overrides, Verdicts } from './checks.ts';
 import type { CostEstimate } from './cost-estimate.ts';
-import type { UnsavedState } from './state.ts';
+import type { UnsavedState } from './state-identity.ts';
 import type { PhaseStatus, RunStatus } from './status.ts';
 
 /** Time as UTC ISO 8601 with milliseconds and `Z`. */

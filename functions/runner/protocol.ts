@@ -19,8 +19,9 @@
  * All but `claim` send `Authorization: Bearer <token>`. 401 or 410: the token is dead; stop Terraform at once and exit.
  * Any other 4xx is a defect; 5xx and connection errors are retried with backoff.
  */
-import type { BackedCredential, Signed } from '../identity/credential.ts';
+
 import type { Artifact, PhaseName, PhaseReport } from '../run/run.ts';
+import type { BackedCredential, Signed } from '../workload-identity/credential.ts';
 import type { KeptStateKey } from './kept-state.ts';
 
 export type { Artifact, PhaseName, PhaseReport };

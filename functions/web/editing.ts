@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../cli/client.ts';
+import type { Resource } from '../client/client.ts';
 import type { Live } from './live.ts';
 import { get } from './session.ts';
 

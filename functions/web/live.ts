@@ -1,6 +1,6 @@
 import { type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { ApiError } from '../cli/client.ts';
+import { ApiError } from '../client/client.ts';
 import { saying } from './session.ts';
 
 /**

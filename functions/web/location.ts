@@ -1,5 +1,5 @@
 import { computed, type Signal, signal, useSignal, useSignalEffect } from '@preact/signals';
-import { type Place, pathOf, placeOf } from './places.ts';
+import { type Place, pathOf, placeOf } from '../client/page-addresses.ts';
 
 /** Without a slash at the end; what stands before `/app/assets/` in the address of this script. */
 export const base: string = new URL(import.meta.url).href.replace(/\/app\/assets\/[^/]*$/, '');

@@ -1,8 +1,8 @@
 import { effect, signal } from '@preact/signals';
-import type { Resource } from '../cli/client.ts';
+import type { Resource } from '../client/client.ts';
+import type { Tab } from '../client/page-addresses.ts';
 import { useLive } from './live.ts';
 import type { Item } from './parts/attached.tsx';
-import type { Tab } from './places.ts';
 import { all, get, signedIn } from './session.ts';
 
 /** What the reader may do in the organizations that were looked at, for the views to show nobody what is refused. */

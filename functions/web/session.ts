@@ -1,9 +1,9 @@
 import { computed, signal } from '@preact/signals';
-import { ApiError, Client, type Document, type Resource } from '../cli/client.ts';
+import { ApiError, Client, type Document, type Resource } from '../client/client.ts';
 import { base } from './location.ts';
 import { heldAtFirst, joinTabs, tellDead, tellSignedIn, tellSignedOut } from './tabs.ts';
 
-export { related } from '../cli/client.ts';
+export { related } from '../client/client.ts';
 
 /**
  * The reader's token: an API token that was pasted, or the session of who signed in. It lives in the session storage of

@@ -1,4 +1,4 @@
-import type { Resource } from '../cli/client.ts';
+import type { Resource } from '../client/client.ts';
 import { create, get } from './session.ts';
 import { belongs, type Entry, gzip, tar } from './text/tar.ts';
 

@@ -1,5 +1,5 @@
 import { definition, lifecycleFunctions } from '../lifecycle.ts';
-import type { Arns } from '../states.ts';
+import type { Arns } from '../state-builders.ts';
 
 interface State {
   Type: string;

@@ -7,7 +7,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { extract, type Pack, pack } from 'tar-stream';
 import { StartError } from './errors.ts';
 import { Folder } from './folder.ts';
-import { runnersOf } from './left-runners.ts';
+import { runnersOf } from './orphaned-runners.ts';
 
 /**
  * The local platform's data folder as one file, a gzip tar, and back. Only while neither a platform nor a runner is at work

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { Later } from './async-invocations.ts';
 import { StartError } from './errors.ts';
 import type { Faults } from './faults.ts';
-import { Later } from './later.ts';
 import { compilePattern } from './pattern.ts';
 import type { Home, Stack } from './template.ts';
 

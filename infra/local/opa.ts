@@ -3,7 +3,7 @@ import { copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { downloadOpa, keptOpa, opaAtHand, opaVersion } from '../../functions/policies/find-engine.ts';
+import { downloadOpa, keptOpa, opaAtHand, opaVersion } from '../../functions/policies/engine/find-engine.ts';
 import { machineCache } from './machine-cache.ts';
 
 const run = promisify(execFile);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Run } from '../../functions/run/run.ts';
+import { logPath } from '../../functions/runs/log-links.ts';
 import { getObject, putObject } from '../../functions/store/bucket.ts';
-import { logPath } from '../../functions/store/runs/log-links.ts';
 import { type Api, eventOf, startApi } from '../support/api.ts';
 import { on, runHelpers } from '../support/runs.ts';
 import { stateFile } from '../support/state.ts';
@@ -102,7 +102,7 @@ describe('the content of a configuration version', () => {
     expect((await act(path, 'permanently_delete_backing_data')).status).toBe(409);
     await act(path, 'soft_delete_backing_data');
     expect((await act(path, 'permanently_delete_backing_data')).status).toBe(200);
-    const { getConfigurationVersion } = await import('../../functions/store/workspaces/configuration-versions.ts');
+    const { getConfigurationVersion } = await import('../../functions/configurations/records.ts');
     const { archive, uploadKey } = (await getConfigurationVersion(old)) ?? {};
     for (const key of [archive?.key, uploadKey]) expect((await getObject(key as string))?.length).toBe(0);
     expect((await act(path, 'archive')).status).toBe(409);
@@ -114,7 +114,7 @@ describe.each(['plan', 'apply'] as const)('the content of the %s of a run', (pha
   const base = (id: string) => `${phase === 'plan' ? 'plans' : 'applies'}/${phase}-${id.slice('run-'.length)}`;
   const errored = ({ workspaceId, id }: Run) => `states/${workspaceId}/${id}.errored.tfstate`;
   const log = async (run: Run) => {
-    const { handler } = await import('../../functions/api/logs.ts');
+    const { handler } = await import('../../functions/runs/logs-handler.ts');
     const { body } = await handler(eventOf('GET', logPath(run, phase)) as never);
     return Buffer.from(body ?? '', 'base64').toString('utf8');
   };

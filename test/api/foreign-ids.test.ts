@@ -40,14 +40,14 @@ const shuffled = (things: World): World => {
 
 beforeAll(async () => {
   api = await startApi();
-  const { routes } = await import('../../functions/api/routes/index.ts');
+  const { routes } = await import('../../functions/api/functions/all-routes.ts');
   guarded = routes.filter(({ access, finder }) => access !== 'anyone' && finder);
   world = await makeWorld(api);
   hidden = await makeWorld(api);
   const elsewhere = await organizationOf('elsewhere');
   const gone = await organizationOf('gone');
   callers = await makeCallers({ workspace: world.workspace ?? '', project: world.project ?? '' }, api.token);
-  const { finishRun } = await import('../../functions/store/runs/finish.ts');
+  const { finishRun } = await import('../../functions/orchestration/finish.ts');
   await finishRun(gone.things.run ?? '', 'Canceled');
   const { data: workspaces } = (await gone.as.get('organizations/gone/workspaces')).body;
   for (const path of [...workspaces.map(({ id }: { id: string }) => `workspaces/${id}`), 'organizations/gone']) {

@@ -11,9 +11,9 @@ beforeAll(async () => {
   api = await startApi();
   server = await startTaskServer();
   process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
-  const { createUser } = await import('../../functions/store/access/users.ts');
-  const { createToken } = await import('../../functions/store/access/tokens.ts');
-  const { addMember } = await import('../../functions/store/access/memberships.ts');
+  const { createUser } = await import('../../functions/people/accounts/users.ts');
+  const { createToken } = await import('../../functions/people/accounts/tokens.ts');
+  const { addMember } = await import('../../functions/people/accounts/memberships.ts');
   const { id } = await createUser({ username: 'ada', email: 'ada@some.test' });
   await addMember('acme', id, 'owner');
   other = (await createToken(id, '')).secret;

@@ -103,7 +103,7 @@ describe('the API', () => {
 
   it('turns a user away who asks too often, whichever token is shown, until the second is over', async () => {
     pass(0);
-    const { createToken } = await import('../../functions/store/access/tokens.ts');
+    const { createToken } = await import('../../functions/people/accounts/tokens.ts');
     const other = (await createToken(api.userId, '')).secret;
     // From now on it is known whose they are.
     await Promise.all([statuses(1, api.token), statuses(1, other)]);

@@ -7,12 +7,12 @@ import { namedIn } from '../support/world.ts';
 /** Rules that hold for every route: who may come in, and what is said about things that are not there. */
 
 let api: Api;
-let routes: typeof import('../../functions/api/routes/index.ts')['routes'];
+let routes: typeof import('../../functions/api/functions/all-routes.ts')['routes'];
 let members: Awaited<ReturnType<typeof memberHelpers>>;
 
 beforeAll(async () => {
   api = await startApi();
-  ({ routes } = await import('../../functions/api/routes/index.ts'));
+  ({ routes } = await import('../../functions/api/functions/all-routes.ts'));
   members = await memberHelpers();
 });
 let frozen: Frozen | undefined;
@@ -42,7 +42,7 @@ it('has each method and path once', () => {
 
 it('lets nobody in without a valid token', async () => {
   const { token: deleted } = await members.somebody('deleted');
-  const { deleteToken, findToken } = await import('../../functions/store/access/tokens.ts');
+  const { deleteToken, findToken } = await import('../../functions/people/accounts/tokens.ts');
   const token = await findToken(deleted);
   await deleteToken(token?.userId ?? '', token?.id ?? '');
   frozen = freeze();
@@ -55,7 +55,7 @@ it('lets nobody in without a valid token', async () => {
 });
 
 it('takes no token that has expired', async () => {
-  const { createToken } = await import('../../functions/store/access/tokens.ts');
+  const { createToken } = await import('../../functions/people/accounts/tokens.ts');
   const { secret } = await createToken(api.userId, '', new Date(Date.now() - 1).toISOString());
   expect((await api.get('account/details', { token: secret })).status).toBe(401);
 });

@@ -18,11 +18,11 @@ afterAll(() => api.close());
 
 type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
 const functions = {
-  api: () => import('../../functions/api/handler.ts'),
-  access: () => import('../../functions/api/access.ts'),
-  signIn: () => import('../../functions/api/sign-in.ts'),
-  logs: () => import('../../functions/api/logs.ts'),
-  runner: () => import('../../functions/callbacks/runner.ts'),
+  api: () => import('../../functions/api/functions/api.ts'),
+  access: () => import('../../functions/api/functions/access.ts'),
+  signIn: () => import('../../functions/api/functions/sign-in.ts'),
+  logs: () => import('../../functions/runs/logs-handler.ts'),
+  runner: () => import('../../functions/runner-api/handler.ts'),
 } satisfies Record<string, () => Promise<{ handler: Handler }>>;
 const form = { base64: true, token: null };
 

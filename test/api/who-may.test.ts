@@ -25,9 +25,9 @@ const expected = new Map<string, (route: Route) => Granted>();
 const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Granted> => {
   const granted = await import('../../functions/api/permissions/granted.ts');
   const { standingOf } = await import('../../functions/api/permissions/grants.ts');
-  const { getTeam } = await import('../../functions/store/access/teams.ts');
-  const { getProject } = await import('../../functions/store/workspaces/projects.ts');
-  const { getWorkspace } = await import('../../functions/store/workspaces/workspaces.ts');
+  const { getTeam } = await import('../../functions/people/teams/records.ts');
+  const { getProject } = await import('../../functions/projects/records.ts');
+  const { getWorkspace } = await import('../../functions/workspaces/records.ts');
   const standing = role === 'owner' ? { role, teams: [] } : await standingOf(userId ?? '', 'acme');
   const project = await getProject(world.project ?? '');
   const team = await getTeam(world.team ?? '');
@@ -59,7 +59,7 @@ const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Gr
 
 beforeAll(async () => {
   api = await startApi();
-  const { routes } = await import('../../functions/api/routes/index.ts');
+  const { routes } = await import('../../functions/api/functions/all-routes.ts');
   guarded = routes.filter(({ access }) => access !== 'anyone');
   world = await makeWorld(api);
   const other = (id: string) => (id === 'acme' ? id : id.replace(/\w$/, (last) => (last === 'x' ? 'y' : 'x')));

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { packFiles } from '../../functions/cli/archive.ts';
-import { until } from '../../functions/cli/client.ts';
+import { until } from '../../functions/client/client.ts';
 import { operate } from '../e2e/support/operator.ts';
 import {
   client,
@@ -67,7 +67,7 @@ it('only the answer to its creation has the URL of an upload', async () => {
 it.runIf(platform.awsEndpointUrl)('a runner refuses what is not the content that was accepted', async () => {
   operate(platform);
   const { putObject } = await import('../../functions/store/bucket.ts');
-  const { getConfigurationVersion } = await import('../../functions/store/workspaces/configuration-versions.ts');
+  const { getConfigurationVersion } = await import('../../functions/configurations/records.ts');
   const workspace = await newWorkspace();
   const { version } = await uploaded(workspace.id, reviewed);
   const { archive } = (await getConfigurationVersion(version.id)) ?? {};

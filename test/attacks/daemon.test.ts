@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { until } from '../../functions/cli/client.ts';
+import { until } from '../../functions/client/client.ts';
 import { newWorkspace, readLog, startRun, untilFinal } from '../e2e/support/world.ts';
 import { notSeparated, separatesUsers } from './plan-code.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { until } from '../../functions/cli/client.ts';
+import { until } from '../../functions/client/client.ts';
 import { runners, send } from '../e2e/support/runners.ts';
 import { newWorkspace, platform, resources, startRun, untilFinal, untilStatus } from '../e2e/support/world.ts';
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { packFiles } from '../../functions/cli/archive.ts';
-import { ApiError, Client, until } from '../../functions/cli/client.ts';
+import { ApiError, Client, until } from '../../functions/client/client.ts';
 import {
   client,
   newName,

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { related } from '../../functions/cli/client.ts';
+import { related } from '../../functions/client/client.ts';
 import { newName, newWorkspace, organization, client as owner, platform, type Resource } from '../e2e/support/world.ts';
 
 /**

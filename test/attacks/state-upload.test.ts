@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { until } from '../../functions/cli/client.ts';
+import { until } from '../../functions/client/client.ts';
 import { operate } from '../e2e/support/operator.ts';
 import { client, newWorkspace, platform, startRun, untilFinal } from '../e2e/support/world.ts';
 import { stateFile } from '../support/state.ts';

@@ -1,4 +1,4 @@
-import { Client } from '../../functions/cli/client.ts';
+import { Client } from '../../functions/client/client.ts';
 import { client, newName, organization, platform, type Resource } from '../e2e/support/world.ts';
 import type { stateFile } from '../support/state.ts';
 

@@ -2,13 +2,13 @@ import { BatchWriteItemCommand, DynamoDBClient, type WriteRequest } from '@aws-s
 import { DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, type Resource } from '../../functions/cli/client.ts';
+import { Client, isFinalRun, type Resource } from '../../functions/client/client.ts';
 import { operationOf } from '../../functions/run/operation.ts';
 import type { Run } from '../../functions/run/run.ts';
 import { isFinal } from '../../functions/run/status.ts';
 import { newId } from '../../functions/store/id.ts';
 import { type Key, keys } from '../../functions/store/keys.ts';
-import type { Workspace } from '../../functions/store/workspaces/workspaces.ts';
+import type { Workspace } from '../../functions/workspaces/records.ts';
 import type { Local } from '../e2e/support/platform.ts';
 
 /**

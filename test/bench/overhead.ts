@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, until } from '../../functions/cli/client.ts';
+import { Client, isFinalRun, until } from '../../functions/client/client.ts';
 import { type Figure, median, round, type Section, usageOf } from './figures.ts';
 
 const run = promisify(execFile);

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { packFiles } from '../../functions/cli/archive.ts';
-import { Client } from '../../functions/cli/client.ts';
+import { Client } from '../../functions/client/client.ts';
 import { buildPage } from '../../infra/page.ts';
 import { operate } from '../e2e/support/operator.ts';
 import type { Local } from '../e2e/support/platform.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn';
 import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, type Resource } from '../../functions/cli/client.ts';
+import { Client, isFinalRun, type Resource } from '../../functions/client/client.ts';
 import type { Local } from '../e2e/support/platform.ts';
 import { type Figure, round, type Section, usageOf } from './figures.ts';
 

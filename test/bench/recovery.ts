@@ -1,5 +1,5 @@
 import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, until } from '../../functions/cli/client.ts';
+import { Client, isFinalRun, until } from '../../functions/client/client.ts';
 import { PlatformProcess } from '../e2e/support/platform.ts';
 import { type Figure, round, type Section } from './figures.ts';
 

@@ -1,5 +1,5 @@
 import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, type Resource, until } from '../../functions/cli/client.ts';
+import { Client, isFinalRun, type Resource, until } from '../../functions/client/client.ts';
 import { PlatformProcess } from '../e2e/support/platform.ts';
 import { runners, send } from '../e2e/support/runners.ts';
 import { type Figure, median, quantile, round, type Section } from './figures.ts';

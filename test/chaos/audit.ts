@@ -1,5 +1,5 @@
 import { ListExecutionsCommand, SFNClient } from '@aws-sdk/client-sfn';
-import { type Document, isFinalRun, type Resource } from '../../functions/cli/client.ts';
+import { type Document, isFinalRun, type Resource } from '../../functions/client/client.ts';
 import { runners } from '../e2e/support/runners.ts';
 import { type Campaign, runsOf } from './campaign.ts';
 import { type Entry, readLedger } from './ledger.ts';

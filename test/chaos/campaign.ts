@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { ApiError, Client, isFinalRun, type Resource } from '../../functions/cli/client.ts';
+import { ApiError, Client, isFinalRun, type Resource } from '../../functions/client/client.ts';
 import { runOperations } from '../../functions/run/operation.ts';
 import type { CountedRule, FaultRule } from '../../infra/local/faults.ts';
 import { operate } from '../e2e/support/operator.ts';

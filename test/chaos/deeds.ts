@@ -1,5 +1,5 @@
 import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
-import type { Resource } from '../../functions/cli/client.ts';
+import type { Resource } from '../../functions/client/client.ts';
 import { endCoolOff } from '../e2e/support/operator.ts';
 import { runners, send } from '../e2e/support/runners.ts';
 import type { Campaign } from './campaign.ts';

@@ -1,4 +1,4 @@
-import type { Resource } from '../../functions/cli/client.ts';
+import type { Resource } from '../../functions/client/client.ts';
 import type { TaskPayload } from '../../functions/run/task-payload.ts';
 import type { Flavor } from './ledger.ts';
 import type { Place } from './places.ts';

@@ -1,5 +1,5 @@
 import { SendTaskFailureCommand, SFNClient } from '@aws-sdk/client-sfn';
-import { ApiError, type Resource, type RunAction } from '../../functions/cli/client.ts';
+import { ApiError, type Resource, type RunAction } from '../../functions/client/client.ts';
 import type { Campaign } from './campaign.ts';
 import type { Deed } from './model.ts';
 
@@ -59,15 +59,15 @@ export const bringOn = async (campaign: Campaign): Promise<void> => {
 
 /** When nobody told that its execution was stopped, the sweep sees it within the hour. */
 const letHourPass = async (runId: string): Promise<void> => {
-  const { updateRun } = await import('../../functions/store/runs/runs.ts');
+  const { updateRun } = await import('../../functions/runs/records.ts');
   const { dueIn } = await import('../../functions/store/due.ts');
   await updateRun(runId, { set: dueIn(runId, 0) });
 };
 
 /** Ten minutes without a word of a run task end its wait; they pass faster here. */
 const endSilence = async ({ local, tally }: Campaign, runId: string): Promise<void> => {
-  const { getRun } = await import('../../functions/store/runs/runs.ts');
-  const { listTaskResults } = await import('../../functions/store/run-tasks/task-stages.ts');
+  const { getRun } = await import('../../functions/runs/records.ts');
+  const { listTaskResults } = await import('../../functions/run-tasks/stages.ts');
   const run = await getRun(runId);
   for (const { status, token, waitingSince, id } of run?.checks?.tasks ? await listTaskResults(run) : []) {
     const silent = token && Date.now() - Date.parse(waitingSince ?? '') > silenceMs;

@@ -1,5 +1,5 @@
 import { packFiles } from '../../functions/cli/archive.ts';
-import type { Client, Resource } from '../../functions/cli/client.ts';
+import type { Client, Resource } from '../../functions/client/client.ts';
 import { taskStages } from '../../functions/run/task-stages.ts';
 import type { Chance } from './chance.ts';
 import { configuration, type Flavor } from './ledger.ts';

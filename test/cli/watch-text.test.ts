@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { exitCodeOf } from '../../functions/cli/advice.ts';
-import type { Resource } from '../../functions/cli/client.ts';
 import { exit } from '../../functions/cli/exit.ts';
+import { exitCodeOf } from '../../functions/cli/outcome.ts';
 import { columns } from '../../functions/cli/terminal.ts';
 import type { WatchEvent } from '../../functions/cli/watch.ts';
 import { WatchText } from '../../functions/cli/watch-text.ts';
+import type { Resource } from '../../functions/client/client.ts';
 
 const linesOf = (...events: WatchEvent[]): string[] => {
   const lines: string[] = [];

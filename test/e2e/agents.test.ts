@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
-import { until } from '../../functions/cli/client.ts';
+import { until } from '../../functions/client/client.ts';
 import { client, newName, organization, platform, readLog, resources, startRun, untilFinal } from './support/world.ts';
 
 /** A run on a machine of its owner's: the agent program beside the platform, which starts no runner for it. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, until } from '../../functions/cli/client.ts';
+import { Client, isFinalRun, until } from '../../functions/client/client.ts';
 import { PlatformProcess } from './support/platform.ts';
 import { runners, send } from './support/runners.ts';
 import { newName, resources } from './support/world.ts';

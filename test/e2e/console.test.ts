@@ -9,7 +9,7 @@ import {
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
 import { afterAll, describe, expect, it } from 'vitest';
-import { until } from '../../functions/cli/client.ts';
+import { until } from '../../functions/client/client.ts';
 import { attach, isSilent, newTask } from './support/run-tasks.ts';
 import {
   client,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { followLog } from '../../functions/cli/client.ts';
+import { followLog } from '../../functions/client/client.ts';
 import { altered } from '../support/altered.ts';
 import { client, newWorkspace, platform, startRun, untilFinal, untilStatus } from './support/world.ts';
 

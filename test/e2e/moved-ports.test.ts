@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, type Resource } from '../../functions/cli/client.ts';
+import { Client, isFinalRun, type Resource } from '../../functions/client/client.ts';
 import { PlatformProcess } from './support/platform.ts';
 import { newName, resources } from './support/world.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, type Resource, until } from '../../functions/cli/client.ts';
+import { Client, isFinalRun, type Resource, until } from '../../functions/client/client.ts';
 import { PlatformProcess } from './support/platform.ts';
 import { descendants, isAlive, killAll } from './support/processes.ts';
 import { newName, resources } from './support/world.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { packFiles } from '../../functions/cli/archive.ts';
-import { until } from '../../functions/cli/client.ts';
+import { until } from '../../functions/client/client.ts';
 import {
   client,
   download,

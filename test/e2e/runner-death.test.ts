@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, type Resource, until } from '../../functions/cli/client.ts';
+import { Client, isFinalRun, type Resource, until } from '../../functions/client/client.ts';
 import { type Platform, startPlatform, synthesizedApplication } from '../../infra/local/platform.ts';
 import type { Template } from '../../infra/local/template.ts';
 import { checkNothingWasDenied } from './support/denials.ts';

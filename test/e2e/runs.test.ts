@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Resource, until } from '../../functions/cli/client.ts';
+import { type Resource, until } from '../../functions/client/client.ts';
 import { slowState } from './support/slow-state.ts';
 import {
   client,

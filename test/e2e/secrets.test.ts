@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, type Resource, until } from '../../functions/cli/client.ts';
+import { Client, isFinalRun, type Resource, until } from '../../functions/client/client.ts';
 import { startTaskServer, type TaskServer } from '../support/task-server.ts';
 import { PlatformProcess } from './support/platform.ts';
 import { descendants } from './support/processes.ts';

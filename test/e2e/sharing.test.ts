@@ -60,7 +60,7 @@ it('an apply queues a run in the workspace behind it, which applies by itself if
   );
   const applied = await untilFinal(await startRun(source, { 'main.tf': outputs }));
   expect(applied.attributes.status).toBe('applied');
-  const { until } = await import('../../functions/cli/client.ts');
+  const { until } = await import('../../functions/client/client.ts');
   const [triggered] = await until(
     () => client.list(`/workspaces/${target.id}/runs`),
     (runs) => runs.length > 0,

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type { Route } from '../../functions/api/route.ts';
-import { serve } from '../../functions/web/serve.ts';
+import { serve } from '../../functions/web-server/serve.ts';
 import { apiRoutes } from '../../infra/api-routes.ts';
 import { Router } from '../../infra/local/routes.ts';
 import { memberHelpers } from '../support/members.ts';
@@ -49,21 +49,21 @@ export const startPlatform = async (): Promise<Platform> => {
   const { api } = runner;
   const imported = async (load: Promise<{ handler: unknown }>) => (await load).handler as Handler;
   const handlers: Record<string, Handler> = {
-    Api: await imported(import('../../functions/api/handler.ts')),
-    States: await imported(import('../../functions/api/states.ts')),
-    Access: await imported(import('../../functions/api/access.ts')),
-    SignIn: await imported(import('../../functions/api/sign-in.ts')),
-    Settings: await imported(import('../../functions/api/settings.ts')),
-    Governance: await imported(import('../../functions/api/governance.ts')),
-    Identity: await imported(import('../../functions/identity/handler.ts')),
-    Logs: await imported(import('../../functions/api/logs.ts')),
-    Runner: await imported(import('../../functions/callbacks/runner.ts')),
-    Agent: await imported(import('../../functions/callbacks/agent.ts')),
+    Api: await imported(import('../../functions/api/functions/api.ts')),
+    States: await imported(import('../../functions/api/functions/states.ts')),
+    Access: await imported(import('../../functions/api/functions/access.ts')),
+    SignIn: await imported(import('../../functions/api/functions/sign-in.ts')),
+    Settings: await imported(import('../../functions/api/functions/settings.ts')),
+    Governance: await imported(import('../../functions/api/functions/governance.ts')),
+    Identity: await imported(import('../../functions/workload-identity/handler.ts')),
+    Logs: await imported(import('../../functions/runs/logs-handler.ts')),
+    Runner: await imported(import('../../functions/runner-api/handler.ts')),
+    Agent: await imported(import('../../functions/agents/handler.ts')),
     Web: web,
   };
-  const { routes } = await import('../../functions/api/routes/index.ts');
-  const { getRun } = await import('../../functions/store/runs/runs.ts');
-  const { stateTokenOf } = await import('../../functions/store/states/state-tokens.ts');
+  const { routes } = await import('../../functions/api/functions/all-routes.ts');
+  const { getRun } = await import('../../functions/runs/records.ts');
+  const { stateTokenOf } = await import('../../functions/states/tokens.ts');
   const members = await memberHelpers();
   const tasks = await taskHelpers();
   const target = (method: string, path: string) => gateway.find(method, path)?.route.functionArn ?? 'Api';

@@ -9,11 +9,11 @@ import { sdkPlugin } from '../../infra/sdk.ts';
 /** The public API is five functions. API Gateway sends each what it has a route for, and what nobody has to `Api`. */
 
 process.env.AWS_REGION ??= 'us-east-1';
-const { coreRoutes } = await import('../../functions/api/routes/core/index.ts');
-const { stateRoutes } = await import('../../functions/api/routes/states/index.ts');
-const { accessRoutes } = await import('../../functions/api/routes/access/index.ts');
-const { settingRoutes } = await import('../../functions/api/routes/settings/index.ts');
-const { governanceRoutes } = await import('../../functions/api/routes/governance/index.ts');
+const { coreRoutes } = await import('../../functions/api/functions/core-routes.ts');
+const { stateRoutes } = await import('../../functions/api/functions/states-routes.ts');
+const { accessRoutes } = await import('../../functions/api/functions/access-routes.ts');
+const { settingRoutes } = await import('../../functions/api/functions/settings-routes.ts');
+const { governanceRoutes } = await import('../../functions/api/functions/governance-routes.ts');
 const apart = [
   ['States', stateRoutes],
   ['Access', accessRoutes],

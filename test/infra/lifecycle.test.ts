@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { endings, taskStates, waitingStates } from '../../functions/run/machine-states.ts';
 import type { Run } from '../../functions/run/run.ts';
-import { endings, taskStates, waitingStates } from '../../functions/run/states.ts';
 import type { RunStatus } from '../../functions/run/status.ts';
 import { isFinal, isPhaseFinal } from '../../functions/run/status.ts';
 import { explore, type Machine, type Path } from '../support/explorer.ts';

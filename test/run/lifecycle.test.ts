@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { endReason, finalPhases, statusAtEnd } from '../../functions/run/ending.ts';
 import { isAboutToApply, mayApply, nextStep, resume } from '../../functions/run/lifecycle.ts';
+import type { Ending } from '../../functions/run/machine-states.ts';
 import type { Phase, Run } from '../../functions/run/run.ts';
-import type { Ending } from '../../functions/run/states.ts';
 import { newRun } from '../support/run.ts';
 
 const finished = (hasChanges: boolean) => ({ outcome: 'finished' as const, hasChanges });

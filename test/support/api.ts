@@ -83,13 +83,13 @@ let bucket: typeof import('../../functions/store/bucket.ts');
 export const startApi = async (): Promise<Api> => {
   const aws = await startAws();
   const storage = await startStorage();
-  const { handler: core } = await import('../../functions/api/handler.ts');
-  const { handler: states } = await import('../../functions/api/states.ts');
-  const { handler: signIn } = await import('../../functions/api/sign-in.ts');
-  const { handler: access } = await import('../../functions/api/access.ts');
-  const { handler: settings } = await import('../../functions/api/settings.ts');
-  const { handler: governance } = await import('../../functions/api/governance.ts');
-  const { handler: agent } = await import('../../functions/callbacks/agent.ts');
+  const { handler: core } = await import('../../functions/api/functions/api.ts');
+  const { handler: states } = await import('../../functions/api/functions/states.ts');
+  const { handler: signIn } = await import('../../functions/api/functions/sign-in.ts');
+  const { handler: access } = await import('../../functions/api/functions/access.ts');
+  const { handler: settings } = await import('../../functions/api/functions/settings.ts');
+  const { handler: governance } = await import('../../functions/api/functions/governance.ts');
+  const { handler: agent } = await import('../../functions/agents/handler.ts');
   const apart: Record<string, typeof core> = {
     States: states,
     Access: access,
@@ -98,9 +98,9 @@ export const startApi = async (): Promise<Api> => {
     Governance: governance,
     Agent: agent,
   };
-  const { handler: bootstrap } = await import('../../functions/events/bootstrap.ts');
+  const { handler: bootstrap } = await import('../../functions/people/organizations/bootstrap.ts');
   bucket = await import('../../functions/store/bucket.ts');
-  const { createToken } = await import('../../functions/store/access/tokens.ts');
+  const { createToken } = await import('../../functions/people/accounts/tokens.ts');
   const { userId } = await bootstrap({ organization: 'acme', email: 'owner@acme.test', username: 'owner' });
   const { secret: token } = await createToken(userId, 'of the owner');
 

@@ -6,7 +6,6 @@
 import { completed, detourBefore } from '../../functions/run/checks.ts';
 import { type CaughtError, finalPhases, statusAtEnd } from '../../functions/run/ending.ts';
 import { appliesByItself, nextStep, resume, turnedAway } from '../../functions/run/lifecycle.ts';
-import type { Run } from '../../functions/run/run.ts';
 import {
   type CheckState,
   checkStates,
@@ -18,7 +17,8 @@ import {
   taskStates,
   type WaitingState,
   waitingStates,
-} from '../../functions/run/states.ts';
+} from '../../functions/run/machine-states.ts';
+import type { Run } from '../../functions/run/run.ts';
 import { isFinal, type RunStatus } from '../../functions/run/status.ts';
 import type { TaskStage } from '../../functions/run/task-stages.ts';
 import { whenTasksAreDone, whileChecking, whileTasksRun, whileWaiting } from './happenings.ts';

@@ -1,5 +1,5 @@
+import type { CheckState, WaitingState } from '../../functions/run/machine-states.ts';
 import type { PhaseReport, Run } from '../../functions/run/run.ts';
-import type { CheckState, WaitingState } from '../../functions/run/states.ts';
 import type { TaskStage } from '../../functions/run/task-stages.ts';
 
 /** What may happen to a run, state by state; what the machine makes of it is explored (explorer.ts). */

@@ -31,7 +31,7 @@ export const judgedRuns = async (api: Api) => {
   const runs = await runHelpers(api);
   const { putObject } = await import('../../functions/store/bucket.ts');
   const { objects } = await import('../../functions/store/keys.ts');
-  const { evaluatePolicies, checkPolicies } = await import('../../functions/policies/evaluate-run.ts');
+  const { evaluatePolicies, checkPolicies } = await import('../../functions/policies/engine/evaluate-run.ts');
   const read = async (id: string) => (await runs.store.getRun(id)) as Run;
   /** A run that was created while these sets applied to its workspace, and has been planned. */
   const planned = async (

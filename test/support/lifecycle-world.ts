@@ -1,10 +1,10 @@
+import type { CompleteTask } from '../../functions/lifecycle/complete.ts';
+import type { RunTaskInput } from '../../functions/lifecycle/run-task.ts';
+import type { TaskStageDone } from '../../functions/lifecycle/task-stage-done.ts';
+import type { TaskUnansweredInput } from '../../functions/lifecycle/task-unanswered.ts';
+import type { CheckTask, WaitingTask } from '../../functions/lifecycle/waiting.ts';
 import type { Run } from '../../functions/run/run.ts';
 import { taskStages } from '../../functions/run/task-stages.ts';
-import type { CompleteTask } from '../../functions/tasks/complete.ts';
-import type { RunTaskInput } from '../../functions/tasks/run-task.ts';
-import type { TaskStageDone } from '../../functions/tasks/task-stage-done.ts';
-import type { TaskUnansweredInput } from '../../functions/tasks/task-unanswered.ts';
-import type { CheckTask, WaitingTask } from '../../functions/tasks/waiting.ts';
 import { definition, lifecycleFunctions } from '../../infra/lifecycle.ts';
 import type { Aws } from './aws.ts';
 import { Execution, type Machine } from './executor.ts';
@@ -19,38 +19,38 @@ const machine = definition(
 ) as unknown as Machine;
 
 const load = async () => ({
-  ...(await import('../../functions/store/runs/runs.ts')),
-  ...(await import('../../functions/store/runs/run-states.ts')),
-  ...(await import('../../functions/store/runs/run-actions.ts')),
-  ...(await import('../../functions/store/runs/queue.ts')),
-  ...(await import('../../functions/store/runs/execution.ts')),
-  ...(await import('../../functions/store/runs/phases.ts')),
-  ...(await import('../../functions/store/access/memberships.ts')),
+  ...(await import('../../functions/runs/records.ts')),
+  ...(await import('../../functions/runs/state-versions.ts')),
+  ...(await import('../../functions/orchestration/decisions.ts')),
+  ...(await import('../../functions/orchestration/queue.ts')),
+  ...(await import('../../functions/orchestration/execution.ts')),
+  ...(await import('../../functions/runs/phases.ts')),
+  ...(await import('../../functions/people/accounts/memberships.ts')),
   ...(await import('../../functions/store/table.ts')),
   ...(await import('../../functions/store/keys.ts')),
-  ...(await import('../../functions/store/run-tasks/task-results.ts')),
-  ...(await import('../../functions/store/run-tasks/task-stages.ts')),
-  ...(await import('../../functions/store/run-tasks/tasks.ts')),
-  ...(await import('../../functions/store/run-tasks/workspace-tasks.ts')),
-  ...(await import('../../functions/store/costs/cost-estimates.ts')),
+  ...(await import('../../functions/run-tasks/results.ts')),
+  ...(await import('../../functions/run-tasks/stages.ts')),
+  ...(await import('../../functions/run-tasks/records.ts')),
+  ...(await import('../../functions/run-tasks/workspace-tasks.ts')),
+  ...(await import('../../functions/costs/records.ts')),
 });
 
 const handlers = async () => ({
-  Pending: (await import('../../functions/tasks/pending.ts')).handler,
-  PlanQueued: (await import('../../functions/tasks/plan-queued.ts')).handler,
-  Planning: (await import('../../functions/tasks/planning.ts')).handler,
-  PostPlanAwaitingDecision: (await import('../../functions/tasks/post-plan-awaiting-decision.ts')).handler,
-  PolicyOverride: (await import('../../functions/tasks/policy-override.ts')).handler,
-  NeedsConfirmation: (await import('../../functions/tasks/needs-confirmation.ts')).handler,
-  PlannedAndSaved: (await import('../../functions/tasks/planned-and-saved.ts')).handler,
-  Confirmed: (await import('../../functions/tasks/confirmed.ts')).handler,
-  ApplyQueued: (await import('../../functions/tasks/apply-queued.ts')).handler,
-  Applying: (await import('../../functions/tasks/applying.ts')).handler,
-  Complete: (await import('../../functions/tasks/complete.ts')).handler,
-  TaskStageDone: (await import('../../functions/tasks/task-stage-done.ts')).handler,
-  TaskUnanswered: (await import('../../functions/tasks/task-unanswered.ts')).handler,
-  runTask: (await import('../../functions/tasks/run-task.ts')).runTask,
-  Sweep: (await import('../../functions/events/sweep.ts')).handler,
+  Pending: (await import('../../functions/lifecycle/pending.ts')).handler,
+  PlanQueued: (await import('../../functions/lifecycle/plan-queued.ts')).handler,
+  Planning: (await import('../../functions/lifecycle/planning.ts')).handler,
+  PostPlanAwaitingDecision: (await import('../../functions/lifecycle/post-plan-awaiting-decision.ts')).handler,
+  PolicyOverride: (await import('../../functions/lifecycle/policy-override.ts')).handler,
+  NeedsConfirmation: (await import('../../functions/lifecycle/needs-confirmation.ts')).handler,
+  PlannedAndSaved: (await import('../../functions/lifecycle/planned-and-saved.ts')).handler,
+  Confirmed: (await import('../../functions/lifecycle/confirmed.ts')).handler,
+  ApplyQueued: (await import('../../functions/lifecycle/apply-queued.ts')).handler,
+  Applying: (await import('../../functions/lifecycle/applying.ts')).handler,
+  Complete: (await import('../../functions/lifecycle/complete.ts')).handler,
+  TaskStageDone: (await import('../../functions/lifecycle/task-stage-done.ts')).handler,
+  TaskUnanswered: (await import('../../functions/lifecycle/task-unanswered.ts')).handler,
+  runTask: (await import('../../functions/lifecycle/run-task.ts')).runTask,
+  Sweep: (await import('../../functions/orchestration/sweep.ts')).handler,
 });
 
 export type Store = Awaited<ReturnType<typeof load>>;

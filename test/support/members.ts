@@ -1,7 +1,7 @@
 import { workspaceParts } from '../../functions/api/permissions/permissions.ts';
-import type { Role } from '../../functions/store/access/memberships.ts';
-import type { ProjectGrant } from '../../functions/store/access/team-access.ts';
-import type { OrganizationFlag } from '../../functions/store/access/teams.ts';
+import type { Role } from '../../functions/people/accounts/memberships.ts';
+import type { ProjectGrant } from '../../functions/people/teams/access.ts';
+import type { OrganizationFlag } from '../../functions/people/teams/records.ts';
 
 export type Level = 'read' | 'plan' | 'write' | 'admin';
 
@@ -27,13 +27,13 @@ let teams = 0;
 
 /** What tests of permissions need again and again, by the store. */
 export const memberHelpers = async () => {
-  const { addMember, joinTeam } = await import('../../functions/store/access/memberships.ts');
-  const { getOrganization } = await import('../../functions/store/access/organizations.ts');
-  const { grant } = await import('../../functions/store/access/team-grants.ts');
-  const { createTeam } = await import('../../functions/store/access/teams.ts');
-  const { createToken } = await import('../../functions/store/access/tokens.ts');
-  const { createUser } = await import('../../functions/store/access/users.ts');
-  const { getProject } = await import('../../functions/store/workspaces/projects.ts');
+  const { addMember, joinTeam } = await import('../../functions/people/accounts/memberships.ts');
+  const { getOrganization } = await import('../../functions/people/organizations/records.ts');
+  const { grant } = await import('../../functions/people/teams/grants.ts');
+  const { createTeam } = await import('../../functions/people/teams/records.ts');
+  const { createToken } = await import('../../functions/people/accounts/tokens.ts');
+  const { createUser } = await import('../../functions/people/accounts/users.ts');
+  const { getProject } = await import('../../functions/projects/records.ts');
 
   const somebody = async (username: string) => {
     const { id } = await createUser({ username, email: `${username}@b.test` });

@@ -61,14 +61,14 @@ export const policyThings = async (api: Api, organization = 'acme') => {
 
 /** Ids of what policies say of a run, which is made one that has them. */
 export const policyResultsOf = async (runId: string) => {
-  const { updateRun } = await import('../../functions/store/runs/runs.ts');
+  const { updateRun } = await import('../../functions/runs/records.ts');
   await updateRun(runId, { set: { checks: { policyCheck: true, policyEvaluation: true } } });
   return policyResultIds(runId);
 };
 
 export const policyResultIds = async (runId: string) => {
-  const results = await import('../../functions/store/policies/policy-results.ts');
-  const { taskStageId } = await import('../../functions/store/run-tasks/task-stages.ts');
+  const results = await import('../../functions/policies/result-records.ts');
+  const { taskStageId } = await import('../../functions/run-tasks/stages.ts');
   return {
     check: results.policyCheckId(runId),
     evaluation: results.policyEvaluationId(runId),

@@ -1,6 +1,6 @@
 import { flagGives, projectGives, workspaceGives } from '../../functions/api/permissions/permissions.ts';
-import type { ProjectParts, WorkspaceParts } from '../../functions/store/access/team-access.ts';
-import { organizationFlags } from '../../functions/store/access/teams.ts';
+import type { ProjectParts, WorkspaceParts } from '../../functions/people/teams/access.ts';
+import { organizationFlags } from '../../functions/people/teams/records.ts';
 import { memberHelpers } from './members.ts';
 
 /** Everybody that the table of permissions tells apart, for a walk of all routes. */
@@ -43,9 +43,9 @@ const samples = (gives: object) =>
 /** One of each, with a team of their own in the organization `acme`. */
 export const makeCallers = async (on: { workspace: string; project: string }, owner: string): Promise<Caller[]> => {
   const members = await memberHelpers();
-  const { grant } = await import('../../functions/store/access/team-grants.ts');
-  const { getProject } = await import('../../functions/store/workspaces/projects.ts');
-  const { getWorkspace } = await import('../../functions/store/workspaces/workspaces.ts');
+  const { grant } = await import('../../functions/people/teams/grants.ts');
+  const { getProject } = await import('../../functions/projects/records.ts');
+  const { getWorkspace } = await import('../../functions/workspaces/records.ts');
   const workspace = await getWorkspace(on.workspace);
   const project = await getProject(on.project);
   if (!workspace || !project) throw new Error('no world');

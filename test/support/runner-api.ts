@@ -9,9 +9,9 @@ export const startRunnerApi = async () => {
   const help = await runHelpers(api);
   Object.assign(process.env, { HEARTBEAT_SECONDS: '5', HOLD_SECONDS: '120', TERRAFORM_ENGINE: 'terraform' });
   const handler: (event: APIGatewayProxyEventV2) => Promise<{ statusCode?: number; body?: string }> = (
-    await import('../../functions/callbacks/runner.ts')
+    await import('../../functions/runner-api/handler.ts')
   ).handler;
-  const { claimPhase } = await import('../../functions/store/runs/phases.ts');
+  const { claimPhase } = await import('../../functions/runs/phases.ts');
   const { hashSecret, newSecret } = await import('../../functions/store/id.ts');
   const { keys } = await import('../../functions/store/keys.ts');
   const { update } = await import('../../functions/store/table.ts');

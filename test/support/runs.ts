@@ -12,7 +12,7 @@ export const ids = (data: { id: string }[]) => data.map(({ id }) => id);
 
 /** What tests of runs need again and again. */
 export const runHelpers = async (api: Api) => {
-  const store = await import('../../functions/store/runs/runs.ts');
+  const store = await import('../../functions/runs/records.ts');
   const members = await memberHelpers();
   return {
     store,

@@ -1,13 +1,13 @@
 import type { TaskStage } from '../../functions/run/task-stages.ts';
-import type { TaskValues } from '../../functions/store/run-tasks/tasks.ts';
+import type { TaskValues } from '../../functions/run-tasks/records.ts';
 
 /** Run tasks and what runs keep of them, made by the store itself. Start DynamoDB first. */
 export const taskHelpers = async () => {
-  const { createTask } = await import('../../functions/store/run-tasks/tasks.ts');
-  const { createWorkspaceTask } = await import('../../functions/store/run-tasks/workspace-tasks.ts');
-  const { freezeTaskStages } = await import('../../functions/store/run-tasks/task-stages.ts');
-  const { awaitResult } = await import('../../functions/store/run-tasks/task-results.ts');
-  const { getRun, updateRun } = await import('../../functions/store/runs/runs.ts');
+  const { createTask } = await import('../../functions/run-tasks/records.ts');
+  const { createWorkspaceTask } = await import('../../functions/run-tasks/workspace-tasks.ts');
+  const { freezeTaskStages } = await import('../../functions/run-tasks/stages.ts');
+  const { awaitResult } = await import('../../functions/run-tasks/results.ts');
+  const { getRun, updateRun } = await import('../../functions/runs/records.ts');
   let made = 0;
   const task = async (change: Partial<TaskValues> = {}, organization = 'acme') => {
     const created = await createTask(organization, {

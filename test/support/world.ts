@@ -1,4 +1,4 @@
-import type { TaskResult } from '../../functions/store/run-tasks/task-results.ts';
+import type { TaskResult } from '../../functions/run-tasks/results.ts';
 import { type Api, uniqueName } from './api.ts';
 import { memberHelpers } from './members.ts';
 import { policyResultIds, policyThings } from './policies.ts';
@@ -12,9 +12,9 @@ const ref = (type: string, id: string) => ({ data: { type, id } });
 /** Whatever hangs on a run: by path parameter. */
 const ofRun = async (api: Api, workspaceId: string, organization: string) => {
   const help = await taskHelpers();
-  const { keepOutcomes } = await import('../../functions/store/run-tasks/task-outcomes.ts');
-  const { changeTaskResult, getTaskResult } = await import('../../functions/store/run-tasks/task-results.ts');
-  const { updateRun } = await import('../../functions/store/runs/runs.ts');
+  const { keepOutcomes } = await import('../../functions/run-tasks/outcomes.ts');
+  const { changeTaskResult, getTaskResult } = await import('../../functions/run-tasks/results.ts');
+  const { updateRun } = await import('../../functions/runs/records.ts');
   const { newCostEstimate } = await import('../../functions/run/cost-estimate.ts');
   const run = (await api.post('runs', {}, { workspace: ref('workspaces', workspaceId) })).body.data;
   const comment = (await api.post(`runs/${run.id}/comments`, { body: 'hm' })).body.data;
@@ -53,7 +53,7 @@ const stateOf = async (api: Api, workspaceId: string) => {
 /** A workspace in a project of its own, with one of everything. Ids by path parameter. */
 export const makeWorld = async (api: Api, organization = 'acme') => {
   const members = await memberHelpers();
-  const { registerAgent } = await import('../../functions/store/agents/agents.ts');
+  const { registerAgent } = await import('../../functions/agents/agents.ts');
   const project = (await api.post(`organizations/${organization}/projects`, { name: uniqueName('World') })).body.data
     .id;
   const name = uniqueName('world');

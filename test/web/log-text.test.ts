@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ansi } from '../../functions/web/text/ansi.ts';
+import { ansi } from '../../functions/client/text/ansi.ts';
 import { LogText } from '../../functions/web/text/log-text.ts';
 
 const framed = (text: string): Uint8Array => Buffer.concat([Buffer.of(2), Buffer.from(text), Buffer.of(3)]);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Resource } from '../../functions/cli/client.ts';
+import type { Resource } from '../../functions/client/client.ts';
 import { waitsOf } from '../../functions/web/text/queue.ts';
 
 let made = 0;

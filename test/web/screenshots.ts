@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { packFiles, packFolder } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, type Resource } from '../../functions/cli/client.ts';
+import { Client, isFinalRun, type Resource } from '../../functions/client/client.ts';
 import { PlatformProcess } from '../e2e/support/platform.ts';
 import { archive, policyFiles } from '../support/policies.ts';
 import { startBrowser } from './browser/support/browser.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { timeAfter, timeOfDay } from '../../functions/web/text/time.ts';
+import { timeAfter, timeOfDay } from '../../functions/client/text/time.ts';
 import { inOrder } from '../../functions/web/text/timeline.ts';
 
 const at = '2026-03-01T12:00:00.000Z';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Resource } from '../../functions/cli/client.ts';
+import type { Resource } from '../../functions/client/client.ts';
 import { rowOf, withOpenRuns } from '../../functions/web/text/workspace-rows.ts';
 
 const workspace = (id: string): Resource => ({ id, type: 'workspaces', attributes: { name: id } });

@@ -1,12 +1,12 @@
+import { type CallerKind, findToken, noteUse } from '../../people/accounts/tokens.ts';
 import type { Run } from '../../run/run.ts';
 import { isFinal } from '../../run/status.ts';
 import { isResultFinal } from '../../run/task-stages.ts';
-import { type CallerKind, findToken, noteUse } from '../../store/access/tokens.ts';
-import { findResultOfAccessToken, isAccessToken, type TaskResult } from '../../store/run-tasks/task-results.ts';
-import { getRun } from '../../store/runs/runs.ts';
-import { sharesState } from '../../store/states/state-sharing.ts';
-import { findRunOfStateToken, isStateToken } from '../../store/states/state-tokens.ts';
-import type { Workspace } from '../../store/workspaces/workspaces.ts';
+import { findResultOfAccessToken, isAccessToken, type TaskResult } from '../../run-tasks/results.ts';
+import { getRun } from '../../runs/records.ts';
+import { sharesState } from '../../states/sharing.ts';
+import { findRunOfStateToken, isStateToken } from '../../states/tokens.ts';
+import type { Workspace } from '../../workspaces/records.ts';
 import { isTokenOf } from '../admission.ts';
 import { forbidden, notFound, unauthorized } from '../errors.ts';
 import type { ApiRequest } from '../request.ts';

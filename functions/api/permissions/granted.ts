@@ -1,6 +1,6 @@
-import type { Role } from '../../store/access/memberships.ts';
-import type { ProjectGrant, TeamAccess, WorkspaceGrant } from '../../store/access/team-access.ts';
-import type { Team } from '../../store/access/teams.ts';
+import type { Role } from '../../people/accounts/memberships.ts';
+import type { ProjectGrant, TeamAccess, WorkspaceGrant } from '../../people/teams/access.ts';
+import type { Team } from '../../people/teams/records.ts';
 import {
   flagGives,
   inTeam,

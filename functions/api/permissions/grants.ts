@@ -1,9 +1,14 @@
-import { getMembership, getMembershipAndWorkspace, type Membership, roleOf } from '../../store/access/memberships.ts';
-import { type Reach, reachOf } from '../../store/access/team-grants.ts';
-import { getTeam, getTeams, type Team } from '../../store/access/teams.ts';
-import { getProjects, type Project } from '../../store/workspaces/projects.ts';
-import type { VariableSet } from '../../store/workspaces/variable-sets.ts';
-import { getWorkspaces, type Workspace } from '../../store/workspaces/workspaces.ts';
+import {
+  getMembership,
+  getMembershipAndWorkspace,
+  type Membership,
+  roleOf,
+} from '../../people/accounts/memberships.ts';
+import { type Reach, reachOf } from '../../people/teams/grants.ts';
+import { getTeam, getTeams, type Team } from '../../people/teams/records.ts';
+import { getProjects, type Project } from '../../projects/records.ts';
+import type { VariableSet } from '../../variables/set-records.ts';
+import { getWorkspaces, type Workspace } from '../../workspaces/records.ts';
 import {
   dependsOnGrants,
   type Granted,

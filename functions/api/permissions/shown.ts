@@ -1,8 +1,8 @@
-import type { Project } from '../../store/workspaces/projects.ts';
-import type { Workspace } from '../../store/workspaces/workspaces.ts';
+import { projectDocument } from '../../people/organizations/document.ts';
+import type { Project } from '../../projects/records.ts';
+import { workspaceDocument } from '../../workspaces/document.ts';
+import type { Workspace } from '../../workspaces/records.ts';
 import type { Resource } from '../answer.ts';
-import { projectDocument } from '../documents/organizations.ts';
-import { workspaceDocument } from '../documents/workspaces.ts';
 import type { Grants } from './grants.ts';
 
 /** Documents of those of some records that the caller may see, each with what the caller may do with it. */

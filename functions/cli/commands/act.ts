@@ -1,10 +1,10 @@
+import { ApiError, type Client, type Resource, type RunAction } from '../../client/client.ts';
+import { offered, overrideOf } from '../../client/run-facts.ts';
 import { type Call, type Command, ofWorkspace } from '../arguments.ts';
-import { attend } from '../attend.ts';
-import { ApiError, type Client, type Resource, type RunAction } from '../client.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
+import { attend } from '../follow-run.ts';
 import { program } from '../program.ts';
-import { offered, overrideOf } from '../run-facts.ts';
-import { changesOf, look } from '../seen.ts';
+import { changesOf, look } from '../run-snapshot.ts';
 import type { Session } from '../session.ts';
 import { ask, isAttended, print, printJson } from '../terminal.ts';
 import { changesInWords } from '../watch-text.ts';

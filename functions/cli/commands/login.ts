@@ -1,6 +1,6 @@
+import { ApiError, Client } from '../../client/client.ts';
 import { findToken } from '../address.ts';
 import type { Command } from '../arguments.ts';
-import { ApiError, Client } from '../client.ts';
 import { credentialsFile, forgetToken, keepToken, keptToken } from '../credentials.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
 import { bold, dim, plain } from '../paint.ts';

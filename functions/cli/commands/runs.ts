@@ -1,14 +1,14 @@
+import { type Resource, related } from '../../client/client.ts';
+import { factsOf, kindOf, since } from '../../client/run-facts.ts';
+import { ago, duration } from '../../client/text/time.ts';
 import { displayStatus } from '../../run/display.ts';
 import { stagesOf } from '../../run/stages.ts';
-import { ago, duration } from '../../web/text/time.ts';
-import { adviceOn } from '../advice.ts';
 import { type Command, ofWorkspace } from '../arguments.ts';
-import { type Resource, related } from '../client.ts';
 import { wrongUsage } from '../exit.ts';
+import { adviceOn } from '../outcome.ts';
 import { bold, dim, plain } from '../paint.ts';
 import { program } from '../program.ts';
-import { factsOf, kindOf, since } from '../run-facts.ts';
-import { changesOf, look } from '../seen.ts';
+import { changesOf, look } from '../run-snapshot.ts';
 import { columns, print, printJson } from '../terminal.ts';
 import { changesInWords, paintTone } from '../watch-text.ts';
 

@@ -1,12 +1,12 @@
 import { dirname, relative, resolve, sep } from 'node:path';
-import { bytes } from '../../web/text/time.ts';
+import type { Client, Resource } from '../../client/client.ts';
+import { bytes } from '../../client/text/time.ts';
 import { packFolder } from '../archive.ts';
 import { type Call, type Command, ofWorkspace } from '../arguments.ts';
-import { attend } from '../attend.ts';
-import type { Client, Resource } from '../client.ts';
 import { hasConfiguration } from '../cloud-block.ts';
 import { commitOf } from '../commit.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
+import { attend } from '../follow-run.ts';
 import { program } from '../program.ts';
 import { print, printJson, say } from '../terminal.ts';
 import { fileVariables, lastOfEach, runVariables } from '../variables.ts';

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { ago, bytes } from '../../web/text/time.ts';
+import { ApiError, type Client, type Resource, related, until } from '../../client/client.ts';
+import { ago, bytes } from '../../client/text/time.ts';
 import { type Command, ofWorkspace } from '../arguments.ts';
-import { ApiError, type Client, type Resource, related, until } from '../client.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
-import { lockWorkspace } from '../lock.ts';
 import { bold, dim, green, plain } from '../paint.ts';
 import { program } from '../program.ts';
 import type { Session } from '../session.ts';
 import { columns, print, printJson, readInput } from '../terminal.ts';
+import { lockWorkspace } from '../workspace-lock.ts';
 import { limitOf } from './runs.ts';
 
 /** States of a workspace. What changes one holds the lock meanwhile, as Terraform does. */

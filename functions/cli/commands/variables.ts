@@ -1,5 +1,5 @@
+import type { Resource } from '../../client/client.ts';
 import { type Call, type Command, ofWorkspace } from '../arguments.ts';
-import type { Resource } from '../client.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
 import { bold, dim, plain } from '../paint.ts';
 import { program } from '../program.ts';

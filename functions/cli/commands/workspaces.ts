@@ -1,11 +1,11 @@
-import { ago } from '../../web/text/time.ts';
+import { type Resource, related } from '../../client/client.ts';
+import { since } from '../../client/run-facts.ts';
+import { ago } from '../../client/text/time.ts';
 import { type Command, ofOrganization, ofWorkspace } from '../arguments.ts';
-import { type Resource, related } from '../client.ts';
-import { lockWorkspace } from '../lock.ts';
 import { bold, dim, plain, yellow } from '../paint.ts';
 import { program } from '../program.ts';
-import { since } from '../run-facts.ts';
 import { columns, print, printJson } from '../terminal.ts';
+import { lockWorkspace } from '../workspace-lock.ts';
 import { limitOf, statusOf } from './runs.ts';
 
 const organizations: Command = {

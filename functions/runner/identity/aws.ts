@@ -1,6 +1,6 @@
-import type { AwsCredential, Signed } from '../../identity/credential.ts';
+import type { AwsCredential, Signed } from '../../workload-identity/credential.ts';
 import type { Job } from '../protocol.ts';
-import type { Keep, Made } from './made.ts';
+import type { Keep, Made } from './issued-credentials.ts';
 
 /** Whoever reads CloudTrail finds the run by it. AWS: 2 to 64 characters. */
 const sessionOf = ({ runId, phase }: Pick<Job, 'runId' | 'phase'>): string => `${runId}-${phase}`;

@@ -1,5 +1,5 @@
-import type { AzureCredential, Signed } from '../../identity/credential.ts';
-import type { Keep, Made } from './made.ts';
+import type { AzureCredential, Signed } from '../../workload-identity/credential.ts';
+import type { Keep, Made } from './issued-credentials.ts';
 
 /** The provider refuses a token in the environment beside another one in a file, so not both where there are several. */
 export const makeAzure = ({ clientId, token }: Signed<AzureCredential>, keep: Keep): Made => ({

@@ -1,5 +1,5 @@
-import type { GcpCredential, Signed } from '../../identity/credential.ts';
-import type { Keep, Made } from './made.ts';
+import type { GcpCredential, Signed } from '../../workload-identity/credential.ts';
+import type { Keep, Made } from './issued-credentials.ts';
 
 /** Google's own libraries exchange the token, first for a federated one (AIP-4117: external account credentials). */
 export const makeGcp = ({ serviceAccountEmail, workloadProvider, token }: Signed<GcpCredential>, keep: Keep): Made => {

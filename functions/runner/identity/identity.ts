@@ -1,12 +1,12 @@
 import { mkdirSync, rmSync } from 'node:fs';
-import type { BackedCredential, Signed } from '../../identity/credential.ts';
+import type { BackedCredential, Signed } from '../../workload-identity/credential.ts';
 import { PhaseError } from '../errors.ts';
 import type { Job, JobVariable } from '../protocol.ts';
 import { makeAws } from './aws.ts';
 import { makeAzure } from './azure.ts';
 import { makeGcp } from './gcp.ts';
+import { type File, Keep, type Made, type OpenVault } from './issued-credentials.ts';
 import { makeKubernetes } from './kubernetes.ts';
-import { type File, Keep, type Made, type OpenVault } from './made.ts';
 import { makePlain } from './plain.ts';
 import { makeVault } from './vault.ts';
 import { makeBacked } from './vault-backed.ts';

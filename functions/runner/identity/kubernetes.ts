@@ -1,5 +1,5 @@
-import type { KubernetesCredential, Signed } from '../../identity/credential.ts';
-import type { Keep, Made } from './made.ts';
+import type { KubernetesCredential, Signed } from '../../workload-identity/credential.ts';
+import type { Keep, Made } from './issued-credentials.ts';
 
 /** The cluster takes the token itself. */
 export const makeKubernetes = ({ token }: Signed<KubernetesCredential>, keep: Keep): Made => ({

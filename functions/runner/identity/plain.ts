@@ -1,5 +1,5 @@
-import type { PlainCredential, Signed } from '../../identity/credential.ts';
-import type { Keep, Made } from './made.ts';
+import type { PlainCredential, Signed } from '../../workload-identity/credential.ts';
+import type { Keep, Made } from './issued-credentials.ts';
 
 /** HCP Terraform: manually generate workload identity tokens. Each has a name of its own. */
 export const makePlain = ({ tag, token }: Signed<PlainCredential>, keep: Keep): Made => {

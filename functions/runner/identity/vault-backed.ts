@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BackedAws, BackedAzure, BackedCredential, BackedGcp } from '../../identity/credential.ts';
+import type { BackedAws, BackedAzure, BackedCredential, BackedGcp } from '../../workload-identity/credential.ts';
 import { PhaseError } from '../errors.ts';
-import type { Keep, Made, OpenVault } from './made.ts';
+import type { Keep, Made, OpenVault } from './issued-credentials.ts';
 
 /** What Vault makes for clouds. It takes all of it back when its own token is revoked. */
 

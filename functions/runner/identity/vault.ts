@@ -1,9 +1,9 @@
 import { rootCertificates } from 'node:tls';
-import type { Signed, VaultCredential } from '../../identity/credential.ts';
+import type { Signed, VaultCredential } from '../../workload-identity/credential.ts';
 import { messageOf, PhaseError, TransportError } from '../errors.ts';
 import { type Answer, type Call, send } from '../http.ts';
 import { retrying, within } from '../retry.ts';
-import type { Keep, Made, OpenVault } from './made.ts';
+import type { Keep, Made, OpenVault } from './issued-credentials.ts';
 
 /** A lease is renewed when so much of it has passed. */
 const renewAfter = 2 / 3;

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
+import type { Place } from '../../client/page-addresses.ts';
 import { hrefOf } from '../location.ts';
-import type { Place } from '../places.ts';
 import { saying } from '../session.ts';
 import { Notice } from './basics.tsx';
 

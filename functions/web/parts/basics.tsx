@@ -1,9 +1,9 @@
 import { computed, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
+import { ago, duration, exact } from '../../client/text/time.ts';
 import { clock, type Live } from '../live.ts';
 import { hrefOf } from '../location.ts';
-import { ago, duration, exact } from '../text/time.ts';
 
 /** The small things that every view is made of. */
 

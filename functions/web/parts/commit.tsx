@@ -1,4 +1,4 @@
-import type { Resource } from '../../cli/client.ts';
+import type { Resource } from '../../client/client.ts';
 
 /** Which commit was run. Where it leads was said by whoever uploaded it, so nothing but https is a link. */
 export const Commit = ({ ingress: { attributes } }: { ingress: Resource }) => {

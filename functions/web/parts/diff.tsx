@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { Difference, Kind } from '../text/plan.ts';
 import { type Row, rowsOf, type Side } from '../text/plan-rows.ts';
-import { Growing } from './growing.tsx';
+import { Growing } from './long-list.tsx';
 
 /** Differences resource by resource; what changes in one is worked out when it is opened. */
 

@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useId } from 'preact/hooks';
-import { ApiError } from '../../cli/client.ts';
+import { ApiError } from '../../client/client.ts';
 import { saying, whoWasFaster } from '../session.ts';
 import { useSettled } from '../settled.ts';
 import { Ago, Notice } from './basics.tsx';

@@ -1,4 +1,4 @@
-import { type Piece, plain } from '../text/ansi.ts';
+import { type Piece, plain } from '../../client/text/ansi.ts';
 
 /** One row of a log. */
 

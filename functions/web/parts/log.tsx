@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { count } from '../../client/text/time.ts';
 import { hash } from '../location.ts';
 import { type Fold, LogFolds } from '../text/log-folds.ts';
 import { saveFile } from '../text/save.ts';
-import { count } from '../text/time.ts';
 import { Copy } from './basics.tsx';
 import { linkTo, Row } from './log-row.tsx';
 import { useLogText } from './log-source.ts';

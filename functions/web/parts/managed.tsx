@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import type { Resource } from '../../cli/client.ts';
+import type { Resource } from '../../client/client.ts';
+import type { Place } from '../../client/page-addresses.ts';
 import { type Live, useLive } from '../live.ts';
 import { go } from '../location.ts';
-import type { Place } from '../places.ts';
 import { call, change, get } from '../session.ts';
 import { Loaded } from './basics.tsx';
 import { Confirm, Dialog } from './dialog.tsx';

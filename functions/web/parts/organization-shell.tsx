@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import type { OrganizationView } from '../../client/page-addresses.ts';
 import { hrefOf } from '../location.ts';
 import { useOrganization } from '../organization.ts';
-import type { OrganizationView } from '../places.ts';
 import { Shell } from './shell.tsx';
 
 /** With the permission without which there is nothing to see. */

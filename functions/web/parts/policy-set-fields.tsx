@@ -1,4 +1,4 @@
-import type { Resource } from '../../cli/client.ts';
+import type { Resource } from '../../client/client.ts';
 import { Choice, Text, textOf } from './form.tsx';
 
 /** What a policy set is, whatever is in it. */

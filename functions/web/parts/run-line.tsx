@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Resource } from '../../cli/client.ts';
+import type { Resource } from '../../client/client.ts';
 import { hrefOf } from '../location.ts';
 import { related } from '../session.ts';
 import { Ago } from './basics.tsx';

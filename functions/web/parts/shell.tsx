@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import type { Place } from '../../client/page-addresses.ts';
 import { unreachable } from '../live.ts';
 import { hrefOf } from '../location.ts';
-import type { Place } from '../places.ts';
 import { account, signedIn, signOut } from '../session.ts';
 import { ThemeButton } from './theme.tsx';
 

@@ -1,4 +1,4 @@
-import type { Resource } from '../../cli/client.ts';
+import type { Resource } from '../../client/client.ts';
 import { displayStatus } from '../../run/display.ts';
 import { type StageState, stagesOf } from '../../run/stages.ts';
 import { Took } from './basics.tsx';

@@ -1,9 +1,9 @@
-import { isFinalRun, type Resource } from '../../cli/client.ts';
-import { factsOf } from '../../cli/run-facts.ts';
+import { isFinalRun, type Resource } from '../../client/client.ts';
+import { factsOf } from '../../client/run-facts.ts';
 import { displayStatus } from '../../run/display.ts';
 
-export { isFinalRun as isOver } from '../../cli/client.ts';
-export { factsOf, kindOf, since } from '../../cli/run-facts.ts';
+export { isFinalRun as isOver } from '../../client/client.ts';
+export { factsOf, kindOf, since } from '../../client/run-facts.ts';
 
 export const Status = ({ run }: { run: Resource }) => {
   const { name, tone } = displayStatus(factsOf(run));

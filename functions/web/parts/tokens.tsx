@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import type { Resource } from '../../cli/client.ts';
+import type { Resource } from '../../client/client.ts';
+import { exact } from '../../client/text/time.ts';
 import { useLive } from '../live.ts';
 import { all, call, create } from '../session.ts';
-import { exact } from '../text/time.ts';
 import { Ago, Code, Loaded, Notice } from './basics.tsx';
 import { Confirm, Dialog } from './dialog.tsx';
 import { Form, Select, Text, textOf } from './form.tsx';

@@ -1,4 +1,4 @@
-import type { Place, SingleView } from '../places.ts';
+import type { Place, SingleView } from '../../client/page-addresses.ts';
 
 /** Events of the audit trail, in words. */
 

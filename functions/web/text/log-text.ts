@@ -1,5 +1,5 @@
-import { ansi, bare, type Piece, plain, type Style } from './ansi.ts';
-import { readable } from './terraform-json.ts';
+import { ansi, bare, type Piece, plain, type Style } from '../../client/text/ansi.ts';
+import { readable } from '../../client/text/terraform-json.ts';
 
 const STX = 0x02;
 const ETX = 0x03;

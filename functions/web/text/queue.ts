@@ -1,4 +1,4 @@
-import { isFinalRun, type Resource, related } from '../../cli/client.ts';
+import { isFinalRun, type Resource, related } from '../../client/client.ts';
 import { takesTurn } from './workspace-rows.ts';
 
 /** Place of runs in the queues of their workspaces, and what each waits for. */

@@ -1,5 +1,5 @@
-import { isFinalRun, type Resource, related } from '../../cli/client.ts';
-import { factsOf } from '../../cli/run-facts.ts';
+import { isFinalRun, type Resource, related } from '../../client/client.ts';
+import { factsOf } from '../../client/run-facts.ts';
 import { displayStatus, type Tone } from '../../run/display.ts';
 
 /** Each workspace with the run it is processing, else its latest completed one (seeds/000). */

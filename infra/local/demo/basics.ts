@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { packFolder } from '../../../functions/cli/archive.ts';
-import type { Client } from '../../../functions/cli/client.ts';
+import type { Client } from '../../../functions/client/client.ts';
 import type { Local } from '../folder.ts';
 import { bold, section } from './print.ts';
 import { showCost, showOutputs, showTimes } from './summary.ts';

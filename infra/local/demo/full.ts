@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Client, Resource } from '../../../functions/cli/client.ts';
+import type { Client, Resource } from '../../../functions/client/client.ts';
 import type { Local } from '../folder.ts';
 import { packExample } from './basics.ts';
 import { bold, dim, section } from './print.ts';

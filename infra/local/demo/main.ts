@@ -12,7 +12,7 @@ const main = async (full: boolean): Promise<void> => {
   console.log(`Starting ${bold('stepform')} …`);
   // Loading them takes seconds on a slow machine.
   const [{ Client }, { provideOpa }, { startPlatform }, { showBasics }, { showEverything }] = await Promise.all([
-    import('../../../functions/cli/client.ts'),
+    import('../../../functions/client/client.ts'),
     import('../opa.ts'),
     import('../platform.ts'),
     import('./basics.ts'),

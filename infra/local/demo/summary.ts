@@ -1,4 +1,4 @@
-import { type Client, type Resource, until } from '../../../functions/cli/client.ts';
+import { type Client, type Resource, until } from '../../../functions/client/client.ts';
 import { bold, dim, seconds, section } from './print.ts';
 
 export const showOutputs = async (client: Client, workspaceId: string): Promise<void> => {

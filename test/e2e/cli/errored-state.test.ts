@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { until } from '../../../functions/cli/client.ts';
+import { until } from '../../../functions/client/client.ts';
 import { meddle, operate } from '../support/operator.ts';
 import { inWorkspace } from '../support/terraform.ts';
 import {

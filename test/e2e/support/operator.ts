@@ -27,6 +27,6 @@ export const meddle = async (workspaceId: string): Promise<() => Promise<void>> 
 
 /** Lets the time pass that a canceled run has to stop by itself. */
 export const endCoolOff = async (runId: string): Promise<void> => {
-  const { updateRun } = await import('../../../functions/store/runs/runs.ts');
+  const { updateRun } = await import('../../../functions/runs/records.ts');
   await updateRun(runId, { set: { 'cancel.forceAvailableAt': new Date().toISOString() } });
 };

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { until } from '../../../functions/cli/client.ts';
+import { until } from '../../../functions/client/client.ts';
 import { checkNothingWasDenied } from './denials.ts';
 import { runners, send } from './runners.ts';
 

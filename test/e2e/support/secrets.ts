@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { Client, type Resource } from '../../../functions/cli/client.ts';
+import { Client, type Resource } from '../../../functions/client/client.ts';
 import { archive, policyFiles } from '../../support/policies.ts';
 import { status, type TaskServer } from '../../support/task-server.ts';
 import { Canaries } from './canaries.ts';

@@ -1,6 +1,6 @@
 import { inject } from 'vitest';
 import { packFiles } from '../../../functions/cli/archive.ts';
-import { Client, followLog, isFinalRun, type Resource, until } from '../../../functions/cli/client.ts';
+import { Client, followLog, isFinalRun, type Resource, until } from '../../../functions/client/client.ts';
 
 export type { Resource };
 

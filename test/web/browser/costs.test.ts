@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import { type Change, planOf } from '../../cost/support.ts';
+import { type Change, planOf } from '../../costs/support.ts';
 import { operate } from '../../e2e/support/operator.ts';
 import { newWorkspace, type Resource, resources, startRun, untilConfirmable } from '../../e2e/support/world.ts';
 import { estimate } from './support/operator.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import { Client } from '../../../functions/cli/client.ts';
+import { Client } from '../../../functions/client/client.ts';
 import { operate } from '../../e2e/support/operator.ts';
 import { startServer } from '../../e2e/support/run-tasks.ts';
 import { newName } from '../../e2e/support/world.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Client, until } from '../../../functions/cli/client.ts';
+import { Client, until } from '../../../functions/client/client.ts';
 import { PlatformProcess } from '../../e2e/support/platform.ts';
 import { type Issuer, startIssuer } from '../../support/issuer.ts';
 import { newPage } from './support/reader.ts';

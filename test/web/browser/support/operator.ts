@@ -40,8 +40,8 @@ export const enlarge = async (
 /** Gives a run a cost estimate of this plan: the platform's own configurations have no resources that cost anything. */
 export const estimate = async (runId: string, planJson: Buffer): Promise<void> => {
   const { newCostEstimate } = await import('../../../../functions/run/cost-estimate.ts');
-  const { estimateCosts } = await import('../../../../functions/store/costs/cost-estimates.ts');
-  const { updateRun } = await import('../../../../functions/store/runs/runs.ts');
+  const { estimateCosts } = await import('../../../../functions/costs/records.ts');
+  const { updateRun } = await import('../../../../functions/runs/records.ts');
   await put(runId, 'plan-json', planJson);
   const costEstimate = newCostEstimate({ targetAddrs: null }, new Date().toISOString());
   const run = await updateRun(runId, { set: { costEstimate } });

@@ -1,0 +1,85 @@
+import type { AgentFacts } from '../run/agents.ts';
+import { derivedId } from '../store/id.ts';
+import { keys } from '../store/keys.ts';
+import { get, queryAll, remove, update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+
+/** Agents: programs on machines of the pool's owners that do runs (HCP API: agents). */
+
+export interface Agent extends AgentFacts {
+  /** Begins with its pool's characters, so that finding it costs nothing. */
+  id: string;
+  poolId: string;
+  organization: string;
+  name: string;
+  /** Where it last called from. */
+  address: string | null;
+  createdAt: string;
+}
+
+/** So long after its last ping an agent is forgotten. */
+const keptSeconds = 24 * 3600;
+
+const form = /^agent-([A-Za-z0-9]{16})([A-Za-z0-9]{16})$/;
+
+const place = (id: string): { poolId: string; rest: string } | undefined => {
+  const [, pool, rest] = form.exec(id) ?? [];
+  return pool && rest ? { poolId: `apool-${pool}`, rest } : undefined;
+};
+
+/** Whether it is, or was, one of the pool's. */
+export const isOfPool = (id: string, poolId: string): boolean => place(id)?.poolId === poolId;
+
+const keyOf = (id: string) => {
+  const { poolId, rest } = place(id) ?? { poolId: '', rest: '' };
+  return keys.agent(poolId, rest);
+};
+
+/** DynamoDB removes what has expired days later. */
+const current = (agent: (Agent & { expiresAt: number }) | undefined): Agent | undefined =>
+  agent && agent.expiresAt > Date.now() / 1000 ? agent : undefined;
+
+export const getAgent = async (id: string): Promise<Agent | undefined> =>
+  place(id) && current(await get<Agent & { expiresAt: number }>(keyOf(id)));
+
+/** In the order of their coming. */
+export const listAgents = async (poolId: string): Promise<Agent[]> => {
+  const all = await queryAll<Agent & { expiresAt: number }>({ pk: keys.agentPool(poolId).pk, prefix: 'AGENT#' });
+  return all.filter(current).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+};
+
+const alive = () => ({ lastPingAt: now(), expiresAt: Math.floor(Date.now() / 1000) + keptSeconds });
+
+/**
+ * An agent that has come; again, when the answer was lost. 1 write.
+ * @param instance chosen by the agent, so that it is the same one however often it says so
+ */
+export const registerAgent = async (
+  pool: { id: string; organization: string },
+  { instance, name, address }: { instance: string; name: string; address: string | null },
+): Promise<Agent> => {
+  const id = `agent-${pool.id.replace(/^apool-/, '')}${derivedId('', `${pool.id} ${instance}`).slice(1)}`;
+  const { organization } = pool;
+  const set = { id, poolId: pool.id, organization, name, address, createdAt: now(), ...alive() };
+  return (await update<Agent>(keyOf(id), { set, remove: ['job', 'ended'] })) as Agent;
+};
+
+/**
+ * It lives, and does that; or ends, and how. Undefined when it is not known: then it has to register again. 1 write.
+ * @param poolId whose token it has shown
+ */
+export const pingAgent = async (
+  id: string,
+  poolId: string,
+  { address, job, ended }: Pick<Agent, 'address' | 'job' | 'ended'>,
+): Promise<Agent | undefined> =>
+  place(id)?.poolId === poolId
+    ? update<Agent>(keyOf(id), {
+        set: { address, job, ended, ...alive() },
+        remove: [...(job ? [] : ['job']), ...(ended ? [] : ['ended'])],
+        condition: 'attribute_exists(pk)',
+      })
+    : undefined;
+
+/** One that is still at work has to register again. */
+export const removeAgent = ({ id }: Agent): Promise<boolean> => remove(keyOf(id));

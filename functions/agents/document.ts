@@ -1,0 +1,46 @@
+import { many, one, type Resource } from '../api/answer.ts';
+import { agentStatus, silentMs } from '../run/agents.ts';
+import type { Agent } from './agents.ts';
+import type { AgentPool } from './records.ts';
+
+const statusOf = (agent: Agent, now: number) => agentStatus(agent, new Date(now - silentMs).toISOString());
+
+/** @param workspaceIds of those that use it, as far as the reader may see them; absent where nobody looked */
+export const agentPoolDocument = (
+  pool: AgentPool,
+  { agents, workspaceIds }: { agents: Agent[]; workspaceIds?: string[] },
+  now = Date.now(),
+): Resource => ({
+  id: pool.id,
+  type: 'agent-pools',
+  attributes: {
+    name: pool.name,
+    'created-at': pool.createdAt,
+    'organization-scoped': pool.organizationScoped,
+    /** Those that can be counted on. */
+    'agent-count': agents.filter((agent) => ['idle', 'busy'].includes(statusOf(agent, now))).length,
+  },
+  relationships: {
+    organization: one('organizations', pool.organization),
+    agents: { links: { related: `/api/v2/agent-pools/${pool.id}/agents` } },
+    'authentication-tokens': { links: { related: `/api/v2/agent-pools/${pool.id}/authentication-tokens` } },
+    ...(workspaceIds ? { workspaces: many('workspaces', workspaceIds) } : {}),
+    'allowed-workspaces': many('workspaces', pool.allowedWorkspaceIds),
+    'allowed-projects': many('projects', pool.allowedProjectIds),
+    'excluded-workspaces': many('workspaces', pool.excludedWorkspaceIds),
+  },
+  links: { self: `/api/v2/agent-pools/${pool.id}` },
+});
+
+export const agentDocument = (agent: Agent, now = Date.now()): Resource => ({
+  id: agent.id,
+  type: 'agents',
+  attributes: {
+    name: agent.name,
+    'ip-address': agent.address,
+    status: statusOf(agent, now),
+    'last-ping-at': agent.lastPingAt,
+    'created-at': agent.createdAt,
+  },
+  links: { self: `/api/v2/agents/${agent.id}` },
+});

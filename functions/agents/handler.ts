@@ -1,0 +1,112 @@
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import * as v from 'valibot';
+import type { AgentWork, NextWork, Registered } from '../agent/protocol.ts';
+import { endPhase } from '../orchestration/lost-runners.ts';
+import { findAgentToken, noteUse, type Token } from '../people/accounts/tokens.ts';
+import { pingSeconds } from '../run/agents.ts';
+import { isFinal } from '../run/status.ts';
+import { ProtocolError } from '../runner-api/caller.ts';
+import { answered, parse } from '../runner-api/protocol.ts';
+import { getRun } from '../runs/records.ts';
+import { type Agent, isOfPool, pingAgent, registerAgent } from './agents.ts';
+import { takeJob } from './jobs.ts';
+import { getAgentPool } from './records.ts';
+
+/** The agent protocol (agent/protocol.ts says what each call means). A token is good for its pool, and nothing else. */
+
+type Event = APIGatewayProxyEventV2;
+
+const id = v.pipe(v.string(), v.regex(/^agent-[A-Za-z0-9]{32}$/, 'is not the id of an agent'));
+const name = v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(100), v.regex(/^[^\p{Cc}]*$/u));
+const job = v.object({
+  runId: v.pipe(v.string(), v.regex(/^run-[A-Za-z0-9]{16}$/)),
+  phase: v.picklist(['plan', 'apply']),
+});
+const bodies = {
+  register: v.object({ instance: v.pipe(v.string(), v.minLength(16), v.maxLength(100)), name }),
+  next: v.object({ agent: id, name, ping: v.boolean() }),
+  ping: v.object({ agent: id, job: v.optional(job), ended: v.optional(v.picklist(['exited', 'errored'])) }),
+  over: v.object({
+    agent: id,
+    job,
+    why: v.pipe(
+      v.string(),
+      v.transform((text) => text.slice(0, 300)),
+    ),
+  }),
+};
+
+/** How long an agent without work waits before it asks again. */
+const askAfterMs = 5_000;
+
+const addressOf = (event: Event): string | null => event.requestContext.http.sourceIp ?? null;
+
+const forgotten = () => new ProtocolError(410, 'this agent is not known (any more): it has to register again');
+
+const known = (agent: Agent | undefined): Agent => {
+  if (!agent) throw forgotten();
+  return agent;
+};
+
+const register = async (token: Token, event: Event): Promise<Registered> => {
+  const { instance, name: called } = parse(bodies.register, event);
+  const pool = await getAgentPool(token.userId);
+  if (!pool) throw new ProtocolError(401, 'the agent pool of this token was deleted');
+  const agent = await registerAgent(pool, { instance, name: called, address: addressOf(event) });
+  return { agent: agent.id, pool: pool.name, organization: pool.organization, pingSeconds };
+};
+
+const next = async (token: Token, event: Event): Promise<NextWork> => {
+  const { agent, name: called, ping } = parse(bodies.next, event);
+  if (!isOfPool(agent, token.userId)) throw forgotten();
+  const address = addressOf(event);
+  if (ping) known(await pingAgent(agent, token.userId, { address }));
+  const taken = await takeJob({ id: agent, name: called, poolId: token.userId });
+  if (!taken) return { action: 'wait', afterMs: askAfterMs };
+  const { run, phase, claim } = taken;
+  const work: AgentWork = { runId: run.id, phase, workspace: run.workspaceName, claim };
+  // The job is its own already: one that has been forgotten says so at its next ping.
+  await pingAgent(agent, token.userId, { address, job: { runId: run.id, phase } });
+  return { action: 'work', work };
+};
+
+const ping = async (token: Token, event: Event): Promise<object> => {
+  const { agent, ...state } = parse(bodies.ping, event);
+  known(await pingAgent(agent, token.userId, { address: addressOf(event), ...state }));
+  return {};
+};
+
+/** Its runner has ended. One that did not report leaves its phase errored at once. */
+const over = async (token: Token, event: Event): Promise<object> => {
+  const { agent, job: done, why } = parse(bodies.over, event);
+  const run = await getRun(done.runId);
+  const phase = run?.[done.phase];
+  const own = run?.agentPool?.id === token.userId && phase?.agent?.id === agent;
+  // One that has begun nothing is given to another agent when its time is up.
+  if (run && own && phase?.claimNonce && !phase.report && !isFinal(run.status)) await endPhase(run, done.phase, why);
+  await pingAgent(agent, token.userId, { address: addressOf(event) });
+  return {};
+};
+
+const calls: Record<string, (token: Token, event: Event) => Promise<object>> = { register, next, ping, over };
+
+/** @throws {ProtocolError} 401 */
+const authenticate = async (event: Event): Promise<Token> => {
+  const secret = event.headers.authorization?.replace(/^Bearer /i, '') ?? '';
+  const token = await findAgentToken(secret);
+  if (!token)
+    throw new ProtocolError(401, 'this is not a valid token of an agent pool: it was revoked, or has expired');
+  await noteUse(token, secret).catch(() => {});
+  return token;
+};
+
+const route = async (event: Event): Promise<object> => {
+  const call = event.rawPath.replace(/^\/agent\/v1\//, '');
+  if (event.requestContext.http.method !== 'POST') throw new ProtocolError(405, 'every call is a POST');
+  const answer = Object.hasOwn(calls, call) ? calls[call] : undefined;
+  const token = await authenticate(event);
+  if (!answer) throw new ProtocolError(404, `no such call: ${call}`);
+  return answer(token, event);
+};
+
+export const handler = (event: Event): Promise<APIGatewayProxyStructuredResultV2> => answered(() => route(event));

@@ -1,0 +1,107 @@
+import * as v from 'valibot';
+import { unprocessable } from '../api/errors.ts';
+import { agentPoolName } from '../api/names.ts';
+import type { Principal } from '../api/permissions/auth.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { identifier, readData, setting } from '../api/validation.ts';
+import { getProjects } from '../projects/records.ts';
+import { getWorkspaces } from '../workspaces/records.ts';
+import type { AgentPoolSettings } from './records.ts';
+
+/** What creating and changing agent pools may say (HCP API: agent pools). */
+
+const mostNamed = 500;
+const toMany = <T extends string>(type: T) =>
+  v.optional(
+    v.object({
+      data: v.pipe(v.array(identifier(type)), v.maxLength(mostNamed, `may have at most ${mostNamed} entries`)),
+    }),
+  );
+
+const relationships = {
+  'allowed-workspaces': toMany('workspaces'),
+  'allowed-projects': toMany('projects'),
+  'excluded-workspaces': toMany('workspaces'),
+};
+
+const attributes = { 'organization-scoped': setting(v.boolean()) };
+
+interface Found {
+  id: string;
+  organization: string;
+}
+
+/** Ids of those that are in the organization; one that is not is as unknown as any other. */
+const idsOf = async (
+  given: { data: { id: string }[] } | undefined,
+  { organization, relationship, what, read }: Where,
+): Promise<string[] | undefined> => {
+  if (!given) return undefined;
+  const ids = [...new Set(given.data.map(({ id }) => id))];
+  const found = new Set((await read(ids)).filter((one) => one.organization === organization).map(({ id }) => id));
+  const missing = ids.find((id) => !found.has(id));
+  if (missing === undefined) return ids;
+  throw unprocessable(
+    `/data/relationships/${relationship}`,
+    `${relationship}: there is no ${what} ${missing} in ${organization}`,
+  );
+};
+
+interface Where {
+  organization: string;
+  relationship: keyof typeof relationships;
+  what: string;
+  read(ids: string[]): Promise<Found[]>;
+}
+
+/** @throws {ApiError} 400 or 422 */
+export const readAgentPoolChange = async (
+  request: ApiRequest,
+  organization: string,
+  principal: Principal,
+): Promise<Partial<AgentPoolSettings>> => {
+  const given = readData(request, { ...attributes, name: v.optional(agentPoolName) }, relationships);
+  const seen = async (ids: string[]): Promise<Found[]> => {
+    const granted = await principal.onWorkspaces(organization, ids);
+    return (await getWorkspaces(ids)).filter(({ id }) => granted(id).has('workspace:read'));
+  };
+  const seenProjects = async (ids: string[]): Promise<Found[]> => {
+    const granted = await principal.onProjects(organization, ids);
+    return (await getProjects(ids)).filter(({ id }) => granted(id).has('project:read'));
+  };
+  const workspaces = (relationship: 'allowed-workspaces' | 'excluded-workspaces') =>
+    idsOf(given.relationships[relationship], { organization, relationship, what: 'workspace', read: seen });
+  const projects = idsOf(given.relationships['allowed-projects'], {
+    organization,
+    relationship: 'allowed-projects',
+    what: 'project',
+    read: seenProjects,
+  });
+  const { name, 'organization-scoped': scoped } = given.attributes;
+  const change = {
+    name,
+    organizationScoped: scoped === null ? true : scoped,
+    allowedWorkspaceIds: await workspaces('allowed-workspaces'),
+    allowedProjectIds: await projects,
+    excludedWorkspaceIds: await workspaces('excluded-workspaces'),
+  };
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewAgentPool = async (
+  request: ApiRequest,
+  organization: string,
+  principal: Principal,
+): Promise<AgentPoolSettings> => {
+  const { name, ...change } = await readAgentPoolChange(request, organization, principal);
+  if (name === undefined) throw unprocessable('/data/attributes/name', 'name: is missing');
+  return {
+    organizationScoped: true,
+    allowedWorkspaceIds: [],
+    allowedProjectIds: [],
+    excludedWorkspaceIds: [],
+    ...change,
+    name,
+  };
+};

@@ -1,0 +1,210 @@
+import { type Answer, noContent, ok, type Resource } from '../api/answer.ts';
+import { badRequest, notFound, unprocessable } from '../api/errors.ts';
+import { agent, agentPool, type InOrganization, organization } from '../api/finders.ts';
+import { checkSeen, editorOf, tagged } from '../api/guard.ts';
+import { includes } from '../api/include.ts';
+import { list, pageOf, slice, wholeList } from '../api/pagination.ts';
+import { workspaceDocuments } from '../api/permissions/shown.ts';
+import { type Context, type Route, route, type Subject } from '../api/route.ts';
+import { tokenDocument } from '../people/accounts/token-document.ts';
+import { readToken } from '../people/accounts/token-input.ts';
+import { makeToken } from '../people/accounts/token-routes.ts';
+import { listTokens } from '../people/accounts/tokens.ts';
+import { findProjects } from '../projects/records.ts';
+import { findWorkspace } from '../workspaces/records.ts';
+import { type Agent, listAgents, removeAgent } from './agents.ts';
+import { agentDocument, agentPoolDocument } from './document.ts';
+import { readAgentPoolChange, readNewAgentPool } from './input.ts';
+import { workspacesOfPool } from './pool-uses.ts';
+import {
+  type AgentPool,
+  allows,
+  createAgentPool,
+  deleteAgentPool,
+  getAgentPool,
+  listAgentPools,
+  mostPools,
+  updateAgentPool,
+} from './records.ts';
+
+/** Agent pools, their agents and their tokens (HCP API: agent pools and agents, agent tokens). */
+
+/** Documents of pools, with what was asked to come along. */
+const documents = async (
+  { request, principal }: Context<Subject>,
+  pools: AgentPool[],
+): Promise<{ data: Resource[]; included?: Resource[] }> => {
+  const include = includes(request, ['workspaces', 'hyok_configurations']);
+  const found = await Promise.all(
+    pools.map(async (pool) => {
+      const [agents, using] = await Promise.all([listAgents(pool.id), workspacesOfPool(pool.id)]);
+      return { pool, agents, workspaces: await workspaceDocuments(principal, using) };
+    }),
+  );
+  const data = found.map(({ pool, agents, workspaces }) =>
+    agentPoolDocument(pool, { agents, workspaceIds: workspaces.map(({ id }) => id) }),
+  );
+  return include.size === 0 ? { data } : { data, included: found.flatMap(({ workspaces }) => workspaces) };
+};
+
+const single = async (context: Context<Subject>, pool: AgentPool): Promise<Answer> => {
+  const { data, included } = await documents(context, [pool]);
+  return tagged(ok(data[0] as Resource, included), pool);
+};
+
+const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
+
+const create = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { request, subject, principal } = context;
+  const name = subject.organization;
+  if ((await listAgentPools(name)).length >= mostPools) {
+    throw unprocessable('/data', `${name} has ${mostPools} agent pools, which is the most; delete one first`);
+  }
+  const made = await createAgentPool(name, await readNewAgentPool(request, name, principal));
+  if (!made) throw taken();
+  return single(context, made);
+};
+
+type Fits = (pool: AgentPool) => boolean;
+
+/** Pools that a workspace or a project may use, by its name; none for one that is not there. */
+const usableBy = async ({ request, subject, principal }: Context<InOrganization>): Promise<Fits[]> => {
+  const { query } = request;
+  const name = subject.organization;
+  const one = (what: string) =>
+    query.get(`filter[allowed-${what}][name]`) ?? query.get(`filter[allowed_${what}][name]`);
+  const fits: Fits[] = [];
+  const workspaceName = one('workspaces');
+  if (workspaceName) {
+    const workspace = await findWorkspace(name, workspaceName.slice(0, 100));
+    const seen = workspace && (await principal.on({ organization: name, workspace })).has('workspace:read');
+    fits.push((pool) => !!seen && allows(pool, workspace));
+  }
+  const projectName = one('projects');
+  if (projectName) {
+    const [project] = await findProjects(name, [projectName.slice(0, 100)]);
+    const seen = project && (await principal.on({ organization: name, project })).has('project:read');
+    fits.push((pool) => !!seen && allows(pool, { projectId: project.id }));
+  }
+  return fits;
+};
+
+const orders: Record<string, (pool: AgentPool) => string> = {
+  name: ({ name }) => name.toLowerCase(),
+  'created-at': ({ createdAt }) => createdAt,
+};
+
+const sorted = <T>(items: T[], sort: string, by: Record<string, (item: T) => string>): T[] => {
+  const descending = sort.startsWith('-');
+  const key = by[descending ? sort.slice(1) : sort];
+  if (!key)
+    throw badRequest(`sort: must be one of ${Object.keys(by).join(', ')}, with "-" before it in reverse`, 'sort');
+  const rising = [...items].sort((a, b) => (key(a) < key(b) ? -1 : 1));
+  return descending ? rising.reverse() : rising;
+};
+
+const listAll = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { request, subject } = context;
+  const page = pageOf(request);
+  const search = (request.query.get('q') ?? '').toLowerCase();
+  const fits = await usableBy(context);
+  const all = (await listAgentPools(subject.organization)).filter(
+    (pool) => pool.name.toLowerCase().includes(search) && fits.every((usable) => usable(pool)),
+  );
+  const shown = slice(sorted(all, request.query.get('sort') || 'name', orders), page);
+  const { data, included } = await documents(context, shown);
+  return list(request, page, all.length, data, included);
+};
+
+const update = async (context: Context<AgentPool>): Promise<Answer> => {
+  const { request, subject, principal } = context;
+  const change = await readAgentPoolChange(request, subject.organization, principal);
+  const editor = await editorOf(context, subject, 'agent pool');
+  if (Object.keys(change).length === 0) return single(context, subject);
+  const updated = await updateAgentPool(subject, change, editor);
+  if (!updated) {
+    const found = await getAgentPool(subject.id);
+    if (!found) throw notFound('The agent pool was deleted meanwhile.');
+    await checkSeen(request, found, 'agent pool');
+    throw taken();
+  }
+  return single(context, updated);
+};
+
+/** Names only what the caller may see. */
+const remove = async (context: Context<AgentPool>): Promise<Answer> => {
+  const { subject, principal } = context;
+  if (!(await deleteAgentPool(subject))) {
+    const using = await workspaceDocuments(principal, await workspacesOfPool(subject.id));
+    const names = using.slice(0, 5).map(({ attributes }) => attributes.name);
+    throw unprocessable(
+      '/data',
+      `Agent pool ${subject.name} is used by workspaces${names.length ? ` (${names.join(', ')}${using.length > 5 ? ', …' : ''})` : ''}, ` +
+        'or is the default of a project or of the organization: set another agent pool or execution mode there first.',
+    );
+  }
+  return noContent();
+};
+
+const agentOrders: Record<string, (one: Agent) => string> = { 'created-at': ({ createdAt }) => createdAt };
+
+const agentsOf = async ({ request, subject }: Context<AgentPool>): Promise<Answer> => {
+  const page = pageOf(request);
+  const since = request.query.get('filter[last-ping-since]');
+  if (since && Number.isNaN(Date.parse(since))) {
+    throw badRequest('filter[last-ping-since]: must be a time such as 2030-01-31T00:00:00Z', 'filter[last-ping-since]');
+  }
+  const from = since ? new Date(since).toISOString() : '';
+  const all = (await listAgents(subject.id)).filter(({ lastPingAt }) => lastPingAt >= from);
+  const shown = slice(sorted(all, request.query.get('sort') || 'created-at', agentOrders), page);
+  return list(
+    request,
+    page,
+    all.length,
+    shown.map((one) => agentDocument(one)),
+  );
+};
+
+/** One that works, or would, does not go by that: it would only come again. */
+const removeOne = async ({ subject }: Context<Agent>): Promise<Answer> => {
+  const { status } = agentDocument(subject).attributes;
+  if (status === 'idle' || status === 'busy') {
+    throw unprocessable(
+      '/data',
+      `Agent ${subject.name} is ${status}: stop its program first (Ctrl-C), or revoke the token it has.`,
+    );
+  }
+  await removeAgent(subject);
+  return noContent();
+};
+
+const tokensOf = async ({ request, subject }: Context<AgentPool>): Promise<Answer> =>
+  wholeList(
+    request,
+    (await listTokens(subject.id)).map((token) => tokenDocument(token)),
+  );
+
+const createToken = async (context: Context<AgentPool>): Promise<Answer> => {
+  const { id: userId, organization: home } = context.subject;
+  const { description } = readToken(context.request);
+  if (!description) {
+    throw unprocessable('/data/attributes/description', 'description: is missing; it tells the tokens of a pool apart');
+  }
+  return makeToken(context, { kind: 'agent', userId, organization: home, description });
+};
+
+const ofOrganization = '/organizations/{organization}/agent-pools';
+const ofPool = '/agent-pools/{pool}';
+
+export const agentPoolRoutes: Route[] = [
+  route('GET', ofOrganization, 'agent-pool:read', organization, listAll),
+  route('POST', ofOrganization, 'agent-pool:write', organization, create),
+  route('GET', ofPool, 'agent-pool:read', agentPool, (context) => single(context, context.subject)),
+  route('PATCH', ofPool, 'agent-pool:write', agentPool, update),
+  route('DELETE', ofPool, 'agent-pool:write', agentPool, remove),
+  route('GET', `${ofPool}/agents`, 'agent-pool:read', agentPool, agentsOf),
+  route('GET', `${ofPool}/authentication-tokens`, 'agent-pool:write', agentPool, tokensOf),
+  route('POST', `${ofPool}/authentication-tokens`, 'agent-pool:write', agentPool, createToken),
+  route('GET', '/agents/{agent}', 'agent-pool:read', agent, async ({ subject }) => ok(agentDocument(subject))),
+  route('DELETE', '/agents/{agent}', 'agent-pool:write', agent, removeOne),
+];

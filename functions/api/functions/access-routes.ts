@@ -1,0 +1,33 @@
+import { agentPoolRoutes } from '../../agents/routes.ts';
+import { auditTrailRoutes } from '../../audit/routes.ts';
+import { accountRoutes } from '../../people/accounts/account-routes.ts';
+import { identityRoutes } from '../../people/accounts/identity-routes.ts';
+import { membershipRoutes } from '../../people/accounts/membership-routes.ts';
+import { tokenRoutes } from '../../people/accounts/token-routes.ts';
+import { organizationRoutes } from '../../people/organizations/routes.ts';
+import { organizationTokenRoutes } from '../../people/organizations/token-routes.ts';
+import { teamAccessRoutes } from '../../people/teams/access-routes.ts';
+import { teamMemberRoutes } from '../../people/teams/member-routes.ts';
+import { teamRoutes } from '../../people/teams/routes.ts';
+import { teamTokenRoutes } from '../../people/teams/token-routes.ts';
+import { projectRoutes } from '../../projects/routes.ts';
+import { projectTagRoutes } from '../../projects/tag-routes.ts';
+import { type Route, versioned } from '../route.ts';
+
+/** What the function Access answers: who there is, and what belongs to whom. */
+export const accessRoutes: Route[] = versioned([
+  ...accountRoutes,
+  ...identityRoutes,
+  ...tokenRoutes,
+  ...organizationRoutes,
+  ...organizationTokenRoutes,
+  ...projectRoutes,
+  ...projectTagRoutes,
+  ...membershipRoutes,
+  ...teamRoutes,
+  ...teamMemberRoutes,
+  ...teamAccessRoutes,
+  ...teamTokenRoutes,
+  ...agentPoolRoutes,
+  ...auditTrailRoutes,
+]);

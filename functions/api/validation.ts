@@ -1,0 +1,134 @@
+import * as v from 'valibot';
+import { ApiError, type ErrorObject, unprocessable } from './errors.ts';
+import { notTaken } from './known-attributes.ts';
+import type { ApiRequest } from './request.ts';
+
+/** Reading request bodies: what is wrong or not known (known-attributes.ts) is answered with a pointer at the field. */
+
+const kinds: Record<string, string> = { Object: 'an object', Array: 'a list', boolean: 'true or false' };
+
+const article = (kind: string): string => kinds[kind] ?? `a ${kind}`;
+
+/** Own words for what a schema without a message of its own says; a value is never repeated: it may be a secret. */
+v.setGlobalMessage((issue) => {
+  if (issue.kind !== 'schema') return issue.message;
+  if (issue.received === 'undefined') return 'is missing';
+  const choices = issue.expected?.replace(/^\(|\)$/g, '').split(' | ') ?? [];
+  return choices.length > 1 ? `must be one of ${choices.join(', ')}` : `must be ${article(choices[0] ?? 'value')}`;
+});
+
+const objectOf = (issue: v.BaseIssue<unknown>): Omit<ErrorObject, 'status'> => {
+  const path = (issue.path ?? []).map(({ key }) => String(key));
+  const field = path.at(-1);
+  return {
+    title: 'invalid attribute',
+    detail: field ? `${field}: ${issue.message}` : issue.message,
+    source: { pointer: `/${path.map((key) => key.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}` },
+  };
+};
+
+/** @throws {ApiError} 422 */
+export const check = <S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> => {
+  const result = v.safeParse(schema, value);
+  if (result.success) return result.output;
+  throw new ApiError(422, result.issues.slice(0, 20).map(objectOf));
+};
+
+const isObject = (value: unknown): value is Record<string, unknown> => value !== null && typeof value === 'object';
+
+/** Documents show some relationships by a link alone: sent back so, one says nothing. */
+const withoutLinks = (body: unknown): unknown => {
+  if (!isObject(body) || !isObject(body.data) || !isObject(body.data.relationships)) return body;
+  const says = ([, value]: [string, unknown]) => !isObject(value) || 'data' in value || !('links' in value);
+  const relationships = Object.fromEntries(Object.entries(body.data.relationships).filter(says));
+  return { ...body, data: { ...body.data, relationships } };
+};
+
+/**
+ * The body's `data`. Its `type` is not looked at: some clients send it empty.
+ * @throws {ApiError} 400 for what is not JSON, 422 for what does not fit
+ */
+export const readData = <A extends v.ObjectEntries, R extends v.ObjectEntries = Record<never, never>>(
+  request: ApiRequest,
+  attributes: A,
+  relationships?: R,
+) => {
+  const schema = v.object({
+    data: v.object({
+      attributes: v.optional(v.object(attributes), {} as never),
+      relationships: v.optional(v.object((relationships ?? {}) as R), {} as never),
+    }),
+  });
+  const body = request.json() ?? {};
+  const result = v.safeParse(schema, withoutLinks(body));
+  const taken = { attributes: Object.keys(attributes), relationships: Object.keys(relationships ?? {}) };
+  const others = notTaken(request, (body as { data?: unknown }).data, taken);
+  if (result.success && others.length === 0) return result.output.data;
+  throw new ApiError(422, [...(result.issues ?? []).map(objectOf), ...others].slice(0, 20));
+};
+
+/** `{"comment": "…"}`, the body of run actions; may be missing. */
+export const readComment = (request: ApiRequest): string | undefined => {
+  const schema = v.object({ comment: v.nullish(text(10_000)) });
+  return check(schema, request.json() ?? {}).comment ?? undefined;
+};
+
+export const text = (max: number) =>
+  v.pipe(
+    v.string(),
+    v.maxLength(max, `may have at most ${max} characters`),
+    v.regex(/^[^\0]*$/, 'has a NUL character'),
+  );
+
+/** Missing: unchanged. Null: back to the default. */
+export const setting = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema));
+
+/** The type of what a relationship names, of those it may name. Missing or empty, as some clients send it: the first. */
+export const typeOf = <T extends string>(...types: [T, ...T[]]) =>
+  v.pipe(
+    v.optional(v.nullable(v.string()), types[0]),
+    v.transform((given) => given || types[0]),
+    v.picklist(types, `must be ${types.map((type) => `"${type}"`).join(' or ')}`),
+  );
+
+export const identifier = <T extends string>(...types: [T, ...T[]]) =>
+  v.object({ type: typeOf(...types), id: v.pipe(v.string(), v.maxLength(100, 'is not an id')) });
+
+/** A relationship to one, or to none. */
+export const toOne = <T extends string>(...types: [T, ...T[]]) => v.object({ data: v.nullable(identifier(...types)) });
+
+/**
+ * What a relationship of the body names. Finders decide by it who may; the change reads the same with {@link readData}.
+ * @throws {ApiError} 400 or 422
+ */
+export const relatedIn = <T extends string>(
+  request: ApiRequest,
+  name: string,
+  ...types: [T, ...T[]]
+): { type: T; id: string } | undefined => {
+  const entry = v.object({ relationships: v.optional(v.object({ [name]: v.optional(toOne(...types)) })) });
+  const { data } = check(v.object({ data: v.optional(entry) }), request.json() ?? {});
+  return (data?.relationships?.[name]?.data as { type: T; id: string } | null | undefined) ?? undefined;
+};
+
+/** One that has to be there. @throws {ApiError} 400 or 422 */
+export const requiredIn = <T extends string>(request: ApiRequest, name: string, ...types: [T, ...T[]]): string => {
+  const found = relatedIn(request, name, ...types);
+  if (found) return found.id;
+  throw unprocessable(`/data/relationships/${name}`, `${name}: is missing`);
+};
+
+const camel = (name: string): string => name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/**
+ * `{'auto-apply': true}` → `{autoApply: true}`: what was given, by the names of the record; null becomes the default.
+ */
+export const settingsFrom = <T extends object>(attributes: Record<string, unknown>, defaults: T): Partial<T> => {
+  const settings: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(attributes)) {
+    const key = camel(name);
+    if (value === undefined || !(key in defaults)) continue;
+    settings[key] = value === null ? defaults[key as keyof T] : value;
+  }
+  return settings as Partial<T>;
+};

@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { environment } from '../environment.ts';
+import type { Run } from '../run/run.ts';
+import { auditShards, type Key, keys } from '../store/keys.ts';
+import { create, query } from '../store/table.ts';
+
+/** Who did what in an organization (decisions/0014). Nothing changes an event once it is kept; time takes it away. */
+
+export interface AuditEvent {
+  /** A UUID. */
+  id: string;
+  /** UTC, ISO 8601. */
+  at: string;
+  organization: string;
+  /** Id of a user, or of the account of a team or an organization. */
+  actor: string;
+  /** By what the actor did it: a token of that kind, or the platform in the actor's name. */
+  by: 'user' | 'team' | 'organization' | 'audit-trails' | 'run' | 'task' | 'platform';
+  tokenId?: string;
+  requestId?: string;
+  /** Where the request came from, and what program says it sent it. */
+  address?: string;
+  agent?: string;
+  resource: { type: string; id: string | null };
+  action: string;
+  allowed: boolean;
+  /** The status that was answered if nothing came of it. */
+  failed?: number;
+  /** What there is to know of the platform's own doings. */
+  meta?: Record<string, string>;
+}
+
+interface Failure extends Key {
+  failed: number;
+}
+
+/** When DynamoDB may remove it, in seconds since 1970. */
+const expiresAt = (at: string): number => Math.floor(Date.parse(at) / 1000) + environment.auditRetentionDays * 86_400;
+
+/** 1 write. May be repeated: what is there stays. */
+export const keepEvent = async (event: AuditEvent): Promise<void> => {
+  const { failed, ...kept } = event;
+  await create({ ...keys.auditEvent(event), ...kept, expiresAt: expiresAt(event.at) });
+};
+
+/** That nothing came of it. A note beside the event, which stays as it is. 1 write. */
+export const keepFailure = async (event: AuditEvent, failed: number): Promise<void> => {
+  const { pk, sk } = keys.auditEvent(event);
+  await create({ pk, sk: `${sk}#FAILED`, failed, expiresAt: expiresAt(event.at) });
+};
+
+/** The same each time, in the form of a UUID (RFC 9562: version 8). */
+const derivedUuid = (origin: string): string =>
+  createHash('sha256')
+    .update(origin)
+    .digest('hex')
+    .replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');
+
+/** What the platform does with a run, in the name of whoever confirmed it, or created it to apply by itself. 1 write. */
+export const keepRunEvent = (run: Run, action: string, at = new Date().toISOString()): Promise<void> =>
+  keepEvent({
+    id: derivedUuid(`${run.id} ${action}`),
+    at,
+    organization: run.organization,
+    actor: run.decision?.by ?? run.createdBy,
+    by: 'platform',
+    resource: { type: 'run', id: run.id },
+    action,
+    allowed: true,
+    meta: { workspace_id: run.workspaceId, workspace: run.workspaceName },
+  });
+
+const pieceSize = 250;
+
+type Kept = Failure | (AuditEvent & Key);
+
+/** Which way a trail is read: the oldest first, or the newest. */
+export type Direction = 'forward' | 'backward';
+
+async function* itemsIn(pk: string, from: string, direction: Direction): AsyncGenerator<Kept> {
+  for (let after: string | undefined, more = true; more; ) {
+    const items = await query<Kept>({ pk, from, to: '~', after, limit: pieceSize, reverse: direction === 'backward' });
+    yield* items;
+    more = items.length === pieceSize;
+    after = items.at(-1)?.sk;
+  }
+}
+
+/** Of one partition. An event lies before the note of its failure, so it is given out when its other neighbour is known. */
+async function* eventsIn(pk: string, from: string, direction: Direction): AsyncGenerator<AuditEvent> {
+  let last: AuditEvent | undefined;
+  let failed: number | undefined;
+  for await (const item of itemsIn(pk, from, direction)) {
+    const isEvent = 'id' in item;
+    if (direction === 'backward') {
+      if (isEvent) yield failed === undefined ? item : { ...item, failed };
+      failed = isEvent ? undefined : item.failed;
+      continue;
+    }
+    if (!isEvent) {
+      if (last) last = { ...last, failed: item.failed };
+      continue;
+    }
+    if (last) yield last;
+    last = item;
+  }
+  if (last) yield last;
+}
+
+/** Several in the order of time, from several in the order of time. */
+async function* merged(sources: AsyncGenerator<AuditEvent>[], direction: Direction): AsyncGenerator<AuditEvent> {
+  const isBefore = (a: AuditEvent, b: AuditEvent) => (direction === 'forward' ? a.at < b.at : a.at > b.at);
+  const heads = await Promise.all(sources.map((source) => source.next()));
+  for (;;) {
+    let first = -1;
+    for (const [i, head] of heads.entries()) {
+      const before = heads[first];
+      if (!head.done && (!before || before.done || isBefore(head.value, before.value))) first = i;
+    }
+    const head = heads[first];
+    if (!head || head.done) return;
+    yield head.value;
+    heads[first] = await (sources[first] as AsyncGenerator<AuditEvent>).next();
+  }
+}
+
+const dayMs = 86_400_000;
+
+const daysFrom = (first: string): string[] => {
+  const days: string[] = [];
+  for (let day = Date.parse(first.slice(0, 10)); day <= Date.now(); day += dayMs) {
+    days.push(new Date(day).toISOString().slice(0, 10));
+  }
+  return days;
+};
+
+/**
+ * Events after a time. A read for each day and shard that is looked at, and for each {@link pieceSize}.
+ * @param since UTC, ISO 8601; what has expired is gone however old it may be
+ */
+export async function* eventsSince(
+  organization: string,
+  since: string,
+  direction: Direction = 'forward',
+): AsyncGenerator<AuditEvent> {
+  const kept = new Date(Date.now() - environment.auditRetentionDays * dayMs).toISOString();
+  const from = since > kept ? since : kept;
+  const days = daysFrom(from);
+  for (const date of direction === 'forward' ? days : days.reverse()) {
+    const shards = Array.from({ length: auditShards }, (_, shard) => keys.auditShard(organization, date, shard));
+    const sources = shards.map((pk) => eventsIn(pk, from, direction));
+    for await (const event of merged(sources, direction)) if (event.at > from) yield event;
+  }
+}

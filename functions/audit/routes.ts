@@ -1,0 +1,101 @@
+import { type Answer, json } from '../api/answer.ts';
+import { badRequest, forbidden } from '../api/errors.ts';
+import { pageOf, totalOf } from '../api/pagination.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { type Call, type Route, userRoute } from '../api/route.ts';
+import { membershipsOf } from '../people/accounts/memberships.ts';
+import { getUsers } from '../people/accounts/users.ts';
+import { getOrganization } from '../people/organizations/records.ts';
+import { auditEventDocument } from './document.ts';
+import { type AuditEvent, type Direction, eventsSince } from './records.ts';
+
+/** As many as HCP Terraform has at most, and when nothing is said. */
+const pageSize = 1000;
+/** Every page is read from the first event on; beyond this, `since` is to move on. */
+const mostEvents = 20_000;
+/** What HCP Terraform keeps. */
+const usualMs = 14 * 86_400_000;
+
+const timeIn = (request: ApiRequest): string => {
+  const text = request.query.get('since');
+  if (!text) return new Date(Date.now() - usualMs).toISOString();
+  if (!/^\d{4}-\d\d-\d\dT/.test(text) || Number.isNaN(Date.parse(text))) {
+    throw badRequest('since must be a time such as 2030-01-31T00:00:00.000Z.', 'since');
+  }
+  return new Date(text).toISOString();
+};
+
+/** The oldest first, as HCP Terraform has it, unless the newest are asked for. */
+const directionIn = ({ query }: ApiRequest): Direction => {
+  const sort = query.get('sort') || 'timestamp';
+  if (sort === 'timestamp') return 'forward';
+  if (sort === '-timestamp') return 'backward';
+  throw badRequest('sort must be timestamp or -timestamp.', 'sort');
+};
+
+/** The path names none: a token of an organization is of one; whoever belongs to several has to say which. */
+const organizationOf = async ({ request, principal }: Call): Promise<string> => {
+  const parameter = 'filter[organization][name]';
+  const named = request.query.get(parameter);
+  // Its token is for nothing but this.
+  if (principal.kind === 'audit-trails' && principal.organization) return principal.organization;
+  const all = named ? [named] : (await membershipsOf(principal.userId)).map(({ organization }) => organization);
+  const readable: string[] = [];
+  for (const organization of all) {
+    if ((await principal.on({ organization })).has('audit:read')) readable.push(organization);
+  }
+  const [first, another] = readable;
+  if (!first) {
+    throw forbidden(
+      'The audit trail is for owners, and for tokens of the organization: it needs the permission audit:read.',
+    );
+  }
+  if (another) throw badRequest(`Say whose trail: ${parameter}=${first}.`, parameter);
+  return first;
+};
+
+const namesOf = async (events: AuditEvent[]): Promise<Map<string, string>> => {
+  const ids = [...new Set(events.map(({ actor }) => actor))];
+  const names = new Map<string, string>();
+  for (let i = 0; i < ids.length; i += 100) {
+    for (const { id, username } of await getUsers(ids.slice(i, i + 100))) names.set(id, username);
+  }
+  return names;
+};
+
+const readTrail = async (call: Call): Promise<Answer> => {
+  const { request } = call;
+  const { page, size } = pageOf(request, pageSize, pageSize);
+  if (page * size > mostEvents) {
+    throw badRequest(
+      `Only the first ${mostEvents} events are paged through: ask with a later since, such as the last event's timestamp.`,
+      'page[number]',
+    );
+  }
+  const since = timeIn(request);
+  const direction = directionIn(request);
+  const organization = await organizationOf(call);
+  const events: AuditEvent[] = [];
+  let seen = 0;
+  for await (const event of eventsSince(organization, since, direction)) {
+    if (++seen > page * size) break;
+    if (seen > (page - 1) * size) events.push(event);
+  }
+  const [record, names] = await Promise.all([getOrganization(organization), namesOf(events)]);
+  const total = totalOf({ page, size }, seen, seen > page * size);
+  const pages = Math.max(1, Math.ceil(total / size));
+  const organizationId = record?.externalId ?? null;
+  const data = events.map((event) =>
+    auditEventDocument(event, { organizationId, actor: names.get(event.actor) ?? null }),
+  );
+  const pagination = {
+    current_page: page,
+    prev_page: page > 1 ? page - 1 : null,
+    next_page: page < pages ? page + 1 : null,
+    total_pages: pages,
+    total_count: total,
+  };
+  return json(200, { data, pagination }, 'application/json');
+};
+
+export const auditTrailRoutes: Route[] = [userRoute('GET', '/organization/audit-trail', 'any user', readTrail)];

@@ -1,0 +1,121 @@
+import { type Client, type Resource, related } from '../client/client.ts';
+import { isResultFinal, type TaskStage } from '../run/task-stages.ts';
+
+/** What others say of a run while it goes on: run tasks, policies, the estimate. As events, for people and programs. */
+
+export interface TaskResult {
+  event: 'task-result';
+  stage: TaskStage;
+  task: string;
+  'enforcement-level': string;
+  status: string;
+  message: string | null;
+  url: string | null;
+}
+
+export interface Policies {
+  event: 'policies';
+  /** `policy-check` (three levels) or `policy-evaluation` (OPA). */
+  kind: 'policy-check' | 'policy-evaluation';
+  status: string;
+  /** Why there is none to judge by, in a set that could not be read. */
+  errors: string[];
+  policies: { name: string; 'enforcement-level': string; status: string; messages: string[] }[];
+}
+
+export interface CostEstimate {
+  event: 'cost-estimate';
+  status: string;
+  /** USD a month, as decimals. */
+  'prior-monthly-cost': string | null;
+  'proposed-monthly-cost': string | null;
+  'delta-monthly-cost': string | null;
+  'error-message': string | null;
+}
+
+export type Judgement = TaskResult | Policies | CostEstimate;
+
+interface Outcome {
+  policy_name: string;
+  enforcement_level: string;
+  status: string;
+  output: unknown[] | null;
+}
+interface PolicySet {
+  outcomes: Outcome[];
+  error: string | null;
+}
+
+/** A text, or the text of an object that has one. */
+const messageOf = (item: unknown): string => {
+  if (typeof item === 'string') return item;
+  const { msg } = (item ?? {}) as { msg?: unknown };
+  return typeof msg === 'string' ? msg : JSON.stringify(item);
+};
+
+const policies = (kind: Policies['kind'], status: string, sets: PolicySet[]): Policies => ({
+  event: 'policies',
+  kind,
+  status,
+  errors: sets.flatMap(({ error }) => error ?? []),
+  policies: sets
+    .flatMap(({ outcomes }) => outcomes)
+    .map((one) => ({
+      name: one.policy_name,
+      'enforcement-level': one.enforcement_level,
+      status: one.status,
+      messages: (one.output ?? []).map(messageOf),
+    })),
+});
+
+export const taskResults = async (client: Client, run: Resource): Promise<TaskResult[]> => {
+  const { included = [] } = await client.call('GET', `/runs/${run.id}/task-stages?include=task_results`);
+  return included
+    .filter(({ type, attributes }) => type === 'task-results' && isResultFinal(attributes.status))
+    .map(({ attributes }) => ({
+      event: 'task-result',
+      stage: attributes.stage,
+      task: attributes['task-name'],
+      'enforcement-level': attributes['workspace-task-enforcement-level'],
+      status: attributes.status,
+      message: attributes.message,
+      url: attributes.url,
+    }));
+};
+
+const judged = (status: string): boolean => !['pending', 'queued', 'running'].includes(status);
+
+/** Of OPA's policies; undefined when there are none or they are not judged yet. */
+export const evaluation = async (client: Client, stages: Resource[]): Promise<Policies | undefined> => {
+  const id = stages.map((stage) => related(stage, 'policy-evaluations')).find((found) => found !== undefined);
+  if (!id) return undefined;
+  const { status } = (await client.get(`/policy-evaluations/${id}`)).attributes;
+  if (!judged(status)) return undefined;
+  const { data } = await client.some(`/policy-evaluations/${id}/policy-set-outcomes`, 1000);
+  return policies(
+    'policy-evaluation',
+    status,
+    data.map(({ attributes }) => attributes as unknown as PolicySet),
+  );
+};
+
+/** Of those with three levels. */
+export const check = async (client: Client, run: Resource): Promise<Policies | undefined> => {
+  const id = related(run, 'policy-checks');
+  if (!id) return undefined;
+  const { status, result } = (await client.get(`/policy-checks/${id}`)).attributes;
+  return judged(status) ? policies('policy-check', status, result?.sentinel['policy-sets'] ?? []) : undefined;
+};
+
+export const costEstimate = (estimate: Resource | undefined): CostEstimate | undefined => {
+  if (!estimate || !judged(estimate.attributes.status)) return undefined;
+  const { attributes } = estimate;
+  return {
+    event: 'cost-estimate',
+    status: attributes.status,
+    'prior-monthly-cost': attributes['prior-monthly-cost'],
+    'proposed-monthly-cost': attributes['proposed-monthly-cost'],
+    'delta-monthly-cost': attributes['delta-monthly-cost'],
+    'error-message': attributes['error-message'],
+  };
+};

@@ -1,0 +1,171 @@
+import { ApiError, type Client, isFinalRun } from '../client/client.ts';
+import { count } from '../client/text/time.ts';
+import { CommandError, type ExitCode, exit } from './exit.ts';
+import { adviceOn, endOf, waitsForOthers } from './outcome.ts';
+import { dim } from './paint.ts';
+import { program } from './program.ts';
+import { type Progress, startProgress } from './progress.ts';
+import { changesOf, holderOf, type Seen } from './run-snapshot.ts';
+import { ask, columns, isAttended, print, say } from './terminal.ts';
+import { type WatchEvent, watchRun } from './watch.ts';
+import { WatchText } from './watch-text.ts';
+
+export interface Attendance {
+  json: boolean;
+  /** Goes on watching while it waits for a person. */
+  wait: boolean;
+  /** Leaves out what Terraform had said before. */
+  onlyNew?: boolean;
+  /** The run was started here: an interrupt may be meant for it. */
+  started: boolean;
+}
+
+/** No answer to one of them is one to the other. */
+const questionOn = ({ override, plan }: Seen): string => {
+  if (override) {
+    const hint = 'Only "override" lets the run go on, with a reason; "discard" ends the run; Enter leaves it waiting';
+    return `\nPolicies failed. Override them? ${dim(hint)}\n> `;
+  }
+  const destroyed = changesOf(plan)?.destructions;
+  const destroys = destroyed ? ` They destroy ${count(destroyed, 'resource')}.` : '';
+  const hint = 'Only "yes" does; "discard" ends the run; Enter leaves it waiting';
+  return `\nApply these changes?${destroys} ${dim(hint)}\n> `;
+};
+
+/** Follows a run in this terminal, until it is over or somebody leaves. */
+class Attended {
+  readonly #client: Client;
+  readonly #id: string;
+  readonly #options: Attendance;
+  readonly #progress: Progress;
+  readonly #left = new AbortController();
+  readonly #emit: (event: WatchEvent) => void;
+  #interrupts = 0;
+  /** What comes while a question is open waits for the answer. */
+  #held: WatchEvent[] | undefined;
+
+  constructor(client: Client, id: string, options: Attendance) {
+    this.#client = client;
+    this.#id = id;
+    this.#options = options;
+    this.#progress = startProgress();
+    const text = new WatchText(client.url, this.#progress.print);
+    this.#emit = options.json
+      ? (event) => print(JSON.stringify(event))
+      : (event) => {
+          if (event.event === 'status') this.#progress.set(event.name);
+          text.emit(event);
+        };
+  }
+
+  async watch(): Promise<ExitCode> {
+    const interrupted = () => void this.#interrupted();
+    process.on('SIGINT', interrupted);
+    try {
+      const seen = await watchRun(this.#client, this.#id, {
+        emit: (event) => this.#tell(event),
+        decide: (now) => this.#decide(now),
+        waitsFor: (run) => holderOf(this.#client, run),
+        onlyNew: this.#options.onlyNew,
+        signal: this.#left.signal,
+      });
+      return this.#end(seen);
+    } finally {
+      this.#progress.end();
+      process.off('SIGINT', interrupted);
+    }
+  }
+
+  #tell(event: WatchEvent): void {
+    if (this.#held) this.#held.push(event);
+    else this.#emit(event);
+  }
+
+  #end(seen: Seen): ExitCode {
+    this.#progress.set('');
+    if (this.#left.signal.aborted && !isFinalRun(seen.run)) {
+      this.#goesOn();
+      return exit.interrupted;
+    }
+    const end = endOf(seen);
+    this.#tell(end);
+    if (!this.#options.json) for (const line of adviceOn(seen)) print(line);
+    return end['exit-code'];
+  }
+
+  #goesOn(): void {
+    const commands = [
+      ['  watch it again', `${program} runs watch ${this.#id}`],
+      ['  cancel it', `${program} runs cancel ${this.#id}`],
+    ];
+    say([`\nYou left; the run goes on.`, '', ...columns(commands)].join('\n'));
+  }
+
+  async #asked(question: string): Promise<string> {
+    this.#progress.set('');
+    this.#held = [];
+    try {
+      return await ask(question);
+    } finally {
+      const held = this.#held;
+      this.#held = undefined;
+      for (const event of held) this.#emit(event);
+    }
+  }
+
+  async #decide(seen: Seen): Promise<'stay' | 'leave'> {
+    if (this.#options.wait) return 'stay';
+    if (this.#options.json || !isAttended()) return 'leave';
+    if (waitsForOthers(seen)) return 'leave';
+    const answer = await this.#answer(questionOn(seen));
+    const override = seen.override && answer === 'override' ? seen.override : undefined;
+    const reason = override && (await this.#answer(`Reason: ${dim('It stays in the timeline of the run')}\n> `));
+    if (!answer || reason === '' || (override && reason === undefined)) return 'leave';
+    try {
+      if (override) await this.#client.call('POST', override, { comment: reason });
+      else if (answer === 'discard') await this.#client.act(this.#id, 'discard');
+      else if (answer === 'yes' && !seen.override) await this.#client.act(this.#id, 'apply');
+      else return 'leave';
+    } catch (error) {
+      // Two people at once: what the other one did is seen next.
+      if (!(error instanceof ApiError) || error.status !== 409) throw error;
+      say('Somebody was faster, or the run has moved on.');
+    }
+    return 'stay';
+  }
+
+  /** Undefined for Ctrl-C, which is no answer. */
+  async #answer(question: string): Promise<string | undefined> {
+    try {
+      return await this.#asked(question);
+    } catch (error) {
+      if (error instanceof CommandError) this.#left.abort();
+      else throw error;
+      return undefined;
+    }
+  }
+
+  async #interrupted(): Promise<void> {
+    this.#interrupts++;
+    if (this.#interrupts > 1 || !this.#options.started || this.#options.json || !isAttended()) {
+      this.#left.abort();
+      return;
+    }
+    const answer = await this.#answer(
+      `\nCancel the run? ${dim('Only "yes" does; anything else leaves it running')}\n> `,
+    );
+    if (answer !== 'yes') {
+      this.#left.abort();
+      return;
+    }
+    try {
+      await this.#client.act(this.#id, 'cancel');
+      say('Cancel requested. Terraform stops as it does on Ctrl-C, and keeps its state.');
+    } catch (error) {
+      say((error as Error).message);
+    }
+  }
+}
+
+export const attend = (client: Client, id: string, options: Attendance): Promise<ExitCode> =>
+  new Attended(client, id, options).watch();

@@ -1,0 +1,35 @@
+import { ApiError } from '../client/client.ts';
+
+/** How long a platform may stay silent before a watch gives up, in ms. */
+const patienceMs = 10 * 60_000;
+
+const willPass = (error: unknown): boolean =>
+  error instanceof ApiError ? error.status >= 500 || error.status === 429 : error instanceof TypeError;
+
+/** Why a request got no answer: the network's own word for it. */
+export const reasonOf = (error: unknown): string => {
+  const { cause } = error as { cause?: { code?: string; message?: string } };
+  return cause?.code || cause?.message || (error as Error).message;
+};
+
+/** Asks until there is an answer: a watched run goes on whatever happens to the one who watches. */
+export const patiently = async <T>(
+  ask: () => Promise<T>,
+  emit: (event: { event: 'unreachable'; reason: string }) => void,
+  signal?: AbortSignal,
+): Promise<T> => {
+  const since = Date.now();
+  for (let wait = 500, told = false; ; wait = Math.min(wait * 1.5, 10_000)) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!willPass(error) || Date.now() - since > patienceMs || signal?.aborted) throw error;
+      // A single failure is nobody's business.
+      if (wait > 500 && !told) {
+        told = true;
+        emit({ event: 'unreachable', reason: reasonOf(error) });
+      }
+      await new Promise((resolve) => setTimeout(resolve, wait));
+    }
+  }
+};

@@ -1,0 +1,79 @@
+import { isFinalRun, type Resource } from '../client/client.ts';
+import { factsOf, offered } from '../client/run-facts.ts';
+import { displayStatus } from '../run/display.ts';
+import { type FinalStatus, type RunStatus, statuses } from '../run/status.ts';
+import { type ExitCode, exit } from './exit.ts';
+import { bold } from './paint.ts';
+import { program } from './program.ts';
+import type { Seen } from './run-snapshot.ts';
+import { columns } from './terminal.ts';
+import type { WatchEvent } from './watch.ts';
+
+/** What a watched run comes to, and what to do next. */
+
+const exitCodes: Record<FinalStatus, ExitCode> = {
+  applied: exit.done,
+  planned_and_finished: exit.done,
+  policy_soft_failed: exit.policyFailed,
+  errored: exit.errored,
+  discarded: exit.discarded,
+  canceled: exit.canceled,
+};
+
+export const exitCodeOf = ({ run, policyFailed }: Pick<Seen, 'run' | 'policyFailed'>): ExitCode => {
+  if (!isFinalRun(run)) return exit.needsPerson;
+  const status = run.attributes.status as FinalStatus;
+  return status === 'errored' && policyFailed ? exit.policyFailed : exitCodes[status];
+};
+
+/** How a watch ends. */
+export const endOf = (seen: Seen): Extract<WatchEvent, { event: 'end' }> => {
+  const { run } = seen;
+  const { name } = displayStatus(factsOf(run));
+  return { event: 'end', status: run.attributes.status, name, 'exit-code': exitCodeOf(seen), run };
+};
+
+const verbs = {
+  apply: ['apply it', 'confirm'],
+  override: ['let the policies pass', 'override'],
+  discard: ['discard it', 'discard'],
+  cancel: ['cancel it', 'cancel'],
+  'force-cancel': ['end it by force', 'force-cancel'],
+  'force-execute': ['run it now', ''],
+} as const;
+
+/** What was recorded last is not in the workspace's state. */
+const erroredState = (apply: Resource | undefined): boolean => apply?.links?.['errored-state'] !== undefined;
+
+/** Commands that lead on, each with what it does. */
+const nextSteps = ({ run, apply, override }: Seen): [what: string, command: string][] => {
+  if (erroredState(apply)) {
+    const file = `${run.id}-errored.tfstate`;
+    return [
+      ['save what the apply recorded', `${program} state pull --errored ${run.id} > ${file}`],
+      ['make it the state', `${program} state push ${file}`],
+    ];
+  }
+  if (statuses[run.attributes.status as RunStatus].final === 'failed')
+    return [['try again once it is fixed', `${program} runs start`]];
+  return offered(run, undefined, override).flatMap((action): [string, string][] => {
+    const [what, command] = verbs[action];
+    return command ? [[what, `${program} runs ${command} ${run.id}`]] : [];
+  });
+};
+
+/** What a run waits for that the reader cannot give it; undefined when they can, or it waits for nobody. */
+export const waitsForOthers = ({ run, override }: Seen): string | undefined => {
+  const { actions, permissions } = run.attributes;
+  if (override)
+    return permissions['can-override-policy-check'] ? undefined : 'It waits for somebody who may override policies.';
+  if (!actions['is-confirmable'] || permissions['can-apply']) return undefined;
+  return 'It waits for somebody who may apply runs here.';
+};
+
+/** What to do next, for people. */
+export const adviceOn = (seen: Seen): string[] => {
+  const others = waitsForOthers(seen);
+  const steps = nextSteps(seen).map(([what, command]) => [`  ${what}`, bold(command)]);
+  return [...(others ? [others] : []), ...(steps.length ? ['', ...columns(steps)] : [])];
+};

@@ -1,0 +1,68 @@
+import { type Client, isFinalRun, type Resource, related } from '../client/client.ts';
+import { factsOf, overrideOf } from '../client/run-facts.ts';
+import { displayStatus } from '../run/display.ts';
+import { program } from './program.ts';
+
+/** A run with what belongs to it, as it was last seen. */
+export interface Seen {
+  run: Resource;
+  plan: Resource | undefined;
+  apply: Resource | undefined;
+  costEstimate: Resource | undefined;
+  stages: Resource[];
+  /** Where failed policies can be let pass, while the run waits for that. */
+  override: string | undefined;
+  /** Policies were judged, and what failed ends the run. */
+  policyFailed: boolean;
+}
+
+export interface Changes {
+  additions: number;
+  changes: number;
+  destructions: number;
+  imports: number;
+}
+
+const includes = 'plan,apply,cost_estimate,task_stages';
+
+export const look = async (client: Client, id: string): Promise<Seen> => {
+  const { data: run, included = [] } = await client.call('GET', `/runs/${id}?include=${includes}`);
+  const one = (type: string) => included.find((resource) => resource.type === type);
+  const stages = included.filter(({ type }) => type === 'task-stages');
+  return {
+    run,
+    plan: one('plans'),
+    apply: one('applies'),
+    costEstimate: one('cost-estimates'),
+    stages,
+    override: overrideOf(run, stages),
+    policyFailed: false,
+  };
+};
+
+export const changesOf = (phase: Resource | undefined): Changes | undefined => {
+  const additions = phase?.attributes['resource-additions'];
+  if (typeof additions !== 'number') return undefined;
+  const { attributes } = phase as Resource;
+  return {
+    additions,
+    changes: attributes['resource-changes'] ?? 0,
+    destructions: attributes['resource-destructions'] ?? 0,
+    imports: attributes['resource-imports'] ?? 0,
+  };
+};
+
+/** Who or what holds the workspace that a run waits for. */
+export const holderOf = async (client: Client, run: Resource): Promise<string | undefined> => {
+  const workspace = await client.get(`/workspaces/${related(run, 'workspace')}`);
+  const holder = related(workspace, 'locked-by');
+  if (!workspace.attributes.locked || !holder || holder === run.id) return undefined;
+  if (!holder.startsWith('run-')) {
+    const why = workspace.attributes['locked-reason'];
+    return `for the workspace to be unlocked${why ? ` (${why})` : ''}: ${program} unlock`;
+  }
+  const front = await client.run(holder);
+  // It has ended, and left something behind that somebody has to look after.
+  if (isFinalRun(front)) return `for somebody to decide: ${workspace.attributes['locked-reason']}`;
+  return `for ${holder} “${front.attributes.message}”, which is at: ${displayStatus(factsOf(front)).name}`;
+};

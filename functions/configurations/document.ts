@@ -1,0 +1,61 @@
+import { one, type Resource } from '../api/answer.ts';
+import type { Ingress } from '../run/run.ts';
+import type { ConfigurationVersion } from './records.ts';
+
+/** `uploadUrl` only in the answer to its creation. */
+export const configurationVersionDocument = (
+  version: ConfigurationVersion,
+  uploadUrl: string | null = null,
+): Resource => ({
+  id: version.id,
+  type: 'configuration-versions',
+  attributes: {
+    status: version.status,
+    'auto-queue-runs': version.autoQueueRuns,
+    speculative: version.speculative,
+    provisional: version.provisional,
+    source: version.source,
+    error: version.errorMessage ? 'invalid_archive' : null,
+    'error-message': version.errorMessage ?? null,
+    'changed-files': [],
+    'status-timestamps': version.statusTimestamps,
+    'upload-url': uploadUrl,
+  },
+  relationships: { 'ingress-attributes': one('ingress-attributes', version.ingress && ingressId(version.id)) },
+  links: {
+    self: `/api/v2/configuration-versions/${version.id}`,
+    ...(version.status === 'uploaded' ? { download: `/api/v2/configuration-versions/${version.id}/download` } : {}),
+  },
+});
+
+const ingressId = (versionId: string): string => versionId.replace(/^cv-/, 'ia-');
+
+/** What nobody tells without a connection to version control is null. */
+export const ingressDocument = (versionId: string, ingress: Ingress): Resource => ({
+  id: ingressId(versionId),
+  type: 'ingress-attributes',
+  attributes: {
+    branch: ingress.branch,
+    'clone-url': ingress.cloneUrl,
+    'commit-message': ingress.commitMessage,
+    'commit-sha': ingress.commitSha,
+    'commit-url': ingress.commitUrl,
+    'compare-url': null,
+    identifier: ingress.identifier,
+    'is-pull-request': false,
+    'on-default-branch': false,
+    'pull-request-number': null,
+    'pull-request-url': null,
+    'pull-request-title': null,
+    'pull-request-body': null,
+    tag: null,
+    'sender-username': ingress.senderUsername,
+    'sender-avatar-url': null,
+    'sender-html-url': null,
+  },
+  links: { self: `/api/v2/configuration-versions/${versionId}/ingress-attributes` },
+});
+
+/** Of those that have any. */
+export const ingressDocuments = (versions: { id: string; ingress?: Ingress }[]): Resource[] =>
+  versions.flatMap(({ id, ingress }) => (ingress ? [ingressDocument(id, ingress)] : []));

@@ -1,0 +1,38 @@
+import * as v from 'valibot';
+import { text } from '../api/validation.ts';
+import type { Ingress } from '../run/run.ts';
+
+const words = (most: number) => v.nullish(text(most), null);
+
+const isWebAddress = (address: string): boolean => /^https?:$/.test(URL.parse(address)?.protocol ?? '');
+const webAddress = v.pipe(text(1000), v.check(isWebAddress, 'must be an address that begins with https://'));
+
+/**
+ * What an uploader says of the commit it packed. HCP Terraform learns this from version control; here whoever has the
+ * checkout tells.
+ */
+export const ingressAttributes = v.pipe(
+  v.object({
+    'commit-sha': v.pipe(
+      v.string(),
+      v.regex(/^[0-9a-f]{7,64}$/i, 'must be the hash of a commit: 7 to 64 hexadecimal digits'),
+    ),
+    'commit-message': words(2000),
+    'commit-url': v.nullish(webAddress, null),
+    branch: words(255),
+    identifier: words(255),
+    'clone-url': v.nullish(webAddress, null),
+    'sender-username': words(255),
+  }),
+  v.transform(
+    (given): Ingress => ({
+      commitSha: given['commit-sha'].toLowerCase(),
+      commitMessage: given['commit-message'],
+      commitUrl: given['commit-url'],
+      branch: given.branch,
+      identifier: given.identifier,
+      cloneUrl: given['clone-url'],
+      senderUsername: given['sender-username'],
+    }),
+  ),
+);

@@ -1,0 +1,99 @@
+import { constants, createGunzip } from 'node:zlib';
+import { type TarEntry, TarError, tarEntries } from '../policies/engine/tar.ts';
+import { getObject, putObject } from '../store/bucket.ts';
+import { hashSecret as digestOf } from '../store/id.ts';
+import { keys, objects } from '../store/keys.ts';
+import { update } from '../store/table.ts';
+import { archiveOf, type ConfigurationVersion } from './records.ts';
+
+/**
+ * The README.md of a configuration. Whoever uploads an archive decides how much work it is to unpack, and a megabyte can
+ * be gigabytes: it is looked for once, with bounds on everything, and what was found is kept beside the archive.
+ */
+
+/** How much of an archive is looked through, at most; clients pack in the order of names. */
+export const bounds = {
+  packedBytes: 4 * 1024 * 1024,
+  unpackedBytes: 32 * 1024 * 1024,
+  entries: 5000,
+  milliseconds: 1500,
+};
+/** What comes after in a longer one is left out. */
+const readmeBytes = 256 * 1024;
+/** No file that anybody means is named longer; names in archives can have megabytes. */
+const longestPath = 4096;
+
+/** Bytes as they are unpacked, until there are too many or it takes too long. */
+async function* unpacked(archive: Buffer): AsyncGenerator<Buffer> {
+  const source = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH, chunkSize: 256 * 1024 });
+  source.end(archive);
+  const end = Date.now() + bounds.milliseconds;
+  let bytes = 0;
+  try {
+    for await (const piece of source as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      if (bytes > bounds.unpackedBytes || Date.now() > end) return;
+      yield piece;
+    }
+  } finally {
+    source.destroy();
+  }
+}
+
+const pathOf = ({ name, isFile }: TarEntry): string =>
+  isFile && name.length <= longestPath ? name.replace(/^(?:\.?\/)+/, '').toLowerCase() : '';
+
+/** What is wrong with an archive, whoever runs Terraform with it is told. */
+const isArchives = (error: unknown): boolean =>
+  error instanceof TarError || String((error as NodeJS.ErrnoException).code).startsWith('Z_');
+
+/**
+ * Of the directory, else of the whole; undefined when there is none in the part that is looked through.
+ * @param directory relative to the configuration's root, empty for that
+ */
+export const findReadme = async (archive: Buffer, directory: string): Promise<Buffer | undefined> => {
+  const wanted = `${directory ? `${directory}/` : ''}readme.md`.toLowerCase();
+  const take = async ({ content }: TarEntry) => (await content()).subarray(0, readmeBytes);
+  let found: Buffer | undefined;
+  let entries = 0;
+  try {
+    for await (const entry of tarEntries(unpacked(archive))) {
+      if (++entries > bounds.entries) break;
+      const path = pathOf(entry);
+      if (path === wanted) return await take(entry);
+      if (path === 'readme.md') found = await take(entry);
+    }
+  } catch (error) {
+    if (!isArchives(error)) throw error;
+  }
+  return found;
+};
+
+/** Looks into the archive, and keeps what it found. 2 requests to S3 and 1 write. */
+const keepReadme = async (version: ConfigurationVersion, directory: string): Promise<string | undefined> => {
+  const archive = await getObject(archiveOf(version).key, { from: 0, length: bounds.packedBytes });
+  const found = archive && (await findReadme(archive, directory));
+  const key = found ? objects.readme(version.id, digestOf(`${directory}\n${version.archive?.sha256 ?? ''}`)) : null;
+  if (found && key) await putObject(key, new Uint8Array(found), 'text/markdown');
+  await update(keys.configurationVersion(version.id), {
+    set: { readme: { directory, key } },
+    condition: 'status = :uploaded',
+    values: { ':uploaded': 'uploaded' },
+  });
+  return found?.toString('utf8');
+};
+
+/**
+ * Of the working directory, else of the whole; undefined when there is none. The archive is read for the first who asks,
+ * and again when the working directory has changed.
+ * @param directory relative to the configuration's root, null for that
+ */
+export const readReadme = async (
+  version: ConfigurationVersion,
+  directory: string | null,
+): Promise<string | undefined> => {
+  if (version.status !== 'uploaded') return undefined;
+  const { readme } = version;
+  if (readme?.directory !== (directory ?? '')) return keepReadme(version, directory ?? '');
+  return readme.key === null ? undefined : (await getObject(readme.key))?.toString('utf8');
+};

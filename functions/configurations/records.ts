@@ -1,0 +1,257 @@
+import type { Ingress } from '../run/run.ts';
+import { copyObject, type Peek, peekObject, presignUpload, putObject } from '../store/bucket.ts';
+import { newId } from '../store/id.ts';
+import { type Key, keys, objects } from '../store/keys.ts';
+import { batchGet, create, get, query, update } from '../store/table.ts';
+import { countOne, type Workspace } from '../workspaces/records.ts';
+
+/** Sources the API knows (api.md §4.6); a run made from it says the same. */
+export type Source = 'tfe-api' | 'tfe-ui' | 'terraform' | 'terraform+cloud' | 'tfe-configuration-version';
+
+export interface ConfigurationVersion {
+  id: string;
+  organization: string;
+  workspaceId: string;
+  status:
+    | 'pending'
+    | 'uploaded'
+    | 'errored'
+    | 'archived'
+    | 'backing_data_soft_deleted'
+    | 'backing_data_permanently_deleted';
+  autoQueueRuns: boolean;
+  speculative: boolean;
+  /** For a saved plan: not the workspace's configuration until that is applied. */
+  provisional: boolean;
+  /** Since when one that was provisional is the workspace's all the same. */
+  adoptedAt?: string;
+  source: Source;
+  ingress?: Ingress;
+  createdBy: string;
+  createdAt: string;
+  statusTimestamps: Record<string, string>;
+  /** Id of the run that the upload, or the command line that made this, creates: however often it is asked for. */
+  runId: string;
+  /** Runs that were created before the upload came. */
+  awaitedBy?: Set<string>;
+  /** For people, when `status` is errored. */
+  errorMessage?: string;
+  /** Bytes of the archive once it is there. */
+  size?: number;
+  /** Where the upload is awaited; absent in versions of before, whose archive stays where it was uploaded to. */
+  uploadKey?: string;
+  /** What was accepted, where no upload leads; absent in versions of before. */
+  archive?: Archive;
+  /** Found in the archive, for that working directory; `key` is null when there is none. */
+  readme?: { directory: string; key: string | null };
+}
+
+/** A configuration as it was accepted: what is reviewed, planned and applied. */
+export interface Archive {
+  key: string;
+  /** Hex; absent in what was accepted before checksums were kept. */
+  sha256?: string;
+}
+
+/** Where it is read. */
+export const archiveOf = ({ id, archive }: Pick<ConfigurationVersion, 'id' | 'archive'>): Archive =>
+  archive ?? { key: objects.configuration(id) };
+
+/** What an archive may have at most, packed. */
+export const maxArchiveBytes = 100 * 1024 * 1024;
+
+/** How long an upload URL is good for, in seconds. */
+export const uploadSeconds = 3600;
+
+export type NewConfigurationVersion = Pick<
+  ConfigurationVersion,
+  'organization' | 'workspaceId' | 'autoQueueRuns' | 'speculative' | 'provisional' | 'source' | 'ingress' | 'createdBy'
+>;
+
+const uploadName = (id: string): string => `${id}.tar.gz`;
+
+/** Takes any content; what counts is what is there when it is accepted. */
+export const configurationUploadUrl = ({ id }: ConfigurationVersion): Promise<string> =>
+  presignUpload(uploadName(id), uploadSeconds);
+
+export const createConfigurationVersion = async (given: NewConfigurationVersion): Promise<ConfigurationVersion> => {
+  const createdAt = new Date().toISOString();
+  const id = newId('cv');
+  const version: ConfigurationVersion = {
+    ...given,
+    id,
+    uploadKey: objects.upload(uploadName(id)),
+    status: 'pending',
+    createdAt,
+    statusTimestamps: { 'queued-at': createdAt },
+    runId: newId('run'),
+  };
+  await create({ ...keys.configurationVersion(version.id), ...version });
+  await create({
+    ...keys.workspaceConfigurationVersion(version.workspaceId, createdAt, version.id),
+    configurationVersionId: version.id,
+  });
+  await countOne(version.workspaceId, 'configurationVersionCount');
+  return version;
+};
+
+/** As it was written last; see {@link checkUpload} for one that is still pending. */
+export const getConfigurationVersion = (id: string): Promise<ConfigurationVersion | undefined> =>
+  get<ConfigurationVersion>(keys.configurationVersion(id));
+
+/** The workspace's, unless that has one that was created later. May be repeated. */
+const becomeCurrent = async ({ id, workspaceId, createdAt: at }: ConfigurationVersion): Promise<void> => {
+  await update(keys.workspace(workspaceId), {
+    set: { configuration: { id, at } },
+    condition: 'attribute_exists(pk) AND (attribute_not_exists(configuration) OR configuration.at < :at)',
+    values: { ':at': at },
+  });
+};
+
+const gzipMagic = Buffer.from([0x1f, 0x8b]);
+
+const faultOf = ({ size, head }: Peek): string | undefined => {
+  if (size === 0) return 'The uploaded configuration is empty. Upload a gzip-compressed tar archive (.tar.gz).';
+  if (!head.equals(gzipMagic)) {
+    return 'The uploaded configuration is not a gzip file. Upload a gzip-compressed tar archive (.tar.gz).';
+  }
+  if (size > maxArchiveBytes) {
+    return `The uploaded configuration has ${size} bytes; at most ${maxArchiveBytes} are allowed. Leave out what Terraform does not need with a .terraformignore file.`;
+  }
+  return undefined;
+};
+
+/**
+ * Takes the very content that was looked at to a place that nobody can upload to; undefined when there is another by now.
+ * Whoever does the same at the same time does it with the same result.
+ */
+const accept = async (id: string, from: string, { etag }: Peek): Promise<Archive | undefined> => {
+  const key = objects.configuration(id, etag.replaceAll(/\W/g, ''));
+  const sha256 = await copyObject(from, key, etag);
+  return sha256 === undefined ? undefined : { key, sha256 };
+};
+
+/**
+ * Looks whether the upload has come, and if so accepts it and settles the status; S3 tells nobody at once, and clients
+ * wait for it (api.md §3.3). One request to S3 while pending, one copy, none after.
+ */
+export const checkUpload = async (version: ConfigurationVersion): Promise<ConfigurationVersion> => {
+  if (version.status !== 'pending') return version;
+  const from = version.uploadKey ?? objects.configuration(version.id);
+  const object = await peekObject(from, gzipMagic.length);
+  if (!object) return version;
+  const fault = faultOf(object);
+  const archive = fault ? undefined : await accept(version.id, from, object);
+  if (!fault && !archive) return version;
+  const status = fault ? 'errored' : 'uploaded';
+  // First the workspace's: what is uploaded is not looked at again.
+  if (!fault && !version.speculative && !version.provisional) await becomeCurrent(version);
+  const at = new Date().toISOString();
+  const updated = await update<ConfigurationVersion>(keys.configurationVersion(version.id), {
+    set: {
+      status,
+      size: object.size,
+      archive,
+      errorMessage: fault,
+      [`statusTimestamps.${fault ? 'errored-at' : 'uploaded-at'}`]: at,
+      'statusTimestamps.finished-at': at,
+    },
+    condition: '#status = :pending',
+    values: { ':pending': 'pending' },
+  });
+  return updated ?? (await getConfigurationVersion(version.id)) ?? version;
+};
+
+type Status = ConfigurationVersion['status'];
+
+const to = (id: string, status: Status, stamp: string, from: Status[]): Promise<ConfigurationVersion | undefined> =>
+  update<ConfigurationVersion>(keys.configurationVersion(id), {
+    set: { status, [`statusTimestamps.${stamp}`]: new Date().toISOString() },
+    condition: `#status IN (${from.map((_, i) => `:from${i}`).join(', ')})`,
+    values: Object.fromEntries(from.map((one, i) => [`:from${i}`, one])),
+  });
+
+/** Each is undefined when the version is not in a status from which that can be done. */
+export const archiveConfigurationVersion = (id: string): Promise<ConfigurationVersion | undefined> =>
+  to(id, 'archived', 'archived-at', ['uploaded', 'errored', 'archived']);
+
+/** It cannot be downloaded, nor used for another run, until it is restored. */
+export const softDeleteConfiguration = (id: string): Promise<ConfigurationVersion | undefined> =>
+  to(id, 'backing_data_soft_deleted', 'soft-delete-backing-data-at', ['uploaded']);
+
+export const restoreConfiguration = (id: string): Promise<ConfigurationVersion | undefined> =>
+  to(id, 'uploaded', 'restore-backing-data-at', ['backing_data_soft_deleted']);
+
+/** Empties the objects; the bucket lets go of what they held as of any old version of an object. May be repeated. */
+export const purgeConfiguration = async (id: string): Promise<ConfigurationVersion | undefined> => {
+  const gone = 'backing_data_permanently_deleted';
+  const purged = await to(id, gone, 'permanently-delete-backing-data-at', ['backing_data_soft_deleted', gone]);
+  const { archive, uploadKey, readme } = purged ?? {};
+  const held = purged ? [archive?.key ?? objects.configuration(id), uploadKey, readme?.key] : [];
+  for (const key of held) if (key) await putObject(key, '');
+  return purged;
+};
+
+/** The saved plan made with it was applied: a provisional one is the workspace's from now on. May be repeated. */
+export const adoptConfigurationVersion = async (id: string): Promise<void> => {
+  const version = await getConfigurationVersion(id);
+  if (!version?.provisional) return;
+  await becomeCurrent(version);
+  await update(keys.configurationVersion(id), {
+    set: { adoptedAt: new Date().toISOString() },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(adoptedAt)',
+  });
+};
+
+interface Pointer extends Key {
+  configurationVersionId: string;
+}
+
+const versionsOf = (pointers: Pointer[]) =>
+  batchGet<ConfigurationVersion & Key>(
+    pointers.map(({ configurationVersionId }) => keys.configurationVersion(configurationVersionId)),
+  );
+
+/** Newest first. Reads the page's versions, and pointers up to it. */
+export const listConfigurationVersions = async (
+  { id, configurationVersionCount: total = 0 }: Pick<Workspace, 'id' | 'configurationVersionCount'>,
+  { page, size }: { page: number; size: number },
+): Promise<{ items: ConfigurationVersion[]; total: number }> => {
+  const from = (page - 1) * size;
+  if (from >= total) return { items: [], total };
+  const { pk } = keys.workspace(id);
+  const pointers = await query<Pointer>({ pk, prefix: 'CV#', reverse: true, limit: from + size });
+  return { items: await versionsOf(pointers.slice(from)), total };
+};
+
+/** Its upload URL is still good. */
+export const mayStillCome = ({ createdAt }: ConfigurationVersion): boolean =>
+  Date.now() - Date.parse(createdAt) < uploadSeconds * 1000;
+
+/** So many are looked at in one read. */
+const pieceSize = 100;
+
+/** The newest that a run without a configuration version of its own takes. */
+export const latestConfigurationVersion = async (workspaceId: string): Promise<ConfigurationVersion | undefined> => {
+  const { pk } = keys.workspace(workspaceId);
+  for (let after: string | undefined, more = true; more; ) {
+    const range = { pk, prefix: 'CV#', after, reverse: true, limit: pieceSize };
+    const pointers = await query<Pointer & { sk: string }>(range);
+    const found = await latestOf(pointers);
+    if (found) return found;
+    more = pointers.length === pieceSize;
+    after = pointers.at(-1)?.sk;
+  }
+  return undefined;
+};
+
+const latestOf = async (pointers: Pointer[]): Promise<ConfigurationVersion | undefined> => {
+  for (let i = 0; i < pointers.length; i += 10) {
+    for (const version of await versionsOf(pointers.slice(i, i + 10))) {
+      if (version.speculative || (version.provisional && !version.adoptedAt)) continue;
+      const checked = mayStillCome(version) ? await checkUpload(version) : version;
+      if (checked.status === 'uploaded') return checked;
+    }
+  }
+  return undefined;
+};

@@ -1,0 +1,152 @@
+import * as v from 'valibot';
+import { type Answer, accepted, created, done, ok, redirect } from '../api/answer.ts';
+import { conflict, notFound } from '../api/errors.ts';
+import { configurationVersion, run, taskConfigurationVersion, workspace } from '../api/finders.ts';
+import { includes } from '../api/include.ts';
+import { list, pageOf } from '../api/pagination.ts';
+import { type ApiRequest, sourceOf } from '../api/request.ts';
+import { type Context, type Route, route } from '../api/route.ts';
+import { readData, setting } from '../api/validation.ts';
+import { acceptUpload } from '../orchestration/create-run.ts';
+import type { Run } from '../run/run.ts';
+import { presignGet } from '../store/bucket.ts';
+import { hasExpired } from '../store/retention.ts';
+import type { Workspace } from '../workspaces/records.ts';
+import { configurationVersionDocument, ingressDocument, ingressDocuments } from './document.ts';
+import { ingressAttributes } from './ingress-input.ts';
+import {
+  archiveConfigurationVersion,
+  archiveOf,
+  type ConfigurationVersion,
+  configurationUploadUrl,
+  createConfigurationVersion,
+  getConfigurationVersion,
+  latestConfigurationVersion,
+  listConfigurationVersions,
+  purgeConfiguration,
+  restoreConfiguration,
+  softDeleteConfiguration,
+} from './records.ts';
+
+const knownIncludes = ['ingress_attributes', 'run'] as const;
+const downloadSeconds = 60;
+
+const create = async ({ request, subject, principal }: Context<Workspace>): Promise<Answer> => {
+  const { attributes } = readData(request, {
+    'auto-queue-runs': setting(v.boolean()),
+    speculative: setting(v.boolean()),
+    provisional: setting(v.boolean()),
+    'ingress-attributes': setting(ingressAttributes),
+  });
+  const version = await createConfigurationVersion({
+    organization: subject.organization,
+    workspaceId: subject.id,
+    autoQueueRuns: attributes['auto-queue-runs'] ?? true,
+    speculative: attributes.speculative ?? false,
+    provisional: attributes.provisional ?? false,
+    source: sourceOf(request),
+    ingress: attributes['ingress-attributes'] ?? undefined,
+    createdBy: principal.userId,
+  });
+  return created(configurationVersionDocument(version, await configurationUploadUrl(version)));
+};
+
+/** Clients wait here for their upload, and S3 tells of it later (api.md §3.3). */
+const read = async ({ request, subject }: Context<ConfigurationVersion>): Promise<Answer> => {
+  const document = configurationVersionDocument(await acceptUpload(subject));
+  return ok(document, included(request, [subject]));
+};
+
+const included = (request: ApiRequest, versions: ConfigurationVersion[]) =>
+  includes(request, knownIncludes).has('ingress_attributes') ? ingressDocuments(versions) : undefined;
+
+const ingress = async ({ subject }: Context<ConfigurationVersion>): Promise<Answer> => {
+  if (subject.ingress) return ok(ingressDocument(subject.id, subject.ingress));
+  throw notFound('Nobody said which commit this configuration is of.');
+};
+
+const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
+  const page = pageOf(request);
+  const { items, total } = await listConfigurationVersions(subject, page);
+  const data = items.map((version) => configurationVersionDocument(version));
+  return list(request, page, total, data, included(request, items));
+};
+
+/** What a run without a configuration of its own would take stays. Clients look for these words (api.md §3.3). */
+const checkNotCurrent = async ({ id, workspaceId }: ConfigurationVersion): Promise<void> => {
+  if ((await latestConfigurationVersion(workspaceId))?.id === id) {
+    throw conflict(`configuration could not be archived because it is current: ${id}`);
+  }
+};
+
+const archive = async ({ subject }: Context<ConfigurationVersion>): Promise<Answer> => {
+  await checkNotCurrent(subject);
+  if (!(await archiveConfigurationVersion(subject.id))) throw refused(subject, 'archived');
+  return accepted();
+};
+
+const refused = ({ id, status }: ConfigurationVersion, verb: string) =>
+  conflict(`Configuration version ${id} is ${status} and cannot be ${verb}.`);
+
+/** Of the content, which is all that costs space; the record stays. */
+const manage =
+  (verb: string, change: (id: string) => Promise<ConfigurationVersion | undefined>) =>
+  async ({ subject }: Context<ConfigurationVersion>): Promise<Answer> => {
+    if (verb !== 'restored') await checkNotCurrent(subject);
+    const changed = await change(subject.id);
+    if (!changed) throw refused(subject, verb);
+    return done();
+  };
+
+const download = async (version: ConfigurationVersion | undefined): Promise<Answer> => {
+  if (version?.status !== 'uploaded') throw notFound('The configuration was not uploaded.');
+  const { key } = archiveOf(version);
+  if (await hasExpired(key, version.createdAt)) {
+    throw notFound(`The content of configuration version ${version.id} has expired. Upload the configuration again.`);
+  }
+  return redirect(302, await presignGet(key, downloadSeconds));
+};
+
+const ofRun = async ({ subject }: Context<Run>): Promise<ConfigurationVersion> => {
+  const version = await getConfigurationVersion(subject.configurationVersionId);
+  if (!version) throw notFound('The configuration version of this run is gone.');
+  return version;
+};
+
+const base = '/configuration-versions/{version}';
+
+export const configurationVersionRoutes: Route[] = [
+  route('POST', '/workspaces/{workspace}/configuration-versions', 'run:plan', workspace, create),
+  route('GET', '/workspaces/{workspace}/configuration-versions', 'configuration:read', workspace, listOfWorkspace),
+  route('GET', base, 'configuration:read', configurationVersion, read),
+  route('GET', `${base}/ingress-attributes`, 'configuration:read', configurationVersion, ingress),
+  route('GET', `${base}/download`, 'configuration:read', taskConfigurationVersion, ({ subject }) => download(subject)),
+  route('POST', `${base}/actions/archive`, 'run:apply', configurationVersion, archive),
+  route(
+    'POST',
+    `${base}/actions/soft_delete_backing_data`,
+    'data:delete',
+    configurationVersion,
+    manage('deleted', softDeleteConfiguration),
+  ),
+  route(
+    'POST',
+    `${base}/actions/restore_backing_data`,
+    'data:delete',
+    configurationVersion,
+    manage('restored', restoreConfiguration),
+  ),
+  route(
+    'POST',
+    `${base}/actions/permanently_delete_backing_data`,
+    'data:delete',
+    configurationVersion,
+    manage('deleted for good', purgeConfiguration),
+  ),
+  route('GET', '/runs/{run}/configuration-version', 'configuration:read', run, async (context) =>
+    ok(configurationVersionDocument(await ofRun(context))),
+  ),
+  route('GET', '/runs/{run}/configuration-version/download', 'configuration:read', run, async (context) =>
+    download(await ofRun(context)),
+  ),
+];

@@ -1,0 +1,16 @@
+import type { Run } from '../run/run.ts';
+import { getObject, putObject } from '../store/bucket.ts';
+import { objects } from '../store/keys.ts';
+import type { Details } from './details.ts';
+
+/** The cost of each resource of an estimate: an object beside the plan's, for it may be large. */
+
+export const putCostDetails = (runId: string, details: Details): Promise<void> =>
+  putObject(objects.costEstimate(runId), JSON.stringify(details), 'application/json');
+
+/** Undefined unless the run has a finished estimate. */
+export const getCostDetails = async ({ id, costEstimate }: Run): Promise<Details | undefined> => {
+  if (costEstimate?.status !== 'finished') return undefined;
+  const object = await getObject(objects.costEstimate(id));
+  return object && (JSON.parse(object.toString('utf8')) as Details);
+};

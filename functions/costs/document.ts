@@ -1,0 +1,72 @@
+import type { Resource } from '../api/answer.ts';
+import { type CostEstimate, shownCostEstimate } from '../run/cost-estimate.ts';
+import type { Run } from '../run/run.ts';
+import { costEstimateId } from '../store/id.ts';
+import type { Details } from './details.ts';
+
+/** `details` are those of a finished estimate, which lists leave out. */
+export const costEstimateDocument = (run: Run, details?: Details): Resource | undefined => {
+  const estimate = shownCostEstimate(run);
+  if (!estimate) return undefined;
+  const id = costEstimateId(run.id);
+  return {
+    id,
+    type: 'cost-estimates',
+    attributes: {
+      'error-message': estimate.errorMessage ?? null,
+      status: estimate.status,
+      'status-timestamps': estimate.statusTimestamps,
+      resources: details ?? null,
+      'resources-count': estimate.resourcesCount ?? null,
+      'matched-resources-count': estimate.matchedResourcesCount ?? null,
+      'unmatched-resources-count': estimate.unmatchedResourcesCount ?? null,
+      'prior-monthly-cost': estimate.priorMonthlyCost ?? null,
+      'proposed-monthly-cost': estimate.proposedMonthlyCost ?? null,
+      'delta-monthly-cost': estimate.deltaMonthlyCost ?? null,
+      /** Ours: where the prices are from, and how old those of the file are. */
+      'price-sources': estimate.priceSources ?? null,
+      'prices-as-of': estimate.pricesAsOf ?? null,
+    },
+    links: { self: `/api/v2/cost-estimates/${id}` },
+  };
+};
+
+const columns = (rows: string[][]): string[] => {
+  const widths = rows.reduce<number[]>((all, row) => row.map((cell, i) => Math.max(all[i] ?? 0, cell.length)), []);
+  return rows.map((row) =>
+    row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('  '),
+  );
+};
+
+const sources: Record<string, (asOf: string) => string> = {
+  'price-list-api': () => 'the AWS Price List API',
+  'price-file': (asOf) => `list prices of ${asOf}`,
+};
+
+/** A finished estimate as text, for a terminal. */
+export const costEstimateText = (estimate: CostEstimate, { matched, unmatched }: Details): string => {
+  const total = [
+    'Total',
+    estimate.priorMonthlyCost ?? '',
+    estimate.proposedMonthlyCost ?? '',
+    estimate.deltaMonthlyCost ?? '',
+  ];
+  const costly = matched.filter((one) => one['prior-monthly-cost'] !== '0.0' || one['proposed-monthly-cost'] !== '0.0');
+  const rows = costly.map((one) => [
+    one.address,
+    one['prior-monthly-cost'],
+    one['proposed-monthly-cost'],
+    one['delta-monthly-cost'],
+  ]);
+  const from = (estimate.priceSources ?? []).map((source) => sources[source]?.(estimate.pricesAsOf ?? '') ?? source);
+  return [
+    `Resources: ${estimate.matchedResourcesCount} of ${estimate.resourcesCount} estimated`,
+    '',
+    ...columns([['USD a month', 'before', 'after', 'delta'], ...rows, total]),
+    ...(unmatched.length
+      ? ['', 'Not estimated:', ...unmatched.map(({ address, reason }) => `  ${address}: ${reason}`)]
+      : []),
+    ...(from.length ? ['', `Prices from ${from.join(' and ')}.`] : []),
+    '',
+  ].join('\n');
+};

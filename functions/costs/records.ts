@@ -1,0 +1,86 @@
+import { environment } from '../environment.ts';
+import { awaitsCostEstimate, type CostEstimate } from '../run/cost-estimate.ts';
+import type { Run } from '../run/run.ts';
+import { maxPlanBytes, readPlanJson } from '../runs/plan-json.ts';
+import { getRun, updateRun } from '../runs/records.ts';
+import { format } from './decimal.ts';
+import { detailsOf } from './details.ts';
+import { putCostDetails } from './details-records.ts';
+import { billsOf, type Estimate, estimate, priced, pricesIn } from './estimate.ts';
+import { PlanJsonError, readPlan } from './plan.ts';
+import { asOf } from './prices/file.ts';
+import { quotesFor } from './prices/index.ts';
+
+/** Cost estimates: the record on the run (run/cost-estimate.ts), and before it the object with each resource. */
+
+const mebibytes = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)} MiB`;
+
+type Outcome = Pick<CostEstimate, 'status'> & Partial<CostEstimate>;
+
+const errored = (errorMessage: string): Outcome => ({ status: 'errored', errorMessage });
+
+const summary = ({ matched, unmatched, prior, proposed }: Estimate): Outcome => {
+  const sources = new Set(matched.flatMap((one) => one.sources));
+  return {
+    status: 'finished',
+    resourcesCount: matched.length + unmatched.length,
+    matchedResourcesCount: matched.length,
+    unmatchedResourcesCount: unmatched.length,
+    priorMonthlyCost: format(prior),
+    proposedMonthlyCost: format(proposed),
+    deltaMonthlyCost: format(proposed - prior),
+    priceSources: [...sources].sort(),
+    pricesAsOf: sources.has('price-file') ? asOf : undefined,
+  };
+};
+
+const estimatePlan = async (run: Run): Promise<Outcome> => {
+  const { id, plan } = run;
+  if (!plan.report?.artifacts?.includes('plan-json')) {
+    return errored('The plan left nothing to estimate: it is not there in JSON.');
+  }
+  const json = await readPlanJson(run);
+  if (json === undefined) return errored('The plan in JSON is no longer there.');
+  if (typeof json === 'number') {
+    return errored(
+      `The plan has ${mebibytes(json)} in JSON; estimates are made of plans of up to ${mebibytes(maxPlanBytes)}.`,
+    );
+  }
+  try {
+    const bills = billsOf(readPlan(json, priced), environment.region);
+    const made = estimate(bills, await quotesFor(pricesIn(bills)));
+    await putCostDetails(id, detailsOf(made));
+    return summary(made);
+  } catch (error) {
+    if (error instanceof PlanJsonError) return errored(error.message);
+    throw error;
+  }
+};
+
+/**
+ * Estimates what a run's plan costs and keeps it; called again, it answers what is kept. An estimate never fails a run:
+ * whatever is wrong with the plan is in the record, with status `errored`. Takes up to 15 s when the Price List API is
+ * slow, about 0.1 s for each MiB of the plan, and three times its size in memory.
+ * @returns the record; as it is when the run has ended meanwhile or awaits none
+ * @throws what table and bucket throw
+ */
+export const estimateCosts = async (run: Run): Promise<CostEstimate | undefined> => {
+  if (!awaitsCostEstimate(run)) return run.costEstimate;
+  return keep(run, await estimatePlan(run));
+};
+
+/** Ends an estimate that the platform could not make, with the reason. May be repeated. */
+export const giveUpCosts = (run: Run, reason: string): Promise<CostEstimate | undefined> => keep(run, errored(reason));
+
+const keep = async (run: Run, outcome: Outcome): Promise<CostEstimate | undefined> => {
+  const at = new Date().toISOString();
+  const changed = await updateRun(run.id, {
+    set: Object.fromEntries([
+      ...Object.entries(outcome).map(([name, value]) => [`costEstimate.${name}`, value]),
+      [`costEstimate.statusTimestamps.${outcome.status}-at`, at],
+    ]),
+    condition: 'costEstimate.status = :pending',
+    values: { ':pending': 'pending' },
+  });
+  return (changed ?? (await getRun(run.id)))?.costEstimate;
+};

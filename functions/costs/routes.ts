@@ -1,0 +1,36 @@
+import { type Answer, ok, plainText } from '../api/answer.ts';
+import { notFound, unavailable } from '../api/errors.ts';
+import { costEstimate } from '../api/finders.ts';
+import { type Context, type Route, route } from '../api/route.ts';
+import { type CostEstimate, shownCostEstimate } from '../run/cost-estimate.ts';
+import type { Run } from '../run/run.ts';
+import { getCostDetails } from './details-records.ts';
+import { costEstimateDocument, costEstimateText } from './document.ts';
+
+const read = async ({ subject }: Context<Run>): Promise<Answer> => {
+  const document = costEstimateDocument(subject, await getCostDetails(subject));
+  if (!document) throw notFound(`Run ${subject.id} has no cost estimate.`);
+  return ok(document);
+};
+
+const endings: Partial<Record<CostEstimate['status'], string>> = {
+  skipped_due_to_targeting: 'There is no estimate: the run has targets, and would be priced in part only.',
+  canceled: 'There is no estimate: the run was canceled before.',
+  unreachable: 'There is no estimate: the run ended before.',
+};
+
+/** What go-tfe reads as the estimate's log, once it is over. */
+const output = async ({ subject }: Context<Run>): Promise<Answer> => {
+  const estimate = shownCostEstimate(subject);
+  if (estimate?.status === 'finished') {
+    return plainText(costEstimateText(estimate, (await getCostDetails(subject)) ?? { matched: [], unmatched: [] }));
+  }
+  const ending = estimate && (estimate.errorMessage ?? endings[estimate.status]);
+  if (ending) return plainText(`${ending}\n`);
+  throw unavailable(`The cost estimate of run ${subject.id} is not there yet.`);
+};
+
+export const costEstimateRoutes: Route[] = [
+  route('GET', '/cost-estimates/{estimate}', 'run:read', costEstimate, read),
+  route('GET', '/cost-estimates/{estimate}/output', 'run:read', costEstimate, output),
+];

@@ -1,0 +1,41 @@
+import { finishRun } from '../orchestration/finish.ts';
+import { announce } from '../orchestration/notices.ts';
+import { detourBefore } from '../run/checks.ts';
+import type { CaughtError } from '../run/ending.ts';
+import type { Ending } from '../run/machine-states.ts';
+import { isFinal } from '../run/status.ts';
+import type { TaskStage } from '../run/task-stages.ts';
+import { getRun } from '../runs/records.ts';
+
+export interface CompleteTask {
+  /** Name of the state, which says how the run ended. */
+  ending: Ending;
+  run: {
+    runId: string;
+    error?: CaughtError;
+    missedHeartbeat?: CaughtError;
+    /** Of a run with run tasks, by stage. */
+    taskResults?: Partial<Record<TaskStage, string[]>>;
+    /** The stage after the apply is over, however it went. */
+    postApply?: unknown;
+  };
+}
+
+/** The run tasks after the apply come first; caught by the machine, which comes back after them. */
+export class PostApplyTasks extends Error {
+  override name = 'PostApplyTasks';
+}
+
+/** The one finisher: final status, lock released, next run started. */
+export const handler = async ({ ending, run }: CompleteTask): Promise<void> => {
+  if (ending === 'Applied' && run.taskResults?.post_apply && !run.postApply) await postApplyFirst(run.runId);
+  // Step Functions tells of a missed heartbeat as States.Timeout too; which catcher caught it makes the difference.
+  const error = run.missedHeartbeat ? { Error: 'States.HeartbeatTimeout' } : run.error;
+  const ended = await finishRun(run.runId, ending, error);
+  if (ended) await announce(ended);
+};
+
+const postApplyFirst = async (runId: string): Promise<void> => {
+  const run = await getRun(runId);
+  if (run && !isFinal(run.status) && detourBefore('Applied', run)) throw new PostApplyTasks('run tasks come first');
+};

@@ -1,0 +1,9 @@
+import { joinQueue } from '../orchestration/queue.ts';
+import { enterState } from '../runs/state-versions.ts';
+import type { WaitingTask } from './waiting.ts';
+
+/** A confirmed saved plan goes to the end of its workspace's queue and waits for its turn. */
+export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
+  const run = await enterState(runId, 'Confirmed', attempt);
+  if (!run.current && !run.cancel && run.decision?.action === 'apply') await joinQueue(run);
+};

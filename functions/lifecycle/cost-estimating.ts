@@ -1,0 +1,19 @@
+import { estimateCosts, giveUpCosts } from '../costs/records.ts';
+import type { CaughtError } from '../run/ending.ts';
+import type { Next } from '../run/lifecycle.ts';
+import { getRun } from '../runs/records.ts';
+import { enterCheck, leadingOn } from '../runs/state-versions.ts';
+import type { CheckTask } from './waiting.ts';
+
+export interface CostEstimatingTask extends CheckTask {
+  /** The platform could not make the estimate. */
+  error?: CaughtError;
+}
+
+/** Estimates what the plan costs. Whatever comes of it, the run goes on. */
+export const handler = async ({ runId, error }: CostEstimatingTask): Promise<{ next: Next }> => {
+  const run = await enterCheck(runId, 'CostEstimating');
+  if (error) await giveUpCosts(run, `The platform could not estimate the costs (${error.Error}).`);
+  else await estimateCosts(run);
+  return leadingOn((await getRun(runId)) ?? run);
+};

@@ -1,0 +1,14 @@
+import { newClaim } from '../orchestration/claims.ts';
+import { launchRunner, needsRunner, startRunner } from '../orchestration/launcher.ts';
+import { enterState } from '../runs/state-versions.ts';
+import type { WaitingTask } from './waiting.ts';
+
+/** Starts a runner, or asks for an agent, and waits until it claims the plan; or says what comes first. */
+export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
+  const { secret, set } = newClaim('plan');
+  const run = await enterState(runId, 'PlanQueued', attempt, {
+    extra: (before) => (needsRunner(before, 'plan') && !before.agentPool ? set : {}),
+  });
+  if (run.status !== 'plan_queued' || !needsRunner(run, 'plan')) return;
+  await (run.agentPool ? launchRunner(run, 'plan') : startRunner(run, 'plan', secret));
+};

@@ -1,0 +1,8 @@
+import { keepSavedPlan } from '../orchestration/saved-plans.ts';
+import { enterState } from '../runs/state-versions.ts';
+import type { WaitingTask } from './waiting.ts';
+
+/** Keeps the plan until a person confirms or discards it, or the state changes under it. */
+export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
+  await keepSavedPlan(await enterState(runId, 'PlannedAndSaved', attempt));
+};

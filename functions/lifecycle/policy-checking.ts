@@ -1,0 +1,11 @@
+import { checkPolicies } from '../policies/engine/evaluate-run.ts';
+import type { Next } from '../run/lifecycle.ts';
+import { enterCheck, leadingOn, recordVerdict } from '../runs/state-versions.ts';
+import type { CheckTask } from './waiting.ts';
+
+/** Checks the run's policy sets with three levels; what the plan costs is known by then. */
+export const handler = async ({ runId }: CheckTask): Promise<{ next: Next }> => {
+  const run = await enterCheck(runId, 'PolicyChecking');
+  const { verdict, reason } = await checkPolicies(run);
+  return leadingOn(await recordVerdict(run, 'policyCheck', verdict, reason));
+};

@@ -1,0 +1,11 @@
+import { evaluatePolicies } from '../policies/engine/evaluate-run.ts';
+import type { Next } from '../run/lifecycle.ts';
+import { enterCheck, leadingOn, recordVerdict } from '../runs/state-versions.ts';
+import type { CheckTask } from './waiting.ts';
+
+/** Lets OPA evaluate the run's policy sets. */
+export const handler = async ({ runId }: CheckTask): Promise<{ next: Next }> => {
+  const run = await enterCheck(runId, 'PolicyEvaluating');
+  const { verdict, reason } = await evaluatePolicies(run);
+  return leadingOn(await recordVerdict(run, 'policyEvaluation', verdict, reason));
+};

@@ -1,0 +1,106 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { getConfigurationVersion } from '../configurations/records.ts';
+import { environment } from '../environment.ts';
+import { cancelTaskWait } from '../orchestration/task-tokens.ts';
+import { askTask } from '../outbound/run-task.ts';
+import { getUser } from '../people/accounts/users.ts';
+import { type TaskState, taskStates } from '../run/machine-states.ts';
+import type { Run } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import { taskPayload } from '../run/task-payload.ts';
+import { isResultFinal, type TaskStage } from '../run/task-stages.ts';
+import { getTask, openHmacKey } from '../run-tasks/records.ts';
+import {
+  acknowledgeResult,
+  awaitResult,
+  deliverResult,
+  getTaskResult,
+  settleResult,
+  type TaskResult,
+} from '../run-tasks/results.ts';
+import { getRun } from '../runs/records.ts';
+import { enterCheck } from '../runs/state-versions.ts';
+import type { WaitingTask } from './waiting.ts';
+
+export interface RunTaskInput extends WaitingTask {
+  taskResultId: string;
+}
+
+/** How often a task is asked that does not answer 200, and how long it is left alone before the first time again. */
+interface Patience {
+  tries: number;
+  pauseMs: number;
+}
+
+/** Within the two minutes the function has, even when each try takes as long as it may. */
+export const usualPatience: Patience = { tries: 6, pauseMs: 1_000 };
+
+const isOver = (run: Run | undefined): boolean => !run || run.cancel !== undefined || isFinal(run.status);
+
+const payloadOf = async (run: Run, result: TaskResult, accessToken: string) => {
+  const [version, user] = await Promise.all([
+    getConfigurationVersion(run.configurationVersionId),
+    getUser(run.createdBy),
+  ]);
+  return taskPayload({
+    run,
+    result,
+    accessToken,
+    createdBy: user?.username ?? run.createdBy,
+    hasConfiguration: version?.status === 'uploaded',
+    baseUrl: environment.publicUrl,
+  });
+};
+
+/** The task was heard already, or nobody cares any more. */
+const isMoot = async ({ id, runId }: TaskResult): Promise<boolean> => {
+  const [result, run] = await Promise.all([getTaskResult(id), getRun(runId)]);
+  return result?.status !== 'pending' || isOver(run);
+};
+
+/** It cannot be asked: the result says why, and the wait ends at once. */
+const giveUp = async ({ id }: TaskResult, reason: string): Promise<void> => {
+  const result = await settleResult(id, 'errored', reason);
+  if (result) await deliverResult(result);
+};
+
+const ask = async (run: Run, result: TaskResult, accessToken: string, { tries, pauseMs }: Patience): Promise<void> => {
+  const task = await getTask(result.taskId);
+  if (!task) return giveUp(result, 'The run task was deleted before the run came to it.');
+  const [payload, hmacKey] = await Promise.all([payloadOf(run, result, accessToken), openHmacKey(task)]);
+  const { publicUrl: baseUrl } = environment;
+  for (let n = 1; ; n++) {
+    const failure = await askTask({ url: task.url, hmacKey, payload, baseUrl });
+    if (!failure) return acknowledgeResult(result);
+    if (await isMoot(result)) return;
+    if (failure.final) return giveUp(result, `The run task was not called: ${failure.reason}.`);
+    if (n === tries) return giveUp(result, `The run task was called ${n} times in vain: ${failure.reason}.`);
+    await delay(pauseMs * 2 ** (n - 1));
+    if (await isMoot(result)) return;
+  }
+};
+
+const stateOf = Object.fromEntries(Object.entries(taskStates).map(([state, stage]) => [stage, state])) as Record<
+  TaskStage,
+  TaskState
+>;
+
+/** Waits for a run task's verdict: keeps the token, and asks the task until it has heard. */
+export const runTask = async (
+  { runId, taskResultId, ...attempt }: RunTaskInput,
+  patience = usualPatience,
+): Promise<void> => {
+  const awaited = await awaitResult(taskResultId, attempt);
+  if (!awaited) throw new Error(`run ${runId} has no task result ${taskResultId} that this attempt may wait for`);
+  const { result, accessToken } = awaited;
+  // A cancel that came before the token was there could not tell it.
+  const run = await enterCheck(runId, stateOf[result.stage]);
+  if (isOver(run)) {
+    await cancelTaskWait(attempt.token, `run ${runId} was canceled`);
+    return;
+  }
+  if (isResultFinal(result.status)) await deliverResult(result);
+  else if (!result.acknowledgedAt) await ask(run, result, accessToken, patience);
+};
+
+export const handler = (input: RunTaskInput): Promise<void> => runTask(input);

@@ -1,0 +1,22 @@
+import type { Next } from '../run/lifecycle.ts';
+import type { Run } from '../run/run.ts';
+import { stageVerdict, type TaskStage } from '../run/task-stages.ts';
+import { listTaskResults } from '../run-tasks/stages.ts';
+import { getRun } from '../runs/records.ts';
+import { leadingOn, RunNotInStateError, recordVerdict } from '../runs/state-versions.ts';
+
+export interface TaskStageDone {
+  runId: string;
+  stage: TaskStage;
+}
+
+/** Every task of the stage has a result: decides whether the run goes on. */
+export const handler = async ({ runId, stage }: TaskStageDone): Promise<{ next: Next }> => {
+  const run = await getRun(runId);
+  if (!run) throw new RunNotInStateError(runId, stage, 'unknown');
+  const { verdict, message } = stageVerdict(await listTaskResults(run, stage));
+  return leadingOn(await recordVerdict(run, stage, verdict, reason(run, verdict, message)));
+};
+
+const reason = (run: Run, verdict: 'passed' | 'failed', message: string | undefined): string | undefined =>
+  verdict === 'failed' && message ? `${message[0]?.toUpperCase()}${message.slice(1)}.` : run.failure;

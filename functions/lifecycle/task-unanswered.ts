@@ -1,0 +1,31 @@
+import type { CaughtError } from '../run/ending.ts';
+import { getTaskResult, resultSeconds, settleResult, silenceSeconds, type TaskResult } from '../run-tasks/results.ts';
+
+export interface TaskUnansweredInput {
+  runId: string;
+  taskResultId: string;
+  /** What Step Functions caught. */
+  error: CaughtError;
+}
+
+/** A beat that was missed and a time limit have the same name there; how long it waited makes the difference. */
+const timedOut = ({ waitingSince }: TaskResult): string => {
+  const waited = Date.now() - Date.parse(waitingSince ?? '');
+  // Both clocks begin a moment apart.
+  return waited >= (resultSeconds - 60) * 1000
+    ? `The run task timed out: it did not finish within ${resultSeconds / 60} minutes.`
+    : `The run task timed out: nothing was heard of it for ${silenceSeconds / 60} minutes.`;
+};
+
+const messageOf = (result: TaskResult, { Error: name }: CaughtError): string =>
+  name === 'States.Timeout' || name === 'States.HeartbeatTimeout'
+    ? timedOut(result)
+    : `The platform could not call the run task (${name}). Queue a new run; if it happens again, tell the operator of this platform.`;
+
+/** Records why a wait for a run task ended without its result. One that came at the last moment counts. */
+export const handler = async ({ taskResultId, error }: TaskUnansweredInput): Promise<void> => {
+  const result = await getTaskResult(taskResultId);
+  if (!result) return;
+  if (error.Error === 'Canceled') await settleResult(taskResultId, 'canceled');
+  else await settleResult(taskResultId, 'errored', messageOf(result, error));
+};

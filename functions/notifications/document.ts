@@ -1,0 +1,39 @@
+import { many, type Resource } from '../api/answer.ts';
+import type { DeliveryResponse } from '../outbound/notification.ts';
+import type { NotificationConfiguration } from './records.ts';
+
+/** Texts where one would expect numbers and truth: so the API has them. */
+const responseOf = ({ url, body, code, headers, sentAt, successful }: DeliveryResponse): object => ({
+  url,
+  body,
+  code,
+  headers,
+  'sent-at': sentAt,
+  successful: String(successful),
+});
+
+/** The token is never told. */
+export const notificationDocument = (configuration: NotificationConfiguration): Resource => ({
+  id: configuration.id,
+  type: 'notification-configurations',
+  attributes: {
+    name: configuration.name,
+    'destination-type': configuration.destinationType,
+    enabled: configuration.enabled,
+    url: configuration.url,
+    token: null,
+    triggers: configuration.triggers,
+    'email-addresses': [],
+    'delivery-responses': (configuration.responses ?? []).map(responseOf),
+    'created-at': configuration.createdAt,
+    'updated-at': configuration.updatedAt,
+  },
+  relationships: {
+    subscribable: {
+      data: { type: 'workspaces', id: configuration.workspaceId },
+      links: { related: `/api/v2/workspaces/${configuration.workspaceId}` },
+    },
+    users: many('users', []),
+  },
+  links: { self: `/api/v2/notification-configurations/${configuration.id}` },
+});

@@ -1,0 +1,125 @@
+import * as v from 'valibot';
+import { unprocessable } from '../api/errors.ts';
+import { outboundUrl } from '../api/outbound-url.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { readData, setting, text } from '../api/validation.ts';
+import {
+  type DestinationType,
+  destinationTypes,
+  type NotificationTrigger,
+  notificationTriggers,
+} from '../run/notifications.ts';
+import type { NotificationConfiguration, NotificationValues } from './records.ts';
+
+/** What creating and changing notification configurations may say (HCP API: notification configurations). */
+
+/** Better said than never sent. */
+const noMail =
+  '"email" is not provided: this platform sends no e-mail. Use "generic" with the URL of a service that does, "slack" or "microsoft-teams"';
+
+const destinationType = v.pipe(
+  v.string(),
+  v.check((given) => given !== 'email', noMail),
+  v.check(
+    (given) => given === 'email' || (destinationTypes as readonly string[]).includes(given),
+    `must be one of ${destinationTypes.join(', ')}`,
+  ),
+  v.transform((given) => given as DestinationType),
+);
+
+/** What HCP Terraform tells people of besides, and nothing here ever does. */
+const neverFired: Record<string, string> = {
+  assessment: 'there are no health assessments',
+  workspace: 'workspaces are never destroyed by themselves',
+  team: 'there are no change requests',
+  change_request: 'there are no change requests',
+};
+
+const isKnown = (given: string): given is NotificationTrigger =>
+  (notificationTriggers as readonly string[]).includes(given);
+
+const problemOf = (given: string): string => {
+  const reason = neverFired[given.split(':')[0] ?? ''];
+  return reason && given.includes(':')
+    ? `${given} would never be sent by this platform: ${reason}. Leave it out`
+    : `must be of ${notificationTriggers.join(', ')}`;
+};
+
+/** Each once, in their order. */
+const triggers = v.pipe(
+  v.array(text(100)),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const wrong = dataset.typed ? dataset.value.find((given) => !isKnown(given)) : undefined;
+    if (wrong !== undefined) addIssue({ message: problemOf(wrong) });
+  }),
+  v.transform((given) => notificationTriggers.filter((one) => given.includes(one))),
+);
+
+const name = v.pipe(text(250), v.regex(/\S/, 'is empty'));
+
+const settings = {
+  enabled: setting(v.boolean()),
+  triggers: setting(triggers),
+  token: setting(text(1000)),
+  'email-addresses': setting(v.pipe(v.array(v.string()), v.maxLength(0, noMail))),
+};
+
+/** An empty token is none: clients send one to take it away. */
+const tokenOf = (given: string | null | undefined): string | null | undefined => (given === '' ? null : given);
+
+const checkToken = (type: DestinationType, token: string | null | undefined): void => {
+  if (!token || type === 'generic') return;
+  throw unprocessable(
+    '/data/attributes/token',
+    `token: signs notifications of destination-type generic; the URL of ${type} is a secret itself. Leave it out`,
+  );
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewNotification = (request: ApiRequest): NotificationValues => {
+  const { attributes } = readData(request, {
+    ...settings,
+    name,
+    'destination-type': destinationType,
+    url: outboundUrl,
+  });
+  const type = attributes['destination-type'];
+  const token = tokenOf(attributes.token) ?? null;
+  checkToken(type, token);
+  return {
+    name: attributes.name,
+    destinationType: type,
+    url: attributes.url,
+    enabled: attributes.enabled ?? false,
+    triggers: attributes.triggers ?? [],
+    token,
+  };
+};
+
+/** What was given, and nothing else. @throws {ApiError} 400 or 422 */
+export const readNotificationChange = (
+  request: ApiRequest,
+  { destinationType: type }: NotificationConfiguration,
+): Partial<NotificationValues> => {
+  const { attributes } = readData(request, {
+    ...settings,
+    name: v.optional(name),
+    'destination-type': v.optional(
+      v.pipe(
+        v.string(),
+        v.check((given) => given === type, `is ${type} for good; make another configuration`),
+      ),
+    ),
+    url: v.optional(outboundUrl),
+  });
+  const { name: called, url, enabled, triggers: chosen } = attributes;
+  const token = tokenOf(attributes.token);
+  checkToken(type, token);
+  return {
+    ...(called === undefined ? {} : { name: called }),
+    ...(url === undefined ? {} : { url }),
+    ...(enabled === undefined ? {} : { enabled: enabled ?? false }),
+    ...(chosen === undefined ? {} : { triggers: chosen ?? [] }),
+    ...(token === undefined ? {} : { token }),
+  };
+};

@@ -1,0 +1,49 @@
+import type { Granted } from '../api/permissions/granted.ts';
+import { grantsOfUser } from '../api/permissions/grants.ts';
+import type { ConfigurationVersion } from '../configurations/records.ts';
+import type { Run } from '../run/run.ts';
+import { recordRunEvent } from '../runs/events.ts';
+import { getRun, updateRun } from '../runs/records.ts';
+import type { Workspace } from '../workspaces/records.ts';
+
+/**
+ * Who may have a run applied without a person's confirmation: whoever may confirm it. That is everybody who determines what
+ * it applies: its creator, and the uploader of its configuration. Of a run that an apply elsewhere sets off the creator does
+ * not count: those who manage the workspace have decided that by its setting auto-apply-run-trigger (HCP Terraform: run
+ * states, automatic apply; run triggers).
+ */
+export const authorsOf = (
+  createdBy: string,
+  version: Pick<ConfigurationVersion, 'createdBy'>,
+  trigger: Run['trigger'],
+): string[] => [...new Set([...(trigger ? [] : [createdBy]), version.createdBy])];
+
+/** @param known what some of them may do, where that is known already. At most 4 reads for each of the others. */
+export const mayAllApply = async (
+  userIds: readonly string[],
+  { organization, workspace }: { organization: string; workspace: Workspace | string },
+  known: Record<string, Granted> = {},
+): Promise<boolean> => {
+  const granted = await Promise.all(userIds.map((id) => known[id] ?? grantsOfUser(id).on({ organization, workspace })));
+  return granted.every((one) => one.has('run:apply'));
+};
+
+const reason =
+  'Not applied automatically: whoever started this run or uploaded its configuration may no longer apply runs in this workspace. Somebody who may has to confirm it.';
+
+/**
+ * A run that is about to be applied without a confirmation, after its authors were looked at again: one of them may have lost
+ * the permission since it was created. May be repeated.
+ */
+export const recheckAutomaticApply = async (run: Run): Promise<Run> => {
+  const { id, organization, workspaceId, appliesFor, decision, status } = run;
+  if (decision || !appliesFor || status === 'apply_queued') return run;
+  if (await mayAllApply(appliesFor, { organization, workspace: workspaceId })) return run;
+  const withdrawn = await updateRun(id, {
+    set: { autoApply: false },
+    remove: ['appliesFor'],
+    condition: 'attribute_exists(appliesFor)',
+  });
+  if (withdrawn) await recordRunEvent(run, 'auto_apply_withdrawn', undefined, undefined, undefined, reason);
+  return withdrawn ?? (await getRun(id)) ?? run;
+};

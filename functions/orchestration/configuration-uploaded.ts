@@ -1,0 +1,14 @@
+import type { EventBridgeEvent } from 'aws-lambda';
+import { checkUpload, getConfigurationVersion } from '../configurations/records.ts';
+import { uploadSettled } from './create-run.ts';
+
+type ObjectCreated = EventBridgeEvent<'Object Created', { object: { key: string } }>;
+
+const form = /^uploads\/(cv-[A-Za-z0-9]+)\.tar\.gz$/;
+
+/** A configuration has come: settles its status and starts the run it is to start. Events come late, and twice. */
+export const handler = async (event: ObjectCreated): Promise<void> => {
+  const id = form.exec(event.detail.object.key)?.[1];
+  const version = id && (await getConfigurationVersion(id));
+  if (version) await uploadSettled(await checkUpload(version));
+};

@@ -1,0 +1,128 @@
+import type { Granted } from '../api/permissions/granted.ts';
+import { grantsOfUser } from '../api/permissions/grants.ts';
+import { type ConfigurationVersion, checkUpload } from '../configurations/records.ts';
+import type { Run, RunOptions } from '../run/run.ts';
+import { freezeChecks } from '../runs/freeze-checks.ts';
+import { freezeVariables } from '../runs/inputs.ts';
+import { createRun, enqueue, getRun } from '../runs/records.ts';
+import { newId } from '../store/id.ts';
+import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { authorsOf, mayAllApply } from './automatic-apply.ts';
+import { configurationSettled } from './fetching.ts';
+
+/** Creating runs, for whoever asks: a request, or the upload of a configuration. */
+
+/** A run of which nothing else was said. */
+export const defaultOptions: Omit<RunOptions, 'autoApply'> = {
+  message: 'Queued manually via the Terraform Enterprise API',
+  isDestroy: false,
+  refresh: true,
+  refreshOnly: false,
+  planOnly: false,
+  savePlan: false,
+  allowEmptyApply: false,
+  allowConfigGeneration: false,
+  debuggingMode: false,
+  targetAddrs: null,
+  replaceAddrs: null,
+  variables: [],
+};
+
+export interface RunRequest {
+  workspace: Workspace;
+  version: ConfigurationVersion;
+  options: Omit<RunOptions, 'autoApply'>;
+  /** The run's own setting; missing: the workspace's. */
+  autoApply?: boolean;
+  createdBy: string;
+  /** To the creator. */
+  granted: Granted;
+  source: string;
+  terraformVersion?: string;
+  /** Of the one run this is about, however often it is asked for (api.md §7.2); missing: another run each time. */
+  id?: string;
+  /** Set off by an apply elsewhere: applies by itself if the workspace lets such runs (setting auto-apply-run-trigger). */
+  trigger?: Run['trigger'];
+}
+
+/** Asked for again: the run there is. One whose creator died before it was queued is queued now. */
+const repeated = async (id: string): Promise<Run | undefined> => {
+  const run = await getRun(id);
+  if (run?.status === 'pending' && !run.wait) await enqueue(run);
+  return run;
+};
+
+/**
+ * Freezes variables and checks, then creates and starts the run. What it applies without a confirmation is a matter of who
+ * caused it (automatic-apply.ts).
+ * The run emits JSON lines only for the one client that renders them (api.md §2.12).
+ */
+export const queueRun = async (wanted: RunRequest): Promise<Run> => {
+  const { workspace, version, options, createdBy, granted, source, trigger } = wanted;
+  const existing = wanted.id ? await repeated(wanted.id) : undefined;
+  if (existing) return existing;
+  const id = wanted.id ?? newId('run');
+  const planOnly = options.planOnly || version.speculative;
+  const [inputsKey, checks] = await Promise.all([
+    freezeVariables(workspace, id, options.variables),
+    freezeChecks(workspace, {
+      id,
+      planOnly,
+      targetAddrs: options.targetAddrs,
+      fetching: version.status === 'pending',
+    }),
+  ]);
+  const appliesFor = authorsOf(createdBy, version, trigger);
+  const wantsApply = trigger ? workspace.autoApplyRunTrigger : (wanted.autoApply ?? workspace.autoApply);
+  const automatic =
+    (wantsApply || options.allowEmptyApply) &&
+    !planOnly &&
+    !options.savePlan &&
+    (await mayAllApply(appliesFor, { ...workspace, workspace }, trigger ? {} : { [createdBy]: granted }));
+  return createRun(workspace.id, {
+    ...options,
+    planOnly,
+    autoApply: automatic && wantsApply,
+    ...(automatic ? { appliesFor } : {}),
+    id,
+    trigger,
+    configurationVersionId: version.id,
+    archive: version.archive,
+    ingress: version.ingress,
+    createdBy,
+    source,
+    structuredOutput: source === 'terraform+cloud' && workspace.structuredRunOutputEnabled,
+    terraformVersion: wanted.terraformVersion ?? workspace.terraformVersion,
+    inputsKey,
+    ...checks,
+  });
+};
+
+/** The run that an uploaded configuration is to start, if it was asked for when the configuration was announced. */
+export const queueUploaded = async (version: ConfigurationVersion): Promise<Run | undefined> => {
+  if (version.status !== 'uploaded' || !version.autoQueueRuns) return undefined;
+  const workspace = await getWorkspace(version.workspaceId);
+  if (!workspace || workspace.executionMode === 'local') return undefined;
+  const granted = await grantsOfUser(version.createdBy).on({ organization: version.organization, workspace });
+  return queueRun({
+    workspace,
+    version,
+    options: { ...defaultOptions, message: 'Queued by the upload of a configuration', savePlan: version.provisional },
+    createdBy: version.createdBy,
+    granted,
+    source: 'tfe-configuration-version',
+    id: version.runId,
+  });
+};
+
+/** Sees to an upload as soon as somebody asks; S3 tells of it too (events/configuration-uploaded.ts). */
+export const acceptUpload = async (version: ConfigurationVersion): Promise<ConfigurationVersion> => {
+  const checked = await checkUpload(version);
+  if (checked.status !== version.status) await uploadSettled(checked);
+  return checked;
+};
+
+/** The run that the upload was to start starts, and those that waited for it go on. May be repeated. */
+export const uploadSettled = async (version: ConfigurationVersion): Promise<void> => {
+  await Promise.all([queueUploaded(version), configurationSettled(version)]);
+};

@@ -1,0 +1,164 @@
+import { afterConfirmation, forceCancelCoolOffSeconds } from '../run/actions.ts';
+import type { Run } from '../run/run.ts';
+import { type Overridable, type RunAction, statuses, statusesFor } from '../run/status.ts';
+import { recordRunEvent } from '../runs/events.ts';
+import { getRun, statusChange, updateRun } from '../runs/records.ts';
+import { dueIn } from '../store/due.ts';
+import type { Change } from '../store/table.ts';
+import { now } from '../store/time.ts';
+import { deliver } from './execution.ts';
+
+/** What people do to a run (lifecycle rule 5). Each may be repeated. */
+
+const later = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
+
+export type ActionResult = 'accepted' | 'conflict';
+
+/** `mayNow` of run/actions.ts, which documents report, as the condition of a write. */
+const mayNow = (action: RunAction, which?: Overridable): Required<Pick<Change, 'condition' | 'names' | 'values'>> => {
+  const allowed = statusesFor(action).filter((status) => !which || statuses[status].overrides === which);
+  const decided = afterConfirmation[action]
+    ? '(attribute_not_exists(decision) OR decision.#action = :apply)'
+    : 'attribute_not_exists(decision)';
+  const from = allowed.map((_, i) => `:from${i}`);
+  return {
+    condition: [
+      `#status IN (${from.join(', ')})`,
+      'attribute_not_exists(cancel)',
+      decided,
+      ...(which ? [`attribute_not_exists(overrides.${which})`] : []),
+    ].join(' AND '),
+    names: afterConfirmation[action] ? { '#action': 'action' } : {},
+    values: {
+      ...Object.fromEntries(allowed.map((status, i) => [`:from${i}`, status])),
+      ...(afterConfirmation[action] ? { ':apply': 'apply' } : {}),
+    },
+  };
+};
+
+/** @param isMine whether a run shows this very change: the SDK tries a write again whose answer was lost */
+const act = async (
+  run: Run,
+  action: string,
+  userId: string,
+  comment: string | undefined,
+  change: Change,
+  isMine: (run: Run) => boolean,
+): Promise<ActionResult> => {
+  let changed = await updateRun(run.id, { ...change, set: { ...change.set, ...dueIn(run.id, 30) } });
+  changed ??= await getRun(run.id).then((current) => (current && isMine(current) ? current : undefined));
+  if (!changed) return 'conflict';
+  await recordRunEvent(run, action, userId, comment);
+  await deliver(changed);
+  return 'accepted';
+};
+
+/** The same user asks once more; the first try may have died between its write and the delivery. */
+const repeated = async (runId: string, isSame: (run: Run) => boolean): Promise<ActionResult> => {
+  const current = await getRun(runId);
+  if (!current || !isSame(current)) return 'conflict';
+  await deliver(current);
+  return 'accepted';
+};
+
+/** Confirms. The same user may repeat it (clients retry POSTs); `conflict` when the run does not wait for it. */
+export const applyRun = async (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
+  const at = now();
+  const result = await act(
+    run,
+    'confirmed',
+    userId,
+    comment,
+    {
+      set: {
+        ...statusChange({ status: 'confirmed', passed: [] }, run, at),
+        decision: { action: 'apply', by: userId, at },
+      },
+      ...mayNow('confirm'),
+    },
+    decidedBy(userId, at),
+  );
+  if (result === 'accepted') return result;
+  return repeated(run.id, ({ decision }) => decision?.action === 'apply' && decision.by === userId);
+};
+
+const decidedBy =
+  (userId: string, at: string) =>
+  ({ decision }: Run): boolean =>
+    decision?.by === userId && decision.at === at;
+
+export const discardRun = (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
+  const at = now();
+  return act(
+    run,
+    'discarded',
+    userId,
+    comment,
+    {
+      set: { decision: { action: 'discard', by: userId, at } },
+      ...mayNow('discard'),
+    },
+    decidedBy(userId, at),
+  );
+};
+
+/** Asks a running run to stop; the runner hears of it with its next beat. */
+export const cancelRun = (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
+  const at = now();
+  return act(
+    run,
+    'canceled',
+    userId,
+    comment,
+    {
+      set: { cancel: { by: userId, at, forceAvailableAt: later(forceCancelCoolOffSeconds) } },
+      ...mayNow('cancel'),
+    },
+    ({ cancel }) => cancel?.by === userId && cancel.at === at,
+  );
+};
+
+/** Ends a canceled run that does not stop, without waiting for its runner to answer. */
+export const forceCancelRun = async (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
+  const phase = run.apply.status === 'pending' ? 'plan' : 'apply';
+  const at = now();
+  return act(
+    run,
+    'force_canceled',
+    userId,
+    comment,
+    {
+      set: {
+        'cancel.forced': true,
+        [`${phase}.report`]: { outcome: 'canceled', message: 'Force-canceled.' },
+        'statusTimestamps.force-canceled-at': at,
+      },
+      condition: 'cancel.forceAvailableAt <= :now',
+      values: { ':now': at },
+    },
+    ({ statusTimestamps }) => statusTimestamps['force-canceled-at'] === at,
+  );
+};
+
+/** Lets failed policies pass, with who did it and why. The same user may repeat it. */
+export const overrideRun = async (
+  run: Run,
+  which: Overridable,
+  userId: string,
+  comment?: string,
+): Promise<ActionResult> => {
+  const at = now();
+  const result = await act(
+    run,
+    'policy_overridden',
+    userId,
+    comment,
+    {
+      set: { [`overrides.${which}`]: { by: userId, at, comment } },
+      ...mayNow('override', which),
+    },
+    ({ overrides }) => overrides?.[which]?.by === userId && overrides[which].at === at,
+  );
+  if (result === 'accepted') return result;
+  return repeated(run.id, ({ overrides }) => overrides?.[which]?.by === userId);
+};

@@ -1,0 +1,41 @@
+import type { Ending } from '../run/machine-states.ts';
+import { getRun } from '../runs/records.ts';
+import { dueIn, notDue } from '../store/due.ts';
+import { keys } from '../store/keys.ts';
+import { update } from '../store/table.ts';
+import { finishRun } from './finish.ts';
+import { announce } from './notices.ts';
+
+/** Detail of EventBridge's "Step Functions Execution Status Change". */
+interface StatusChange {
+  detail: { name: string; status: string; error?: string | null; cause?: string | null };
+}
+
+/**
+ * An execution ended without reaching the finisher: stopped in the console, failed, or timed out. The run ends with
+ * that reason all the same. Throws while its runner stops, so that the event is delivered again; should its deliveries
+ * run out first, the sweep comes back to the run.
+ */
+export const handler = async ({ detail }: StatusChange): Promise<void> => {
+  const run = await getRun(detail.name);
+  if (!run) return;
+  const key = keys.run(run.id);
+  await update(key, { set: dueIn(run.id, 60) });
+  const ending: Ending = run.apply.status === 'pending' ? 'PlanErrored' : 'ApplyErrored';
+  const ended = await finishRun(
+    run.id,
+    ending,
+    { Error: 'ExecutionStopped', Cause: reason(detail) },
+    { keepDue: true },
+  );
+  if (ended) await announce(ended);
+  await update(key, { remove: notDue });
+};
+
+const reason = ({ status, error, cause }: StatusChange['detail']): string => {
+  const said = [error, cause].filter(Boolean).join(': ');
+  const how = { ABORTED: 'was stopped by an operator', TIMED_OUT: 'took longer than a run may', FAILED: 'failed' }[
+    status
+  ];
+  return `Its execution ${how ?? `ended as ${status}`}${said ? ` (${said})` : ''}.`;
+};

@@ -1,0 +1,42 @@
+import { type ConfigurationVersion, checkUpload, getConfigurationVersion } from '../configurations/records.ts';
+import type { Run } from '../run/run.ts';
+import { getRun } from '../runs/records.ts';
+import { recordVerdict } from '../runs/state-versions.ts';
+import { keys } from '../store/keys.ts';
+import { update } from '../store/table.ts';
+import { deliver } from './execution.ts';
+
+/**
+ * Runs that were created before their configuration was uploaded. Such a run enters its name in the configuration
+ * version and then looks again; whoever settles the version afterwards finds the name.
+ */
+
+/** Called when the run's execution waits. May be repeated; a version that is settled is told at once. */
+export const awaitConfiguration = async (run: Run): Promise<void> => {
+  const waiting = await update<ConfigurationVersion>(keys.configurationVersion(run.configurationVersionId), {
+    add: { awaitedBy: new Set([run.id]) },
+    condition: 'status = :pending',
+    values: { ':pending': 'pending' },
+  });
+  const version = waiting ? await checkUpload(waiting) : await getConfigurationVersion(run.configurationVersionId);
+  if (version && version.status !== 'pending') await settle(run, version);
+};
+
+/** Tells every run that waits for it how the upload went. */
+export const configurationSettled = async (version: ConfigurationVersion): Promise<void> => {
+  if (version.status === 'pending') return;
+  await Promise.all(
+    [...(version.awaitedBy ?? [])].map(async (runId) => {
+      const run = await getRun(runId);
+      if (run?.status === 'fetching') await settle(run, version);
+    }),
+  );
+};
+
+const settle = async (run: Run, { id, status, errorMessage }: ConfigurationVersion): Promise<void> => {
+  const fetched =
+    status === 'uploaded'
+      ? await recordVerdict(run, 'fetching', 'passed')
+      : await recordVerdict(run, 'fetching', 'failed', errorMessage ?? `Configuration version ${id} is ${status}.`);
+  await deliver(fetched);
+};

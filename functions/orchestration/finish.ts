@@ -1,0 +1,124 @@
+import { keepRunEvent } from '../audit/records.ts';
+import { endingMs, goneMs, isAgentRunnerGone } from '../run/agents.ts';
+import { completed } from '../run/checks.ts';
+import { type CaughtError, endReason, finalPhases, statusAtEnd } from '../run/ending.ts';
+import type { Ending } from '../run/machine-states.ts';
+import type { PhaseName, Run } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import { recordRunEvent } from '../runs/events.ts';
+import { storeLog } from '../runs/logs.ts';
+import { getRun, statusChange, updateRun } from '../runs/records.ts';
+import { hasRunTriggers } from '../runs/triggers.ts';
+import { findUnsaved } from '../states/unsaved.ts';
+import { dueIn, notDue } from '../store/due.ts';
+import { isRunnerGone, runnersOf, stopRunner } from './launcher.ts';
+import { recordedResources } from './lost-runners.ts';
+import { leaveQueue } from './queue.ts';
+import { leaveSavedPlans } from './saved-plans.ts';
+
+/** The runner got its signal and has not gone yet; ask again soon. */
+export class RunnerStillStoppingError extends Error {
+  override name = 'RunnerStillStoppingError';
+}
+
+/**
+ * Ends a run: its runner is gone, its status final, its workspace free and the next run started. However often it is
+ * called and wherever it is cut off, calling it again completes it; a run that is final keeps its status. Answers the run
+ * as it ended, undefined when there is none.
+ *
+ * @param keepDue leave the run to the sweep until the caller, whom nobody calls again for sure, is through
+ * @throws {RunnerStillStoppingError} while the runner's process may still run; the queue must not move before.
+ */
+export const finishRun = async (
+  runId: string,
+  ending: Ending,
+  error?: CaughtError,
+  { keepDue = false } = {},
+): Promise<Run | undefined> => {
+  const run = await getRun(runId);
+  if (!run) return undefined;
+  const ended = isFinal(run.status) ? run : await settle(run, ending, error, keepDue);
+  await leaveQueue(ended);
+  return ended;
+};
+
+const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, keepDue: boolean): Promise<Run> => {
+  await ensureRunnerIsGone(run, ending);
+  // What the runner still reported while it was stopped counts.
+  const latest = (await getRun(run.id)) ?? run;
+  const status = statusAtEnd(latest, ending);
+  const phases = finalPhases(latest, ending);
+  const recorded =
+    latest.apply.status === 'running' && ending !== 'Applied' ? await recordedResources(run.workspaceId) : undefined;
+  // Only now nothing the runner leaves can come after it.
+  const unsaved = ending !== 'Applied' && latest.apply.claimNonce ? await findUnsaved(latest) : undefined;
+  const reason = endReason({ ...latest, unsaved }, ending, error, recorded);
+  const at = new Date().toISOString();
+  // Whoever queues what the apply sets off (events/run-applied.ts) says when it is done.
+  const follows = ending === 'Applied' && (await hasRunTriggers(run.workspaceId));
+  const cutOff = (['plan', 'apply'] as const).filter((phase) => {
+    const had = latest[phase].status;
+    return (had === 'queued' || had === 'running') && !latest[phase].report?.artifacts?.includes('log');
+  });
+  for (const phase of cutOff) {
+    await storeLog(run.id, phase, reason ?? (status === 'canceled' ? 'The run was canceled.' : ''));
+  }
+  if (run.savePlan) await leaveSavedPlans(run, { applied: ending === 'Applied' });
+  const ended = await updateRun(run.id, {
+    set: {
+      ...statusChange({ status, ...phases, passed: completed(latest) }, latest, at),
+      endReason: reason,
+      unsaved,
+      ...Object.fromEntries(cutOff.map((phase) => [`${phase}.logStored`, true])),
+      ...(follows ? dueIn(run.id, 60) : {}),
+    },
+    remove: [
+      'wait',
+      ...(keepDue || follows ? [] : notDue),
+      ...(['plan', 'apply'] as const).flatMap((phase) => [
+        `${phase}.tokenHash`,
+        `${phase}.stateTokenHash`,
+        `${phase}.claimHash`,
+        `${phase}.heldUntil`,
+      ]),
+    ],
+  });
+  await Promise.all([recordRunEvent(run, status, undefined, undefined, at), keepRunEvent(latest, status, at)]);
+  return ended ?? (await getRun(run.id)) ?? latest;
+};
+
+/**
+ * Nothing but its beats reaches a runner on somebody's own machine: they tell it to end, and it has as long for that as
+ * a container.
+ */
+const ensureAgentRunnerIsGone = async (run: Run, phase: PhaseName): Promise<void> => {
+  const { agent, claimNonce, stop } = run[phase];
+  if (!claimNonce || isAgentRunnerGone(run[phase], new Date().toISOString())) return;
+  const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
+  if (!stop) {
+    await updateRun(run.id, {
+      set: { [`${phase}.stop`]: { killAt: inMs(endingMs), goneAt: inMs(goneMs) } },
+      condition: `attribute_not_exists(${phase}.stop)`,
+    });
+  }
+  throw new RunnerStillStoppingError(`The runner of ${run.id} has not stopped yet (agent ${agent?.name}).`);
+};
+
+/** A phase that reported has ended Terraform itself; any other container is stopped, and waited for. */
+const ensureRunnerIsGone = async (run: Run, ending: Ending): Promise<void> => {
+  const has = ({ taskArn, claimNonce }: Run[PhaseName]) => taskArn !== undefined || claimNonce !== undefined;
+  const phase: PhaseName | undefined = has(run.apply) ? 'apply' : has(run.plan) ? 'plan' : undefined;
+  if (!phase) return;
+  const { taskArn, report, claimNonce, agent } = run[phase];
+  if (agent) return ensureAgentRunnerIsGone(run, phase);
+  if (report && !run.cancel?.forced) return;
+  // Who started it may have died before writing down what it is called.
+  const taskArns = taskArn ? [taskArn] : await runnersOf(run.id);
+  await Promise.all(taskArns.map((one) => stopRunner(one, `${statusAtEnd(run, ending)}: ${run.id}`)));
+  // One that never claimed knows nothing and can do nothing.
+  if (!claimNonce) return;
+  for (const one of taskArns) {
+    if (await isRunnerGone(one)) continue;
+    throw new RunnerStillStoppingError(`The runner of ${run.id} has not stopped yet (${one}).`);
+  }
+};

@@ -1,0 +1,31 @@
+import { allowedActions } from '../run/actions.ts';
+import { takesQueue } from '../run/machine-states.ts';
+import type { Run } from '../run/run.ts';
+import { recordRunEvent } from '../runs/events.ts';
+import { getRun } from '../runs/records.ts';
+import { getWorkspace } from '../workspaces/records.ts';
+import { discardRun } from './decisions.ts';
+import { goFirst } from './queue.ts';
+
+export type ForceExecuteResult = 'accepted' | 'not pending' | 'not behind a run' | 'not discardable';
+
+/**
+ * Discards the run that holds the workspace and waits for a person, so that this pending one is next (lifecycle rule
+ * 5). It goes to the front before the other is discarded: whoever starts the next run then finds it there. The same
+ * user may repeat it.
+ */
+export const forceExecuteRun = async (run: Run, userId: string, comment?: string): Promise<ForceExecuteResult> => {
+  const workspace = await getWorkspace(run.workspaceId);
+  const holder = workspace?.lock?.kind === 'run' ? workspace.lock.runId : undefined;
+  const moved = run.queueKey !== undefined && run.status === 'pending';
+  if (moved && holder === run.id) return 'accepted';
+  if (run.status !== 'pending' || run.current || run.decision || run.cancel || !takesQueue(run)) return 'not pending';
+  const front = holder && holder !== run.id ? await getRun(holder) : undefined;
+  if (!front) return 'not behind a run';
+  if (moved && front.decision?.action === 'discard' && front.decision.by === userId) return 'accepted';
+  if (!allowedActions(front, new Date().toISOString())['is-discardable']) return 'not discardable';
+  if (!(await goFirst(run))) return 'not pending';
+  if ((await discardRun(front, userId, `Discarded to execute ${run.id}.`)) === 'conflict') return 'not discardable';
+  await recordRunEvent(run, 'force_executed', userId, comment);
+  return 'accepted';
+};

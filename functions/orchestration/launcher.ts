@@ -1,0 +1,144 @@
+import {
+  DescribeTasksCommand,
+  ECSClient,
+  ListTasksCommand,
+  RunTaskCommand,
+  StopTaskCommand,
+} from '@aws-sdk/client-ecs';
+import { isOffered, offerJob } from '../agents/jobs.ts';
+import { environment } from '../environment.ts';
+import type { PhaseName, Run } from '../run/run.ts';
+import { updateRun } from '../runs/records.ts';
+import { hashSecret } from '../store/id.ts';
+import { newClaim } from './claims.ts';
+
+/**
+ * Starts and stops the containers Terraform runs in; for a run that agents do, asks for one. A container knows its platform's URL and a claim that is good for
+ * one phase of one run and for one use; everything else it gets in exchange for that (runner/protocol.ts).
+ */
+
+const client = new ECSClient({});
+
+/** There is no room for another container just now; the machine tries again. */
+export class CapacityUnavailableError extends Error {
+  override name = 'CapacityUnavailableError';
+}
+
+/** Whether the phase is without a runner, and wants one. */
+export const needsRunner = (run: Run, phase: PhaseName): boolean =>
+  !run[phase].taskArn && !run[phase].claimNonce && !run.cancel && !isOffered(run, phase);
+
+/** Writes a new claim and starts a runner with it, or asks for an agent, unless the phase has one. */
+export const launchRunner = async (run: Run, phase: PhaseName): Promise<void> => {
+  if (!needsRunner(run, phase)) return;
+  if (run.agentPool) return offerJob(run, phase);
+  const { secret, set } = newClaim(phase);
+  const claimed = await updateRun(run.id, {
+    set,
+    remove: [`${phase}.offeredAt`],
+    condition: `attribute_not_exists(${phase}.claimNonce) AND attribute_not_exists(cancel)`,
+  });
+  if (claimed) await startRunner(claimed, phase, secret);
+};
+
+/** What ECS throws when it cannot start another task just now: too many calls, or an account's limit (ECS: RunTask). */
+const noRoom = ({ name, message }: Error): boolean =>
+  /Throttling|LimitExceeded|ServiceUnavailable/.test(name) || /capacity|reached the limit/i.test(message);
+
+/**
+ * Starts a container with a claim that has been written. Each attempt has a claim of its own, so that a container whose
+ * start was not heard of finds its claim void and goes.
+ * @throws {CapacityUnavailableError}
+ */
+export const startRunner = async (run: Run, phase: PhaseName, secret: string): Promise<void> => {
+  const refused = (why: string) =>
+    new CapacityUnavailableError(`No container could be started for the ${phase} of ${run.id}: ${why}`);
+  const answer = await client
+    .send(
+      new RunTaskCommand({
+        cluster: environment.clusterArn,
+        taskDefinition: environment.taskDefinitionArn,
+        launchType: 'FARGATE',
+        startedBy: run.id,
+        networkConfiguration: {
+          awsvpcConfiguration: {
+            subnets: environment.subnets,
+            securityGroups: environment.securityGroups,
+            assignPublicIp: environment.assignPublicIp ? 'ENABLED' : 'DISABLED',
+          },
+        },
+        overrides: {
+          containerOverrides: [
+            {
+              name: environment.containerName,
+              environment: [
+                { name: 'STEPFORM_URL', value: environment.publicUrl },
+                { name: 'STEPFORM_CLAIM', value: `${run.id}.${phase}.${secret}` },
+              ],
+            },
+          ],
+        },
+      }),
+    )
+    .catch((error: Error) => {
+      throw noRoom(error) ? refused(error.message) : error;
+    });
+  const taskArn = answer.tasks?.[0]?.taskArn;
+  if (!taskArn) {
+    const why = answer.failures?.map(({ reason, detail }) => detail ?? reason).join('; ') ?? 'no task was started';
+    throw refused(why);
+  }
+  // Already claimed is fine. A run that is final meanwhile is not, and neither is another claim: nobody would stop this
+  // container, or its end would be taken for that of the one at work.
+  const known = await updateRun(run.id, {
+    set: { [`${phase}.taskArn`]: taskArn },
+    condition: `${phase}.claimHash = :claim`,
+    values: { ':claim': hashSecret(secret) },
+  });
+  if (!known) await stopRunner(taskArn, 'the run has ended, or another runner has its work');
+};
+
+/** Every container that was started for a run and that ECS still knows, whoever died before it was written down. */
+export const runnersOf = async (runId: string): Promise<string[]> => {
+  const lists = await Promise.all(
+    (['RUNNING', 'STOPPED'] as const).map((desiredStatus) =>
+      client.send(new ListTasksCommand({ cluster: environment.clusterArn, startedBy: runId, desiredStatus })),
+    ),
+  );
+  return lists.flatMap(({ taskArns = [] }) => taskArns);
+};
+
+/** Containers that were not asked to stop, whoever started them. */
+export const runningContainers = async (): Promise<{ arn: string; startedBy: string; createdAt?: string }[]> => {
+  const found: { arn: string; startedBy: string; createdAt?: string }[] = [];
+  const cluster = environment.clusterArn;
+  for (let nextToken: string | undefined, first = true; first || nextToken; first = false) {
+    const page = await client.send(new ListTasksCommand({ cluster, desiredStatus: 'RUNNING', nextToken }));
+    nextToken = page.nextToken;
+    if (!page.taskArns?.length) continue;
+    const { tasks = [] } = await client.send(new DescribeTasksCommand({ cluster, tasks: page.taskArns }));
+    for (const { taskArn, startedBy, createdAt } of tasks)
+      if (taskArn && startedBy) found.push({ arn: taskArn, startedBy, createdAt: createdAt?.toISOString() });
+  }
+  return found;
+};
+
+/** Asks a container to stop (SIGTERM, then SIGKILL after its stop timeout). A container that is gone is fine. */
+export const stopRunner = async (taskArn: string, reason: string): Promise<void> => {
+  try {
+    await client.send(
+      new StopTaskCommand({ cluster: environment.clusterArn, task: taskArn, reason: reason.slice(0, 250) }),
+    );
+  } catch (error) {
+    // ECS forgets a task about an hour after it stopped.
+    if (!/not found/i.test((error as Error).message)) throw error;
+  }
+};
+
+/** True once nothing of the container runs any more. */
+export const isRunnerGone = async (taskArn: string): Promise<boolean> => {
+  const { tasks = [] } = await client.send(
+    new DescribeTasksCommand({ cluster: environment.clusterArn, tasks: [taskArn] }),
+  );
+  return tasks.every(({ lastStatus }) => lastStatus === 'STOPPED');
+};

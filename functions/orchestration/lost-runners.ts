@@ -1,0 +1,29 @@
+import { stateNote } from '../run/ending.ts';
+import type { PhaseName, Run } from '../run/run.ts';
+import { updateRun } from '../runs/records.ts';
+import { getWorkspace } from '../workspaces/records.ts';
+import { deliver } from './execution.ts';
+
+/** Instances of managed resources in the workspace's state. */
+export const recordedResources = async (workspaceId: string): Promise<number> =>
+  (await getWorkspace(workspaceId))?.state?.resources ?? 0;
+
+/**
+ * Ends the phase of a runner that is gone and has not reported, at once instead of at the next missed beat.
+ * @param why for people, e.g. `exit code 1`
+ */
+export const endPhase = async (run: Run, phase: PhaseName, why: string): Promise<void> => {
+  const note = stateNote(run, phase === 'apply' ? await recordedResources(run.workspaceId) : undefined);
+  const message = `The runner stopped during the ${phase} (${why}). ${note}`;
+  const ended = await updateRun(run.id, {
+    set: {
+      [`${phase}.report`]: {
+        outcome: run.cancel ? 'canceled' : 'errored',
+        message,
+        ...(phase === 'apply' ? { stateProblem: message } : {}),
+      },
+    },
+    condition: `attribute_not_exists(${phase}.report)`,
+  });
+  if (ended) await deliver(ended);
+};

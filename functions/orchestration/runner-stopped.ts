@@ -1,0 +1,45 @@
+import type { Run } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import { getRun, updateRun } from '../runs/records.ts';
+import { launchRunner } from './launcher.ts';
+import { endPhase } from './lost-runners.ts';
+
+/** Detail of EventBridge's "ECS Task State Change" with lastStatus STOPPED. */
+interface TaskStopped {
+  detail: {
+    taskArn: string;
+    startedBy?: string;
+    stoppedReason?: string;
+    stopCode?: string;
+    containers?: { exitCode?: number; reason?: string }[];
+  };
+}
+
+/**
+ * A runner's container is gone. One that had reported is nothing new; one that stood by will apply nothing, so the
+ * apply it was offered goes to another; one that was at work leaves its phase errored at once instead of at the next
+ * missed beat.
+ */
+export const handler = async ({ detail }: TaskStopped): Promise<void> => {
+  const run = detail.startedBy ? await getRun(detail.startedBy) : undefined;
+  if (!run || isFinal(run.status)) return;
+  for (const phase of ['plan', 'apply'] as const) {
+    if (run[phase].taskArn === detail.taskArn && !run[phase].report) await endPhase(run, phase, reasonOf(detail));
+  }
+  if (run.plan.taskArn === detail.taskArn && run.plan.heldUntil) await endHold(run);
+};
+
+const reasonOf = ({ containers, stoppedReason }: TaskStopped['detail']): string => {
+  const exit = containers?.[0];
+  const code = exit?.exitCode;
+  return [stoppedReason, exit?.reason, code !== undefined && `exit code ${code}`].filter(Boolean).join('; ');
+};
+
+/** Withdraws the offer nobody will take, and starts a runner for it. */
+export const endHold = async (run: Run): Promise<void> => {
+  const withdrawn = await updateRun(run.id, {
+    remove: ['plan.heldUntil', 'apply.offeredAt'],
+    condition: 'attribute_not_exists(apply.claimNonce)',
+  });
+  if (withdrawn?.status === 'apply_queued') await launchRunner(withdrawn, 'apply');
+};

@@ -1,0 +1,161 @@
+import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn';
+import { environment } from '../environment.ts';
+import { completeEnd } from '../people/organizations/end.ts';
+import { entryOf, type RunState, taskStates } from '../run/machine-states.ts';
+import type { Run } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import { deliverResult } from '../run-tasks/results.ts';
+import { listTaskResults } from '../run-tasks/stages.ts';
+import { enqueue, getRun, updateRun } from '../runs/records.ts';
+import { dueIn, dueShard, dueShards, notDue } from '../store/due.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { query, update } from '../store/table.ts';
+import { getWorkspace } from '../workspaces/records.ts';
+import { deliver } from './execution.ts';
+import { handler as executionStopped } from './execution-stopped.ts';
+import { awaitConfiguration } from './fetching.ts';
+import { RunnerStillStoppingError } from './finish.ts';
+import { launchRunner, needsRunner } from './launcher.ts';
+import { leaveQueue, startNext } from './queue.ts';
+import { endHold } from './runner-stopped.ts';
+import { discardStale, isStale } from './saved-plans.ts';
+import { stopStrayRunners } from './stray-runners.ts';
+import { queueTriggeredRuns } from './triggered-runs.ts';
+
+/**
+ * Repair without people, every minute: looks at exactly those items whose time has come without their having moved on.
+ * Events are best effort, and a handler can die between two writes; whatever that leaves behind is completed here.
+ * In a healthy system it reads eight empty index partitions, and asks ECS what runs.
+ */
+
+const client = new SFNClient({});
+const perShard = 50;
+/** At most so often at a run that is well. */
+const wellSeconds = 5 * 60;
+
+export const handler = async (): Promise<{ looked: number; repaired: number }> => {
+  const now = new Date().toISOString();
+  const shards = await Promise.all(
+    Array.from({ length: dueShards }, (_, n) =>
+      query<Key>({ pk: dueShard(n), to: now, index: 'due', limit: perShard }),
+    ),
+  );
+  // The index adds its own attributes, which no key may have.
+  const items = shards.flat().map(({ pk, sk }): Key => ({ pk, sk }));
+  let repaired = 0;
+  for (const key of items) {
+    try {
+      const what = await lookAt(key);
+      if (!what) continue;
+      repaired++;
+      tell(what, key.pk);
+    } catch (error) {
+      if (!(error instanceof RunnerStillStoppingError))
+        console.error(JSON.stringify({ message: 'repair failed', item: key.pk, error: String(error) }));
+    }
+  }
+  for (const runId of await stopStrayRunners()) {
+    repaired++;
+    tell('container stopped', runId);
+  }
+  return { looked: items.length, repaired };
+};
+
+/** Operators see it, and an alarm counts it (infra/operations.ts). */
+const tell = (repair: string, item: string): void =>
+  console.warn(JSON.stringify({ message: 'repaired', repair, item }));
+
+const lookAt = async (key: Key): Promise<string | undefined> => {
+  if (key.sk === 'RUN') return lookAtRun(key.pk.replace('RUN#', ''));
+  if (key.sk === 'ORG') return (await completeEnd(key.pk.replace('ORG#', ''))) ? 'organization ended' : undefined;
+  return lookAtWorkspace(key);
+};
+
+/** A workspace that became free while the one who freed it died. */
+const lookAtWorkspace = async (key: Key): Promise<string | undefined> => {
+  await startNext(key.pk.replace('WS#', ''));
+  await update(key, { remove: notDue, condition: 'attribute_exists(dueAt)' });
+  return 'queue started';
+};
+
+const lookAtRun = async (id: string): Promise<string | undefined> => {
+  const run = await getRun(id);
+  if (!run) return undefined;
+  if (isFinal(run.status)) return leaveEnded(run);
+  const execution = await describe(id);
+  if (!execution) {
+    await enqueue(run);
+    await lookLater(run, 60);
+    return 'execution started';
+  }
+  if (execution.status !== 'RUNNING') {
+    await lookLater(run, 60);
+    await executionStopped({
+      detail: { name: id, status: execution.status ?? 'FAILED', error: execution.error, cause: execution.cause },
+    });
+    return 'run finished';
+  }
+  const repaired = await nudge(run);
+  await lookLater(run, repaired ? 60 : Math.max(wellSeconds, lookAfterSeconds(run)));
+  return repaired;
+};
+
+/** An ended run whose finisher was cut off before the queue moved, or whose followers are not queued yet. */
+const leaveEnded = async (run: Run): Promise<string> => {
+  await leaveQueue(run);
+  await queueTriggeredRuns(run);
+  await update(keys.run(run.id), { remove: notDue });
+  return 'queue left';
+};
+
+/** What may be wrong with a run whose execution lives. */
+const nudge = async (run: Run): Promise<string | undefined> => {
+  if (await deliver(run)) return 'answer delivered';
+  if (run.wait?.state === 'ApplyQueued' && run.apply.offeredAt && !run.apply.claimNonce) {
+    await endHold(run);
+    return 'offer withdrawn';
+  }
+  // Whoever withdrew an offer may have died before it started a runner, or found no room for one.
+  if (run.wait?.state === 'ApplyQueued' && needsRunner(run, 'apply')) {
+    await launchRunner(run, 'apply');
+    return 'runner started';
+  }
+  if (run.savePlan && (await discardIfStale(run))) return 'stale plan discarded';
+  if (run.wait?.state === 'Pending') await startNext(run.workspaceId);
+  if (isAsking(run) && (await deliverResults(run))) return 'verdict delivered';
+  // S3 tells of an upload, as a rule.
+  if (run.wait?.state === 'Fetching') await awaitConfiguration(run);
+  return undefined;
+};
+
+/** As often as when the state was entered. */
+const lookAfterSeconds = (run: Run): number =>
+  run.wait ? entryOf(run.wait.state as RunState, run).lookAfterSeconds : 0;
+
+const isAsking = ({ wait }: Run): boolean => wait !== undefined && wait.state in taskStates;
+
+/** Whoever recorded a run task's verdict may have died before telling. */
+const deliverResults = async (run: Run): Promise<boolean> =>
+  (await Promise.all((await listTaskResults(run)).map(deliverResult))).includes(true);
+
+/** Whoever gave the workspace its new state may have died before the plans that it made stale were discarded. */
+const discardIfStale = async (run: Run): Promise<boolean> => {
+  const workspace = await getWorkspace(run.workspaceId);
+  const saved = run.wait?.state === 'PlannedAndSaved' || run.wait?.state === 'Confirmed';
+  if (!saved || !workspace || !isStale(run, workspace)) return false;
+  await discardStale(run.id);
+  return true;
+};
+
+const lookLater = (run: Run, seconds: number) => updateRun(run.id, { set: dueIn(run.id, seconds) });
+
+const describe = async (runId: string) => {
+  // arn:…:stateMachine:name → arn:…:execution:name:run-id
+  const executionArn = `${environment.stateMachineArn.replace(':stateMachine:', ':execution:')}:${runId}`;
+  try {
+    return await client.send(new DescribeExecutionCommand({ executionArn }));
+  } catch (error) {
+    if ((error as Error).name === 'ExecutionDoesNotExist') return undefined;
+    throw error;
+  }
+};

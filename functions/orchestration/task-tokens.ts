@@ -1,0 +1,41 @@
+// Through the AWS SDK on purpose (decisions/0005).
+import {
+  SendTaskFailureCommand,
+  SendTaskHeartbeatCommand,
+  SendTaskSuccessCommand,
+  SFNClient,
+} from '@aws-sdk/client-sfn';
+import type { Resume } from '../run/lifecycle.ts';
+
+/** Answers to executions that wait with a task token: for a run, or for one of its run tasks. Each may be repeated. */
+
+const client = new SFNClient({});
+
+/** False when nobody waits with the token any more: it was answered before, timed out, or its execution is gone. */
+const tell = async (answer: Promise<unknown>): Promise<boolean> => {
+  try {
+    await answer;
+    return true;
+  } catch (error) {
+    if (['TaskTimedOut', 'TaskDoesNotExist', 'InvalidToken'].includes((error as Error).name)) return false;
+    throw error;
+  }
+};
+
+export const answerWait = (taskToken: string, answer: Resume): Promise<boolean> =>
+  tell(
+    'output' in answer
+      ? client.send(new SendTaskSuccessCommand({ taskToken, output: JSON.stringify(answer.output) }))
+      : client.send(new SendTaskFailureCommand({ taskToken, error: answer.error, cause: answer.cause.slice(0, 4000) })),
+  );
+
+/** The task has its result; which, is read from its record. */
+export const endTaskWait = (taskToken: string): Promise<boolean> => answerWait(taskToken, { output: {} });
+
+/** The run was canceled: nobody cares for the result. */
+export const cancelTaskWait = (taskToken: string, cause: string): Promise<boolean> =>
+  answerWait(taskToken, { error: 'Canceled', cause });
+
+/** Whoever is waited for is still at work. */
+export const extendWait = (taskToken: string): Promise<boolean> =>
+  tell(client.send(new SendTaskHeartbeatCommand({ taskToken })));

@@ -1,0 +1,55 @@
+import { nothing } from '../api/permissions/granted.ts';
+import { latestConfigurationVersion } from '../configurations/records.ts';
+import type { Run } from '../run/run.ts';
+import { recordRunEvent } from '../runs/events.ts';
+import { listRunTriggers, type RunTrigger } from '../runs/triggers.ts';
+import { derivedId } from '../store/id.ts';
+import { getWorkspace } from '../workspaces/records.ts';
+import { defaultOptions, queueRun } from './create-run.ts';
+
+/** Applies that set off runs elsewhere (HCP Terraform: run triggers). */
+
+/** Runs are created this many at a time. */
+const atOnce = 10;
+
+/**
+ * Queues a run in every workspace behind a run that was applied. It may be called as often as one likes: each pair of
+ * run and workspace has one run, whose id follows from the two.
+ * @throws what the last failed creation threw, after all were tried
+ */
+export const queueTriggeredRuns = async (run: Run): Promise<void> => {
+  if (run.status !== 'applied') return;
+  const triggers = await listRunTriggers(run.workspaceId, 'outbound');
+  const failures: unknown[] = [];
+  for (let i = 0; i < triggers.length; i += atOnce) {
+    const outcomes = await Promise.allSettled(triggers.slice(i, i + atOnce).map((trigger) => queueOne(run, trigger)));
+    failures.push(...outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : [])));
+  }
+  if (failures.length) throw failures.at(-1);
+};
+
+const queueOne = async (run: Run, { id, workspaceId }: RunTrigger): Promise<void> => {
+  const workspace = await getWorkspace(workspaceId);
+  if (workspace?.organization !== run.organization) return;
+  const skip = (why: string) =>
+    recordRunEvent(run, 'run_trigger_skipped', undefined, undefined, run.statusTimestamps['applied-at'], why, id);
+  const via = [...(run.trigger?.via ?? []), run.workspaceId];
+  if (via.includes(workspaceId)) {
+    return skip(`No run was queued in ${workspace.name}: its own apply has led to this one.`);
+  }
+  if (workspace.executionMode === 'local') {
+    return skip(`No run was queued in ${workspace.name}: it runs Terraform locally.`);
+  }
+  const version = await latestConfigurationVersion(workspaceId);
+  if (!version) return skip(`No run was queued in ${workspace.name}: it has no configuration yet.`);
+  await queueRun({
+    workspace,
+    version,
+    options: { ...defaultOptions, message: `Triggered by an apply in ${run.workspaceName} (${run.id})` },
+    createdBy: run.createdBy,
+    granted: nothing,
+    source: 'tfe-api',
+    id: derivedId('run', `${run.id} ${workspaceId}`),
+    trigger: { runId: run.id, workspaceId: run.workspaceId, workspaceName: run.workspaceName, via },
+  });
+};

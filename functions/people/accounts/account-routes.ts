@@ -1,0 +1,54 @@
+import * as v from 'valibot';
+import { type Answer, ok } from '../../api/answer.ts';
+import { notFound, unprocessable } from '../../api/errors.ts';
+import { email, username } from '../../api/names.ts';
+import { checkPerson } from '../../api/permissions/auth.ts';
+import { type Call, type Route, userRoute } from '../../api/route.ts';
+import { readData } from '../../api/validation.ts';
+import { mayCreateOrganizations } from '../organizations/admission-rules.ts';
+import { accountDocument, userDocument } from './user-document.ts';
+import { mostUsernames, settleUsername, takeUsername } from './usernames.ts';
+import { getUser, type User, updateUser } from './users.ts';
+
+const noUser = () => notFound('There is no such user.');
+
+const account = async (user: User): Promise<Answer> =>
+  ok(accountDocument(user, !user.service && (await mayCreateOrganizations(user.id))));
+
+const readAccount = async ({ principal }: Call): Promise<Answer> => {
+  const user = await getUser(principal.userId);
+  if (!user) throw noUser();
+  return account(await settleUsername(user));
+};
+
+const rename = async ({ principal }: Call, wanted: string): Promise<User> => {
+  const pointer = '/data/attributes/username';
+  const user = await takeUsername({ id: principal.userId }, wanted);
+  if (user === 'taken') throw unprocessable(pointer, 'username: has already been taken');
+  if (user === 'too many') {
+    throw unprocessable(pointer, `username: you have had ${mostUsernames}, which stay yours; take one of those again`);
+  }
+  return user;
+};
+
+const updateAccount = async (call: Call): Promise<Answer> => {
+  const { request, principal } = call;
+  checkPerson(principal);
+  const { attributes } = readData(request, { username: v.optional(username), email: v.optional(email) });
+  if (attributes.username !== undefined) await rename(call, attributes.username);
+  const user = await updateUser(principal.userId, { email: attributes.email });
+  if (!user) throw noUser();
+  return account(user);
+};
+
+const readUser = async ({ request, principal }: Call): Promise<Answer> => {
+  const user = await getUser(request.params.user ?? '');
+  if (!user) throw noUser();
+  return user.id === principal.userId ? account(user) : ok(userDocument(user));
+};
+
+export const accountRoutes: Route[] = [
+  userRoute('GET', '/account/details', 'any user', readAccount),
+  userRoute('PATCH', '/account/update', 'any user', updateAccount),
+  userRoute('GET', '/users/{user}', 'any user', readUser),
+];

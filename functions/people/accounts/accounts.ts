@@ -1,0 +1,69 @@
+import { derivedId } from '../../store/id.ts';
+import { keys } from '../../store/keys.ts';
+import { put, remove } from '../../store/table.ts';
+import type { Organization } from '../organizations/records.ts';
+import type { Team } from '../teams/records.ts';
+import { endIfDeleted, type Membership, type Role } from './memberships.ts';
+import { deleteTokensOf } from './tokens.ts';
+import { ensureUser } from './users.ts';
+
+/**
+ * Tokens that are nobody's own act as an account: of the team, of the organization, or of who reads its audit trail. It has
+ * a membership as people have, but is on no list of members; the audit trail's has none, and so may do nothing else.
+ */
+
+type Home = Pick<Organization, 'name' | 'externalId'>;
+
+export const accountOfTeam = (teamId: string): string => derivedId('user', `team ${teamId}`);
+export const accountOfOrganization = ({ externalId }: Home): string => derivedId('user', `organization ${externalId}`);
+export const accountOfAuditTrail = ({ externalId }: Home): string => derivedId('user', `audit trail ${externalId}`);
+
+/** The last part of an id, for names. */
+const short = (id: string): string => id.slice(id.indexOf('-') + 1);
+
+const join = async (organization: string, userId: string, role: Role, teams?: Set<string>): Promise<void> => {
+  const membership: Membership = { userId, organization, roles: [role], createdAt: new Date().toISOString(), teams };
+  await put({ ...keys.membership(userId, organization), ...membership });
+  await endIfDeleted(membership);
+};
+
+/** May be repeated. @returns its id */
+export const ensureTeamAccount = async (team: Team): Promise<string> => {
+  const id = accountOfTeam(team.id);
+  const service = { organization: team.organization, teamId: team.id };
+  await ensureUser(id, { username: `api-team-${short(team.id)}`, email: '', service });
+  await join(team.organization, id, team.owners ? 'owner' : 'member', new Set([team.id]));
+  return id;
+};
+
+/** May be repeated. @returns its id */
+export const ensureOrganizationAccount = async (home: Home): Promise<string> => {
+  const id = accountOfOrganization(home);
+  const service = { organization: home.name };
+  await ensureUser(id, { username: `api-org-${home.name}`, email: '', service });
+  await join(home.name, id, 'organization');
+  return id;
+};
+
+/** May be repeated. @returns its id */
+export const ensureAuditTrailAccount = async (home: Home): Promise<string> => {
+  const id = accountOfAuditTrail(home);
+  const service = { organization: home.name };
+  await ensureUser(id, { username: `audit-trail-${home.name}`, email: '', service });
+  return id;
+};
+
+const close = async (userId: string, organization: string): Promise<void> => {
+  await remove(keys.membership(userId, organization));
+  await deleteTokensOf(userId);
+};
+
+/** Its tokens are dead at once. May be repeated. */
+export const closeTeamAccount = ({ id, organization }: Pick<Team, 'id' | 'organization'>): Promise<void> =>
+  close(accountOfTeam(id), organization);
+
+/** Its tokens are dead at once. May be repeated. */
+export const closeOrganizationAccounts = async (home: Home): Promise<void> => {
+  await close(accountOfOrganization(home), home.name);
+  await close(accountOfAuditTrail(home), home.name);
+};

@@ -1,0 +1,39 @@
+import { type Answer, noContent, type Resource } from '../../api/answer.ts';
+import { conflict, notFound } from '../../api/errors.ts';
+import { wholeList } from '../../api/pagination.ts';
+import { checkPerson } from '../../api/permissions/auth.ts';
+import { type Call, type Route, userRoute } from '../../api/route.ts';
+import { forgetIdentity, identitiesOf, identityId, type KnownIdentity } from './identities.ts';
+import { listTokens } from './tokens.ts';
+
+/** Who at the issuer signs in as the caller: this platform's own, HCP Terraform has no such list. */
+
+const document = (identity: KnownIdentity): Resource => ({
+  id: identityId(identity),
+  type: 'identities',
+  attributes: { issuer: identity.issuer, subject: identity.subject, 'created-at': identity.createdAt },
+});
+
+const listOwn = async ({ request, principal }: Call): Promise<Answer> => {
+  checkPerson(principal);
+  return wholeList(request, (await identitiesOf(principal.userId)).map(document));
+};
+
+/** Ends the sessions that began so. What lets the user in at last stays. */
+const disconnect = async ({ request, principal }: Call): Promise<Answer> => {
+  checkPerson(principal);
+  const { userId } = principal;
+  const all = await identitiesOf(userId);
+  const found = all.find((identity) => identityId(identity) === request.params.identity);
+  if (!found) throw notFound("Identity not found, or you don't have access.");
+  if (all.length === 1 && (await listTokens(userId)).length === 0) {
+    throw conflict('Nothing else lets you in. Make an API token or connect another identity first.');
+  }
+  if (!(await forgetIdentity(found, userId))) throw notFound('The identity was disconnected meanwhile.');
+  return noContent();
+};
+
+export const identityRoutes: Route[] = [
+  userRoute('GET', '/account/identities', 'any user', listOwn),
+  userRoute('DELETE', '/account/identities/{identity}', 'any user', disconnect),
+];

@@ -1,0 +1,31 @@
+import { many, one, type Resource } from '../../api/answer.ts';
+import { type Membership, membershipId } from './memberships.ts';
+import type { User } from './users.ts';
+
+/** Users from before invitations were noted with the membership have it with themselves. */
+export const membershipStatus = (
+  { invitation }: Pick<Membership, 'invitation'>,
+  user: User | undefined,
+): 'active' | 'invited' => (invitation || user?.invitedAt ? 'invited' : 'active');
+
+/** Of somebody who has not accepted, nothing is told but what the inviter said. */
+export const membershipEmail = ({ invitation }: Pick<Membership, 'invitation'>, user: User | undefined) =>
+  invitation?.email ?? user?.email ?? null;
+
+/** @param teamIds those that the caller may see */
+export const membershipDocument = (membership: Membership, user: User | undefined, teamIds: string[]): Resource => ({
+  id: membershipId(membership),
+  type: 'organization-memberships',
+  attributes: {
+    status: membershipStatus(membership, user),
+    email: membershipEmail(membership, user),
+    'created-at': membership.createdAt,
+    'is-org-two-factor-required': false,
+  },
+  relationships: {
+    teams: many('teams', teamIds),
+    user: one('users', membership.userId),
+    organization: one('organizations', membership.organization),
+  },
+  links: { self: `/api/v2/organization-memberships/${membershipId(membership)}` },
+});

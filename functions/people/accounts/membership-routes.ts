@@ -1,0 +1,224 @@
+import * as v from 'valibot';
+import { type Answer, json, noContent, ok, type Resource } from '../../api/answer.ts';
+import { forbidden, notFound, unprocessable } from '../../api/errors.ts';
+import { type InOrganization, organization } from '../../api/finders.ts';
+import { includes } from '../../api/include.ts';
+import { email } from '../../api/names.ts';
+import { list, pageOf, slice } from '../../api/pagination.ts';
+import { checkPerson, type Principal } from '../../api/permissions/auth.ts';
+import { type Call, type Context, type Finder, type Route, route, userRoute } from '../../api/route.ts';
+import { identifier, readData } from '../../api/validation.ts';
+import { organizationDocument } from '../organizations/document.ts';
+import { getOrganization } from '../organizations/records.ts';
+import { checkOwnersStay, lastOwner, usersIn } from '../teams/member-routes.ts';
+import { enterTeam, quitTeam } from '../teams/members.ts';
+import { ensureOwnersTeam, getTeams, type Team } from '../teams/records.ts';
+import { teamDocuments, visibleTeams } from '../teams/routes.ts';
+import { inviteUser } from './invitations.ts';
+import { membershipDocument, membershipEmail, membershipStatus } from './membership-document.ts';
+import {
+  acceptMembership,
+  addMember,
+  findMembership,
+  getMembershipOrInvitation,
+  type Membership,
+  membershipsAndInvitationsOf,
+  membershipsIn,
+  removeMember,
+  roleOf,
+} from './memberships.ts';
+import { userDocument } from './user-document.ts';
+import { getUsers, type User } from './users.ts';
+
+/** Who belongs to an organization, and who is invited to (HCP API: organization memberships). */
+
+interface Shown {
+  membership: Membership;
+  user: User | undefined;
+}
+
+const membership: Finder<Membership> = {
+  what: 'organization membership',
+  find: (request) => findMembership(request.params.membership ?? ''),
+  seen: 'membership:read',
+  scope: (found) => ({ organization: found.organization, membershipOf: found.userId }),
+};
+
+const knownIncludes = ['user', 'teams', 'organization', 'scim_identity'] as const;
+
+/** Documents of memberships with those teams that the caller sees, and what was asked to come along. */
+const documents = async (
+  { request, principal }: Pick<Call, 'request' | 'principal'>,
+  shown: Shown[],
+): Promise<{ data: Resource[]; included?: Resource[] }> => {
+  const include = includes(request, knownIncludes);
+  const ids = shown.flatMap(({ membership: { teams = [] } }) => [...teams]);
+  const teams = await visibleTeams(principal, await getTeams([...new Set(ids)]));
+  const teamIds = ({ teams: all = new Set() }: Membership) => teams.filter(({ id }) => all.has(id)).map(({ id }) => id);
+  const data = shown.map((one) => membershipDocument(one.membership, one.user, teamIds(one.membership)));
+  if (include.size === 0) return { data };
+  // Of an organization that somebody is only invited to they see nothing yet.
+  const joined = shown.filter(({ membership }) => !membership.invitation || membership.userId !== principal.userId);
+  const homes = include.has('organization') ? [...new Set(joined.map((one) => one.membership.organization))] : [];
+  return {
+    data,
+    included: [
+      ...(include.has('user')
+        ? shown.flatMap((one) => (one.user ? [shownDocument(one.membership, one.user)] : []))
+        : []),
+      ...(include.has('teams') ? (await teamDocuments(principal, teams)).data.map(withoutMembers) : []),
+      ...(await Promise.all(homes.map((name) => homeDocument(principal, name)))).flat(),
+    ],
+  };
+};
+
+const homeDocument = async (principal: Principal, name: string): Promise<Resource[]> => {
+  const home = await getOrganization(name);
+  return home ? [organizationDocument(home, await principal.on({ organization: name }))] : [];
+};
+
+/** Who was invited has no name yet, or has not told it; whoever sees the membership knows the address. */
+const shownDocument = (membership: Membership, user: User): Resource => {
+  const { attributes, ...document } = userDocument(user);
+  const known = membership.invitation ? { username: null } : {};
+  return { ...document, attributes: { ...attributes, ...known, email: membershipEmail(membership, user) } };
+};
+
+/** A cycle of included documents breaks clients (api.md §7.1). */
+const withoutMembers = ({ relationships, ...document }: Resource): Resource => {
+  const { 'organization-memberships': _, ...rest } = relationships ?? {};
+  return { ...document, relationships: rest };
+};
+
+const words = (text: string | null): string[] | undefined =>
+  (text || undefined)
+    ?.toLowerCase()
+    .split(',')
+    .map((word) => word.trim());
+
+const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { request, subject } = context;
+  const page = pageOf(request);
+  const memberships = await membershipsIn(subject.organization);
+  const users = new Map((await usersIn(memberships)).map((user) => [user.id, user]));
+  const everybody = memberships.map((one): Shown => ({ membership: one, user: users.get(one.userId) }));
+  const statuses = words(request.query.get('filter[status]'));
+  const emails = words(request.query.get('filter[email]'));
+  const search = (request.query.get('q') ?? '').toLowerCase();
+  const all = everybody.filter(
+    ({ membership: one, user }) =>
+      (!statuses || statuses.includes(membershipStatus(one, user))) &&
+      (!emails || emails.includes(membershipEmail(one, user)?.toLowerCase() ?? '')) &&
+      `${one.invitation ? '' : user?.username}\n${membershipEmail(one, user)}`.toLowerCase().includes(search),
+  );
+  const { data, included } = await documents(context, slice(all, page));
+  const invited = everybody.filter((one) => membershipStatus(one.membership, one.user) === 'invited').length;
+  const counts = { total: everybody.length, active: everybody.length - invited, invited };
+  return list(request, page, all.length, data, included, { 'status-counts': counts });
+};
+
+const listMine = async (call: Call): Promise<Answer> => {
+  const { request, principal } = call;
+  const page = pageOf(request);
+  const [user] = await getUsers([principal.userId]);
+  const statuses = words(request.query.get('filter[status]'));
+  const all = (await membershipsAndInvitationsOf(principal.userId)).filter(
+    (one) => !statuses || statuses.includes(membershipStatus(one, user)),
+  );
+  const shown = slice(all, page).map((one): Shown => ({ membership: one, user }));
+  const { data, included } = await documents(call, shown);
+  return list(request, page, all.length, data, included);
+};
+
+const single = async (context: Pick<Call, 'request' | 'principal'>, found: Membership) => {
+  const [user] = await getUsers([found.userId]);
+  const { data, included } = await documents(context, [{ membership: found, user }]);
+  return { data: data[0] as Resource, included };
+};
+
+const read = async (context: Context<Membership>): Promise<Answer> => {
+  const { data, included } = await single(context, context.subject);
+  return ok(data, included);
+};
+
+const pointer = '/data/relationships/teams';
+
+/** The teams that somebody new is to be in, as far as the caller sees them and says who is in them. */
+const teamsOf = async ({ subject, principal }: Context<InOrganization>, ids: string[]): Promise<Team[]> => {
+  const teams = await getTeams(ids);
+  for (const id of ids) {
+    const found = teams.find((one) => one.id === id && one.organization === subject.organization);
+    const granted = found && (await principal.on({ organization: subject.organization, team: found }));
+    if (!granted?.has('team:read')) {
+      throw unprocessable(pointer, `teams: there is no team ${id} in ${subject.organization}`);
+    }
+    if (!granted.has('team:manage-members')) {
+      throw forbidden(`You may not say who is in team ${found?.name}: it needs the permission team:manage-members.`);
+    }
+  }
+  return teams;
+};
+
+const invite = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { request, subject } = context;
+  const given = readData(
+    request,
+    { email },
+    { teams: v.optional(v.object({ data: v.pipe(v.array(identifier('teams')), v.maxLength(100)) })) },
+  );
+  const ids = [...new Set(given.relationships.teams?.data.map(({ id }) => id) ?? [])];
+  const teams = await teamsOf(context, ids);
+  const user = await inviteUser(given.attributes.email);
+  if (await getMembershipOrInvitation(user.id, subject.organization)) {
+    throw unprocessable('/data/attributes/email', `email: ${given.attributes.email} is a member already, or invited`);
+  }
+  await addMember(subject.organization, user.id, 'member', { email: given.attributes.email });
+  for (const one of teams) await enterTeam(one, [user.id]);
+  const made = await getMembershipOrInvitation(user.id, subject.organization);
+  if (!made) throw notFound('The membership was ended meanwhile.');
+  const { data } = await single(context, made);
+  return json(201, { data, included: [shownDocument(made, user)] });
+};
+
+/** It is for nobody but whom it was sent to; a team's token is nobody. */
+const accept = async (context: Context<Membership>): Promise<Answer> => {
+  const { subject, principal } = context;
+  checkPerson(principal);
+  if (subject.userId !== principal.userId) throw forbidden('Only the person who is invited can accept an invitation.');
+  const accepted = await acceptMembership(subject);
+  if (!accepted) throw notFound('The invitation was withdrawn meanwhile.');
+  const { data, included } = await single(context, accepted);
+  return ok(data, included);
+};
+
+/** Whoever is not an owner leaves owners alone, and teams that they do not see. */
+const remove = async ({ subject, principal }: Context<Membership>): Promise<Answer> => {
+  const teams = await getTeams([...(subject.teams ?? [])]);
+  const own = subject.userId === principal.userId;
+  const { role } = await principal.standing(subject.organization);
+  const isOwner = roleOf(subject) === 'owner';
+  const hidden = teams.length - (await visibleTeams(principal, teams)).length;
+  if (!own && role === 'member' && (isOwner || hidden > 0)) {
+    throw forbidden('Only owners may end this membership: it is of an owner, or of somebody in a team you do not see.');
+  }
+  const home = await getOrganization(subject.organization);
+  const owners = isOwner && home ? await ensureOwnersTeam(home) : undefined;
+  if (owners) {
+    await checkOwnersStay(owners, [subject.userId]);
+    if (!(await quitTeam(owners, subject.userId))) throw lastOwner(owners);
+  }
+  await removeMember(subject);
+  for (const one of teams) if (!one.owners) await quitTeam(one, subject.userId);
+  return noContent();
+};
+
+const ofOrganization = '/organizations/{organization}/organization-memberships';
+
+export const membershipRoutes: Route[] = [
+  userRoute('GET', '/organization-memberships', 'any user', listMine),
+  route('GET', '/organization-memberships/{membership}', 'membership:read', membership, read),
+  route('DELETE', '/organization-memberships/{membership}', 'membership:write', membership, remove),
+  route('POST', '/organization-memberships/{membership}/actions/accept', 'membership:read', membership, accept),
+  route('GET', ofOrganization, 'membership:read', organization, listOfOrganization),
+  route('POST', ofOrganization, 'membership:write', organization, invite),
+];

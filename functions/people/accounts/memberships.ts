@@ -1,0 +1,154 @@
+import { derivedId } from '../../store/id.ts';
+import { type Key, keys } from '../../store/keys.ts';
+import { batchGet, create, get, queryAll, remove, update } from '../../store/table.ts';
+import type { Workspace } from '../../workspaces/records.ts';
+
+/** What a membership makes of somebody. `organization` is what acts for the organization itself: its own token. */
+export type Role = 'owner' | 'member' | 'organization';
+
+/** Of a user, or of the account that a team's or an organization's token acts as (api/permissions/auth.ts), in an organization. */
+export interface Membership {
+  userId: string;
+  organization: string;
+  /** Those who are in the owners team are owners; kept here, so that one read tells. */
+  roles: Role[];
+  /** Ids of the teams the user is in. */
+  teams?: Set<string>;
+  createdAt: string;
+  /** Somebody invited the user, who has not accepted: it gives nothing, and changes nothing for them. */
+  invitation?: { email: string };
+}
+
+const accepted = (membership: Membership | undefined): Membership | undefined =>
+  membership?.invitation ? undefined : membership;
+
+/** `ou-…`, as the API knows it by. */
+export const membershipId = ({ organization, userId }: Pick<Membership, 'organization' | 'userId'>): string =>
+  derivedId('ou', `${organization} ${userId}`);
+
+/** 1 read. None for whoever has not accepted. */
+export const getMembership = async (userId: string, organization: string): Promise<Membership | undefined> =>
+  accepted(await getMembershipOrInvitation(userId, organization));
+
+/** 1 read. */
+export const getMembershipOrInvitation = (userId: string, organization: string): Promise<Membership | undefined> =>
+  get<Membership>(keys.membership(userId, organization));
+
+/** 1 read. None for whoever has not accepted, and no workspace that is being deleted. */
+export const getMembershipAndWorkspace = async (
+  userId: string,
+  organization: string,
+  workspaceId: string,
+): Promise<{ membership: Membership | undefined; workspace: Workspace | undefined }> => {
+  const items = await batchGet<Key>([keys.membership(userId, organization), keys.workspace(workspaceId)]);
+  const membership = items.find(({ sk }) => sk !== 'WS') as (Membership & Key) | undefined;
+  const workspace = items.find(({ sk }) => sk === 'WS') as (Workspace & Key) | undefined;
+  return { membership: accepted(membership), workspace: workspace?.deletedAt ? undefined : workspace };
+};
+
+/** By its id, or an invitation's. 2 reads. */
+export const findMembership = async (id: string): Promise<Membership | undefined> => {
+  const pointer = await get<{ userId: string; organization: string }>(keys.membershipId(id));
+  return pointer && getMembershipOrInvitation(pointer.userId, pointer.organization);
+};
+
+/** All of a user, in the order of the organizations' names, with what they are invited to. */
+export const membershipsAndInvitationsOf = (userId: string): Promise<Membership[]> =>
+  queryAll<Membership>({ pk: keys.user(userId).pk, prefix: 'ORG#' });
+
+/** All of a user. */
+export const membershipsOf = async (userId: string): Promise<Membership[]> =>
+  (await membershipsAndInvitationsOf(userId)).filter(accepted);
+
+/** All of the organization's people and of those who are invited, in the order of their ids. 1 read for 100. */
+export const membershipsIn = async (organization: string): Promise<Membership[]> => {
+  const { pk } = keys.organization(organization);
+  const ids = (await queryAll<{ userId: string }>({ pk, prefix: 'MEMBER#' })).map(({ userId }) => userId);
+  return getMemberships(organization, ids);
+};
+
+/** In the order of the ids; those who are no members are left out. */
+export const getMemberships = async (organization: string, userIds: string[]): Promise<Membership[]> => {
+  const found: Membership[] = [];
+  for (let i = 0; i < userIds.length; i += 100) {
+    const some = userIds.slice(i, i + 100).map((id) => keys.membership(id, organization));
+    found.push(...(await batchGet<Membership & Key>(some)));
+  }
+  return found;
+};
+
+export const roleOf = ({ roles }: Pick<Membership, 'roles'>): Role =>
+  (['owner', 'organization'] as const).find((role) => roles.includes(role)) ?? 'member';
+
+/** 3 writes; may be repeated. Changes nothing for who is a member already, or invited. */
+export const addMember = async (
+  organization: string,
+  userId: string,
+  role: Role = 'member',
+  invitation?: Membership['invitation'],
+): Promise<void> => {
+  const createdAt = new Date().toISOString();
+  const membership: Membership = { userId, organization, roles: [role], createdAt, invitation };
+  await indexMember(membership);
+  await create({ ...keys.membership(userId, organization), ...membership });
+  await endIfDeleted(membership);
+};
+
+/**
+ * Whoever deletes an organization marks it first and ends its memberships then: one that is written meanwhile ends here.
+ */
+export const endIfDeleted = async (membership: Membership): Promise<void> => {
+  const home = await get<{ deletedAt?: string }>(keys.organization(membership.organization));
+  if (home?.deletedAt) await removeMember(membership);
+};
+
+/** From now on it counts. Undefined when it was ended. */
+export const acceptMembership = ({ userId, organization }: Membership): Promise<Membership | undefined> =>
+  update<Membership>(keys.membership(userId, organization), {
+    remove: ['invitation'],
+    condition: 'attribute_exists(pk)',
+  });
+
+/** What lists and ids lead to the membership by. */
+export const indexMember = async ({ organization, userId }: Membership): Promise<void> => {
+  await create({ ...keys.member(organization, userId), userId });
+  await create({ ...keys.membershipId(membershipId({ organization, userId })), organization, userId });
+};
+
+interface OfTeam {
+  organization: string;
+  id: string;
+  owners?: boolean;
+}
+
+/** Effective at once. Undefined when the user is no member. */
+export const joinTeam = (team: OfTeam, userId: string): Promise<Membership | undefined> =>
+  update<Membership>(keys.membership(userId, team.organization), {
+    add: { teams: new Set([team.id]) },
+    set: team.owners ? { roles: ['owner'] } : {},
+    condition: 'attribute_exists(pk)',
+  });
+
+/** Effective at once. Undefined when the user is no member. */
+export const leaveTeam = (team: OfTeam, userId: string): Promise<Membership | undefined> =>
+  update<Membership>(keys.membership(userId, team.organization), {
+    delete: { teams: new Set([team.id]) },
+    set: team.owners ? { roles: ['member'] } : {},
+    condition: 'attribute_exists(pk)',
+  });
+
+/** Effective at once; the caller sees to the teams. */
+export const removeMember = async ({
+  organization,
+  userId,
+}: Pick<Membership, 'organization' | 'userId'>): Promise<void> => {
+  await remove(keys.membership(userId, organization));
+  await remove(keys.membershipId(membershipId({ organization, userId })));
+  await remove(keys.member(organization, userId));
+};
+
+/** Ids of the users who belong to it, or are invited. */
+export const listMembers = async (organization: string): Promise<string[]> => {
+  const { pk } = keys.organization(organization);
+  return (await queryAll<{ userId: string }>({ pk, prefix: 'MEMBER#' })).map(({ userId }) => userId);
+};

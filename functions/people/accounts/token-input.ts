@@ -1,0 +1,20 @@
+import * as v from 'valibot';
+import { unprocessable } from '../../api/errors.ts';
+import type { ApiRequest } from '../../api/request.ts';
+import { readData, setting, text } from '../../api/validation.ts';
+
+const time = v.pipe(v.string(), v.isoTimestamp('must be a time such as 2030-01-31T00:00:00.000Z'));
+
+/**
+ * What a token is to be.
+ * @throws {ApiError} 422
+ */
+export const readToken = (request: ApiRequest): { description: string | null; expiredAt: string | null } => {
+  const { attributes } = readData(request, { description: setting(text(250)), 'expired-at': setting(time) });
+  const given = attributes['expired-at'];
+  const expiredAt = given ? new Date(given).toISOString() : null;
+  if (expiredAt && expiredAt <= new Date().toISOString()) {
+    throw unprocessable('/data/attributes/expired-at', 'expired-at: is in the past');
+  }
+  return { description: attributes.description ?? null, expiredAt };
+};

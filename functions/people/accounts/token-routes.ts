@@ -1,0 +1,111 @@
+import { type Answer, created, noContent, ok } from '../../api/answer.ts';
+import { notFound, unprocessable } from '../../api/errors.ts';
+import { wholeList } from '../../api/pagination.ts';
+import type { Principal } from '../../api/permissions/auth.ts';
+import type { Permission } from '../../api/permissions/permissions.ts';
+import { type Call, type Route, userRoute } from '../../api/route.ts';
+import { getTeam } from '../teams/records.ts';
+import { tokenDocument } from './token-document.ts';
+import { readToken } from './token-input.ts';
+import { deleteToken, getToken, getTokenById, issueToken, listTokens, type NewToken, type Token } from './tokens.ts';
+
+/** Tokens of users, and all tokens by their ids (HCP API: user tokens, team tokens, agent tokens). */
+
+const noUser = () => notFound('There is no such user, or you may not see it.');
+const noToken = () => notFound('There is no such token, or you may not see it.');
+
+/** Most that one user or team has. */
+const mostTokens = 100;
+
+/**
+ * What the token of a team or an organization makes ends with it, by deletion and by time: else whoever got hold of one
+ * would go on with another when it is revoked. One that it makes in its own place ends with what that did.
+ */
+const boundTo = async (
+  { kind, tokenId }: Principal,
+  { expiredAt }: Pick<NewToken, 'expiredAt'>,
+  former: Token[],
+): Promise<Pick<NewToken, 'madeWith' | 'expiredAt'>> => {
+  if (kind === 'user') return { expiredAt };
+  const end = (await getTokenById(tokenId))?.expiredAt ?? null;
+  if (end !== null && expiredAt !== null && expiredAt > end) {
+    throw unprocessable(
+      '/data/attributes/expired-at',
+      `expired-at: must not be after ${end}, when the token expires that makes this one`,
+    );
+  }
+  const replaced = former.find(({ id }) => id === tokenId);
+  return { madeWith: replaced ? replaced.madeWith : tokenId, expiredAt: expiredAt ?? end };
+};
+
+/**
+ * Makes what the request describes, and shows it this once.
+ * @param former in whose place it is; the caller deletes them afterwards
+ */
+export const makeToken = async (
+  { request, principal }: Call,
+  given: Pick<NewToken, 'kind' | 'userId'> & Partial<NewToken>,
+  former: Token[] = [],
+): Promise<Answer> => {
+  if ((await listTokens(given.userId)).length >= mostTokens) {
+    throw unprocessable('/data', `there are ${mostTokens} tokens already: delete one that is not used any more`);
+  }
+  const read = readToken(request);
+  const bounds = await boundTo(principal, read, former);
+  const wanted = { ...read, ...given, ...bounds, createdBy: principal.userId } as NewToken & { kind: 'user' };
+  const { token, secret } = await issueToken(wanted);
+  return created(tokenDocument(token, secret));
+};
+
+/** Tokens are their user's own business. */
+const ownTokens = ({ request, principal }: Call): string => {
+  if (request.params.user !== principal.userId || principal.kind !== 'user') throw noUser();
+  return principal.userId;
+};
+
+const listOwn = async (call: Call): Promise<Answer> =>
+  wholeList(
+    call.request,
+    (await listTokens(ownTokens(call))).map((token) => tokenDocument(token)),
+  );
+
+const createOwn = async (call: Call): Promise<Answer> => {
+  const { description } = readToken(call.request);
+  return makeToken(call, { kind: 'user', userId: ownTokens(call), description: description ?? '' });
+};
+
+const managing: Partial<Record<Token['kind'], Permission>> = {
+  team: 'team:manage-tokens',
+  agent: 'agent-pool:write',
+};
+
+const isTheirs = async (principal: Principal, { kind, userId, organization, teamId }: Token): Promise<boolean> => {
+  if (kind === 'user') return principal.kind === 'user' && userId === principal.userId;
+  if (!organization) return false;
+  const needs = managing[kind] ?? 'organization:manage-tokens';
+  const team = teamId === undefined ? undefined : await getTeam(teamId);
+  return (await principal.on({ organization, team })).has(needs);
+};
+
+/** Whosever it is, as far as the caller may manage it. */
+const findTheirs = async ({ request, principal }: Call): Promise<Token> => {
+  const id = request.params.token ?? '';
+  const token = (await getTokenById(id)) ?? (await getToken(principal.userId, id));
+  if (!token || !(await isTheirs(principal, token))) throw noToken();
+  return token;
+};
+
+const readOne = async (call: Call): Promise<Answer> => ok(tokenDocument(await findTheirs(call)));
+
+const deleteOne = async (call: Call): Promise<Answer> => {
+  const { userId, id } = await findTheirs(call);
+  if (!(await deleteToken(userId, id))) throw noToken();
+  return noContent();
+};
+
+export const tokenRoutes: Route[] = [
+  userRoute('GET', '/users/{user}/authentication-tokens', 'any user', listOwn),
+  userRoute('POST', '/users/{user}/authentication-tokens', 'any user', createOwn),
+  userRoute('GET', '/authentication-tokens/{token}', 'any user', readOne),
+  userRoute('DELETE', '/authentication-tokens/{token}', 'any user', deleteOne),
+];

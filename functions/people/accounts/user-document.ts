@@ -1,0 +1,60 @@
+import { one, type Relationship, type Resource } from '../../api/answer.ts';
+import type { User } from './users.ts';
+
+/** What everybody may see of a user. */
+export const userDocument = (user: Pick<User, 'id'> & Partial<User>): Resource => ({
+  id: user.id,
+  type: 'users',
+  attributes: {
+    username: user.invitedAt ? null : (user.username ?? user.id),
+    'is-service-account': user.service !== undefined,
+    'auth-method': 'tfc',
+    'avatar-url': null,
+    'v2-only': true,
+    permissions: {},
+  },
+  relationships: {},
+  links: { self: `/api/v2/users/${user.id}` },
+});
+
+const authenticated = ({ id, service }: User): Relationship => {
+  if (!service) return one('users', id);
+  return service.teamId ? one('teams', service.teamId) : one('organizations', service.organization);
+};
+
+/** What a user sees of itself. */
+export const accountDocument = (user: User, createsOrganizations: boolean): Resource => {
+  const { attributes, relationships } = userDocument(user);
+  return {
+    id: user.id,
+    type: 'users',
+    attributes: {
+      ...attributes,
+      email: user.email,
+      'unconfirmed-email': null,
+      'is-confirmed': true,
+      'is-site-admin': false,
+      'is-admin': false,
+      'is-sso-login': false,
+      'enterprise-support': false,
+      'two-factor': { enabled: false, verified: false },
+      permissions: {
+        'can-create-organizations': createsOrganizations,
+        'can-create-organization': createsOrganizations,
+        'can-view-organizations': true,
+        'can-view-settings': true,
+        'can-view-profile': true,
+        'can-change-email': true,
+        'can-change-username': true,
+        'can-change-password': false,
+        'can-manage-user-tokens': true,
+      },
+    },
+    relationships: {
+      ...relationships,
+      'authenticated-resource': authenticated(user),
+      'authentication-tokens': { links: { related: `/api/v2/users/${user.id}/authentication-tokens` } },
+    },
+    links: { self: `/api/v2/users/${user.id}` },
+  };
+};

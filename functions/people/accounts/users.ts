@@ -1,0 +1,55 @@
+import { newId } from '../../store/id.ts';
+import { type Key, keys } from '../../store/keys.ts';
+import { batchGet, create, get, update } from '../../store/table.ts';
+import { takeFreeUsername } from './usernames.ts';
+
+export interface User {
+  id: string;
+  /** Nobody else has it, or had it (usernames.ts). */
+  username: string;
+  /** All that are kept for the user, in lower case. Absent in what was stored before names were unique. */
+  usernames?: Set<string>;
+  email: string;
+  createdAt: string;
+  /** Was invited and has not signed in yet (invitations.ts). */
+  invitedAt?: string;
+  /** Nobody: the account that tokens of a team or an organization act as (accounts.ts). */
+  service?: { organization: string; teamId?: string };
+}
+
+type Described = Pick<User, 'username' | 'email'>;
+
+/** Of somebody whose address the operator vouches for. The name is another one where somebody has it. */
+export const createUser = async (described: Described): Promise<User> => {
+  const user = await createNamed(newId('user'), described);
+  await create({ ...keys.email(user.email), userId: user.id });
+  return user;
+};
+
+/** A person, called so or nearly so. May be repeated. */
+export const createNamed = async (id: string, { username, email }: Described): Promise<User> =>
+  takeFreeUsername(await ensureUser(id, { username: '', email }), username);
+
+/** Creates it unless it is there. */
+export const ensureUser = async (
+  id: string,
+  described: Described & Pick<User, 'invitedAt' | 'service'>,
+): Promise<User> => {
+  const user: User = { ...described, id, createdAt: new Date().toISOString() };
+  if (await create({ ...keys.user(id), ...user })) return user;
+  return (await getUser(id)) ?? user;
+};
+
+export const getUser = (id: string): Promise<User | undefined> => get<User>(keys.user(id));
+
+/** In the order of the ids; missing ones are left out. 1 read for 100. */
+export const getUsers = async (ids: string[]): Promise<User[]> => {
+  const found: User[] = [];
+  for (let i = 0; i < ids.length; i += 100) {
+    found.push(...(await batchGet<User & Key>(ids.slice(i, i + 100).map(keys.user))));
+  }
+  return found;
+};
+
+export const updateUser = (id: string, change: Partial<Pick<User, 'email'>>): Promise<User | undefined> =>
+  update<User>(keys.user(id), { set: change, condition: 'attribute_exists(pk)' });

@@ -1,0 +1,141 @@
+import { changingPool } from '../../agents/pool-uses.ts';
+import { addProject } from '../../projects/records.ts';
+import { asEdit, type Edited, type Editor } from '../../store/edits.ts';
+import { newId } from '../../store/id.ts';
+import { type Key, keys } from '../../store/keys.ts';
+import type { NameCounts } from '../../store/name-index.ts';
+import { batchGet, create, get, query, update } from '../../store/table.ts';
+import type { ExecutionMode } from '../../workspaces/records.ts';
+import { addMember, getMembership, membershipsOf } from '../accounts/memberships.ts';
+import { ensureOwnersTeam } from '../teams/records.ts';
+
+export interface OrganizationSettings {
+  email: string;
+  /** Minutes; null = the platform's own. */
+  sessionTimeout: number | null;
+  sessionRemember: number | null;
+  collaboratorAuthPolicy: 'password' | 'two_factor_mandatory';
+  costEstimationEnabled: boolean;
+  sendPassingStatusesForUntriggeredSpeculativePlans: boolean;
+  aggregatedCommitStatusEnabled: boolean;
+  speculativePlanManagementEnabled: boolean;
+  allowForceDeleteWorkspaces: boolean;
+  assessmentsEnforced: boolean;
+  defaultExecutionMode: ExecutionMode;
+  /** With execution mode `agent`, and then only. Absent in what was stored before there was this. */
+  defaultAgentPoolId?: string | null;
+  /** As `1h30m`; null = the platform's own. Absent in what was stored before there was this. */
+  terraformBuildWorkerPlanTimeout?: string | null;
+  terraformBuildWorkerApplyTimeout?: string | null;
+}
+
+export const defaultOrganizationSettings: Omit<OrganizationSettings, 'email'> = {
+  sessionTimeout: null,
+  sessionRemember: null,
+  collaboratorAuthPolicy: 'password',
+  costEstimationEnabled: false,
+  sendPassingStatusesForUntriggeredSpeculativePlans: false,
+  aggregatedCommitStatusEnabled: true,
+  speculativePlanManagementEnabled: true,
+  allowForceDeleteWorkspaces: false,
+  assessmentsEnforced: false,
+  defaultExecutionMode: 'remote',
+  defaultAgentPoolId: null,
+  terraformBuildWorkerPlanTimeout: null,
+  terraformBuildWorkerApplyTimeout: null,
+};
+
+export interface Organization extends OrganizationSettings, NameCounts, Edited {
+  /** Its id in the API. It cannot be changed: every record names it. */
+  name: string;
+  /** `org-…`. */
+  externalId: string;
+  createdAt: string;
+  createdBy: string;
+  defaultProjectId: string;
+  /** The operator made it, by the Bootstrap function. */
+  isOperators?: boolean;
+  /** It is there no more; its name stays given (organization-end.ts). */
+  deletedAt?: string;
+}
+
+const living = (organization: Organization | undefined): Organization | undefined =>
+  organization?.deletedAt ? undefined : organization;
+
+export const getOrganization = async (name: string): Promise<Organization | undefined> =>
+  living(await get<Organization>(keys.organization(name)));
+
+/** In the order of the names; missing ones are left out. 1 read for 100. */
+export const getOrganizations = async (names: string[]): Promise<Organization[]> => {
+  const found: Organization[] = [];
+  for (let i = 0; i < names.length; i += 100) {
+    const some = await batchGet<Organization & Key>(names.slice(i, i + 100).map(keys.organization));
+    found.push(...some.filter(living));
+  }
+  return found;
+};
+
+/** Whether an organization has the name, or once had it: no name is given twice. */
+export const isNameTaken = async (name: string): Promise<boolean> =>
+  (await get<Organization>(keys.organization(name))) !== undefined;
+
+/**
+ * Creates it with its default project and `createdBy` as owner. Undefined when the name is taken, by one that was deleted
+ * too; a creator who was cut off may repeat it.
+ */
+export const createOrganization = async (
+  name: string,
+  settings: OrganizationSettings,
+  createdBy: string,
+  { isOperators }: Pick<Organization, 'isOperators'> = {},
+): Promise<Organization | undefined> => {
+  const wanted: Organization = {
+    ...settings,
+    isOperators,
+    name,
+    externalId: newId('org'),
+    createdAt: new Date().toISOString(),
+    createdBy,
+    defaultProjectId: newId('prj'),
+  };
+  const created = await create({ ...keys.organization(name), ...wanted });
+  const organization = created ? wanted : await getOrganization(name);
+  if (!organization || organization.createdBy !== createdBy) return undefined;
+  if (!created && (await getMembership(createdBy, name))) return undefined;
+  await addProject({
+    id: organization.defaultProjectId,
+    organization: name,
+    name: 'Default Project',
+    description: null,
+    createdAt: organization.createdAt,
+    defaultExecutionMode: organization.defaultExecutionMode,
+  });
+  await addMember(name, createdBy, 'owner');
+  await ensureOwnersTeam(organization);
+  return organization;
+};
+
+/** Undefined when it is gone, or is not as the editor has seen it. */
+export const updateOrganization = (
+  { name, defaultAgentPoolId: from }: Organization,
+  change: Partial<OrganizationSettings>,
+  editor: Editor,
+): Promise<Organization | undefined> => {
+  const to = 'defaultAgentPoolId' in change ? change.defaultAgentPoolId : from;
+  const edit = asEdit({ set: change, condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)' }, editor);
+  return changingPool(name, { from, to }, () => update<Organization>(keys.organization(name), edit));
+};
+
+/** Those the user belongs to, in the order of names. */
+export const listOrganizations = async (userId: string): Promise<Organization[]> =>
+  getOrganizations((await membershipsOf(userId)).map(({ organization }) => organization));
+
+/** The operator answers for it from now on: it was made before that was noted. */
+export const markAsOperators = ({ name }: Organization): Promise<Organization | undefined> =>
+  update<Organization>(keys.organization(name), {
+    set: { isOperators: true },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+  });
+
+export const hasWorkspaces = async (organization: string): Promise<boolean> =>
+  (await query({ pk: keys.organization(organization).pk, prefix: 'WSNAME#', limit: 1 })).length > 0;

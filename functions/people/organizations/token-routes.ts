@@ -1,0 +1,75 @@
+import * as v from 'valibot';
+import { type Answer, noContent, ok } from '../../api/answer.ts';
+import { badRequest, notFound } from '../../api/errors.ts';
+import { type InOrganization, organization } from '../../api/finders.ts';
+import type { ApiRequest } from '../../api/request.ts';
+import { type Context, type Route, route } from '../../api/route.ts';
+import {
+  accountOfAuditTrail,
+  accountOfOrganization,
+  ensureAuditTrailAccount,
+  ensureOrganizationAccount,
+} from '../accounts/accounts.ts';
+import { tokenDocument } from '../accounts/token-document.ts';
+import { readToken } from '../accounts/token-input.ts';
+import { makeToken } from '../accounts/token-routes.ts';
+import { deleteToken, deleteTokensOf, listTokens, type Token } from '../accounts/tokens.ts';
+import type { Organization } from './records.ts';
+
+/** The token of an organization, and the one that reads its audit trail: one of each (HCP API: organization tokens). */
+
+interface Sort {
+  kind: 'organization' | 'audit-trails';
+  account(home: Organization): string;
+  ensure(home: Organization): Promise<string>;
+}
+
+const ofOrganization: Sort = {
+  kind: 'organization',
+  account: accountOfOrganization,
+  ensure: ensureOrganizationAccount,
+};
+const ofAuditTrail: Sort = { kind: 'audit-trails', account: accountOfAuditTrail, ensure: ensureAuditTrailAccount };
+
+const sorts = v.picklist(['organization', 'audit-trails', 'audit_trails']);
+
+const sortOf = ({ query }: ApiRequest): Sort => {
+  const { success, output } = v.safeParse(sorts, query.get('token') || 'organization');
+  if (!success) throw badRequest('token: must be audit-trails, or left out for the token of the organization', 'token');
+  return output === 'organization' ? ofOrganization : ofAuditTrail;
+};
+
+const find = async ({ request, subject }: Context<InOrganization>): Promise<Token> => {
+  const [token] = await listTokens(sortOf(request).account(subject.record));
+  if (!token) throw notFound('The organization has no such token.');
+  return token;
+};
+
+const read = async (context: Context<InOrganization>): Promise<Answer> => ok(tokenDocument(await find(context)));
+
+/** The former one is dead. */
+const create = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { request, subject } = context;
+  const { kind, ensure } = sortOf(request);
+  // A refused request makes no account.
+  readToken(request);
+  const userId = await ensure(subject.record);
+  const former = await listTokens(userId);
+  const answer = await makeToken(context, { kind, userId, organization: subject.organization, description: null });
+  for (const { id } of former) await deleteToken(userId, id);
+  return answer;
+};
+
+const remove = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { userId } = await find(context);
+  await deleteTokensOf(userId);
+  return noContent();
+};
+
+const path = '/organizations/{organization}/authentication-token';
+
+export const organizationTokenRoutes: Route[] = [
+  route('GET', path, 'organization:manage-tokens', organization, read),
+  route('POST', path, 'organization:manage-tokens', organization, create),
+  route('DELETE', path, 'organization:manage-tokens', organization, remove),
+];

@@ -1,0 +1,61 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import * as v from 'valibot';
+import { type Asking, asking } from './authorization-request.ts';
+
+/**
+ * A sign-in under way. The browser that began it keeps it, in a cookie, and nobody else does: whoever is led to the
+ * callback with a code of somebody else's has no cookie that fits. All that has to be unguessable comes from one seed, so
+ * that nothing is written for people whom no issuer has vouched for yet.
+ */
+
+const kept = v.object({ seed: v.string(), asking, expiresAt: v.number() });
+
+/** How long somebody may take at the issuer. */
+const goodForSeconds = 600;
+
+const derived = (seed: string, purpose: string): string =>
+  createHmac('sha256', seed).update(purpose).digest('base64url');
+
+export interface Attempt {
+  asking: Asking;
+  /** Sent to the issuer and back, by the browser. */
+  state: string;
+  /** Sent to the issuer, and back in the ID token. */
+  nonce: string;
+  /** PKCE (RFC 7636): shown when the code is redeemed. */
+  verifier: string;
+}
+
+const attemptOf = (seed: string, asking: Asking): Attempt => ({
+  asking,
+  state: derived(seed, 'state'),
+  nonce: derived(seed, 'nonce'),
+  verifier: derived(seed, 'verifier'),
+});
+
+/** Over TLS the browser takes it from this very host only (RFC 6265bis: the `__Host-` prefix). */
+export const cookieName = (secure: boolean): string => (secure ? '__Host-sign-in' : 'sign-in');
+
+const cookieOf = (secure: boolean, value: string, seconds: number): string =>
+  `${cookieName(secure)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+
+export const forgottenCookie = (secure: boolean): string => cookieOf(secure, '', 0);
+
+export const beginAttempt = (asking: Asking, secure: boolean): Attempt & { cookie: string } => {
+  const seed = randomBytes(32).toString('base64url');
+  const expiresAt = Date.now() + goodForSeconds * 1000;
+  const value = Buffer.from(JSON.stringify({ seed, asking, expiresAt })).toString('base64url');
+  return { ...attemptOf(seed, asking), cookie: cookieOf(secure, value, goodForSeconds) };
+};
+
+/** What the cookie says; undefined for one that is none, or too old. */
+export const readAttempt = (cookie: string | undefined): Attempt | undefined => {
+  let document: unknown;
+  try {
+    document = JSON.parse(Buffer.from(cookie ?? '', 'base64url').toString('utf8'));
+  } catch {
+    return undefined;
+  }
+  const { success, output } = v.safeParse(kept, document);
+  return success && output.expiresAt > Date.now() ? attemptOf(output.seed, output.asking) : undefined;
+};

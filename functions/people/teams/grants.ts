@@ -1,0 +1,124 @@
+import type { Project } from '../../projects/records.ts';
+import { newId } from '../../store/id.ts';
+import { type Key, keys } from '../../store/keys.ts';
+import { create, get, queryAll, remove, update } from '../../store/table.ts';
+import type { Workspace } from '../../workspaces/records.ts';
+import type { ProjectGrant, TeamAccess, WorkspaceGrant } from './access.ts';
+
+/**
+ * What teams are given, one by one. The items of workspaces and projects decide (team-access.ts); a record by its own id
+ * and a pointer beside the team only lead there. They are written before and removed after, so one that was left behind
+ * says nothing.
+ */
+export interface GrantRecord {
+  id: string;
+  organization: string;
+  teamId: string;
+  /** One of the two. */
+  workspaceId?: string;
+  projectId?: string;
+}
+
+/** Most that a workspace or a project may have: its item holds them. */
+export const mostGrants = 100;
+
+type On = { workspace: Workspace } | { project: Project };
+type GrantOn<O extends On> = O extends { workspace: Workspace } ? WorkspaceGrant : ProjectGrant;
+
+const keyOf = (on: On): Key => ('workspace' in on ? keys.workspace(on.workspace.id) : keys.project(on.project.id));
+
+const recordOf = (on: On, teamId: string, id: string): GrantRecord =>
+  'workspace' in on
+    ? { id, teamId, organization: on.workspace.organization, workspaceId: on.workspace.id }
+    : { id, teamId, organization: on.project.organization, projectId: on.project.id };
+
+const pathOf = (teamId: string) => `teamAccess.${teamId}`;
+
+/** Writes it where it decides. Undefined when there are too many, the team has one already, or the item is gone. */
+const enter = async (on: On, teamId: string, grant: WorkspaceGrant | ProjectGrant) =>
+  (await update(keyOf(on), {
+    set: { teamAccess: { [teamId]: grant } },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(teamAccess)',
+  })) ??
+  update(keyOf(on), {
+    set: { [pathOf(teamId)]: grant },
+    condition: `attribute_not_exists(#access.#team) AND size(#access) < :most`,
+    names: { '#access': 'teamAccess', '#team': teamId },
+    values: { ':most': mostGrants },
+  });
+
+/** 3 or 4 writes. Undefined when there are too many, the team has one already, or what it is on is gone. */
+export const grant = async <O extends On>(
+  on: O,
+  teamId: string,
+  given: Omit<GrantOn<O>, 'id'>,
+): Promise<GrantOn<O> | undefined> => {
+  const id = newId('workspace' in on ? 'tws' : 'tprj');
+  const record = recordOf(on, teamId, id);
+  await create({ ...keys.teamGrant(id), ...record });
+  await create({ ...keys.grantOfTeam(teamId, id), ...record });
+  const made = { ...given, id } as GrantOn<O>;
+  if (await enter(on, teamId, made)) return made;
+  await forget(record);
+  return undefined;
+};
+
+/** Undefined when it was taken away meanwhile. */
+export const changeGrant = async <G extends WorkspaceGrant | ProjectGrant>(
+  on: On,
+  teamId: string,
+  changed: G,
+): Promise<G | undefined> => {
+  const updated = await update(keyOf(on), {
+    set: { [pathOf(teamId)]: changed },
+    condition: '#access.#team.id = :id',
+    names: { '#access': 'teamAccess', '#team': teamId },
+    values: { ':id': changed.id },
+  });
+  return updated ? changed : undefined;
+};
+
+/** Effective at once. Doing it again changes nothing. */
+export const revoke = async (record: GrantRecord): Promise<void> => {
+  const { id, teamId, workspaceId, projectId } = record;
+  const key = workspaceId ? keys.workspace(workspaceId) : keys.project(projectId ?? '');
+  await update(key, {
+    remove: [pathOf(teamId)],
+    condition: '#access.#team.id = :id',
+    names: { '#access': 'teamAccess', '#team': teamId },
+    values: { ':id': id },
+  });
+  await forget(record);
+};
+
+const forget = async ({ id, teamId }: GrantRecord): Promise<void> => {
+  await remove(keys.grantOfTeam(teamId, id));
+  await remove(keys.teamGrant(id));
+};
+
+export const getGrantRecord = (id: string): Promise<GrantRecord | undefined> => get<GrantRecord>(keys.teamGrant(id));
+
+/** In the order of the ids; some may say nothing. */
+export const grantsOfTeam = (teamId: string): Promise<GrantRecord[]> =>
+  queryAll<GrantRecord>({ pk: keys.team(teamId).pk, prefix: 'GRANT#' });
+
+/** Of what is deleted: the item with what decides goes by itself. */
+export const forgetGrants = async (access: TeamAccess<{ id: string }> | undefined): Promise<void> => {
+  const all = Object.entries(access ?? {});
+  await Promise.all(all.map(([teamId, { id }]) => forget({ id, teamId, organization: '' })));
+};
+
+/** Workspaces and projects, by id. */
+export interface Reach {
+  workspaceIds: Set<string>;
+  projectIds: Set<string>;
+}
+
+/** Where any of the teams may have been given something. 1 read for each. */
+export const reachOf = async (teamIds: string[]): Promise<Reach> => {
+  const all = (await Promise.all(teamIds.map(grantsOfTeam))).flat();
+  return {
+    workspaceIds: new Set(all.flatMap(({ workspaceId }) => workspaceId ?? [])),
+    projectIds: new Set(all.flatMap(({ projectId }) => projectId ?? [])),
+  };
+};

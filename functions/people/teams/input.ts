@@ -1,0 +1,83 @@
+import * as v from 'valibot';
+import { unprocessable } from '../../api/errors.ts';
+import { teamName } from '../../api/names.ts';
+import type { ApiRequest } from '../../api/request.ts';
+import { readData, setting, settingsFrom, text } from '../../api/validation.ts';
+import {
+  defaultTeamSettings,
+  type OrganizationFlag,
+  organizationFlags,
+  type Team,
+  type TeamSettings,
+} from './records.ts';
+
+/** What creating and changing a team may say (HCP API: teams). */
+
+const flags = v.object(
+  Object.fromEntries(organizationFlags.map((flag) => [flag, v.nullish(v.boolean())])) as Record<
+    OrganizationFlag,
+    ReturnType<typeof v.nullish<v.BooleanSchema<undefined>, undefined>>
+  >,
+);
+
+const settings = {
+  visibility: setting(v.picklist(['secret', 'organization'])),
+  'sso-team-id': setting(text(250)),
+  'allow-member-token-management': setting(v.boolean()),
+  'organization-access': v.nullish(flags),
+};
+
+/** What has no sense without another: a manager of all projects manages what is in them (HCP API: teams). */
+const brings: Partial<Record<OrganizationFlag, OrganizationFlag[]>> = {
+  'manage-projects': ['manage-workspaces', 'read-projects', 'read-workspaces'],
+  'manage-workspaces': ['read-workspaces'],
+  'read-projects': ['read-workspaces'],
+  'manage-teams': ['manage-membership'],
+  'manage-organization-access': ['manage-teams', 'manage-membership'],
+};
+
+type Given = Partial<Record<OrganizationFlag, boolean | null | undefined>>;
+
+const accessOf = (given: Given, before: readonly OrganizationFlag[]): OrganizationFlag[] => {
+  const wanted = new Set(organizationFlags.filter((flag) => given[flag] ?? before.includes(flag)));
+  for (const flag of wanted) {
+    for (const other of brings[flag] ?? []) {
+      if (given[other] === false && given[flag]) {
+        throw unprocessable(
+          `/data/attributes/organization-access/${other}`,
+          `${other}: cannot be false where ${flag} is true, which includes it`,
+        );
+      }
+      // What included it and was not asked for goes with it.
+      if (given[other] === false) wanted.delete(flag);
+    }
+  }
+  for (const flag of wanted) for (const other of brings[flag] ?? []) wanted.add(other);
+  return organizationFlags.filter((flag) => wanted.has(flag));
+};
+
+const changeOf = (attributes: Record<string, unknown>, before: readonly OrganizationFlag[]): Partial<TeamSettings> => {
+  const { 'organization-access': access, ...rest } = attributes;
+  return {
+    ...settingsFrom(rest, { ...defaultTeamSettings, name: '' }),
+    ...(access ? { organizationAccess: accessOf(access as Given, before) } : {}),
+  };
+};
+
+const checkName = (name: string | undefined): void => {
+  if (name?.toLowerCase() === 'owners') throw unprocessable('/data/attributes/name', 'Name has already been taken');
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewTeam = (request: ApiRequest): Partial<TeamSettings> & Pick<TeamSettings, 'name'> => {
+  const { attributes } = readData(request, { ...settings, name: teamName });
+  checkName(attributes.name);
+  return { ...changeOf(attributes, []), name: attributes.name };
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readTeamChange = (request: ApiRequest, team: Team): Partial<TeamSettings> => {
+  const { attributes } = readData(request, { ...settings, name: v.optional(teamName) });
+  if (attributes.name !== team.name) checkName(attributes.name);
+  return changeOf(attributes, team.organizationAccess);
+};

@@ -1,0 +1,122 @@
+import * as v from 'valibot';
+import { type Answer, noContent } from '../../api/answer.ts';
+import { conflict, unprocessable } from '../../api/errors.ts';
+import { list, pageOf, slice } from '../../api/pagination.ts';
+import { type Context, type Route, route } from '../../api/route.ts';
+import { check, identifier } from '../../api/validation.ts';
+import { membershipDocument, membershipStatus } from '../accounts/membership-document.ts';
+import {
+  getMembership,
+  getMemberships,
+  type Membership,
+  membershipId,
+  membershipsIn,
+} from '../accounts/memberships.ts';
+import { getUser, getUsers, type User } from '../accounts/users.ts';
+import { enterTeam, mostUsers, quitTeam, usersOfTeam } from './members.ts';
+import type { Team } from './records.ts';
+import { team } from './routes.ts';
+
+/** Who is in a team (HCP API: team members). */
+
+const mostAtOnce = 100;
+
+const body = (type: 'users' | 'organization-memberships') =>
+  v.object({
+    data: v.pipe(v.array(identifier(type)), v.maxLength(mostAtOnce, `may have at most ${mostAtOnce} at once`)),
+  });
+
+const given = ({ request }: Context<Team>, type: 'users' | 'organization-memberships'): string[] =>
+  check(body(type), request.json() ?? {}).data.map(({ id }) => id);
+
+/** All of the organization's people; their names are only asked for where somebody is called by one. */
+export const usersIn = (memberships: Membership[]): Promise<User[]> =>
+  getUsers(memberships.map(({ userId }) => userId));
+
+/** Users are called by their id, or by their name. */
+const usersNamed = async (context: Context<Team>): Promise<string[]> => {
+  const { organization } = context.subject;
+  const names = given(context, 'users');
+  const byId = new Set((await getMemberships(organization, [...new Set(names)])).map(({ userId }) => userId));
+  if (names.every((name) => byId.has(name))) return names;
+  const users = await usersIn((await membershipsIn(organization)).filter(({ invitation }) => !invitation));
+  return names.map((name, i) => {
+    if (byId.has(name)) return name;
+    const [found, another] = users.filter(({ username }) => username === name);
+    if (found && !another) return found.id;
+    throw unprocessable(
+      `/data/${i}/id`,
+      another
+        ? `id: ${organization} has several users named ${name}; call the one by its id`
+        : `id: ${organization} has no user ${name}; invite people to the organization first`,
+    );
+  });
+};
+
+const usersOfMemberships = async (context: Context<Team>): Promise<string[]> => {
+  const { organization } = context.subject;
+  const ids = new Map((await membershipsIn(organization)).map((membership) => [membershipId(membership), membership]));
+  return given(context, 'organization-memberships').map((id, i) => {
+    const membership = ids.get(id);
+    if (membership) return membership.userId;
+    throw unprocessable(`/data/${i}/id`, `id: ${organization} has no membership ${id}`);
+  });
+};
+
+type Named = (context: Context<Team>) => Promise<string[]>;
+
+const add = (named: Named) => async (context: Context<Team>) => {
+  if (await enterTeam(context.subject, [...new Set(await named(context))])) return noContent();
+  throw unprocessable('/data', `Team ${context.subject.name} would have more than ${mostUsers} users.`);
+};
+
+/** Somebody stays who can sign in: an invitation may never be accepted. */
+export const checkOwnersStay = async (owners: Team, leaving: string[]): Promise<void> => {
+  const staying = (await usersOfTeam.get(owners.id)).filter((id) => !leaving.includes(id));
+  for (const id of staying) {
+    const [user, membership] = await Promise.all([getUser(id), getMembership(id, owners.organization)]);
+    if (user && !user.invitedAt && membership) return;
+  }
+  throw lastOwner(owners);
+};
+
+export const lastOwner = ({ organization }: Pick<Team, 'organization'>) =>
+  conflict(`${organization} needs an owner. Add another one to its owners team first, who has signed in.`);
+
+const remove = (named: Named) => async (context: Context<Team>) => {
+  const { subject } = context;
+  const ids = [...new Set(await named(context))];
+  if (subject.owners) await checkOwnersStay(subject, ids);
+  for (const id of ids) if (!(await quitTeam(subject, id))) throw lastOwner(subject);
+  return noContent();
+};
+
+const listMemberships = async ({ request, subject }: Context<Team>): Promise<Answer> => {
+  const page = pageOf(request);
+  const statuses = (request.query.get('filter[status]') || undefined)?.split(',').map((word) => word.trim());
+  const memberships = await getMemberships(subject.organization, await usersOfTeam.get(subject.id));
+  const users = new Map((await usersIn(memberships)).map((user) => [user.id, user]));
+  const all = memberships
+    .map((membership) => ({ membership, user: users.get(membership.userId) }))
+    .filter(({ membership, user }) => !statuses || statuses.includes(membershipStatus(membership, user)));
+  const sort = request.query.get('sort');
+  if (sort === 'status' || sort === '-status') {
+    const sign = sort === 'status' ? 1 : -1;
+    all.sort(
+      (a, b) => sign * membershipStatus(a.membership, a.user).localeCompare(membershipStatus(b.membership, b.user)),
+    );
+  }
+  const data = slice(all, page).map(({ membership, user }) => membershipDocument(membership, user, [subject.id]));
+  return list(request, page, all.length, data);
+};
+
+const users = '/teams/{team}/relationships/users';
+const memberships = '/teams/{team}/relationships/organization-memberships';
+
+export const teamMemberRoutes: Route[] = [
+  route('POST', users, 'team:manage-members', team, add(usersNamed)),
+  route('DELETE', users, 'team:manage-members', team, remove(usersNamed)),
+  route('GET', memberships, 'team:read', team, listMemberships),
+  route('POST', memberships, 'team:manage-members', team, add(usersOfMemberships)),
+  route('DELETE', memberships, 'team:manage-members', team, remove(usersOfMemberships)),
+];

@@ -1,0 +1,167 @@
+import { asEdit, type Edited, type Editor } from '../../store/edits.ts';
+import { derivedId, newId } from '../../store/id.ts';
+import { type Key, keys } from '../../store/keys.ts';
+import { batchGet, create, get, queryAll, remove, update } from '../../store/table.ts';
+import { claimUnique, releaseUnique } from '../../store/unique-names.ts';
+import { closeTeamAccount } from '../accounts/accounts.ts';
+import { indexMember, joinTeam, type Membership, membershipsIn, roleOf } from '../accounts/memberships.ts';
+import { forgetGroup, indexGroup } from '../accounts/sso-groups.ts';
+import { grantsOfTeam, revoke } from './grants.ts';
+import { leaveAll, usersOfTeam } from './members.ts';
+
+/** What a team may do in its whole organization (HCP API: teams, organization-access). */
+export const organizationFlags = [
+  'manage-policies',
+  'manage-workspaces',
+  'manage-vcs-settings',
+  'manage-policy-overrides',
+  'delegate-policy-overrides',
+  'manage-modules',
+  'manage-providers',
+  'manage-run-tasks',
+  'manage-projects',
+  'manage-membership',
+  'manage-teams',
+  'manage-organization-access',
+  'access-secret-teams',
+  'read-projects',
+  'read-workspaces',
+  'manage-agent-pools',
+  'manage-public-providers',
+  'manage-public-modules',
+  'manage-registry-components',
+  'manage-registry-artifact-tags',
+  'manage-registry-artifact-version-tags',
+] as const;
+export type OrganizationFlag = (typeof organizationFlags)[number];
+
+export interface Team extends Edited {
+  id: string;
+  organization: string;
+  name: string;
+  /** Secret ones are seen by their members only, and by those who may see all. */
+  visibility: 'secret' | 'organization';
+  organizationAccess: OrganizationFlag[];
+  /** What a sign-in by OpenID Connect calls the group whose members are in the team. */
+  ssoTeamId: string | null;
+  allowMemberTokenManagement: boolean;
+  createdAt: string;
+  /** The one whose members may do everything; every organization has it, and it stays. */
+  owners?: true;
+}
+
+export const getTeam = (id: string): Promise<Team | undefined> => get<Team>(keys.team(id));
+
+/** In the order of the ids; missing ones are left out. */
+export const getTeams = async (ids: readonly string[]): Promise<Team[]> => {
+  const found: Team[] = [];
+  for (let i = 0; i < ids.length; i += 100) {
+    found.push(...(await batchGet<Team & Key>(ids.slice(i, i + 100).map(keys.team))));
+  }
+  return found;
+};
+
+export type TeamSettings = Pick<
+  Team,
+  'name' | 'visibility' | 'organizationAccess' | 'ssoTeamId' | 'allowMemberTokenManagement'
+>;
+
+export const defaultTeamSettings: Omit<TeamSettings, 'name'> = {
+  visibility: 'secret',
+  organizationAccess: [],
+  ssoTeamId: null,
+  allowMemberTokenManagement: true,
+};
+
+const bears = (name: string) => async (id: string) => (await getTeam(id))?.name === name;
+const nameKey = ({ organization, name }: Pick<Team, 'organization' | 'name'>): Key => keys.teamName(organization, name);
+
+/** Undefined when the organization has a team of that name. */
+export const createTeam = async (
+  organization: string,
+  given: Partial<TeamSettings> & Pick<TeamSettings, 'name'>,
+): Promise<Team | undefined> => {
+  const createdAt = new Date().toISOString();
+  const team: Team = { ...defaultTeamSettings, ...given, id: newId('team'), organization, createdAt };
+  if (!(await claimUnique(nameKey(team), team.id, bears(team.name)))) return undefined;
+  await indexGroup(team, team.ssoTeamId);
+  await create({ ...keys.team(team.id), ...team });
+  return team;
+};
+
+/** Effective at once. Undefined when the name is taken, the team is gone, or is not as the editor has seen it. */
+export const updateTeam = async (
+  team: Team,
+  change: Partial<TeamSettings>,
+  editor: Editor,
+): Promise<Team | undefined> => {
+  const next = { ...team, ...change };
+  const renamed = next.name !== team.name;
+  if (renamed && !(await claimUnique(nameKey(next), team.id, bears(next.name)))) return undefined;
+  const regrouped = next.ssoTeamId !== team.ssoTeamId;
+  if (regrouped) await indexGroup(team, next.ssoTeamId);
+  const edit = asEdit({ set: change, condition: 'attribute_exists(pk)' }, editor);
+  const updated = await update<Team>(keys.team(team.id), edit);
+  if (regrouped) await forgetGroup(team, updated ? team.ssoTeamId : next.ssoTeamId);
+  if (renamed) await releaseUnique(nameKey(updated ? team : next), team.id);
+  return updated;
+};
+
+/** Whatever it gave to anybody ends at once; then what is left of it goes. */
+export const deleteTeam = async (team: Pick<Team, 'id' | 'organization' | 'name' | 'ssoTeamId'>): Promise<void> => {
+  await remove(keys.team(team.id));
+  await closeTeamAccount(team);
+  await forgetGroup(team, team.ssoTeamId);
+  for (const record of await grantsOfTeam(team.id)) await revoke(record);
+  await leaveAll(team);
+  await releaseUnique(nameKey(team), team.id);
+};
+
+/** Names in use, with those of a team whose deletion was cut off. */
+export const listTeamNames = async (organization: string): Promise<{ id: string; name: string }[]> => {
+  const prefix = 'TEAMNAME#';
+  const { pk } = keys.organization(organization);
+  const found = await queryAll<{ sk: string; holder: string }>({ pk, prefix });
+  return found.map(({ sk, holder }) => ({ id: holder, name: sk.slice(prefix.length) }));
+};
+
+/** Ids by name, of all of the organization. */
+export const listTeams = async (organization: string): Promise<Team[]> => {
+  const names = await listTeamNames(organization);
+  return (await getTeams(names.map(({ id }) => id))).sort((a, b) => (a.name < b.name ? -1 : 1));
+};
+
+interface Home {
+  name: string;
+  externalId: string;
+}
+
+/** The same for as long as the organization lives. */
+export const ownersTeamId = ({ externalId }: Pick<Home, 'externalId'>): string => derivedId('team', externalId);
+
+/** An organization from before there were teams gets it when somebody looks. May be repeated. */
+export const ensureOwnersTeam = async (home: Home): Promise<Team> => {
+  const id = ownersTeamId(home);
+  const found = await getTeam(id);
+  if (found) return found;
+  const team: Team = {
+    ...defaultTeamSettings,
+    id,
+    organization: home.name,
+    name: 'owners',
+    visibility: 'organization',
+    createdAt: new Date().toISOString(),
+    owners: true,
+  };
+  const owners = (await membershipsIn(home.name)).filter((membership) => roleOf(membership) === 'owner');
+  for (const membership of owners) await enter(team, membership);
+  await claimUnique(nameKey(team), id, bears(team.name));
+  await create({ ...keys.team(id), ...team });
+  return team;
+};
+
+const enter = async (team: Team, membership: Membership): Promise<void> => {
+  await indexMember(membership);
+  await usersOfTeam.add(team.id, [membership.userId]);
+  await joinTeam(team, membership.userId);
+};

@@ -1,0 +1,187 @@
+import { type Answer, noContent, ok, type Resource } from '../../api/answer.ts';
+import { badRequest, conflict, forbidden, notFound, unprocessable } from '../../api/errors.ts';
+import { type InOrganization, organization } from '../../api/finders.ts';
+import { checkSeen, editorOf, tagged } from '../../api/guard.ts';
+import { includes } from '../../api/include.ts';
+import { list, pageOf, slice } from '../../api/pagination.ts';
+import type { Principal } from '../../api/permissions/auth.ts';
+import { type Context, type Finder, type Route, route, type Subject } from '../../api/route.ts';
+import { membershipDocument } from '../accounts/membership-document.ts';
+import { getMemberships, type Membership } from '../accounts/memberships.ts';
+import { userDocument } from '../accounts/user-document.ts';
+import { getUsers, type User } from '../accounts/users.ts';
+import { mapsGroups } from '../organizations/admission-rules.ts';
+import { getOrganization, type Organization } from '../organizations/records.ts';
+import { teamDocument } from './document.ts';
+import { readNewTeam, readTeamChange } from './input.ts';
+import { usersOfTeam } from './members.ts';
+import {
+  createTeam,
+  deleteTeam,
+  ensureOwnersTeam,
+  getTeam,
+  listTeams,
+  ownersTeamId,
+  type Team,
+  updateTeam,
+} from './records.ts';
+
+/** Teams of an organization (HCP API: teams). Who is in them: team-members.ts. */
+
+export const team: Finder<Team> = {
+  what: 'team',
+  find: (request) => getTeam(request.params.team ?? ''),
+  seen: 'team:read',
+  scope: (found) => ({ organization: found.organization, team: found }),
+};
+
+/** Those of the teams that the caller sees. */
+export const visibleTeams = async (principal: Principal, teams: Team[]): Promise<Team[]> => {
+  const granted = await Promise.all(teams.map((one) => principal.on({ organization: one.organization, team: one })));
+  return teams.filter((_, i) => granted[i]?.has('team:read'));
+};
+
+const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
+
+/** Most people that come along with teams: their documents have to fit into an answer. */
+const mostIncluded = 1000;
+
+/** Documents of teams, with who is in them. 1 read for 100 teams. */
+export const teamDocuments = async (
+  principal: Principal,
+  teams: Team[],
+): Promise<{ data: Resource[]; userIds: string[] }> => {
+  const users = await usersOfTeam.ofEach(teams.map(({ id }) => id));
+  const granted = await Promise.all(teams.map((one) => principal.on({ organization: one.organization, team: one })));
+  return {
+    data: teams.flatMap((one, i) => (granted[i] ? [teamDocument(one, granted[i], users[i] ?? [])] : [])),
+    userIds: [...new Set(users.flat())],
+  };
+};
+
+const included = async ({ request, subject }: Context<Subject>, userIds: string[]): Promise<Resource[] | undefined> => {
+  const include = includes(request, ['users', 'organization_memberships']);
+  if (include.size === 0) return undefined;
+  if (userIds.length > mostIncluded) {
+    throw badRequest(
+      `include: these teams have ${userIds.length} users, and at most ${mostIncluded} come along. Ask for a smaller page, or for the organization's memberships.`,
+      'include',
+    );
+  }
+  const users = await getUsers(userIds);
+  const memberships = include.has('organization_memberships')
+    ? await getMemberships(
+        subject.organization,
+        users.map(({ id }) => id),
+      )
+    : [];
+  return [...(include.has('users') ? users.map((user) => userDocument(user)) : []), ...withUsers(memberships, users)];
+};
+
+/** Of their teams nothing is said: a cycle of included documents breaks clients (api.md §7.1). */
+const withUsers = (memberships: Membership[], users: User[]): Resource[] =>
+  memberships.map((membership) => {
+    const { relationships, ...document } = membershipDocument(
+      membership,
+      users.find(({ id }) => id === membership.userId),
+      [],
+    );
+    const { teams: _, ...rest } = relationships ?? {};
+    return { ...document, relationships: rest };
+  });
+
+const answer = async (context: Context<Subject>, one: Team): Promise<[Resource, Resource[] | undefined]> => {
+  const { data, userIds } = await teamDocuments(context.principal, [one]);
+  return [data[0] as Resource, await included(context, userIds)];
+};
+
+const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { request, subject, principal } = context;
+  const page = pageOf(request);
+  const names = (request.query.get('filter[names]') || undefined)?.split(',');
+  const search = (request.query.get('q') ?? '').toLowerCase();
+  const all = await listTeams(subject.organization);
+  if (!all.some(({ id }) => id === ownersTeamId(subject.record))) all.unshift(await ensureOwnersTeam(subject.record));
+  const fitting = all.filter(({ name }) => (!names || names.includes(name)) && name.toLowerCase().includes(search));
+  const seen = await visibleTeams(principal, fitting);
+  const { data, userIds } = await teamDocuments(principal, slice(seen, page));
+  return list(request, page, seen.length, data, await included(context, userIds));
+};
+
+const checkAccess = ({ granted }: Context<Subject>, wanted: Partial<Team>): void => {
+  if (wanted.organizationAccess === undefined || granted.has('team:manage-access')) return;
+  throw forbidden(
+    'You may manage teams, but not what they may do in the organization: it needs the permission team:manage-access.',
+  );
+};
+
+/** Whoever does not see secret teams makes none. */
+const visibilityOf = ({ granted }: Context<Subject>, wanted: Partial<Team>): Team['visibility'] => {
+  if (granted.has('team:read-secret')) return wanted.visibility ?? 'secret';
+  if (wanted.visibility === 'secret') throw secret();
+  return 'organization';
+};
+
+const secret = () =>
+  forbidden('You do not see secret teams, so you cannot make one: it needs the permission team:read-secret.');
+
+/** Who is in a group at the issuer is for the operator's organizations to know. */
+const checkGroup = (home: Organization | undefined): void => {
+  if (home && mapsGroups(home)) return;
+  throw unprocessable(
+    '/data/attributes/sso-team-id',
+    "sso-team-id: groups don't map to teams of this organization; its operator names those where they do in the setting signInGroupOrganizations",
+  );
+};
+
+const create = async (context: Context<InOrganization>): Promise<Answer> => {
+  const given = readNewTeam(context.request);
+  if (given.ssoTeamId) checkGroup(context.subject.record);
+  if (given.organizationAccess?.length) checkAccess(context, given);
+  const made = await createTeam(context.subject.organization, {
+    ...given,
+    visibility: visibilityOf(context, given),
+  });
+  if (!made) throw taken();
+  const [document] = await answer(context, made);
+  // As the vendor's description says; other creations answer 201.
+  return ok(document);
+};
+
+const update = async (context: Context<Team>): Promise<Answer> => {
+  const { request, subject, granted } = context;
+  const change = readTeamChange(request, subject);
+  if (subject.owners && (change.organizationAccess || (change.name ?? subject.name) !== subject.name)) {
+    throw unprocessable('/data/attributes', 'The owners team keeps its name, and may do everything.');
+  }
+  checkAccess(context, change);
+  if (change.ssoTeamId && change.ssoTeamId !== subject.ssoTeamId) {
+    checkGroup(await getOrganization(subject.organization));
+  }
+  if (change.visibility === 'secret' && subject.visibility !== 'secret' && !granted.has('team:read-secret')) {
+    throw secret();
+  }
+  const editor = await editorOf(context, subject, 'team');
+  const updated = Object.keys(change).length ? await updateTeam(subject, change, editor) : subject;
+  if (updated) return tagged(ok(...(await answer(context, updated))), updated);
+  const found = await getTeam(subject.id);
+  if (!found) throw notFound('The team was deleted meanwhile.');
+  await checkSeen(request, found, 'team');
+  throw taken();
+};
+
+const remove = async ({ subject }: Context<Team>): Promise<Answer> => {
+  if (subject.owners) throw conflict(`${subject.organization} keeps its owners team.`);
+  await deleteTeam(subject);
+  return noContent();
+};
+
+export const teamRoutes: Route[] = [
+  route('GET', '/organizations/{organization}/teams', 'team:read', organization, listOfOrganization),
+  route('POST', '/organizations/{organization}/teams', 'team:write', organization, create),
+  route('GET', '/teams/{team}', 'team:read', team, async (context) =>
+    tagged(ok(...(await answer(context, context.subject))), context.subject),
+  ),
+  route('PATCH', '/teams/{team}', 'team:write', team, update),
+  route('DELETE', '/teams/{team}', 'team:write', team, remove),
+];

@@ -1,0 +1,155 @@
+import * as v from 'valibot';
+import { type Answer, noContent, ok } from '../../api/answer.ts';
+import { badRequest, forbidden, notFound, unprocessable } from '../../api/errors.ts';
+import { type InOrganization, organization } from '../../api/finders.ts';
+import { wholeList } from '../../api/pagination.ts';
+import { type Context, type Route, route } from '../../api/route.ts';
+import { check } from '../../api/validation.ts';
+import { accountOfTeam, ensureTeamAccount } from '../accounts/accounts.ts';
+import { tokenDocument } from '../accounts/token-document.ts';
+import { readToken } from '../accounts/token-input.ts';
+import { makeToken } from '../accounts/token-routes.ts';
+import { deleteToken, listTeamTokens, listTokens, type Token } from '../accounts/tokens.ts';
+import { getTeams, type Team } from './records.ts';
+import { team } from './routes.ts';
+
+/** Tokens of teams: several with descriptions, and the one without that there was before (HCP API: team tokens). */
+
+const withoutDescription = ({ description }: Token): boolean => description === null;
+
+const findOnly = async ({ subject }: Context<Team>): Promise<Token> => {
+  const token = (await listTokens(accountOfTeam(subject.id))).find(withoutDescription);
+  if (!token) throw notFound('The team has no token without a description.');
+  return token;
+};
+
+const readOnly = async (context: Context<Team>): Promise<Answer> => ok(tokenDocument(await findOnly(context)));
+
+const make = async (context: Context<Team>, description: string | null, former: Token[] = []): Promise<Answer> => {
+  const { subject, principal } = context;
+  // Whoever got hold of one would go on with another when it is revoked.
+  if (principal.userId === accountOfTeam(subject.id) && !subject.owners) {
+    throw forbidden('The token of a team makes no other: use the token of a user who is in the team.');
+  }
+  // A refused request makes no account.
+  readToken(context.request);
+  const userId = await ensureTeamAccount(subject);
+  const { organization, id: teamId } = subject;
+  return makeToken(context, { kind: 'team', userId, organization, teamId, description }, former);
+};
+
+/** The former one is dead. */
+const replaceOnly = async (context: Context<Team>): Promise<Answer> => {
+  const former = (await listTokens(accountOfTeam(context.subject.id))).filter(withoutDescription);
+  const answer = await make(context, null, former);
+  for (const { userId, id } of former) await deleteToken(userId, id);
+  return answer;
+};
+
+const deleteOnly = async (context: Context<Team>): Promise<Answer> => {
+  const { userId, id } = await findOnly(context);
+  await deleteToken(userId, id);
+  return noContent();
+};
+
+const listAll = async ({ request, subject }: Context<Team>): Promise<Answer> =>
+  wholeList(
+    request,
+    (await listTokens(accountOfTeam(subject.id))).map((token) => tokenDocument(token)),
+  );
+
+const create = async (context: Context<Team>): Promise<Answer> => {
+  const { description } = readToken(context.request);
+  if (!description) {
+    throw unprocessable('/data/attributes/description', 'description: is missing; it tells the tokens of a team apart');
+  }
+  const others = await listTokens(accountOfTeam(context.subject.id));
+  if (others.some((one) => one.description === description)) {
+    throw unprocessable('/data/attributes/description', 'description: the team has a token with this one already');
+  }
+  return make(context, description);
+};
+
+const day = 86_400_000;
+/** What `filter[expiry_status]` names. */
+const expiries: Record<string, (leftMs: number) => boolean> = {
+  expired: (left) => left <= 0,
+  active: (left) => left > 0,
+  expiring_in_7_days: (left) => left > 0 && left <= 7 * day,
+  expiring_in_30_days: (left) => left > 0 && left <= 30 * day,
+  no_expiration: (left) => left === Infinity,
+};
+
+const expiryFilter = (query: URLSearchParams): ((token: Token) => boolean) => {
+  const names = (query.get('filter[expiry_status]') || undefined)?.split(',');
+  if (!names) return () => true;
+  const unknown = names.find((name) => !Object.hasOwn(expiries, name));
+  if (unknown !== undefined) {
+    throw badRequest(`filter[expiry_status]: must be of ${Object.keys(expiries).join(', ')}`, 'filter[expiry_status]');
+  }
+  return ({ expiredAt }) => {
+    const left = expiredAt === null ? Infinity : Date.parse(expiredAt) - Date.now();
+    return names.some((name) => expiries[name]?.(left));
+  };
+};
+
+/** Those whose team the caller may manage tokens of: the same permission as on the route of a single one. */
+const manageable = async (
+  { principal }: Context<InOrganization>,
+  tokens: Token[],
+  isWanted: (team: Team) => boolean = () => true,
+): Promise<Token[]> => {
+  const teams = await getTeams([...new Set(tokens.flatMap(({ teamId }) => teamId ?? []))]);
+  const granted = new Set<string>();
+  for (const one of teams.filter(isWanted)) {
+    const permissions = await principal.on({ organization: one.organization, team: one });
+    if (permissions.has('team:manage-tokens')) granted.add(one.id);
+  }
+  return tokens.filter(({ teamId = '' }) => granted.has(teamId));
+};
+
+const listInOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { request, subject } = context;
+  const fits = expiryFilter(request.query);
+  const search = (request.query.get('q') ?? '').toLowerCase();
+  const tokens = (await listTeamTokens(subject.organization)).filter(fits);
+  const found = await manageable(context, tokens, ({ name }) => name.toLowerCase().includes(search));
+  return wholeList(
+    request,
+    found.map((token) => tokenDocument(token)),
+  );
+};
+
+const named = v.object({
+  data: v.pipe(v.array(v.object({ id: v.string() })), v.minLength(1, 'must name at least one token')),
+});
+
+/** All that it names, or none when one of them is not there for the caller. */
+const deleteInOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { organization } = context.subject;
+  const ids = new Set(check(named, context.request.json() ?? {}).data.map(({ id }) => id));
+  const all = (await listTeamTokens(organization)).filter(({ id }) => ids.has(id));
+  const found = await manageable(context, all);
+  const missing = [...ids].find((id) => !found.some((token) => token.id === id));
+  if (missing !== undefined) {
+    throw notFound(`Team token ${missing.slice(0, 100)} not found in ${organization}, or you don't have access.`);
+  }
+  for (const { userId, id } of found) await deleteToken(userId, id);
+  return noContent();
+};
+
+export const teamTokenRoutes: Route[] = [
+  route('GET', '/teams/{team}/authentication-token', 'team:manage-tokens', team, readOnly),
+  route('POST', '/teams/{team}/authentication-token', 'team:manage-tokens', team, replaceOnly),
+  route('DELETE', '/teams/{team}/authentication-token', 'team:manage-tokens', team, deleteOnly),
+  route('GET', '/teams/{team}/authentication-tokens', 'team:manage-tokens', team, listAll),
+  route('POST', '/teams/{team}/authentication-tokens', 'team:manage-tokens', team, create),
+  route('GET', '/organizations/{organization}/team-tokens', 'organization:read', organization, listInOrganization),
+  route(
+    'DELETE',
+    '/organizations/{organization}/team-tokens',
+    'team:manage-tokens',
+    organization,
+    deleteInOrganization,
+  ),
+];

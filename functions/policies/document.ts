@@ -1,0 +1,109 @@
+import { many, one, type Resource } from '../api/answer.ts';
+import type { Variable } from '../variables/records.ts';
+import type { Policy } from './records.ts';
+import type { PolicySet } from './set-records.ts';
+import type { PolicySetVersion } from './set-version-records.ts';
+
+const ids = (set: Set<string> | undefined): string[] => [...(set ?? [])].sort();
+
+export const policyDocument = (policy: Policy): Resource => ({
+  id: policy.id,
+  type: 'policies',
+  attributes: {
+    name: policy.name,
+    description: policy.description,
+    kind: policy.kind,
+    query: policy.query,
+    'enforcement-level': policy.enforcementLevel,
+    enforce: [{ path: `${policy.name}.${policy.kind === 'opa' ? 'rego' : 'sentinel'}`, mode: policy.enforcementLevel }],
+    'policy-set-count': policy.policySetIds?.size ?? 0,
+    'updated-at': policy.updatedAt,
+  },
+  relationships: {
+    organization: one('organizations', policy.organization),
+    'policy-sets': many('policy-sets', ids(policy.policySetIds)),
+  },
+  links: {
+    self: `/api/v2/policies/${policy.id}`,
+    upload: `/api/v2/policies/${policy.id}/upload`,
+    ...(policy.contentKey ? { download: `/api/v2/policies/${policy.id}/download` } : {}),
+  },
+});
+
+export const policySetDocument = (set: PolicySet): Resource => {
+  const versioned = set.newestVersionId !== undefined;
+  return {
+    id: set.id,
+    type: 'policy-sets',
+    attributes: {
+      name: set.name,
+      description: set.description,
+      kind: set.kind,
+      global: set.global,
+      overridable: set.overridable,
+      versioned,
+      // Where policies are evaluated the same way as run tasks, that is so called (HCP API: policy sets).
+      'agent-enabled': set.kind === 'opa',
+      'policy-tool-version': set.policyToolVersion,
+      'policies-path': set.policiesPath,
+      'policy-count': versioned ? (set.currentPolicyCount ?? 0) : (set.policyIds?.size ?? 0),
+      'workspace-count': set.workspaceIds?.size ?? 0,
+      'project-count': set.projectIds?.size ?? 0,
+      'vcs-repo': null,
+      'policy-update-patterns': [],
+      'tag-selectors': [],
+      'scoping-type': 'explicit',
+      'created-at': set.createdAt,
+      'updated-at': set.updatedAt,
+    },
+    relationships: {
+      organization: one('organizations', set.organization),
+      policies: many('policies', ids(set.policyIds)),
+      workspaces: many('workspaces', ids(set.workspaceIds)),
+      projects: many('projects', ids(set.projectIds)),
+      'workspace-exclusions': many('workspaces', ids(set.workspaceExclusionIds)),
+      'project-exclusions': many('projects', ids(set.projectExclusionIds)),
+      'current-version': one('policy-set-versions', set.currentVersionId),
+      'newest-version': one('policy-set-versions', set.newestVersionId),
+    },
+    links: { self: `/api/v2/policy-sets/${set.id}` },
+  };
+};
+
+/** `uploadUrl` only while there is something to upload. */
+export const policySetVersionDocument = (version: PolicySetVersion, uploadUrl?: string): Resource => ({
+  id: version.id,
+  type: 'policy-set-versions',
+  attributes: {
+    source: 'tfe-api',
+    status: version.status,
+    'status-timestamps': version.statusTimestamps,
+    error: version.errorMessage === undefined ? null : 'invalid policy set',
+    'error-message': version.errorMessage ?? null,
+    'ingress-attributes': null,
+    'created-at': version.createdAt,
+    'updated-at': version.updatedAt,
+  },
+  relationships: { 'policy-set': one('policy-sets', version.policySetId) },
+  links: {
+    self: `/api/v2/policy-set-versions/${version.id}`,
+    ...(uploadUrl === undefined ? {} : { upload: uploadUrl }),
+  },
+});
+
+export const parameterDocument = (parameter: Variable): Resource => ({
+  id: parameter.id,
+  type: 'vars',
+  attributes: {
+    key: parameter.key,
+    value: parameter.sensitive ? null : (parameter.value ?? ''),
+    sensitive: parameter.sensitive,
+    category: parameter.category,
+    hcl: parameter.hcl,
+    description: parameter.description,
+    'created-at': parameter.createdAt,
+    'version-id': parameter.versionId,
+  },
+  relationships: { configurable: one('policy-sets', parameter.ownerId) },
+  links: { self: `/api/v2/policy-sets/${parameter.ownerId}/parameters/${parameter.id}` },
+});

@@ -1,0 +1,83 @@
+import { getUser } from '../../people/accounts/users.ts';
+import { getProject } from '../../projects/records.ts';
+import {
+  type CheckVerdict,
+  checkCount,
+  type EvaluationVerdict,
+  type Judged,
+  judgeCheck,
+  judgeEvaluation,
+  type PolicyKind,
+  type PolicySetOutcome,
+  resultCount,
+} from '../../run/policies.ts';
+import type { Run } from '../../run/run.ts';
+import { listInputs } from '../../runs/inputs.ts';
+import { maxPlanBytes, readPlanJson } from '../../runs/plan-json.ts';
+import { getWorkspace } from '../../workspaces/records.ts';
+import { getPolicyResult, type Judgement, keepPolicyResult } from '../result-records.ts';
+import { policySetsOfRun } from '../run-policies.ts';
+import type { Limits } from './engine.ts';
+import { evaluateSet } from './evaluate-set.ts';
+import { runInput, writeInput } from './input.ts';
+
+/** For one policy, and for one process. */
+const perPolicy = { seconds: 30, memoryMiB: 1024, outputBytes: 4 * 1024 * 1024 };
+/** For all policies of an evaluation; the function that runs it has a minute more. */
+export const evaluationSeconds = 240;
+
+const surroundings = async (run: Run) => {
+  const [workspace, user, variables] = await Promise.all([
+    getWorkspace(run.workspaceId),
+    getUser(run.createdBy),
+    listInputs(run),
+  ]);
+  const project = workspace && (await getProject(workspace.projectId));
+  return { workspace, project, createdBy: user?.username ?? run.createdBy, variables };
+};
+
+const outcomesOf = async (run: Run, kind: PolicyKind): Promise<PolicySetOutcome[]> => {
+  const sets = await policySetsOfRun(run.id, kind);
+  const [plan, around] = await Promise.all([readPlanJson(run), surroundings(run)]);
+  if (!plan) throw new Error(`the plan of run ${run.id} is missing`);
+  if (typeof plan === 'number') {
+    throw new Error(
+      `the plan of run ${run.id} has ${plan} bytes in JSON; policies judge plans of up to ${maxPlanBytes}`,
+    );
+  }
+  const limits: Limits = { ...perPolicy, deadline: Date.now() + evaluationSeconds * 1000 };
+  const input = await writeInput(plan, runInput(run, around));
+  try {
+    const outcomes: PolicySetOutcome[] = [];
+    for (const set of sets) outcomes.push(await evaluateSet(set, input, limits));
+    return outcomes;
+  } finally {
+    await input.remove();
+  }
+};
+
+const once = async <V extends string>(
+  run: Run,
+  [what, kind]: [Judgement, PolicyKind],
+  judged: (sets: PolicySetOutcome[]) => Judged<V> & { count: Record<string, number> },
+): Promise<Judged<V>> => {
+  let kept = await getPolicyResult(run.id, what);
+  if (!kept) {
+    const started = Date.now();
+    const sets = await outcomesOf(run, kind);
+    const result = { runId: run.id, ...judged(sets), setCount: sets.length, durationMs: Date.now() - started };
+    kept = await keepPolicyResult(what, { ...result, at: new Date().toISOString() }, sets);
+  }
+  return { verdict: kept.verdict as V, ...(kept.reason === undefined ? {} : { reason: kept.reason }) };
+};
+
+/**
+ * Evaluates the run's sets of kind `opa` and keeps what they said. May be repeated: the first result stands.
+ * Never throws for what a policy does; throws when storage does not answer.
+ */
+export const evaluatePolicies = (run: Run): Promise<Judged<EvaluationVerdict>> =>
+  once(run, ['evaluation', 'opa'], (sets) => ({ ...judgeEvaluation(sets), count: { ...resultCount(sets) } }));
+
+/** The same for the run's sets of kind `sentinel`: its policy check. */
+export const checkPolicies = (run: Run): Promise<Judged<CheckVerdict>> =>
+  once(run, ['check', 'sentinel'], (sets) => ({ ...judgeCheck(sets), count: { ...checkCount(sets) } }));

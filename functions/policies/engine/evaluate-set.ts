@@ -1,0 +1,105 @@
+import { Mask, secretsOf } from '../../mask.ts';
+import type { EnforcementLevel, PolicySetOutcome } from '../../run/policies.ts';
+import { readPolicy } from '../records.ts';
+import { type FrozenPolicy, type FrozenPolicySet, openParameters } from '../run-policies.ts';
+import { readBundle } from '../set-version-records.ts';
+import type { Engine, InputFile, Limits, PolicyAnswer, SourceFile } from './engine.ts';
+import { findOpa, findSentinel } from './find-engine.ts';
+import { judge } from './result.ts';
+
+/** A policy with what is asked about it: Rego's rule, or the file of a Sentinel policy. */
+interface Asked {
+  name: string;
+  description: string;
+  query: string;
+  enforcementLevel: EnforcementLevel;
+}
+
+/** Policies that are loaded together. */
+interface Group {
+  language: 'rego' | 'sentinel';
+  policies: Asked[];
+  files: SourceFile[];
+  /** Why there is nothing to ask. */
+  error?: string;
+}
+
+/** Comments may stand before a Rego module's first line. */
+const isRego = (source: string): boolean => /^(\s*#.*\n|\s)*package\s/.test(source);
+
+/** A policy of its own is loaded by itself, so that a broken one breaks no other. */
+const single = async (policy: FrozenPolicy, kind: FrozenPolicySet['kind']): Promise<Group> => {
+  const { query, ...rest } = policy;
+  const source = await readPolicy(policy);
+  const rego = kind === 'opa' || (source !== undefined && isRego(source));
+  const path = rego ? 'policy.rego' : 'policy.sentinel';
+  const group: Group = {
+    language: rego ? 'rego' : 'sentinel',
+    policies: [{ ...rest, query: rego ? (query ?? '') : path }],
+    files: [{ path, content: source ?? '' }],
+  };
+  if (source === undefined) return { ...group, error: 'its source was never uploaded; upload it' };
+  if (rego && !query) return { ...group, error: 'it has no query; set the rule it asks for, e.g. data.terraform.deny' };
+  return group;
+};
+
+const groupsOf = async ({ bundleKey, policies = [], kind }: FrozenPolicySet): Promise<Group[]> => {
+  if (!bundleKey) return Promise.all(policies.map((policy) => single(policy, kind)));
+  const bundle = await readBundle(bundleKey);
+  if (bundle.language === 'rego') return [bundle];
+  return [{ ...bundle, policies: bundle.policies.map(({ source, ...rest }) => ({ ...rest, query: source })) }];
+};
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/**
+ * What a set says of the input. Never throws for what its policies do: who cannot be judged has failed.
+ * @throws {Error} when its content cannot be read
+ */
+export const evaluateSet = async (
+  set: FrozenPolicySet,
+  input: InputFile,
+  limits: Limits,
+): Promise<PolicySetOutcome> => {
+  const [groups, given] = await Promise.all([groupsOf(set), openParameters(set)]);
+  const parameters = Object.fromEntries(given.map(({ key, value }) => [key, value]));
+  // Rules and the errors of functions repeat what they were given.
+  const mask = new Mask(secretsOf(given));
+  const outcome: PolicySetOutcome = {
+    policySetId: set.id,
+    policySetName: set.name,
+    policySetDescription: set.description,
+    kind: set.kind,
+    overridable: set.overridable,
+    policyToolVersion: '',
+    outcomes: [],
+    warnings: [],
+  };
+  const engines = new Map<Group['language'], Engine>();
+  try {
+    for (const { language } of groups) {
+      if (!engines.has(language)) engines.set(language, await (language === 'rego' ? findOpa() : findSentinel()));
+    }
+  } catch (error) {
+    return { ...outcome, error: messageOf(error) };
+  }
+  for (const group of groups) {
+    const engine = engines.get(group.language) as Engine;
+    outcome.policyToolVersion = engine.version;
+    const { answers, warnings } = group.error
+      ? { answers: group.policies.map(() => ({ error: group.error as string })), warnings: [] }
+      : await engine
+          .ask({ ...group, parameters, input, toolVersion: set.toolVersion, limits })
+          .catch((error: unknown) => ({
+            answers: group.policies.map(() => ({ error: `it could not be evaluated: ${messageOf(error)}` })),
+            warnings: [],
+          }));
+    outcome.warnings.push(...mask.json(warnings));
+    for (const [i, { name, description, query, enforcementLevel }] of group.policies.entries()) {
+      const answer = mask.json<PolicyAnswer>(answers[i] ?? { error: 'the engine gave no answer' });
+      const asked = group.language === 'rego' ? { query } : {};
+      outcome.outcomes.push({ policyName: name, description, ...asked, enforcementLevel, ...judge(answer, query) });
+    }
+  }
+  return outcome;
+};

@@ -1,0 +1,128 @@
+import { access, chmod, constants, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fetchFile } from '../../binary/fetch.ts';
+import { environment } from '../../environment.ts';
+import type { Engine } from './engine.ts';
+import { openOpa } from './opa.ts';
+import { openSentinel } from './sentinel.ts';
+
+/** The one that is downloaded, or built; any on the PATH goes before it. */
+export const opaVersion = '1.19.0';
+
+/** SHA-256 of that release's files (OPA releases: `<file>.sha256`), by platform and architecture as Node names them. */
+const released: Record<string, { file: string; sha256: string }> = {
+  'linux x64': {
+    file: 'opa_linux_amd64_static',
+    sha256: '1dd5c5591ff856f5e20a1d66bafae9511ddf3c5552ed3b5070c70b2b6580ee3f',
+  },
+  'linux arm64': {
+    file: 'opa_linux_arm64_static',
+    sha256: '06680087ed236c8c6aaa021660d83178db829a2ad30bdb3482481fada6791b2a',
+  },
+  'darwin arm64': {
+    file: 'opa_darwin_arm64_static',
+    sha256: '6de003137cc54b65cb4a6a9c7cf6b29a248f10c1c16fc34f793a8a83b5f9d004',
+  },
+  'darwin x64': {
+    file: 'opa_darwin_amd64',
+    sha256: 'a6bb096502d176a23b721e023f3ca615a0e4773fec69511143093a2281118f5c',
+  },
+};
+
+export type Released = (typeof released)[string];
+
+/** Engines are sought when the first policy asks; who has none says how to get one. */
+export class EngineMissingError extends Error {
+  override name = 'EngineMissingError';
+}
+
+/** An executable of that name in the folders of the search path. */
+export const onPath = async (name: string): Promise<string | undefined> => {
+  for (const folder of environment.searchPath) {
+    const path = join(folder, name);
+    if (await isExecutable(path)) return path;
+  }
+  return undefined;
+};
+
+const isExecutable = async (path: string): Promise<boolean> => {
+  try {
+    await access(path, constants.X_OK);
+    return (await stat(path)).isFile();
+  } catch {
+    return false;
+  }
+};
+
+/** Where the pinned release is kept once it was downloaded or built. */
+export const keptOpa = (): string => join(environment.cacheDirectory, 'opa', opaVersion, 'opa');
+
+/**
+ * Downloads the pinned release and checks it. Two may do so at once; both end with a whole file.
+ * @throws {Error} when it cannot be had, or is not what was released
+ */
+export const downloadOpa = async (
+  signal: AbortSignal,
+  wanted: Released | undefined = released[`${process.platform} ${process.arch}`],
+): Promise<string> => {
+  if (!wanted) throw new Error(`there is no release for ${process.platform} on ${process.arch}`);
+  const target = keptOpa();
+  await mkdir(join(target, '..'), { recursive: true });
+  const scratch = await mkdtemp(join(target, '..', '.download-'));
+  try {
+    const url = `${environment.opaReleases}/v${opaVersion}/${wanted.file}`;
+    const file = join(scratch, 'opa');
+    const sha256 = await fetchFile(url, file, signal);
+    if (sha256 !== wanted.sha256) throw new Error(`${url} has checksum ${sha256} instead of ${wanted.sha256}`);
+    await chmod(file, 0o755);
+    await rename(file, target);
+    return target;
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+};
+
+/** Path of a usable binary, without fetching anything. */
+export const opaAtHand = async (): Promise<string | undefined> => {
+  const found = await onPath('opa');
+  if (found) return found;
+  return (await isExecutable(keptOpa())) ? keptOpa() : undefined;
+};
+
+const downloadSeconds = 60;
+const findSentinelOnce = async (): Promise<Engine> => {
+  const binary = await onPath('sentinel');
+  if (binary) return openSentinel(binary);
+  throw new EngineMissingError(
+    'There is no Sentinel here, which is not free to distribute: whoever operates this platform can provide its binary. Or write the policy in Rego, which this kind of policy set takes as well.',
+  );
+};
+
+const find = async (): Promise<Engine> => {
+  const binary = await opaAtHand();
+  if (binary) return openOpa(binary);
+  try {
+    return await openOpa(await downloadOpa(AbortSignal.timeout(downloadSeconds * 1000)));
+  } catch (error) {
+    throw new EngineMissingError(
+      `There is no Open Policy Agent here: no opa on the PATH, and a download failed (${(error as Error).message}). ` +
+        'Whoever operates this platform can provide one: the README says how.',
+    );
+  }
+};
+
+/** Asked once; asked again after a failure. */
+const remembered = (open: () => Promise<Engine>): (() => Promise<Engine>) => {
+  let opened: Promise<Engine> | undefined;
+  return () => {
+    opened ??= open().catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    });
+    return opened;
+  };
+};
+
+/** Both throw {@link EngineMissingError}. */
+export const findOpa = remembered(find);
+export const findSentinel = remembered(findSentinelOnce);

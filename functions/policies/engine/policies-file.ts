@@ -1,0 +1,31 @@
+import type { EnforcementLevel, PolicyKind } from '../../run/policies.ts';
+import { type PolicyBlock, readPolicyBlocks } from './policy-blocks.ts';
+
+/** A policy as `policies.hcl` declares it. */
+export interface Declared {
+  name: string;
+  description: string;
+  query: string;
+  enforcementLevel: EnforcementLevel;
+}
+
+export const longestQuery = 1000;
+
+const queryOf = ({ name, text, fail }: PolicyBlock): string => {
+  const query = text('query')?.trim();
+  if (!query)
+    return fail(`policy "${name}" has no query; add the rule it asks for, e.g. query = "data.terraform.deny"`);
+  if (query.length > longestQuery) {
+    return fail(`query may have at most ${longestQuery} characters; put the logic into a rule`, 'query');
+  }
+  return query;
+};
+
+/** @throws {PolicySetError} with the line and what to do */
+export const readPoliciesFile = (content: string, kind: PolicyKind): Declared[] =>
+  readPolicyBlocks('policies.hcl', content, ['query', 'enforcement_level', 'description']).map((block) => ({
+    name: block.name,
+    description: block.text('description') ?? '',
+    query: queryOf(block),
+    enforcementLevel: block.level(kind),
+  }));

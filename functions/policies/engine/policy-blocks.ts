@@ -1,0 +1,104 @@
+import { type Block, type File, parseHcl } from '../../hcl.ts';
+import { type EnforcementLevel, enforcementLevels, type PolicyKind } from '../../run/policies.ts';
+
+/** `policy "name" { … }` blocks, of which a policy set's configuration consists (HCP docs: policy set configuration). */
+
+/** What is wrong with a policy set's files, in words for whoever wrote them. */
+export class PolicySetError extends Error {
+  override name = 'PolicySetError';
+}
+
+/** More are refused: each is evaluated, and the results of all are kept. */
+export const mostPolicies = 200;
+
+export interface PolicyBlock {
+  name: string;
+  line: number;
+  /** The attribute's text; undefined when it is not there. */
+  text(attribute: string): string | undefined;
+  level(kind: PolicyKind): EnforcementLevel;
+  /** @throws {PolicySetError} about an attribute, or about the block */
+  fail(what: string, attribute?: string): never;
+}
+
+/** Each policy in it may say a page about itself. Reading costs whoever looks first, so it is bounded. */
+export const longestDeclaration = 4 * 1024 * 1024;
+
+/** Brackets are followed by recursion: what nests deeper than the stack is no policy set's configuration. */
+const parse = (content: string, fail: (line: number, what: string) => never): File => {
+  if (content.length > longestDeclaration)
+    fail(1, `it has more than ${longestDeclaration} characters; make another set`);
+  try {
+    return parseHcl(content);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return fail(1, 'its brackets are nested too deep');
+  }
+};
+
+const escapes: Record<string, string> = { n: '\n', r: '\r', t: '\t', '"': '"', '\\': '\\' };
+const escaped = /\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))/g;
+
+/** `"…"` without templates. */
+const textOf = (name: string, value: string, fail: (what: string) => never): string => {
+  const inner = /^"((?:[^"\\]|\\.)*)"$/.exec(value)?.[1];
+  if (inner === undefined) return fail(`${name} must be a text in quotes, e.g. ${name} = "…"`);
+  if (/(?<!\$)\$\{|(?<!%)%\{/.test(inner)) return fail(`${name} must be plain text, without \${…} or %{…} in it`);
+  return inner
+    .replaceAll(escaped, (all, four?: string, eight?: string, one?: string) => {
+      const code = Number.parseInt(four ?? eight ?? '', 16);
+      const found = code <= 0x10ffff ? String.fromCodePoint(code) : escapes[one ?? ''];
+      return found ?? fail(`${name} has the unknown escape ${all}; write \\\\ for a backslash`);
+    })
+    .replaceAll(/([$%])\1\{/g, '$1{');
+};
+
+/**
+ * The policies that a file declares, in its order.
+ * @param known the attributes a policy may have
+ * @throws {PolicySetError} with file, line and what to do
+ */
+export const readPolicyBlocks = (file: string, content: string, known: readonly string[]): PolicyBlock[] => {
+  const fail = (line: number, what: string): never => {
+    throw new PolicySetError(`${file} line ${line}: ${what}`);
+  };
+  const read = (block: Block): PolicyBlock => {
+    const { attributes, labels, line, lines } = block;
+    const [name = ''] = labels;
+    if (block.type !== 'policy') fail(line, `there is no block "${block.type}" here; only policy "name" { … }`);
+    if (labels.length !== 1 || name === '') fail(line, 'a policy has one name, in quotes: policy "name" { … }');
+    const unknown = Object.keys(attributes).find((attribute) => !known.includes(attribute));
+    if (unknown) fail(lines[unknown] ?? line, `a policy has no "${unknown}"; it has ${known.join(', ')}`);
+    const [nested] = block.blocks;
+    if (nested) fail(nested.line, `a policy has no block "${nested.type}"; remove it`);
+    const failAt = (what: string, attribute = ''): never => fail(lines[attribute] ?? line, what);
+    const text = (attribute: string): string | undefined => {
+      const value = attributes[attribute];
+      return value === undefined ? undefined : textOf(attribute, value, (what) => failAt(what, attribute));
+    };
+    const level = (kind: PolicyKind): EnforcementLevel => {
+      const levels: readonly EnforcementLevel[] = enforcementLevels[kind];
+      const given = text('enforcement_level') ?? levels[0];
+      const found = levels.find((one) => one === given);
+      const choices = levels.map((one) => `"${one}"`).join(', ');
+      return found ?? failAt(`of a policy of kind ${kind} the level is one of ${choices}`, 'enforcement_level');
+    };
+    return { name, line, text, level, fail: failAt };
+  };
+
+  const { attributes, blocks, faults, lines } = parse(content, fail);
+  const [fault] = faults.toSorted((a, b) => a - b);
+  if (fault) fail(fault, 'this is not HCL; look for a missing quote, "=" or closing brace');
+  const [stray] = Object.keys(attributes);
+  if (stray) fail(lines[stray] ?? 1, `"${stray}" stands outside a policy; write policy "name" { ${stray} = … }`);
+  const policies = blocks.map(read);
+  const names = new Set<string>();
+  for (const { name, line } of policies) {
+    if (names.has(name)) fail(line, `there is another policy "${name}" above; give this one another name`);
+    names.add(name);
+  }
+  if (policies.length === 0) fail(1, `it declares no policy; add policy "name" { … } with ${known.join(', ')}`);
+  const over = policies[mostPolicies];
+  if (over) fail(over.line, `a policy set has at most ${mostPolicies} policies; make another set`);
+  return policies;
+};

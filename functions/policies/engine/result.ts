@@ -1,0 +1,61 @@
+import type { PolicyOutcome } from '../../run/policies.ts';
+import type { PolicyAnswer } from './engine.ts';
+
+/**
+ * What a policy's answer means. A list of what is wrong: empty passes (HCP docs: OPA query). True or false: of a rule
+ * whose name says that it denies, true fails; of any other, false does. Anything else is an error.
+ */
+
+/** Kept of a policy's messages; the rest is counted. */
+export const mostMessages = 100;
+export const longestMessage = 2000;
+
+/** The last name of a query that is nothing but a reference: `data.a.deny`, `data["a"].deny_public`. */
+const lastName = /^data(?:\.\w+|\["[^"]+"\])*(?:\.(\w+)|\["([^"]+)"\])$/;
+const denying = /^(deny|denied|violation|reject|fail|error)/;
+
+const denies = (query: string): boolean => {
+  const [, plain, quoted] = lastName.exec(query.trim()) ?? [];
+  return denying.test(plain ?? quoted ?? '');
+};
+
+const cut = (text: string): string => (text.length > longestMessage ? `${text.slice(0, longestMessage - 1)}…` : text);
+
+/** A message, or an object with one; undefined for what is neither. */
+const message = (item: unknown): unknown => {
+  if (typeof item === 'string') return cut(item);
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) return undefined;
+  const text = JSON.stringify(item);
+  if (text.length <= longestMessage) return item;
+  return { msg: cut('msg' in item && typeof item.msg === 'string' ? item.msg : text) };
+};
+
+const messages = (items: unknown[]): unknown[] | undefined => {
+  const kept = items.slice(0, mostMessages).map(message);
+  if (kept.includes(undefined)) return undefined;
+  const more = items.length - kept.length;
+  return more > 0 ? [...kept, `… and ${more} more`] : kept;
+};
+
+const shapeOf = (value: unknown): string => {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list with something else in it';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+};
+
+type Judged = Pick<PolicyOutcome, 'status' | 'output' | 'error'>;
+
+export const judge = (answer: PolicyAnswer, query: string): Judged => {
+  if ('error' in answer) return { status: 'errored', output: [], error: answer.error };
+  const { value } = answer;
+  if (typeof value === 'boolean') {
+    return { status: value === denies(query) ? 'failed' : 'passed', output: [] };
+  }
+  const output = Array.isArray(value) ? messages(value) : undefined;
+  if (output) return { status: output.length ? 'failed' : 'passed', output };
+  return {
+    status: 'errored',
+    output: [],
+    error: `${query} returned ${shapeOf(value)}; return a set or a list of messages (texts, or objects with "msg"), empty when nothing is wrong, or true or false`,
+  };
+};

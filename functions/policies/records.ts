@@ -1,0 +1,97 @@
+import type { EnforcementLevel, PolicyKind } from '../run/policies.ts';
+import { getObject, putObject } from '../store/bucket.ts';
+import { hashSecret as digestOf, newId } from '../store/id.ts';
+import { type Key, keys, objects } from '../store/keys.ts';
+import { batchGet, create, get, queryAll, remove, update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+import { claimUnique, releaseUnique } from '../store/unique-names.ts';
+import { longestQuery } from './engine/policies-file.ts';
+
+/** Policies that are managed one by one (HCP API: policies). Those of a versioned policy set are in its archive. */
+export interface Policy {
+  id: string;
+  organization: string;
+  name: string;
+  description: string | null;
+  kind: PolicyKind;
+  /** The rule that Rego is asked for; null of Sentinel. */
+  query: string | null;
+  enforcementLevel: EnforcementLevel;
+  /** Where its source lies; another object with each upload, so that a run keeps what it was created with. */
+  contentKey?: string;
+  createdAt: string;
+  updatedAt: string;
+  /** The sets it is in. The sets' own items decide. */
+  policySetIds?: Set<string>;
+}
+
+export type PolicySettings = Pick<Policy, 'description' | 'query' | 'enforcementLevel'>;
+
+/** Most a policy's source may have: what comes through the API's function fits there. */
+export const maxPolicyBytes = 4 * 1024 * 1024;
+export { longestQuery };
+
+export const getPolicy = (id: string): Promise<Policy | undefined> => get<Policy>(keys.policy(id));
+
+/** In the order of the ids; missing ones are left out. */
+export const getPolicies = async (ids: string[]): Promise<Policy[]> => {
+  const found: Policy[] = [];
+  for (let i = 0; i < ids.length; i += 100) {
+    found.push(...(await batchGet<Policy & Key>(ids.slice(i, i + 100).map(keys.policy))));
+  }
+  return found;
+};
+
+/** Undefined when the organization has a policy of that name. */
+export const createPolicy = async (
+  given: PolicySettings & Pick<Policy, 'organization' | 'name' | 'kind'>,
+): Promise<Policy | undefined> => {
+  const at = now();
+  const policy: Policy = { ...given, id: newId('pol'), createdAt: at, updatedAt: at };
+  const bears = async (holder: string) => (await getPolicy(holder)) !== undefined;
+  if (!(await claimUnique(keys.policyName(policy.organization, policy.name), policy.id, bears))) return undefined;
+  await create({ ...keys.policy(policy.id), ...policy });
+  return policy;
+};
+
+/** Undefined when it is gone. */
+export const updatePolicy = (policy: Policy, change: Partial<PolicySettings>): Promise<Policy | undefined> =>
+  update<Policy>(keys.policy(policy.id), {
+    set: { ...change, updatedAt: now() },
+    condition: 'attribute_exists(pk)',
+  });
+
+/** Undefined when it is gone. */
+export const uploadPolicy = async (policy: Policy, source: string): Promise<Policy | undefined> => {
+  const contentKey = objects.policyContent(policy.id, digestOf(source));
+  await putObject(contentKey, source, 'text/plain; charset=utf-8');
+  return update<Policy>(keys.policy(policy.id), {
+    set: { contentKey, updatedAt: now() },
+    condition: 'attribute_exists(pk)',
+  });
+};
+
+/** Its source; undefined until it was uploaded. */
+export const readPolicy = async ({ contentKey }: Pick<Policy, 'contentKey'>): Promise<string | undefined> =>
+  contentKey ? (await getObject(contentKey))?.toString('utf8') : undefined;
+
+/** The caller takes it out of its sets first. A run that was created keeps it. */
+export const deletePolicy = async (policy: Policy): Promise<void> => {
+  await remove(keys.policy(policy.id));
+  await releaseUnique(keys.policyName(policy.organization, policy.name), policy.id);
+};
+
+/** Notes that sets have the policy, or have it no more. */
+export const notePolicySets = async (id: string, setId: string, has: boolean): Promise<void> => {
+  const member = { policySetIds: new Set([setId]) };
+  await update(keys.policy(id), { ...(has ? { add: member } : { delete: member }), condition: 'attribute_exists(pk)' });
+};
+
+/** Ids in the order of names. */
+export const listPolicyNames = async (organization: string): Promise<{ id: string; name: string }[]> => {
+  const found = await queryAll<{ sk: string; holder: string }>({
+    pk: keys.organization(organization).pk,
+    prefix: 'POLICY#',
+  });
+  return found.map(({ sk, holder }) => ({ id: holder, name: sk.slice('POLICY#'.length) }));
+};

@@ -1,0 +1,133 @@
+import { many, one, type Resource } from '../api/answer.ts';
+import { overridableNow } from '../run/actions.ts';
+import type { PolicySetOutcome } from '../run/policies.ts';
+import { resultCount } from '../run/policies.ts';
+import { isJudged, policyCheckStatus, policyEvaluationStatus, policyTimestamps } from '../run/policy-status.ts';
+import type { Run } from '../run/run.ts';
+import { taskStageId } from '../run-tasks/stages.ts';
+import type { Viewer } from '../runs/document.ts';
+import { type PolicyResult, policyCheckId, policyEvaluationId, policySetOutcomeId } from './result-records.ts';
+
+/** Whoever let failed policies pass, and why; ours. */
+const overrideOf = (run: Run, which: 'policyCheck' | 'policyEvaluation') => {
+  const override = run.overrides?.[which];
+  return override ? { by: override.by, at: override.at, comment: override.comment ?? null } : null;
+};
+
+/** What a set said; some keys have underscores (api.md §4.1). */
+const setAttributes = (set: PolicySetOutcome): Record<string, unknown> => ({
+  outcomes: set.outcomes.map((outcome) => ({
+    enforcement_level: outcome.enforcementLevel,
+    query: outcome.query ?? null,
+    status: outcome.status,
+    policy_name: outcome.policyName,
+    description: outcome.description,
+    // Why it errored is what people look for where the messages are.
+    output: outcome.error === undefined ? outcome.output : [...outcome.output, outcome.error],
+  })),
+  error: set.error ?? null,
+  warnings: set.warnings,
+  'policy-set-name': set.policySetName,
+  'policy-set-description': set.policySetDescription,
+  'policy-tool-version': set.policyToolVersion,
+});
+
+/** `kept` and `sets` are what was judged, if it was; they show once the status says so. */
+export const policyCheckDocument = (
+  run: Run,
+  kept: PolicyResult | undefined,
+  sets: PolicySetOutcome[],
+  { granted }: Pick<Viewer, 'granted'>,
+): Resource => {
+  const id = policyCheckId(run.id);
+  const status = policyCheckStatus(run);
+  const result = isJudged(status) ? kept : undefined;
+  const count = result?.count ?? {};
+  const failed = (count['advisory-failed'] ?? 0) + (count['soft-failed'] ?? 0) + (count['hard-failed'] ?? 0);
+  return {
+    id,
+    type: 'policy-checks',
+    attributes: {
+      status,
+      scope: 'organization',
+      result: result
+        ? {
+            result: result.verdict === 'passed',
+            passed: count.passed ?? 0,
+            'total-failed': failed,
+            'hard-failed': count['hard-failed'] ?? 0,
+            'soft-failed': count['soft-failed'] ?? 0,
+            'advisory-failed': count['advisory-failed'] ?? 0,
+            'duration-ms': result.durationMs,
+            duration: result.durationMs,
+            // An object for go-tfe; what is in it is ours.
+            sentinel: { 'policy-sets': sets.map(setAttributes) },
+          }
+        : null,
+      'status-timestamps': policyTimestamps(run, status, {
+        begun: 'queued-at',
+        verdict: result?.verdict,
+        at: result?.at,
+      }),
+      override: overrideOf(run, 'policyCheck'),
+      actions: { 'is-overridable': overridableNow(run) === 'policyCheck' },
+      permissions: { 'can-override': granted.has('run:override-policy') },
+    },
+    relationships: { run: one('runs', run.id) },
+    links: {
+      self: `/api/v2/policy-checks/${id}`,
+      output: `/api/v2/policy-checks/${id}/output`,
+      override: `/api/v2/policy-checks/${id}/actions/override`,
+    },
+  };
+};
+
+const noCount = resultCount([]);
+
+export const policyEvaluationDocument = (run: Run, kept: PolicyResult | undefined, sets: number): Resource => {
+  const id = policyEvaluationId(run.id);
+  const status = policyEvaluationStatus(run);
+  const result = isJudged(status) ? kept : undefined;
+  const verdict = result && (result.verdict === 'passed' ? 'passed' : 'failed');
+  return {
+    id,
+    type: 'policy-evaluations',
+    attributes: {
+      status,
+      'policy-kind': 'opa',
+      'status-timestamps': policyTimestamps(run, status, { begun: 'running-at', verdict, at: result?.at }),
+      // Never null: the command line reads its parts (api.md §2.6).
+      'result-count': { ...noCount, ...result?.count },
+      override: overrideOf(run, 'policyEvaluation'),
+      'created-at': run.createdAt,
+      'updated-at': run.overrides?.policyEvaluation?.at ?? result?.at ?? run.createdAt,
+    },
+    relationships: {
+      'policy-attachable': one('task-stages', taskStageId(run.id, 'post_plan')),
+      'policy-set-outcomes': many(
+        'policy-set-outcomes',
+        Array.from({ length: result ? sets : 0 }, (_, i) => policySetOutcomeId(run.id, i)),
+      ),
+    },
+    links: { self: `/api/v2/policy-evaluations/${id}` },
+  };
+};
+
+/** `number`: the set's place among the sets of its evaluation, from 0. */
+export const policySetOutcomeDocument = (runId: string, number: number, set: PolicySetOutcome): Resource => {
+  const id = policySetOutcomeId(runId, number);
+  const count = resultCount([set]);
+  return {
+    id,
+    type: 'policy-set-outcomes',
+    attributes: {
+      ...setAttributes(set),
+      overridable: set.overridable,
+      'result-count': count,
+      // The spelling that go-tfe reads.
+      result_count: count,
+    },
+    relationships: { 'policy-evaluation': one('policy-evaluations', policyEvaluationId(runId)) },
+    links: { self: `/api/v2/policy-set-outcomes/${id}` },
+  };
+};

@@ -1,0 +1,190 @@
+import { type Answer, ok, plainText, type Resource } from '../api/answer.ts';
+import { conflict, notFound } from '../api/errors.ts';
+import { inWorkspace, run } from '../api/finders.ts';
+import { includes } from '../api/include.ts';
+import { list, pageOf, slice } from '../api/pagination.ts';
+import { type Context, type Finder, type Route, route } from '../api/route.ts';
+import { readComment } from '../api/validation.ts';
+import { overrideRun } from '../orchestration/decisions.ts';
+import { isJudged, policyCheckStatus, policyEvaluationStatus } from '../run/policy-status.ts';
+import type { Run } from '../run/run.ts';
+import { readTaskStageId } from '../run-tasks/stages.ts';
+import { runDocument } from '../runs/document.ts';
+import { getRun } from '../runs/records.ts';
+import { workspaceDocument } from '../workspaces/document.ts';
+import { getWorkspace } from '../workspaces/records.ts';
+import { checkOutput } from './engine/check-output.ts';
+import { policyCheckDocument, policyEvaluationDocument, policySetOutcomeDocument } from './result-document.ts';
+import {
+  getPolicyResult,
+  policyCheckId,
+  policyEvaluationId,
+  readPolicySetOutcomeId,
+  readPolicySetOutcomes,
+  runOfPolicyResult,
+} from './result-records.ts';
+
+/** What policies said of a run: its policy check, and the policy evaluation of its post-plan stage. */
+
+const withCheck = (found: Run | undefined): Run | undefined => (found?.checks?.policyCheck ? found : undefined);
+const withEvaluation = (found: Run | undefined): Run | undefined =>
+  found?.checks?.policyEvaluation ? found : undefined;
+
+const policyCheck: Finder<Run> = {
+  what: 'policy check',
+  find: async ({ params: { check = '' } }) => {
+    const runId = runOfPolicyResult(check);
+    return runId && policyCheckId(runId) === check ? withCheck(await getRun(runId)) : undefined;
+  },
+  ...inWorkspace,
+};
+
+const policyEvaluation: Finder<Run> = {
+  what: 'policy evaluation',
+  find: async ({ params: { evaluation = '' } }) => {
+    const runId = runOfPolicyResult(evaluation);
+    return runId && policyEvaluationId(runId) === evaluation ? withEvaluation(await getRun(runId)) : undefined;
+  },
+  ...inWorkspace,
+};
+
+const stageOfEvaluation: Finder<Run> = {
+  what: 'task stage',
+  find: async ({ params: { stage = '' } }) => {
+    const named = readTaskStageId(stage);
+    return named && getRun(named.runId);
+  },
+  ...inWorkspace,
+};
+
+const policySetOutcome: Finder<Run> = {
+  what: 'policy set outcome',
+  find: async ({ params: { policySetOutcome: id = '' } }) => {
+    const named = readPolicySetOutcomeId(id);
+    return named && withEvaluation(await getRun(named.runId));
+  },
+  ...inWorkspace,
+};
+
+const checkIncludes = ['run', 'run.workspace'] as const;
+
+/** The run says nothing of its checks here: a cycle of included documents breaks clients (api.md §7.1). */
+const related = async ({ request, subject, granted, principal }: Context<Run>): Promise<Resource[] | undefined> => {
+  const include = includes(request, checkIncludes);
+  if (include.size === 0) return undefined;
+  const document = runDocument(subject, { granted, userId: principal.userId });
+  const home = include.has('run.workspace') ? await getWorkspace(subject.workspaceId) : undefined;
+  const { 'policy-checks': _, ...relationships } = document.relationships ?? {};
+  return [{ ...document, relationships }, ...(home ? [withoutRun(workspaceDocument(home, granted))] : [])];
+};
+
+const withoutRun = (document: Resource): Resource => {
+  const names = ['current-run', 'latest-run', 'locked-by'];
+  const kept = Object.entries(document.relationships ?? {}).filter(([name]) => !names.includes(name));
+  return { ...document, relationships: Object.fromEntries(kept) };
+};
+
+const checkDocument = async (subject: Run, context: Pick<Context<Run>, 'granted'>): Promise<Resource> => {
+  const kept = isJudged(policyCheckStatus(subject)) ? await getPolicyResult(subject.id, 'check') : undefined;
+  return policyCheckDocument(subject, kept, kept ? await readPolicySetOutcomes(kept) : [], context);
+};
+
+const listChecks = async (context: Context<Run>): Promise<Answer> => {
+  const { request, subject } = context;
+  const all = withCheck(subject) ? [await checkDocument(subject, context)] : [];
+  const page = pageOf(request);
+  return list(request, page, all.length, slice(all, page), all.length ? await related(context) : undefined);
+};
+
+const readCheck = async (context: Context<Run>): Promise<Answer> =>
+  ok(await checkDocument(context.subject, context), await related(context));
+
+/** Empty until it is judged. */
+const readOutput = async ({ subject }: Context<Run>): Promise<Answer> => {
+  const kept = isJudged(policyCheckStatus(subject)) ? await getPolicyResult(subject.id, 'check') : undefined;
+  if (!kept) return plainText('');
+  const sets = await readPolicySetOutcomes(kept);
+  return plainText(sets.length ? checkOutput(sets) : 'What the policies said has expired.\n');
+};
+
+const override = async (context: Context<Run>): Promise<Answer> => {
+  const { request, subject, principal } = context;
+  const status = policyCheckStatus(subject);
+  const soft = status === 'soft_failed' || status === 'overridden';
+  const result = soft ? await overrideRun(subject, 'policyCheck', principal.userId, readComment(request)) : 'conflict';
+  if (result !== 'accepted') {
+    throw conflict(
+      `This policy check is ${status} and its run ${subject.status}: only soft-mandatory failures of a run that waits for it can be overridden.`,
+      'transition not allowed',
+    );
+  }
+  return ok(await checkDocument((await getRun(subject.id)) ?? subject, context));
+};
+
+/** Also what comes along with a task stage that is asked to include them. */
+export const evaluationDocument = async (subject: Run): Promise<Resource> => {
+  const kept = await getPolicyResult(subject.id, 'evaluation');
+  return policyEvaluationDocument(subject, kept, kept?.setCount ?? 0);
+};
+
+const listEvaluations = async ({ request, subject }: Context<Run>): Promise<Answer> => {
+  const named = readTaskStageId(request.params.stage ?? '');
+  const all = named?.stage === 'post_plan' && withEvaluation(subject) ? [await evaluationDocument(subject)] : [];
+  const page = pageOf(request);
+  return list(request, page, all.length, slice(all, page));
+};
+
+const outcomesOf = async (subject: Run): Promise<Resource[]> => {
+  const kept = isJudged(policyEvaluationStatus(subject)) ? await getPolicyResult(subject.id, 'evaluation') : undefined;
+  const sets = kept ? await readPolicySetOutcomes(kept) : [];
+  return sets.map((set, i) => policySetOutcomeDocument(subject.id, i, set));
+};
+
+interface Outcome {
+  status: string;
+  enforcement_level: string;
+}
+
+/** `filter[n][status]`, `filter[n][enforcement_level]`: sets with a policy that meets any of the filters (api.md §4.9). */
+const filtered = (query: URLSearchParams, documents: Resource[]): Resource[] => {
+  const filters = new Map<string, { status?: string; level?: string }>();
+  for (const [name, value] of query) {
+    const [, n, field] =
+      /^filter\[(\w+)\]\[(status|enforcement_level|enforcement-level|enforcementLevel)\]$/.exec(name) ?? [];
+    if (n === undefined) continue;
+    filters.set(n, { ...filters.get(n), [field === 'status' ? 'status' : 'level']: value });
+  }
+  if (filters.size === 0) return documents;
+  const meets = (outcome: Outcome): boolean =>
+    [...filters.values()].some(
+      ({ status, level }) =>
+        (status === undefined || outcome.status === status) &&
+        (level === undefined || outcome.enforcement_level === level),
+    );
+  return documents.filter(({ attributes }) => (attributes.outcomes as Outcome[]).some(meets));
+};
+
+const listOutcomes = async ({ request, subject }: Context<Run>): Promise<Answer> => {
+  const all = filtered(request.query, await outcomesOf(subject));
+  const page = pageOf(request);
+  return list(request, page, all.length, slice(all, page));
+};
+
+const readOutcome = async ({ request, subject }: Context<Run>): Promise<Answer> => {
+  const found = (await outcomesOf(subject)).find(({ id }) => id === request.params.policySetOutcome);
+  if (!found) throw notFound('There is no such policy set outcome, or not yet.');
+  return ok(found);
+};
+
+export const policyResultRoutes: Route[] = [
+  route('GET', '/runs/{run}/policy-checks', 'run:read', run, listChecks),
+  route('GET', '/policy-checks/{check}', 'run:read', policyCheck, readCheck),
+  route('GET', '/policy-checks/{check}/output', 'run:read', policyCheck, readOutput),
+  route('POST', '/policy-checks/{check}/actions/override', 'run:override-policy', policyCheck, override),
+  route('GET', '/task-stages/{stage}/policy-evaluations', 'run:read', stageOfEvaluation, listEvaluations),
+  route('GET', '/policy-evaluations/{evaluation}', 'run:read', policyEvaluation, async ({ subject }) =>
+    ok(await evaluationDocument(subject)),
+  ),
+  route('GET', '/policy-evaluations/{evaluation}/policy-set-outcomes', 'run:read', policyEvaluation, listOutcomes),
+  route('GET', '/policy-set-outcomes/{policySetOutcome}', 'run:read', policySetOutcome, readOutcome),
+];

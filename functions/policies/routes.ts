@@ -1,0 +1,109 @@
+import { type Answer, created, noContent, ok, plainText } from '../api/answer.ts';
+import { ApiError, notFound, unprocessable } from '../api/errors.ts';
+import { type InOrganization, organization, policy } from '../api/finders.ts';
+import { list, pageOf, slice } from '../api/pagination.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { type Context, type Route, route } from '../api/route.ts';
+import { policyDocument } from './document.ts';
+import { checkPolicies, readNewPolicy, readPolicyChange } from './input.ts';
+import {
+  createPolicy,
+  deletePolicy,
+  getPolicies,
+  listPolicyNames,
+  maxPolicyBytes,
+  type Policy,
+  readPolicy,
+  updatePolicy,
+  uploadPolicy,
+} from './records.ts';
+import { getPolicySets, relate, unrelate } from './set-records.ts';
+
+/** Policies that are managed one by one (HCP API: policies). */
+
+const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
+const gone = () => notFound('The policy was deleted meanwhile.');
+
+const create = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
+  const { policy: wanted, policySetIds } = readNewPolicy(request, subject.organization);
+  const pointer = '/data/relationships/policy-sets';
+  const sets = await getPolicySets(policySetIds);
+  const missing = policySetIds.find(
+    (id) => !sets.some((set) => set.id === id && set.organization === subject.organization),
+  );
+  if (missing)
+    throw unprocessable(pointer, `policy-sets: there is no ${missing.slice(0, 100)} in ${subject.organization}`);
+  const made = await createPolicy(wanted);
+  if (!made) throw taken();
+  for (const set of sets) {
+    await checkPolicies(set, [made.id], pointer);
+    if (!(await relate(set, 'policyIds', [made.id]))) throw unprocessable(pointer, `policy-sets: ${set.name} is full`);
+  }
+  return created(policyDocument({ ...made, policySetIds: new Set(policySetIds) }));
+};
+
+const update = async ({ request, subject }: Context<Policy>): Promise<Answer> => {
+  const updated = await updatePolicy(subject, readPolicyChange(request, subject));
+  if (!updated) throw gone();
+  return ok(policyDocument(updated));
+};
+
+/** Out of its sets first: a set must not ask for what is not there. */
+const remove = async ({ subject }: Context<Policy>): Promise<Answer> => {
+  for (const id of subject.policySetIds ?? []) await unrelate({ id }, 'policyIds', [subject.id]);
+  await deletePolicy(subject);
+  return noContent();
+};
+
+const upload = async ({ request, subject }: Context<Policy>): Promise<Answer> => {
+  const source = request.text();
+  const size = Buffer.byteLength(source);
+  if (size > maxPolicyBytes) {
+    const detail = `The policy has ${size} bytes; at most ${maxPolicyBytes} are allowed.`;
+    throw new ApiError(413, [{ title: 'payload too large', detail }]);
+  }
+  if (source.trim() === '') throw unprocessable('/', 'The policy is empty; send its source as the body.');
+  const updated = await uploadPolicy(subject, source);
+  if (!updated) throw gone();
+  return ok(policyDocument(updated));
+};
+
+const download = async ({ subject }: Context<Policy>): Promise<Answer> => {
+  const source = await readPolicy(subject);
+  if (source === undefined) throw notFound('The policy has no source yet: upload it.');
+  return plainText(source);
+};
+
+/** By the names alone, unless the filter or the order asks for what only the policies know. */
+const listOfOrganization = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
+  const names = await listPolicyNames(subject.organization);
+  const all = searched(request, names).map(({ id }) => id);
+  const wanted = pageOf(request);
+  const kind = request.query.get('filter[kind]') || undefined;
+  const sort = request.query.get('sort') || 'name';
+  if (kind === undefined && sort === 'name') {
+    const shown = await getPolicies(slice(all, wanted));
+    return list(request, wanted, all.length, shown.map(policyDocument));
+  }
+  const fitting = (await getPolicies(all)).filter((one) => kind === undefined || one.kind === kind);
+  if (sort.endsWith('updated-at')) fitting.sort((a, b) => (a.updatedAt < b.updatedAt ? -1 : 1));
+  if (sort.startsWith('-')) fitting.reverse();
+  return list(request, wanted, fitting.length, slice(fitting, wanted).map(policyDocument));
+};
+
+export const searched = <T extends { name: string }>({ query }: ApiRequest, all: T[]): T[] => {
+  const text = (query.get('search[name]') ?? '').toLowerCase();
+  return all.filter(({ name }) => name.toLowerCase().includes(text));
+};
+
+const base = '/policies/{policy}';
+
+export const policyRoutes: Route[] = [
+  route('GET', '/organizations/{organization}/policies', 'policy:read', organization, listOfOrganization),
+  route('POST', '/organizations/{organization}/policies', 'policy:write', organization, create),
+  route('GET', base, 'policy:read', policy, async ({ subject }) => ok(policyDocument(subject))),
+  route('PATCH', base, 'policy:write', policy, update),
+  route('DELETE', base, 'policy:write', policy, remove),
+  route('PUT', `${base}/upload`, 'policy:write', policy, upload),
+  route('GET', `${base}/download`, 'policy:read', policy, download),
+];

@@ -1,0 +1,130 @@
+import type { EnforcementLevel, PolicyKind } from '../run/policies.ts';
+import { getObject, putObject } from '../store/bucket.ts';
+import { objects } from '../store/keys.ts';
+import { open, type SecretContext } from '../store/secrets.ts';
+import { contextOf, listVariables, type Variable } from '../variables/records.ts';
+import type { Workspace } from '../workspaces/records.ts';
+import { getPolicies } from './records.ts';
+import { type PolicySet, policySetsOf } from './set-records.ts';
+import { getPolicySetVersion, withNewestVersion } from './set-version-records.ts';
+
+/** Which policies a run has to pass, fixed when it is created (lifecycle: frozen inputs). */
+
+type Home = Pick<Workspace, 'id' | 'organization' | 'projectId'>;
+
+/** Facts for the run's `checks`. The sets themselves lie in the bucket, under the run's id. */
+export interface FrozenPolicies {
+  policyEvaluation?: true;
+  policyCheck?: true;
+}
+
+type FrozenParameter = { key: string } & ({ value: string } | { sealed: string; context: SecretContext });
+
+/** A policy of its own, with the object that its source is in. */
+export interface FrozenPolicy {
+  name: string;
+  description: string;
+  query: string | null;
+  enforcementLevel: EnforcementLevel;
+  contentKey?: string;
+}
+
+export interface FrozenPolicySet {
+  id: string;
+  name: string;
+  description: string;
+  kind: PolicyKind;
+  overridable: boolean;
+  toolVersion: string;
+  parameters: FrozenParameter[];
+  /** Of a versioned set. */
+  versionId?: string;
+  bundleKey?: string;
+  /** Of one whose policies are managed one by one. */
+  policies?: FrozenPolicy[];
+}
+
+const freezeParameter = (parameter: Variable): FrozenParameter => {
+  const { key, value = '', sealed } = parameter;
+  return sealed
+    ? { key, sealed: Buffer.from(sealed).toString('base64'), context: contextOf(parameter) }
+    : { key, value };
+};
+
+/** What the set consists of now; undefined while it has nothing to ask. */
+const contentOf = async (
+  set: PolicySet,
+): Promise<Pick<FrozenPolicySet, 'versionId' | 'bundleKey' | 'policies'> | undefined> => {
+  const { currentVersionId: versionId, newestVersionId, policyIds } = set;
+  if (versionId) return { versionId, bundleKey: (await getPolicySetVersion(versionId))?.bundleKey };
+  if (newestVersionId || !policyIds?.size) return undefined;
+  const policies = await getPolicies([...policyIds]);
+  return {
+    policies: policies
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .map(({ name, description, query, enforcementLevel, contentKey }) => ({
+        name,
+        description: description ?? '',
+        query,
+        enforcementLevel,
+        contentKey,
+      })),
+  };
+};
+
+const freeze = async (found: PolicySet): Promise<FrozenPolicySet | undefined> => {
+  const set = await withNewestVersion(found);
+  const [content, parameters] = await Promise.all([contentOf(set), listVariables(set.id)]);
+  return (
+    content && {
+      id: set.id,
+      name: set.name,
+      description: set.description ?? '',
+      kind: set.kind,
+      overridable: set.overridable,
+      toolVersion: set.policyToolVersion ?? '',
+      parameters: parameters.map(freezeParameter),
+      ...content,
+    }
+  );
+};
+
+/**
+ * Fixes the policies that a run which is about to be created has to pass, and keeps them under its id. 1 request when no
+ * policy set applies to the workspace: then nothing is kept, and the answer is empty. May be repeated.
+ */
+export const freezePolicies = async (workspace: Home, runId: string): Promise<FrozenPolicies> => {
+  const applying = await policySetsOf(workspace);
+  const sets = (await Promise.all(applying.map(freeze))).filter((set) => set !== undefined);
+  if (sets.length === 0) return {};
+  await putObject(objects.runPolicies(runId), JSON.stringify({ sets }), 'application/json');
+  return {
+    ...(sets.some(({ kind }) => kind === 'opa') ? { policyEvaluation: true as const } : {}),
+    ...(sets.some(({ kind }) => kind === 'sentinel') ? { policyCheck: true as const } : {}),
+  };
+};
+
+/** The run's sets of a kind. @throws {Error} when they are gone: a run must not go on unchecked */
+export const policySetsOfRun = async (runId: string, kind: PolicyKind): Promise<FrozenPolicySet[]> => {
+  const key = objects.runPolicies(runId);
+  const content = await getObject(key);
+  if (!content) throw new Error(`the policies of run ${runId} are missing (${key})`);
+  const { sets } = JSON.parse(content.toString('utf8')) as { sets: FrozenPolicySet[] };
+  return sets.filter((set) => set.kind === kind);
+};
+
+export interface OpenParameter {
+  key: string;
+  value: string;
+  sensitive: boolean;
+}
+
+/** In the clear. 1 KMS request for each sensitive one. */
+export const openParameters = ({ parameters }: FrozenPolicySet): Promise<OpenParameter[]> =>
+  Promise.all(
+    parameters.map(async (one) =>
+      'sealed' in one
+        ? { key: one.key, value: await open(Buffer.from(one.sealed, 'base64'), one.context), sensitive: true }
+        : { key: one.key, value: one.value, sensitive: false },
+    ),
+  );

@@ -1,0 +1,161 @@
+import * as v from 'valibot';
+import { unprocessable } from '../api/errors.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { check, readData, setting, settingsFrom, text } from '../api/validation.ts';
+import { getProjects } from '../projects/records.ts';
+import { getWorkspaces } from '../workspaces/records.ts';
+import { checkPolicies, kind, policyName, readPolicies, toMany } from './input.ts';
+import { mostRelated, type PolicySet, type PolicySetSettings, type Related } from './set-records.ts';
+
+/** What creating and changing a policy set may say (HCP API: policy sets). */
+
+/** To what a set is related, by the names of its relationships. */
+export const related = {
+  policies: 'policyIds',
+  workspaces: 'workspaceIds',
+  projects: 'projectIds',
+  'workspace-exclusions': 'workspaceExclusionIds',
+  'project-exclusions': 'projectExclusionIds',
+} as const satisfies Record<string, Related>;
+export type Relation = keyof typeof related;
+export const relations = Object.keys(related) as Relation[];
+
+const typeOf = (relation: Relation): 'policies' | 'workspaces' | 'projects' => {
+  if (relation === 'policies') return 'policies';
+  return relation.startsWith('workspace') ? 'workspaces' : 'projects';
+};
+
+const path = v.pipe(
+  text(500),
+  v.transform((given) => given.replace(/^\.?\/+|\/+$/g, '')),
+  v.check((given) => !given.split('/').includes('..'), 'must stay inside the archive, without ".."'),
+);
+
+const toolVersion = v.pipe(
+  text(30),
+  v.regex(/^(latest|v?\d+\.\d+\.\d+)$/, 'must be an exact version, e.g. 0.44.0, or latest'),
+);
+
+const settings = {
+  description: setting(text(1000)),
+  global: setting(v.boolean()),
+  overridable: setting(v.boolean()),
+  'policy-tool-version': setting(toolVersion),
+  'policies-path': setting(path),
+  'agent-enabled': setting(v.boolean()),
+  'vcs-repo': v.nullish(v.unknown()),
+  'tag-selectors': v.nullish(v.array(v.unknown())),
+};
+
+const defaults = { description: null, global: false, overridable: false, policyToolVersion: null, policiesPath: null };
+
+type Given = { [name in keyof typeof settings]?: unknown };
+
+/** What cannot be had here is refused, rather than kept and not done. */
+const checkProvided = (given: Given, ofKind: PolicySet['kind']): void => {
+  if (given['vcs-repo']) {
+    throw unprocessable(
+      '/data/attributes/vcs-repo',
+      'vcs-repo: there are no version control connections here; upload versions of the policy set (POST policy-sets/…/versions)',
+    );
+  }
+  if ((given['tag-selectors'] as unknown[] | null | undefined)?.length) {
+    throw unprocessable(
+      '/data/attributes/tag-selectors',
+      'tag-selectors: policy sets are not attached by tags here; attach workspaces or projects, or make it global',
+    );
+  }
+  if (given['agent-enabled'] && ofKind === 'sentinel') {
+    throw unprocessable(
+      '/data/attributes/agent-enabled',
+      'agent-enabled: the platform evaluates policies itself, in the policy check; leave this out, or use kind opa for policy evaluations',
+    );
+  }
+};
+
+const settingsOf = (given: Record<string, unknown>): Partial<PolicySetSettings> => {
+  const change = settingsFrom(given, { name: '', ...defaults }) as Partial<PolicySetSettings>;
+  return change.policyToolVersion === 'latest' ? { ...change, policyToolVersion: null } : change;
+};
+
+export interface Targets {
+  relation: Relation;
+  ids: string[];
+}
+
+const relationships = {
+  policies: v.optional(toMany('policies', mostRelated.policyIds)),
+  workspaces: v.optional(toMany('workspaces', mostRelated.workspaceIds)),
+  projects: v.optional(toMany('projects', mostRelated.projectIds)),
+  'workspace-exclusions': v.optional(toMany('workspaces', mostRelated.workspaceExclusionIds)),
+  'project-exclusions': v.optional(toMany('projects', mostRelated.projectExclusionIds)),
+};
+
+/** What a set is related to is in its organization. */
+const checkTargets = async (set: PolicySet, { relation, ids }: Targets, pointer: string): Promise<void> => {
+  const type = typeOf(relation);
+  if (type === 'policies') return checkPolicies(set, ids, pointer);
+  const found: { id: string; organization: string }[] =
+    type === 'workspaces' ? await getWorkspaces(ids) : await getProjects(ids);
+  const there = new Set(found.filter((one) => one.organization === set.organization).map(({ id }) => id));
+  const missing = ids.find((id) => !there.has(id));
+  if (missing !== undefined) {
+    throw unprocessable(
+      pointer,
+      `${relation}: there is no ${missing.slice(0, 100)} in organization ${set.organization}`,
+    );
+  }
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewPolicySet = async (request: ApiRequest, organization: string) => {
+  const { attributes, relationships: given } = readData(
+    request,
+    { ...settings, name: policyName, kind },
+    relationships,
+  );
+  checkProvided(attributes, attributes.kind);
+  const wanted = { ...defaults, ...settingsOf(attributes), name: attributes.name, kind: attributes.kind, organization };
+  const targets = relations.flatMap((relation): Targets[] => {
+    const ids = given[relation]?.data.map(({ id }) => id);
+    return ids ? [{ relation, ids: [...new Set(ids)] }] : [];
+  });
+  for (const target of targets) {
+    await checkTargets(wanted as unknown as PolicySet, target, `/data/relationships/${target.relation}`);
+  }
+  return { wanted, targets };
+};
+
+/** Sent back as they are they may come along. @throws {ApiError} 422 */
+const checkRelated = (set: PolicySet, given: Partial<Record<Relation, { data: { id: string }[] }>>): void => {
+  for (const relation of relations) {
+    const ids = given[relation]?.data.map(({ id }) => id);
+    const current: ReadonlySet<string> = set[related[relation]] ?? new Set();
+    if (!ids || (ids.every((id) => current.has(id)) && new Set(ids).size === current.size)) continue;
+    throw unprocessable(
+      `/data/relationships/${relation}`,
+      `${relation}: are added with POST and taken out with DELETE policy-sets/${set.id}/relationships/${relation}`,
+    );
+  }
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readPolicySetChange = (request: ApiRequest, set: PolicySet): Partial<PolicySetSettings> => {
+  const ofKind = v.optional(v.literal(set.kind, `is ${set.kind} for good; make another policy set`));
+  const entries = { ...settings, name: v.optional(policyName), kind: ofKind };
+  const { attributes, relationships: given } = readData(request, entries, relationships);
+  checkProvided(attributes, set.kind);
+  checkRelated(set, given);
+  return settingsOf(attributes);
+};
+
+/** The ids in a body that relates a set to something, or no more. @throws {ApiError} 400 or 422 */
+export const readRelated = async (request: ApiRequest, set: PolicySet, relation: Relation, adds: boolean) => {
+  const read =
+    relation === 'policies'
+      ? readPolicies(request)
+      : check(toMany(typeOf(relation), mostRelated[related[relation]]), request.json() ?? {}).data.map(({ id }) => id);
+  const ids = [...new Set(read)];
+  if (adds) await checkTargets(set, { relation, ids }, '/data');
+  return ids;
+};

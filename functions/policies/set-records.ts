@@ -1,0 +1,216 @@
+import type { PolicyKind } from '../run/policies.ts';
+import { asEdit, type Edited, type Editor } from '../store/edits.ts';
+import { newId } from '../store/id.ts';
+import { type Key, keys, type PolicyScope } from '../store/keys.ts';
+import { batchGet, create, get, queryAll, remove, update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+import { claimUnique, releaseUnique } from '../store/unique-names.ts';
+import type { Workspace } from '../workspaces/records.ts';
+import { notePolicySets } from './records.ts';
+
+/**
+ * Policy sets. The set's own item says to what it applies. Beside an organization, a project and a workspace lie the ids
+ * of sets that may apply there, which only tell where to look: they are written before the item and stay when a set is
+ * withdrawn, since a run that overlooks a policy would be worse than one that reads a set in vain.
+ */
+export interface PolicySet extends Edited {
+  id: string;
+  organization: string;
+  name: string;
+  description: string | null;
+  kind: PolicyKind;
+  /** Applies to every workspace of the organization. */
+  global: boolean;
+  /** Failures of its mandatory policies may be overridden; for kind `opa`. */
+  overridable: boolean;
+  /** Of the engine that it was written for, e.g. `0.44.0`; null: any. */
+  policyToolVersion: string | null;
+  /** Folder of the archive that its policies are in; empty: the archive itself. */
+  policiesPath: string | null;
+  createdAt: string;
+  updatedAt: string;
+  workspaceIds?: Set<string>;
+  projectIds?: Set<string>;
+  workspaceExclusionIds?: Set<string>;
+  projectExclusionIds?: Set<string>;
+  /** Its policies when they are managed one by one. */
+  policyIds?: Set<string>;
+  /** The newest version, whatever became of it. */
+  newestVersionId?: string;
+  /** The newest version that can be evaluated, and when it was created. */
+  currentVersionId?: string;
+  currentVersionAt?: string;
+  /** How many policies that one has. */
+  currentPolicyCount?: number;
+  deletedAt?: string;
+}
+
+/** Most a set may have of each: its item holds their ids. */
+export const mostRelated = {
+  workspaceIds: 1000,
+  projectIds: 500,
+  workspaceExclusionIds: 1000,
+  projectExclusionIds: 500,
+  policyIds: 200,
+} as const;
+export type Related = keyof typeof mostRelated;
+
+export type PolicySetSettings = Pick<
+  PolicySet,
+  'name' | 'description' | 'global' | 'overridable' | 'policyToolVersion' | 'policiesPath'
+>;
+
+const alive = 'attribute_exists(pk) AND attribute_not_exists(deletedAt)';
+const living = (set: PolicySet | undefined): PolicySet | undefined => (set?.deletedAt ? undefined : set);
+
+export const getPolicySet = async (id: string): Promise<PolicySet | undefined> =>
+  living(await get<PolicySet>(keys.policySet(id)));
+
+/** In the order of the ids; missing ones are left out. */
+export const getPolicySets = async (ids: string[]): Promise<PolicySet[]> => {
+  const found: PolicySet[] = [];
+  for (let i = 0; i < ids.length; i += 100) {
+    found.push(...(await batchGet<PolicySet & Key>(ids.slice(i, i + 100).map(keys.policySet))).filter(living));
+  }
+  return found;
+};
+
+/** One write, which may be repeated. */
+const point = (scope: PolicyScope, setId: string) =>
+  update(keys.policySetsOf(scope), { add: { ids: new Set([setId]) } });
+
+const unpoint = (scope: PolicyScope, setId: string) =>
+  update(keys.policySetsOf(scope), { delete: { ids: new Set([setId]) }, condition: 'attribute_exists(pk)' });
+
+const claimName = ({ organization, name, id }: PolicySet): Promise<boolean> =>
+  claimUnique(
+    keys.policySetName(organization, name),
+    id,
+    async (holder) => (await getPolicySet(holder))?.name === name,
+  );
+
+const releaseName = ({ organization, name, id }: PolicySet): Promise<boolean> =>
+  releaseUnique(keys.policySetName(organization, name), id);
+
+/** Undefined when the organization has a set of that name. */
+export const createPolicySet = async (
+  given: PolicySetSettings & Pick<PolicySet, 'organization' | 'kind'>,
+): Promise<PolicySet | undefined> => {
+  const at = now();
+  const set: PolicySet = { ...given, id: newId('polset'), createdAt: at, updatedAt: at };
+  if (!(await claimName(set))) return undefined;
+  if (set.global) await point({ organization: set.organization }, set.id);
+  await create({ ...keys.policySet(set.id), ...set });
+  return set;
+};
+
+/** Undefined when the name is taken, the set is gone, or is not as the editor has seen it. */
+export const updatePolicySet = async (
+  set: PolicySet,
+  change: Partial<PolicySetSettings>,
+  editor: Editor,
+): Promise<PolicySet | undefined> => {
+  const next = { ...set, ...change };
+  const renamed = next.name !== set.name;
+  if (renamed && !(await claimName(next))) return undefined;
+  if (next.global) await point({ organization: set.organization }, set.id);
+  const edit = asEdit({ set: { ...change, updatedAt: now() }, condition: alive }, editor);
+  const updated = await update<PolicySet>(keys.policySet(set.id), edit);
+  if (renamed) await releaseName(updated ? set : next);
+  return updated;
+};
+
+const inParts = async <T>(items: T[], work: (item: T) => Promise<unknown>): Promise<void> => {
+  for (let i = 0; i < items.length; i += 25) await Promise.all(items.slice(i, i + 25).map(work));
+};
+
+const scopeOf = (related: Related, id: string): PolicyScope | undefined => {
+  if (related === 'policyIds') return undefined;
+  return related.startsWith('workspace') ? { workspace: id } : { project: id };
+};
+
+/** Undefined when the set is gone or would have too many. 1 write, and 1 for each. */
+export const relate = async (set: PolicySet, to: Related, ids: string[]): Promise<PolicySet | undefined> => {
+  if (ids.length === 0) return set;
+  await inParts(ids, (id) => {
+    const scope = scopeOf(to, id);
+    return scope ? point(scope, set.id) : notePolicySets(id, set.id, true);
+  });
+  return update<PolicySet>(keys.policySet(set.id), {
+    set: { updatedAt: now() },
+    add: { [to]: new Set(ids) },
+    condition: `${alive} AND (attribute_not_exists(${to}) OR size(${to}) <= :room)`,
+    values: { ':room': mostRelated[to] - ids.length },
+  });
+};
+
+const removeIds = (setId: string, from: Related, ids: string[]) =>
+  update<PolicySet>(keys.policySet(setId), {
+    set: { updatedAt: now() },
+    delete: { [from]: new Set(ids) },
+    condition: 'attribute_exists(pk)',
+  });
+
+export const unrelate = async (set: Pick<PolicySet, 'id'>, from: Related, ids: string[]): Promise<void> => {
+  if (ids.length === 0) return;
+  await removeIds(set.id, from, ids);
+  if (from === 'policyIds') await inParts(ids, (id) => notePolicySets(id, set.id, false));
+};
+
+/** Deletes it with its parameters; a run that was created keeps what it has to pass. */
+export const deletePolicySet = async (set: PolicySet): Promise<void> => {
+  const key = keys.policySet(set.id);
+  await update(key, { set: { deletedAt: now() }, condition: 'attribute_exists(pk)' });
+  const related = Object.keys(mostRelated) as Related[];
+  for (const to of related) {
+    await inParts([...(set[to] ?? [])], (id) => {
+      const scope = scopeOf(to, id);
+      return scope ? unpoint(scope, set.id) : notePolicySets(id, set.id, false);
+    });
+  }
+  await unpoint({ organization: set.organization }, set.id);
+  await releaseName(set);
+  const rest = await queryAll<Key>({ pk: key.pk, prefix: 'V' });
+  await inParts(rest, ({ pk, sk }) => remove({ pk, sk }));
+  await remove(key);
+};
+
+/** Ids in the order of names. */
+export const listPolicySetNames = async (organization: string): Promise<{ id: string; name: string }[]> => {
+  const { pk } = keys.organization(organization);
+  const found = await queryAll<{ sk: string; holder: string }>({ pk, prefix: 'POLSET#' });
+  return found.map(({ sk, holder }) => ({ id: holder, name: sk.slice('POLSET#'.length) }));
+};
+
+type Home = Pick<Workspace, 'id' | 'organization' | 'projectId'>;
+
+/** The nearer word counts: that of the workspace before that of its project before that for all. */
+const appliesTo = (set: PolicySet, { id, organization, projectId }: Home): boolean => {
+  if (set.organization !== organization || set.workspaceExclusionIds?.has(id)) return false;
+  if (set.workspaceIds?.has(id)) return true;
+  if (set.projectExclusionIds?.has(projectId)) return false;
+  return set.global || (set.projectIds?.has(projectId) ?? false);
+};
+
+/** The sets that apply to a workspace, in the order of names. 1 request, and 1 more when there may be any. */
+export const policySetsOf = async (workspace: Home): Promise<PolicySet[]> => {
+  const { id, organization, projectId } = workspace;
+  const scopes: PolicyScope[] = [{ organization }, { project: projectId }, { workspace: id }];
+  const pointers = await batchGet<Key & { ids?: Set<string> }>(scopes.map(keys.policySetsOf));
+  const ids = new Set(pointers.flatMap((pointer) => [...(pointer.ids ?? [])]));
+  const sets = await getPolicySets([...ids]);
+  return sets.filter((set) => appliesTo(set, workspace)).sort((a, b) => (a.name < b.name ? -1 : 1));
+};
+
+/** A workspace or project that is deleted leaves the sets that speak of it. */
+export const leavePolicySets = async (scope: { project: string } | { workspace: string }): Promise<void> => {
+  const pointer = await get<{ ids?: Set<string> }>(keys.policySetsOf(scope));
+  if (!pointer) return;
+  const [kind, id] =
+    'project' in scope ? (['project', scope.project] as const) : (['workspace', scope.workspace] as const);
+  await inParts([...(pointer.ids ?? [])], async (setId) => {
+    await removeIds(setId, `${kind}Ids`, [id]);
+    await removeIds(setId, `${kind}ExclusionIds`, [id]);
+  });
+  await remove(keys.policySetsOf(scope));
+};

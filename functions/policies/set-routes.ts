@@ -1,0 +1,166 @@
+import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
+import { notFound, unprocessable } from '../api/errors.ts';
+import { type InOrganization, organization, policySet } from '../api/finders.ts';
+import { checkSeen, editorOf, tagged } from '../api/guard.ts';
+import { includes } from '../api/include.ts';
+import { list, pageOf, slice } from '../api/pagination.ts';
+import { projectDocuments, workspaceDocuments } from '../api/permissions/shown.ts';
+import { type Context, type Route, route, type Subject } from '../api/route.ts';
+import { getProjects } from '../projects/records.ts';
+import { getWorkspaces } from '../workspaces/records.ts';
+import { policyDocument, policySetDocument, policySetVersionDocument } from './document.ts';
+import { getPolicies } from './records.ts';
+import { searched } from './routes.ts';
+import {
+  type Relation,
+  readNewPolicySet,
+  readPolicySetChange,
+  readRelated,
+  related,
+  relations,
+  type Targets,
+} from './set-input.ts';
+import {
+  createPolicySet,
+  deletePolicySet,
+  getPolicySet,
+  getPolicySets,
+  listPolicySetNames,
+  mostRelated,
+  type PolicySet,
+  relate,
+  unrelate,
+  updatePolicySet,
+} from './set-records.ts';
+import { getPolicySetVersion } from './set-version-records.ts';
+
+/** Policy sets: what they are, and to what they apply (HCP API: policy sets). */
+
+const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
+
+const add = async (set: PolicySet, { relation, ids }: Targets, pointer: string): Promise<PolicySet> => {
+  const changed = await relate(set, related[relation], ids);
+  if (changed) return changed;
+  throw unprocessable(pointer, `${relation}: a policy set has at most ${mostRelated[related[relation]]}`);
+};
+
+const create = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
+  const { wanted, targets } = await readNewPolicySet(request, subject.organization);
+  let set = await createPolicySet(wanted);
+  if (!set) throw taken();
+  for (const target of targets) set = await add(set, target, `/data/relationships/${target.relation}`);
+  return created(policySetDocument(set));
+};
+
+const update = async (context: Context<PolicySet>): Promise<Answer> => {
+  const { request, subject } = context;
+  const change = readPolicySetChange(request, subject);
+  const updated = await updatePolicySet(subject, change, await editorOf(context, subject, 'policy set'));
+  if (updated) return tagged(ok(policySetDocument(updated)), updated);
+  const found = await getPolicySet(subject.id);
+  if (!found) throw notFound('The policy set was deleted meanwhile.');
+  await checkSeen(request, found, 'policy set');
+  throw taken();
+};
+
+/** Doing it again changes nothing. */
+const change = (relation: Relation, adds: boolean) => async (context: Context<PolicySet>) => {
+  const { request, subject } = context;
+  const ids = await readRelated(request, subject, relation, adds);
+  if (adds) await add(subject, { relation, ids }, '/data');
+  else await unrelate(subject, related[relation], ids);
+  return noContent();
+};
+
+const knownIncludes = [
+  'policies',
+  'workspaces',
+  'projects',
+  'current_version',
+  'newest_version',
+  'workspace_exclusions',
+  'project_exclusions',
+] as const;
+/** More than that many do not come along. */
+const mostIncluded = 100;
+
+const included = async (
+  { request, principal }: Context<Subject>,
+  sets: PolicySet[],
+): Promise<Resource[] | undefined> => {
+  const include = includes(request, knownIncludes);
+  if (include.size === 0) return undefined;
+  const some = (
+    name: (typeof knownIncludes)[number],
+    of: (set: PolicySet) => Iterable<string | undefined>,
+  ): string[] =>
+    include.has(name) ? [...new Set(sets.flatMap((set) => [...of(set)]))].filter((id) => id !== undefined) : [];
+  const distinct = (...of: string[][]): string[] => [...new Set(of.flat())].slice(0, mostIncluded);
+  const [policies, workspaces, projects, versions] = await Promise.all([
+    getPolicies(distinct(some('policies', (set) => set.policyIds ?? []))),
+    getWorkspaces(
+      distinct(
+        some('workspaces', (set) => set.workspaceIds ?? []),
+        some('workspace_exclusions', (set) => set.workspaceExclusionIds ?? []),
+      ),
+    ),
+    getProjects(
+      distinct(
+        some('projects', (set) => set.projectIds ?? []),
+        some('project_exclusions', (set) => set.projectExclusionIds ?? []),
+      ),
+    ),
+    Promise.all(
+      distinct(
+        some('current_version', (set) => [set.currentVersionId]),
+        some('newest_version', (set) => [set.newestVersionId]),
+      ).map(getPolicySetVersion),
+    ),
+  ]);
+  return [
+    ...policies.map(policyDocument),
+    ...(await workspaceDocuments(principal, workspaces)),
+    ...(await projectDocuments(principal, projects)),
+    ...versions.flatMap((one) => (one ? [policySetVersionDocument(one)] : [])),
+  ];
+};
+
+const read = async (context: Context<PolicySet>): Promise<Answer> =>
+  tagged(ok(policySetDocument(context.subject), await included(context, [context.subject])), context.subject);
+
+/** By the names alone, unless a filter asks for what only the sets know. */
+const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { request, subject } = context;
+  const all = searched(request, await listPolicySetNames(subject.organization)).map(({ id }) => id);
+  const wanted = pageOf(request);
+  const kind = request.query.get('filter[kind]') || null;
+  const versioned = request.query.get('filter[versioned]') || null;
+  const filtered = kind !== null || versioned !== null;
+  const fitting = filtered
+    ? (await getPolicySets(all)).filter(
+        (set) =>
+          (kind === null || set.kind === kind) &&
+          (versioned === null || (set.newestVersionId !== undefined) === (versioned === 'true')),
+      )
+    : [];
+  const shown = filtered ? slice(fitting, wanted) : await getPolicySets(slice(all, wanted));
+  const total = filtered ? fitting.length : all.length;
+  return list(request, wanted, total, shown.map(policySetDocument), await included(context, shown));
+};
+
+const base = '/policy-sets/{policySet}';
+
+export const policySetRoutes: Route[] = [
+  route('GET', '/organizations/{organization}/policy-sets', 'policy:read', organization, listOfOrganization),
+  route('POST', '/organizations/{organization}/policy-sets', 'policy:write', organization, create),
+  route('GET', base, 'policy:read', policySet, read),
+  route('PATCH', base, 'policy:write', policySet, update),
+  route('DELETE', base, 'policy:write', policySet, async ({ subject }) => {
+    await deletePolicySet(subject);
+    return noContent();
+  }),
+  ...relations.flatMap((relation): Route[] => [
+    route('POST', `${base}/relationships/${relation}`, 'policy:write', policySet, change(relation, true)),
+    route('DELETE', `${base}/relationships/${relation}`, 'policy:write', policySet, change(relation, false)),
+  ]),
+];

@@ -1,0 +1,151 @@
+import { getObject, getObjectUpTo, presignUpload, putObject } from '../store/bucket.ts';
+import { hashSecret as digestOf, newId } from '../store/id.ts';
+import { type Key, keys, objects } from '../store/keys.ts';
+import { batchGet, create, get, queryAll, update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+import { archiveLimits, readArchive } from './engine/archive.ts';
+import { type Bundle, bundleOf } from './engine/bundle.ts';
+import { PolicySetError } from './engine/policy-blocks.ts';
+import { getPolicySet, type PolicySet } from './set-records.ts';
+
+/** Versions of a policy set: an archive each, uploaded straight to the bucket (HCP API: policy set versions). */
+export interface PolicySetVersion {
+  id: string;
+  policySetId: string;
+  organization: string;
+  status: 'pending' | 'ready' | 'errored';
+  statusTimestamps: Record<string, string>;
+  createdAt: string;
+  updatedAt: string;
+  /** What the archive comes to, once it is ready; what is uploaded later does not count. */
+  bundleKey?: string;
+  policyCount?: number;
+  /** For people, when `status` is errored. */
+  errorMessage?: string;
+}
+
+/** How long an upload URL is good for, in seconds. */
+const uploadSeconds = 3600;
+
+const uploadName = (id: string): string => `${id}.tar.gz`;
+
+/** Takes any content; what counts is what is read when it is accepted. */
+export const policyUploadUrl = ({ id }: PolicySetVersion): Promise<string> =>
+  presignUpload(uploadName(id), uploadSeconds);
+
+/** Undefined when the set is gone. */
+export const createPolicySetVersion = async (set: PolicySet): Promise<PolicySetVersion | undefined> => {
+  const createdAt = now();
+  const version: PolicySetVersion = {
+    id: newId('polsetver'),
+    policySetId: set.id,
+    organization: set.organization,
+    status: 'pending',
+    statusTimestamps: { 'pending-at': createdAt },
+    createdAt,
+    updatedAt: createdAt,
+  };
+  await create({ ...keys.policySetVersion(version.id), ...version });
+  await create({ ...keys.versionOfPolicySet(set.id, createdAt, version.id), policySetVersionId: version.id });
+  const noted = await update<PolicySet>(keys.policySet(set.id), {
+    set: { newestVersionId: version.id, updatedAt: createdAt },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+  });
+  return noted && version;
+};
+
+export const getPolicySetVersion = (id: string): Promise<PolicySetVersion | undefined> =>
+  get<PolicySetVersion>(keys.policySetVersion(id));
+
+/** The newest first. Reads the pointers of all, and the versions of the page. */
+export const listPolicySetVersions = async (
+  setId: string,
+  { page, size }: { page: number; size: number },
+): Promise<{ items: PolicySetVersion[]; total: number }> => {
+  const pointers = await queryAll<Key & { policySetVersionId: string }>({
+    pk: keys.policySet(setId).pk,
+    prefix: 'VERSION#',
+    reverse: true,
+  });
+  const shown = pointers.slice((page - 1) * size, page * size);
+  const items = await batchGet<PolicySetVersion & Key>(
+    shown.map(({ policySetVersionId }) => keys.policySetVersion(policySetVersionId)),
+  );
+  return { items, total: pointers.length };
+};
+
+type Ingested = Pick<PolicySetVersion, 'status' | 'bundleKey' | 'policyCount' | 'errorMessage'>;
+
+const ingest = async (version: PolicySetVersion, set: PolicySet): Promise<Ingested | undefined> => {
+  const most = archiveLimits.packedBytes;
+  const archive = await getObjectUpTo(objects.upload(uploadName(version.id)), most);
+  if (archive === undefined) return undefined;
+  try {
+    if (typeof archive === 'number') {
+      throw new PolicySetError(`The archive has ${archive} bytes; at most ${most} are allowed. Pack policies only.`);
+    }
+    const root = set.policiesPath ?? '';
+    const bundle = bundleOf(await readArchive(archive, root), set.kind, root);
+    const content = JSON.stringify(bundle);
+    const bundleKey = objects.policyBundle(version.id, digestOf(content));
+    await putObject(bundleKey, content, 'application/json');
+    return { status: 'ready', bundleKey, policyCount: bundle.policies.length };
+  } catch (error) {
+    if (error instanceof PolicySetError) return { status: 'errored', errorMessage: error.message };
+    throw error;
+  }
+};
+
+/** The set goes by it from now on, unless it has a newer one. May be repeated. */
+const makeCurrent = (version: PolicySetVersion): Promise<PolicySet | undefined> =>
+  update<PolicySet>(keys.policySet(version.policySetId), {
+    set: {
+      currentVersionId: version.id,
+      currentVersionAt: version.createdAt,
+      currentPolicyCount: version.policyCount,
+    },
+    condition:
+      'attribute_exists(pk) AND attribute_not_exists(deletedAt) AND (attribute_not_exists(currentVersionAt) OR currentVersionAt <= :at)',
+    values: { ':at': version.createdAt },
+  });
+
+/**
+ * Looks whether the upload has come, and if so reads it and settles the status. S3 tells nobody at once, and clients wait
+ * for it. One request to S3 while pending, none after.
+ */
+export const checkPolicyUpload = async (version: PolicySetVersion): Promise<PolicySetVersion> => {
+  const set = version.status === 'pending' ? await getPolicySet(version.policySetId) : undefined;
+  const ingested = set && (await ingest(version, set));
+  if (!ingested) return version;
+  const at = now();
+  const updated =
+    (await update<PolicySetVersion>(keys.policySetVersion(version.id), {
+      set: {
+        ...ingested,
+        updatedAt: at,
+        'statusTimestamps.ingressing-at': at,
+        [`statusTimestamps.${ingested.status}-at`]: at,
+      },
+      condition: '#status = :pending',
+      values: { ':pending': 'pending' },
+    })) ?? (await getPolicySetVersion(version.id));
+  if (updated?.status === 'ready') await makeCurrent(updated);
+  return updated ?? version;
+};
+
+/** The set with what was uploaded to it last, should nobody have looked yet, or have died while looking. */
+export const withNewestVersion = async (set: PolicySet): Promise<PolicySet> => {
+  if (!set.newestVersionId || set.newestVersionId === set.currentVersionId) return set;
+  const newest = await getPolicySetVersion(set.newestVersionId);
+  if (!newest || newest.status === 'errored') return set;
+  const checked = await checkPolicyUpload(newest);
+  if (checked.status !== 'ready') return set;
+  return (await makeCurrent(checked)) ?? (await getPolicySet(set.id)) ?? set;
+};
+
+/** @throws {Error} when the object is gone */
+export const readBundle = async (bundleKey: string): Promise<Bundle> => {
+  const content = await getObject(bundleKey);
+  if (!content) throw new Error(`the policies ${bundleKey} are missing`);
+  return JSON.parse(content.toString('utf8')) as Bundle;
+};

@@ -1,0 +1,103 @@
+import { type Answer, created, noContent, ok } from '../api/answer.ts';
+import { conflict, notFound, unprocessable } from '../api/errors.ts';
+import { policySet, policySetVersion } from '../api/finders.ts';
+import { tagged, versionGuard } from '../api/guard.ts';
+import { list, pageOf, slice } from '../api/pagination.ts';
+import { type Context, type Route, route } from '../api/route.ts';
+import {
+  createVariable,
+  deleteVariable,
+  getVariable,
+  listVariables,
+  updateVariable,
+  type Variable,
+} from '../variables/records.ts';
+import { parameterDocument, policySetVersionDocument } from './document.ts';
+import { readNewParameter, readParameterChange } from './input.ts';
+import type { PolicySet } from './set-records.ts';
+import {
+  checkPolicyUpload,
+  createPolicySetVersion,
+  listPolicySetVersions,
+  type PolicySetVersion,
+  policyUploadUrl,
+} from './set-version-records.ts';
+
+/** What is in a policy set: its versions, each an archive, and its parameters. */
+
+const createVersion = async ({ subject }: Context<PolicySet>): Promise<Answer> => {
+  if (subject.policyIds?.size) {
+    throw conflict(
+      `Policy set ${subject.name} has policies that are managed one by one. Take them out of it before you upload versions.`,
+    );
+  }
+  const version = await createPolicySetVersion(subject);
+  if (!version) throw notFound('The policy set was deleted meanwhile.');
+  const uploadUrl = await policyUploadUrl(version);
+  return created(policySetVersionDocument(version, uploadUrl));
+};
+
+/** Clients wait here for their upload. */
+const readVersion = async ({ subject }: Context<PolicySetVersion>): Promise<Answer> =>
+  ok(policySetVersionDocument(await checkPolicyUpload(subject)));
+
+const listVersions = async ({ request, subject }: Context<PolicySet>): Promise<Answer> => {
+  const page = pageOf(request);
+  const { items, total } = await listPolicySetVersions(subject.id, page);
+  const data = items.map((version) => policySetVersionDocument(version));
+  return list(request, page, total, data);
+};
+
+const taken = () => unprocessable('/data/attributes/key', 'Key has already been taken');
+const mostParameters = 100;
+
+const createParameter = async ({ request, subject }: Context<PolicySet>): Promise<Answer> => {
+  const given = readNewParameter(request);
+  if ((await listVariables(subject.id)).length >= mostParameters) {
+    throw unprocessable('/data', `a policy set has at most ${mostParameters} parameters`);
+  }
+  const parameter = await createVariable(subject.id, given);
+  if (!parameter) throw taken();
+  return created(parameterDocument(parameter));
+};
+
+const find = async ({ request, subject }: Context<PolicySet>): Promise<Variable> => {
+  const parameter = await getVariable(subject.id, request.params.parameter ?? '');
+  if (!parameter) throw notFound(`There is no such parameter in policy set ${subject.name}.`);
+  return parameter;
+};
+
+const shown = (parameter: Variable): Answer => tagged(ok(parameterDocument(parameter)), parameter);
+
+const updateParameter = async (context: Context<PolicySet>): Promise<Answer> => {
+  const parameter = await find(context);
+  const change = (seen: Variable) => readParameterChange(context.request, seen);
+  const updated = await updateVariable(parameter, await versionGuard(context, parameter, 'parameter', change));
+  if (!updated) throw taken();
+  return shown(updated);
+};
+
+const byAge = (a: Variable, b: Variable): number => (a.createdAt < b.createdAt ? -1 : 1);
+
+const listParameters = async ({ request, subject }: Context<PolicySet>): Promise<Answer> => {
+  const all = (await listVariables(subject.id)).sort(byAge);
+  const page = pageOf(request);
+  return list(request, page, all.length, slice(all, page).map(parameterDocument));
+};
+
+const base = '/policy-sets/{policySet}';
+const parameters = `${base}/parameters` as const;
+
+export const policySetVersionRoutes: Route[] = [
+  route('GET', `${base}/versions`, 'policy:read', policySet, listVersions),
+  route('POST', `${base}/versions`, 'policy:write', policySet, createVersion),
+  route('GET', '/policy-set-versions/{policySetVersion}', 'policy:read', policySetVersion, readVersion),
+  route('GET', parameters, 'policy:read', policySet, listParameters),
+  route('POST', parameters, 'policy:write', policySet, createParameter),
+  route('GET', `${parameters}/{parameter}`, 'policy:read', policySet, async (context) => shown(await find(context))),
+  route('PATCH', `${parameters}/{parameter}`, 'policy:write', policySet, updateParameter),
+  route('DELETE', `${parameters}/{parameter}`, 'policy:write', policySet, async (context) => {
+    await deleteVariable(await find(context));
+    return noContent();
+  }),
+];

@@ -1,0 +1,81 @@
+import * as v from 'valibot';
+import { projectName } from '../api/names.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { readData, setting, text, toOne } from '../api/validation.ts';
+import { defaultAgentPool } from '../people/organizations/default-agent-pool.ts';
+import { getOrganization, type Organization } from '../people/organizations/records.ts';
+import { executionIn } from '../workspaces/execution-modes.ts';
+import { bindingOf, distinct, tagBindingList } from '../workspaces/input.ts';
+import { checkFollows, overwriteIn } from '../workspaces/setting-overwrites.ts';
+import type { Project } from './records.ts';
+
+/** What creating and changing a project may say (HCP API: projects). */
+
+const attributes = {
+  description: setting(text(256)),
+  'default-execution-mode': setting(v.picklist(['remote', 'local', 'agent'])),
+  'default-agent-pool-id': setting(text(100)),
+  'setting-overwrites': v.nullish(
+    v.strictObject({ 'default-execution-mode': v.nullish(v.boolean()), 'default-agent-pool': v.nullish(v.boolean()) }),
+  ),
+};
+
+const relationships = {
+  'tag-bindings': v.optional(v.object({ data: tagBindingList })),
+  'default-agent-pool': v.optional(toOne('agent-pools')),
+};
+
+type Given = ReturnType<typeof readChange>;
+
+const readChange = (request: ApiRequest) =>
+  readData(request, { ...attributes, name: v.optional(projectName) }, relationships);
+
+const inherited = (home: Organization | undefined) => {
+  const { executionMode: defaultExecutionMode, agentPoolId: defaultAgentPoolId } = executionIn(home);
+  return { inheritsExecutionMode: true, defaultExecutionMode, defaultAgentPoolId };
+};
+
+/** What is given, and what follows from it: a mode of its own, or the organization's. */
+const changeOf = async (
+  { attributes: given, relationships: related }: Given,
+  organization: string,
+  current: Partial<Project>,
+) => {
+  const change: Partial<Project> = {};
+  if (given.name !== undefined) change.name = given.name;
+  if (given.description !== undefined) change.description = given.description;
+  const mode = given['default-execution-mode'];
+  const overwrites = overwriteIn(given['setting-overwrites'], 'default-execution-mode', 'default-agent-pool');
+  const pool = given['default-agent-pool-id'] ?? related['default-agent-pool']?.data?.id;
+  if (overwrites === false || mode === null) {
+    const above = inherited(await getOrganization(organization));
+    if (overwrites === false) checkFollows('default-execution-mode', mode, above.defaultExecutionMode);
+    Object.assign(change, above);
+  } else if (mode !== undefined || overwrites || pool !== undefined || given['default-agent-pool-id'] === null) {
+    change.inheritsExecutionMode = false;
+    if (mode) change.defaultExecutionMode = mode;
+    change.defaultAgentPoolId = await defaultAgentPool({
+      organization,
+      mode: mode ?? current.defaultExecutionMode ?? 'remote',
+      given: pool ?? given['default-agent-pool-id'],
+      current: current.defaultAgentPoolId,
+      projectId: current.id,
+      pointer: '/data/attributes/default-agent-pool-id',
+    });
+  }
+  const tags = related['tag-bindings']?.data;
+  if (tags) change.tags = distinct(tags.map(bindingOf));
+  return change;
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readProjectChange = async (request: ApiRequest, project: Project): Promise<Partial<Project>> =>
+  changeOf(readChange(request), project.organization, project);
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewProject = async (request: ApiRequest, organization: string) => {
+  const given = readData(request, { ...attributes, name: projectName }, relationships);
+  const { name } = given.attributes;
+  const above = inherited(await getOrganization(organization));
+  return { description: null, ...above, ...(await changeOf(given, organization, above)), organization, name };
+};

@@ -1,0 +1,140 @@
+import { changingPool, leavePool, usePool } from '../agents/pool-uses.ts';
+import type { ProjectGrant, TeamAccess } from '../people/teams/access.ts';
+import { forgetGrants } from '../people/teams/grants.ts';
+import { leavePolicySets } from '../policies/set-records.ts';
+import { asEdit, type Edited, type Editor } from '../store/edits.ts';
+import { newId } from '../store/id.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { countNames, eachName, findNames, type NameCounts, type Names, pageOfNames } from '../store/name-index.ts';
+import type { Found, Paging } from '../store/scan.ts';
+import { batchGet, create, get, remove, update } from '../store/table.ts';
+import { deleteVariableSet, leaveVariableSets, listOwnVariableSets } from '../variables/set-records.ts';
+import type { Tag } from '../workspaces/names.ts';
+import type { ExecutionMode } from '../workspaces/records.ts';
+
+export interface Project extends Edited {
+  id: string;
+  organization: string;
+  name: string;
+  description: string | null;
+  createdAt: string;
+  /** What its workspaces run like unless they say otherwise; its own copy where it is the organization's. */
+  defaultExecutionMode?: ExecutionMode;
+  /** With execution mode `agent`, and then only. */
+  defaultAgentPoolId?: string | null;
+  /** Absent: it does. */
+  inheritsExecutionMode?: boolean;
+  /** By key, each once; its workspaces have them too. */
+  tags?: Tag[];
+  /** What teams may do with it and with its workspaces. */
+  teamAccess?: TeamAccess<ProjectGrant>;
+}
+
+export type ProjectSettings = Pick<
+  Project,
+  'name' | 'description' | 'defaultExecutionMode' | 'defaultAgentPoolId' | 'inheritsExecutionMode' | 'tags'
+>;
+
+export const getProject = (id: string): Promise<Project | undefined> => get<Project>(keys.project(id));
+
+/** In the order of the ids; missing ones are left out. */
+export const getProjects = async (ids: string[]): Promise<Project[]> => {
+  const found: Project[] = [];
+  for (let i = 0; i < ids.length; i += 100) {
+    found.push(...(await batchGet<Project & Key>(ids.slice(i, i + 100).map(keys.project))));
+  }
+  return found;
+};
+
+/** What the index of names has of a project. */
+export interface ProjectName extends Key {
+  projectId: string;
+  name: string;
+}
+
+const namesOf = (organization: string): Names => ({ pk: keys.organization(organization).pk, prefix: 'PROJECT#' });
+
+/** A name that a rename left behind is not its project's. */
+const named = async (entries: ProjectName[]): Promise<Project[]> => {
+  const names = new Map(entries.map(({ projectId, name }) => [projectId, name]));
+  return (await getProjects([...names.keys()])).filter(({ id, name }) => names.get(id) === name);
+};
+
+/** By name; those that there are. 1 read for each name, and the projects. */
+export const findProjects = async (organization: string, names: string[]): Promise<Project[]> =>
+  named(await batchGet<ProjectName>([...new Set(names)].map((name) => keys.projectName(organization, name))));
+
+/** In the order of names; whether it `fits` is asked of the name alone. Reads the page, or what was looked at for it. */
+export const listProjects = async (
+  organization: NameCounts & { name: string },
+  paging: Paging,
+  { descending, fits }: { descending?: boolean; fits?(name: string): boolean } = {},
+): Promise<Found<Project>> => {
+  const names = { ...namesOf(organization.name), descending };
+  if (!fits) {
+    const found = await pageOfNames<ProjectName>(organization, 'project', names, paging);
+    return { ...found, items: await named(found.items) };
+  }
+  const narrow = (entries: ProjectName[]) => entries.filter(({ name }) => fits(name));
+  return findNames(names, { narrow, records: named }, paging);
+};
+
+/** All of them, piece by piece. */
+export async function* eachProject(organization: string): AsyncGenerator<Project[]> {
+  for await (const entries of eachName<ProjectName>(namesOf(organization))) yield named(entries);
+}
+
+/** Undefined when the name is taken. A project whose creator died before it was there is completed. */
+export const addProject = async (project: Project): Promise<Project | undefined> => {
+  const name = keys.projectName(project.organization, project.name);
+  let { id } = project;
+  if (await create({ ...name, projectId: id, name: project.name })) {
+    await countNames(project.organization, 'project', 1);
+  } else {
+    const holder = await get<{ projectId: string }>(name);
+    id = holder?.projectId ?? id;
+  }
+  const added = { ...project, id };
+  if (project.defaultAgentPoolId) await usePool(project.defaultAgentPoolId, id);
+  return (await create({ ...keys.project(id), ...added })) ? added : undefined;
+};
+
+export const createProject = (given: ProjectSettings & Pick<Project, 'organization'>): Promise<Project | undefined> =>
+  addProject({ ...given, id: newId('prj'), createdAt: new Date().toISOString() });
+
+/**
+ * Undefined when the new name is taken, the project is gone, or is not as the editor has seen it.
+ * @param editor nobody, where the platform carries something over
+ */
+export const updateProject = async (
+  project: Project,
+  change: Partial<ProjectSettings>,
+  editor?: Editor,
+): Promise<Project | undefined> => {
+  const renamed = change.name !== undefined && change.name !== project.name;
+  if (renamed) {
+    const name = keys.projectName(project.organization, change.name as string);
+    if (!(await create({ ...name, projectId: project.id, name: change.name }))) return undefined;
+  }
+  const edit = asEdit({ set: change, condition: 'attribute_exists(pk)' }, editor);
+  const { defaultAgentPoolId: from } = project;
+  const to = 'defaultAgentPoolId' in change ? change.defaultAgentPoolId : from;
+  const updated = await changingPool(project.id, { from, to }, () => update<Project>(keys.project(project.id), edit));
+  if (renamed) {
+    await remove(keys.projectName(project.organization, updated ? project.name : (change.name as string)));
+    await countNames(project.organization, 'project', 0);
+  }
+  return updated;
+};
+
+/** With the variable sets it owns. */
+export const deleteProject = async (project: Project): Promise<void> => {
+  await leaveVariableSets('projectIds', project.id);
+  for (const set of await listOwnVariableSets(project.id)) await deleteVariableSet(set);
+  await leavePolicySets({ project: project.id });
+  await forgetGrants(project.teamAccess);
+  if (project.defaultAgentPoolId) await leavePool(project.defaultAgentPoolId, project.id);
+  await remove(keys.projectName(project.organization, project.name));
+  await countNames(project.organization, 'project', -1);
+  await remove(keys.project(project.id));
+};

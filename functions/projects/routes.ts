@@ -1,0 +1,175 @@
+import * as v from 'valibot';
+import { type Answer, created, many, noContent, ok, type Resource } from '../api/answer.ts';
+import { badRequest, conflict, forbidden, notFound, unprocessable } from '../api/errors.ts';
+import { type InOrganization, organization, project } from '../api/finders.ts';
+import { checkSeen, editorOf, tagged } from '../api/guard.ts';
+import { includes } from '../api/include.ts';
+import { list, pageOf, slice, totalOf } from '../api/pagination.ts';
+import { projectDocuments } from '../api/permissions/shown.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { type Context, type Route, route } from '../api/route.ts';
+import { check, identifier } from '../api/validation.ts';
+import { projectDocument } from '../people/organizations/document.ts';
+import { getOrganization } from '../people/organizations/records.ts';
+import type { Reach } from '../people/teams/grants.ts';
+import { settleAgentPool, withPool } from '../workspaces/agent-pool-input.ts';
+import { carryFromProject, executionIn } from '../workspaces/execution-modes.ts';
+import { hasWorkspacesIn } from '../workspaces/lists.ts';
+import { getWorkspaces, updateWorkspace, type Workspace, type WorkspaceChange } from '../workspaces/records.ts';
+import { readNewProject, readProjectChange } from './input.ts';
+import {
+  createProject,
+  deleteProject,
+  findProjects,
+  getProject,
+  getProjects,
+  listProjects,
+  type Project,
+  updateProject,
+} from './records.ts';
+import { effectiveBindings } from './tag-routes.ts';
+
+const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
+
+const mostNames = 100;
+
+const byName = (a: Project, b: Project): number => {
+  const [x, y] = [a.name.toLowerCase(), b.name.toLowerCase()];
+  return x < y ? -1 : x > y ? 1 : 0;
+};
+
+/** Of those that teams were given something on: few enough to be read. */
+const within = async ({ subject, principal }: Context<InOrganization>, reach: Reach): Promise<Project[]> => {
+  const found = await getProjects([...reach.projectIds]);
+  const granted = await principal.onProjects(subject.organization, found);
+  return found.filter(({ id }) => granted(id).has('project:read'));
+};
+
+const listAll = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { request, subject, principal } = context;
+  const page = pageOf(request);
+  const names = request.query
+    .get('filter[names]')
+    ?.split(',')
+    .map((name) => name.trim());
+  const search = (request.query.get('q') ?? '').toLowerCase();
+  const descending = request.query.get('sort') === '-name';
+  const fits = (name: string) => name.toLowerCase().includes(search);
+  const answer = async (projects: Project[], total: number) =>
+    list(request, page, total, ...withTags(request, projects, await projectDocuments(principal, projects)));
+  const answerAll = (projects: Project[]) => {
+    const sorted = projects.filter(({ name }) => fits(name)).sort(byName);
+    return answer(slice(descending ? sorted.reverse() : sorted, page), sorted.length);
+  };
+  if (names && names.length > mostNames) {
+    throw badRequest(`filter[names] may have at most ${mostNames} names.`, 'filter[names]');
+  }
+  const reach = await principal.reach(subject.organization, 'project:read');
+  if (reach) {
+    const seen = await within(context, reach);
+    return answerAll(names ? seen.filter(({ name }) => names.includes(name)) : seen);
+  }
+  if (names) return answerAll(await findProjects(subject.organization, names));
+  const { items, total, more } = await listProjects(subject.record, page, { descending, ...(search ? { fits } : {}) });
+  return answer(items, totalOf(page, total, more));
+};
+
+const create = async ({ request, subject, granted }: Context<InOrganization>): Promise<Answer> => {
+  const given = await readNewProject(request, subject.organization);
+  const made = await withPool(() => createProject(given));
+  if (!made) throw taken();
+  return created(projectDocument(made, granted));
+};
+
+/** Documents with the tags that they have, if those are to come along. */
+const withTags = (request: ApiRequest, projects: Project[], data: Resource[]): [Resource[], Resource[] | undefined] => {
+  if (!includes(request, ['effective_tag_bindings']).has('effective_tag_bindings')) return [data, undefined];
+  const tags = new Map(projects.map((one) => [one.id, effectiveBindings(one)]));
+  const related = data.map(({ relationships, ...document }) => {
+    const ids = (tags.get(document.id) ?? []).map(({ id }) => id);
+    return {
+      ...document,
+      relationships: { ...relationships, 'effective-tag-bindings': many('effective-tag-bindings', ids) },
+    };
+  });
+  return [related, data.flatMap(({ id }) => tags.get(id) ?? [])];
+};
+
+const read = async ({ request, subject, granted }: Context<Project>): Promise<Answer> => {
+  const [[document], included] = withTags(request, [subject], [projectDocument(subject, granted)]);
+  return tagged(ok(document as Resource, included), subject);
+};
+
+const update = async (context: Context<Project>): Promise<Answer> => {
+  const { request, subject } = context;
+  const change = await readProjectChange(request, subject);
+  const editor = await editorOf(context, subject, 'project');
+  if (Object.keys(change).length === 0) return read(context);
+  const updated = await withPool(() => updateProject(subject, change, editor));
+  if (!updated) {
+    const found = await getProject(subject.id);
+    if (!found) throw notFound('The project was deleted meanwhile.');
+    await checkSeen(request, found, 'project');
+    throw taken();
+  }
+  if (change.inheritsExecutionMode !== undefined) await carryFromProject(updated);
+  return read({ ...context, subject: updated });
+};
+
+const remove = async ({ subject }: Context<Project>): Promise<Answer> => {
+  const home = await getOrganization(subject.organization);
+  if (home?.defaultProjectId === subject.id) {
+    throw conflict(`Project ${subject.name} is the organization's default project and stays.`);
+  }
+  if (await hasWorkspacesIn(subject)) {
+    throw conflict(`Project ${subject.name} still has workspaces. Move or delete them first.`);
+  }
+  await deleteProject(subject);
+  return noContent();
+};
+
+const mostMoved = 100;
+const moved = v.object({
+  data: v.pipe(v.array(identifier('workspaces')), v.maxLength(mostMoved, `may have at most ${mostMoved} at once`)),
+});
+
+/** Moves all of them or, when one is not there or must stay, none. */
+const move = async ({ request, subject, principal }: Context<Project>): Promise<Answer> => {
+  const ids = [...new Set(check(moved, request.json() ?? {}).data.map(({ id }) => id))];
+  const found = new Map((await getWorkspaces(ids)).map((workspace) => [workspace.id, workspace]));
+  const granted = await principal.onWorkspaces(subject.organization, [...found.values()]);
+  const workspaces = ids.map((id, i): Workspace => {
+    const workspace = found.get(id);
+    if (workspace?.organization !== subject.organization || !granted(id).has('workspace:read')) {
+      throw unprocessable(`/data/${i}/id`, `id: ${subject.organization} has no workspace ${id}`);
+    }
+    if (workspace.projectId === subject.id || granted(id).has('workspace:move')) return workspace;
+    throw forbidden(
+      `Workspace ${workspace.name} may not be moved out of its project: it needs the permission workspace:move there.`,
+    );
+  });
+  const changes = workspaces.map(
+    (workspace): WorkspaceChange => ({
+      projectId: subject.id,
+      ...(workspace.inheritsExecutionMode ? executionIn(subject) : {}),
+    }),
+  );
+  await Promise.all(workspaces.map((workspace, i) => settleAgentPool(changes[i] as WorkspaceChange, workspace)));
+  for (const [i, workspace] of workspaces.entries()) {
+    const change = changes[i] as WorkspaceChange;
+    const updated = await withPool(() => updateWorkspace(workspace, change, { userId: principal.userId }));
+    if (typeof updated === 'string') {
+      throw conflict(`Workspace ${workspace.name} was changed by somebody else at the same moment. Try again.`);
+    }
+  }
+  return noContent();
+};
+
+export const projectRoutes: Route[] = [
+  route('GET', '/organizations/{organization}/projects', 'organization:read', organization, listAll),
+  route('POST', '/organizations/{organization}/projects', 'project:create', organization, create),
+  route('GET', '/projects/{project}', 'project:read', project, read),
+  route('PATCH', '/projects/{project}', 'project:update', project, update),
+  route('DELETE', '/projects/{project}', 'project:delete', project, remove),
+  route('POST', '/projects/{project}/relationships/workspaces', 'workspace:move', project, move),
+];

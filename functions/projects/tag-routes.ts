@@ -1,0 +1,75 @@
+import * as v from 'valibot';
+import { type Answer, noContent, type Resource } from '../api/answer.ts';
+import { notFound } from '../api/errors.ts';
+import { project } from '../api/finders.ts';
+import { wholeList } from '../api/pagination.ts';
+import { type Context, type Route, route } from '../api/route.ts';
+import { check } from '../api/validation.ts';
+import { tagBindingDocuments } from '../workspaces/document.ts';
+import { bindingOf, distinct, tagBindingList } from '../workspaces/input.ts';
+import type { Tag } from '../workspaces/names.ts';
+import { getProject, type Project, updateProject } from './records.ts';
+
+/** Tags of a project, which its workspaces have too. */
+
+const given = ({ request }: Context<Project>): Tag[] =>
+  check(v.object({ data: tagBindingList }), request.json() ?? {}).data.map(bindingOf);
+
+/** Nobody's tags get lost: what somebody else changed at the same moment is looked at again. */
+const write = async (
+  { subject, principal: { userId } }: Context<Project>,
+  tagsOf: (project: Project) => Tag[],
+): Promise<Project> => {
+  for (let project: Project | undefined = subject; project; project = await getProject(subject.id)) {
+    const editor = { userId, seen: project.edits ?? 0 };
+    const updated = await updateProject(project, { tags: distinct(tagsOf(project)) }, editor);
+    if (updated) return updated;
+  }
+  throw notFound('The project was deleted meanwhile.');
+};
+
+/** With those that it has. */
+const adding = (context: Context<Project>): Promise<Project> => {
+  const tags = given(context);
+  return write(context, (project) => [...(project.tags ?? []), ...tags]);
+};
+
+const list = async ({ request, subject }: Context<Project>): Promise<Answer> =>
+  wholeList(request, tagBindingDocuments(subject));
+
+/** Nothing is above a project that could have tags. */
+export const effectiveBindings = (project: Project): Resource[] =>
+  tagBindingDocuments(project).map(({ id, attributes: { key, value } }) => ({
+    id,
+    type: 'effective-tag-bindings',
+    attributes: { key, value },
+  }));
+
+const effective = async ({ request, subject }: Context<Project>): Promise<Answer> =>
+  wholeList(request, effectiveBindings(subject));
+
+const addAndList = async (context: Context<Project>): Promise<Answer> => {
+  return wholeList(context.request, tagBindingDocuments(await adding(context)));
+};
+
+const add = async (context: Context<Project>): Promise<Answer> => {
+  await adding(context);
+  return noContent();
+};
+
+const replace = async (context: Context<Project>): Promise<Answer> => {
+  const tags = given(context);
+  await write(context, () => tags);
+  return noContent();
+};
+
+const base = '/projects/{project}';
+
+export const projectTagRoutes: Route[] = [
+  route('GET', `${base}/tag-bindings`, 'project:read', project, list),
+  route('PATCH', `${base}/tag-bindings`, 'project:update', project, addAndList),
+  route('GET', `${base}/relationships/tag-bindings`, 'project:read', project, list),
+  route('POST', `${base}/relationships/tag-bindings`, 'project:update', project, add),
+  route('PATCH', `${base}/relationships/tag-bindings`, 'project:update', project, replace),
+  route('GET', `${base}/effective-tag-bindings`, 'project:read', project, effective),
+];

@@ -1,0 +1,97 @@
+import * as v from 'valibot';
+import type { ApiRequest } from '../api/request.ts';
+import { check, text } from '../api/validation.ts';
+import { reportedStatuses, tagLevels } from '../run/task-stages.ts';
+import { type GivenOutcome, mostOutcomes } from './outcomes.ts';
+import { maxMessage } from './results.ts';
+
+/** What a run task may say of its result (seeds/002: run task callback; api.md §5.3). */
+
+/** Becomes a link on the page, where anything but these could be a script. */
+const link = v.pipe(
+  text(500),
+  v.check((given) => {
+    const protocol = URL.canParse(given) ? new URL(given).protocol : '';
+    return protocol === 'https:' || protocol === 'http:';
+  }, 'must be an http or https URL'),
+);
+
+/** An empty string is none: the vendor's clients send one. */
+const optionalLink = v.nullish(v.union([v.literal(''), link], (issue) => issue.issues?.at(-1)?.message ?? 'is no URL'));
+
+const tag = v.object({
+  label: text(255),
+  level: v.nullish(v.picklist(tagLevels)),
+});
+
+const tags = v.pipe(
+  v.record(text(255), v.pipe(v.array(tag), v.maxLength(50, 'may have at most 50 tags'))),
+  v.check((given) => Object.keys(given).length <= 50, 'may have at most 50 names'),
+);
+
+const outcome = v.object({
+  type: v.literal('task-result-outcomes', 'must be "task-result-outcomes"'),
+  attributes: v.object({
+    'outcome-id': v.pipe(text(255), v.minLength(1, 'must not be empty')),
+    description: text(1000),
+    body: v.nullish(v.string()),
+    url: optionalLink,
+    tags: v.nullish(tags),
+  }),
+});
+
+const relationships = v.nullish(
+  v.object({
+    outcomes: v.nullish(
+      v.object({
+        data: v.nullish(
+          v.pipe(v.array(outcome), v.maxLength(mostOutcomes, `may have at most ${mostOutcomes} outcomes`)),
+        ),
+      }),
+    ),
+  }),
+);
+
+const body = v.object({
+  data: v.object({
+    type: v.literal('task-results', 'must be "task-results"'),
+    attributes: v.object({
+      status: v.picklist(reportedStatuses),
+      message: v.nullish(text(maxMessage)),
+      url: optionalLink,
+    }),
+    relationships,
+  }),
+  /** Where the vendor's page has it. */
+  relationships,
+});
+
+const outcomeOf = ({ attributes }: v.InferOutput<typeof outcome>): GivenOutcome => ({
+  outcomeId: attributes['outcome-id'],
+  description: attributes.description,
+  body: attributes.body || null,
+  url: attributes.url || null,
+  tags: Object.entries(attributes.tags ?? {}).map(([label, value]) => ({
+    label,
+    value: value.map((one) => ({ label: one.label, level: one.level ?? 'none' })),
+  })),
+});
+
+export interface Said {
+  status: (typeof reportedStatuses)[number];
+  message?: string;
+  url?: string;
+  outcomes: GivenOutcome[];
+}
+
+/** @throws {ApiError} 400 or 422 */
+export const readCallback = (request: ApiRequest): Said => {
+  const { data, relationships: beside } = check(body, request.json() ?? {});
+  const outcomes = (data.relationships ?? beside)?.outcomes?.data ?? [];
+  return {
+    status: data.attributes.status,
+    message: data.attributes.message ?? undefined,
+    url: data.attributes.url || undefined,
+    outcomes: outcomes.map(outcomeOf),
+  };
+};

@@ -1,0 +1,158 @@
+import * as v from 'valibot';
+import { unprocessable } from '../api/errors.ts';
+import { taskName } from '../api/names.ts';
+import { outboundUrl } from '../api/outbound-url.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { identifier, readData, setting, text, toOne } from '../api/validation.ts';
+import { askTask } from '../outbound/run-task.ts';
+import { verificationPayload } from '../run/task-payload.ts';
+import { enforcementLevels, type TaskStage, taskStages } from '../run/task-stages.ts';
+import { openHmacKey, type Task, type TaskValues } from './records.ts';
+import type { WorkspaceTaskSettings } from './workspace-tasks.ts';
+
+/** What creating and changing run tasks may say (HCP API: run tasks). */
+
+const stage = v.picklist(taskStages);
+/** Each once, in their order. */
+const anyStages = v.pipe(
+  v.array(stage),
+  v.transform((given): TaskStage[] => taskStages.filter((one) => given.includes(one))),
+);
+const stages = v.pipe(anyStages, v.minLength(1, 'must name at least one stage'));
+const enforcementLevel = v.picklist(enforcementLevels);
+
+const settings = {
+  description: setting(text(1000)),
+  enabled: setting(v.boolean()),
+  category: setting(v.literal('task', 'can only be "task"')),
+  'hmac-key': setting(text(1000)),
+  'global-configuration': setting(
+    v.object({
+      enabled: setting(v.boolean()),
+      stages: setting(anyStages),
+      'enforcement-level': setting(enforcementLevel),
+    }),
+  ),
+};
+
+/** There are no agents, so no task can be private. */
+const relationships = { 'agent-pool': v.optional(toOne('agent-pools')) };
+
+const checkNoAgents = (related: { 'agent-pool'?: { data: unknown } }): void => {
+  if (!related['agent-pool']?.data) return;
+  throw unprocessable('/data/relationships/agent-pool', 'The provided agent pool does not exist');
+};
+
+type Global = v.InferOutput<(typeof settings)['global-configuration']>;
+
+const noGlobal: Task['global'] = { enabled: false, stages: [], enforcementLevel: 'advisory' };
+
+const globalOf = (given: Global, before: Task['global']): Task['global'] => {
+  if (given === undefined) return before;
+  if (given === null) return noGlobal;
+  const enabled = given.enabled ?? before.enabled;
+  const chosen = given.stages ?? before.stages;
+  return {
+    enabled,
+    stages: enabled && chosen.length === 0 ? ['post_plan'] : chosen,
+    enforcementLevel: given['enforcement-level'] ?? before.enforcementLevel,
+  };
+};
+
+/** An empty key is none: clients send one to take it away. */
+const keyOf = (given: string | null | undefined): string | null | undefined => (given === '' ? null : given);
+
+const at = '/data/attributes';
+
+/**
+ * Asks whether the task answers, and takes our signature.
+ * @throws {ApiError} 422 that names the field
+ */
+const verify = async (
+  field: 'url' | 'hmac-key',
+  organization: string,
+  request: { url: string; hmacKey: string | undefined; baseUrl: string },
+): Promise<void> => {
+  const payload = verificationPayload(organization, request.baseUrl, new Date().toISOString());
+  const failure = await askTask({ ...request, payload });
+  if (!failure) return;
+  throw unprocessable(
+    `${at}/${field}`,
+    `${field}: the run task must answer a verification request with 200, but ${failure.reason}`,
+  );
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewTask = async (request: ApiRequest, organization: string): Promise<TaskValues> => {
+  const entries = { ...settings, name: taskName, url: outboundUrl };
+  const { attributes, relationships: related } = readData(request, entries, relationships);
+  checkNoAgents(related);
+  const hmacKey = keyOf(attributes['hmac-key']) ?? null;
+  await verify('url', organization, { url: attributes.url, hmacKey: hmacKey ?? undefined, baseUrl: request.baseUrl });
+  return {
+    name: attributes.name,
+    url: attributes.url,
+    description: attributes.description ?? null,
+    enabled: attributes.enabled ?? true,
+    global: globalOf(attributes['global-configuration'], noGlobal),
+    hmacKey,
+  };
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readTaskChange = async (request: ApiRequest, task: Task): Promise<Partial<TaskValues>> => {
+  const entries = { ...settings, name: v.optional(taskName), url: v.optional(outboundUrl) };
+  const { attributes, relationships: related } = readData(request, entries, relationships);
+  checkNoAgents(related);
+  const hmacKey = keyOf(attributes['hmac-key']);
+  const moved = attributes.url !== undefined && attributes.url !== task.url;
+  if (moved || hmacKey !== undefined) {
+    await verify(moved ? 'url' : 'hmac-key', task.organization, {
+      url: attributes.url ?? task.url,
+      hmacKey: hmacKey === undefined ? await openHmacKey(task) : (hmacKey ?? undefined),
+      baseUrl: request.baseUrl,
+    });
+  }
+  return {
+    ...(attributes.name === undefined ? {} : { name: attributes.name }),
+    ...(attributes.url === undefined ? {} : { url: attributes.url }),
+    ...(attributes.description === undefined ? {} : { description: attributes.description }),
+    ...(attributes.enabled === undefined ? {} : { enabled: attributes.enabled ?? true }),
+    ...(attributes['global-configuration'] === undefined
+      ? {}
+      : { global: globalOf(attributes['global-configuration'], task.global) }),
+    ...(hmacKey === undefined ? {} : { hmacKey }),
+  };
+};
+
+const workspaceSettings = {
+  'enforcement-level': setting(enforcementLevel),
+  stages: setting(stages),
+  /** The older spelling, of one. */
+  stage: setting(stage),
+};
+
+type GivenSettings = v.InferOutput<v.ObjectSchema<typeof workspaceSettings, undefined>>;
+
+const workspaceSettingsOf = (given: GivenSettings): Partial<WorkspaceTaskSettings> => ({
+  ...(given.stages || given.stage ? { stages: given.stages ?? [given.stage as TaskStage] } : {}),
+  ...(given['enforcement-level'] ? { enforcementLevel: given['enforcement-level'] } : {}),
+});
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewWorkspaceTask = (request: ApiRequest): { taskId: string; settings: WorkspaceTaskSettings } => {
+  const { attributes, relationships: related } = readData(
+    request,
+    { ...workspaceSettings, 'enforcement-level': enforcementLevel },
+    { task: v.object({ data: identifier('tasks') }) },
+  );
+  // A relationship that is missing altogether leaves an empty object.
+  const taskId = related.task?.data.id;
+  if (!taskId) throw unprocessable('/data/relationships/task', 'task: is missing');
+  const defaults: WorkspaceTaskSettings = { stages: ['post_plan'], enforcementLevel: 'advisory' };
+  return { taskId, settings: { ...defaults, ...workspaceSettingsOf(attributes) } };
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readWorkspaceTaskChange = (request: ApiRequest): Partial<WorkspaceTaskSettings> =>
+  workspaceSettingsOf(readData(request, workspaceSettings).attributes);

@@ -1,0 +1,141 @@
+import type { EnforcementLevel, TaskStage } from '../run/task-stages.ts';
+import { asEdit, type Edited, type Editor } from '../store/edits.ts';
+import { newId } from '../store/id.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { open, type SecretContext, seal } from '../store/secrets.ts';
+import { batchGet, type Change, create, get, put, queryAll, remove, update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+
+/** A run task of an organization: an outside system that runs ask for its verdict. */
+export interface Task extends Edited {
+  id: string;
+  organization: string;
+  name: string;
+  url: string;
+  description: string | null;
+  enabled: boolean;
+  /** Every workspace of the organization has it, while `enabled`. */
+  global: GlobalConfiguration;
+  /** What requests are signed with; sealed, and given to nobody. Absent: they are not signed. */
+  sealedKey?: Uint8Array;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface GlobalConfiguration {
+  enabled: boolean;
+  stages: TaskStage[];
+  enforcementLevel: EnforcementLevel;
+}
+
+export type TaskSettings = Pick<Task, 'name' | 'url' | 'description' | 'enabled' | 'global'>;
+/** `hmacKey`: null for none; undefined leaves it as it is. */
+export type TaskValues = TaskSettings & { hmacKey?: string | null };
+
+/** Most an organization may have, and may have as global ones: each run reads those. */
+export const mostTasks = 200;
+export const mostGlobalTasks = 50;
+
+interface Pointer extends Key {
+  taskId: string;
+}
+
+const contextOf = ({ organization, id }: Pick<Task, 'organization' | 'id'>): SecretContext => ({
+  organization,
+  task: id,
+});
+
+export const getTask = (id: string): Promise<Task | undefined> => get<Task>(keys.task(id));
+
+/** In the order of the ids; missing ones are left out. */
+export const getTasks = async (ids: string[]): Promise<Task[]> => {
+  const found: Task[] = [];
+  for (let i = 0; i < ids.length; i += 100) {
+    found.push(...(await batchGet<Task & Key>(ids.slice(i, i + 100).map(keys.task))));
+  }
+  return found;
+};
+
+/** In the order of names. */
+export const listTasks = async (organization: string): Promise<Task[]> => {
+  const names = await queryAll<Pointer>({ pk: keys.organization(organization).pk, prefix: 'TASKNAME#' });
+  const tasks = await getTasks(names.map(({ taskId }) => taskId));
+  return tasks.filter((task) => task.organization === organization);
+};
+
+/** How many tasks the organization has. */
+export const countTasks = async (organization: string): Promise<number> =>
+  (await queryAll<Pointer>({ pk: keys.organization(organization).pk, prefix: 'TASKNAME#' })).length;
+
+const globalTaskIds = async (organization: string): Promise<string[]> =>
+  (await queryAll<Pointer>({ pk: keys.organization(organization).pk, prefix: 'GLOBALTASK#' })).map(
+    ({ taskId }) => taskId,
+  );
+
+export const countGlobalTasks = async (organization: string): Promise<number> =>
+  (await globalTaskIds(organization)).length;
+
+/** Those that every workspace of the organization has. 1 query when there are none. */
+export const listGlobalTasks = async (organization: string): Promise<Task[]> =>
+  (await getTasks(await globalTaskIds(organization))).filter((task) => task.global.enabled);
+
+/** The key to sign with; undefined when there is none. 1 KMS request. */
+export const openHmacKey = async (task: Task): Promise<string | undefined> =>
+  task.sealedKey && open(task.sealedKey, contextOf(task));
+
+/** True when the task may bear the name: nobody does, or whoever claimed it died before the task was there. */
+const claimName = async ({ id, organization, name }: Task): Promise<boolean> => {
+  const key = keys.taskName(organization, name);
+  if (await create({ ...key, taskId: id })) return true;
+  const holder = await get<Pointer>(key);
+  if (!holder || holder.taskId === id) return holder !== undefined;
+  if ((await getTask(holder.taskId))?.name === name) return false;
+  return put({ ...key, taskId: id }, { condition: 'taskId = :holder', values: { ':holder': holder.taskId } });
+};
+
+const releaseName = ({ id, organization, name }: Task): Promise<boolean> =>
+  remove(keys.taskName(organization, name), { condition: 'taskId = :id', values: { ':id': id } });
+
+/** Undefined when the organization has a task of that name. 2 writes, 3 for a global one; 1 KMS request with a key. */
+export const createTask = async (
+  organization: string,
+  { hmacKey, ...settings }: TaskValues,
+): Promise<Task | undefined> => {
+  const at = now();
+  const task: Task = { ...settings, id: newId('task'), organization, createdAt: at, updatedAt: at };
+  if (!(await claimName(task))) return undefined;
+  if (hmacKey) task.sealedKey = await seal(hmacKey, contextOf(task));
+  // The pointer first: one that leads nowhere is harmless, a global task that no run finds is not.
+  if (task.global.enabled) await put({ ...keys.globalTask(organization, task.id), taskId: task.id });
+  await create({ ...keys.task(task.id), ...task });
+  return task;
+};
+
+/** Undefined when the name is taken, or the task gone. */
+export const updateTask = async (
+  task: Task,
+  { hmacKey, ...change }: Partial<TaskValues>,
+  editor: Editor,
+): Promise<Task | undefined> => {
+  const next: Task = { ...task, ...change };
+  const renamed = next.name !== task.name;
+  if (renamed && !(await claimName(next))) return undefined;
+  const pointer = keys.globalTask(task.organization, task.id);
+  if (next.global.enabled) await put({ ...pointer, taskId: task.id });
+  const wanted: Change = {
+    set: { ...change, updatedAt: now(), ...(hmacKey ? { sealedKey: await seal(hmacKey, contextOf(task)) } : {}) },
+    remove: hmacKey === null ? ['sealedKey'] : [],
+    condition: 'attribute_exists(pk)',
+  };
+  const updated = await update<Task>(keys.task(task.id), asEdit(wanted, editor));
+  if (updated && !updated.global.enabled) await remove(pointer);
+  if (renamed) await releaseName(updated ? task : next);
+  return updated;
+};
+
+/** Runs that were created keep asking it no more: their results are errored, and say why. May be repeated. */
+export const deleteTask = async (task: Task): Promise<void> => {
+  await remove(keys.task(task.id));
+  await remove(keys.globalTask(task.organization, task.id));
+  await releaseName(task);
+};

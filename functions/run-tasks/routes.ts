@@ -1,0 +1,197 @@
+import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
+import { type ApiError, conflict, notFound, unprocessable } from '../api/errors.ts';
+import { type InOrganization, organization, task, workspace } from '../api/finders.ts';
+import { checkSeen, editorOf, tagged } from '../api/guard.ts';
+import { includes } from '../api/include.ts';
+import { list, pageOf, slice } from '../api/pagination.ts';
+import { workspaceDocuments } from '../api/permissions/shown.ts';
+import { type Context, type Route, route, type Subject } from '../api/route.ts';
+import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
+import { taskDocument, workspaceTaskDocument } from './document.ts';
+import { readNewTask, readNewWorkspaceTask, readTaskChange, readWorkspaceTaskChange } from './input.ts';
+import {
+  countGlobalTasks,
+  countTasks,
+  createTask,
+  deleteTask,
+  getTask,
+  getTasks,
+  listTasks,
+  mostGlobalTasks,
+  mostTasks,
+  type Task,
+  updateTask,
+} from './records.ts';
+import {
+  createWorkspaceTask,
+  deleteWorkspaceTask,
+  getWorkspaceTask,
+  isTaskInUse,
+  listTaskWorkspaces,
+  listWorkspaceTasks,
+  mostWorkspaceTasks,
+  updateWorkspaceTask,
+  type WorkspaceTask,
+} from './workspace-tasks.ts';
+
+/** Run tasks of organizations, and of workspaces (HCP API: run tasks). */
+
+const knownIncludes = ['workspace_tasks', 'workspace_tasks.workspace'] as const;
+
+/** Documents of tasks, with what was asked to come along. */
+const documents = async (
+  { request, subject, principal }: Context<Subject>,
+  tasks: Task[],
+): Promise<{ data: Resource[]; included?: Resource[] }> => {
+  const include = includes(request, knownIncludes);
+  const uses = await Promise.all(
+    tasks.map(async ({ id }) => principal.visible(subject.organization, await listTaskWorkspaces(id))),
+  );
+  const data = tasks.map((one, i) =>
+    taskDocument(
+      one,
+      (uses[i] ?? []).map(({ id }) => id),
+    ),
+  );
+  if (include.size === 0) return { data };
+  const used = uses.flat();
+  const ids = include.has('workspace_tasks.workspace') ? used.map(({ workspaceId }) => workspaceId) : [];
+  const workspaces = await getWorkspaces([...new Set(ids)]);
+  const included = [...used.map(workspaceTaskDocument), ...(await workspaceDocuments(principal, workspaces))];
+  return { data, included };
+};
+
+const single = async (context: Context<Subject>, record: Task): Promise<Answer> => {
+  const { data, included } = await documents(context, [record]);
+  return tagged(ok(data[0] as Resource, included), record);
+};
+
+const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
+
+const checkGlobal = async (name: string, wanted: Task['global'] | undefined): Promise<void> => {
+  if (!wanted?.enabled || (await countGlobalTasks(name)) < mostGlobalTasks) return;
+  const pointer = '/data/attributes/global-configuration';
+  throw unprocessable(
+    pointer,
+    `global-configuration: ${name} has ${mostGlobalTasks} global run tasks, which is the most`,
+  );
+};
+
+const create = async (context: Context<InOrganization>): Promise<Answer> => {
+  const name = context.subject.organization;
+  if ((await countTasks(name)) >= mostTasks) {
+    throw unprocessable('/data', `${name} has ${mostTasks} run tasks, which is the most; delete one first`);
+  }
+  const given = await readNewTask(context.request, name);
+  await checkGlobal(name, given.global);
+  const made = await createTask(name, given);
+  if (!made) throw taken();
+  return created(taskDocument(made, []));
+};
+
+const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
+  const page = pageOf(context.request);
+  const all = await listTasks(context.subject.organization);
+  const { data, included } = await documents(context, slice(all, page));
+  return list(context.request, page, all.length, data, included);
+};
+
+const update = async (context: Context<Task>): Promise<Answer> => {
+  const { request, subject } = context;
+  const editor = await editorOf(context, subject, 'run task');
+  const change = await readTaskChange(request, subject);
+  if (!subject.global.enabled) await checkGlobal(subject.organization, change.global);
+  const updated = await updateTask(subject, change, editor);
+  if (!updated) {
+    const found = await getTask(subject.id);
+    if (!found) throw notFound('The run task was deleted meanwhile.');
+    await checkSeen(request, found, 'run task');
+    throw taken();
+  }
+  return single(context, updated);
+};
+
+/** Names only what the caller may see. */
+const inUse = async ({ subject, principal }: Context<Task>, workspaces: Workspace[]): Promise<ApiError> => {
+  const uses = workspaces.map((workspace) => ({ workspaceId: workspace.id, workspace }));
+  const names = (await principal.visible(subject.organization, uses)).map(({ workspace }) => workspace.name);
+  const count = uses.length === 1 ? '1 workspace' : `${uses.length} workspaces`;
+  const some = names.length ? ` (${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''})` : '';
+  return conflict(`Run task ${subject.name} is used by ${count}${some}. Remove it there first.`);
+};
+
+const remove = async (context: Context<Task>): Promise<Answer> => {
+  const { subject } = context;
+  if (await isTaskInUse(subject.id)) {
+    const uses = await listTaskWorkspaces(subject.id);
+    const workspaces = await getWorkspaces(uses.map(({ workspaceId }) => workspaceId));
+    if (workspaces.length > 0) throw await inUse(context, workspaces);
+  }
+  await deleteTask(subject);
+  return noContent();
+};
+
+const listUses = async ({ request, subject, principal }: Context<Task>): Promise<Answer> => {
+  const page = pageOf(request);
+  const all = await principal.visible(subject.organization, await listTaskWorkspaces(subject.id));
+  return list(request, page, all.length, slice(all, page).map(workspaceTaskDocument));
+};
+
+const taskPointer = '/data/relationships/task';
+
+const attach = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
+  const { taskId, settings } = readNewWorkspaceTask(request);
+  const wanted = await getTask(taskId);
+  if (wanted?.organization !== subject.organization) {
+    throw unprocessable(taskPointer, `task: there is no run task ${taskId} in ${subject.organization}`);
+  }
+  if ((await listWorkspaceTasks(subject.id)).length >= mostWorkspaceTasks) {
+    throw unprocessable('/data', `a workspace has at most ${mostWorkspaceTasks} run tasks; remove one first`);
+  }
+  const made = await createWorkspaceTask(subject.id, taskId, settings);
+  if (!made) throw unprocessable(taskPointer, `task: ${subject.name} has run task ${wanted.name} already`);
+  return created(workspaceTaskDocument(made));
+};
+
+const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
+  const include = includes(request, ['task']);
+  const page = pageOf(request);
+  const all = (await listWorkspaceTasks(subject.id)).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+  const shown = slice(all, page);
+  const tasks = include.has('task') ? await getTasks(shown.map(({ taskId }) => taskId)) : [];
+  const included = include.size ? tasks.map((one) => taskDocument(one, [])) : undefined;
+  return list(request, page, all.length, shown.map(workspaceTaskDocument), included);
+};
+
+const found = async ({ request, subject }: Context<Workspace>): Promise<WorkspaceTask> => {
+  const one = await getWorkspaceTask(subject.id, request.params.wstask ?? '');
+  if (!one) throw notFound(`Workspace ${subject.name} has no such run task.`);
+  return one;
+};
+
+const change = async (context: Context<Workspace>): Promise<Answer> => {
+  const updated = await updateWorkspaceTask(await found(context), readWorkspaceTaskChange(context.request));
+  if (!updated) throw notFound(`Workspace ${context.subject.name} has no such run task.`);
+  return ok(workspaceTaskDocument(updated));
+};
+
+const ofWorkspace = '/workspaces/{workspace}/tasks';
+
+export const taskRoutes: Route[] = [
+  route('POST', '/organizations/{organization}/tasks', 'task:write', organization, create),
+  route('GET', '/organizations/{organization}/tasks', 'task:read', organization, listOfOrganization),
+  route('GET', '/tasks/{task}', 'task:read', task, (context) => single(context, context.subject)),
+  route('PATCH', '/tasks/{task}', 'task:write', task, update),
+  route('DELETE', '/tasks/{task}', 'task:write', task, remove),
+  route('GET', '/tasks/{task}/relationships/workspace-tasks', 'task:read', task, listUses),
+  route('POST', ofWorkspace, 'workspace:manage-tasks', workspace, attach),
+  route('GET', ofWorkspace, 'workspace:read', workspace, listOfWorkspace),
+  route('GET', `${ofWorkspace}/{wstask}`, 'workspace:read', workspace, async (context) =>
+    ok(workspaceTaskDocument(await found(context))),
+  ),
+  route('PATCH', `${ofWorkspace}/{wstask}`, 'workspace:manage-tasks', workspace, change),
+  route('DELETE', `${ofWorkspace}/{wstask}`, 'workspace:manage-tasks', workspace, async (context) => {
+    await deleteWorkspaceTask(await found(context));
+    return noContent();
+  }),
+];

@@ -1,0 +1,175 @@
+import { type Answer, ok, type Resource, standardHeaders } from '../api/answer.ts';
+import { conflict, notFound } from '../api/errors.ts';
+import { inWorkspace, run } from '../api/finders.ts';
+import { includes } from '../api/include.ts';
+import { list, pageOf, slice } from '../api/pagination.ts';
+import { type Context, type Finder, type Route, route } from '../api/route.ts';
+import { readComment } from '../api/validation.ts';
+import { overrideRun } from '../orchestration/decisions.ts';
+import { evaluationDocument } from '../policies/result-routes.ts';
+import type { Run } from '../run/run.ts';
+import { type StageFacts, stagesOf, type TaskStage, taskStageStatus } from '../run/task-stages.ts';
+import { runDocument } from '../runs/document.ts';
+import { getRun } from '../runs/records.ts';
+import { workspaceDocument } from '../workspaces/document.ts';
+import { getWorkspace } from '../workspaces/records.ts';
+import { type Outcome, readOutcomes, resultIdOfOutcome } from './outcomes.ts';
+import { getTaskResult, type TaskResult } from './results.ts';
+import { outcomeDocument, taskResultDocument, taskStageDocument } from './stage-document.ts';
+import { listTaskResults, readTaskStageId } from './stages.ts';
+
+/** Task stages, their results and outcomes (HCP API: run task stages and results). */
+
+/** A stage of a run, with the run. */
+interface Stage {
+  organization: string;
+  workspaceId: string;
+  run: Run;
+  stage: TaskStage;
+}
+
+const taskStage: Finder<Stage> = {
+  what: 'task stage',
+  find: async ({ params }) => {
+    const named = readTaskStageId(params.stage ?? '');
+    const found = named && (await getRun(named.runId));
+    if (!named || !found || !stagesOf(found).includes(named.stage)) return undefined;
+    return { organization: found.organization, workspaceId: found.workspaceId, run: found, stage: named.stage };
+  },
+  ...inWorkspace,
+};
+
+/** A result, with its run. */
+interface Result {
+  organization: string;
+  workspaceId: string;
+  run: Run;
+  result: TaskResult;
+}
+
+const withRun = async (result: TaskResult | undefined): Promise<Result | undefined> => {
+  const found = result && (await getRun(result.runId));
+  if (!found || !listed(found, result)) return undefined;
+  return { organization: found.organization, workspaceId: found.workspaceId, run: found, result };
+};
+
+/** One that its run does not list was made by a creation that another one overtook. */
+const listed = (found: StageFacts, { id, stage }: TaskResult): boolean =>
+  found.checks?.tasks?.[stage]?.taskResultIds.includes(id) ?? false;
+
+const taskResult: Finder<Result> = {
+  what: 'task result',
+  find: async ({ params }) => withRun(await getTaskResult(params.result ?? '')),
+  ...inWorkspace,
+};
+
+const taskOutcome: Finder<Result> = {
+  what: 'task result outcome',
+  find: async ({ params }) => {
+    const resultId = resultIdOfOutcome(params.outcome ?? '');
+    return resultId === undefined ? undefined : withRun(await getTaskResult(resultId));
+  },
+  ...inWorkspace,
+};
+
+const knownIncludes = ['run', 'run.workspace', 'task_results', 'policy_evaluations', 'cost_estimate'] as const;
+
+/** What comes along with stages of one run. A cycle of included documents breaks clients (api.md §7.1): the run's workspace names no run. */
+const related = async (
+  { request, granted, principal }: Context<Stage> | Context<Run>,
+  found: Run,
+  stages: TaskStage[],
+): Promise<Resource[] | undefined> => {
+  const include = includes(request, knownIncludes);
+  if (include.size === 0) return undefined;
+  const judged = include.has('policy_evaluations') && stages.includes('post_plan') && found.checks?.policyEvaluation;
+  const [results, home, evaluation] = await Promise.all([
+    include.has('task_results') ? listTaskResults(found, stages.length === 1 ? stages[0] : undefined) : [],
+    include.has('run.workspace') ? getWorkspace(found.workspaceId) : undefined,
+    judged ? evaluationDocument(found) : undefined,
+  ]);
+  const viewer = { granted, userId: principal.userId };
+  return [
+    ...results.map((result) => taskResultDocument(result, found)),
+    ...(evaluation ? [evaluation] : []),
+    ...(include.has('run') ? [withoutStages(runDocument(found, viewer))] : []),
+    ...(home ? [withoutRun(workspaceDocument(home, granted))] : []),
+  ];
+};
+
+const without = (document: Resource, ...names: string[]): Resource => {
+  const relationships = Object.entries(document.relationships ?? {}).filter(([name]) => !names.includes(name));
+  return { ...document, relationships: Object.fromEntries(relationships) };
+};
+const withoutStages = (document: Resource): Resource => without(document, 'task-stages');
+const withoutRun = (document: Resource): Resource => without(document, 'current-run', 'latest-run', 'locked-by');
+
+const listOfRun = async (context: Context<Run>): Promise<Answer> => {
+  const { request, subject } = context;
+  const page = pageOf(request);
+  const all = stagesOf(subject);
+  const shown = slice(all, page);
+  const data = shown.map((stage) => taskStageDocument(subject, stage, context));
+  return list(request, page, all.length, data, await related(context, subject, shown));
+};
+
+const readStage = async (context: Context<Stage>): Promise<Answer> => {
+  const { run: found, stage } = context.subject;
+  return ok(taskStageDocument(found, stage, context), await related(context, found, [stage]));
+};
+
+/** Lets failed policies pass, for whoever may; run tasks that are required cannot be. */
+const override = async (context: Context<Stage>): Promise<Answer> => {
+  const { request, subject, principal } = context;
+  const { run: found, stage } = subject;
+  const status = taskStageStatus(found, stage);
+  const comment = readComment(request);
+  // Clients repeat a POST whose answer was lost.
+  const repeated = stage === 'post_plan' && found.overrides?.policyEvaluation?.by === principal.userId;
+  const accepted =
+    status === 'awaiting_override' &&
+    (await overrideRun(found, 'policyEvaluation', principal.userId, comment)) === 'accepted';
+  if (!accepted && !repeated) {
+    throw conflict(
+      `This task stage is ${status}: only one that awaits an override can be overridden. A mandatory run task that failed cannot be; make it advisory, or mend what it found, and queue a new run.`,
+      'transition not allowed',
+    );
+  }
+  return ok(taskStageDocument((await getRun(found.id)) ?? found, stage, context));
+};
+
+const readResult = async ({ subject }: Context<Result>): Promise<Answer> =>
+  ok(taskResultDocument(subject.result, subject.run));
+
+const listOutcomes = async ({ request, subject }: Context<Result>): Promise<Answer> => {
+  const page = pageOf(request);
+  const all = await readOutcomes(subject.result);
+  const data = slice(all, page).map((outcome) => outcomeDocument(outcome, subject.result.id));
+  return list(request, page, all.length, data);
+};
+
+const outcomeOf = async ({ request, subject }: Context<Result>): Promise<Outcome> => {
+  const outcome = (await readOutcomes(subject.result)).find(({ id }) => id === request.params.outcome);
+  if (!outcome) throw notFound('There is no such task result outcome, or you may not see it.');
+  return outcome;
+};
+
+const readOutcome = async (context: Context<Result>): Promise<Answer> =>
+  ok(outcomeDocument(await outcomeOf(context), context.subject.result.id));
+
+/** Somebody else's Markdown: text for a program, never a page. */
+const readBody = async (context: Context<Result>): Promise<Answer> => {
+  const { body } = await outcomeOf(context);
+  if (!body) throw notFound('This task result outcome has no body.');
+  return { statusCode: 200, headers: { ...standardHeaders, 'content-type': 'text/plain; charset=utf-8' }, body };
+};
+
+export const taskStageRoutes: Route[] = [
+  route('GET', '/runs/{run}/task-stages', 'run:read', run, listOfRun),
+  route('GET', '/task-stages/{stage}', 'run:read', taskStage, readStage),
+  route('POST', '/task-stages/{stage}/actions/override', 'run:override-policy', taskStage, override),
+  route('GET', '/task-results/{result}', 'run:read', taskResult, readResult),
+  route('GET', '/task-results/{result}/outcomes', 'run:read', taskResult, listOutcomes),
+  route('GET', '/task-result-outcomes/{outcome}', 'run:read', taskOutcome, readOutcome),
+  route('GET', '/task-result-outcomes/{outcome}/body', 'run:read', taskOutcome, readBody),
+];

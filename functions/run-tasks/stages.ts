@@ -1,0 +1,134 @@
+import type { Run } from '../run/run.ts';
+import {
+  type EnforcementLevel,
+  type FrozenTaskStages,
+  isResultFinal,
+  type StageFacts,
+  type TaskStage,
+  taskStages,
+} from '../run/task-stages.ts';
+import { derivedId } from '../store/id.ts';
+import { keys } from '../store/keys.ts';
+import { create, queryAll } from '../store/table.ts';
+import { getTasks, listGlobalTasks, type Task } from './records.ts';
+import { newTaskResult, type TaskResult } from './results.ts';
+import { listWorkspaceTasks } from './workspace-tasks.ts';
+
+/**
+ * Task stages of a run. Their ids begin with their run's characters, so that finding them costs nothing; what a stage
+ * has is frozen in the run's item, and how it goes can be read from that (run/task-stages.ts).
+ */
+
+const digitOf = (stage: TaskStage): number => taskStages.indexOf(stage) + 1;
+const form = /^ts-([A-Za-z0-9]{16})([1-4])$/;
+
+/** `ts-…` of a stage of the run, whether it has one or not. */
+export const taskStageId = (runId: string, stage: TaskStage): string =>
+  `${runId.replace(/^run-/, 'ts-')}${digitOf(stage)}`;
+
+/** The run and stage an id can only be of. */
+export const readTaskStageId = (id: string): { runId: string; stage: TaskStage } | undefined => {
+  const [, characters, digit] = form.exec(id) ?? [];
+  const stage = taskStages[Number(digit) - 1];
+  return characters && stage ? { runId: `run-${characters}`, stage } : undefined;
+};
+
+/** The same task of the same run has the same id each time. */
+const resultId = (runId: string, stage: TaskStage, taskId: string): string => {
+  const rest = derivedId('', `${runId} ${stage} ${taskId}`).slice(1, 9);
+  return `${runId.replace(/^run-/, 'taskrs-')}${digitOf(stage)}${rest}`;
+};
+
+/** What of a run that is about to be created decides which tasks it has. */
+export interface StageRun {
+  runId: string;
+  organization: string;
+  workspaceId: string;
+  /** Such a run never comes to its apply. */
+  planOnly: boolean;
+}
+
+interface Wanted {
+  task: Task;
+  workspaceTaskId?: string;
+  enforcementLevel: EnforcementLevel;
+}
+
+/** Of a task that a stage has twice, of the workspace and globally, the stricter one counts. */
+const stricter = (a: Wanted | undefined, b: Wanted): Wanted =>
+  a && (a.enforcementLevel === 'mandatory' || b.enforcementLevel === 'advisory') ? a : b;
+
+const wantedTasks = async ({ organization, workspaceId }: StageRun): Promise<Map<TaskStage, Map<string, Wanted>>> => {
+  const [own, global] = await Promise.all([listWorkspaceTasks(workspaceId), listGlobalTasks(organization)]);
+  const tasks = new Map((await getTasks(own.map(({ taskId }) => taskId))).map((task) => [task.id, task]));
+  const all = [
+    ...own.flatMap(({ id, taskId, stages, enforcementLevel }) => {
+      const task = tasks.get(taskId);
+      return task ? [{ stages, wanted: { task, workspaceTaskId: id, enforcementLevel } as Wanted }] : [];
+    }),
+    ...global.map((task) => ({
+      stages: task.global.stages,
+      wanted: { task, enforcementLevel: task.global.enforcementLevel } as Wanted,
+    })),
+  ];
+  const byStage = new Map<TaskStage, Map<string, Wanted>>();
+  for (const { stages, wanted } of all) {
+    if (!wanted.task.enabled || wanted.task.organization !== organization) continue;
+    for (const stage of stages) {
+      const ofStage = byStage.get(stage) ?? new Map<string, Wanted>();
+      ofStage.set(wanted.task.id, stricter(ofStage.get(wanted.task.id), wanted));
+      byStage.set(stage, ofStage);
+    }
+  }
+  return byStage;
+};
+
+/**
+ * Fixes which tasks a run that is about to be created will ask: the enabled ones of its workspace, and the global ones
+ * of its organization. Writes a pending result for each, and nothing else; two queries when there are no tasks. Call it
+ * before the run is written, and keep the answer with the run: a result that no run lists says nothing, so it may be
+ * repeated, or cut off, anywhere.
+ */
+export const freezeTaskStages = async (run: StageRun): Promise<{ stages: FrozenTaskStages }> => {
+  const wanted = await wantedTasks(run);
+  const stages: FrozenTaskStages = {};
+  for (const stage of taskStages) {
+    const ofStage = [...(wanted.get(stage)?.values() ?? [])].sort((a, b) => (a.task.name < b.task.name ? -1 : 1));
+    if (ofStage.length === 0 || (run.planOnly && stage.endsWith('_apply'))) continue;
+    const results = ofStage.map(({ task, workspaceTaskId, enforcementLevel }) =>
+      newTaskResult({
+        id: resultId(run.runId, stage, task.id),
+        runId: run.runId,
+        stage,
+        taskId: task.id,
+        taskName: task.name,
+        taskUrl: task.url,
+        workspaceTaskId,
+        enforcementLevel,
+        isSpeculative: run.planOnly,
+      }),
+    );
+    await Promise.all(results.map(({ key, result }) => create({ ...key, ...result })));
+    stages[stage] = { id: taskStageId(run.runId, stage), taskResultIds: results.map(({ result }) => result.id) };
+  }
+  return { stages };
+};
+
+/** Of one stage, in the run's order; or of all. 1 query. */
+export const listTaskResults = async (run: StageFacts, stage?: TaskStage): Promise<TaskResult[]> => {
+  const prefix = `TASKRESULT#${stage ? digitOf(stage) : ''}`;
+  const found = await queryAll<TaskResult>({ pk: keys.run(run.id).pk, prefix });
+  const byId = new Map(found.map((result) => [result.id, result]));
+  const stages = stage ? [stage] : taskStages;
+  const ids = stages.flatMap((one) => run.checks?.tasks?.[one]?.taskResultIds ?? []);
+  return ids.flatMap((id) => byId.get(id) ?? []);
+};
+
+/**
+ * Task tokens that executions wait with for tasks of the run, to be told of a cancel. A token that comes later is told
+ * by whoever keeps it (tasks/run-task.ts), because it reads the run again.
+ */
+export const openTaskTokens = async (run: Pick<Run, 'id'>): Promise<string[]> => {
+  const results = await queryAll<TaskResult>({ pk: keys.run(run.id).pk, prefix: 'TASKRESULT#' });
+  return results.flatMap(({ token, status }) => (token && !isResultFinal(status) ? [token] : []));
+};

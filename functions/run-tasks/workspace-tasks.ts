@@ -1,0 +1,84 @@
+import type { EnforcementLevel, TaskStage } from '../run/task-stages.ts';
+import { derivedId } from '../store/id.ts';
+import { keys } from '../store/keys.ts';
+import { create, get, put, query, queryAll, remove, update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+
+/** A run task as a workspace has it. */
+export interface WorkspaceTask {
+  id: string;
+  workspaceId: string;
+  taskId: string;
+  stages: TaskStage[];
+  enforcementLevel: EnforcementLevel;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export type WorkspaceTaskSettings = Pick<WorkspaceTask, 'stages' | 'enforcementLevel'>;
+
+/** Most a workspace may have. */
+export const mostWorkspaceTasks = 50;
+
+/** A workspace has a task once, so the two make its id. */
+const idOf = (workspaceId: string, taskId: string): string => derivedId('wstask', `${workspaceId} ${taskId}`);
+
+export const getWorkspaceTask = (workspaceId: string, id: string): Promise<WorkspaceTask | undefined> =>
+  get<WorkspaceTask>(keys.workspaceTask(workspaceId, id));
+
+/** 1 query when there are none. */
+export const listWorkspaceTasks = (workspaceId: string): Promise<WorkspaceTask[]> =>
+  queryAll<WorkspaceTask>({ pk: keys.workspace(workspaceId).pk, prefix: 'WSTASK#' });
+
+/** Every workspace that has the task, as it has it. */
+export const listTaskWorkspaces = async (taskId: string): Promise<WorkspaceTask[]> => {
+  const pointers = await queryAll<{ workspaceId: string }>({ pk: keys.task(taskId).pk, prefix: 'WSTASK#' });
+  const found = await Promise.all(
+    pointers.map(({ workspaceId }) => getWorkspaceTask(workspaceId, idOf(workspaceId, taskId))),
+  );
+  return found.filter((one) => one !== undefined);
+};
+
+export const isTaskInUse = async (taskId: string): Promise<boolean> => {
+  const pointers = await query({ pk: keys.task(taskId).pk, prefix: 'WSTASK#', limit: 1 });
+  return pointers.length > 0;
+};
+
+/** Undefined when the workspace has the task already. 2 writes. */
+export const createWorkspaceTask = async (
+  workspaceId: string,
+  taskId: string,
+  settings: WorkspaceTaskSettings,
+): Promise<WorkspaceTask | undefined> => {
+  const at = now();
+  const made: WorkspaceTask = {
+    ...settings,
+    id: idOf(workspaceId, taskId),
+    workspaceId,
+    taskId,
+    createdAt: at,
+    updatedAt: at,
+  };
+  await put({ ...keys.taskWorkspace(taskId, workspaceId), workspaceId });
+  return (await create({ ...keys.workspaceTask(workspaceId, made.id), ...made })) ? made : undefined;
+};
+
+/** Undefined when it is gone. */
+export const updateWorkspaceTask = (
+  { workspaceId, id }: WorkspaceTask,
+  change: Partial<WorkspaceTaskSettings>,
+): Promise<WorkspaceTask | undefined> =>
+  update<WorkspaceTask>(keys.workspaceTask(workspaceId, id), {
+    set: { ...change, updatedAt: now() },
+    condition: 'attribute_exists(pk)',
+  });
+
+export const deleteWorkspaceTask = async ({ workspaceId, taskId, id }: WorkspaceTask): Promise<void> => {
+  await remove(keys.workspaceTask(workspaceId, id));
+  await remove(keys.taskWorkspace(taskId, workspaceId));
+};
+
+/** A workspace that is deleted leaves its tasks. */
+export const deleteWorkspaceTasksOf = async (workspaceId: string): Promise<void> => {
+  for (const one of await listWorkspaceTasks(workspaceId)) await deleteWorkspaceTask(one);
+};

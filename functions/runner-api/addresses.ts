@@ -1,0 +1,55 @@
+import type { Run } from '../run/run.ts';
+import type { Artifact, Later, PhaseName } from '../runner/protocol.ts';
+import { jsonUploadName, type StateVersion, stateUploadName } from '../states/records.ts';
+import { presignContent, presignGet, presignLeftState, presignOnce, presignUpload } from '../store/bucket.ts';
+import { objects } from '../store/keys.ts';
+
+/**
+ * Every presigned URL that a runner gets. It needs no token, so whoever has been disowned still has it: a URL must be worth
+ * nothing by then. A runner is given up for silence of 60 s at the earliest, and nothing else starts before it is gone.
+ *
+ * | address | given | good for | what a runner that was given up can do with it |
+ * |---|---|---|---|
+ * | GET configuration, state, plan | with the job | 15 min | read what it has read already |
+ * | PUT an artifact (plan, its JSON, log …) | on request, before each upload | 60 s | nothing: storage takes it once |
+ * | PUT a state version | when it is announced | 60 s | nothing: only the announced content (SHA-256) is taken |
+ * | PUT the state that could not be stored | with the job, then with heartbeats | 24 h | nothing: it is looked for when the runner is gone, once |
+ * | PUT provider schemas | in answer to its report | 1 h | it has none: it did not report; storage takes them once |
+ * | PUT a state as JSON | in answer to its report | 1 h | it has none; the first that is seen is copied to where it is read |
+ *
+ * None outlives the credentials of the function that signed it (S3: presigned URLs).
+ * That costs no request more than long-lived addresses would; an upload that begins too late asks again.
+ */
+
+const downloadSeconds = 900;
+const uploadSeconds = 60;
+const leftSeconds = 24 * 3600;
+const laterSeconds = 3600;
+
+export const downloadUrl = (key: string): Promise<string> => presignGet(key, downloadSeconds);
+
+export const artifactUrl = (runId: string, phase: PhaseName, artifact: Artifact): Promise<string> =>
+  presignOnce(objects.artifact(runId, phase, artifact), uploadSeconds);
+
+/** A runner that does not say the SHA-256 of a state uploads it to where nobody reads it. */
+export const stateUploadUrl = ({ workspaceId, id, sha256 }: StateVersion): Promise<string> =>
+  sha256 === undefined
+    ? presignUpload(stateUploadName(id), uploadSeconds)
+    : presignContent(objects.state(workspaceId, id, sha256), uploadSeconds, sha256);
+
+/** Where a state goes that cannot become the workspace's, also while the control plane does not answer. */
+export const leftStateUrl = ({ id }: Run): Promise<string> => presignLeftState(id, leftSeconds);
+
+/** For what nobody waits for. @param stateVersion of the run that reports */
+export const laterUrls = async (
+  run: Run,
+  phase: PhaseName,
+  stateVersion: StateVersion | undefined,
+): Promise<Partial<Record<Later, string>>> => {
+  if (phase === 'plan') {
+    const key = objects.artifact(run.id, 'plan', 'provider-schemas');
+    return { 'provider-schemas': await presignOnce(key, laterSeconds) };
+  }
+  if (!stateVersion) return {};
+  return { 'state-json': await presignUpload(jsonUploadName(stateVersion.id), laterSeconds) };
+};

@@ -1,0 +1,63 @@
+import { timingSafeEqual } from 'node:crypto';
+import { heartbeat } from '../orchestration/execution.ts';
+import { endingSignal } from '../run/agents.ts';
+import type { PhaseName, Run } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import type { Beat } from '../runner/protocol.ts';
+import { getRun } from '../runs/records.ts';
+import { hashSecret } from '../store/id.ts';
+
+/** An answer other than 200 to a runner. */
+export class ProtocolError extends Error {
+  override name = 'ProtocolError';
+  readonly statusCode: number;
+  constructor(statusCode: number, message: string) {
+    super(message);
+    this.statusCode = statusCode;
+  }
+}
+
+/** A runner that has shown a living token. */
+export interface Caller {
+  run: Run;
+  phase: PhaseName;
+  token: string;
+}
+
+const form = /^(run-[A-Za-z0-9]{16})\.(plan|apply)\.[A-Za-z0-9_-]{40,50}$/;
+
+/** `run-…​.plan.<secret>`: claims and tokens name the run and phase they are good for. */
+export const readCapability = (text: string): { runId: string; phase: PhaseName } | undefined => {
+  const match = form.exec(text);
+  return match ? { runId: match[1] as string, phase: match[2] as PhaseName } : undefined;
+};
+
+const equal = (a: string, b: string): boolean =>
+  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+
+/** @throws {ProtocolError} 401 for what never was a token, 410 for one that is dead */
+export const authenticate = async (authorization: string | undefined): Promise<Caller> => {
+  const token = authorization?.replace(/^Bearer /i, '') ?? '';
+  const named = readCapability(token);
+  if (!named) throw new ProtocolError(401, 'no valid token');
+  const run = await getRun(named.runId);
+  const hash = run?.[named.phase].tokenHash;
+  if (!run || !hash) throw new ProtocolError(410, 'this token is dead: its run or phase is over');
+  if (!equal(hash, hashSecret(token))) throw new ProtocolError(410, 'this token is dead: another runner took over');
+  return { run, phase: named.phase, token };
+};
+
+const waitsFor: Record<PhaseName, string> = { plan: 'Planning', apply: 'Applying' };
+
+/**
+ * What a runner is to do. `wake` also tells the execution that the runner lives; one that has stopped waiting (its time
+ * limit has passed, or it was stopped) has the runner stop Terraform.
+ */
+export const beat = async ({ run, phase }: Pick<Caller, 'run' | 'phase'>, { wake = false } = {}): Promise<Beat> => {
+  if (run.cancel?.forced || isFinal(run.status)) return { signal: 'kill' };
+  const { stop } = run[phase];
+  if (stop) return { signal: endingSignal(stop, new Date().toISOString()) };
+  if (run.cancel) return { signal: 'interrupt' };
+  if (wake && run.wait?.state === waitsFor[phase] && !(await heartbeat(run))) return { signal: 'interrupt' };
+  return { signal: 'continue' };
+};

@@ -1,0 +1,241 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import * as v from 'valibot';
+import { keepRunEvent } from '../audit/records.ts';
+import { environment } from '../environment.ts';
+import { deliver } from '../orchestration/execution.ts';
+import { isAboutToApply } from '../run/lifecycle.ts';
+import { type Artifact, artifacts, type Run } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import {
+  type Beat,
+  type ErroredStateAnswer,
+  type Job,
+  mostInlineStateBytes,
+  type NextAnswer,
+  type ReportAnswer,
+  type StateVersionAnswer,
+  type UploadsAnswer,
+} from '../runner/protocol.ts';
+import { appendLog, maxPieceBytes } from '../runs/logs.ts';
+import { type Claimed, claimHeldApply, claimPhase, extendHold, reportPhase } from '../runs/phases.ts';
+import { getRun } from '../runs/records.ts';
+import { sha256Of } from '../states/integrity.ts';
+import {
+  completeStateVersion,
+  createStateVersion,
+  getStateVersion,
+  StateNotKeptError,
+  storeState,
+} from '../states/records.ts';
+import { getWorkspace } from '../workspaces/records.ts';
+import { artifactUrl, laterUrls, leftStateUrl, stateUploadUrl } from './addresses.ts';
+import { authenticate, beat, type Caller, ProtocolError } from './caller.ts';
+import { buildJob } from './job.ts';
+import { answered, bytesOf, parse } from './protocol.ts';
+
+/** The runner protocol (runner/protocol.ts says what each call means). */
+
+const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
+const count = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)));
+type Checksums = Record<Artifact, typeof sha256>;
+const readable = (text: string): string => text.slice(0, 2000);
+const stateIdentity = v.object({
+  serial: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  lineage: v.pipe(v.string(), v.maxLength(200)),
+  md5: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)),
+});
+const bodies = {
+  claim: v.object({ claim: v.pipe(v.string(), v.maxLength(200)), nonce: v.pipe(v.string(), v.maxLength(100)) }),
+  uploads: v.object({ artifacts: v.pipe(v.array(v.picklist(artifacts)), v.maxLength(artifacts.length)) }),
+  stateVersion: v.object({
+    ...stateIdentity.entries,
+    sha256: v.optional(sha256),
+    size: v.pipe(v.number(), v.integer(), v.minValue(1)),
+    intermediate: v.boolean(),
+    content: v.optional(v.pipe(v.string(), v.base64(), v.maxLength(Math.ceil(mostInlineStateBytes / 3) * 4))),
+  }),
+  report: v.object({
+    outcome: v.picklist(['finished', 'errored', 'canceled']),
+    message: v.optional(v.pipe(v.string(), v.transform(readable))),
+    hasChanges: v.optional(v.boolean()),
+    resourceAdditions: count,
+    resourceChanges: count,
+    resourceDestructions: count,
+    resourceImports: count,
+    generatedConfiguration: v.optional(v.boolean()),
+    artifacts: v.optional(v.array(v.picklist(artifacts))),
+    checksums: v.optional(v.partial(v.object(Object.fromEntries(artifacts.map((one) => [one, sha256])) as Checksums))),
+    timings: v.optional(v.record(v.pipe(v.string(), v.maxLength(40)), v.number())),
+    stateVersionId: v.optional(v.pipe(v.string(), v.maxLength(60))),
+    stateProblem: v.optional(v.pipe(v.string(), v.transform(readable))),
+    unsavedState: v.optional(stateIdentity),
+    resourcesAfter: count,
+  }),
+};
+
+type Event = APIGatewayProxyEventV2;
+
+const claim = async (event: Event): Promise<Job> => {
+  const { claim, nonce } = parse(bodies.claim, event);
+  const claimed = await claimPhase(claim, nonce);
+  if (!claimed) throw new ProtocolError(410, 'this claim is void: the run has ended, or another runner has claimed it');
+  return begin(claimed, { handedOver: false });
+};
+
+/** Lets the execution know that work begins, and the runner what the work is. */
+const begin = async ({ run, phase, token }: Claimed, how: { handedOver: boolean }): Promise<Job> => {
+  const [job] = await Promise.all([
+    buildJob(run, phase, token, how),
+    deliver(run),
+    phase === 'apply' ? keepRunEvent(run, 'applying') : undefined,
+  ]);
+  return job;
+};
+
+const log = async ({ run, phase }: Caller, event: Event) => {
+  const offset = Number(event.queryStringParameters?.offset);
+  const bytes = bytesOf(event);
+  if (!Number.isSafeInteger(offset) || offset < 0) throw new ProtocolError(422, 'offset: not a byte offset');
+  if (bytes.length > maxPieceBytes) throw new ProtocolError(413, `a piece of log has at most ${maxPieceBytes} bytes`);
+  if (bytes.length) await appendLog(run.id, phase, offset, bytes);
+  return beat({ run, phase });
+};
+
+const uploads = async ({ run, phase }: Caller, event: Event): Promise<UploadsAnswer> => {
+  const wanted = parse(bodies.uploads, event).artifacts;
+  const urls = await Promise.all(
+    wanted.map(async (artifact) => [artifact, await artifactUrl(run.id, phase, artifact)]),
+  );
+  return { urls: Object.fromEntries(urls) };
+};
+
+const stateVersion = async ({ run, phase }: Caller, event: Event): Promise<StateVersionAnswer> => {
+  const { content: base64, ...wanted } = parse(bodies.stateVersion, event);
+  const content = base64 === undefined ? undefined : Buffer.from(base64, 'base64');
+  if (phase !== 'apply') throw new ProtocolError(409, 'a plan does not change state');
+  const workspace = await getWorkspace(run.workspaceId);
+  if (!workspace) throw new ProtocolError(410, 'the workspace is gone');
+  const created = await createStateVersion({
+    workspace,
+    runId: run.id,
+    userId: run.createdBy,
+    force: false,
+    ...wanted,
+    ...(content ? { sha256: sha256Of(content) } : {}),
+  });
+  if ('conflict' in created) throw new ProtocolError(409, created.conflict);
+  const { stateVersion, stored } = created;
+  const { id } = stateVersion;
+  if (stored) return { id, uploadUrl: null };
+  if (content === undefined) return { id, uploadUrl: await stateUploadUrl(stateVersion) };
+  await storeState(stateVersion, content);
+  return { id, uploadUrl: null, complete: true };
+};
+
+const erroredState = async ({ run, phase }: Caller): Promise<ErroredStateAnswer> => {
+  if (phase !== 'apply') throw new ProtocolError(409, 'a plan does not change state');
+  return { uploadUrl: await leftStateUrl(run) };
+};
+
+const report = async ({ run, phase }: Caller, event: Event): Promise<ReportAnswer> => {
+  const said = parse(bodies.report, event);
+  const unsaid = said.artifacts?.find((artifact) => !said.checksums?.[artifact]);
+  if (unsaid) throw new ProtocolError(422, `checksums: the SHA-256 of the ${unsaid} is missing`);
+  const [holds, version] = await Promise.all([
+    reportPhase(run, phase, said, run.agentPool ? 0 : environment.holdSeconds),
+    said.stateVersionId ? getStateVersion(said.stateVersionId) : undefined,
+  ]);
+  const own = version?.runId === run.id ? version : undefined;
+  return { next: holds ? 'hold' : 'exit', laterUrls: await laterUrls(run, phase, own) };
+};
+
+/** Also a younger address for the state that could not be stored, where the runner asks for it. */
+const heartbeat = async (caller: Caller, event: Event): Promise<Beat> => {
+  const { signal } = await beat(caller, { wake: true });
+  const renews = caller.phase === 'apply' && event.queryStringParameters?.renew === 'errored-state';
+  return renews ? { signal, erroredStateUrl: await leftStateUrl(caller.run) } : { signal };
+};
+
+/** How long a runner is kept waiting for the answer that the machine is about to give; looked for in growing pauses. */
+const longestWaitMs = 1000;
+const firstPauseMs = 10;
+const pauseGrowth = 1.5;
+
+/** A runner that stands by asks what is next. */
+const next = async ({ run, phase, token }: Caller): Promise<NextAnswer> => {
+  const over = isFinal(run.status) || run.cancel || run.decision?.action === 'discard' || phase !== 'plan';
+  const taken = run.apply.claimHash !== undefined;
+  if (over || taken) return { action: 'exit' };
+  if (run.apply.offeredAt) {
+    const claimed = await claimHeldApply(run, token);
+    return claimed ? { action: 'apply', job: await begin(claimed, { handedOver: true }) } : { action: 'exit' };
+  }
+  await extendHold(run);
+  return { action: 'wait', afterMs: 0 };
+};
+
+/** The run once the machine has made of it what it is about to, if that is soon: one request in place of many. */
+const settled = async (run: Run): Promise<Run> => {
+  let known = run;
+  const end = Date.now() + longestWaitMs;
+  for (let pause = firstPauseMs; isAwaitingOffer(known) && Date.now() + pause < end; pause *= pauseGrowth) {
+    await sleep(pause);
+    known = (await getRun(run.id)) ?? known;
+  }
+  return known;
+};
+
+const isAwaitingOffer = (run: Run): boolean => !run.apply.offeredAt && !run.apply.claimHash && isAboutToApply(run);
+
+/** What has been said may be said again, and a runner that stands by asks what is next. */
+const afterReport = ['report', 'next'];
+
+/**
+ * Whatever took over the runner's container cannot change what the phase has left once people and policies look at it.
+ * @throws {ProtocolError} 410
+ */
+const checkPhase = ({ run, phase }: Caller, call: string): void => {
+  if (!run[phase].report || afterReport.includes(call)) return;
+  throw new ProtocolError(410, 'this token is dead: its phase has been reported');
+};
+
+const route = async (event: Event): Promise<unknown> => {
+  const call = event.rawPath.replace(/^\/runner\/v1\//, '');
+  if (event.requestContext.http.method !== 'POST') throw new ProtocolError(405, 'every call is a POST');
+  if (call === 'claim') return claim(event);
+  const caller = await authenticate(event.headers.authorization);
+  checkPhase(caller, call);
+  const completed = /^state-versions\/([^/]+)\/complete$/.exec(call)?.[1];
+  if (completed) {
+    await completeStateVersion(completed, { runId: caller.run.id });
+    return {};
+  }
+  switch (call) {
+    case 'log':
+      return log(caller, event);
+    case 'heartbeat':
+      return heartbeat(caller, event);
+    case 'uploads':
+      return uploads(caller, event);
+    case 'state-versions':
+      return stateVersion(caller, event);
+    case 'errored-state':
+      return erroredState(caller);
+    case 'report':
+      return report(caller, event);
+    case 'next':
+      return next({ ...caller, run: await settled(caller.run) });
+    default:
+      throw new ProtocolError(404, `no such call: ${call}`);
+  }
+};
+
+export const handler = (event: Event): Promise<APIGatewayProxyStructuredResultV2> =>
+  answered(async () => {
+    try {
+      return await route(event);
+    } catch (error) {
+      throw error instanceof StateNotKeptError ? new ProtocolError(409, error.message) : error;
+    }
+  });

@@ -1,0 +1,94 @@
+import { type Archive, archiveOf, getConfigurationVersion } from '../configurations/records.ts';
+import { environment } from '../environment.ts';
+import { noteBasis } from '../orchestration/saved-plans.ts';
+import type { PhaseName, Run } from '../run/run.ts';
+import type { Job } from '../runner/protocol.ts';
+import { openInputs } from '../runs/inputs.ts';
+import { stateChecksum } from '../states/integrity.ts';
+import { stateTokenOf } from '../states/tokens.ts';
+import { objects } from '../store/keys.ts';
+import { keptStateContext, newDataKey } from '../store/secrets.ts';
+import { identify } from '../workload-identity/identify.ts';
+import { getWorkspace } from '../workspaces/records.ts';
+import { downloadUrl, leftStateUrl } from './addresses.ts';
+import { ProtocolError } from './caller.ts';
+
+const mebibyte = 1024 * 1024;
+const limits: Job['limits'] = {
+  configurationBytes: 100 * mebibyte,
+  unpackedBytes: 1024 * mebibyte,
+  files: 50_000,
+  logBytes: 50 * mebibyte,
+};
+
+/** So long a beat may be missing before the execution gives its runner up (infra/lifecycle.ts). */
+const silentSeconds = 60;
+
+const sha256Checksum = (sha256: string | undefined): string | undefined => sha256 && `sha256:${sha256}`;
+
+/** 1 read for a run that was created before its configuration came, none else. */
+const archiveOfRun = async ({ archive, configurationVersionId: id }: Run): Promise<Archive> =>
+  archive ?? archiveOf((await getConfigurationVersion(id)) ?? { id });
+
+/** Everything a runner needs for one phase. The only place where sensitive values leave the control plane. */
+export const buildJob = async (
+  run: Run,
+  phase: PhaseName,
+  token: string,
+  { handedOver }: { handedOver: boolean },
+): Promise<Job> => {
+  const [workspace, variables, archive] = await Promise.all([
+    getWorkspace(run.workspaceId),
+    openInputs(run),
+    archiveOfRun(run),
+  ]);
+  if (!workspace) throw new ProtocolError(410, 'the workspace is gone');
+  if (phase === 'plan') await noteBasis(run, workspace);
+  const slug = `${run.organization}/${run.workspaceName}`;
+  const { state } = workspace;
+  const [configurationUrl, stateUrl, planUrl, erroredStateUrl, keptStateKey, identity] = await Promise.all([
+    downloadUrl(archive.key),
+    state ? downloadUrl(objects.state(run.workspaceId, state.id, state.sha256)) : null,
+    phase === 'apply' && !handedOver ? downloadUrl(objects.artifact(run.id, 'plan', 'plan')) : null,
+    phase === 'apply' ? leftStateUrl(run) : null,
+    phase === 'apply' ? newDataKey(keptStateContext(run.id)) : null,
+    identify(run, phase, workspace, variables),
+  ]);
+  return {
+    runId: run.id,
+    phase,
+    token,
+    organization: run.organization,
+    workspace: { id: run.workspaceId, name: run.workspaceName, workingDirectory: run.workingDirectory },
+    terraform: { engine: environment.engine, version: run.terraformVersion },
+    operation: {
+      isDestroy: run.isDestroy,
+      refresh: run.refresh,
+      refreshOnly: run.refreshOnly,
+      targetAddrs: run.targetAddrs ?? [],
+      replaceAddrs: run.replaceAddrs ?? [],
+      allowConfigGeneration: run.allowConfigGeneration,
+      debug: run.debuggingMode,
+    },
+    structuredOutput: run.structuredOutput,
+    stateToken: stateTokenOf(run.id, phase, token),
+    configurationUrl,
+    stateUrl,
+    planUrl,
+    checksums: {
+      configuration: sha256Checksum(archive.sha256),
+      state: state && stateChecksum(state),
+      plan: sha256Checksum(run.plan.report?.checksums?.plan),
+    },
+    erroredStateUrl,
+    keptStateKey,
+    variables,
+    environment: { TFC_RUN_ID: run.id, TFC_WORKSPACE_NAME: run.workspaceName, TFC_WORKSPACE_SLUG: slug },
+    identity,
+    heartbeatSeconds: environment.heartbeatSeconds,
+    // An agent that stood by would be one less for the pool; to start a process again costs it little.
+    holdSeconds: run.planOnly || run.savePlan || run.agentPool ? 0 : environment.holdSeconds,
+    ...(run.agentPool ? { silentSeconds } : {}),
+    limits,
+  };
+};

@@ -1,0 +1,173 @@
+import { many, one, type Resource } from '../api/answer.ts';
+import type { Granted } from '../api/permissions/granted.ts';
+import { runPermissions } from '../api/permissions/reported-permissions.ts';
+import { policyCheckId } from '../policies/result-records.ts';
+import { allowedActions } from '../run/actions.ts';
+import type { Phase, PhaseName, Run } from '../run/run.ts';
+import { isPhaseFinal } from '../run/status.ts';
+import { stagesOf } from '../run/task-stages.ts';
+import { taskStageId } from '../run-tasks/stages.ts';
+import { applyId, costEstimateId, planId } from '../store/id.ts';
+import type { RunComment, RunEvent } from './events.ts';
+import { logPath } from './log-links.ts';
+
+/** What the caller sees depends on who it is; `now` on when. */
+export interface Viewer {
+  granted: Granted;
+  userId: string;
+}
+
+/** Results show with the status that follows them, never before (api.md §0.4). */
+const shown = (phase: Phase) => (isPhaseFinal(phase.status) ? phase.report : undefined);
+
+export const runDocument = (run: Run, { granted, userId }: Viewer, now = new Date().toISOString()): Resource => ({
+  id: run.id,
+  type: 'runs',
+  attributes: {
+    status: run.status,
+    message: run.message,
+    source: run.source,
+    'trigger-reason': run.trigger ? 'run_trigger' : 'manual',
+    'triggering-source-name': run.trigger?.workspaceName ?? null,
+    'created-at': run.createdAt,
+    'updated-at': Object.values(run.statusTimestamps).sort().at(-1) ?? run.createdAt,
+    'canceled-at': run.cancel?.at ?? null,
+    'force-cancel-available-at': run.cancel?.forceAvailableAt,
+    'has-changes': shown(run.plan)?.hasChanges ?? false,
+    'is-destroy': run.isDestroy,
+    refresh: run.refresh,
+    'refresh-only': run.refreshOnly,
+    'plan-only': run.planOnly,
+    'save-plan': run.savePlan,
+    'auto-apply': run.autoApply,
+    'allow-empty-apply': run.allowEmptyApply,
+    'allow-config-generation': run.allowConfigGeneration,
+    'debugging-mode': run.debuggingMode,
+    'target-addrs': run.targetAddrs,
+    'replace-addrs': run.replaceAddrs,
+    'policy-paths': null,
+    'invoke-action-addrs': null,
+    variables: run.variables,
+    'terraform-version': run.terraformVersion,
+    'position-in-queue': 0,
+    'status-timestamps': run.statusTimestamps,
+    /** Ours: why it ended as it did, in plain words. */
+    'end-reason': run.endReason ?? null,
+    actions: allowedActions(run, now),
+    permissions: runPermissions(granted, run, userId),
+  },
+  relationships: {
+    workspace: one('workspaces', run.workspaceId),
+    'configuration-version': one('configuration-versions', run.configurationVersionId),
+    plan: one('plans', planId(run.id)),
+    apply: one('applies', applyId(run.id)),
+    'created-by': one('users', run.createdBy),
+    'confirmed-by': one('users', run.decision?.action === 'apply' ? run.decision.by : null),
+    'canceled-by': one('users', run.cancel?.by),
+    'triggering-source': one('workspaces', run.trigger?.workspaceId),
+    'triggering-run': one('runs', run.trigger?.runId),
+    'cost-estimate': one('cost-estimates', run.costEstimate && costEstimateId(run.id)),
+    'policy-checks': many('policy-checks', run.checks?.policyCheck ? [policyCheckId(run.id)] : []),
+    'task-stages': many(
+      'task-stages',
+      stagesOf(run).map((stage) => taskStageId(run.id, stage)),
+    ),
+    comments: { links: { related: `/api/v2/runs/${run.id}/comments` } },
+    'run-events': { links: { related: `/api/v2/runs/${run.id}/run-events` } },
+  },
+  links: {
+    self: `/api/v2/runs/${run.id}`,
+    'self-html': `/app/${run.organization}/workspaces/${run.workspaceName}/runs/${run.id}`,
+  },
+});
+
+/** Who does it, once that is known. */
+const executionDetails = ({ agentPool, ...run }: Run, name: PhaseName) =>
+  agentPool
+    ? {
+        mode: 'agent',
+        'agent-id': run[name].agent?.id,
+        'agent-name': run[name].agent?.name,
+        'agent-pool-id': agentPool.id,
+        'agent-pool-name': agentPool.name,
+      }
+    : { mode: 'remote' };
+
+const common = (run: Run, name: PhaseName, baseUrl: string) => {
+  const phase = run[name];
+  const report = shown(phase);
+  return {
+    'execution-details': executionDetails(run, name),
+    status: run.agentPool && name === 'apply' && phase.status === 'queued' ? 'agent_queued' : phase.status,
+    'status-timestamps': phase.statusTimestamps,
+    'log-read-url': `${baseUrl}${logPath(run, name)}`,
+    'resource-additions': report?.resourceAdditions ?? null,
+    'resource-changes': report?.resourceChanges ?? null,
+    'resource-destructions': report?.resourceDestructions ?? null,
+    'resource-imports': report?.resourceImports ?? null,
+    /** Ours: what went wrong, in a sentence or two. */
+    'error-message': report?.message ?? null,
+  };
+};
+
+const stateVersions = (report: Phase['report']) =>
+  many('state-versions', report?.stateVersionId ? [report.stateVersionId] : []);
+
+export const planDocument = (run: Run, baseUrl: string): Resource => {
+  const id = planId(run.id);
+  const report = shown(run.plan);
+  return {
+    id,
+    type: 'plans',
+    attributes: {
+      ...common(run, 'plan', baseUrl),
+      'has-changes': report?.hasChanges ?? false,
+      'generated-configuration': report?.generatedConfiguration ?? false,
+      'structured-run-output-enabled': run.structuredOutput,
+      actions: { 'is-exportable': false },
+      permissions: { 'can-export': false },
+    },
+    relationships: { 'state-versions': many('state-versions', []), exports: many('plan-exports', []) },
+    links: {
+      self: `/api/v2/plans/${id}`,
+      'json-output': `/api/v2/plans/${id}/json-output`,
+      'json-output-redacted': `/api/v2/plans/${id}/json-output-redacted`,
+      'json-schema': `/api/v2/plans/${id}/json-schema`,
+    },
+  };
+};
+
+export const applyDocument = (run: Run, baseUrl: string): Resource => {
+  const id = applyId(run.id);
+  return {
+    id,
+    type: 'applies',
+    attributes: common(run, 'apply', baseUrl),
+    relationships: { 'state-versions': stateVersions(shown(run.apply)) },
+    links: {
+      self: `/api/v2/applies/${id}`,
+      /** Ours: there is one. */
+      ...(run.unsaved?.stored ? { 'errored-state': `/api/v2/applies/${id}/errored-state` } : {}),
+    },
+  };
+};
+
+export const runEventDocument = (event: RunEvent): Resource => ({
+  id: event.id,
+  type: 'run-events',
+  attributes: { action: event.action, description: event.description ?? null, 'created-at': event.createdAt },
+  relationships: {
+    run: one('runs', event.runId),
+    actor: one('users', event.actor),
+    comment: one('comments', event.commentId),
+  },
+  links: { self: `/api/v2/run-events/${event.id}` },
+});
+
+export const commentDocument = (comment: RunComment): Resource => ({
+  id: comment.id,
+  type: 'comments',
+  attributes: { body: comment.body },
+  relationships: { 'run-event': one('run-events', comment.eventId) },
+  links: { self: `/api/v2/comments/${comment.id}` },
+});

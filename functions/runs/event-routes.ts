@@ -1,0 +1,80 @@
+import * as v from 'valibot';
+import { type Answer, created, ok, type Resource } from '../api/answer.ts';
+import { conflict, notFound } from '../api/errors.ts';
+import { run, runOfAComment, runOfAnEvent } from '../api/finders.ts';
+import { includes } from '../api/include.ts';
+import { list, pageOf, wholeList } from '../api/pagination.ts';
+import { type Context, type Route, route } from '../api/route.ts';
+import { readData, text } from '../api/validation.ts';
+import { userDocument } from '../people/accounts/user-document.ts';
+import { getUser } from '../people/accounts/users.ts';
+import type { Run } from '../run/run.ts';
+import { commentDocument, runEventDocument } from './document.ts';
+import {
+  commentOn,
+  getComment,
+  getComments,
+  getRunEvent,
+  listComments,
+  listRunEvents,
+  maxCommentLength,
+  maxComments,
+  type RunEvent,
+} from './events.ts';
+
+/** A run's timeline and its comments. */
+
+const present = <T>(item: T | undefined): item is T => item !== undefined;
+
+const related = async ({ request }: Context<Run>, events: RunEvent[]): Promise<Resource[] | undefined> => {
+  const include = includes(request, ['actor', 'comment', 'comment.run_event']);
+  if (include.size === 0) return undefined;
+  const actors = include.has('actor') ? [...new Set(events.map(({ actor }) => actor))].filter(present) : [];
+  const said = include.has('comment') || include.has('comment.run_event');
+  const [users, comments] = await Promise.all([
+    Promise.all(actors.map(getUser)),
+    said ? getComments(events.map(({ commentId }) => commentId).filter(present)) : [],
+  ]);
+  // The events of comments are in `data`: once more in `included` would be a cycle (api.md §7.1).
+  return [...users.filter(present).map(userDocument), ...comments.map(commentDocument)];
+};
+
+const listEvents = async (context: Context<Run>): Promise<Answer> => {
+  const events = await listRunEvents(context.subject.id);
+  return wholeList(context.request, events.map(runEventDocument), await related(context, events));
+};
+
+const readEvent = async (context: Context<Run>): Promise<Answer> => {
+  const event = await getRunEvent(context.request.params.event ?? '');
+  if (!event) throw notFound('There is no such run event.');
+  return ok(runEventDocument(event), await related(context, [event]));
+};
+
+const listOfRun = async ({ request, subject }: Context<Run>): Promise<Answer> => {
+  const page = pageOf(request);
+  const comments = await listComments(subject.id, page);
+  return list(request, page, subject.commentCount ?? 0, comments.map(commentDocument));
+};
+
+const body = v.pipe(text(maxCommentLength), v.minLength(1, 'must not be empty'));
+
+const create = async ({ request, subject, principal }: Context<Run>): Promise<Answer> => {
+  const { attributes } = readData(request, { body });
+  const comment = await commentOn(subject, principal.userId, attributes.body);
+  if (!comment) throw conflict(`Run ${subject.id} has ${maxComments} comments; there cannot be more.`);
+  return created(commentDocument(comment));
+};
+
+const read = async ({ request }: Context<Run>): Promise<Answer> => {
+  const comment = await getComment(request.params.comment ?? '');
+  if (!comment) throw notFound('There is no such comment.');
+  return ok(commentDocument(comment));
+};
+
+export const runEventRoutes: Route[] = [
+  route('GET', '/runs/{run}/run-events', 'run:read', run, listEvents),
+  route('GET', '/run-events/{event}', 'run:read', runOfAnEvent, readEvent),
+  route('GET', '/runs/{run}/comments', 'run:read', run, listOfRun),
+  route('POST', '/runs/{run}/comments', 'run:comment', run, create),
+  route('GET', '/comments/{comment}', 'run:read', runOfAComment, read),
+];

@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import type { Run } from '../run/run.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { batchGet, get, put, query, queryAll, update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+
+/**
+ * A run's timeline, and what people said about it. Ids of both begin with their run's characters, so that finding them
+ * costs nothing.
+ */
+
+export interface RunEvent {
+  id: string;
+  runId: string;
+  action: string;
+  /** User id; absent for what the platform did. */
+  actor?: string;
+  commentId?: string;
+  description?: string;
+  createdAt: string;
+}
+
+export interface RunComment {
+  id: string;
+  runId: string;
+  body: string;
+  createdBy: string;
+  createdAt: string;
+  /** The line in the timeline that it came with. */
+  eventId: string;
+}
+
+/** The run's item counts them, so that a page of them is read and nothing else. */
+export const maxComments = 1000;
+export const maxCommentLength = 10_000;
+
+const charactersOf = (runId: string): string => runId.replace(/^run-/, '');
+
+/** Rises with time; the same event has the same id however often it is recorded. */
+const eventIdOf = (runId: string, action: string, createdAt: string, about = ''): string => {
+  const time = Date.parse(createdAt).toString(36).padStart(9, '0');
+  const what = createHash('sha256').update(`${action} ${about}`).digest('hex').slice(0, 6);
+  return `re-${charactersOf(runId)}${time}${what}`;
+};
+
+const eventForm = /^re-([A-Za-z0-9]{16})([0-9a-z]{9}[0-9a-f]{6})$/;
+const commentForm = /^wsc-([A-Za-z0-9]{16})([0-9a-z]{1,5})$/;
+
+const commentId = (runId: string, number: number): string => `wsc-${charactersOf(runId)}${number.toString(36)}`;
+
+/** The run that an id of an event or a comment belongs to. */
+export const runOfEvent = (id: string): string | undefined => runIn(eventForm.exec(id));
+export const runOfComment = (id: string): string | undefined => runIn(commentForm.exec(id));
+const runIn = (match: RegExpExecArray | null): string | undefined => match?.[1] && `run-${match[1]}`;
+
+const eventKey = (id: string): Key => {
+  const [, run = '', rest = ''] = eventForm.exec(id) ?? [];
+  return keys.runEvent(`run-${run}`, rest);
+};
+
+const commentKey = (id: string): Key => {
+  const [, run = '', number = ''] = commentForm.exec(id) ?? [];
+  return keys.runComment(`run-${run}`, Number.parseInt(number, 36));
+};
+
+/** Numbers and keeps a comment; undefined when the run has as many as it may. 2 writes. */
+const addComment = async (
+  runId: string,
+  { action, createdAt, createdBy, body }: Pick<RunComment, 'createdAt' | 'createdBy' | 'body'> & { action: string },
+): Promise<RunComment | undefined> => {
+  const counted = await update<Run>(keys.run(runId), {
+    add: { commentCount: 1 },
+    condition: 'attribute_exists(pk) AND (attribute_not_exists(commentCount) OR commentCount < :max)',
+    values: { ':max': maxComments },
+  });
+  if (!counted?.commentCount) return undefined;
+  const id = commentId(runId, counted.commentCount);
+  const comment = { id, runId, body, createdBy, createdAt, eventId: eventIdOf(runId, action, createdAt, id) };
+  await put({ ...commentKey(id), ...comment });
+  return comment;
+};
+
+/**
+ * Adds a line to the run's timeline, with the comment it came with. 1 write, 3 with a comment.
+ * @param about tells events of one kind and moment apart
+ */
+export const recordRunEvent = async (
+  run: Pick<Run, 'id'>,
+  action: string,
+  actor?: string,
+  comment?: string,
+  createdAt = now(),
+  description?: string,
+  about?: string,
+): Promise<void> => {
+  const said = comment && actor ? { action, createdAt, createdBy: actor, body: comment } : undefined;
+  const kept = said && (await addComment(run.id, said));
+  const id = kept?.eventId ?? eventIdOf(run.id, action, createdAt, about);
+  const event: RunEvent = { id, runId: run.id, action, actor, commentId: kept?.id, description, createdAt };
+  await put({ ...eventKey(id), ...event });
+};
+
+/** Undefined when the run has as many as it may. */
+export const commentOn = async (run: Run, createdBy: string, body: string): Promise<RunComment | undefined> => {
+  const createdAt = now();
+  const action = 'commented';
+  const comment = await addComment(run.id, { action, createdAt, createdBy, body });
+  if (!comment) return undefined;
+  const { id: commentId, eventId: id } = comment;
+  const event: RunEvent = { id, runId: run.id, action, actor: createdBy, commentId, createdAt };
+  await put({ ...eventKey(id), ...event });
+  return comment;
+};
+
+/** In the order of time; bounded by what can happen to a run, and by {@link maxComments}. */
+export const listRunEvents = (runId: string): Promise<RunEvent[]> =>
+  queryAll<RunEvent>({ pk: keys.run(runId).pk, prefix: 'EVENT#' });
+
+export const getRunEvent = (id: string): Promise<RunEvent | undefined> =>
+  runOfEvent(id) ? get<RunEvent>(eventKey(id)) : Promise.resolve(undefined);
+
+/** The oldest first. */
+export const listComments = (runId: string, { page, size }: { page: number; size: number }): Promise<RunComment[]> =>
+  query<RunComment>({
+    pk: keys.run(runId).pk,
+    from: keys.runComment(runId, (page - 1) * size + 1).sk,
+    to: keys.runComment(runId, page * size).sk,
+  });
+
+export const getComment = (id: string): Promise<RunComment | undefined> =>
+  runOfComment(id) ? get<RunComment>(commentKey(id)) : Promise.resolve(undefined);
+
+/** In the order of the ids; missing ones are left out. */
+export const getComments = async (ids: string[]): Promise<RunComment[]> => {
+  const found: RunComment[] = [];
+  for (let i = 0; i < ids.length; i += 100) {
+    found.push(...(await batchGet<RunComment & Key>(ids.slice(i, i + 100).map(commentKey))));
+  }
+  return found;
+};

@@ -1,0 +1,108 @@
+import type { Run } from '../run/run.ts';
+import { ownRank, runRank } from '../run/variable-precedence.ts';
+import type { JobVariable } from '../runner/protocol.ts';
+import { getObject, putObject } from '../store/bucket.ts';
+import { objects } from '../store/keys.ts';
+import { open, type SecretContext } from '../store/secrets.ts';
+import { contextOf, listVariables, type Variable } from '../variables/records.ts';
+import { effectiveVariableSets } from '../variables/set-records.ts';
+import type { Workspace } from '../workspaces/records.ts';
+
+/** What a run works with: the values of its variables, fixed when it is created (lifecycle: frozen inputs). */
+
+/** A variable as a run keeps it. Sealed values stay sealed for the variable they belong to. */
+type FrozenVariable = Omit<JobVariable, 'value'> & ({ value: string } | { sealed: string; context: SecretContext });
+
+const freeze = (variable: Variable): FrozenVariable => {
+  const { key, hcl, sensitive, value = '', sealed } = variable;
+  // Policy sets alone have parameters.
+  const category = variable.category as JobVariable['category'];
+  const common = { key, category, hcl, sensitive };
+  return sealed
+    ? { ...common, sealed: Buffer.from(sealed).toString('base64'), context: contextOf(variable) }
+    : { ...common, value };
+};
+
+type Home = Pick<Workspace, 'id' | 'organization' | 'projectId'>;
+
+export interface EffectiveVariable {
+  variable: Variable;
+  /** Name of the variable set; absent for the workspace's own. */
+  set?: string;
+  rank: number;
+}
+
+/** Every variable that reaches a workspace, in rising precedence: its own, and those of the sets that apply. */
+export const effectiveVariables = async (workspace: Home): Promise<EffectiveVariable[]> => {
+  const [own, sets] = await Promise.all([listVariables(workspace.id), effectiveVariableSets(workspace)]);
+  const ofSets = await Promise.all(
+    sets.map(async ({ set, rank }) =>
+      (await listVariables(set.id)).map((variable) => ({ variable, set: set.name, rank })),
+    ),
+  );
+  const all: EffectiveVariable[] = [...own.map((variable) => ({ variable, rank: ownRank })), ...ofSets.flat()];
+  // Stable: sets of one rank stay in their order.
+  return all.sort((a, b) => a.rank - b.rank);
+};
+
+/**
+ * Fixes the values a run works with. Of several for one variable only the one that counts is kept. Returns the object
+ * they are in; undefined when there are none.
+ */
+export const freezeVariables = async (
+  workspace: Home,
+  runId: string,
+  runVariables: Run['variables'],
+): Promise<string | undefined> => {
+  const effective = await effectiveVariables(workspace);
+  const own = runVariables.map(
+    ({ key, value }): FrozenVariable => ({ key, value, category: 'terraform', hcl: true, sensitive: false }),
+  );
+  const ranked = (from: number, to: number) =>
+    effective.filter(({ rank }) => from <= rank && rank < to).map(({ variable }) => freeze(variable));
+  const rising = [...ranked(0, runRank), ...own, ...ranked(runRank, Infinity)];
+  const variables = [...new Map(rising.map((one) => [`${one.category} ${one.key}`, one])).values()];
+  if (variables.length === 0) return undefined;
+  const objectKey = objects.inputs(runId);
+  await putObject(objectKey, JSON.stringify({ variables }), 'application/json');
+  return objectKey;
+};
+
+const readInputs = async (run: Pick<Run, 'id' | 'inputsKey'>): Promise<FrozenVariable[]> => {
+  if (!run.inputsKey) return [];
+  const object = await getObject(run.inputsKey);
+  if (!object) throw new Error(`the variables of run ${run.id} are missing (${run.inputsKey})`);
+  return (JSON.parse(object.toString('utf8')) as { variables: FrozenVariable[] }).variables;
+};
+
+/** What variables the run has, without their values. */
+export const listInputs = async (
+  run: Pick<Run, 'id' | 'inputsKey'>,
+): Promise<Pick<JobVariable, 'key' | 'category' | 'sensitive'>[]> =>
+  (await readInputs(run)).map(({ key, category, sensitive }) => ({ key, category, sensitive }));
+
+/**
+ * The run's variables in the clear. 1 KMS request for each sensitive one.
+ * @throws {Error} when one of them was not given to this run's workspace
+ */
+export const openInputs = async (run: Pick<Run, 'id' | 'inputsKey' | 'workspaceId'>): Promise<JobVariable[]> => {
+  const variables = await readInputs(run);
+  return Promise.all(
+    variables.map(async (variable) => {
+      const { key, category, hcl, sensitive } = variable;
+      const value = 'sealed' in variable ? await openFor(run, variable) : variable.value;
+      return { key, value, category, hcl, sensitive };
+    }),
+  );
+};
+
+/** What says whose a value is lies beside it: put there by another hand, it could be anybody's. */
+const openFor = (
+  { id, workspaceId }: Pick<Run, 'id' | 'workspaceId'>,
+  { key, sealed, context }: { key: string; sealed: string; context: SecretContext },
+): Promise<string> => {
+  if (context.workspace !== undefined && context.workspace !== workspaceId) {
+    throw new Error(`the value of ${key} in run ${id} belongs to workspace ${context.workspace}`);
+  }
+  return open(Buffer.from(sealed, 'base64'), context);
+};

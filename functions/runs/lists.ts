@@ -1,0 +1,116 @@
+import type { RunOperation } from '../run/operation.ts';
+import type { Run } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { type Found, type Paging, scan } from '../store/scan.ts';
+import { batchGet, query, queryAll } from '../store/table.ts';
+import type { Workspace } from '../workspaces/records.ts';
+import { listRuns } from './records.ts';
+
+/**
+ * Lists of runs, newest first. What never changes of a run stands in its pointers too, some 200 bytes each; the runs
+ * themselves are read only where a filter is about what changes, or for the page that is answered.
+ */
+
+export interface RunPointer extends Key {
+  runId: string;
+  workspaceId: string;
+  operation: RunOperation;
+  source: string;
+}
+
+export interface RunFilter {
+  /** Whether the run may fit, as far as its pointer tells. */
+  mayFit(pointer: RunPointer): boolean;
+  /** Missing: the pointer tells it all. */
+  fits?(run: Run): boolean;
+  /** Those that are for the reader to see; missing: all. */
+  visible?(pointers: RunPointer[]): Promise<RunPointer[]>;
+  /** Only runs that are not over can fit. */
+  open: boolean;
+  /** Creation times, inclusive; for lists of an organization. */
+  from?: string;
+  to?: string;
+}
+
+export type RunPage = Found<Run>;
+
+/** In the order of the ids; missing ones are left out. */
+export const getRuns = async (ids: string[]): Promise<Run[]> => {
+  const found: Run[] = [];
+  for (let i = 0; i < ids.length; i += 100) {
+    found.push(...(await batchGet<Run & Key>(ids.slice(i, i + 100).map(keys.run))));
+  }
+  return found;
+};
+
+const shown = async (pointers: RunPointer[], visible: RunFilter['visible']): Promise<RunPointer[]> =>
+  visible ? visible(pointers) : pointers;
+
+const scanned = (
+  pk: string,
+  { mayFit, fits, visible }: RunFilter,
+  paging: Paging,
+  { from = '', to = '~' }: { from?: string; to?: string } = {},
+): Promise<RunPage> => {
+  let after: string | undefined;
+  const read = async (limit: number): Promise<RunPointer[]> => {
+    const range = { pk, from: `RUN#${from}`, to: `RUN#${to}`, after, reverse: true, limit };
+    const pointers = await query<RunPointer>(range);
+    after = pointers.at(-1)?.sk ?? after;
+    return pointers;
+  };
+  const narrow = async (pointers: RunPointer[]) => shown(pointers.filter(mayFit), visible);
+  const records = (pointers: RunPointer[]) => getRuns(pointers.map(({ runId }) => runId));
+  return scan({ read, narrow, records, fits }, paging);
+};
+
+const openPointers = (organization: string): Promise<RunPointer[]> =>
+  queryAll<RunPointer>({ pk: keys.organization(organization).pk, prefix: 'OPEN#', reverse: true });
+
+const isOpen = (run: Run): boolean => !isFinal(run.status);
+
+/** Runs of the organization that are not over, newest first: what its queue and its capacity are made of. */
+export const listOpenRuns = async (organization: string, visible?: RunFilter['visible']): Promise<Run[]> => {
+  const pointers = await shown(await openPointers(organization), visible);
+  return (await getRuns(pointers.map(({ runId }) => runId))).filter(isOpen);
+};
+
+const pageOfOpen = async (pointers: RunPointer[], filter: RunFilter, { page, size }: Paging): Promise<RunPage> => {
+  const some = (await shown(pointers.filter(filter.mayFit), filter.visible)).map(({ runId }) => runId);
+  const { fits = () => true } = filter;
+  const runs = (await getRuns(some)).filter((run) => isOpen(run) && fits(run));
+  const items = runs.slice((page - 1) * size, page * size);
+  return { items, total: runs.length, more: runs.length > page * size };
+};
+
+/** All runs but the plan-only ones: what a list shows that asks for nothing else (HCP API: runs, list). */
+export const listAppliableRuns = async (workspace: Workspace, paging: Paging): Promise<RunPage> => {
+  const { runCount, planOnlyCount = 0 } = workspace;
+  const total = runCount - planOnlyCount;
+  const more = total > paging.page * paging.size;
+  if (planOnlyCount === 0) return { items: await listRuns(workspace.id, { ...paging, total }), total, more };
+  const filter = { mayFit: ({ operation }: RunPointer) => operation !== 'plan_only', open: false };
+  return { ...(await findRuns(workspace, filter, paging)), total, more };
+};
+
+/** Runs of the workspace that fit. */
+export const findRuns = async (workspace: Workspace, filter: RunFilter, paging: Paging): Promise<RunPage> => {
+  if (!filter.open) return scanned(keys.workspace(workspace.id).pk, filter, paging);
+  const pointers = await openPointers(workspace.organization);
+  return pageOfOpen(
+    pointers.filter(({ workspaceId }) => workspaceId === workspace.id),
+    filter,
+    paging,
+  );
+};
+
+/** Runs of all workspaces of the organization that fit. */
+export const findOrganizationRuns = async (
+  organization: string,
+  filter: RunFilter,
+  paging: Paging,
+): Promise<RunPage> =>
+  filter.open
+    ? pageOfOpen(await openPointers(organization), filter, paging)
+    : scanned(keys.organization(organization).pk, filter, paging, filter);

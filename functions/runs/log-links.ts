@@ -1,0 +1,31 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { PhaseName, Run } from '../run/run.ts';
+
+/**
+ * Who may read a run gets URLs of its logs, which carry their own permission: clients send no token there. Such a URL is
+ * for one log, and ends after the longest time that a phase may take; whoever may still read the run gets another.
+ */
+
+const hourMs = 3600_000;
+const dayMs = 24 * hourMs;
+
+type Logged = Pick<Run, 'id' | 'logSecret' | 'timeLimits'>;
+
+const signature = ({ logSecret }: Logged, phase: PhaseName, lastDay: number): string =>
+  createHmac('sha256', logSecret).update(`${phase}.${lastDay}`).digest('base64url');
+
+/** In whole days, so that the URL stays the same while somebody follows a log. */
+export const logPath = (run: Logged, phase: PhaseName, now = Date.now()): string => {
+  const lifeMs = Math.max(dayMs, (run.timeLimits?.[phase] ?? 0) * 1000) + hourMs;
+  const lastDay = Math.floor((now + lifeMs) / dayMs);
+  return `/logs/${run.id}/${phase}/${lastDay}.${signature(run, phase, lastDay)}`;
+};
+
+const form = /^(\d{1,6})\.([\w-]{43})$/;
+
+/** @param capability the last part of the path */
+export const opensLog = (run: Logged, phase: PhaseName, capability: string, now = Date.now()): boolean => {
+  const [, days, given] = form.exec(capability) ?? [];
+  if (!days || !given || Number(days) < Math.floor(now / dayMs)) return false;
+  return timingSafeEqual(Buffer.from(given), Buffer.from(signature(run, phase, Number(days))));
+};

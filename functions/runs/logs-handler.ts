@@ -1,0 +1,49 @@
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { type Answer, standardHeaders } from '../api/answer.ts';
+import type { PhaseName } from '../run/run.ts';
+import { opensLog } from './log-links.ts';
+import { readLog } from './logs.ts';
+import { getRun } from './records.ts';
+
+/**
+ * `GET /logs/{runId}/{plan|apply}/{secret}?limit=&offset=`: bytes of a log (api.md §2.12). The last part of the path is all
+ * the permission there is (store/runs/log-links.ts); clients send no token here, and give up the whole command at any 429 or 5xx, so what goes
+ * wrong inside is answered as "nothing new".
+ */
+
+/** What the command line asks for, which is the most it takes. */
+const usualBytes = 65_536;
+/** The web page reads long logs in larger pieces. */
+const maxBytes = 1_048_576;
+
+const bytesAnswer = (statusCode: number, bytes: Buffer = Buffer.alloc(0)): Answer => ({
+  statusCode,
+  headers: { ...standardHeaders, 'content-type': 'text/plain' },
+  isBase64Encoded: true,
+  body: bytes.toString('base64'),
+});
+
+const form = /^\/logs\/(run-[A-Za-z0-9]{16})\/(plan|apply)\/([\w.-]{20,100})$/;
+
+/** No log is as long; and the keys of its pieces hold no larger offset. */
+const maxOffset = 10_000_000_000;
+
+/** What is not a number from 0 is as good as missing. */
+const numberIn = (event: APIGatewayProxyEventV2, name: string, otherwise: number): number => {
+  const text = event.queryStringParameters?.[name] ?? '';
+  return /^\d+$/.test(text) ? Math.min(Number(text), maxOffset) : otherwise;
+};
+
+export const handler = async (event: APIGatewayProxyEventV2): Promise<Answer> => {
+  const [, runId, phase, secret] = form.exec(event.rawPath) ?? [];
+  if (!runId || !phase || !secret) return bytesAnswer(404);
+  try {
+    const run = await getRun(runId);
+    if (!run || !opensLog(run, phase as PhaseName, secret)) return bytesAnswer(404);
+    const limit = Math.min(maxBytes, Math.max(1, numberIn(event, 'limit', usualBytes)));
+    return bytesAnswer(200, await readLog(run, phase as PhaseName, numberIn(event, 'offset', 0), limit));
+  } catch (error) {
+    console.error(JSON.stringify({ message: 'reading a log failed', runId, phase }), error);
+    return bytesAnswer(200);
+  }
+};

@@ -1,0 +1,110 @@
+import type { PhaseName, Run } from '../run/run.ts';
+import { isPhaseFinal } from '../run/status.ts';
+import { getObject, putObject } from '../store/bucket.ts';
+import { keys, objects, padded } from '../store/keys.ts';
+import { create, query, queryAll } from '../store/table.ts';
+
+/**
+ * Logs of plans and applies. While the phase runs, pieces of up to 64 KiB lie in the table, so that a reader sees them
+ * at once; when it is over, the runner's copy of the whole is one object in the bucket and the pieces expire.
+ * Offsets count bytes from the framing STX on (HCP API: log-read-url).
+ */
+
+/** Framing of a log: first and last byte. */
+export const STX = 0x02;
+export const ETX = 0x03;
+export const maxPieceBytes = 65_536;
+const keepPiecesSeconds = 7 * 24 * 3600;
+
+interface Piece {
+  pk: string;
+  sk: string;
+  bytes: Uint8Array;
+}
+
+/** Appends; the same piece again changes nothing. 1 write unit per KB. */
+export const appendLog = async (runId: string, phase: PhaseName, offset: number, bytes: Uint8Array): Promise<void> => {
+  await create({
+    ...keys.log(runId, phase, offset),
+    bytes,
+    expiresAt: Math.floor(Date.now() / 1000) + keepPiecesSeconds,
+  });
+};
+
+/** Up to `limit` bytes from `offset`; empty when there is nothing new. */
+export const readLog = async (run: Run, phase: PhaseName, offset: number, limit: number): Promise<Buffer> => {
+  if (run[phase].content) return instead('This log is deleted.', offset, limit);
+  const { status, report, logStored } = run[phase];
+  if (isPhaseFinal(status) && (logStored || report?.artifacts?.includes('log'))) {
+    const key = objects.artifact(run.id, phase, 'log');
+    return (await getObject(key, { from: offset, length: limit })) ?? instead('This log has expired.', offset, limit);
+  }
+  return readPieces(run.id, phase, offset, limit);
+};
+
+/** Framed like a log, so that readers find its end. */
+const instead = (text: string, offset: number, limit: number): Buffer =>
+  Buffer.from(`${String.fromCharCode(STX)}${text}\n${String.fromCharCode(ETX)}`).subarray(offset, offset + limit);
+
+const readPieces = async (runId: string, phase: PhaseName, offset: number, limit: number): Promise<Buffer> => {
+  const { pk, sk } = keys.log(runId, phase, offset);
+  // Readers ask for what follows the piece they read last, so nearly always a piece begins here.
+  const inside =
+    offset > 0
+      ? await query<Piece>({ pk, from: padded(Math.max(0, offset - maxPieceBytes)), to: sk, reverse: true, limit: 1 })
+      : [];
+  const starts = Number(inside[0]?.sk ?? Number.NaN) === offset;
+  const next = await query<Piece>({
+    pk,
+    from: starts || inside.length === 0 ? sk : padded(offset + 1),
+    to: padded(offset + limit - 1),
+  });
+  const parts: Buffer[] = [];
+  let at = offset;
+  for (const piece of [...(starts ? [] : inside), ...next]) {
+    const begin = Number(piece.sk);
+    if (begin > at) break;
+    const bytes = Buffer.from(piece.bytes).subarray(at - begin);
+    parts.push(bytes);
+    at += bytes.length;
+  }
+  return Buffer.concat(parts).subarray(0, limit);
+};
+
+/** Where the log in the table ends: the offset of the next byte, and whether it was closed. */
+export const logEnd = async (runId: string, phase: PhaseName): Promise<{ length: number; closed: boolean }> => {
+  const [last] = await query<Piece>({ pk: keys.log(runId, phase, 0).pk, reverse: true, limit: 1 });
+  if (!last) return { length: 0, closed: false };
+  return { length: Number(last.sk) + last.bytes.length, closed: last.bytes.at(-1) === ETX };
+};
+
+/**
+ * Ends the log of a runner that could not, as {@link closeLog}, and makes the one object of it that a runner would have
+ * made; its pieces expire like others. May be repeated.
+ */
+export const storeLog = async (runId: string, phase: PhaseName, message: string): Promise<void> => {
+  await closeLog(runId, phase, message);
+  const pieces = await queryAll<Piece>({ pk: keys.log(runId, phase, 0).pk });
+  await putObject(objects.artifact(runId, phase, 'log'), new Uint8Array(Buffer.concat(contiguous(pieces))));
+};
+
+/** Up to the first gap, as readers see it. */
+const contiguous = (pieces: Piece[]): Uint8Array[] => {
+  let at = 0;
+  const parts: Uint8Array[] = [];
+  for (const { sk, bytes } of pieces) {
+    if (Number(sk) > at) break;
+    parts.push(bytes.subarray(at - Number(sk)));
+    at = Number(sk) + bytes.length;
+  }
+  return parts;
+};
+
+/** Readers otherwise wait long for the closing byte. */
+const closeLog = async (runId: string, phase: PhaseName, message: string): Promise<void> => {
+  const { length, closed } = await logEnd(runId, phase);
+  if (!closed) {
+    const text = Buffer.from(`${message ? `\n${message}\n` : ''}`);
+    await appendLog(runId, phase, length, Buffer.from([...(length === 0 ? [STX] : []), ...text, ETX]));
+  }
+};

@@ -1,0 +1,44 @@
+import { type Answer, noContent } from '../api/answer.ts';
+import { conflict } from '../api/errors.ts';
+import { apply, plan } from '../api/finders.ts';
+import { type Context, type Finder, type Route, route } from '../api/route.ts';
+import type { PhaseName, Run } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import { purgePhase, restorePhase, softDeletePhase } from './phase-content.ts';
+
+const states = { soft_deleted: 'deleted', permanently_deleted: 'deleted for good' };
+
+const manage =
+  (phase: PhaseName, verb: string, change: (run: Run, phase: PhaseName) => Promise<Run | undefined>) =>
+  async ({ subject }: Context<Run>): Promise<Answer> => {
+    const what = `The content of the ${phase} of run ${subject.id}`;
+    if (!isFinal(subject.status))
+      throw conflict(`${what} cannot be ${verb}: the run is not over, it is ${subject.status}.`);
+    if (await change(subject, phase)) return noContent();
+    const { content } = subject[phase];
+    throw conflict(`${what} cannot be ${verb}: it is ${content ? states[content] : 'not deleted'}.`);
+  };
+
+const routesOf = (phase: PhaseName, base: `/${string}`, finder: Finder<Run>): Route[] => [
+  route(
+    'POST',
+    `${base}/actions/soft-delete-backing-data`,
+    'data:delete',
+    finder,
+    manage(phase, 'deleted', softDeletePhase),
+  ),
+  route('POST', `${base}/actions/restore-backing-data`, 'data:delete', finder, manage(phase, 'restored', restorePhase)),
+  route(
+    'POST',
+    `${base}/actions/permanently-delete-backing-data`,
+    'data:delete',
+    finder,
+    manage(phase, 'deleted for good', purgePhase),
+  ),
+];
+
+/** Log and artifacts of plans and applies, which is all that is secret or large; the records stay. */
+export const phaseContentRoutes: Route[] = [
+  ...routesOf('plan', '/plans/{plan}', plan),
+  ...routesOf('apply', '/applies/{apply}', apply),
+];

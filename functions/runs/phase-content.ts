@@ -1,0 +1,48 @@
+import { artifacts, type PhaseName, type Run } from '../run/run.ts';
+import { objectSize, putObject } from '../store/bucket.ts';
+import { type Key, keys, objects } from '../store/keys.ts';
+import { queryAll, remove, update } from '../store/table.ts';
+
+/**
+ * What plans and applies leave in storage: logs, plan files and their JSON. Only for runs that are over: nobody works with
+ * it any more. What the run's own item says of them stays. Each is undefined when it cannot be done from where it is.
+ */
+
+const soft = 'soft_deleted';
+const gone = 'permanently_deleted';
+
+/** It cannot be read any more, until it is restored. */
+export const softDeletePhase = (run: Run, phase: PhaseName): Promise<Run | undefined> =>
+  update<Run>(keys.run(run.id), {
+    set: { [`${phase}.content`]: soft },
+    condition: `attribute_exists(pk) AND attribute_not_exists(${phase}.content)`,
+  });
+
+export const restorePhase = (run: Run, phase: PhaseName): Promise<Run | undefined> =>
+  update<Run>(keys.run(run.id), {
+    remove: [`${phase}.content`],
+    condition: `${phase}.content = :soft`,
+    values: { ':soft': soft },
+  });
+
+/** Empties the objects; the bucket lets go of what they held as of any old version of an object. May be repeated. */
+export const purgePhase = async (run: Run, phase: PhaseName): Promise<Run | undefined> => {
+  const purged = await update<Run>(keys.run(run.id), {
+    set: { [`${phase}.content`]: gone },
+    condition: `${phase}.content IN (:soft, :gone)`,
+    values: { ':soft': soft, ':gone': gone },
+  });
+  if (!purged) return undefined;
+  for (const artifact of artifacts) {
+    const key = objects.artifact(run.id, phase, artifact);
+    if (await objectSize(key)) await putObject(key, '');
+  }
+  const states =
+    phase === 'apply'
+      ? [objects.erroredState(run.workspaceId, run.id, run.unsaved?.copy), objects.leftState(run.id)]
+      : [];
+  for (const key of states) if (await objectSize(key)) await putObject(key, '');
+  const pieces = await queryAll<Key>({ pk: keys.log(run.id, phase, 0).pk });
+  for (const { pk, sk } of pieces) await remove({ pk, sk });
+  return purged;
+};

@@ -1,0 +1,84 @@
+import { type Answer, noContent, ok, redirect } from '../api/answer.ts';
+import { notFound, unavailable } from '../api/errors.ts';
+import { apply, plan, run, taskPlan } from '../api/finders.ts';
+import { type Context, type Route, route } from '../api/route.ts';
+import type { Artifact, Run } from '../run/run.ts';
+import { isPhaseFinal } from '../run/status.ts';
+import { checkStored } from '../states/integrity.ts';
+import { objectSize, presignGet } from '../store/bucket.ts';
+import { objects } from '../store/keys.ts';
+import { hasExpired } from '../store/retention.ts';
+import { applyDocument, planDocument } from './document.ts';
+
+/** Life of a link to a plan, in seconds (HCP API: plans). */
+const linkSeconds = 60;
+
+const link = async ({ id, createdAt }: Run, artifact: Artifact): Promise<Answer> => {
+  const key = objects.artifact(id, 'plan', artifact);
+  if (await hasExpired(key, createdAt)) throw notFound(`The content of the plan of run ${id} has expired.`);
+  return redirect(307, await presignGet(key, linkSeconds));
+};
+
+const kept =
+  (handle: (context: Context<Run>) => Promise<Answer>) =>
+  (context: Context<Run>): Promise<Answer> => {
+    const { id, plan } = context.subject;
+    if (plan.content) throw notFound(`The content of the plan of run ${id} is deleted.`);
+    return handle(context);
+  };
+
+/** 204 until there is one. */
+const jsonOutput = async ({ subject }: Context<Run>): Promise<Answer> =>
+  subject.plan.report?.artifacts?.includes('plan-json') ? link(subject, 'plan-json') : noContent();
+
+/** The command line repeats a 503 and fails on a 204 (api.md §2.3). */
+const jsonOutputRedacted = async ({ subject }: Context<Run>): Promise<Answer> => {
+  if (subject.plan.report?.artifacts?.includes('plan-json-redacted')) return link(subject, 'plan-json-redacted');
+  if (isPhaseFinal(subject.plan.status)) {
+    throw notFound(`The plan of run ${subject.id} ended without a plan in JSON: it is ${subject.plan.status}.`);
+  }
+  throw unavailable(`The plan of run ${subject.id} is not there yet.`);
+};
+
+/** They come when the plan is over, if they come. */
+const awaitSchemasMs = 15 * 60_000;
+
+/** Of every type in the plan; a runner makes it after everything that is waited for. */
+const jsonSchema = async ({ subject }: Context<Run>): Promise<Answer> => {
+  const { id, plan } = subject;
+  if (!isPhaseFinal(plan.status)) return noContent();
+  if (await objectSize(objects.artifact(id, 'plan', 'provider-schemas'))) return link(subject, 'provider-schemas');
+  const finished = plan.statusTimestamps['finished-at'];
+  if (finished && Date.now() - Date.parse(finished) < awaitSchemasMs) return noContent();
+  throw notFound(`The plan of run ${id} ended without the schemas of its providers: it is ${plan.status}.`);
+};
+
+const erroredState = async ({ subject }: Context<Run>): Promise<Answer> => {
+  const key = objects.erroredState(subject.workspaceId, subject.id, subject.unsaved?.copy);
+  if (subject.apply.content) throw notFound(`The content of the apply of run ${subject.id} is deleted.`);
+  if (!(await objectSize(key))) {
+    throw notFound(`The apply of run ${subject.id} left no state that could not become the workspace's.`);
+  }
+  await checkStored(`The errored state of run ${subject.id}`, key, subject.unsaved?.sha256);
+  return redirect(307, await presignGet(key, linkSeconds));
+};
+
+const readPlan = async ({ request, subject }: Context<Run>): Promise<Answer> =>
+  ok(planDocument(subject, request.baseUrl));
+
+const readApply = async ({ request, subject }: Context<Run>): Promise<Answer> =>
+  ok(applyDocument(subject, request.baseUrl));
+
+export const planRoutes: Route[] = [
+  route('GET', '/plans/{plan}', 'run:read', plan, readPlan),
+  route('GET', '/plans/{plan}/json-output', 'plan:read-json', taskPlan, kept(jsonOutput)),
+  route('GET', '/plans/{plan}/json-output-redacted', 'run:read', plan, kept(jsonOutputRedacted)),
+  route('GET', '/plans/{plan}/json-schema', 'run:read', plan, kept(jsonSchema)),
+  route('GET', '/runs/{run}/plan', 'run:read', run, readPlan),
+  route('GET', '/runs/{run}/plan/json-schema', 'run:read', run, kept(jsonSchema)),
+  route('GET', '/runs/{run}/plan/json-output', 'plan:read-json', run, kept(jsonOutput)),
+  route('GET', '/runs/{run}/plan/json-output-redacted', 'run:read', run, kept(jsonOutputRedacted)),
+  route('GET', '/applies/{apply}', 'run:read', apply, readApply),
+  route('GET', '/applies/{apply}/errored-state', 'state:read', apply, erroredState),
+  route('GET', '/runs/{run}/apply', 'run:read', run, readApply),
+];

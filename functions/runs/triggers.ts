@@ -1,0 +1,120 @@
+import { newId } from '../store/id.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { batchGet, create, get, put, query, queryAll, remove } from '../store/table.ts';
+
+/**
+ * Run triggers: a successful apply in one workspace, the source, queues a run in another. The record says so; pointers
+ * beside both workspaces only tell where to look. They are written before the record and removed after it, so one that
+ * was left behind says nothing.
+ */
+export interface RunTrigger {
+  id: string;
+  organization: string;
+  /** Where the run is queued. */
+  workspaceId: string;
+  /** The workspace whose applies do so. */
+  sourceableId: string;
+  createdAt: string;
+}
+
+/** A workspace is triggered by at most so many (HCP Terraform: run triggers), and triggers at most so many here. */
+export const mostSources = 20;
+export const mostTargets = 100;
+/** How many workspaces behind a new trigger are looked at for a loop. */
+const mostVisited = 200;
+
+type Direction = 'inbound' | 'outbound';
+
+const prefixes: Record<Direction, string> = { inbound: 'TRIGGERIN#', outbound: 'TRIGGEROUT#' };
+
+interface Pointer extends Key {
+  runTriggerId: string;
+}
+
+export const getRunTrigger = (id: string): Promise<RunTrigger | undefined> => get<RunTrigger>(keys.runTrigger(id));
+
+/** Those that queue runs in the workspace, or that its applies set off. 2 requests. */
+export const listRunTriggers = async (workspaceId: string, direction: Direction): Promise<RunTrigger[]> => {
+  const { pk } = keys.workspace(workspaceId);
+  const pointers = await queryAll<Pointer>({ pk, prefix: prefixes[direction] });
+  return batchGet<RunTrigger & Key>(
+    pointers.slice(0, mostTargets).map(({ runTriggerId }) => keys.runTrigger(runTriggerId)),
+  );
+};
+
+/** Whether applies of the workspace may set something off. 1 read. */
+export const hasRunTriggers = async (workspaceId: string): Promise<boolean> => {
+  const { pk } = keys.workspace(workspaceId);
+  return (await query({ pk, prefix: prefixes.outbound, limit: 1 })).length > 0;
+};
+
+/** Whether applies of `from` lead to runs in `to`, over any number of workspaces; undefined when that is too far to see. */
+const leadsTo = async (from: string, to: string): Promise<boolean | undefined> => {
+  const seen = new Set([from]);
+  for (const workspaceId of seen) {
+    if (workspaceId === to) return true;
+    if (seen.size > mostVisited) return undefined;
+    for (const trigger of await listRunTriggers(workspaceId, 'outbound')) seen.add(trigger.workspaceId);
+  }
+  return false;
+};
+
+export type Refusal = 'exists' | 'loop' | 'too many sources' | 'too many targets' | 'too far';
+
+/**
+ * Two that together make a loop can still be created at the same moment: runs carry the workspaces that led to them, and
+ * none is queued twice on one way (api/triggered-runs.ts).
+ */
+export const createRunTrigger = async (
+  organization: string,
+  { workspaceId, sourceableId }: Pick<RunTrigger, 'workspaceId' | 'sourceableId'>,
+): Promise<RunTrigger | Refusal> => {
+  const [sources, targets, loop] = await Promise.all([
+    listRunTriggers(workspaceId, 'inbound'),
+    listRunTriggers(sourceableId, 'outbound'),
+    leadsTo(workspaceId, sourceableId),
+  ]);
+  if (sources.some((trigger) => trigger.sourceableId === sourceableId)) return 'exists';
+  if (loop) return 'loop';
+  if (loop === undefined) return 'too far';
+  if (sources.length >= mostSources) return 'too many sources';
+  if (targets.length >= mostTargets) return 'too many targets';
+  const trigger: RunTrigger = {
+    id: newId('rt'),
+    organization,
+    workspaceId,
+    sourceableId,
+    createdAt: new Date().toISOString(),
+  };
+  const claim = { ...keys.runTriggerIn(workspaceId, sourceableId), runTriggerId: trigger.id };
+  if (!(await create(claim)) && !(await takeOver(claim))) return 'exists';
+  await put({ ...keys.runTriggerOut(sourceableId, workspaceId), runTriggerId: trigger.id });
+  await create({ ...keys.runTrigger(trigger.id), ...trigger });
+  return trigger;
+};
+
+/** The claim of a creator that died before its trigger was there. */
+const takeOver = async (claim: Pointer): Promise<boolean> => {
+  const holder = await get<Pointer>({ pk: claim.pk, sk: claim.sk });
+  if (holder && (await getRunTrigger(holder.runTriggerId))) return false;
+  return put(
+    { ...claim },
+    {
+      condition: 'attribute_not_exists(pk) OR runTriggerId = :holder',
+      values: { ':holder': holder?.runTriggerId ?? '' },
+    },
+  );
+};
+
+export const deleteRunTrigger = async ({ id, workspaceId, sourceableId }: RunTrigger): Promise<void> => {
+  await remove(keys.runTrigger(id));
+  const own = { condition: 'runTriggerId = :id', values: { ':id': id } };
+  await remove(keys.runTriggerIn(workspaceId, sourceableId), own);
+  await remove(keys.runTriggerOut(sourceableId, workspaceId), own);
+};
+
+/** Of a workspace that is deleted, in both directions. */
+export const deleteRunTriggersOf = async (workspaceId: string): Promise<void> => {
+  const both = await Promise.all([listRunTriggers(workspaceId, 'inbound'), listRunTriggers(workspaceId, 'outbound')]);
+  for (const trigger of both.flat()) await deleteRunTrigger(trigger);
+};

@@ -1,0 +1,55 @@
+import type { Resource } from '../api/answer.ts';
+import { includes } from '../api/include.ts';
+import type { Context, Subject } from '../api/route.ts';
+import { configurationVersionDocument } from '../configurations/document.ts';
+import { getConfigurationVersion } from '../configurations/records.ts';
+import { userDocument } from '../people/accounts/user-document.ts';
+import { getUser } from '../people/accounts/users.ts';
+import { runDocument } from '../runs/document.ts';
+import { getRuns } from '../runs/lists.ts';
+import { outputDocument } from './document.ts';
+import { readSummary, type StateVersion } from './records.ts';
+
+const known = ['outputs', 'run', 'created_by', 'run.created_by', 'run.configuration_version'] as const;
+
+const outputsOf = async (version: StateVersion): Promise<Resource[]> =>
+  ((await readSummary(version))?.outputs ?? []).map((output, index) => outputDocument(version.id, output, index));
+
+const each = async <T>(ids: (string | undefined)[], read: (id: string) => Promise<T | undefined>): Promise<T[]> => {
+  const known = [...new Set(ids)].filter((id) => id !== undefined);
+  return (await Promise.all(known.map(read))).filter((one) => one !== undefined);
+};
+
+/**
+ * What can come along with state versions, each only for who may read it by itself. The result is undefined when nothing
+ * is asked for.
+ * @throws {ApiError} 400
+ */
+export const relatedTo = ({ request, granted, principal }: Context<Subject>) => {
+  const asked = includes(request, known);
+  return async (versions: StateVersion[]): Promise<Resource[] | undefined> => {
+    if (asked.size === 0) return undefined;
+    const may = { runs: granted.has('run:read'), configurations: granted.has('configuration:read') };
+    const wantsRuns = may.runs && [...asked].some((path) => path.startsWith('run'));
+    const runIds = versions.flatMap(({ runId, ofRunId }) => runId ?? ofRunId ?? []);
+    const runs = wantsRuns ? await getRuns([...new Set(runIds)]) : [];
+    const creators = may.runs
+      ? [
+          ...(asked.has('created_by') ? versions.map(({ userId }) => userId) : []),
+          ...(asked.has('run.created_by') ? runs.map(({ createdBy }) => createdBy) : []),
+        ]
+      : [];
+    const wantsConfigurations = may.configurations && asked.has('run.configuration_version');
+    const [outputs, users, configurations] = await Promise.all([
+      asked.has('outputs') && granted.has('state:read-outputs') ? Promise.all(versions.map(outputsOf)) : [],
+      each(creators, getUser),
+      each(wantsConfigurations ? runs.map((run) => run.configurationVersionId) : [], getConfigurationVersion),
+    ]);
+    return [
+      ...outputs.flat(),
+      ...runs.map((run) => runDocument(run, { granted, userId: principal.userId })),
+      ...users.map(userDocument),
+      ...configurations.map((version) => configurationVersionDocument(version)),
+    ];
+  };
+};

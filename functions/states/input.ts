@@ -1,0 +1,76 @@
+import * as v from 'valibot';
+import { unprocessable } from '../api/errors.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { readData, setting, text, toOne } from '../api/validation.ts';
+import { getRun } from '../runs/records.ts';
+import type { Workspace } from '../workspaces/records.ts';
+import { InvalidStateError, md5Of, parseState } from './content.ts';
+import { sha256Of } from './integrity.ts';
+
+/** What creating a state version may say (api.md §3.4). */
+
+const attributes = {
+  serial: v.pipe(v.number(), v.integer('must be a whole number'), v.minValue(0, 'must be 0 or more')),
+  md5: v.pipe(
+    v.string(),
+    v.regex(/^[0-9a-fA-F]{32}$/, 'must be the hexadecimal MD5 of the raw state'),
+    v.toLowerCase(),
+  ),
+  lineage: setting(text(200)),
+  force: setting(v.boolean()),
+  // Text of up to megabytes: what it holds is checked when it is decoded.
+  state: setting(v.string()),
+  'json-state': setting(v.string()),
+};
+
+const pointer = (field: string) => `/data/attributes/${field}`;
+
+const decodeState = (base64: string, md5: string): Buffer<ArrayBuffer> => {
+  const bytes = Buffer.from(base64, 'base64');
+  const actual = md5Of(bytes);
+  if (actual !== md5) throw unprocessable(pointer('md5'), `md5: the state has MD5 ${actual}, not ${md5}`);
+  return bytes;
+};
+
+const decodeJson = (base64: string): Buffer<ArrayBuffer> => {
+  const bytes = Buffer.from(base64, 'base64');
+  try {
+    JSON.parse(bytes.toString('utf8'));
+    return bytes;
+  } catch {
+    throw unprocessable(pointer('json-state'), 'json-state: is not JSON, in base64');
+  }
+};
+
+const lineageOf = (content: Buffer): string => {
+  try {
+    return parseState(content).lineage;
+  } catch (error) {
+    if (error instanceof InvalidStateError) throw unprocessable(pointer('state'), `state: ${error.message}`);
+    throw error;
+  }
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewState = async (request: ApiRequest, workspace: Workspace) => {
+  const given = readData(request, attributes, { run: v.optional(toOne('runs')) });
+  const { serial, md5, force, state } = given.attributes;
+  const content = state ? decodeState(state, md5) : undefined;
+  const lineage = given.attributes.lineage || (content ? lineageOf(content) : workspace.state?.lineage);
+  if (!lineage) throw unprocessable(pointer('lineage'), 'lineage: is missing');
+  const json = given.attributes['json-state'];
+  // Terraform says this of itself wherever TFE_RUN_ID is set, which a run of another workspace may have done.
+  const runId = given.relationships.run?.data?.id;
+  const run = runId ? await getRun(runId) : undefined;
+  const ofRunId = run?.workspaceId === workspace.id ? run.id : undefined;
+  return {
+    serial,
+    md5,
+    ...(content ? { sha256: sha256Of(content) } : {}),
+    lineage,
+    force: force ?? false,
+    content,
+    json: json ? decodeJson(json) : undefined,
+    ofRunId,
+  };
+};

@@ -1,0 +1,57 @@
+import { type Answer, ok } from '../api/answer.ts';
+import { forbidden, notFound, unavailable } from '../api/errors.ts';
+import { sharedStateVersion, sharedWorkspace, stateVersionOfOutput } from '../api/finders.ts';
+import { list, pageOf, slice, wholeList } from '../api/pagination.ts';
+import { type Context, type Route, route } from '../api/route.ts';
+import type { Workspace } from '../workspaces/records.ts';
+import { outputDocument, readOutputId } from './document.ts';
+import { finalizeStateVersion, readSummary, type StateVersion } from './records.ts';
+import { currentVersion } from './routes.ts';
+
+/** The content of a version; clients repeat a 503 (api.md §2.9). */
+const outputsOf = async (found: StateVersion) => {
+  const version = await finalizeStateVersion(found);
+  if (version.status.startsWith('backing_data'))
+    throw notFound(`The content of state version ${version.id} is deleted.`);
+  const summary = version.status === 'finalized' ? await readSummary(version) : undefined;
+  if (!summary) throw unavailable(`State version ${version.id} is ${version.status}: its outputs are not known.`);
+  return summary.outputs;
+};
+
+const listOutputs = async ({ request, subject }: Context<StateVersion>): Promise<Answer> => {
+  const page = pageOf(request);
+  const documents = (await outputsOf(subject)).map((output, index) => outputDocument(subject.id, output, index));
+  return list(request, page, documents.length, slice(documents, page));
+};
+
+const currentOutputs = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
+  const version = await currentVersion(subject);
+  const outputs = await outputsOf(version);
+  return wholeList(
+    request,
+    outputs.map((output, index) => outputDocument(version.id, output, index)),
+  );
+};
+
+/** The one place that tells a sensitive value, and only to who may read the whole state. */
+const readOutput = async ({ request, subject, granted }: Context<StateVersion>): Promise<Answer> => {
+  const index = readOutputId(request.params.output ?? '')?.index ?? -1;
+  const output = (await outputsOf(subject))[index];
+  if (!output) throw notFound('There is no such state version output.');
+  if (output.sensitive && !granted.has('state:read')) {
+    throw forbidden(`Output ${output.name} is sensitive: its value is for those who may read the state.`);
+  }
+  return ok(outputDocument(subject.id, output, index, { reveal: true }));
+};
+
+export const stateOutputRoutes: Route[] = [
+  route('GET', '/state-versions/{version}/outputs', 'state:read-outputs', sharedStateVersion, listOutputs),
+  route(
+    'GET',
+    '/workspaces/{workspace}/current-state-version-outputs',
+    'state:read-outputs',
+    sharedWorkspace,
+    currentOutputs,
+  ),
+  route('GET', '/state-version-outputs/{output}', 'state:read-outputs', stateVersionOfOutput, readOutput),
+];

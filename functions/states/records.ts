@@ -1,0 +1,356 @@
+import { discardStalePlans } from '../orchestration/saved-plans.ts';
+import { isSameState, stateConflict } from '../run/state-identity.ts';
+import { getObject, getObjectUpTo, presignUpload, putObject } from '../store/bucket.ts';
+import { newId } from '../store/id.ts';
+import { type Key, keys, objects } from '../store/keys.ts';
+import { type Change, create, get, query, update } from '../store/table.ts';
+import { countOne, getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { InvalidStateError, md5Of, parseState, type StateContent, type StateSummary } from './content.ts';
+import { checkContent, sha256Of } from './integrity.ts';
+
+/**
+ * State versions (state.md). The content lies in the bucket; the record says what it is. A version becomes the
+ * workspace's current one by a single conditional write of the workspace, after its content was checked.
+ */
+export interface StateVersion {
+  id: string;
+  organization: string;
+  workspaceId: string;
+  serial: number;
+  lineage: string;
+  md5: string;
+  /** Hex SHA-256 of the content, which lies under it; before the version is finalized only where its writer said it. */
+  sha256?: string;
+  /** Where an upload is awaited that may have any content; what counts is copied from there. */
+  uploadKey?: string;
+  /** Hex SHA-256 of the object that {@link readSummary} reads. */
+  outputsSha256?: string;
+  /** Discarded: its content never fitted, see `refusal`. */
+  status: 'pending' | 'finalized' | 'discarded' | 'backing_data_soft_deleted' | 'backing_data_permanently_deleted';
+  /** A snapshot taken while Terraform still applied. */
+  intermediate: boolean;
+  createdAt: string;
+  /** The run that writes it, if one does. */
+  runId?: string;
+  /** Who holds the workspace's lock, or made the run that does. */
+  userId?: string;
+  /** Set when serial and lineage are not to be checked: the version it replaces, null for none. */
+  replaces?: string | null;
+  rollbackOf?: string;
+  /** Of the version that was current when this one was announced. */
+  previousId?: string;
+  /** The run that a user's client says this state comes from. */
+  ofRunId?: string;
+  /** Bytes. */
+  size?: number;
+  terraformVersion?: string | null;
+  outputCount?: number;
+  /** It is known as JSON too (store/states/state-json.ts). */
+  hasJson?: boolean;
+  /** Which object that is, and its SHA-256; absent in versions of before. */
+  json?: { copy: string; sha256: string };
+  /**
+   * Resources, modules and providers as JSON text (their names are Terraform's, not ours), while that is small; always in
+   * the object that {@link readSummary} reads.
+   */
+  summary?: string;
+  /** For people, when it was discarded. */
+  refusal?: string;
+}
+
+export interface NewStateVersion {
+  workspace: Workspace;
+  runId?: string;
+  userId?: string;
+  serial: number;
+  lineage: string;
+  md5: string;
+  /** Known when the content is; without it the version takes an upload of any content that has the MD5. */
+  sha256?: string;
+  size?: number;
+  /** Skips the checks of serial and lineage, not the lock. */
+  force: boolean;
+  intermediate: boolean;
+  rollbackOf?: string;
+  ofRunId?: string;
+}
+
+export const maxStateBytes = 64 * 1024 * 1024;
+/** Clients upload at once. */
+const uploadSeconds = 900;
+/** A summary above that is left to the object: it would cost every reader of the record. */
+const inlineSummaryBytes = 8192;
+
+interface Pointer extends Key {
+  stateVersionId: string;
+  md5: string;
+}
+
+export const getStateVersion = (id: string): Promise<StateVersion | undefined> =>
+  get<StateVersion>(keys.stateVersion(id));
+
+export const stateUploadName = (id: string): string => `${id}.tfstate`;
+/** Where a state's form as JSON is awaited, which nobody announces. */
+export const jsonUploadName = (id: string): string => `${id}.json`;
+
+/** For whoever made the version and may write it, while it is pending. */
+export const uploadUrls = async ({ id }: StateVersion): Promise<{ state: string; json: string }> => {
+  const [state, json] = await Promise.all([
+    presignUpload(stateUploadName(id), uploadSeconds),
+    presignUpload(jsonUploadName(id), uploadSeconds),
+  ]);
+  return { state, json };
+};
+
+const holdsLock = ({ lock }: Workspace, runId: string | undefined, userId: string | undefined): boolean =>
+  lock?.kind === 'run' ? lock.runId === runId : lock?.kind === 'user' && runId === undefined && lock.userId === userId;
+
+/** The same content again: the current version, or one whose upload has not come yet (clients repeat POSTs). */
+const findRepeat = async (wanted: NewStateVersion): Promise<StateVersion | undefined> => {
+  const { workspace, serial, lineage, md5, sha256, runId, userId } = wanted;
+  const pointers = await query<Pointer>({
+    pk: keys.workspace(workspace.id).pk,
+    prefix: keys.workspaceStateVersion(workspace.id, serial, '').sk,
+  });
+  for (const pointer of pointers.filter((p) => p.md5 === md5)) {
+    const version = await getStateVersion(pointer.stateVersionId);
+    if (version?.lineage !== lineage) continue;
+    if (version.id === workspace.state?.id) return version;
+    const isOwn = version.runId === runId && version.userId === userId && version.sha256 === sha256;
+    if (version.status === 'pending' && isOwn) return version;
+  }
+  return undefined;
+};
+
+/**
+ * A place for a new state of the workspace. `stored`: the content is here already. 1 read, 3 writes.
+ * `conflict` says in plain words why the state may not follow the current one.
+ */
+export const createStateVersion = async (
+  wanted: NewStateVersion,
+): Promise<{ stateVersion: StateVersion; stored: boolean } | { conflict: string }> => {
+  const { workspace, force, size, ...rest } = wanted;
+  if (!holdsLock(workspace, wanted.runId, wanted.userId)) {
+    return { conflict: `Workspace ${workspace.name} must be locked by whoever writes its state. Lock it first.` };
+  }
+  if (size !== undefined && size > maxStateBytes) return { conflict: tooLarge(size) };
+  const conflict = force ? undefined : stateConflict(workspace.state, wanted);
+  if (conflict) return { conflict };
+  const repeat = await findRepeat(wanted);
+  const id = newId('sv');
+  const stateVersion: StateVersion = repeat ?? {
+    ...rest,
+    id,
+    ...(wanted.sha256 === undefined ? { uploadKey: objects.upload(stateUploadName(id)) } : {}),
+    organization: workspace.organization,
+    workspaceId: workspace.id,
+    status: 'pending',
+    createdAt: new Date().toISOString(),
+    previousId: workspace.state?.id,
+    ...(force ? { replaces: workspace.state?.id ?? null } : {}),
+  };
+  if (!repeat) {
+    const { serial, md5 } = stateVersion;
+    await create({ ...keys.stateVersion(id), ...stateVersion });
+    await create({ ...keys.workspaceStateVersion(workspace.id, serial, id), stateVersionId: id, md5 });
+    await countOne(workspace.id, 'stateVersionCount');
+  }
+  return { stateVersion, stored: stateVersion.status !== 'pending' };
+};
+
+const tooLarge = (bytes: number) => `The state has ${bytes} bytes; at most ${maxStateBytes} can be kept.`;
+
+/** @throws {InvalidStateError} when the upload is not what was announced */
+const check = (version: StateVersion, bytes: Buffer | number): StateContent => {
+  if (typeof bytes === 'number') throw new InvalidStateError(tooLarge(bytes));
+  const md5 = md5Of(bytes);
+  if (md5 !== version.md5) {
+    throw new InvalidStateError(`The uploaded state has MD5 ${md5}, announced was ${version.md5}. Upload it again.`);
+  }
+  if (version.sha256 !== undefined && sha256Of(bytes) !== version.sha256) {
+    throw new InvalidStateError('The uploaded state has not the SHA-256 that was announced. Upload it again.');
+  }
+  const content = parseState(bytes);
+  if (content.serial !== version.serial || content.lineage !== version.lineage) {
+    throw new InvalidStateError(
+      `The uploaded state has serial ${content.serial} and lineage ${content.lineage}, announced were ${version.serial} and ${version.lineage}.`,
+    );
+  }
+  return content;
+};
+
+/** Another content was accepted for the version meanwhile: that one counts. */
+class SupersededError extends Error {
+  override name = 'SupersededError';
+}
+
+/**
+ * Makes it current, if its writer still holds the workspace and it may follow what is current now.
+ * @throws {InvalidStateError} when it may not
+ * @throws {SupersededError}
+ */
+const becomeCurrent = async (version: StateVersion, sha256: string, resources: number): Promise<void> => {
+  const { id, workspaceId, serial, lineage, md5, runId, userId, replaces } = version;
+  const values: Record<string, unknown> = { ':holder': runId ?? userId, ':id': id, ':sha256': sha256 };
+  let follows = 'attribute_not_exists(#state) OR (#state.lineage = :lineage AND #state.serial < :serial)';
+  if (replaces === undefined) Object.assign(values, { ':lineage': lineage, ':serial': serial });
+  else if (replaces === null) follows = 'attribute_not_exists(#state)';
+  else {
+    follows = '#state.id = :replaces';
+    values[':replaces'] = replaces;
+  }
+  const again = '#state.id = :id AND (attribute_not_exists(#state.sha256) OR #state.sha256 = :sha256)';
+  const change: Change = {
+    set: { state: { id, serial, lineage, md5, sha256, at: new Date().toISOString(), resources } },
+    condition: `#lock.${runId ? 'runId' : 'userId'} = :holder AND ((${again}) OR ${follows})`,
+    names: { '#lock': 'lock' },
+    values,
+  };
+  const updated = await update<Workspace>(keys.workspace(workspaceId), change);
+  if (updated) {
+    await discardStalePlans(updated, runId);
+    return;
+  }
+  const workspace = await getWorkspace(workspaceId);
+  if (!workspace) throw new InvalidStateError('The workspace is gone.');
+  const { state } = workspace;
+  if (state?.id === id && state.sha256 !== undefined && state.sha256 !== sha256) throw new SupersededError();
+  if (isSameState(state, version)) return;
+  const conflict = replaces === undefined ? stateConflict(state, version) : undefined;
+  throw new InvalidStateError(
+    conflict ?? 'The workspace was unlocked, or its state changed, before the new state was uploaded.',
+  );
+};
+
+/** A state whose content is here, and perhaps how it is said in JSON. */
+interface Content {
+  state: Buffer<ArrayBuffer>;
+  json?: StateVersion['json'];
+}
+
+/**
+ * Puts a state where it is read, once: under its checksum. `upload`: it lies elsewhere yet.
+ * @returns what the record says of it
+ */
+const keep = async (version: StateVersion, content: StateContent, bytes: Buffer<ArrayBuffer>, isUpload: boolean) => {
+  const { id, workspaceId } = version;
+  const { outputs, instances, resources, modules, providers } = content;
+  const summary = JSON.stringify({ resources, modules, providers });
+  const all: StateSummary = { outputs, instances, resources, modules, providers };
+  const whole = JSON.stringify(all);
+  const [sha256, outputsSha256] = [version.sha256 ?? sha256Of(bytes), sha256Of(whole)];
+  const outputsKey = objects.outputs(workspaceId, id, outputsSha256);
+  await Promise.all([
+    putObject(outputsKey, whole, 'application/json', outputsSha256),
+    isUpload ? putObject(objects.state(workspaceId, id, sha256), bytes, undefined, sha256) : undefined,
+  ]);
+  return {
+    sha256,
+    outputsSha256,
+    size: bytes.length,
+    terraformVersion: content.terraformVersion,
+    outputCount: outputs.length,
+    ...(summary.length <= inlineSummaryBytes ? { summary } : {}),
+  };
+};
+
+/** Where its content is awaited. */
+const sourceOf = ({ id, workspaceId, sha256, uploadKey }: StateVersion): string =>
+  uploadKey ?? objects.state(workspaceId, id, sha256);
+
+/**
+ * Checks an uploaded state and makes it current. Still `pending` while nothing was uploaded; `discarded`, with its
+ * `refusal`, when it cannot be. Anybody may call it at any time and as often as they like. 2 writes and 2 S3 requests, 3
+ * of what came by an upload of any content.
+ * @param stored its content, for who has just stored it under its checksum; else it is read
+ */
+export const finalizeStateVersion = async (version: StateVersion, stored?: Content): Promise<StateVersion> => {
+  if (version.status !== 'pending') return version;
+  const bytes = stored?.state ?? (await getObjectUpTo(sourceOf(version), maxStateBytes));
+  if (bytes === undefined) return version;
+  try {
+    const content = check(version, bytes);
+    const kept = await keep(version, content, bytes as Buffer<ArrayBuffer>, !stored && version.sha256 === undefined);
+    await becomeCurrent(version, kept.sha256, content.managed);
+    return settle(version, {
+      status: 'finalized',
+      ...kept,
+      ...(stored?.json ? { hasJson: true, json: stored.json } : {}),
+    });
+  } catch (error) {
+    if (error instanceof SupersededError) return (await getStateVersion(version.id)) ?? version;
+    if (!(error instanceof InvalidStateError)) throw error;
+    return settle(version, { status: 'discarded', refusal: error.message });
+  }
+};
+
+const settle = async (version: StateVersion, set: Partial<StateVersion>): Promise<StateVersion> => {
+  const updated = await update<StateVersion>(keys.stateVersion(version.id), {
+    set,
+    condition: '#status = :pending',
+    values: { ':pending': 'pending' },
+  });
+  return updated ?? (await getStateVersion(version.id)) ?? version;
+};
+
+/** A state that was announced is not the workspace's current one; the message says why. */
+export class StateNotKeptError extends Error {
+  override name = 'StateNotKeptError';
+}
+
+/**
+ * As {@link finalizeStateVersion}, for a writer who needs to know.
+ * @throws {StateNotKeptError} when it is not finalized, or is not that run's
+ */
+export const completeStateVersion = async (id: string, { runId }: { runId?: string } = {}): Promise<StateVersion> => {
+  const version = await getStateVersion(id);
+  if (!version || version.runId !== runId) throw new StateNotKeptError(`There is no state version ${id} of this run.`);
+  return kept(await finalizeStateVersion(version));
+};
+
+const kept = (version: StateVersion): StateVersion => {
+  const { id, status, refusal } = version;
+  if (status === 'pending') throw new StateNotKeptError(`The content of state version ${id} was not uploaded.`);
+  if (status === 'discarded') throw new StateNotKeptError(refusal ?? 'The state was refused.');
+  return version;
+};
+
+/** Stores the content of a state that was announced, and makes it current; `refusal` says why it is not. */
+export const storeContent = async (
+  version: StateVersion,
+  state: Buffer<ArrayBuffer>,
+  json?: Buffer<ArrayBuffer>,
+): Promise<StateVersion> => {
+  const { id, workspaceId } = version;
+  const sha256 = sha256Of(state);
+  const jsonSha256 = json && sha256Of(json);
+  await Promise.all([
+    putObject(objects.state(workspaceId, id, sha256), state, undefined, sha256),
+    json && jsonSha256
+      ? putObject(objects.jsonState(workspaceId, id, jsonSha256), json, 'application/json', jsonSha256)
+      : undefined,
+  ]);
+  return finalizeStateVersion(version, {
+    state,
+    ...(jsonSha256 ? { json: { copy: jsonSha256, sha256: jsonSha256 } } : {}),
+  });
+};
+
+/**
+ * As {@link storeContent}, for a writer who needs to know.
+ * @throws {StateNotKeptError} when it is not what was announced, or may not follow what is current
+ */
+export const storeState = async (version: StateVersion, state: Buffer<ArrayBuffer>): Promise<StateVersion> =>
+  kept(await storeContent(version, state));
+
+/**
+ * Outputs with their values, and what the state consists of; undefined before the version is finalized.
+ * @throws {DamagedContentError}
+ */
+export const readSummary = async (version: StateVersion): Promise<StateSummary | undefined> => {
+  const { id, workspaceId, outputsSha256 } = version;
+  const object = await getObject(objects.outputs(workspaceId, id, outputsSha256));
+  if (!object) return undefined;
+  checkContent(`What state version ${id} consists of`, object, outputsSha256);
+  return JSON.parse(object.toString('utf8')) as StateSummary;
+};

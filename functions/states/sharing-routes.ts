@@ -1,0 +1,92 @@
+import * as v from 'valibot';
+import { type Answer, noContent } from '../api/answer.ts';
+import { unprocessable } from '../api/errors.ts';
+import { workspace } from '../api/finders.ts';
+import { list, pageOf, slice, totalOf } from '../api/pagination.ts';
+import { workspaceDocuments } from '../api/permissions/shown.ts';
+import { type Context, type Route, route } from '../api/route.ts';
+import { check, identifier } from '../api/validation.ts';
+import { findWorkspaces, type WorkspaceFilter } from '../workspaces/lists.ts';
+import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
+import { addConsumers, listConsumers, removeConsumers } from './sharing.ts';
+
+/** The workspaces whose runs may read this one's state (HCP API: workspaces, remote state consumers). */
+
+const mostAtOnce = 100;
+
+const body = v.object({
+  data: v.pipe(v.array(identifier('workspaces')), v.maxLength(mostAtOnce, `may have at most ${mostAtOnce} at once`)),
+});
+
+const idsIn = ({ request }: Context<Workspace>): string[] => [
+  ...new Set(check(body, request.json() ?? {}).data.map(({ id }) => id)),
+];
+
+/** Those that the caller sees in the workspace's organization. @throws {ApiError} 422 */
+const consumersIn = async (context: Context<Workspace>): Promise<string[]> => {
+  const { organization } = context.subject;
+  const ids = idsIn(context);
+  const granted = await context.principal.onWorkspaces(organization, ids);
+  const known = new Set(
+    (await getWorkspaces(ids))
+      .filter(({ id, ...found }) => found.organization === organization && granted(id).has('workspace:read'))
+      .map(({ id }) => id),
+  );
+  const missing = ids.findIndex((id) => !known.has(id));
+  if (missing >= 0) throw unprocessable(`/data/${missing}/id`, `id: ${organization} has no workspace ${ids[missing]}`);
+  return ids;
+};
+
+/** Every other workspace of the organization. */
+const listEveryone = async ({ request, subject, principal }: Context<Workspace>): Promise<Answer> => {
+  const page = pageOf(request);
+  const others: WorkspaceFilter = {
+    mayFit: ({ name }) => name !== subject.name,
+    within: await principal.reach(subject.organization, 'workspace:read'),
+    byTags: false,
+    descending: false,
+  };
+  const { items, total, more } = await findWorkspaces(subject.organization, others, page, { records: (all) => all });
+  return list(request, page, totalOf(page, total, more), await workspaceDocuments(principal, items));
+};
+
+const seen = async ({ subject, principal }: Context<Workspace>): Promise<string[]> => {
+  const consumers = (await listConsumers(subject.id)).map((workspaceId) => ({ workspaceId }));
+  return (await principal.visible(subject.organization, consumers)).map(({ workspaceId }) => workspaceId);
+};
+
+const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => {
+  const { request, subject, principal } = context;
+  if (subject.globalRemoteState && request.query.get('show_only_configured') !== 'true') return listEveryone(context);
+  const page = pageOf(request);
+  const ids = await seen(context);
+  return list(request, page, ids.length, await workspaceDocuments(principal, await getWorkspaces(slice(ids, page))));
+};
+
+const add = async (context: Context<Workspace>): Promise<Answer> => {
+  await addConsumers(context.subject.id, await consumersIn(context));
+  return noContent();
+};
+
+/** Of those that the caller sees. */
+const replace = async (context: Context<Workspace>): Promise<Answer> => {
+  const ids = await consumersIn(context);
+  const gone = (await seen(context)).filter((id) => !ids.includes(id));
+  await removeConsumers(context.subject.id, gone);
+  await addConsumers(context.subject.id, ids);
+  return noContent();
+};
+
+const remove = async (context: Context<Workspace>): Promise<Answer> => {
+  await removeConsumers(context.subject.id, idsIn(context));
+  return noContent();
+};
+
+const base = '/workspaces/{workspace}/relationships/remote-state-consumers';
+
+export const remoteStateConsumerRoutes: Route[] = [
+  route('GET', base, 'workspace:read', workspace, listOfWorkspace),
+  route('POST', base, 'workspace:update', workspace, add),
+  route('PATCH', base, 'workspace:update', workspace, replace),
+  route('DELETE', base, 'workspace:update', workspace, remove),
+];

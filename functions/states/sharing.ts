@@ -1,0 +1,39 @@
+import type { Run } from '../run/run.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { get, put, queryAll, remove } from '../store/table.ts';
+import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+
+/** Which workspaces may read another's state in their runs (HCP API: remote state consumers). */
+
+interface Pointer extends Key {
+  workspaceId: string;
+}
+
+/** Ids of those that were named, in the order of the ids. */
+export const listConsumers = async (workspaceId: string): Promise<string[]> => {
+  const { pk } = keys.workspace(workspaceId);
+  return (await queryAll<Pointer>({ pk, prefix: 'CONSUMER#' })).map((pointer) => pointer.workspaceId);
+};
+
+const inParts = async (ids: string[], work: (id: string) => Promise<unknown>): Promise<void> => {
+  for (let i = 0; i < ids.length; i += 25) await Promise.all(ids.slice(i, i + 25).map(work));
+};
+
+/** 1 write each; doing it again changes nothing. */
+export const addConsumers = (workspaceId: string, ids: string[]): Promise<void> =>
+  inParts(ids, (id) => put({ ...keys.consumer(workspaceId, id), workspaceId: id }));
+
+export const removeConsumers = (workspaceId: string, ids: string[]): Promise<void> =>
+  inParts(ids, (id) => remove(keys.consumer(workspaceId, id)));
+
+/** Whether runs of `reader` may read the workspace's state. At most 2 reads. */
+export const sharesState = async (
+  workspace: Workspace,
+  reader: Pick<Run, 'organization' | 'workspaceId'>,
+): Promise<boolean> => {
+  if (workspace.organization !== reader.organization) return false;
+  if (workspace.id === reader.workspaceId || workspace.globalRemoteState) return true;
+  if (await get(keys.consumer(workspace.id, reader.workspaceId))) return true;
+  if (!workspace.projectRemoteState) return false;
+  return (await getWorkspace(reader.workspaceId))?.projectId === workspace.projectId;
+};

@@ -1,9 +1,0 @@
-import { joinQueue } from '../store/runs/queue.ts';
-import { enterState } from '../store/runs/run-states.ts';
-import type { WaitingTask } from './waiting.ts';
-
-/** A confirmed saved plan goes to the end of its workspace's queue and waits for its turn. */
-export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
-  const run = await enterState(runId, 'Confirmed', attempt);
-  if (!run.current && !run.cancel && run.decision?.action === 'apply') await joinQueue(run);
-};

@@ -1,8 +1,0 @@
-import { enterState } from '../store/runs/run-states.ts';
-import { keepSavedPlan } from '../store/runs/saved-plans.ts';
-import type { WaitingTask } from './waiting.ts';
-
-/** Keeps the plan until a person confirms or discards it, or the state changes under it. */
-export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
-  await keepSavedPlan(await enterState(runId, 'PlannedAndSaved', attempt));
-};

@@ -1,8 +1,0 @@
-import { announce } from '../store/runs/notices.ts';
-import { enterState } from '../store/runs/run-states.ts';
-import type { WaitingTask } from './waiting.ts';
-
-/** Shows which soft-mandatory policies failed, and waits for a person to let them pass or to discard the run. */
-export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
-  await announce(await enterState(runId, 'PolicyOverride', attempt));
-};

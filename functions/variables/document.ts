@@ -1,0 +1,63 @@
+import { many, one, type Relationship, type Resource } from '../api/answer.ts';
+import type { Granted } from '../api/permissions/granted.ts';
+import { isVariableSet } from '../store/keys.ts';
+import type { Variable } from './records.ts';
+import type { VariableSet } from './set-records.ts';
+
+/** `relationships`: what is known of the variable in one workspace. */
+export const variableDocument = (variable: Variable, relationships: Record<string, Relationship> = {}): Resource => {
+  const inSet = isVariableSet(variable.ownerId);
+  const type = inSet ? 'varsets' : 'workspaces';
+  return {
+    id: variable.id,
+    type: 'vars',
+    attributes: {
+      key: variable.key,
+      value: variable.sensitive ? null : (variable.value ?? ''),
+      sensitive: variable.sensitive,
+      category: variable.category,
+      hcl: variable.hcl,
+      description: variable.description,
+      'created-at': variable.createdAt,
+      'version-id': variable.versionId,
+    },
+    relationships: {
+      configurable: one(type, variable.ownerId),
+      [inSet ? 'varset' : 'workspace']: one(type, variable.ownerId),
+      ...relationships,
+    },
+    links: {
+      self: inSet
+        ? `/api/v2/varsets/${variable.ownerId}/relationships/vars/${variable.id}`
+        : `/api/v2/workspaces/${variable.ownerId}/vars/${variable.id}`,
+    },
+  };
+};
+
+const ids = (set: Set<string> | undefined): string[] => [...(set ?? [])].sort();
+
+export const variableSetDocument = (set: VariableSet, granted: Granted): Resource => ({
+  id: set.id,
+  type: 'varsets',
+  attributes: {
+    name: set.name,
+    description: set.description,
+    global: set.global,
+    priority: set.priority,
+    'updated-at': set.updatedAt,
+    'var-count': set.variableIds?.size ?? 0,
+    'workspace-count': set.workspaceIds?.size ?? 0,
+    'project-count': set.projectIds?.size ?? 0,
+    'stack-count': 0,
+    permissions: { 'can-update': granted.has('varset:write') },
+  },
+  relationships: {
+    organization: one('organizations', set.organization),
+    parent: set.projectId ? one('projects', set.projectId) : one('organizations', set.organization),
+    vars: many('vars', ids(set.variableIds)),
+    workspaces: many('workspaces', ids(set.workspaceIds)),
+    projects: many('projects', ids(set.projectIds)),
+    stacks: many('stacks', []),
+  },
+  links: { self: `/api/v2/varsets/${set.id}` },
+});

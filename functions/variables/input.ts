@@ -1,0 +1,117 @@
+import * as v from 'valibot';
+import { unprocessable } from '../api/errors.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { readData, setting, text } from '../api/validation.ts';
+import { maxValueBytes, type Variable, type VariableValues } from './records.ts';
+
+/** What creating and changing a variable may say (HCP API: variables). */
+
+const maxKey = 128;
+
+const key = v.pipe(
+  v.string(),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(maxKey, `may have at most ${maxKey} characters`),
+);
+
+const value = v.pipe(
+  v.string(),
+  v.check((given) => Buffer.byteLength(given) <= maxValueBytes, `may have at most ${maxValueBytes / 1024} KB`),
+);
+
+const category = v.picklist(['terraform', 'env']);
+
+const settings = {
+  value: setting(value),
+  description: setting(text(512)),
+  hcl: setting(v.boolean()),
+  sensitive: setting(v.boolean()),
+};
+
+const forms: Record<'terraform' | 'env', [RegExp, string]> = {
+  terraform: [
+    /^[\p{L}_][\p{L}\p{N}_-]*$/u,
+    'a Terraform variable is named with letters, digits, "_" and "-", and does not begin with a digit',
+  ],
+  env: [
+    /^[A-Za-z_][A-Za-z0-9_.-]*$/,
+    'an environment variable is named with A-Z, a-z, 0-9, "_", "-" and ".", and does not begin with a digit',
+  ],
+};
+
+const at = '/data/attributes';
+
+const checkName = (given: Pick<Variable, 'key' | 'category'>, pointer: string): void => {
+  if (given.category === 'policy-set') return;
+  const [form, message] = forms[given.category];
+  if (!form.test(given.key)) throw unprocessable(`${pointer}/key`, `key: ${message}`);
+};
+
+const checkContent = (given: { category: string; hcl: boolean; value?: string }, pointer: string): void => {
+  if (given.category === 'env' && given.hcl) {
+    throw unprocessable(`${pointer}/hcl`, 'hcl: an environment variable is plain text, never HCL');
+  }
+  if (given.category === 'env' && given.value?.includes('\0')) {
+    throw unprocessable(`${pointer}/value`, 'value: an environment variable cannot have a NUL character');
+  }
+};
+
+/** What a sensitive variable was cannot be learned by turning it into another one. */
+const checkSensitive = (
+  variable: Variable,
+  next: Pick<Variable, 'sensitive' | 'key' | 'category'>,
+  pointer: string,
+) => {
+  if (!variable.sensitive) return;
+  const advice = 'of a sensitive variable cannot be changed. Delete it and create another one.';
+  if (!next.sensitive) throw unprocessable(`${pointer}/sensitive`, `sensitive: ${advice}`);
+  if (next.key !== variable.key) throw unprocessable(`${pointer}/key`, `key: ${advice}`);
+  if (next.category !== variable.category) throw unprocessable(`${pointer}/category`, `category: ${advice}`);
+};
+
+export const newVariable = v.object({ ...settings, key, category });
+
+/** @throws {ApiError} 422; `pointer` is where the attributes stand */
+export const newVariableOf = (attributes: v.InferOutput<typeof newVariable>, pointer = at): VariableValues => {
+  const given = {
+    key: attributes.key,
+    category: attributes.category,
+    value: attributes.value ?? '',
+    description: attributes.description ?? null,
+    hcl: attributes.hcl ?? false,
+    sensitive: attributes.sensitive ?? false,
+  };
+  checkName(given, pointer);
+  checkContent(given, pointer);
+  return given;
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewVariable = (request: ApiRequest): VariableValues =>
+  newVariableOf(readData(request, newVariable.entries).attributes);
+
+export const variableChange = v.object({ ...settings, key: v.optional(key), category: v.optional(category) });
+
+/** @throws {ApiError} 422 for what the variable cannot become; `pointer` is where the attributes stand */
+export const changeOf = (
+  variable: Variable,
+  attributes: v.InferOutput<typeof variableChange>,
+  pointer = at,
+): Partial<VariableValues> => {
+  const next = {
+    key: attributes.key ?? variable.key,
+    category: attributes.category ?? variable.category,
+    hcl: attributes.hcl ?? variable.hcl,
+    sensitive: attributes.sensitive ?? variable.sensitive,
+    description: attributes.description === undefined ? variable.description : attributes.description,
+    ...(typeof attributes.value === 'string' ? { value: attributes.value } : {}),
+  };
+  checkName(next, pointer);
+  checkContent({ ...next, value: next.value ?? variable.value }, pointer);
+  checkSensitive(variable, next, pointer);
+  return next;
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readVariableChange = (request: ApiRequest, variable: Variable): Partial<VariableValues> =>
+  changeOf(variable, readData(request, variableChange.entries).attributes);

@@ -1,0 +1,125 @@
+import type { Edited } from '../store/edits.ts';
+import { newId } from '../store/id.ts';
+import { isPolicySet, isVariableSet, keys } from '../store/keys.ts';
+import { type SecretContext, seal } from '../store/secrets.ts';
+import { create, get, put, queryAll, remove, update } from '../store/table.ts';
+import { addIds, removeIds } from './set-records.ts';
+
+/** A variable of a workspace or of a variable set, or a parameter of a policy set. A sensitive value is sealed before it reaches the table, and read by runners only. */
+export interface Variable extends Pick<Edited, 'edited'> {
+  id: string;
+  /** Workspace, variable set or policy set. */
+  ownerId: string;
+  key: string;
+  category: 'terraform' | 'env' | 'policy-set';
+  hcl: boolean;
+  sensitive: boolean;
+  description: string | null;
+  /** Absent when sensitive. */
+  value?: string;
+  sealed?: Uint8Array;
+  /** Another one after each change. */
+  versionId: string;
+  createdAt: string;
+}
+
+export type VariableValues = Pick<Variable, 'key' | 'category' | 'hcl' | 'sensitive' | 'description'> & {
+  value: string;
+};
+
+/** Most a value may have, in bytes (HCP API: variables); fits the 400 KB of an item. */
+export const maxValueBytes = 256 * 1024;
+
+/** What a sealed value is bound to. */
+export const contextOf = ({ ownerId, id }: Pick<Variable, 'ownerId' | 'id'>): SecretContext => ({
+  [isVariableSet(ownerId) ? 'variable-set' : isPolicySet(ownerId) ? 'policy-set' : 'workspace']: ownerId,
+  variable: id,
+});
+
+const content = async (variable: Variable, value: string): Promise<Pick<Variable, 'value' | 'sealed'>> =>
+  variable.sensitive ? { sealed: await seal(value, contextOf(variable)) } : { value };
+
+/** In the order they were given ids, which is none; 1 read unit per 4 KB of them. */
+export const listVariables = (ownerId: string): Promise<Variable[]> =>
+  queryAll<Variable>({ pk: keys.variable(ownerId, '').pk, prefix: 'VAR#' });
+
+export const getVariable = (ownerId: string, id: string): Promise<Variable | undefined> =>
+  get<Variable>(keys.variable(ownerId, id));
+
+/** The id the variable may have; undefined when there is another one with that key. */
+const claimKey = async (variable: Pick<Variable, 'id' | 'ownerId' | 'category' | 'key'>) => {
+  const item = keys.variableKey(variable.ownerId, variable.category, variable.key);
+  if (await create({ ...item, variableId: variable.id })) return variable.id;
+  const holder = await get<{ variableId: string }>(item);
+  if (!holder || holder.variableId === variable.id) return holder?.variableId;
+  const other = await getVariable(variable.ownerId, holder.variableId);
+  if (other?.key === variable.key && other.category === variable.category) return undefined;
+  // Its creator died before the variable was there, or whoever renamed it before the old key was free.
+  const taken = await put(
+    { ...item, variableId: variable.id },
+    { condition: 'variableId = :holder', values: { ':holder': holder.variableId } },
+  );
+  return taken ? variable.id : undefined;
+};
+
+const releaseKey = ({ id, ownerId, category, key }: Variable) =>
+  remove(keys.variableKey(ownerId, category, key), { condition: 'variableId = :id', values: { ':id': id } });
+
+/**
+ * 2 writes, 3 for a set's, and 1 KMS request when sensitive. Undefined when the key is taken, or when the variable set is
+ * gone or full.
+ */
+export const createVariable = async (ownerId: string, given: VariableValues): Promise<Variable | undefined> => {
+  const { value, ...rest } = given;
+  const id = newId('var');
+  const variable: Variable = { ...rest, id, ownerId, versionId: newId('vv'), createdAt: new Date().toISOString() };
+  Object.assign(variable, await content(variable, value));
+  if (!(await claimKey(variable))) return undefined;
+  if (isVariableSet(ownerId) && !(await addIds(ownerId, 'variableIds', [id]))) {
+    await releaseKey(variable);
+    return undefined;
+  }
+  await create({ ...keys.variable(ownerId, id), ...variable });
+  return variable;
+};
+
+type Changed = Partial<VariableValues> & Pick<Edited, 'edited'>;
+
+/** Undefined when somebody else has written it since it was read. */
+const replace = (seen: Variable, next: Variable, change: Changed, stored: Pick<Variable, 'value' | 'sealed'>) =>
+  update<Variable>(keys.variable(seen.ownerId, seen.id), {
+    set: { ...change, ...stored, versionId: next.versionId },
+    remove: stored.sealed ? ['value'] : [],
+    condition: 'versionId = :seen',
+    values: { ':seen': seen.versionId },
+  });
+
+/**
+ * Undefined when the new key is taken, or the variable gone. Turning `sensitive` on seals the value there is.
+ * @param change  what follows from how the variable is: asked again when somebody else was faster, so that nobody's
+ *   sensitive value ends up under the word of somebody who saw a plain one
+ */
+export const updateVariable = async (
+  variable: Variable,
+  change: Changed | ((variable: Variable) => Changed),
+): Promise<Variable | undefined> => {
+  const versionId = newId('vv');
+  for (let seen: Variable | undefined = variable; seen; seen = await getVariable(variable.ownerId, variable.id)) {
+    // The answer to our own write was lost.
+    if (seen.versionId === versionId) return seen;
+    const { value = seen.value, ...rest } = typeof change === 'function' ? change(seen) : change;
+    const next: Variable = { ...seen, ...rest, versionId };
+    const moved = next.key !== seen.key || next.category !== seen.category;
+    if (moved && !(await claimKey(next))) return undefined;
+    const updated = await replace(seen, next, rest, value === undefined ? {} : await content(next, value));
+    if (moved) await releaseKey(updated ? seen : next);
+    if (updated) return updated;
+  }
+  return undefined;
+};
+
+export const deleteVariable = async (variable: Variable): Promise<void> => {
+  await remove(keys.variable(variable.ownerId, variable.id));
+  if (isVariableSet(variable.ownerId)) await removeIds(variable.ownerId, 'variableIds', [variable.id]);
+  await releaseKey(variable);
+};

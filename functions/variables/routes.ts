@@ -1,0 +1,142 @@
+import * as v from 'valibot';
+import { type Answer, created, many, noContent, ok, one } from '../api/answer.ts';
+import { notFound, unprocessable } from '../api/errors.ts';
+import { variableSet, workspace } from '../api/finders.ts';
+import { tagged, versionGuard } from '../api/guard.ts';
+import { wholeList } from '../api/pagination.ts';
+import type { Permission } from '../api/permissions/permissions.ts';
+import { type Context, type Finder, type Route, route } from '../api/route.ts';
+import { check } from '../api/validation.ts';
+import { effectiveVariables } from '../runs/inputs.ts';
+import { now } from '../store/time.ts';
+import type { Workspace } from '../workspaces/records.ts';
+import { variableDocument } from './document.ts';
+import { changeOf, readNewVariable, readVariableChange, variableChange } from './input.ts';
+import {
+  createVariable,
+  deleteVariable,
+  getVariable,
+  listVariables,
+  updateVariable,
+  type Variable,
+} from './records.ts';
+import { mostOf, type VariableSet } from './set-records.ts';
+
+/** Variables of workspaces and of variable sets: the same, in two places. */
+
+type Owner = Workspace | VariableSet;
+
+const taken = () => unprocessable('/data/attributes/key', 'Key has already been taken');
+
+const checkRoom = (owner: Owner): void => {
+  const most = mostOf.variableIds;
+  if ('global' in owner && (owner.variableIds?.size ?? 0) >= most) {
+    throw unprocessable('/data', `a variable set has at most ${most} variables; make another set`);
+  }
+};
+
+const create = async ({ request, subject }: Context<Owner>): Promise<Answer> => {
+  const given = readNewVariable(request);
+  checkRoom(subject);
+  const variable = await createVariable(subject.id, given);
+  if (!variable) throw taken();
+  return created(variableDocument(variable));
+};
+
+const find = async ({ request, subject }: Context<Owner>): Promise<Variable> => {
+  const variable = await getVariable(subject.id, request.params.variable ?? '');
+  if (!variable) throw notFound(`There is no such variable in ${subject.name}.`);
+  return variable;
+};
+
+const shown = (variable: Variable): Answer => tagged(ok(variableDocument(variable)), variable);
+
+const read = async (context: Context<Owner>): Promise<Answer> => shown(await find(context));
+
+const update = async (context: Context<Owner>): Promise<Answer> => {
+  const variable = await find(context);
+  const change = (seen: Variable) => readVariableChange(context.request, seen);
+  const updated = await updateVariable(variable, await versionGuard(context, variable, 'variable', change));
+  if (!updated) throw taken();
+  return shown(updated);
+};
+
+const remove = async (context: Context<Owner>): Promise<Answer> => {
+  await deleteVariable(await find(context));
+  return noContent();
+};
+
+const byAge = (a: Variable, b: Variable): number => (a.createdAt < b.createdAt ? -1 : 1);
+
+export const listOwned = async ({ request, subject }: Pick<Context<Owner>, 'request' | 'subject'>): Promise<Answer> =>
+  wholeList(
+    request,
+    (await listVariables(subject.id)).sort(byAge).map((variable) => variableDocument(variable)),
+  );
+
+/** Its own and those of variable sets, each with what it wins over, or what wins over it. */
+const listEffective = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
+  const rising = (await effectiveVariables(subject)).map(({ variable }) => variable);
+  const groups = Map.groupBy(rising, ({ category, key }) => `${category} ${key}`);
+  const documents = rising.map((variable) => {
+    const group = groups.get(`${variable.category} ${variable.key}`) ?? [];
+    const winner = group.at(-1);
+    const won = winner === variable ? group.slice(0, -1).map(({ id }) => id) : [];
+    return variableDocument(variable, {
+      overwritten: many('vars', won),
+      overwriter: one('vars', winner === variable ? null : winner?.id),
+    });
+  });
+  return wholeList(request, documents.reverse());
+};
+
+const mostAtOnce = 100;
+const batch = v.object({
+  data: v.pipe(
+    v.array(v.object({ id: v.pipe(v.string(), v.maxLength(100)), attributes: variableChange })),
+    v.maxLength(mostAtOnce, `may have at most ${mostAtOnce} variables at once`),
+  ),
+});
+
+/** Checks all before it changes the first. */
+const updateSome = async ({ request, subject, principal }: Context<Workspace>): Promise<Answer> => {
+  const { data } = check(batch, request.json() ?? {});
+  const changes = await Promise.all(
+    data.map(async ({ id, attributes }, i) => {
+      const variable = await getVariable(subject.id, id);
+      if (!variable) throw unprocessable(`/data/${i}/id`, `id: workspace ${subject.name} has no variable ${id}`);
+      const edited = { by: principal.userId, at: now() };
+      const change = (seen: Variable) => ({ ...changeOf(seen, attributes, `/data/${i}/attributes`), edited });
+      return { variable, change, key: change(variable).key };
+    }),
+  );
+  for (const [i, { variable, change, key }] of changes.entries()) {
+    if (!(await updateVariable(variable, change))) {
+      throw unprocessable(`/data/${i}/attributes/key`, `key: ${key} has already been taken`);
+    }
+  }
+  return noContent();
+};
+
+const variablesOf = <S extends Owner>(
+  base: `/${string}`,
+  finder: Finder<S>,
+  [reading, writing]: [Permission, Permission],
+): Route[] => [
+  route('GET', base, reading, finder, listOwned),
+  route('POST', base, writing, finder, create),
+  route('GET', `${base}/{variable}`, reading, finder, read),
+  route('PATCH', `${base}/{variable}`, writing, finder, update),
+  route('DELETE', `${base}/{variable}`, writing, finder, remove),
+];
+
+export const variableRoutes: Route[] = [
+  ...variablesOf('/workspaces/{workspace}/vars', workspace, ['variable:read', 'variable:write']),
+  route('GET', '/workspaces/{workspace}/all-vars', 'variable:read', workspace, listEffective),
+  route('PATCH', '/workspaces/{workspace}/relationships/vars', 'variable:write', workspace, updateSome),
+];
+
+export const variableOfSetRoutes: Route[] = variablesOf('/varsets/{varset}/relationships/vars', variableSet, [
+  'varset:read',
+  'varset:write',
+]);

@@ -1,0 +1,152 @@
+import * as v from 'valibot';
+import { unprocessable } from '../api/errors.ts';
+import { inProjectOf } from '../api/finders.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { check, identifier, readData, setting, settingsFrom, text, toOne } from '../api/validation.ts';
+import { getProject, getProjects } from '../projects/records.ts';
+import { getWorkspaces } from '../workspaces/records.ts';
+import { newVariable, newVariableOf } from './input.ts';
+import { mostOf, type VariableSet } from './set-records.ts';
+
+/** What creating, changing and applying a variable set may say (HCP API: variable sets). */
+
+const name = v.pipe(text(90), v.regex(/^\S(.*\S)?$/, 'must not be empty, nor begin or end with a space'));
+
+const settings = { description: setting(text(512)), global: setting(v.boolean()), priority: setting(v.boolean()) };
+
+export type Kind = 'workspaces' | 'projects';
+export const kinds: readonly Kind[] = ['workspaces', 'projects'];
+export const idsOf = { workspaces: 'workspaceIds', projects: 'projectIds' } as const;
+
+const toMany = (type: Kind) =>
+  v.object({
+    data: v.pipe(
+      v.array(identifier(type)),
+      v.maxLength(mostOf[idsOf[type]], `may have at most ${mostOf[idsOf[type]]}`),
+    ),
+  });
+
+const relationships = {
+  parent: v.optional(toOne('projects', 'organizations')),
+  workspaces: v.optional(toMany('workspaces')),
+  projects: v.optional(toMany('projects')),
+};
+
+/** Variables may come along with a new set. */
+const withVariables = {
+  ...relationships,
+  vars: v.optional(
+    v.object({
+      data: v.pipe(v.array(v.object({ attributes: newVariable })), v.maxLength(100, 'may have at most 100 at once')),
+    }),
+  ),
+};
+
+/** Ids in a list of identifiers, each once. */
+const distinct = (data: { id: string }[]): string[] => [...new Set(data.map(({ id }) => id))];
+
+/** What sets can be applied to is in their organization, and in their project if one owns them. */
+const checkTargets = async (
+  set: Pick<VariableSet, 'organization' | 'projectId' | 'global'>,
+  kind: Kind,
+  ids: string[],
+  pointer: string,
+): Promise<void> => {
+  if (set.global && ids.length) {
+    throw unprocessable(pointer, `${kind}: a global variable set is applied to every workspace already`);
+  }
+  const found =
+    kind === 'workspaces'
+      ? (await getWorkspaces(ids)).map((one) => ({ ...one, home: one.projectId }))
+      : (await getProjects(ids)).map((one) => ({ ...one, home: one.id }));
+  const fits = new Set(
+    found
+      .filter((one) => one.organization === set.organization && (!set.projectId || one.home === set.projectId))
+      .map(({ id }) => id),
+  );
+  const missing = ids.find((id) => !fits.has(id));
+  if (missing !== undefined) {
+    const where = set.projectId ? `project ${set.projectId}` : `organization ${set.organization}`;
+    throw unprocessable(pointer, `${kind}: there is no ${missing.slice(0, 100)} in ${where}`);
+  }
+};
+
+type Parent = { type: 'projects' | 'organizations'; id: string } | null | undefined;
+
+const parentOf = async (organizationName: string, parent: Parent) => {
+  if (!parent) return undefined;
+  if (parent.type === 'organizations' && parent.id === organizationName) return undefined;
+  const found = parent.type === 'projects' ? await getProject(parent.id) : undefined;
+  if (found?.organization === organizationName) return found.id;
+  throw unprocessable(
+    '/data/relationships/parent',
+    `parent: ${parent.id} is neither ${organizationName} nor a project in it`,
+  );
+};
+
+/** The organization a new set is for; the project that is to own it, if the body names one, decides who may create it. */
+export const newVariableSet = inProjectOf('parent', ['projects', 'organizations']);
+
+const globalPointer = '/data/attributes/global';
+const notGlobal = () => unprocessable(globalPointer, 'global: a set that a project owns cannot be global');
+
+export interface Targets {
+  kind: Kind;
+  ids: string[];
+}
+
+const targetsOf = async (
+  set: Pick<VariableSet, 'organization' | 'projectId' | 'global'>,
+  related: Partial<Record<Kind, { data: { id: string }[] }>>,
+): Promise<Targets[]> => {
+  const targets = kinds.flatMap((kind) => {
+    const given = related[kind];
+    return given ? [{ kind, ids: distinct(given.data) }] : [];
+  });
+  for (const { kind, ids } of targets) await checkTargets(set, kind, ids, `/data/relationships/${kind}`);
+  return targets;
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewVariableSet = async (request: ApiRequest, organization: string) => {
+  const { attributes, relationships: related } = readData(request, { ...settings, name }, withVariables);
+  const projectId = await parentOf(organization, related.parent?.data);
+  const global = attributes.global ?? false;
+  if (global && projectId) throw notGlobal();
+  const set = {
+    organization,
+    projectId,
+    global,
+    name: attributes.name,
+    description: attributes.description ?? null,
+    priority: attributes.priority ?? false,
+  };
+  const variables = (related.vars?.data ?? []).map((one, i) =>
+    newVariableOf(one.attributes, `/data/relationships/vars/data/${i}/attributes`),
+  );
+  return { set, variables, targets: await targetsOf(set, related) };
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readVariableSetChange = async (request: ApiRequest, set: VariableSet) => {
+  const { attributes, relationships: related } = readData(
+    request,
+    { ...settings, name: v.optional(name) },
+    relationships,
+  );
+  const { parent } = related;
+  if (parent && (parent.data?.id ?? set.organization) !== (set.projectId ?? set.organization)) {
+    throw unprocessable('/data/relationships/parent', 'parent: cannot be changed; create another variable set');
+  }
+  const defaults = { name: set.name, description: null, global: false, priority: false };
+  const change = settingsFrom(attributes, defaults);
+  if (change.global && set.projectId) throw notGlobal();
+  return { change, targets: await targetsOf({ ...set, ...change }, related) };
+};
+
+/** The ids in a body that applies the set, or withdraws it. @throws {ApiError} 400 or 422 */
+export const readTargets = async (request: ApiRequest, set: VariableSet, kind: Kind, applies: boolean) => {
+  const ids = distinct(check(toMany(kind), request.json() ?? {}).data);
+  if (applies) await checkTargets(set, kind, ids, '/data');
+  return ids;
+};

@@ -1,0 +1,259 @@
+import { byPrecedence, rankOf, type VariableScope } from '../run/variable-precedence.ts';
+import { asEdit, type Edited, type Editor } from '../store/edits.ts';
+import { newId } from '../store/id.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { countNames } from '../store/name-index.ts';
+import { batchGet, create, get, put, queryAll, remove, update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+import type { Workspace } from '../workspaces/records.ts';
+import type { VariableSetName } from './set-lists.ts';
+
+/**
+ * Variable sets. The set's own item says to what it is applied; pointers beside a workspace, a project and the
+ * organization only tell where to look. A pointer is written before the item and removed after it, so one that was left
+ * behind says nothing.
+ */
+export interface VariableSet extends Edited {
+  id: string;
+  organization: string;
+  /** Owns it; absent when the organization does. */
+  projectId?: string;
+  name: string;
+  description: string | null;
+  /** Applied to every workspace of the organization. */
+  global: boolean;
+  priority: boolean;
+  createdAt: string;
+  updatedAt: string;
+  workspaceIds?: Set<string>;
+  projectIds?: Set<string>;
+  variableIds?: Set<string>;
+  deletedAt?: string;
+}
+
+/** Most a set may be applied to, or have: its item holds their ids. */
+export const mostOf = { workspaceIds: 1000, projectIds: 500, variableIds: 500 } as const;
+type Ids = keyof typeof mostOf;
+
+export type VariableSetSettings = Pick<VariableSet, 'name' | 'description' | 'global' | 'priority'>;
+
+const living = (set: VariableSet | undefined): VariableSet | undefined => (set?.deletedAt ? undefined : set);
+
+export const getVariableSet = async (id: string): Promise<VariableSet | undefined> =>
+  living(await get<VariableSet>(keys.variableSet(id)));
+
+/** In the order of the ids; missing ones are left out. */
+export const getVariableSets = async (ids: string[]): Promise<VariableSet[]> => {
+  const found: VariableSet[] = [];
+  for (let i = 0; i < ids.length; i += 100) {
+    found.push(...(await batchGet<VariableSet & Key>(ids.slice(i, i + 100).map(keys.variableSet))).filter(living));
+  }
+  return found;
+};
+
+const nameKey = ({ organization, projectId, name }: Pick<VariableSet, 'organization' | 'projectId' | 'name'>): Key =>
+  keys.variableSetName(organization, projectId, name);
+
+/** True when the set may bear the name: nobody does, or whoever claimed it died before the set was there. */
+const claimName = async (set: VariableSet): Promise<boolean> => {
+  const key = nameKey(set);
+  const entry: VariableSetName = { ...key, variableSetId: set.id, name: set.name, projectId: set.projectId };
+  if (await create({ ...entry })) return true;
+  const holder = await get<{ variableSetId: string }>(key);
+  if (!holder || holder.variableSetId === set.id) return holder !== undefined;
+  if ((await getVariableSet(holder.variableSetId))?.name === set.name) return false;
+  return put({ ...entry }, { condition: 'variableSetId = :holder', values: { ':holder': holder.variableSetId } });
+};
+
+const releaseName = (set: VariableSet): Promise<boolean> =>
+  remove(nameKey(set), { condition: 'variableSetId = :id', values: { ':id': set.id } });
+
+/** Undefined when its owner has a set of that name. */
+export const createVariableSet = async (
+  given: VariableSetSettings & Pick<VariableSet, 'organization' | 'projectId'>,
+): Promise<VariableSet | undefined> => {
+  const at = now();
+  const set: VariableSet = { ...given, id: newId('varset'), createdAt: at, updatedAt: at };
+  if (!(await claimName(set))) return undefined;
+  await countNames(set.organization, 'variableSet', 1);
+  const pointers = [
+    ...(set.global ? [keys.globalVariableSet(set.organization, set.id)] : []),
+    ...(set.projectId ? [keys.ownVariableSet(set.projectId, set.id)] : []),
+  ];
+  await Promise.all(pointers.map((pointer) => put({ ...pointer, variableSetId: set.id })));
+  await create({ ...keys.variableSet(set.id), ...set });
+  return set;
+};
+
+/**
+ * Undefined when the name is taken, the set is gone, or is not as the editor has seen it. A set that becomes global is no
+ * longer applied to anything by itself.
+ */
+export const updateVariableSet = async (
+  set: VariableSet,
+  change: Partial<VariableSetSettings>,
+  editor: Editor,
+): Promise<VariableSet | undefined> => {
+  const next = { ...set, ...change };
+  const renamed = next.name !== set.name;
+  if (renamed && !(await claimName(next))) return undefined;
+  const pointer = keys.globalVariableSet(set.organization, set.id);
+  if (next.global && !set.global) await put({ ...pointer, variableSetId: set.id });
+  const edit = asEdit(
+    {
+      set: { ...change, updatedAt: now() },
+      remove: next.global ? ['workspaceIds', 'projectIds'] : [],
+      condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+    },
+    editor,
+  );
+  const updated = await update<VariableSet>(keys.variableSet(set.id), edit);
+  if (updated && !next.global && set.global) await remove(pointer);
+  if (updated && next.global) await removePointers(set);
+  if (renamed) {
+    await releaseName(updated ? set : next);
+    await countNames(set.organization, 'variableSet', 0);
+  }
+  return updated;
+};
+
+const pointersOf = (set: VariableSet): Key[] => [
+  ...[...(set.workspaceIds ?? [])].map((id) => keys.workspaceVariableSet(id, set.id)),
+  ...[...(set.projectIds ?? [])].map((id) => keys.projectVariableSet(id, set.id)),
+];
+
+const inParts = async <T>(items: T[], work: (item: T) => Promise<unknown>): Promise<void> => {
+  for (let i = 0; i < items.length; i += 25) await Promise.all(items.slice(i, i + 25).map(work));
+};
+
+const removePointers = (set: VariableSet): Promise<void> => inParts(pointersOf(set), (key) => remove(key));
+
+/** Deletes it with its variables; a run that was created keeps what it was given. */
+export const deleteVariableSet = async (set: VariableSet): Promise<void> => {
+  const key = keys.variableSet(set.id);
+  await update(key, { set: { deletedAt: now() }, condition: 'attribute_exists(pk)' });
+  await removePointers(set);
+  await remove(keys.globalVariableSet(set.organization, set.id));
+  if (set.projectId) await remove(keys.ownVariableSet(set.projectId, set.id));
+  await releaseName(set);
+  await countNames(set.organization, 'variableSet', -1);
+  const rest = await queryAll<Key>({ pk: key.pk, prefix: 'VAR' });
+  await inParts(
+    rest.filter(({ sk }) => sk !== key.sk),
+    ({ pk, sk }) => remove({ pk, sk }),
+  );
+  await remove(key);
+};
+
+const pointerKeys = {
+  workspaceIds: keys.workspaceVariableSet,
+  projectIds: keys.projectVariableSet,
+} as const;
+
+/** Applies it to workspaces or projects; undefined when those would be too many. 1 write, and 1 for each. */
+export const applyVariableSet = async (
+  set: VariableSet,
+  to: 'workspaceIds' | 'projectIds',
+  ids: string[],
+): Promise<VariableSet | undefined> => {
+  if (ids.length === 0) return set;
+  await inParts(ids, (id) => put({ ...pointerKeys[to](id, set.id), variableSetId: set.id }));
+  return addIds(set.id, to, ids);
+};
+
+/** Undefined when the set is gone or would have too many. */
+export const addIds = (setId: string, to: Ids, ids: string[]): Promise<VariableSet | undefined> =>
+  update<VariableSet>(keys.variableSet(setId), {
+    set: { updatedAt: now() },
+    add: { [to]: new Set(ids) },
+    condition: `attribute_exists(pk) AND attribute_not_exists(deletedAt) AND (attribute_not_exists(${to}) OR size(${to}) <= :room)`,
+    values: { ':room': mostOf[to] - ids.length },
+  });
+
+export const removeIds = (setId: string, from: Ids, ids: string[]): Promise<VariableSet | undefined> =>
+  update<VariableSet>(keys.variableSet(setId), {
+    set: { updatedAt: now() },
+    delete: { [from]: new Set(ids) },
+    condition: 'attribute_exists(pk)',
+  });
+
+export const withdrawVariableSet = async (
+  set: VariableSet,
+  from: 'workspaceIds' | 'projectIds',
+  ids: string[],
+): Promise<void> => {
+  if (ids.length === 0) return;
+  await removeIds(set.id, from, ids);
+  await inParts(ids, (id) => remove(pointerKeys[from](id, set.id)));
+};
+
+/** A workspace or project that is deleted leaves the sets that were applied to it. */
+export const leaveVariableSets = async (from: 'workspaceIds' | 'projectIds', id: string): Promise<void> => {
+  const { pk } = pointerKeys[from](id, '');
+  const pointers = await queryAll<Pointer>({ pk, prefix: 'VARSET#' });
+  await inParts(pointers, async ({ variableSetId, sk }) => {
+    await removeIds(variableSetId, from, [id]);
+    await remove({ pk, sk });
+  });
+};
+
+interface Pointer extends Key {
+  variableSetId: string;
+}
+
+/** Ids of the sets that a pointer beside the record names. */
+const named = async (pk: string, prefix: string): Promise<string[]> =>
+  (await queryAll<Pointer>({ pk, prefix })).map(({ variableSetId }) => variableSetId);
+
+/** Sets of the project's organization that reach all of its workspaces. */
+export const listProjectVariableSets = async (organization: string, projectId: string): Promise<VariableSet[]> => {
+  const [applied, global] = await Promise.all([
+    named(keys.project(projectId).pk, 'VARSET#'),
+    named(keys.organization(organization).pk, 'GLOBALVARSET#'),
+  ]);
+  const sets = await getVariableSets([...new Set([...applied, ...global])]);
+  return sets.filter((set) => set.global || set.projectIds?.has(projectId));
+};
+
+/** Sets that the project owns. */
+export const listOwnVariableSets = async (projectId: string): Promise<VariableSet[]> => {
+  const sets = await getVariableSets(await named(keys.project(projectId).pk, 'OWNVARSET#'));
+  return sets.filter((set) => set.projectId === projectId);
+};
+
+export interface EffectiveSet {
+  set: VariableSet;
+  rank: number;
+  name: string;
+}
+
+type Home = Pick<Workspace, 'id' | 'organization' | 'projectId'>;
+
+const scopesOf = (set: VariableSet, workspace: Home): VariableScope[] => {
+  if (set.organization !== workspace.organization) return [];
+  // A project's set goes no further than its project, wherever the workspace was moved to.
+  if (set.projectId !== undefined && set.projectId !== workspace.projectId) return [];
+  if (set.global) return ['global'];
+  return [
+    ...(set.workspaceIds?.has(workspace.id) ? (['workspace'] as const) : []),
+    ...(set.projectIds?.has(workspace.projectId) ? (['project'] as const) : []),
+  ];
+};
+
+/** The sets that reach a workspace, in rising precedence. 3 queries, and the sets. */
+export const effectiveVariableSets = async (workspace: Home): Promise<EffectiveSet[]> => {
+  const ids = await Promise.all([
+    named(keys.workspace(workspace.id).pk, 'VARSET#'),
+    named(keys.project(workspace.projectId).pk, 'VARSET#'),
+    named(keys.organization(workspace.organization).pk, 'GLOBALVARSET#'),
+  ]);
+  const sets = await getVariableSets([...new Set(ids.flat())]);
+  return sets
+    .flatMap((set): EffectiveSet[] => {
+      const scopes = scopesOf(set, workspace);
+      if (scopes.length === 0) return [];
+      const { priority, name, projectId } = set;
+      return [{ set, name, rank: rankOf({ priority, projectOwned: projectId !== undefined, scopes }) }];
+    })
+    .sort(byPrecedence);
+};

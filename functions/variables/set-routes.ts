@@ -1,0 +1,278 @@
+import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
+import { notFound, unprocessable } from '../api/errors.ts';
+import { type InOrganization, type NewIn, organization, project, variableSet, workspace } from '../api/finders.ts';
+import { checkSeen, editorOf, tagged } from '../api/guard.ts';
+import { includes } from '../api/include.ts';
+import { list, type Page, pageOf, slice, totalOf } from '../api/pagination.ts';
+import { projectDocuments, workspaceDocuments } from '../api/permissions/shown.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { type Context, type Route, route, type Subject } from '../api/route.ts';
+import { getProjects, type Project } from '../projects/records.ts';
+import type { Found } from '../store/scan.ts';
+import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
+import { variableDocument, variableSetDocument } from './document.ts';
+import { createVariable, getVariable, listVariables } from './records.ts';
+import { listOwned } from './routes.ts';
+import {
+  idsOf,
+  type Kind,
+  kinds,
+  newVariableSet,
+  readNewVariableSet,
+  readTargets,
+  readVariableSetChange,
+  type Targets,
+} from './set-input.ts';
+import { findVariableSets, listVariableSets, type VariableSetFilter } from './set-lists.ts';
+import {
+  applyVariableSet,
+  createVariableSet,
+  deleteVariableSet,
+  effectiveVariableSets,
+  getVariableSet,
+  listOwnVariableSets,
+  listProjectVariableSets,
+  mostOf,
+  updateVariableSet,
+  type VariableSet,
+  withdrawVariableSet,
+} from './set-records.ts';
+
+/** Variable sets: what they are, what is in them (variables.ts), and what they are applied to. */
+
+const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
+
+const tooMany = (kind: Kind) =>
+  unprocessable('/data', `${kind}: a variable set is applied to at most ${mostOf[idsOf[kind]]}`);
+
+const apply = async (set: VariableSet, kind: Kind, ids: string[]): Promise<VariableSet> => {
+  const applied = await applyVariableSet(set, idsOf[kind], ids);
+  if (!applied) throw tooMany(kind);
+  return applied;
+};
+
+const create = async ({ request, subject, granted }: Context<NewIn>): Promise<Answer> => {
+  const { set: wanted, variables, targets } = await readNewVariableSet(request, subject.organization);
+  let set = await createVariableSet(wanted);
+  if (!set) throw taken();
+  for (const { kind, ids } of targets) set = await apply(set, kind, ids);
+  for (const variable of variables) await createVariable(set.id, variable);
+  return created(variableSetDocument(variables.length ? await again(set) : set, granted));
+};
+
+const again = async ({ id }: VariableSet): Promise<VariableSet> => {
+  const set = await getVariableSet(id);
+  if (!set) throw notFound();
+  return set;
+};
+
+/** What a set is applied to becomes exactly that. */
+const replace = async (set: VariableSet, { kind, ids }: Targets): Promise<void> => {
+  const had = set[idsOf[kind]] ?? new Set<string>();
+  const added = ids.filter((id) => !had.has(id));
+  const gone = [...had].filter((id) => !ids.includes(id));
+  await apply(set, kind, added);
+  await withdrawVariableSet(set, idsOf[kind], gone);
+};
+
+const update = async (context: Context<VariableSet>): Promise<Answer> => {
+  const { request, subject } = context;
+  const { change, targets } = await readVariableSetChange(request, subject);
+  const editor = await editorOf(context, subject, 'variable set');
+  const updated = Object.keys(change).length ? await updateVariableSet(subject, change, editor) : subject;
+  if (!updated) {
+    await checkSeen(request, await again(subject), 'variable set');
+    throw taken();
+  }
+  for (const target of targets) await replace(updated, target);
+  const latest = targets.length ? await again(updated) : updated;
+  return tagged(ok(await document(context, latest), await included(context, [latest])), latest);
+};
+
+const knownIncludes = ['vars', 'workspaces', 'projects', 'stacks'] as const;
+/** More than that many do not come along. */
+const mostIncluded = 100;
+
+const some = (sets: VariableSet[], ids: 'workspaceIds' | 'projectIds'): string[] =>
+  [...new Set(sets.flatMap((set) => [...(set[ids] ?? [])]))].slice(0, mostIncluded);
+
+const included = async (
+  { request, principal }: Context<Subject>,
+  sets: VariableSet[],
+): Promise<Resource[] | undefined> => {
+  const include = includes(request, knownIncludes);
+  if (include.size === 0) return undefined;
+  const [variables, workspaces, projects] = await Promise.all([
+    include.has('vars') ? Promise.all(sets.map(({ id }) => listVariables(id))) : [],
+    include.has('workspaces') ? getWorkspaces(some(sets, 'workspaceIds')) : [],
+    include.has('projects') ? getProjects(some(sets, 'projectIds')) : [],
+  ]);
+  return [
+    ...variables.flat().map((variable) => variableDocument(variable)),
+    ...(await workspaceDocuments(principal, workspaces)),
+    ...(await projectDocuments(principal, projects)),
+  ];
+};
+
+const read = async (context: Context<VariableSet>): Promise<Answer> =>
+  tagged(ok(await document(context, context.subject), await included(context, [context.subject])), context.subject);
+
+/** Doing it again changes nothing. */
+const relate = (kind: Kind, change: 'apply' | 'withdraw') => async (context: Context<VariableSet>) => {
+  const { request, subject } = context;
+  const ids = await readTargets(request, subject, kind, change === 'apply');
+  if (change === 'apply') await apply(subject, kind, ids);
+  else await withdrawVariableSet(subject, idsOf[kind], ids);
+  return noContent();
+};
+
+const searched = ({ query }: ApiRequest): ((set: { name: string }) => boolean) => {
+  const text = (query.get('q') ?? '').toLowerCase();
+  return (set) => set.name.toLowerCase().includes(text);
+};
+
+/** Of what it is applied to, the caller is told what they see. */
+const asSeen = async ({ principal }: Pick<Context<Subject>, 'principal'>, set: VariableSet): Promise<VariableSet> => {
+  const { organization } = set;
+  if ((await principal.on({ organization })).has('varset:read')) return set;
+  const [workspaces, projects] = [[...(set.workspaceIds ?? [])], [...(set.projectIds ?? [])]];
+  const workspace = await principal.onWorkspaces(organization, workspaces);
+  const project = await principal.onProjects(organization, projects);
+  return {
+    ...set,
+    workspaceIds: new Set(workspaces.filter((id) => workspace(id).has('workspace:read'))),
+    projectIds: new Set(projects.filter((id) => project(id).has('project:read'))),
+  };
+};
+
+const document = async (context: Pick<Context<Subject>, 'principal'>, variableSet: VariableSet): Promise<Resource> =>
+  variableSetDocument(
+    await asSeen(context, variableSet),
+    await context.principal.on({ organization: variableSet.organization, variableSet }),
+  );
+
+const documents = (context: Pick<Context<Subject>, 'principal'>, sets: VariableSet[]): Promise<Resource[]> =>
+  Promise.all(sets.map((set) => document(context, set)));
+
+const page = async (context: Context<Subject>, sets: VariableSet[]): Promise<Answer> => {
+  const wanted = pageOf(context.request);
+  const fitting = sets.filter(searched(context.request));
+  const shown = slice(fitting, wanted);
+  return list(context.request, wanted, fitting.length, await documents(context, shown), await included(context, shown));
+};
+
+const byName = (a: { name: string }, b: { name: string }): number => {
+  const [x, y] = [a.name.toLowerCase(), b.name.toLowerCase()];
+  return x < y ? -1 : x > y ? 1 : 0;
+};
+
+const found = async (
+  context: Context<Subject>,
+  wanted: Page,
+  { items, total, more }: Found<VariableSet>,
+): Promise<Answer> => {
+  const data = await documents(context, items);
+  return list(context.request, wanted, totalOf(wanted, total, more), data, await included(context, items));
+};
+
+/** Undefined for who sees all of the organization. */
+const visibleTo = async ({ subject, principal }: Context<Subject>): Promise<VariableSetFilter['visible']> => {
+  const { organization } = subject;
+  if ((await principal.on({ organization })).has('varset:read')) return undefined;
+  return async (sets) => {
+    const granted = await Promise.all(sets.map((variableSet) => principal.on({ organization, variableSet })));
+    return sets.filter((_, i) => granted[i]?.has('varset:read'));
+  };
+};
+
+const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { request, subject } = context;
+  const wanted = pageOf(request);
+  const owned = request.query.get('scope') === 'owned';
+  const global = request.query.get('filter[global]') || null;
+  const named = searched(request);
+  if (await context.principal.reachesNothing(subject.organization)) return list(request, wanted, 0, []);
+  const visible = await visibleTo(context);
+  if (!visible && !owned && global === null && !request.query.get('q')) {
+    return found(context, wanted, await listVariableSets(subject.record, wanted));
+  }
+  const filter: VariableSetFilter = {
+    mayFit: (entry) => named(entry) && !(owned && entry.projectId),
+    ...(global === null ? {} : { fits: (set) => set.global === (global === 'true') }),
+    visible,
+  };
+  return found(context, wanted, await findVariableSets(subject.organization, filter, wanted));
+};
+
+const listOfProject = async (context: Context<Project>): Promise<Answer> => {
+  const { subject, request, granted } = context;
+  const scope = request.query.get('scope') || 'applied';
+  const owned =
+    scope === 'applied' || scope === 'shared' || !granted.has('varset:read')
+      ? []
+      : await listOwnVariableSets(subject.id);
+  const applied =
+    scope === 'owned' || !granted.has('variable:read')
+      ? []
+      : await listProjectVariableSets(subject.organization, subject.id);
+  const shared = scope === 'applied' ? applied : applied.filter(({ projectId }) => projectId === undefined);
+  return page(context, [...shared, ...owned].sort(byName));
+};
+
+const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => {
+  const sets = (await effectiveVariableSets(context.subject)).map(({ set }) => set);
+  return page(context, sets.sort(byName));
+};
+
+/** Those that could still be applied to the workspace. */
+const listApplicable = async (context: Context<Workspace>): Promise<Answer> => {
+  const { request, subject } = context;
+  const wanted = pageOf(request);
+  const named = searched(request);
+  const filter: VariableSetFilter = {
+    mayFit: (entry) => named(entry) && (entry.projectId === undefined || entry.projectId === subject.projectId),
+    fits: (set) => !set.global && !set.workspaceIds?.has(subject.id),
+    visible: await visibleTo(context),
+  };
+  return found(context, wanted, await findVariableSets(subject.organization, filter, wanted));
+};
+
+/** A set as a workspace has it: only if it reaches the workspace. */
+const setOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<VariableSet> => {
+  const id = request.params.varset ?? '';
+  const found = (await effectiveVariableSets(subject)).find(({ set }) => set.id === id);
+  if (!found) throw notFound(`No such variable set is applied to workspace ${subject.name}.`);
+  return found.set;
+};
+
+const readVariableOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => {
+  const variable = await getVariable((await setOfWorkspace(context)).id, context.request.params.variable ?? '');
+  if (!variable) throw notFound('There is no such variable in the variable set.');
+  return ok(variableDocument(variable));
+};
+
+const base = '/varsets/{varset}';
+const ofWorkspace = '/workspaces/{workspace}/varsets/{varset}/relationships/vars';
+
+export const variableSetRoutes: Route[] = [
+  route('GET', '/organizations/{organization}/varsets', 'organization:read', organization, listOfOrganization),
+  route('POST', '/organizations/{organization}/varsets', 'varset:write', newVariableSet, create),
+  route('GET', base, 'varset:read', variableSet, read),
+  route('PATCH', base, 'varset:write', variableSet, update),
+  route('POST', base, 'varset:write', variableSet, update),
+  route('DELETE', base, 'varset:write', variableSet, async ({ subject }) => {
+    await deleteVariableSet(subject);
+    return noContent();
+  }),
+  ...kinds.flatMap((kind): Route[] => [
+    route('POST', `${base}/relationships/${kind}`, 'varset:write', variableSet, relate(kind, 'apply')),
+    route('DELETE', `${base}/relationships/${kind}`, 'varset:write', variableSet, relate(kind, 'withdraw')),
+  ]),
+  route('GET', '/projects/{project}/varsets', 'project:read', project, listOfProject),
+  route('GET', '/workspaces/{workspace}/varsets', 'variable:read', workspace, listOfWorkspace),
+  route('GET', '/workspaces/{workspace}/applicable-varsets', 'variable:read', workspace, listApplicable),
+  route('GET', ofWorkspace, 'variable:read', workspace, async (context) =>
+    listOwned({ request: context.request, subject: await setOfWorkspace(context) }),
+  ),
+  route('GET', `${ofWorkspace}/{variable}`, 'variable:read', workspace, readVariableOfWorkspace),
+];

@@ -1,0 +1,202 @@
+import type { Resource } from '../../../client/client.ts';
+import type { Live } from '../../live.ts';
+import { base } from '../../location.ts';
+import { itemsOf, may, useItems, useOrganization } from '../../organization.ts';
+import { Attached } from '../../parts/attached.tsx';
+import { Ago, Code } from '../../parts/basics.tsx';
+import { Managed, Single } from '../../parts/managed.tsx';
+import { TokensOf } from '../../parts/tokens.tsx';
+import { all, call, change } from '../../session.ts';
+import { AgentPoolFields, agentPoolOf } from './agent-pools.tsx';
+
+interface Known {
+  pool: Resource;
+  agents: Resource[];
+  /** Whose runs its agents do, as far as the reader sees them. */
+  workspaces: Resource[];
+}
+
+const load = async (id: string): Promise<Known> => {
+  const path = `/agent-pools/${encodeURIComponent(id)}`;
+  const [{ data, included = [] }, agents] = await Promise.all([
+    call('GET', `${path}?include=workspaces`),
+    all(`${path}/agents?sort=-created-at`),
+  ]);
+  return { pool: data, agents: agents.data, workspaces: included };
+};
+
+/** One agent pool: its agents, the tokens they come with, and whose runs they do. */
+export const AgentPoolView = ({ organization, id }: { organization: string; id: string }) => {
+  useOrganization(organization);
+  return (
+    <Single
+      what="agent pool"
+      id={id}
+      organization={organization}
+      list={{ text: 'Agent pools', to: { view: 'agent-pools', organization } }}
+      load={() => load(id)}
+      thing={({ pool }) => pool}
+    >
+      {(known, live) => <AgentPool {...known} organization={organization} live={live} />}
+    </Single>
+  );
+};
+
+const AgentPool = (props: Known & { organization: string; live: Live<Known> }) => {
+  const { pool, agents, workspaces, organization, live } = props;
+  const mayChange = may(organization, 'can-update-agent-pools');
+  return (
+    <>
+      <Managed
+        what="agent pool"
+        thing={pool}
+        list={{ view: 'agent-pools', organization }}
+        mayChange={mayChange}
+        mayDelete={mayChange}
+        attributesOf={agentPoolOf}
+        fields={(seen) => <AgentPoolFields pool={seen} />}
+        consequence="Its tokens are dead at once. A pool that workspaces use stays: give them another execution mode first."
+        onChange={live.refresh}
+      />
+      <div class="sides">
+        <div class="stack">
+          <Agents agents={agents} />
+          {mayChange && (
+            <>
+              <TokensOf
+                owner={pool}
+                mayChange
+                none="There are none. An agent comes with a token of its pool, and can do nothing else with it."
+              />
+              <section class="panel pad stack" aria-label="Start an agent">
+                <h2>Start an agent</h2>
+                <p class="soft">
+                  On a machine with a checkout of this platform and Node, that reaches this address. It takes plans and
+                  applies one after the other; start several for more.
+                </p>
+                <Code
+                  label="command of the agent"
+                  text={`export STEPFORM_AGENT_TOKEN=…\nnpx stepform agent --address ${base}`}
+                />
+              </section>
+            </>
+          )}
+        </div>
+        <Uses pool={pool} workspaces={workspaces} organization={organization} may={mayChange} onChange={live.refresh} />
+      </div>
+    </>
+  );
+};
+
+const meanings: Record<string, [text: string, tone: string]> = {
+  idle: ['waits for work', 'good'],
+  busy: ['works', 'running'],
+  unknown: ['not heard of lately', 'attention'],
+  errored: ['ended with an error', 'bad'],
+  exited: ['ended', 'neutral'],
+};
+
+const Agents = ({ agents }: { agents: Resource[] }) => (
+  <section class="stack" aria-label="Agents">
+    <h2>Agents</h2>
+    {agents.length === 0 ? (
+      <p class="panel pad soft">Nobody is here. Runs of its workspaces wait for an agent for an hour, then they end.</p>
+    ) : (
+      <ul class="panel list" aria-label="Agents">
+        {agents.map(({ id, attributes }) => {
+          const [text, tone] = meanings[attributes.status] ?? [attributes.status, 'neutral'];
+          return (
+            <li key={id} class="item">
+              <span class="title">{attributes.name}</span>
+              <span class="meta">
+                {attributes['ip-address']} · last heard of <Ago at={attributes['last-ping-at']} />
+              </span>
+              <span class="end">
+                <span class={`status ${tone}`}>{text}</span>
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+    )}
+  </section>
+);
+
+interface UsesProps {
+  pool: Resource;
+  workspaces: Resource[];
+  organization: string;
+  may: boolean;
+  onChange(): void;
+}
+
+const idsOf = (pool: Resource, relationship: string): string[] => {
+  const data = pool.relationships?.[relationship]?.data;
+  return Array.isArray(data) ? data.map(({ id }) => id) : [];
+};
+
+/** Who uses it, and who may. */
+const Uses = ({ pool, workspaces, organization, may: mayChange, onChange }: UsesProps) => {
+  const scoped = pool.attributes['organization-scoped'];
+  const allowed = (kind: 'workspaces' | 'projects') => (
+    <Allowed pool={pool} kind={kind} organization={organization} may={mayChange} onChange={onChange} />
+  );
+  return (
+    <aside class="panel pad stack" aria-label="Who uses it">
+      <h2>Used by</h2>
+      <Attached
+        items={itemsOf(workspaces, organization, 'workspaces', 'settings')}
+        others={[]}
+        may={false}
+        none="No workspace yet: choose it as the execution in a workspace’s settings."
+        adding=""
+        prompt=""
+        removing={String}
+        onAdd={async () => {}}
+        onRemove={async () => {}}
+        onChange={onChange}
+      />
+      {!scoped && (
+        <>
+          <h2>May be used by</h2>
+          {allowed('projects')}
+          {allowed('workspaces')}
+        </>
+      )}
+    </aside>
+  );
+};
+
+const Allowed = ({
+  pool,
+  kind,
+  organization,
+  may: mayChange,
+  onChange,
+}: Omit<UsesProps, 'workspaces'> & { kind: 'workspaces' | 'projects' }) => {
+  const everything = useItems(organization, kind, true);
+  const relationship = `allowed-${kind}`;
+  const ids = idsOf(pool, relationship);
+  const set = (wanted: string[]) =>
+    change(
+      `/agent-pools/${pool.id}`,
+      'agent-pools',
+      {},
+      { seen: pool, relationships: { [relationship]: { data: wanted.map((id) => ({ type: kind, id })) } } },
+    );
+  const one = kind === 'workspaces' ? 'workspace' : 'project';
+  return (
+    <Attached
+      items={ids.map((id) => everything.find((item) => item.id === id) ?? { id, name: id })}
+      others={everything}
+      may={mayChange}
+      none={`No ${one} by itself.`}
+      adding={`Allow a ${one}`}
+      prompt={`Allow a ${one} …`}
+      removing={(name) => `No longer allow ${name}`}
+      onAdd={(id) => set([...ids, id])}
+      onRemove={(id) => set(ids.filter((other) => other !== id))}
+      onChange={onChange}
+    />
+  );
+};

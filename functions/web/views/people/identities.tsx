@@ -1,0 +1,61 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { useLive } from '../../live.ts';
+import { Ago, Loaded } from '../../parts/basics.tsx';
+import { Confirm } from '../../parts/dialog.tsx';
+import { all, call } from '../../session.ts';
+
+/** Who at the issuer signs in as the reader. */
+export const Identities = () => {
+  const live = useLive(
+    'identities',
+    async () => (await all('/account/identities')).data,
+    () => 30_000,
+  );
+  const leaving = useSignal<Resource | undefined>(undefined);
+  return (
+    <Loaded live={live} what="identities">
+      {(identities) =>
+        identities.length > 0 && (
+          <section class="stack" aria-label="Identities">
+            <h2>Signs in as you</h2>
+            <ul class="panel list">
+              {identities.map((identity) => (
+                <li key={identity.id} class="item">
+                  <span class="title">{identity.attributes.subject}</span>
+                  <span class="meta">
+                    {new URL(identity.attributes.issuer).host} · connected{' '}
+                    <Ago at={identity.attributes['created-at']} />
+                  </span>
+                  <span class="end">
+                    <button
+                      type="button"
+                      class="small-button danger"
+                      aria-label={`Disconnect ${identity.attributes.subject}`}
+                      onClick={() => (leaving.value = identity)}
+                    >
+                      Disconnect
+                    </button>
+                  </span>
+                </li>
+              ))}
+            </ul>
+            {leaving.value && (
+              <Confirm
+                title={`Disconnect ${leaving.value.attributes.subject}?`}
+                yes="Disconnect"
+                onYes={() => call('DELETE', `/account/identities/${leaving.value?.id}`)}
+                onClose={() => {
+                  leaving.value = undefined;
+                  live.refresh();
+                }}
+              >
+                <p>It no longer signs in as you, and the sessions that began with it end. API tokens stay.</p>
+              </Confirm>
+            )}
+          </section>
+        )
+      }
+    </Loaded>
+  );
+};

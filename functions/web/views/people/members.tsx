@@ -1,0 +1,170 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { useLive } from '../../live.ts';
+import { may } from '../../organization.ts';
+import type { Item } from '../../parts/attached.tsx';
+import { Ago, Loaded } from '../../parts/basics.tsx';
+import { Confirm, Dialog } from '../../parts/dialog.tsx';
+import { Choices, Form, Text, textOf } from '../../parts/form.tsx';
+import { Head } from '../../parts/head.tsx';
+import { OrganizationShell } from '../../parts/organization-shell.tsx';
+import { account, all, call, create, related } from '../../session.ts';
+
+/** Somebody who belongs to an organization, or is invited to. */
+interface Member {
+  membership: Resource;
+  user: Resource | undefined;
+  teams: Resource[];
+}
+
+const load = async (organization: string): Promise<Member[]> => {
+  const path = `/organizations/${organization}/organization-memberships?include=user,teams`;
+  const { data, included } = await all(path);
+  const known = new Map(included.map((one) => [one.id, one]));
+  return data.map((membership) => {
+    const teams = membership.relationships?.teams?.data;
+    return {
+      membership,
+      user: known.get(related(membership, 'user') ?? ''),
+      teams: Array.isArray(teams) ? teams.flatMap(({ id }) => known.get(id) ?? []) : [],
+    };
+  });
+};
+
+const minute = 60_000;
+
+/** Who was invited and never came has no name yet. */
+export const nameOf = (user: Resource | undefined): string =>
+  user?.attributes.username || user?.attributes.email || user?.id || '';
+
+const titleOf = ({ membership, user }: Member): string => user?.attributes.username || membership.attributes.email;
+
+/** Everybody, as items of a list by the users' ids; nobody for who may not see them. */
+export const useMembers = (organization: string, wanted: boolean): Item[] =>
+  useLive(
+    `members of ${organization}: ${wanted}`,
+    async () =>
+      wanted
+        ? (await load(organization)).map((one) => ({
+            id: related(one.membership, 'user') ?? '',
+            name: titleOf(one),
+          }))
+        : [],
+    () => (wanted ? minute : undefined),
+  ).value ?? [];
+
+export const Members = ({ organization }: { organization: string }) => {
+  const live = useLive(
+    `members/${organization}`,
+    () => load(organization),
+    () => 15_000,
+  );
+  const inviting = useSignal(false);
+  const removing = useSignal<Member | undefined>(undefined);
+  const mayManage = may(organization, 'can-manage-users');
+  const close = () => {
+    inviting.value = false;
+    removing.value = undefined;
+    live.refresh();
+  };
+  return (
+    <OrganizationShell organization={organization} at="members">
+      <Head title="Members" add="Invite" onAdd={mayManage && (() => (inviting.value = true))} />
+      <Loaded live={live} what="members">
+        {(members) => (
+          <ul class="panel list" aria-label="Members">
+            {members.map((member) => (
+              <Line key={member.membership.id} {...member} onRemove={mayManage && (() => (removing.value = member))} />
+            ))}
+          </ul>
+        )}
+      </Loaded>
+      {inviting.value && <Invite organization={organization} onClose={close} />}
+      {removing.value && <Remove member={removing.value} organization={organization} onClose={close} />}
+    </OrganizationShell>
+  );
+};
+
+const Line = ({ onRemove, ...member }: Member & { onRemove: false | (() => void) }) => {
+  const { status, email, 'created-at': at } = member.membership.attributes;
+  const title = titleOf(member);
+  return (
+    <li class="item">
+      <span class="row">
+        <span class="title">{title}</span>
+        {status === 'invited' && <span class="tag">invited</span>}
+        {member.user?.id === account.value?.id && <span class="tag">you</span>}
+      </span>
+      <span class="meta break">
+        {title !== email && <>{email} · </>}
+        {member.teams.length ? member.teams.map(({ attributes }) => attributes.name).join(', ') : 'in no team'}
+        {at && (
+          <>
+            {' · '}
+            <Ago at={at} />
+          </>
+        )}
+      </span>
+      {onRemove && (
+        <span class="end">
+          <button type="button" class="small-button danger" aria-label={`Remove ${title}`} onClick={onRemove}>
+            Remove
+          </button>
+        </span>
+      )}
+    </li>
+  );
+};
+
+const Invite = ({ organization, onClose }: { organization: string; onClose(): void }) => {
+  const teams = useLive(
+    `teams to invite to/${organization}`,
+    async () => (await all(`/organizations/${organization}/teams`)).data,
+    () => undefined,
+  );
+  const submit = async (data: FormData) => {
+    await create(
+      `/organizations/${organization}/organization-memberships`,
+      'organization-memberships',
+      { email: textOf(data, 'email') },
+      { teams: { data: data.getAll('teams').map((id) => ({ type: 'teams', id })) } },
+    );
+    onClose();
+  };
+  return (
+    <Dialog title={`Invite to ${organization}`} onClose={onClose}>
+      <Form submit="Invite" onSubmit={submit} onCancel={onClose}>
+        <Text
+          label="E-mail"
+          name="email"
+          required
+          autoFocus
+          hint="Whoever signs in with this address by OpenID Connect is a member. No mail is sent: tell them."
+        />
+        <Loaded live={teams} what="teams">
+          {(known) => (
+            <Choices
+              legend="Teams"
+              name="teams"
+              options={known.map(({ id, attributes }) => [id, attributes.name])}
+              chosen={[]}
+            />
+          )}
+        </Loaded>
+      </Form>
+    </Dialog>
+  );
+};
+
+const Remove = ({ member, organization, onClose }: { member: Member; organization: string; onClose(): void }) => (
+  <Confirm
+    title={`Remove ${titleOf(member)}?`}
+    yes="Remove member"
+    onYes={() => call('DELETE', `/organization-memberships/${member.membership.id}`)}
+    onClose={onClose}
+  >
+    <p>
+      What {titleOf(member)} may do in {organization} ends at once. What they did stays in the timelines of runs.
+    </p>
+  </Confirm>
+);

@@ -1,0 +1,126 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { useLive } from '../../live.ts';
+import { go } from '../../location.ts';
+import { knowOrganization } from '../../organization.ts';
+import { Loaded, Notice } from '../../parts/basics.tsx';
+import { Confirm } from '../../parts/dialog.tsx';
+import { Choice, Form, Select, Text, textOf } from '../../parts/form.tsx';
+import { OrganizationShell } from '../../parts/organization-shell.tsx';
+import { call, change, changed, get } from '../../session.ts';
+import { OrganizationTokens } from './organization-tokens.tsx';
+
+export const OrganizationSettings = ({ organization }: { organization: string }) => {
+  const live = useLive(
+    `settings/${organization}`,
+    () => get(`/organizations/${organization}`),
+    () => undefined,
+  );
+  return (
+    <OrganizationShell organization={organization} at="organization-settings">
+      <h1>Settings of {organization}</h1>
+      <Loaded live={live} what="organization">
+        {(value) => (
+          <div class="stack narrow">
+            <General organization={value} />
+            {value.attributes.permissions['can-update-authentication-token'] && (
+              <OrganizationTokens organization={value.id} />
+            )}
+            {value.attributes.permissions['can-destroy'] && <Danger name={value.id} />}
+          </div>
+        )}
+      </Loaded>
+    </OrganizationShell>
+  );
+};
+
+const General = ({ organization }: { organization: Resource }) => {
+  const saved = useSignal(false);
+  const seen = useSignal(organization);
+  const reloads = useSignal(0);
+  const { attributes, id } = seen.value;
+  const mayUpdate = attributes.permissions['can-update'];
+  const submit = async (data: FormData) => {
+    saved.value = false;
+    const settings = {
+      email: textOf(data, 'email'),
+      'default-execution-mode': data.get('default-execution-mode'),
+      'cost-estimation-enabled': data.has('cost-estimation-enabled'),
+      'allow-force-delete-workspaces': data.has('allow-force-delete-workspaces'),
+    };
+    const path = `/organizations/${id}`;
+    seen.value = await change(path, 'organizations', changed(settings, attributes), { seen: seen.value });
+    knowOrganization(seen.value);
+    saved.value = true;
+  };
+  return (
+    <section class="panel pad stack">
+      {!mayUpdate && <p class="soft">Only owners can change the settings of {id}.</p>}
+      <Form
+        key={reloads.value}
+        submit="Save settings"
+        readOnly={!mayUpdate}
+        onSubmit={submit}
+        onReload={async () => {
+          seen.value = await get(`/organizations/${id}`);
+          reloads.value++;
+        }}
+      >
+        <Text label="E-mail" name="email" required value={attributes.email} hint="Of those who answer for it." />
+        <Select
+          label="Execution of new workspaces"
+          name="default-execution-mode"
+          // Which pool is said through the API, and nobody loses it here.
+          options={[...new Set(['remote', 'local', attributes['default-execution-mode']])]}
+          value={attributes['default-execution-mode']}
+          hint="Of every workspace whose project or own settings say nothing else. Local: Terraform runs where it is called, and only the state is kept here."
+        />
+        <Choice
+          name="cost-estimation-enabled"
+          label="Estimate costs"
+          hint="Each plan shows what its resources will cost a month. Never fails a run."
+          checked={attributes['cost-estimation-enabled']}
+        />
+        <Choice
+          name="allow-force-delete-workspaces"
+          label="Admins of a workspace may delete it although it manages resources"
+          hint="Otherwise only owners may."
+          checked={attributes['allow-force-delete-workspaces']}
+        />
+        {saved.value && <Notice kind="good">Saved.</Notice>}
+      </Form>
+    </section>
+  );
+};
+
+const Danger = ({ name }: { name: string }) => {
+  const asking = useSignal(false);
+  const remove = async () => {
+    await call('DELETE', `/organizations/${name}`);
+    go({ view: 'home' });
+  };
+  return (
+    <section class="panel pad stack">
+      <h2>Delete this organization</h2>
+      <p class="soft">
+        Once its workspaces are deleted. Its projects, variable sets, policies and run tasks go with it.
+      </p>
+      <div>
+        <button type="button" class="danger" onClick={() => (asking.value = true)}>
+          Delete organization
+        </button>
+      </div>
+      {asking.value && (
+        <Confirm
+          title={`Delete ${name}?`}
+          yes="Delete for good"
+          typed={name}
+          onYes={remove}
+          onClose={() => (asking.value = false)}
+        >
+          <p>Nobody can bring it back.</p>
+        </Confirm>
+      )}
+    </section>
+  );
+};

@@ -1,0 +1,111 @@
+import { useSignal } from '@preact/signals';
+import { ApiError, type Resource } from '../../../client/client.ts';
+import { useLive } from '../../live.ts';
+import { Loaded } from '../../parts/basics.tsx';
+import { Life, Made, NewToken, Revoke, useTokenWork } from '../../parts/tokens.tsx';
+import { get } from '../../session.ts';
+
+/** The one token of the organization, and the one that reads its audit trail; for who may manage them. */
+export const OrganizationTokens = ({ organization }: { organization: string }) => {
+  const path = `/organizations/${organization}/authentication-token`;
+  return (
+    <section class="panel pad stack" aria-label="Tokens">
+      <h2>Tokens of the organization</h2>
+      <OneToken
+        name="Organization token"
+        path={path}
+        says="Sets up what is in it: teams, workspaces, variables, policies. It starts and applies no runs; a team’s token does."
+      />
+      <OneToken
+        name="Audit trail token"
+        path={`${path}?token=audit-trails`}
+        says="Reads the audit trail and nothing else. For the program that watches over it."
+      />
+    </section>
+  );
+};
+
+/** Not being there is an answer too. */
+const find = async (path: string): Promise<Resource | null> => {
+  try {
+    return await get(path);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
+};
+
+const OneToken = ({ name, path, says }: { name: string; path: string; says: string }) => {
+  const live = useLive(
+    path,
+    () => find(path),
+    () => 30_000,
+  );
+  const { adding, made } = useTokenWork();
+  const revoking = useSignal(false);
+  const close = () => {
+    adding.value = false;
+    revoking.value = false;
+    live.refresh();
+  };
+  return (
+    <div class="stack tight">
+      <h3>{name}</h3>
+      <p class="soft small">{says}</p>
+      <Loaded live={live} what="token">
+        {(token) => (
+          <div class="row spread">
+            <span class="small grow">{token ? <Life token={token} /> : 'There is none.'}</span>
+            <span class="row">
+              <button
+                type="button"
+                class="small-button"
+                aria-label={`${token ? 'Replace' : 'Make'}: ${name}`}
+                onClick={() => (adding.value = true)}
+              >
+                {token ? 'Replace' : 'Make'}
+              </button>
+              {token && (
+                <button
+                  type="button"
+                  class="small-button danger"
+                  aria-label={`Revoke: ${name}`}
+                  onClick={() => (revoking.value = true)}
+                >
+                  Revoke
+                </button>
+              )}
+            </span>
+          </div>
+        )}
+      </Loaded>
+      {made.value && <Made secret={made.value} />}
+      {adding.value && (
+        <NewToken
+          title={name}
+          path={path}
+          described={false}
+          onClose={close}
+          onMade={(secret) => {
+            made.value = secret;
+            close();
+          }}
+        >
+          {live.value && (
+            <p>There is one already. It ends at once: whoever uses it is turned away until they have this.</p>
+          )}
+        </NewToken>
+      )}
+      {revoking.value && (
+        <Revoke
+          name={name}
+          path={path}
+          onClose={() => {
+            made.value = undefined;
+            close();
+          }}
+        />
+      )}
+    </div>
+  );
+};

@@ -1,0 +1,232 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { useLive } from '../../live.ts';
+import { hrefOf } from '../../location.ts';
+import { Loaded } from '../../parts/basics.tsx';
+import { Confirm, Dialog } from '../../parts/dialog.tsx';
+import { Choice, Form, Select } from '../../parts/form.tsx';
+import { all, call, change, create, related } from '../../session.ts';
+import {
+  projectLevels,
+  projectParts,
+  projectSwitches,
+  workspaceLevels,
+  workspaceParts,
+  workspaceSwitches,
+} from '../../text/access.ts';
+
+/** What teams may do with a workspace or a project. */
+
+interface On {
+  what: 'workspace' | 'project';
+  id: string;
+  organization: string;
+  may: boolean;
+}
+
+interface Given {
+  grant: Resource;
+  team: Resource | undefined;
+}
+
+interface Known {
+  given: Given[];
+  /** That have no access yet. */
+  free: Resource[];
+}
+
+const load = async ({ what, id, organization }: On): Promise<Known> => {
+  const [grants, teams] = await Promise.all([
+    all(`/team-${what}s?filter[${what}][id]=${id}`),
+    all(`/organizations/${organization}/teams`),
+  ]);
+  const given = grants.data.map((grant) => ({
+    grant,
+    team: teams.data.find((team) => team.id === related(grant, 'team')),
+  }));
+  const known = new Set(given.map(({ team }) => team?.id));
+  return {
+    given,
+    free: teams.data.filter(({ id: one, attributes }) => !known.has(one) && attributes.name !== 'owners'),
+  };
+};
+
+export const TeamAccess = (on: On) => {
+  const live = useLive(
+    `access/${on.id}`,
+    () => load(on),
+    () => 30_000,
+  );
+  const editing = useSignal<Given | 'new' | undefined>(undefined);
+  const removing = useSignal<Given | undefined>(undefined);
+  const close = () => {
+    editing.value = undefined;
+    removing.value = undefined;
+    live.refresh();
+  };
+  return (
+    <section class="panel pad stack" aria-label="Team access">
+      <h2>Team access</h2>
+      <p class="soft">
+        {on.what === 'workspace'
+          ? 'Beside what teams may do in its project and in the organization. Owners may do everything.'
+          : 'To the project and all its workspaces. Owners may do everything.'}
+      </p>
+      <Loaded live={live} what="team access">
+        {({ given, free }) => (
+          <>
+            <ul class="stack tight">
+              {given.map((one) => (
+                <Line
+                  key={one.grant.id}
+                  {...one}
+                  on={on}
+                  onEdit={() => (editing.value = one)}
+                  onRemove={() => (removing.value = one)}
+                />
+              ))}
+            </ul>
+            {on.may && free.length > 0 && (
+              <div>
+                <button type="button" onClick={() => (editing.value = 'new')}>
+                  Give a team access
+                </button>
+              </div>
+            )}
+            {editing.value && (
+              <EditAccess
+                on={on}
+                given={editing.value === 'new' ? undefined : editing.value}
+                free={free}
+                onClose={close}
+              />
+            )}
+          </>
+        )}
+      </Loaded>
+      {removing.value && (
+        <Confirm
+          title={`Take the access of ${removing.value.team?.attributes.name} away?`}
+          yes="Take it away"
+          onYes={() => call('DELETE', `/team-${on.what}s/${removing.value?.grant.id}`)}
+          onClose={close}
+        >
+          <p>It ends at once. Runs that its members queued go on.</p>
+        </Confirm>
+      )}
+    </section>
+  );
+};
+
+interface LineProps extends Given {
+  on: On;
+  onEdit(): void;
+  onRemove(): void;
+}
+
+const Line = ({ grant, team, on, onEdit, onRemove }: LineProps) => {
+  const name = team?.attributes.name ?? related(grant, 'team');
+  return (
+    <li class="row spread">
+      <span class="break">
+        <a href={hrefOf({ view: 'team', organization: on.organization, id: related(grant, 'team') ?? '' })}>{name}</a>{' '}
+        <span class="tag">{grant.attributes.access}</span>
+      </span>
+      {on.may && (
+        <span class="row">
+          <button type="button" class="small-button" aria-label={`Change the access of ${name}`} onClick={onEdit}>
+            Change
+          </button>
+          <button type="button" class="small-button" aria-label={`Remove the access of ${name}`} onClick={onRemove}>
+            Remove
+          </button>
+        </span>
+      )}
+    </li>
+  );
+};
+
+/** Parts of a grant by the names of the form's fields, which are the API's own, the project's `locking` excepted. */
+const partsOf = ({ attributes }: Resource): Record<string, unknown> => {
+  const inside = attributes['workspace-access'];
+  return inside ? { ...attributes['project-access'], ...inside, 'workspace-locking': inside.locking } : attributes;
+};
+
+const attributesOf = (data: FormData, what: On['what']): Record<string, unknown> => {
+  const access = data.get('access');
+  const overrides = { 'policy-overrides': data.has('policy-overrides') };
+  const isProject = what === 'project';
+  if (access !== 'custom') return { access, ...(isProject ? { 'workspace-access': overrides } : overrides) };
+  const chosen = (parts: readonly { name: string }[]) =>
+    Object.fromEntries(parts.map(({ name }) => [name, data.get(name)]));
+  const ticked = (options: readonly (readonly [string, ...unknown[]])[]) =>
+    Object.fromEntries(options.map(([name]) => [name, data.has(name)]));
+  const workspace = { ...chosen(workspaceParts), ...ticked(workspaceSwitches), ...overrides };
+  if (!isProject) return { access, ...workspace };
+  const { 'workspace-locking': locking, ...rest } = workspace as Record<string, unknown>;
+  return {
+    access,
+    'project-access': chosen(projectParts),
+    'workspace-access': { ...rest, locking, ...ticked(projectSwitches) },
+  };
+};
+
+interface EditProps {
+  on: On;
+  given: Given | undefined;
+  free: Resource[];
+  onClose(): void;
+}
+
+const EditAccess = ({ on: { what, id }, given, free, onClose }: EditProps) => {
+  const known = given ? partsOf(given.grant) : {};
+  const level = useSignal<string>(given?.grant.attributes.access ?? 'read');
+  const submit = async (data: FormData) => {
+    const type = `team-${what}s`;
+    const attributes = attributesOf(data, what);
+    await (given
+      ? change(`/${type}/${given.grant.id}`, type, attributes)
+      : create(`/${type}`, type, attributes, {
+          team: { data: { type: 'teams', id: data.get('team') } },
+          [what]: { data: { type: `${what}s`, id } },
+        }));
+    onClose();
+  };
+  const isProject = what === 'project';
+  return (
+    <Dialog title={given ? `Access of ${given.team?.attributes.name}` : 'Give a team access'} onClose={onClose}>
+      <Form submit={given ? 'Save' : 'Give access'} onSubmit={submit} onCancel={onClose}>
+        {!given && <Select label="Team" name="team" options={free.map((team) => [team.id, team.attributes.name])} />}
+        <Select
+          label="Access"
+          name="access"
+          options={isProject ? projectLevels : workspaceLevels}
+          value={level.value}
+          onChange={(value) => (level.value = value)}
+        />
+        {level.value === 'custom' && (
+          <>
+            {[...(isProject ? projectParts : []), ...workspaceParts].map(({ name, label, options }) => (
+              <Select
+                key={name}
+                label={label}
+                name={name}
+                options={options.map(([value, text]) => [value, text])}
+                value={String(known[name] ?? options[0]?.[0])}
+              />
+            ))}
+            {[...(isProject ? projectSwitches : []), ...workspaceSwitches].map(([name, label]) => (
+              <Choice key={name} name={name} label={label} checked={known[name] === true} />
+            ))}
+          </>
+        )}
+        <Choice
+          name="policy-overrides"
+          label="Override policies"
+          checked={known['policy-overrides'] === true}
+          hint="Of teams to which policy overrides are delegated."
+        />
+      </Form>
+    </Dialog>
+  );
+};

@@ -1,0 +1,147 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import type { Live } from '../../live.ts';
+import { may, useOrganization } from '../../organization.ts';
+import { Attached } from '../../parts/attached.tsx';
+import { Notice } from '../../parts/basics.tsx';
+import { Choices, Form } from '../../parts/form.tsx';
+import { Managed, Single } from '../../parts/managed.tsx';
+import { call, change, get } from '../../session.ts';
+import { organizationFlags } from '../../text/access.ts';
+import { nameOf, useMembers } from './members.tsx';
+import { TeamTokens } from './team-tokens.tsx';
+import { TeamFields, teamOf } from './teams.tsx';
+
+interface Known {
+  team: Resource;
+  users: Resource[];
+}
+
+const load = async (id: string): Promise<Known> => {
+  const { data, included = [] } = await call('GET', `/teams/${encodeURIComponent(id)}?include=users`);
+  return { team: data, users: included.filter(({ type }) => type === 'users') };
+};
+
+/** One team: who is in it, and what it may do in the whole organization. */
+export const TeamView = ({ organization, id }: { organization: string; id: string }) => {
+  useOrganization(organization);
+  return (
+    <Single
+      what="team"
+      id={id}
+      organization={organization}
+      list={{ text: 'Teams', to: { view: 'teams', organization } }}
+      load={() => load(id)}
+      thing={({ team }) => team}
+    >
+      {(known, live) => <Team {...known} organization={organization} live={live} />}
+    </Single>
+  );
+};
+
+const Team = ({ team, users, organization, live }: Known & { organization: string; live: Live<Known> }) => {
+  const { permissions } = team.attributes;
+  return (
+    <>
+      <Managed
+        what="team"
+        thing={team}
+        list={{ view: 'teams', organization }}
+        mayChange={permissions['can-update-sso-team-id']}
+        mayDelete={permissions['can-destroy']}
+        attributesOf={teamOf}
+        fields={(seen) => <TeamFields team={seen} />}
+        consequence={<>What it gave its members ends at once. They stay members of {organization}.</>}
+        onChange={live.refresh}
+      />
+      <div class="sides">
+        <Access team={team} onChange={live.refresh} />
+        <Members team={team} users={users} organization={organization} onChange={live.refresh} />
+      </div>
+      {permissions['can-view-api-token'] && <TeamTokens team={team} />}
+    </>
+  );
+};
+
+const sameAccess = (a: Resource, b: Resource): boolean =>
+  JSON.stringify(a.attributes['organization-access']) === JSON.stringify(b.attributes['organization-access']);
+
+const Access = ({ team, onChange }: { team: Resource; onChange(): void }) => {
+  const saved = useSignal(false);
+  const mayChange = team.attributes.permissions['can-update-organization-access'];
+  // The team is asked for again all the time; the form goes on showing what it began with.
+  const begun = useSignal(team);
+  // What else is changed of the team does not concern it.
+  const seen = !mayChange || sameAccess(team, begun.value) ? team : begun.value;
+  const { name, 'organization-access': access } = seen.attributes;
+  const owners = name === 'owners';
+  const submit = async (data: FormData) => {
+    saved.value = false;
+    const wanted = new Set(data.getAll('flags'));
+    // What is not touched may follow from what is.
+    const changed = organizationFlags.filter(([flag]) => wanted.has(flag) !== access[flag]);
+    const flags = { 'organization-access': Object.fromEntries(changed.map(([flag]) => [flag, wanted.has(flag)])) };
+    begun.value = await change(`/teams/${team.id}`, 'teams', flags, { seen });
+    saved.value = true;
+    onChange();
+  };
+  return (
+    <section class="panel pad stack">
+      <h2>In the whole organization</h2>
+      {owners ? (
+        <p class="soft">Owners may do everything.</p>
+      ) : (
+        <Form
+          key={JSON.stringify(access)}
+          submit="Save access"
+          readOnly={!mayChange}
+          onSubmit={submit}
+          onReload={async () => {
+            begun.value = await get(`/teams/${team.id}`);
+          }}
+        >
+          <Choices
+            legend="Its members may"
+            name="flags"
+            options={organizationFlags}
+            chosen={organizationFlags.map(([flag]) => flag).filter((flag) => access[flag])}
+          />
+          {saved.value && <Notice kind="good">Saved.</Notice>}
+        </Form>
+      )}
+      <p class="soft small">
+        What it may do with single workspaces and projects is in their settings, and adds to this.
+      </p>
+    </section>
+  );
+};
+
+interface MembersProps extends Known {
+  organization: string;
+  onChange(): void;
+}
+
+const Members = ({ team, users, organization, onChange }: MembersProps) => {
+  const mayChange = team.attributes.permissions['can-update-membership'];
+  const everybody = useMembers(organization, mayChange && may(organization, 'can-view-users'));
+  const relate = (method: 'POST' | 'DELETE', id: string) =>
+    call(method, `/teams/${team.id}/relationships/users`, { data: [{ type: 'users', id }] });
+  const names = new Map(everybody.map(({ id, name }) => [id, name]));
+  return (
+    <aside class="panel pad stack" aria-label="Members">
+      <h2>Members</h2>
+      <Attached
+        items={users.map((user) => ({ id: user.id, name: names.get(user.id) ?? nameOf(user) }))}
+        others={everybody}
+        may={mayChange}
+        none="Nobody is in it yet."
+        adding="Add a member"
+        prompt="Add a member …"
+        removing={(name) => `Take ${name} out of the team`}
+        onAdd={(id) => relate('POST', id)}
+        onRemove={(id) => relate('DELETE', id)}
+        onChange={onChange}
+      />
+    </aside>
+  );
+};

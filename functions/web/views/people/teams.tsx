@@ -1,0 +1,112 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { count } from '../../../client/text/time.ts';
+import { useLive } from '../../live.ts';
+import { go, hrefOf } from '../../location.ts';
+import { may } from '../../organization.ts';
+import { Loaded } from '../../parts/basics.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Form, Select, Text, textOf } from '../../parts/form.tsx';
+import { Head } from '../../parts/head.tsx';
+import { OrganizationShell } from '../../parts/organization-shell.tsx';
+import { all, create } from '../../session.ts';
+
+/** Those of the organization that the reader may see. */
+export const Teams = ({ organization }: { organization: string }) => {
+  const live = useLive(
+    `teams/${organization}`,
+    async () => (await all(`/organizations/${organization}/teams`)).data,
+    () => 15_000,
+  );
+  const adding = useSignal(false);
+  return (
+    <OrganizationShell organization={organization} at="teams">
+      <Head
+        title="Teams"
+        add="New team"
+        onAdd={may(organization, 'can-create-team') && (() => (adding.value = true))}
+      />
+      <Loaded live={live} what="teams">
+        {(teams) => (
+          <>
+            <ul class="panel list" aria-label="Teams">
+              {teams.map((team) => (
+                <Line key={team.id} team={team} organization={organization} />
+              ))}
+            </ul>
+            {teams.length < 2 && (
+              <p class="soft">
+                A team is given access to workspaces and projects, in their settings: to plan, to apply, to manage.
+                Whoever is in no team sees no workspace.
+              </p>
+            )}
+          </>
+        )}
+      </Loaded>
+      {adding.value && <NewTeam organization={organization} onClose={() => (adding.value = false)} />}
+    </OrganizationShell>
+  );
+};
+
+const Line = ({ team, organization }: { team: Resource; organization: string }) => {
+  const { name, visibility, 'users-count': users, 'sso-team-id': group } = team.attributes;
+  return (
+    <li>
+      <a class="item" href={hrefOf({ view: 'team', organization, id: team.id })}>
+        <span class="row">
+          <span class="title">{name}</span>
+          {visibility === 'secret' && <span class="tag">secret</span>}
+        </span>
+        <span class="meta">
+          {name === 'owners' ? 'May do everything.' : group ? `Group ${group} of the sign-in` : ''}
+        </span>
+        <span class="end meta">{count(users, 'member')}</span>
+      </a>
+    </li>
+  );
+};
+
+const NewTeam = ({ organization, onClose }: { organization: string; onClose(): void }) => {
+  const submit = async (data: FormData) => {
+    const team = await create(`/organizations/${organization}/teams`, 'teams', teamOf(data));
+    go({ view: 'team', organization, id: team.id });
+  };
+  return (
+    <Dialog title="New team" onClose={onClose}>
+      <Form submit="Create team" onSubmit={submit} onCancel={onClose}>
+        <TeamFields />
+      </Form>
+    </Dialog>
+  );
+};
+
+const visibilities = [
+  ['organization', 'everybody in the organization'],
+  ['secret', 'its members only, and who may see secret teams'],
+] as const;
+
+export const TeamFields = ({ team }: { team?: Resource }) => {
+  const known = team?.attributes;
+  return (
+    <>
+      {(!known || known.permissions['can-update-name']) && (
+        <Text label="Name" name="name" required autoFocus={!known} value={known?.name} />
+      )}
+      {(!known || known.permissions['can-update-visibility']) && (
+        <Select label="Seen by" name="visibility" options={visibilities} value={known?.visibility} />
+      )}
+      <Text
+        label="Group of the sign-in"
+        name="sso-team-id"
+        value={known?.['sso-team-id'] ?? ''}
+        hint="Whoever signs in by OpenID Connect and is in a group of this name is in the team."
+      />
+    </>
+  );
+};
+
+export const teamOf = (data: FormData) => ({
+  ...(data.has('name') ? { name: textOf(data, 'name') } : {}),
+  ...(data.has('visibility') ? { visibility: data.get('visibility') } : {}),
+  'sso-team-id': textOf(data, 'sso-team-id') ?? null,
+});

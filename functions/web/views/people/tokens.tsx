@@ -1,0 +1,108 @@
+import { useEffect } from 'preact/hooks';
+import type { Resource } from '../../../client/client.ts';
+import { askForIssuer, depart, failed, issuer } from '../../issuer.ts';
+import { useLive } from '../../live.ts';
+import { Loaded, Notice } from '../../parts/basics.tsx';
+import { Shell } from '../../parts/shell.tsx';
+import { Made, NewToken, RevokeToken, TokenList, useTokenWork } from '../../parts/tokens.tsx';
+import { all, get, isSession } from '../../session.ts';
+import { Identities } from './identities.tsx';
+
+/** Where `terraform login` leads to: the reader's own API tokens. */
+
+interface Known {
+  user: Resource;
+  tokens: Resource[];
+}
+
+const load = async (): Promise<Known> => {
+  const user = await get('/account/details');
+  return { user, tokens: (await all(`/users/${user.id}/authentication-tokens`)).data };
+};
+
+export const Tokens = () => {
+  const live = useLive('tokens', load, () => 30_000);
+  const { adding, made, revoking } = useTokenWork();
+  const fromTerraform = new URLSearchParams(location.search).get('source') === 'terraform-login';
+  return (
+    <Shell title="Tokens" crumbs={[{ text: 'Tokens' }]}>
+      <div class="row spread">
+        <h1>API tokens</h1>
+        <button
+          type="button"
+          class="primary"
+          onClick={() => {
+            adding.value = true;
+          }}
+        >
+          New token
+        </button>
+      </div>
+      {fromTerraform && !made.value && (
+        <Notice>
+          <code>terraform login</code> waits for a token: make one here and paste it into the terminal.
+        </Notice>
+      )}
+      {made.value && <Made secret={made.value} />}
+      <Connect />
+      <Loaded live={live} what="tokens">
+        {({ user, tokens }) => (
+          <>
+            <TokenList
+              tokens={tokens}
+              none="There are none. A token lets the terraform command line, or a program of yours, act as you."
+              onRevoke={(token) => (revoking.value = token)}
+            />
+            {adding.value && (
+              <NewToken
+                title="New API token"
+                path={`/users/${user.id}/authentication-tokens`}
+                described
+                onClose={() => {
+                  adding.value = false;
+                }}
+                onMade={(secret) => {
+                  adding.value = false;
+                  made.value = secret;
+                  live.refresh();
+                }}
+              />
+            )}
+          </>
+        )}
+      </Loaded>
+      {isPerson(live.value?.user) && <Identities />}
+      {revoking.value && (
+        <RevokeToken
+          token={revoking.value}
+          onClose={() => {
+            revoking.value = undefined;
+            live.refresh();
+          }}
+        />
+      )}
+    </Shell>
+  );
+};
+
+/** Tokens of teams and organizations sign nobody in. */
+const isPerson = (user: Resource | undefined): boolean => user?.attributes['is-service-account'] === false;
+
+/** For who has signed in with a token and could sign in at the issuer, as the same user. */
+const Connect = () => {
+  useEffect(() => {
+    askForIssuer().catch(() => {});
+  }, []);
+  if (!issuer.value || isSession.value) return null;
+  return (
+    <section class="panel pad stack">
+      {failed.value && <Notice kind="bad">{failed.value}</Notice>}
+      <p>You have signed in with a token. You can sign in with {issuer.value} instead from now on, as the same user.</p>
+      <div class="row ends">
+        <button type="button" onClick={() => depart({ connects: true })}>
+          Connect with {issuer.value}
+        </button>
+      </div>
+    </section>
+  );
+};

@@ -1,0 +1,127 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import type { TagLevel } from '../../../run/task-stages.ts';
+import { useLive } from '../../live.ts';
+import { Loaded } from '../../parts/basics.tsx';
+import { Markdown, Outward } from '../../parts/markdown.tsx';
+import { all, content } from '../../session.ts';
+import { safeHref } from '../../text/inline.ts';
+
+/** What a run task found, one by one; asked for when somebody wants to see it. */
+
+const tones: Record<TagLevel, string> = { none: '', info: 'info', warning: 'warn', error: 'bad' };
+const icons: Record<TagLevel, string> = { none: '', info: 'i', warning: '!', error: '✕' };
+
+interface Tag {
+  label: string;
+  value: { label: string; level: TagLevel }[];
+}
+
+/** These two say at a glance how bad it is (seeds/002: severity and status tags). */
+const isProminent = ({ label }: Tag): boolean => ['severity', 'status'].includes(label.toLowerCase());
+
+export const Outcomes = ({ result }: { result: Resource }) => {
+  const open = useSignal(false);
+  const count = result.attributes['task-result-outcomes-count'] as number;
+  return (
+    <details
+      class="outcomes"
+      onToggle={(event) => {
+        open.value = event.currentTarget.open;
+      }}
+    >
+      <summary>{count === 1 ? '1 outcome' : `${count} outcomes`}</summary>
+      {open.value && <List result={result} count={count} />}
+    </details>
+  );
+};
+
+const List = ({ result, count }: { result: Resource; count: number }) => {
+  const live = useLive(
+    `outcomes/${result.id}/${count}/${result.attributes['updated-at']}`,
+    async () => (await all(`/task-results/${result.id}/outcomes`)).data,
+    () => undefined,
+  );
+  return (
+    <Loaded live={live} what="outcomes">
+      {(outcomes) => (
+        <ul class="stack">
+          {outcomes.map((outcome) => (
+            <Outcome key={outcome.id} outcome={outcome} />
+          ))}
+        </ul>
+      )}
+    </Loaded>
+  );
+};
+
+const Tags = ({ tags }: { tags: Tag[] }) => (
+  <>
+    {tags.map(({ label, value }) =>
+      value.map((one) => (
+        <span key={`${label} ${one.label}`} class={`tag ${tones[one.level]}`}>
+          {icons[one.level] && <span aria-hidden="true">{icons[one.level]} </span>}
+          <span class="visually-hidden">{label}: </span>
+          {one.label}
+        </span>
+      )),
+    )}
+  </>
+);
+
+const Outcome = ({ outcome }: { outcome: Resource & { links?: { body?: string } } }) => {
+  const { attributes, links } = outcome;
+  const tags = (attributes.tags ?? []) as Tag[];
+  const href = attributes.url ? safeHref(attributes.url) : undefined;
+  const others = tags.filter((tag) => !isProminent(tag));
+  return (
+    <li class="outcome stack">
+      <div class="row">
+        <Tags tags={tags.filter(isProminent)} />
+        <code>{attributes['outcome-id']}</code>
+        <span class="break">{attributes.description}</span>
+        {href && <Outward href={href}>More about {attributes['outcome-id']}</Outward>}
+      </div>
+      {others.length > 0 && (
+        <dl class="facts">
+          {others.map((tag) => (
+            <>
+              <dt>{tag.label}</dt>
+              <dd class="row">
+                <Tags tags={[tag]} />
+              </dd>
+            </>
+          ))}
+        </dl>
+      )}
+      {links?.body && <Body id={outcome.id} name={attributes['outcome-id']} />}
+    </li>
+  );
+};
+
+const Body = ({ id, name }: { id: string; name: string }) => {
+  const open = useSignal(false);
+  return (
+    <details
+      onToggle={(event) => {
+        open.value = event.currentTarget.open;
+      }}
+    >
+      <summary>What {name} says</summary>
+      {open.value && <Text id={id} />}
+    </details>
+  );
+};
+
+const Text = ({ id }: { id: string }) => {
+  const live = useLive(
+    `outcome/${id}`,
+    async () => (await content(`/task-result-outcomes/${id}/body`)).text(),
+    () => undefined,
+  );
+  return (
+    <Loaded live={live} what="text">
+      {(text) => <Markdown text={text} />}
+    </Loaded>
+  );
+};

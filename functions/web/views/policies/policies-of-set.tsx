@@ -1,0 +1,211 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { Resource } from '../../../client/client.ts';
+import { enforcementLevels, type PolicyKind } from '../../../run/policies.ts';
+import { Confirm, Dialog } from '../../parts/dialog.tsx';
+import { Form, Select, Text, textOf } from '../../parts/form.tsx';
+import { call, change, content, create, putText, saying } from '../../session.ts';
+
+/** Policies that are managed one by one, instead of in versions. */
+
+interface Props {
+  set: Resource;
+  policies: Resource[];
+  organization: string;
+  may: boolean;
+  onChange(): void;
+}
+
+export const Policies = ({ set, policies, organization, may, onChange }: Props) => {
+  const editing = useSignal<Resource | 'new' | undefined>(undefined);
+  const removing = useSignal<Resource | undefined>(undefined);
+  const close = () => {
+    editing.value = undefined;
+    removing.value = undefined;
+    onChange();
+  };
+  const versionless = policies.length === 0;
+  return (
+    <section class="stack" aria-label="Policies">
+      <div class="row spread">
+        <h2>{versionless ? 'Or policies one by one' : 'Policies'}</h2>
+        {may && (
+          <button type="button" onClick={() => (editing.value = 'new')}>
+            Add policy
+          </button>
+        )}
+      </div>
+      {versionless ? (
+        <p class="soft">Written here, each with its own level.</p>
+      ) : (
+        <ul class="panel list" aria-label="Policies">
+          {policies.map((policy) => (
+            <Line
+              key={policy.id}
+              policy={policy}
+              may={may}
+              onEdit={() => (editing.value = policy)}
+              onRemove={() => (removing.value = policy)}
+            />
+          ))}
+        </ul>
+      )}
+      {editing.value && (
+        <EditPolicy
+          set={set}
+          policy={editing.value === 'new' ? undefined : editing.value}
+          organization={organization}
+          onClose={close}
+        />
+      )}
+      {removing.value && <RemovePolicy set={set} policy={removing.value} onClose={close} />}
+    </section>
+  );
+};
+
+interface LineProps {
+  policy: Resource;
+  may: boolean;
+  onEdit(): void;
+  onRemove(): void;
+}
+
+const Line = ({ policy, may, onEdit, onRemove }: LineProps) => {
+  const { name, description, query, 'enforcement-level': level } = policy.attributes;
+  return (
+    <li class="item">
+      <span class="row">
+        <span class="title">{name}</span>
+        <span class="tag">{level}</span>
+        {!policy.links?.download && <span class="tag">without source</span>}
+      </span>
+      <span class="meta break">
+        {description && <>{description} </>}
+        {query && <code>{query}</code>}
+      </span>
+      {may && (
+        <span class="end">
+          <span class="row">
+            <button type="button" class="small-button" aria-label={`Change ${name}`} onClick={onEdit}>
+              Change
+            </button>
+            <button type="button" class="small-button danger" aria-label={`Remove ${name}`} onClick={onRemove}>
+              Remove
+            </button>
+          </span>
+        </span>
+      )}
+    </li>
+  );
+};
+
+interface EditProps {
+  set: Resource;
+  policy: Resource | undefined;
+  organization: string;
+  onClose(): void;
+}
+
+const EditPolicy = ({ set, policy, organization, onClose }: EditProps) => {
+  const kind: PolicyKind = set.attributes.kind;
+  const known = policy?.attributes;
+  const source = useSource(policy);
+  const saved = useSignal(policy);
+  const submit = async (data: FormData) => {
+    const attributes = {
+      description: textOf(data, 'description') ?? null,
+      query: textOf(data, 'query') ?? null,
+      'enforcement-level': data.get('enforcement-level'),
+    };
+    // Should its source be refused, the policy is there already when this is tried again.
+    saved.value = saved.value
+      ? await change(`/policies/${saved.value.id}`, 'policies', attributes)
+      : await create(
+          `/organizations/${organization}/policies`,
+          'policies',
+          { name: textOf(data, 'name'), kind, ...attributes },
+          { 'policy-sets': { data: [{ type: 'policy-sets', id: set.id }] } },
+        );
+    await putText(`/policies/${saved.value.id}/upload`, String(data.get('source')));
+    onClose();
+  };
+  return (
+    <Dialog title={policy ? `Change ${known?.name}` : 'Add a policy'} onClose={onClose}>
+      <Form
+        submit={policy ? 'Save' : 'Add policy'}
+        disabled={source === undefined}
+        onSubmit={submit}
+        onCancel={onClose}
+      >
+        {!policy && (
+          <Text
+            label="Name"
+            name="name"
+            required
+            autoFocus
+            pattern="[A-Za-z0-9_\-]+"
+            hint="Letters, digits, - and _."
+          />
+        )}
+        <Select
+          label="Enforcement"
+          name="enforcement-level"
+          options={enforcementLevels[kind]}
+          value={known?.['enforcement-level']}
+        />
+        <Text
+          label="Query"
+          name="query"
+          required={kind === 'opa'}
+          value={known?.query ?? ''}
+          placeholder="data.terraform.deny"
+          hint={
+            kind === 'opa'
+              ? 'The rule that is asked for: what it returns are the violations.'
+              : 'Of a policy in Rego only.'
+          }
+        />
+        {source === undefined ? (
+          <p class="soft">Loading its source …</p>
+        ) : (
+          <Text label="Source" name="source" required lines={12} value={source} />
+        )}
+        <Text label="Description" name="description" value={known?.description ?? ''} />
+      </Form>
+    </Dialog>
+  );
+};
+
+/** Undefined until it is there. */
+const useSource = (policy: Resource | undefined): string | undefined => {
+  const uploaded = policy?.links?.download !== undefined;
+  const source = useSignal<string | undefined>(uploaded ? undefined : '');
+  useEffect(() => {
+    if (!policy || !uploaded) return;
+    content(`/policies/${policy.id}/download`)
+      .then((answer) => answer.text())
+      .then(
+        (text) => (source.value = text),
+        (error) => (source.value = `# ${saying(error)}`),
+      );
+  }, [policy?.id]);
+  return source.value;
+};
+
+const RemovePolicy = ({ set, policy, onClose }: { set: Resource; policy: Resource; onClose(): void }) => {
+  const shared = policy.attributes['policy-set-count'] > 1;
+  const remove = () =>
+    shared
+      ? call('DELETE', `/policy-sets/${set.id}/relationships/policies`, { data: [{ type: 'policies', id: policy.id }] })
+      : call('DELETE', `/policies/${policy.id}`);
+  return (
+    <Confirm title={`Remove ${policy.attributes.name}?`} yes="Remove policy" onYes={remove} onClose={onClose}>
+      <p>
+        {shared
+          ? 'Other policy sets have it too, and keep it.'
+          : 'No other policy set has it, so it is deleted with its source.'}{' '}
+        Runs that are queued already are still judged by it.
+      </p>
+    </Confirm>
+  );
+};

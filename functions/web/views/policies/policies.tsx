@@ -1,0 +1,219 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { count } from '../../../client/text/time.ts';
+import { useLive } from '../../live.ts';
+import { Ago, Loaded, Notice } from '../../parts/basics.tsx';
+import { Person } from '../../parts/person.tsx';
+import { all, get, related } from '../../session.ts';
+import { type Override, OverrideForm } from '../runs/override.tsx';
+
+/** What one policy said (HCP API: policy set outcomes). All of it is somebody else's text. */
+interface Outcome {
+  policy_name: string;
+  description: string;
+  enforcement_level: string;
+  query: string | null;
+  status: string;
+  output: unknown[] | null;
+}
+
+interface PolicySet {
+  'policy-set-name': string;
+  outcomes: Outcome[];
+  error: string | null;
+  warnings: string[];
+}
+
+interface Judged {
+  /** The policy check, or the policy evaluation. */
+  judgement: Resource;
+  sets: PolicySet[];
+}
+
+const loadCheck = async (id: string): Promise<Judged> => {
+  const judgement = await get(`/policy-checks/${id}`);
+  return { judgement, sets: judgement.attributes.result?.sentinel['policy-sets'] ?? [] };
+};
+
+const loadEvaluation = async (id: string): Promise<Judged> => {
+  const judgement = await get(`/policy-evaluations/${id}`);
+  const { data } = await all(`/policy-evaluations/${id}/policy-set-outcomes`);
+  return { judgement, sets: data.map(({ attributes }) => attributes as unknown as PolicySet) };
+};
+
+interface RunProps {
+  run: Resource;
+  override: Override;
+}
+
+/** OPA's policies, which are part of the post-plan stage. */
+export const PolicyEvaluation = ({ run, stages, override }: RunProps & { stages: Resource[] }) => {
+  const id = stages.map((stage) => related(stage, 'policy-evaluations')).find((found) => found !== undefined);
+  const own = run.attributes.status === 'post_plan_awaiting_decision' ? override : undefined;
+  return id ? <Panel title="Policies" id={id} run={run} load={loadEvaluation} override={own} /> : null;
+};
+
+/** Those with three levels, which come last. */
+export const PolicyCheck = ({ run, override }: RunProps) => {
+  const id = related(run, 'policy-checks');
+  const own = run.attributes.status === 'policy_override' ? override : undefined;
+  return id ? <Panel title="Policy check" id={id} run={run} load={loadCheck} override={own} /> : null;
+};
+
+interface Props {
+  title: string;
+  id: string;
+  run: Resource;
+  load(id: string): Promise<Judged>;
+  /** While the run waits for that. */
+  override: Override | undefined;
+}
+
+/** A result comes with a status of the run: each is asked about once. */
+const Panel = ({ title, id, run, load, override }: Props) => {
+  const waits = override?.path !== undefined && run.attributes.permissions['can-override-policy-check'];
+  const live = useLive(
+    `${id}/${run.attributes.status}`,
+    () => load(id),
+    () => undefined,
+  );
+  const opened = useSignal<boolean | undefined>(undefined);
+  const status: string | undefined = live.value?.judgement.attributes.status;
+  const open = opened.value ?? (waits || (status !== undefined && telling.has(status)));
+  return (
+    <details
+      class="panel"
+      open={open}
+      onToggle={(event) => {
+        if (event.currentTarget.open !== open) opened.value = event.currentTarget.open;
+      }}
+    >
+      <summary>
+        <h2>{title}</h2>
+        {status && <span class="soft small">{words[status] ?? status}</span>}
+        <span class="grow" />
+        {live.value && <Counts sets={live.value.sets} />}
+      </summary>
+      <div class="pad stack">
+        <Loaded live={live} what={title.toLowerCase()}>
+          {(judged) => <Details {...judged} />}
+        </Loaded>
+        {waits && live.value && override?.path && (
+          <OverrideForm path={override.path} autoApply={run.attributes['auto-apply']} refresh={override.refresh} />
+        )}
+      </div>
+    </details>
+  );
+};
+
+/** Somebody will want to know more. */
+const telling = new Set(['failed', 'soft_failed', 'hard_failed', 'errored', 'overridden']);
+
+const words: Record<string, string> = {
+  pending: 'to come',
+  queued: 'being checked',
+  running: 'being evaluated',
+  passed: 'passed',
+  failed: 'failed',
+  soft_failed: 'failed, can be overridden',
+  hard_failed: 'failed',
+  overridden: 'overridden',
+  errored: 'could not be evaluated',
+  canceled: 'canceled',
+  unreachable: 'not reached',
+};
+
+const Counts = ({ sets }: { sets: PolicySet[] }) => {
+  const outcomes = sets.flatMap((set) => set.outcomes);
+  if (outcomes.length === 0) return null;
+  const passed = outcomes.filter(({ status }) => status === 'passed').length;
+  const failed = outcomes.length - passed;
+  return (
+    <span class="summary">
+      {passed > 0 && <span class="add">{passed} passed</span>}
+      {failed > 0 && <span class="destroy">{failed} failed</span>}
+    </span>
+  );
+};
+
+const Details = ({ judgement, sets }: Judged) => {
+  const { override } = judgement.attributes;
+  return (
+    <>
+      {override && (
+        <Notice kind="warn">
+          Overridden by <Person id={override.by} /> <Ago at={override.at} />
+          {override.comment && <>: {override.comment}</>}
+        </Notice>
+      )}
+      {sets.length === 0 && <p class="soft">No policy has been judged.</p>}
+      {sets.map((set, i) => (
+        <section key={i} class="stack" aria-label={`policy set ${set['policy-set-name']}`}>
+          <h3 class="small soft">{set['policy-set-name']}</h3>
+          {set.error && <Notice kind="bad">{set.error}</Notice>}
+          <ul class="plain policies">
+            {set.outcomes.map((outcome) => (
+              <Policy key={outcome.policy_name} {...outcome} />
+            ))}
+          </ul>
+          {set.warnings.map((warning) => (
+            <Notice key={warning} kind="warn">
+              {warning}
+            </Notice>
+          ))}
+        </section>
+      ))}
+    </>
+  );
+};
+
+/** More than that are shown when somebody wants them. */
+const atFirst = 10;
+
+const Policy = ({ policy_name, description, enforcement_level, query, status, output }: Outcome) => {
+  const whole = useSignal(false);
+  const messages = (output ?? []).map(messageOf);
+  const hidden = messages.length - atFirst;
+  return (
+    <li>
+      <p class="row">
+        <strong class={status === 'passed' ? 'add' : enforcement_level === 'advisory' ? 'change' : 'destroy'}>
+          {marks[status] ?? status}
+        </strong>
+        <strong class="break">{policy_name}</strong>
+        <span class="tag">{enforcement_level}</span>
+      </p>
+      {description && <p class="soft break">{description}</p>}
+      {status !== 'passed' && query && <code class="small break">{query}</code>}
+      {messages.length > 0 && (
+        <ul class="messages">
+          {(whole.value ? messages : messages.slice(0, atFirst)).map((message, i) => (
+            <li key={i} class="break">
+              {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {hidden > 0 && !whole.value && (
+        <button
+          type="button"
+          class="small-button"
+          onClick={() => {
+            whole.value = true;
+          }}
+        >
+          Show {count(hidden, 'more message')}
+        </button>
+      )}
+    </li>
+  );
+};
+
+const marks: Record<string, string> = { passed: 'Passed', failed: 'Failed', errored: 'Could not be evaluated' };
+
+/** A text, or the text of an object that has one. */
+const messageOf = (item: unknown): string => {
+  if (typeof item === 'string') return item;
+  const { msg } = (item ?? {}) as { msg?: unknown };
+  return typeof msg === 'string' ? msg : JSON.stringify(item);
+};

@@ -1,0 +1,150 @@
+import type { Resource } from '../../../client/client.ts';
+import type { Live } from '../../live.ts';
+import { itemsOf, may, useItems, useOrganization } from '../../organization.ts';
+import { Attached, type Item } from '../../parts/attached.tsx';
+import { Managed, Single } from '../../parts/managed.tsx';
+import { kindNames, PolicySetFields, policySetOf } from '../../parts/policy-set-fields.tsx';
+import { call } from '../../session.ts';
+import { Parameters } from '../variables/variables.tsx';
+import { Policies } from './policies-of-set.tsx';
+import { PolicyVersions } from './policy-versions.tsx';
+
+interface Known {
+  set: Resource;
+  included: Resource[];
+}
+
+const related = 'policies,workspaces,projects,workspace_exclusions,project_exclusions';
+
+const load = async (id: string): Promise<Known> => {
+  const { data, included = [] } = await call('GET', `/policy-sets/${encodeURIComponent(id)}?include=${related}`);
+  return { set: data, included };
+};
+
+/** One set: its policies, their parameters, and to what they apply. */
+export const PolicySetView = ({ organization, id }: { organization: string; id: string }) => {
+  useOrganization(organization);
+  return (
+    <Single
+      what="policy set"
+      id={id}
+      organization={organization}
+      list={{ text: 'Policy sets', to: { view: 'policy-sets', organization } }}
+      load={() => load(id)}
+      thing={({ set }) => set}
+    >
+      {(known, live) => <PolicySet {...known} organization={organization} live={live} />}
+    </Single>
+  );
+};
+
+interface Props extends Known {
+  organization: string;
+  live: Live<Known>;
+}
+
+const PolicySet = ({ set, included, organization, live }: Props) => {
+  const { kind, global, overridable, versioned } = set.attributes;
+  const mayWrite = may(organization, 'can-update-sentinel');
+  const policies = idsOf(set, 'policies').flatMap((id) => included.find((one) => one.id === id) ?? []);
+  return (
+    <>
+      <Managed
+        what="policy set"
+        thing={set}
+        list={{ view: 'policy-sets', organization }}
+        mayChange={mayWrite}
+        mayDelete={mayWrite}
+        attributesOf={(data) => policySetOf(data, kind)}
+        fields={(seen) => <PolicySetFields set={seen} kind={kind} />}
+        consequence={
+          <>Runs that are queued from now on in {global ? 'any workspace' : 'its workspaces'} are not judged by it.</>
+        }
+        onChange={live.refresh}
+      />
+      <p class="row">
+        <span class="tag">{kindNames[kind] ?? kind}</span>
+        {overridable && <span class="tag">may be overridden</span>}
+      </p>
+      <div class="sides">
+        <div class="stack">
+          {policies.length === 0 && <PolicyVersions set={set} may={mayWrite} onChange={live.refresh} />}
+          {!versioned && (
+            <Policies
+              set={set}
+              policies={policies}
+              organization={organization}
+              may={mayWrite}
+              onChange={live.refresh}
+            />
+          )}
+          <h2>Parameters</h2>
+          <Parameters set={set} organization={organization} may={mayWrite} />
+        </div>
+        <Reach {...{ set, included, organization, may: mayWrite, onChange: live.refresh }} />
+      </div>
+    </>
+  );
+};
+
+const idsOf = ({ relationships }: Resource, name: string): string[] => {
+  const data = relationships?.[name]?.data;
+  return Array.isArray(data) ? data.map(({ id }) => id) : [];
+};
+
+interface ReachProps extends Known {
+  organization: string;
+  may: boolean;
+  onChange(): void;
+}
+
+type Relation = 'workspaces' | 'projects' | 'workspace-exclusions' | 'project-exclusions';
+
+/** To what the set applies, and to what not after all. */
+const Reach = ({ set, included, organization, may, onChange }: ReachProps) => {
+  const workspaces = useItems(organization, 'workspaces', may);
+  const projects = useItems(organization, 'projects', may);
+  const attached = (relation: Relation, adding: string) => {
+    const kind = relation.startsWith('workspace') ? 'workspaces' : 'projects';
+    const ids = new Set(idsOf(set, relation));
+    const items: Item[] = itemsOf(
+      included.filter(({ id }) => ids.has(id)),
+      organization,
+      kind,
+    );
+    const relate = (method: 'POST' | 'DELETE', id: string) =>
+      call(method, `/policy-sets/${set.id}/relationships/${relation}`, { data: [{ type: kind, id }] });
+    return (
+      <Attached
+        items={items}
+        others={kind === 'workspaces' ? workspaces : projects}
+        may={may}
+        adding={adding}
+        prompt={`${adding} …`}
+        removing={(name) => `No longer ${adding[0]?.toLowerCase()}${adding.slice(1)}: ${name}`}
+        onAdd={(id) => relate('POST', id)}
+        onRemove={(id) => relate('DELETE', id)}
+        onChange={onChange}
+      />
+    );
+  };
+  const { global } = set.attributes;
+  const excluded = idsOf(set, 'workspace-exclusions').length + idsOf(set, 'project-exclusions').length > 0;
+  const chosen = idsOf(set, 'workspaces').length + idsOf(set, 'projects').length > 0;
+  return (
+    <aside class="panel pad stack" aria-label="Where it applies">
+      <h2>Applies to</h2>
+      {global && <p>Every workspace of {organization}.</p>}
+      {!global && !chosen && <p class="soft">No workspace yet.</p>}
+      {!global && attached('workspaces', 'Apply to a workspace')}
+      {!global && attached('projects', 'Apply to a project')}
+      {(may || excluded) && (
+        <>
+          <h3>Except for</h3>
+          {attached('workspace-exclusions', 'Exclude a workspace')}
+          {attached('project-exclusions', 'Exclude a project')}
+        </>
+      )}
+    </aside>
+  );
+};

@@ -1,0 +1,129 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { useLive } from '../../live.ts';
+import { Ago, Code, Loaded } from '../../parts/basics.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Form } from '../../parts/form.tsx';
+import { Picker } from '../../parts/picker.tsx';
+import { call, related } from '../../session.ts';
+import { type Picked, policies, uploadPolicies } from '../../upload.ts';
+
+/** How many are shown; nobody looks for older ones here. */
+const pageSize = 10;
+
+const pollMs = 2_000;
+
+interface Props {
+  set: Resource;
+  may: boolean;
+  onChange(): void;
+}
+
+/** What was uploaded to a policy set: each version replaces the one before as a whole, if there is nothing wrong with it. */
+export const PolicyVersions = ({ set, may, onChange }: Props) => {
+  const current = related(set, 'current-version');
+  const live = useLive(
+    `${set.id}/${related(set, 'newest-version')}/${current}`,
+    async () => (await call<Resource[]>('GET', `/policy-sets/${set.id}/versions?page[size]=${pageSize}`)).data,
+    ([newest]) => (newest?.attributes.status === 'pending' ? pollMs : undefined),
+  );
+  const uploading = useSignal(false);
+  const close = () => {
+    uploading.value = false;
+    // A version that was refused is worth seeing, too.
+    live.refresh();
+    onChange();
+  };
+  return (
+    <section class="stack" aria-label="Versions">
+      <div class="row spread">
+        <h2>Versions</h2>
+        {may && (
+          <button type="button" onClick={() => (uploading.value = true)}>
+            Upload a version
+          </button>
+        )}
+      </div>
+      <Loaded live={live} what="versions">
+        {(versions) =>
+          versions.length === 0 ? (
+            <Empty kind={set.attributes.kind} />
+          ) : (
+            <ul class="panel list" aria-label="Versions">
+              {versions.map((version) => (
+                <Line
+                  key={version.id}
+                  version={version}
+                  policies={version.id === current ? set.attributes['policy-count'] : undefined}
+                />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+      {uploading.value && <Upload set={set} onClose={close} />}
+    </section>
+  );
+};
+
+const tones: Record<string, string> = { ready: 'good', errored: 'bad', pending: 'running' };
+
+/** `policies`: how many there are in the one that is in force. */
+const Line = ({ version, policies: counted }: { version: Resource; policies: number | undefined }) => {
+  const { status, 'created-at': at, 'error-message': problem } = version.attributes;
+  return (
+    <li class="item">
+      <span class="row">
+        <span class="mono">{version.id}</span>
+        {counted !== undefined && <span class="tag">in force</span>}
+      </span>
+      <span class="meta break">
+        {problem ?? (counted === undefined ? '' : counted === 1 ? '1 policy' : `${counted} policies`)}
+      </span>
+      <span class="end">
+        <span class={`status ${tones[status] ?? ''}`}>{status}</span>
+        <span class="meta">
+          <Ago at={at} />
+        </span>
+      </span>
+    </li>
+  );
+};
+
+const example = (kind: string): string => `policy "no-public-buckets" {
+  query             = "data.terraform.buckets.deny"
+  enforcement_level = "${kind === 'opa' ? 'mandatory' : 'soft-mandatory'}"
+}`;
+
+const Empty = ({ kind }: { kind: string }) => (
+  <div class="panel pad stack">
+    <p class="soft">
+      There is none. Upload a folder with a file <code>policies.hcl</code>, which names each policy, and the{' '}
+      <code>.rego</code> files with the rules that it asks for:
+    </p>
+    <Code label="example of policies.hcl" text={example(kind)} />
+  </div>
+);
+
+const Upload = ({ set, onClose }: { set: Resource; onClose(): void }) => {
+  const source = useSignal<Picked | undefined>(undefined);
+  const submit = async () => {
+    if (source.value) await uploadPolicies(set.id, source.value);
+    onClose();
+  };
+  return (
+    <Dialog title={`New version of ${set.attributes.name}`} onClose={onClose}>
+      <Form submit="Upload" disabled={!source.value} onSubmit={submit} onCancel={onClose}>
+        <Picker
+          label="Policies"
+          source={source}
+          wanted={policies}
+          says="The folder with policies.hcl and its .rego files, or an archive (.tar.gz) of it."
+        />
+        <p class="soft">
+          It replaces the version before as a whole. Runs that are queued from now on are judged by it.
+        </p>
+      </Form>
+    </Dialog>
+  );
+};

@@ -1,0 +1,118 @@
+import type { Resource } from '../../../client/client.ts';
+import type { Live } from '../../live.ts';
+import { hrefOf } from '../../location.ts';
+import { useOrganization } from '../../organization.ts';
+import { Managed, Single } from '../../parts/managed.tsx';
+import { all, get, related } from '../../session.ts';
+import { type Tag, textOfTag } from '../../text/tags.ts';
+import { TeamAccess } from '../people/team-access.tsx';
+import { isOwnMode, ProjectFields, projectOf, tagsOf } from './projects.tsx';
+
+interface Known {
+  project: Resource;
+  workspaces: Resource[];
+}
+
+const load = async (organization: string, id: string): Promise<Known> => {
+  const wanted = encodeURIComponent(id);
+  const [project, workspaces] = await Promise.all([
+    read(wanted),
+    all(`/organizations/${organization}/workspaces?filter[project][id]=${wanted}`),
+  ]);
+  return { project, workspaces: workspaces.data };
+};
+
+/** With its tags as an attribute. They are asked for last: the project is the older one if somebody is just changing it. */
+const read = async (id: string): Promise<Resource> => {
+  const project = await get(`/projects/${id}`);
+  const { data } = await all(`/projects/${id}/tag-bindings`);
+  return { ...project, attributes: { ...project.attributes, tags: data.map(({ attributes }) => attributes) } };
+};
+
+export const ProjectView = ({ organization, id }: { organization: string; id: string }) => {
+  return (
+    <Single
+      what="project"
+      id={id}
+      organization={organization}
+      list={{ text: 'Projects', to: { view: 'projects', organization } }}
+      load={() => load(organization, id)}
+      thing={({ project }) => project}
+    >
+      {(known, live) => <Project {...known} organization={organization} live={live} />}
+    </Single>
+  );
+};
+
+const Project = ({ project, workspaces, organization, live }: Known & { organization: string; live: Live<Known> }) => {
+  const home = useOrganization(organization);
+  const isDefault = related(home, 'default-project') === project.id;
+  const { permissions, tags, 'default-execution-mode': mode } = project.attributes;
+  const mayTag = permissions['can-manage-tags'];
+  return (
+    <>
+      <Managed
+        what="project"
+        thing={project}
+        list={{ view: 'projects', organization }}
+        mayChange={permissions['can-update']}
+        mayDelete={permissions['can-destroy'] && !isDefault}
+        attributesOf={projectOf}
+        relationshipsOf={(data, seen) => (mayTag ? tagsOf(data, seen.attributes.tags) : {})}
+        fields={(seen) => (
+          <ProjectFields project={seen} tagged={mayTag} inherited={home?.attributes['default-execution-mode']} />
+        )}
+        read={() => read(project.id)}
+        consequence="Only a project without workspaces can be deleted."
+        onChange={live.refresh}
+      />
+      <p class="row">
+        {(tags as Tag[]).map((tag) => (
+          <span key={tag.key} class="tag">
+            {textOfTag(tag)}
+          </span>
+        ))}
+        <span class="soft">
+          {mode === 'local'
+            ? 'Terraform of its workspaces runs where it is called; only states are kept here.'
+            : 'Terraform of its workspaces runs here.'}
+          {!isOwnMode(project) && ` So it is in all of ${organization}.`}
+          {isDefault && ' New workspaces belong to it unless another project is chosen.'}
+        </span>
+      </p>
+      <div class="halves">
+        <section class="stack" aria-label="Workspaces">
+          <h2>Workspaces</h2>
+          {workspaces.length === 0 ? (
+            <p class="panel pad soft">
+              There are none. A workspace is put here when it is made, or in its settings
+              {permissions['can-create-workspace'] ? '' : ', by who may'}.
+            </p>
+          ) : (
+            <ul class="panel list" aria-label="Workspaces">
+              {workspaces.map(({ id, attributes }) => (
+                <li key={id}>
+                  <a
+                    class="item"
+                    href={hrefOf({ view: 'workspace', organization, workspace: attributes.name, tab: 'overview' })}
+                  >
+                    <span class="title">{attributes.name}</span>
+                    <span class="meta">{attributes.description}</span>
+                  </a>
+                </li>
+              ))}
+            </ul>
+          )}
+        </section>
+        {permissions['can-read-teams'] && (
+          <TeamAccess
+            what="project"
+            id={project.id}
+            organization={organization}
+            may={permissions['can-manage-teams']}
+          />
+        )}
+      </div>
+    </>
+  );
+};

@@ -1,0 +1,120 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { useLive } from '../../live.ts';
+import { go, hrefOf } from '../../location.ts';
+import { may, organizationNow } from '../../organization.ts';
+import { Loaded } from '../../parts/basics.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Form, Select, Text, textOf } from '../../parts/form.tsx';
+import { Head } from '../../parts/head.tsx';
+import { OrganizationShell } from '../../parts/organization-shell.tsx';
+import { all, create } from '../../session.ts';
+import { type Tag, tagsIn, textOfTags } from '../../text/tags.ts';
+
+/** Workspaces that belong together: of one team, of one product. */
+export const Projects = ({ organization }: { organization: string }) => {
+  const live = useLive(
+    `project-list/${organization}`,
+    async () => (await all(`/organizations/${organization}/projects`)).data,
+    () => 30_000,
+  );
+  const adding = useSignal(false);
+  return (
+    <OrganizationShell organization={organization} at="projects">
+      <Head
+        title="Projects"
+        add="New project"
+        onAdd={may(organization, 'can-create-project') && (() => (adding.value = true))}
+      />
+      <Loaded live={live} what="projects">
+        {(projects) => (
+          <ul class="panel list" aria-label="Projects">
+            {projects.map(({ id, attributes }) => (
+              <li key={id}>
+                <a class="item" href={hrefOf({ view: 'project', organization, id })}>
+                  <span class="title">{attributes.name}</span>
+                  <span class="meta">{attributes.description}</span>
+                </a>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
+      {adding.value && <NewProject organization={organization} onClose={() => (adding.value = false)} />}
+    </OrganizationShell>
+  );
+};
+
+const NewProject = ({ organization, onClose }: { organization: string; onClose(): void }) => {
+  const submit = async (data: FormData) => {
+    const path = `/organizations/${organization}/projects`;
+    const project = await create(path, 'projects', projectOf(data), tagsOf(data));
+    go({ view: 'project', organization, id: project.id });
+  };
+  return (
+    <Dialog title="New project" onClose={onClose}>
+      <Form submit="Create project" onSubmit={submit} onCancel={onClose}>
+        <ProjectFields tagged inherited={organizationNow(organization)?.attributes['default-execution-mode']} />
+      </Form>
+    </Dialog>
+  );
+};
+
+/** Otherwise it follows the organization. */
+export const isOwnMode = ({ attributes }: Resource): boolean =>
+  attributes['setting-overwrites']?.['default-execution-mode'] === true;
+
+interface FieldsProps {
+  project?: Resource;
+  /** Whether the reader may say which tags it has. */
+  tagged: boolean;
+  /** Execution mode of the organization, as far as it is known. */
+  inherited: string | undefined;
+}
+
+export const ProjectFields = ({ project, tagged, inherited }: FieldsProps) => {
+  const known = project?.attributes;
+  const own = project && isOwnMode(project) ? known?.['default-execution-mode'] : '';
+  return (
+    <>
+      <Text label="Name" name="name" required autoFocus={!project} value={known?.name} />
+      <Text label="Description" name="description" value={known?.description ?? ''} />
+      {tagged && (
+        <Text
+          label="Tags"
+          name="tags"
+          lines={3}
+          value={textOfTags(known?.tags ?? [])}
+          hint="One a line, such as team = network, or critical. Its workspaces have them too."
+        />
+      )}
+      <Select
+        label="Execution"
+        name="default-execution-mode"
+        options={[
+          ['', `as in the organization${inherited ? ` (${inherited})` : ''}`],
+          ['remote', 'remote'],
+          ['local', 'local'],
+          // Which pool is said through the API, and nobody loses it here.
+          ...(own === 'agent' ? [['agent', 'agent'] as const] : []),
+        ]}
+        value={own}
+        hint="Of its workspaces whose own settings say nothing else. Local: Terraform runs where it is called, and only the state is kept here."
+      />
+    </>
+  );
+};
+
+export const projectOf = (data: FormData) => ({
+  name: textOf(data, 'name'),
+  description: textOf(data, 'description') ?? '',
+  // None is the organization's.
+  'default-execution-mode': textOf(data, 'default-execution-mode') ?? null,
+});
+
+/** @param known those that the form was opened with */
+export const tagsOf = (data: FormData, known: Tag[] = []) => ({
+  'tag-bindings': {
+    data: tagsIn(textOf(data, 'tags') ?? '', known).map((attributes) => ({ type: 'tag-bindings', attributes })),
+  },
+});

@@ -1,0 +1,197 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { count } from '../../../client/text/time.ts';
+import { useEditing } from '../../editing.ts';
+import { useLive } from '../../live.ts';
+import { may } from '../../organization.ts';
+import { Loaded } from '../../parts/basics.tsx';
+import { Confirm, Dialog } from '../../parts/dialog.tsx';
+import { Choice, Form, Text, textOf } from '../../parts/form.tsx';
+import { Head } from '../../parts/head.tsx';
+import { OrganizationShell } from '../../parts/organization-shell.tsx';
+import { AskedFields, askedOf } from '../../parts/task-fields.tsx';
+import { all, call, change, changed, create, get } from '../../session.ts';
+import { whenAsked } from '../../text/run-task.ts';
+
+/** Services that are asked about runs: scanners, ticket systems, anything that answers a webhook. */
+export const RunTasks = ({ organization }: { organization: string }) => {
+  const live = useLive(
+    `run-tasks/${organization}`,
+    async () => (await all(`/organizations/${organization}/tasks`)).data,
+    () => 15_000,
+  );
+  const { editing, deleting, edit, close } = useEditing('/tasks', live);
+  const mayWrite = may(organization, 'can-manage-run-tasks');
+  return (
+    <OrganizationShell organization={organization} at="run-tasks">
+      <Head title="Run tasks" add="New run task" onAdd={mayWrite && (() => (editing.value = 'new'))} />
+      <Loaded live={live} what="run tasks">
+        {(tasks) =>
+          tasks.length === 0 ? (
+            <p class="panel pad soft">
+              There are none. A run task is a service of yours or of somebody else’s, such as a security scanner, that
+              is asked before or after plan and apply. Its answer can stop a run.
+            </p>
+          ) : (
+            <ul class="panel list" aria-label="Run tasks">
+              {tasks.map((task) => (
+                <Line
+                  key={task.id}
+                  task={task}
+                  onEdit={mayWrite && (() => edit(task))}
+                  onDelete={mayWrite && (() => (deleting.value = task))}
+                />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+      {editing.value && (
+        <EditTask
+          organization={organization}
+          task={editing.value === 'new' ? undefined : editing.value}
+          onClose={close}
+        />
+      )}
+      {deleting.value && <DeleteTask task={deleting.value} onClose={close} />}
+    </OrganizationShell>
+  );
+};
+
+const usesOf = ({ relationships }: Resource): number => {
+  const uses = relationships?.['workspace-tasks']?.data;
+  return Array.isArray(uses) ? uses.length : 0;
+};
+
+interface LineProps {
+  task: Resource;
+  onEdit: false | (() => void);
+  onDelete: false | (() => void);
+}
+
+const Line = ({ task, onEdit, onDelete }: LineProps) => {
+  const { name, url, description, enabled, 'global-configuration': global } = task.attributes;
+  return (
+    <li class="item">
+      <span class="row">
+        <span class="title">{name}</span>
+        {!enabled && <span class="tag">disabled</span>}
+        {global.enabled && (
+          <span class="tag">every workspace: {whenAsked(global.stages, global['enforcement-level'])}</span>
+        )}
+      </span>
+      <span class="meta break">
+        {description && <>{description} · </>}
+        <span class="mono">{url}</span>
+      </span>
+      <span class="end">
+        <span class="meta">{global.enabled ? 'global' : `in ${count(usesOf(task), 'workspace')}`}</span>
+        {onEdit && onDelete && (
+          <span class="row">
+            <button type="button" class="small-button" aria-label={`Change ${name}`} onClick={onEdit}>
+              Change
+            </button>
+            <button type="button" class="small-button danger" aria-label={`Delete ${name}`} onClick={onDelete}>
+              Delete
+            </button>
+          </span>
+        )}
+      </span>
+    </li>
+  );
+};
+
+interface EditProps {
+  organization: string;
+  task: Resource | undefined;
+  onClose(): void;
+}
+
+const EditTask = ({ organization, task, onClose }: EditProps) => {
+  const seen = useSignal(task);
+  const known = seen.value?.attributes;
+  const global = known?.['global-configuration'];
+  const everywhere = useSignal<boolean>(global?.enabled ?? false);
+  const path = `/tasks/${task?.id}`;
+  const submit = async (data: FormData) => {
+    const key = textOf(data, 'hmac-key');
+    const attributes = {
+      name: textOf(data, 'name'),
+      url: textOf(data, 'url'),
+      description: textOf(data, 'description') ?? '',
+      category: 'task',
+      enabled: data.has('enabled'),
+      // An empty field leaves the key as it is: the page never had it.
+      ...(data.has('no-key') ? { 'hmac-key': '' } : key ? { 'hmac-key': key } : {}),
+      'global-configuration': everywhere.value ? { enabled: true, ...askedOf(data) } : { enabled: false },
+    };
+    await (task
+      ? change(path, 'tasks', changed(attributes, known ?? {}), { seen: seen.value })
+      : create(`/organizations/${organization}/tasks`, 'tasks', attributes));
+    onClose();
+  };
+  return (
+    <Dialog title={task ? `Change ${known?.name}` : 'New run task'} onClose={onClose}>
+      <Form
+        key={seen.value?.etag}
+        submit={task ? 'Save' : 'Create run task'}
+        onSubmit={submit}
+        onCancel={onClose}
+        onReload={async () => {
+          seen.value = await get(path);
+          everywhere.value = seen.value.attributes['global-configuration'].enabled;
+        }}
+      >
+        <Text label="Name" name="name" required autoFocus={!task} value={known?.name} />
+        <Text
+          label="URL"
+          name="url"
+          required
+          value={known?.url}
+          placeholder="https://"
+          hint="It is called at once, to see whether it answers with status 200."
+        />
+        <Text label="Description" name="description" value={known?.description ?? ''} />
+        <Text
+          label="HMAC key"
+          name="hmac-key"
+          type="password"
+          autoComplete="new-password"
+          hint={
+            task
+              ? 'Nobody can see it any more. Leave this empty to keep the one it has, if any.'
+              : 'Requests are signed with it, so that the task knows who asks. Nobody can see it later.'
+          }
+        />
+        {task && <Choice name="no-key" label="Take the HMAC key away" hint="Requests are no longer signed." />}
+        <Choice name="enabled" label="Enabled" hint="Otherwise runs pass it by." checked={known?.enabled ?? true} />
+        <Choice
+          name="global"
+          label="Every workspace asks it"
+          hint="Also those that are made later."
+          checked={everywhere.value}
+          onChange={(checked) => (everywhere.value = checked)}
+        />
+        {everywhere.value && (
+          <AskedFields
+            stages={global?.stages?.length ? global.stages : ['post_plan']}
+            level={global?.['enforcement-level']}
+          />
+        )}
+      </Form>
+    </Dialog>
+  );
+};
+
+const DeleteTask = ({ task, onClose }: { task: Resource; onClose(): void }) => (
+  <Confirm
+    title={`Delete ${task.attributes.name}?`}
+    yes="Delete run task"
+    onYes={() => call('DELETE', `/tasks/${task.id}`)}
+    onClose={onClose}
+  >
+    <p>
+      Runs that are queued from now on do not ask it any more. What it has said stays with the runs it was asked about.
+    </p>
+  </Confirm>
+);

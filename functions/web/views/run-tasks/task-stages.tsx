@@ -1,0 +1,157 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import {
+  isResultFinal,
+  type TaskResultStatus,
+  type TaskStage,
+  type TaskStageStatus,
+} from '../../../run/task-stages.ts';
+import { useLive } from '../../live.ts';
+import { Took } from '../../parts/basics.tsx';
+import { Outward } from '../../parts/markdown.tsx';
+import { call } from '../../session.ts';
+import { safeHref } from '../../text/inline.ts';
+import { Outcomes } from '../policies/outcomes.tsx';
+
+/** What run tasks say of a run, stage by stage. */
+
+export interface ShownStage {
+  stage: Resource;
+  results: Resource[];
+}
+
+const isOpen = (status: TaskStageStatus): boolean => status === 'awaiting_override' || !isResultFinal(status);
+
+const load = async (run: Resource): Promise<ShownStage[]> => {
+  const { data, included = [] } = await call<Resource[]>('GET', `/runs/${run.id}/task-stages?include=task_results`);
+  const byId = new Map(included.map((resource) => [resource.id, resource]));
+  return data.map((stage) => {
+    const ids = (stage.relationships?.['task-results']?.data ?? []) as { id: string }[];
+    return { stage, results: ids.flatMap(({ id }) => byId.get(id) ?? []) };
+  });
+};
+
+/** The run's task stages as they go on; a run without any asks for nothing. */
+export const useTaskStages = (run: Resource): ShownStage[] => {
+  const has = ((run.relationships?.['task-stages']?.data ?? []) as unknown[]).length > 0;
+  const live = useLive(
+    `task-stages/${run.id}`,
+    async () => (has ? load(run) : []),
+    (stages) => {
+      const statuses = stages.map(({ stage }) => stage.attributes.status as TaskStageStatus);
+      if (statuses.includes('running')) return 1_000;
+      return statuses.some(isOpen) ? 3_000 : undefined;
+    },
+  );
+  return live.value ?? [];
+};
+
+const titles: Record<TaskStage, string> = {
+  pre_plan: 'Pre-plan tasks',
+  post_plan: 'Post-plan tasks',
+  pre_apply: 'Pre-apply tasks',
+  post_apply: 'Post-apply tasks',
+};
+
+const words: Record<TaskStageStatus, string> = {
+  pending: 'to come',
+  running: 'running',
+  passed: 'passed',
+  failed: 'failed',
+  errored: 'failed',
+  canceled: 'canceled',
+  unreachable: 'not reached',
+  awaiting_override: 'waits for a decision',
+};
+
+const tones: Record<TaskResultStatus, string> = {
+  pending: 'waiting',
+  running: 'running',
+  passed: 'good',
+  failed: 'bad',
+  errored: 'bad',
+  canceled: '',
+  unreachable: '',
+};
+
+const resultWords: Record<TaskResultStatus, string> = {
+  pending: 'Pending',
+  running: 'Running',
+  passed: 'Passed',
+  failed: 'Failed',
+  errored: 'Errored',
+  canceled: 'Canceled',
+  unreachable: 'Not reached',
+};
+
+/** The stage of that name, if the run has it and it is of tasks. */
+export const TaskStageView = ({ name, stages }: { name: TaskStage; stages: ShownStage[] }) => {
+  const chosen = useSignal<boolean | undefined>(undefined);
+  const found = stages.find(({ stage }) => stage.attributes.stage === name);
+  if (!found || found.results.length === 0) return null;
+  const { stage, results } = found;
+  const status = stage.attributes.status as TaskStageStatus;
+  const at = stage.attributes['status-timestamps'] as Record<string, string>;
+  const amiss = results.some(({ attributes }) => ['failed', 'errored'].includes(attributes.status));
+  const shows = status !== 'pending' && status !== 'unreachable';
+  const open = shows && (chosen.value ?? (isOpen(status) || amiss));
+  const passed = results.filter(({ attributes }) => attributes.status === 'passed').length;
+  return (
+    <details
+      class="panel"
+      open={open}
+      onToggle={(event) => {
+        const now = event.currentTarget.open;
+        if (now !== open) chosen.value = now;
+      }}
+    >
+      <summary>
+        <h2>{titles[name]}</h2>
+        <span class="soft small">
+          {/* A stage waits for policies as well, which are shown by themselves. */}
+          {status === 'awaiting_override' && !amiss ? words.passed : words[status]}
+          {at['running-at'] && (
+            <>
+              {' · '}
+              <Took from={at['running-at']} to={at[`${status}-at`]} />
+            </>
+          )}
+        </span>
+        <span class="grow" />
+        <span class="soft small nowrap">
+          {passed} of {results.length} passed
+        </span>
+      </summary>
+      {open && (
+        <ul class="task-results">
+          {results.map((result) => (
+            <Result key={result.id} result={result} />
+          ))}
+        </ul>
+      )}
+    </details>
+  );
+};
+
+const Result = ({ result }: { result: Resource }) => {
+  const { attributes } = result;
+  const status = attributes.status as TaskResultStatus;
+  const href = attributes.url ? safeHref(attributes.url) : undefined;
+  return (
+    <li class="stack">
+      <div class="row spread">
+        <span>
+          <strong>{attributes['task-name']}</strong>{' '}
+          <span class="tag">{attributes['workspace-task-enforcement-level']}</span>
+        </span>
+        <span class={`status ${tones[status]}`}>{resultWords[status]}</span>
+      </div>
+      {(attributes.message || href) && (
+        <p class="break">
+          {attributes.message} {href && <Outward href={href}>Details of {attributes['task-name']}</Outward>}
+        </p>
+      )}
+      {attributes['task-result-outcomes-count'] > 0 && <Outcomes result={result} />}
+    </li>
+  );
+};

@@ -1,0 +1,182 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { useLive } from '../../live.ts';
+import { hrefOf } from '../../location.ts';
+import { Loaded } from '../../parts/basics.tsx';
+import { Confirm, Dialog } from '../../parts/dialog.tsx';
+import { Form, Select } from '../../parts/form.tsx';
+import { AskedFields, askedOf } from '../../parts/task-fields.tsx';
+import { all, call, change, create, related } from '../../session.ts';
+import { whenAsked } from '../../text/run-task.ts';
+
+/** Which run tasks are asked about the runs of a workspace. */
+
+interface Attachment {
+  /** The workspace's own; undefined of a global one. */
+  own: Resource | undefined;
+  task: Resource;
+}
+
+interface Known {
+  attached: Attachment[];
+  /** That could be attached as well. */
+  free: Resource[];
+}
+
+const load = async (workspace: Resource, organization: string): Promise<Known> => {
+  const [own, every] = await Promise.all([
+    all(`/workspaces/${workspace.id}/tasks`),
+    all(`/organizations/${organization}/tasks`),
+  ]);
+  const tasks = new Map(every.data.map((task) => [task.id, task]));
+  const used = own.data.flatMap((one): Attachment[] => {
+    const task = tasks.get(related(one, 'task') ?? '');
+    return task ? [{ own: one, task }] : [];
+  });
+  const global = every.data.filter(({ attributes }) => attributes['global-configuration'].enabled);
+  const usedIds = new Set(used.map(({ task }) => task.id));
+  return {
+    attached: [...global.map((task) => ({ own: undefined, task })), ...used],
+    free: every.data.filter(({ id }) => !usedIds.has(id)),
+  };
+};
+
+export const WorkspaceTasks = ({ workspace, organization }: { workspace: Resource; organization: string }) => {
+  const path = `/workspaces/${workspace.id}/tasks`;
+  const live = useLive(
+    path,
+    () => load(workspace, organization),
+    () => 15_000,
+  );
+  const editing = useSignal<Attachment | 'new' | undefined>(undefined);
+  const removing = useSignal<Attachment | undefined>(undefined);
+  const mayManage = workspace.attributes.permissions['can-manage-run-tasks'];
+  const close = () => {
+    editing.value = undefined;
+    removing.value = undefined;
+    live.refresh();
+  };
+  return (
+    <section class="panel pad stack" aria-label="Run tasks">
+      <h2>Run tasks</h2>
+      <Loaded live={live} what="run tasks">
+        {({ attached, free }) => (
+          <>
+            {attached.length === 0 && <p class="soft">None is asked about the runs of this workspace.</p>}
+            <ul class="stack tight">
+              {attached.map((one) => (
+                <Line
+                  key={one.own?.id ?? one.task.id}
+                  {...one}
+                  may={mayManage}
+                  onEdit={() => (editing.value = one)}
+                  onRemove={() => (removing.value = one)}
+                />
+              ))}
+            </ul>
+            {mayManage && free.length > 0 && (
+              <div>
+                <button type="button" onClick={() => (editing.value = 'new')}>
+                  Attach a run task
+                </button>
+              </div>
+            )}
+            {mayManage && free.length === 0 && attached.length === 0 && <NoTasks organization={organization} />}
+            {editing.value && (
+              <EditAttachment
+                path={path}
+                attachment={editing.value === 'new' ? undefined : editing.value}
+                free={free}
+                onClose={close}
+              />
+            )}
+          </>
+        )}
+      </Loaded>
+      {removing.value?.own && (
+        <Confirm
+          title={`Detach ${removing.value.task.attributes.name}?`}
+          yes="Detach"
+          onYes={() => call('DELETE', `${path}/${removing.value?.own?.id}`)}
+          onClose={close}
+        >
+          <p>Runs that are queued from now on in this workspace do not ask it.</p>
+        </Confirm>
+      )}
+    </section>
+  );
+};
+
+const NoTasks = ({ organization }: { organization: string }) => (
+  <p class="soft">
+    {organization} has none yet: see its <a href={hrefOf({ view: 'run-tasks', organization })}>run tasks</a>.
+  </p>
+);
+
+const Line = ({
+  own,
+  task,
+  may,
+  onEdit,
+  onRemove,
+}: Attachment & { may: boolean; onEdit(): void; onRemove(): void }) => {
+  const { name, enabled, 'global-configuration': global } = task.attributes;
+  const { stages, 'enforcement-level': level } = own?.attributes ?? global;
+  return (
+    <li class="row spread">
+      <div class="grow break">
+        <strong>{name}</strong> {!enabled && <span class="tag">disabled</span>}
+        <div class="soft small">
+          {whenAsked(stages, level)}
+          {!own && ' · of every workspace'}
+        </div>
+      </div>
+      {own && may && (
+        <div class="row">
+          <button type="button" class="small-button" aria-label={`Change when ${name} is asked`} onClick={onEdit}>
+            Change
+          </button>
+          <button type="button" class="small-button" aria-label={`Detach ${name}`} onClick={onRemove}>
+            Detach
+          </button>
+        </div>
+      )}
+    </li>
+  );
+};
+
+interface EditProps {
+  path: string;
+  attachment: Attachment | undefined;
+  free: Resource[];
+  onClose(): void;
+}
+
+const EditAttachment = ({ path, attachment, free, onClose }: EditProps) => {
+  const known = attachment?.own;
+  const submit = async (data: FormData) => {
+    const attributes = askedOf(data);
+    await (known
+      ? change(`${path}/${known.id}`, 'workspace-tasks', attributes)
+      : create(path, 'workspace-tasks', attributes, {
+          task: { data: { type: 'tasks', id: String(data.get('task')) } },
+        }));
+    onClose();
+  };
+  return (
+    <Dialog
+      title={attachment ? `When ${attachment.task.attributes.name} is asked` : 'Attach a run task'}
+      onClose={onClose}
+    >
+      <Form submit={attachment ? 'Save' : 'Attach'} onSubmit={submit} onCancel={onClose}>
+        {!attachment && (
+          <Select label="Run task" name="task" options={free.map(({ id, attributes }) => [id, attributes.name])} />
+        )}
+        <AskedFields
+          stages={known?.attributes.stages ?? ['post_plan']}
+          level={known?.attributes['enforcement-level']}
+        />
+      </Form>
+    </Dialog>
+  );
+};

@@ -1,0 +1,155 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { type CostTable, costTable, dollars, signed } from '../../../client/text/money.ts';
+import { count } from '../../../client/text/time.ts';
+import { useLive } from '../../live.ts';
+import { Loaded, Notice } from '../../parts/basics.tsx';
+import { get } from '../../session.ts';
+
+const words: Record<string, string> = {
+  pending: 'to come',
+  queued: 'being made',
+  finished: 'per month',
+  errored: 'there is none',
+  canceled: 'canceled',
+  unreachable: 'not reached',
+  skipped_due_to_targeting: 'not made for a plan with targets',
+};
+
+/** More than that are shown when somebody wants them. */
+const atFirst = 50;
+
+/** What the plan's resources cost before and after, each and together. */
+export const CostEstimate = ({ estimate }: { estimate: Resource | undefined }) => {
+  const open = useSignal(false);
+  if (!estimate) return null;
+  const { status, 'error-message': message, 'delta-monthly-cost': delta } = estimate.attributes;
+  const shows = status === 'finished' || status === 'errored';
+  return (
+    <details
+      class="panel"
+      open={open.value && shows}
+      onToggle={(event) => {
+        open.value = event.currentTarget.open;
+      }}
+    >
+      <summary>
+        <h2>Cost estimate</h2>
+        <span class="soft small">{words[status] ?? status}</span>
+        <span class="grow" />
+        {status === 'finished' && (
+          <span class="summary">
+            <span>
+              {dollars(estimate.attributes['prior-monthly-cost'])} <span aria-hidden="true">→</span>
+              <span class="visually-hidden">becomes</span>{' '}
+              <strong>{dollars(estimate.attributes['proposed-monthly-cost'])}</strong>
+            </span>
+            <span class={toneOf(delta)}>
+              <strong>{signed(delta)}</strong>
+            </span>
+          </span>
+        )}
+      </summary>
+      {status === 'errored' && (
+        <div class="pad">
+          <Notice kind="warn">{message}</Notice>
+        </div>
+      )}
+      {open.value && status === 'finished' && <Resources estimate={estimate} />}
+    </details>
+  );
+};
+
+const toneOf = (delta: string): string => {
+  if (/^-?[0.]+$/.test(delta)) return 'soft';
+  return delta.startsWith('-') ? 'add' : 'destroy';
+};
+
+/** A finished estimate never changes. */
+const Resources = ({ estimate }: { estimate: Resource }) => {
+  const live = useLive(
+    `cost-estimate/${estimate.id}`,
+    async () => costTable((await get(`/cost-estimates/${estimate.id}`)).attributes.resources),
+    () => undefined,
+  );
+  return (
+    <Loaded live={live} what="cost estimate">
+      {(table) => <Table table={table} estimate={estimate} />}
+    </Loaded>
+  );
+};
+
+const Table = ({ table, estimate }: { table: CostTable; estimate: Resource }) => {
+  const all = useSignal(false);
+  const { rows, free, unmatched, assumptions } = table;
+  const { 'price-sources': sources, 'prices-as-of': asOf } = estimate.attributes;
+  const hidden = rows.length - atFirst;
+  return (
+    <section aria-label="cost of each resource">
+      {rows.length > 0 && (
+        <div class="scrolls">
+          <table class="costs">
+            <thead>
+              <tr>
+                <th scope="col">Resource</th>
+                <th scope="col">Before</th>
+                <th scope="col">After</th>
+                <th scope="col">Change</th>
+              </tr>
+            </thead>
+            <tbody>
+              {(all.value ? rows : rows.slice(0, atFirst)).map((one) => (
+                <tr key={one.address}>
+                  <th scope="row" class="mono break">
+                    {one.address}
+                  </th>
+                  <td>{dollars(one['prior-monthly-cost'])}</td>
+                  <td>{dollars(one['proposed-monthly-cost'])}</td>
+                  <td class={toneOf(one['delta-monthly-cost'])}>{signed(one['delta-monthly-cost'])}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <div class="pad part stack small">
+        {hidden > 0 && !all.value && (
+          <p>
+            <button
+              type="button"
+              class="small-button"
+              onClick={() => {
+                all.value = true;
+              }}
+            >
+              Show {count(hidden, 'more resource')}
+            </button>
+          </p>
+        )}
+        {free > 0 && <p class="soft">{count(free, rows.length ? 'more resource' : 'resource')} at no charge.</p>}
+        {unmatched.length > 0 && (
+          <div>
+            <p>Not estimated:</p>
+            <ul class="plain">
+              {unmatched.slice(0, atFirst).map(({ address, reason }) => (
+                <li key={address}>
+                  <code class="break">{address}</code> <span class="soft">{reason}</span>
+                </li>
+              ))}
+            </ul>
+            {unmatched.length > atFirst && <p class="soft">And {unmatched.length - atFirst} more.</p>}
+          </div>
+        )}
+        {assumptions.length > 0 && <p class="soft">Assumed: {assumptions.join('; ')}.</p>}
+        {sources?.length > 0 && <p class="soft">{priced(sources, asOf)}</p>}
+      </div>
+    </section>
+  );
+};
+
+const priced = (sources: string[], asOf: string | null): string => {
+  const names = sources.map((source) =>
+    source === 'price-file' ? `AWS list prices of ${asOf}` : 'the AWS Price List API',
+  );
+  return `Prices from ${names.join(' and ')}, in USD for months of 730 hours. What you pay depends on your use and your contract.`;
+};

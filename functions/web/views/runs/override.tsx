@@ -1,0 +1,44 @@
+import { useSignal } from '@preact/signals';
+import { ApiError } from '../../../client/client.ts';
+import { Form, Text, textOf } from '../../parts/form.tsx';
+import { call, saying } from '../../session.ts';
+
+export interface Override {
+  /** Where failed policies can be overridden; undefined for who may not, or while the run does not wait for that. */
+  path: string | undefined;
+  refresh(): void;
+}
+
+/** Lets failed policies pass, where they are shown and only with a reason. Never where a run is confirmed. */
+export const OverrideForm = ({ path, autoApply, refresh }: { path: string; autoApply: boolean; refresh(): void }) => {
+  const reason = useSignal('');
+  const submit = async (data: FormData) => {
+    try {
+      await call('POST', path, { comment: textOf(data, 'reason') });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 409) throw error;
+      refresh();
+      throw new Error(`Somebody was faster, or the run has moved on. ${saying(error)}`);
+    }
+    refresh();
+  };
+  return (
+    <section class="override" aria-label="Override the failed policies">
+      <h3>Override the failed policies</h3>
+      <Form submit="Override policies" danger disabled={reason.value.trim() === ''} onSubmit={submit}>
+        <Text
+          label="Reason"
+          name="reason"
+          required
+          lines={2}
+          hint={`Stays in the run’s timeline with your name. ${
+            autoApply ? 'The run then applies without confirmation.' : 'The run then waits for confirmation.'
+          }`}
+          onInput={(text) => {
+            reason.value = text;
+          }}
+        />
+      </Form>
+    </section>
+  );
+};

@@ -1,0 +1,118 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { Resource } from '../../../client/client.ts';
+import { awaitedPool } from '../../../client/run-facts.ts';
+import { isPhaseFinal } from '../../../run/status.ts';
+import { hash } from '../../location.ts';
+import { Notice, Took } from '../../parts/basics.tsx';
+import { Changes } from '../../parts/changes.tsx';
+import { Log } from '../../parts/log.tsx';
+import { PlanChanges } from './plan-changes.tsx';
+
+const titles = { plan: 'Plan', apply: 'Apply' };
+
+const words: Record<string, string> = {
+  pending: 'to come',
+  queued: 'waits for a runner',
+  agent_queued: 'waits for an agent',
+  running: 'running',
+  finished: 'finished',
+  errored: 'failed',
+  canceled: 'canceled',
+  unreachable: 'not reached',
+};
+
+interface PhaseProps {
+  name: 'plan' | 'apply';
+  run: Resource;
+  phase: Resource | undefined;
+  /** Terraform has said its last word. */
+  onEnd(): void;
+}
+
+/** A plan or an apply with its output: open while it runs, and when it failed; else folded (seeds/001). */
+export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
+  const chosen = useSignal<boolean | undefined>(undefined);
+  if (!phase) return null;
+  const { status, 'log-read-url': url, 'status-timestamps': at, 'error-message': message } = phase.attributes;
+  const pool = awaitedPool(phase);
+  const agent = phase.attributes['execution-details']?.['agent-name'];
+  const over = isPhaseFinal(status);
+  const began = at['started-at'] as string | undefined;
+  const ended = (at['finished-at'] ?? at['errored-at'] ?? at['canceled-at']) as string | undefined;
+  const waits = name === 'plan' && run.attributes.actions['is-confirmable'];
+  const linked = hash.value.startsWith(`#${name}-`);
+  const open = chosen.value ?? (status === 'running' || status === 'errored' || waits || linked);
+  const shows = began !== undefined || (over && status !== 'unreachable');
+  return (
+    <details
+      class="panel"
+      open={open && shows}
+      onToggle={(event) => {
+        const now = event.currentTarget.open;
+        if (now !== (open && shows)) chosen.value = now;
+      }}
+    >
+      <summary>
+        <h2>{titles[name]}</h2>
+        <span class="soft small">
+          {pool ? `waits for an agent of pool ${pool}` : (words[status] ?? status)}
+          {agent && ` · agent ${agent}`}
+          {began && (
+            <>
+              {' · '}
+              <Took from={began} to={ended} />
+            </>
+          )}
+        </span>
+        <span class="grow" />
+        {over && <Changes of={phase} />}
+      </summary>
+      {open && shows && (
+        <>
+          {message && status === 'errored' && message !== run.attributes['end-reason'] && (
+            <div class="pad">
+              <Notice kind="bad">{message}</Notice>
+            </div>
+          )}
+          {name === 'plan' && status === 'finished' ? (
+            <PlanResult run={run} plan={phase} url={url} />
+          ) : (
+            <Log name={name} url={url} runId={run.id} over={over} onEnd={onEnd} />
+          )}
+        </>
+      )}
+    </details>
+  );
+};
+
+/** A finished plan is read as changes, and its output is at hand; a link to one of its lines leads to the output. */
+const PlanResult = ({ run, plan, url }: { run: Resource; plan: Resource; url: string }) => {
+  const showsOutput = useSignal(hash.value.startsWith('#plan-'));
+  useEffect(() => {
+    if (hash.value.startsWith('#plan-')) showsOutput.value = true;
+  }, [hash.value]);
+  const views: [boolean, string][] = [
+    [false, 'Changes'],
+    [true, 'Output'],
+  ];
+  return (
+    <>
+      <fieldset class="switch" aria-label="Show the plan as">
+        {views.map(([output, text]) => (
+          <button
+            key={text}
+            type="button"
+            aria-pressed={showsOutput.value === output}
+            onClick={() => {
+              showsOutput.value = output;
+            }}
+          >
+            {text}
+          </button>
+        ))}
+      </fieldset>
+      {showsOutput.value ? <Log name="plan" url={url} runId={run.id} over /> : <PlanChanges plan={plan} />}
+    </>
+  );
+};

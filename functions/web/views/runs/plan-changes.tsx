@@ -1,0 +1,56 @@
+import type { Resource } from '../../../client/client.ts';
+import { useLive } from '../../live.ts';
+import { Loaded } from '../../parts/basics.tsx';
+import { DiffList } from '../../parts/diff.tsx';
+import { content } from '../../session.ts';
+import { differencesOf, type PlanDifferences, type RedactedPlan } from '../../text/plan.ts';
+
+const load = async (planId: string): Promise<PlanDifferences> => {
+  const response = await content(`/plans/${planId}/json-output-redacted`);
+  return differencesOf((await response.json()) as RedactedPlan);
+};
+
+/** A plan never changes once it is finished. */
+const kept = new Map<string, Promise<PlanDifferences>>();
+
+const once = (planId: string): Promise<PlanDifferences> => {
+  const known = kept.get(planId);
+  if (known) return known;
+  const loading = load(planId);
+  kept.set(planId, loading);
+  loading.catch(() => kept.delete(planId));
+  return loading;
+};
+
+/** What a plan will do, or what an apply did, resource by resource. */
+export const PlanChanges = ({ plan }: { plan: Resource }) => {
+  const live = useLive(
+    `differences/${plan.id}`,
+    () => once(plan.id),
+    () => undefined,
+  );
+  return (
+    <Loaded live={live} what="changes">
+      {({ resources, outputs, drift }) => (
+        <>
+          <DiffList label="resources" differences={resources} />
+          {outputs.some(({ kind }) => kind !== 'same') && (
+            <>
+              <h3 class="pad part">Outputs</h3>
+              <DiffList label="outputs" differences={outputs} />
+            </>
+          )}
+          {drift.length > 0 && (
+            <>
+              <div class="pad part">
+                <h3>Changed outside of Terraform</h3>
+                <p class="soft small">Since the last run, and not by this plan.</p>
+              </div>
+              <DiffList label="changes outside of Terraform" differences={drift} />
+            </>
+          )}
+        </>
+      )}
+    </Loaded>
+  );
+};

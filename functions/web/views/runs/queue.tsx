@@ -1,0 +1,122 @@
+import { useMemo } from 'preact/hooks';
+import type { Resource } from '../../../client/client.ts';
+import { displayStatus } from '../../../run/display.ts';
+import { isFinal, runStatuses } from '../../../run/status.ts';
+import { soon, useLive } from '../../live.ts';
+import { Loaded, Notice } from '../../parts/basics.tsx';
+import { OrganizationShell } from '../../parts/organization-shell.tsx';
+import { knowPeople } from '../../parts/person.tsx';
+import { RunLine } from '../../parts/run-line.tsx';
+import { factsOf } from '../../parts/status.tsx';
+import { InLine } from '../../parts/wait.tsx';
+import { related, some } from '../../session.ts';
+import { type Wait, waitsOf } from '../../text/queue.ts';
+import { everyOperation } from './runs.tsx';
+
+/** What an organization's runs are doing: what waits for a person, what runs, what waits for its turn and for whom. */
+
+interface Found {
+  open: Resource[];
+  recent: Resource[];
+  workspaces: Resource[];
+  /** There are more in line than are shown. */
+  cut: boolean;
+}
+
+/** Those in line are asked for by themselves: hundreds of them hide nothing that goes on. */
+const working = runStatuses.filter((status) => status !== 'pending' && !isFinal(status)).join();
+const mostInLine = 500;
+
+/** A long line takes longer to read. */
+const pace = ({ open }: Found): number => soon() * Math.ceil((open.length + 1) / 100);
+
+/** Those that have ended are asked for again when others are open than before. */
+const reader = (organization: string): (() => Promise<Found>) => {
+  const workspaces = new Map<string, Resource>();
+  const listOf = async (filter: string, most: number): Promise<Resource[]> => {
+    const { data, included } = await some(
+      `/organizations/${organization}/runs?${filter}&filter[operation]=${everyOperation}&include=created_by,workspace`,
+      most,
+    );
+    knowPeople(included);
+    for (const resource of included) if (resource.type === 'workspaces') workspaces.set(resource.id, resource);
+    return data;
+  };
+  let recent: Resource[] = [];
+  let known: string | undefined;
+  return async () => {
+    const line = await listOf('filter[status]=pending', mostInLine);
+    const busy = await listOf(`filter[status]=${working}`, 100);
+    // A run that got its turn between the two is in both.
+    const open = [...new Map([...line, ...busy].map((run) => [run.id, run])).values()];
+    const ids = open.map(({ id }) => id).join();
+    if (ids !== known) recent = await listOf('filter[status_group]=final', 10);
+    known = ids;
+    return { open, recent, workspaces: [...workspaces.values()], cut: line.length >= mostInLine };
+  };
+};
+
+const toneOf = (run: Resource) => displayStatus(factsOf(run)).tone;
+
+const nameOf = (run: Resource, workspaces: Map<string, Resource>): string =>
+  workspaces.get(related(run, 'workspace') ?? '')?.attributes.name ?? '';
+
+const noteOf = (wait: Wait | undefined) => wait && <InLine wait={wait} />;
+
+export const Queue = ({ organization }: { organization: string }) => {
+  const read = useMemo(() => reader(organization), [organization]);
+  const live = useLive(`queue/${organization}`, read, pace);
+  return (
+    <OrganizationShell organization={organization} at="queue">
+      <h1>Runs</h1>
+      <Loaded live={live} what="runs">
+        {(found) => {
+          const workspaces = new Map(found.workspaces.map((workspace) => [workspace.id, workspace]));
+          const notes = waitsOf({ open: found.open, workspaces });
+          const groups: [string, string, Resource[]][] = [
+            ['Waiting for a person', '', found.open.filter((run) => toneOf(run) === 'attention')],
+            ['Running', '', found.open.filter((run) => toneOf(run) === 'running')],
+            // Who has waited longest comes first, as in the queue.
+            ['In line', '', found.open.filter((run) => toneOf(run) === 'waiting').reverse()],
+            ['Lately', 'No run has ended yet.', found.recent],
+          ];
+          return (
+            <>
+              {found.open.length === 0 && <p class="soft">Nothing is running, and nothing waits for anybody.</p>}
+              {found.cut && (
+                <Notice kind="warn">
+                  More than {mostInLine} runs wait in line: only the latest of them are counted here.
+                </Notice>
+              )}
+              {groups.map(([title, none, runs]) =>
+                runs.length === 0 && !none ? null : (
+                  <section key={title} class="stack">
+                    <h2>
+                      {title} {runs.length > 0 && title !== 'Lately' && <span class="soft">{runs.length}</span>}
+                    </h2>
+                    {runs.length === 0 ? (
+                      <p class="soft">{none}</p>
+                    ) : (
+                      <ul class="panel list" aria-label={title}>
+                        {runs.map((run) => (
+                          <RunLine
+                            key={run.id}
+                            run={run}
+                            organization={organization}
+                            workspace={nameOf(run, workspaces)}
+                            showWorkspace
+                            note={noteOf(notes.get(run.id))}
+                          />
+                        ))}
+                      </ul>
+                    )}
+                  </section>
+                ),
+              )}
+            </>
+          );
+        }}
+      </Loaded>
+    </OrganizationShell>
+  );
+};

@@ -1,0 +1,177 @@
+import { type Signal, useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { ApiError, type Resource, type RunAction } from '../../../client/client.ts';
+import { offered, waitsForOverride } from '../../../client/run-facts.ts';
+import { displayStatus } from '../../../run/display.ts';
+import { clock } from '../../live.ts';
+import { hrefOf } from '../../location.ts';
+import { Notice } from '../../parts/basics.tsx';
+import { Changes } from '../../parts/changes.tsx';
+import { Decision } from '../../parts/decision.tsx';
+import { factsOf, isOver } from '../../parts/status.tsx';
+import { call, saying } from '../../session.ts';
+import { useSettled } from '../../settled.ts';
+import { AskBefore, actionNames } from './ask-before.tsx';
+
+interface Props {
+  run: Resource;
+  plan: Resource | undefined;
+  workspace: Resource | undefined;
+  /** The run that this one waits for. */
+  front: Resource | undefined;
+  /** What the run waits for. */
+  words: ComponentChildren;
+  /** What the last action was answered with, when it was refused. Outlives this, for the run may go on meanwhile. */
+  error: Signal<string | undefined>;
+  refresh(): void;
+}
+
+/**
+ * A confirmation is made in one place with its comment; anything else asks for the comment when it is chosen. Failed
+ * policies are overridden elsewhere, where they are shown.
+ */
+export const RunActions = ({ run, plan, workspace, front, words, error, refresh }: Props) => {
+  const comment = useSignal('');
+  const busy = useSignal<RunAction | undefined>(undefined);
+  const asking = useSignal<RunAction | undefined>(undefined);
+  const actions = offered(run, front).filter((action) => action !== 'override');
+  const decides = !isOver(run) && run.attributes.actions['is-confirmable'];
+  const overrides = !isOver(run) && waitsForOverride(run);
+  const settled = useSettled(`${run.attributes.status} ${actions} ${busy.value}`);
+  const destroyed: number = plan?.attributes['resource-destructions'] ?? 0;
+
+  const act = async (action: RunAction, said = comment.value.trim()) => {
+    busy.value = action;
+    error.value = undefined;
+    try {
+      await call('POST', `/runs/${run.id}/actions/${action}`, said ? { comment: said } : {});
+      comment.value = '';
+    } catch (caught) {
+      // Two people at once: what the other one did shows on this page as soon as it is asked for again.
+      const beaten = caught instanceof ApiError && caught.status === 409;
+      error.value = beaten ? `Somebody was faster, or the run has moved on. ${saying(caught)}` : saying(caught);
+    }
+    asking.value = undefined;
+    busy.value = undefined;
+    refresh();
+  };
+  const start = (action: RunAction) => {
+    if (!decides || (action === 'apply' && destroyed > 0)) asking.value = action;
+    else act(action);
+  };
+  if (isOver(run) || (actions.length === 0 && !words)) return null;
+  return (
+    <section
+      class={`act ${decides ? 'attention at-hand' : overrides ? 'attention' : words ? '' : 'bare'}`}
+      aria-label="Actions"
+    >
+      {error.value && <Notice kind="bad">{error.value}</Notice>}
+      <div class="row spread">
+        {words && <strong>{words}</strong>}
+        {decides && plan && <Changes of={plan} />}
+        <ForceCancelSoon run={run} />
+        {!decides && <Buttons actions={actions} busy={busy.value} settled={settled} onStart={start} />}
+      </div>
+      {decides && actions.length > 0 && (
+        <div class="row">
+          <div class="grow">
+            <textarea
+              rows={1}
+              aria-label="Comment"
+              placeholder="Comment (optional)"
+              value={comment.value}
+              onInput={(event) => {
+                comment.value = event.currentTarget.value;
+              }}
+            />
+          </div>
+          <Buttons actions={actions} busy={busy.value} settled={settled} onStart={start} />
+        </div>
+      )}
+      {asking.value && (
+        <AskBefore
+          action={asking.value}
+          says={!decides}
+          applying={run.attributes.status === 'applying'}
+          destroyed={destroyed}
+          workspace={workspace?.attributes.name ?? ''}
+          front={front?.attributes.message ?? ''}
+          onYes={act}
+          onNo={() => {
+            asking.value = undefined;
+          }}
+        />
+      )}
+    </section>
+  );
+};
+
+interface ButtonsProps {
+  actions: RunAction[];
+  busy: RunAction | undefined;
+  settled: boolean;
+  onStart(action: RunAction): void;
+}
+
+const Buttons = ({ actions, busy, settled, onStart }: ButtonsProps) => (
+  <div class="row">
+    {actions.map((action) => (
+      <Decision
+        key={action}
+        class={looks[action]}
+        settled={settled}
+        disabled={busy !== undefined}
+        onClick={() => onStart(action)}
+      >
+        {busy === action ? 'Working …' : actionNames[action]}
+      </Decision>
+    ))}
+  </div>
+);
+
+const looks: Record<RunAction, string> = {
+  apply: 'primary',
+  discard: 'danger',
+  cancel: 'danger',
+  'force-cancel': 'danger primary',
+  'force-execute': '',
+};
+
+/** What the run waits for, in words; undefined while it waits for nothing. */
+export const wordsFor = ({
+  run,
+  workspace,
+  front,
+  organization,
+}: Pick<Props, 'run' | 'workspace' | 'front'> & { organization: string }): ComponentChildren => {
+  const { actions, permissions, status } = run.attributes;
+  if (isOver(run)) return undefined;
+  if (run.attributes['canceled-at']) {
+    return 'Cancel requested. Terraform is stopping as it does on Ctrl-C, and keeps its state.';
+  }
+  if (actions['is-confirmable']) {
+    return permissions['can-apply'] ? 'Needs confirmation' : 'Waits for somebody who may apply runs here';
+  }
+  if (waitsForOverride(run)) {
+    return permissions['can-override-policy-check']
+      ? 'Policies failed: override them where they are shown, or discard the run'
+      : 'Policies failed: waits for somebody who may override them';
+  }
+  if (status !== 'pending') return undefined;
+  if (front && workspace) {
+    const href = hrefOf({ view: 'run', organization, workspace: workspace.attributes.name, run: front.id });
+    return (
+      <>
+        Waits for <a href={href}>{front.attributes.message}</a>: {displayStatus(factsOf(front)).name}
+      </>
+    );
+  }
+  return workspace?.attributes.locked ? 'Waits until the workspace is unlocked' : 'Waits for its turn';
+};
+
+const ForceCancelSoon = ({ run: { attributes } }: { run: Resource }) => {
+  const at = attributes['force-cancel-available-at'];
+  if (!at || attributes.actions['is-force-cancelable'] || !attributes.permissions['can-force-cancel']) return null;
+  const seconds = Math.ceil((Date.parse(at) - clock.value) / 1000);
+  return seconds > 0 ? <span class="soft">It can be forced in {seconds} s.</span> : null;
+};

@@ -1,0 +1,43 @@
+import type { Resource } from '../../../client/client.ts';
+import { useLive } from '../../live.ts';
+import { hrefOf } from '../../location.ts';
+import { Outputs } from '../../parts/outputs.tsx';
+import { all, related } from '../../session.ts';
+
+/** The state a run made, with its outputs. */
+export const RunOutcome = ({
+  apply,
+  workspace,
+  organization,
+}: {
+  apply: Resource | undefined;
+  workspace: Resource | undefined;
+  organization: string;
+}) => {
+  const version = related(apply, 'state-versions');
+  const may = workspace?.attributes.permissions['can-read-state-outputs'];
+  if (!version || !may) return null;
+  const { name, permissions } = workspace.attributes;
+  const href = permissions['can-read-state-versions']
+    ? hrefOf({ view: 'state', organization, workspace: name, version })
+    : undefined;
+  return <StateOutputs key={version} version={version} href={href} />;
+};
+
+const StateOutputs = ({ version, href }: { version: string; href: string | undefined }) => {
+  const outputs = useLive(
+    `state-outputs/${version}`,
+    async () => (await all(`/state-versions/${version}/outputs`)).data,
+    () => undefined,
+  );
+  return (
+    <section class="panel">
+      <div class="pad row spread">
+        <h2>State</h2>
+        {href ? <a href={href}>What differs from the state before</a> : <code class="soft">{version}</code>}
+      </div>
+      {outputs.value &&
+        (outputs.value.length ? <Outputs outputs={outputs.value} /> : <p class="pad soft">It has no outputs.</p>)}
+    </section>
+  );
+};

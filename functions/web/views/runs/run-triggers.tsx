@@ -1,0 +1,47 @@
+import type { Resource } from '../../../client/client.ts';
+import { useLive } from '../../live.ts';
+import { useItems } from '../../organization.ts';
+import { Attached } from '../../parts/attached.tsx';
+import { Loaded } from '../../parts/basics.tsx';
+import { all, call, create, related } from '../../session.ts';
+
+/** Workspaces whose applies queue a run here. */
+export const RunTriggers = ({ workspace, organization }: { workspace: Resource; organization: string }) => {
+  const path = `/workspaces/${workspace.id}/run-triggers`;
+  const live = useLive(
+    path,
+    async () => (await all(`${path}?filter[run-trigger][type]=inbound`)).data,
+    () => 30_000,
+  );
+  const may = workspace.attributes.permissions['can-update'];
+  const others = useItems(organization, 'workspaces', may).filter(({ id }) => id !== workspace.id);
+  return (
+    <section class="panel pad stack">
+      <h2>Run triggers</h2>
+      <p class="soft">After each apply in one of these workspaces, a run is queued here.</p>
+      <Loaded live={live} what="run triggers">
+        {(triggers) => {
+          const bySource = new Map(triggers.map((trigger) => [related(trigger, 'sourceable') ?? '', trigger]));
+          return (
+            <Attached
+              items={[...bySource].map(([id, { attributes }]) => ({
+                id,
+                name: attributes['sourceable-name'],
+                to: { view: 'workspace', organization, workspace: attributes['sourceable-name'], tab: 'overview' },
+              }))}
+              others={others}
+              may={may}
+              none={may ? undefined : 'None.'}
+              adding="Run after applies in another workspace"
+              prompt="Run after …"
+              removing={(name) => `No longer after ${name}`}
+              onAdd={(id) => create(path, 'run-triggers', {}, { sourceable: { data: { type: 'workspaces', id } } })}
+              onRemove={(id) => call('DELETE', `/run-triggers/${bySource.get(id)?.id}`)}
+              onChange={live.refresh}
+            />
+          );
+        }}
+      </Loaded>
+    </section>
+  );
+};

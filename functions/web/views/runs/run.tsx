@@ -1,0 +1,243 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useRef } from 'preact/hooks';
+import type { Resource } from '../../../client/client.ts';
+import { overrideOf, waitsForOverride } from '../../../client/run-facts.ts';
+import { useLive } from '../../live.ts';
+import { hrefOf } from '../../location.ts';
+import { Ago, Facts, Loaded, Notice } from '../../parts/basics.tsx';
+import { Commit } from '../../parts/commit.tsx';
+import { knowPeople, Person } from '../../parts/person.tsx';
+import { Shell } from '../../parts/shell.tsx';
+import { Stages } from '../../parts/stages.tsx';
+import { isOver, kindOf, paceOf, Status, sourceOf } from '../../parts/status.tsx';
+import { call, get, related } from '../../session.ts';
+import { PolicyCheck, PolicyEvaluation } from '../policies/policies.tsx';
+import { TaskStageView, useTaskStages } from '../run-tasks/task-stages.tsx';
+import { ErroredState } from '../states/errored-state.tsx';
+import { CostEstimate } from './cost-estimate.tsx';
+import { Phase } from './phase.tsx';
+import { RunActions, wordsFor } from './run-actions.tsx';
+import { RunOutcome } from './run-outcome.tsx';
+import { Timeline } from './timeline.tsx';
+
+export interface RunParts {
+  run: Resource;
+  plan: Resource | undefined;
+  apply: Resource | undefined;
+  costEstimate: Resource | undefined;
+  /** Which commit its configuration is of. */
+  ingress: Resource | undefined;
+  taskStages: Resource[];
+  workspace: Resource | undefined;
+  /** The run that holds the workspace while this one waits for its turn. */
+  front: Resource | undefined;
+}
+
+const load = async (id: string): Promise<RunParts> => {
+  const path = `/runs/${encodeURIComponent(id)}?include=plan,apply,cost_estimate,task_stages,workspace,created_by,configuration_version.ingress_attributes`;
+  const { data: run, included = [] } = await call('GET', path);
+  knowPeople(included);
+  const find = (type: string) => included.find((resource) => resource.type === type);
+  const workspace = find('workspaces');
+  const front = await frontOf(run, workspace);
+  return {
+    run,
+    plan: find('plans'),
+    apply: find('applies'),
+    costEstimate: find('cost-estimates'),
+    ingress: find('ingress-attributes'),
+    taskStages: included.filter(({ type }) => type === 'task-stages'),
+    workspace,
+    front,
+  };
+};
+
+const frontOf = async (run: Resource, workspace: Resource | undefined): Promise<Resource | undefined> => {
+  const holder = related(workspace, 'locked-by');
+  const waits = run.attributes.status === 'pending' && !run.attributes['plan-only'] && !run.attributes['save-plan'];
+  if (!waits || !holder?.startsWith('run-') || holder === run.id) return undefined;
+  // It may be gone by the time it is asked for.
+  const front = await get(`/runs/${holder}`).catch(() => undefined);
+  // One that is over holds the workspace for the sake of its state, which the workspace says.
+  return front && !isOver(front) ? front : undefined;
+};
+
+/** Its status follows soon: when Terraform has said its last word, and when somebody has decided. */
+const soonMs = 3_000;
+const quickMs = 250;
+
+/** One run: where it is, what it will do or did, and what can be done about it. */
+export const RunView = ({ id, organization }: { id: string; organization: string }) => {
+  const soonUntil = useRef(0);
+  const live = useLive(
+    `run/${id}`,
+    () => load(id),
+    ({ run }) => paceOf(run, Date.now() < soonUntil.current ? quickMs : undefined),
+  );
+  const soon = () => {
+    soonUntil.current = Date.now() + soonMs;
+    live.refresh();
+  };
+  const workspace = live.value?.workspace?.attributes.name as string | undefined;
+  return (
+    <Shell
+      title={live.value ? live.value.run.attributes.message : id}
+      crumbs={[
+        { text: organization, to: { view: 'workspaces', organization } },
+        ...(workspace
+          ? [{ text: workspace, to: { view: 'workspace' as const, organization, workspace, tab: 'runs' as const } }]
+          : []),
+        { text: id },
+      ]}
+    >
+      <Loaded live={live} what="run">
+        {(parts) => <Run {...parts} organization={organization} refresh={soon} />}
+      </Loaded>
+    </Shell>
+  );
+};
+
+const Run = ({
+  run,
+  plan,
+  apply,
+  costEstimate,
+  ingress,
+  taskStages,
+  workspace,
+  front,
+  organization,
+  refresh,
+}: RunParts & { organization: string; refresh(): void }) => {
+  const { attributes } = run;
+  const kind = kindOf(run);
+  const words = wordsFor({ run, workspace, front, organization });
+  const error = useSignal<string | undefined>(undefined);
+  // A decision is made under what it is about, and stays at hand; anything else stands above, out of the way.
+  const stages = useTaskStages(run);
+  const override = { path: overrideOf(run, taskStages), refresh };
+  const decides = attributes.actions['is-confirmable'] || waitsForOverride(run);
+  const actions = (
+    <RunActions
+      run={run}
+      plan={plan}
+      workspace={workspace}
+      front={front}
+      words={words}
+      error={error}
+      refresh={refresh}
+    />
+  );
+  return (
+    <>
+      <div class="row spread">
+        <div class="grow">
+          <h1>{attributes.message}</h1>
+          <p class="soft">
+            <Origin run={run} organization={organization} /> <Ago at={attributes['created-at']} />
+            {kind && (
+              <>
+                {' '}
+                <span class="tag">{kind}</span>
+              </>
+            )}
+          </p>
+        </div>
+        <div class="row">
+          {!words && actions}
+          <span aria-live="polite">
+            <Status run={run} />
+          </span>
+        </div>
+      </div>
+      <Stages run={run} />
+      {words && !decides && actions}
+      {isOver(run) && error.value && <Notice kind="warn">{error.value}</Notice>}
+      {attributes['end-reason'] && (
+        <Notice kind={attributes.status === 'errored' ? 'bad' : 'warn'}>{attributes['end-reason']}</Notice>
+      )}
+      {isOver(run) && workspace?.attributes.permissions['can-read-state-versions'] && (
+        <ErroredState run={run} apply={apply} />
+      )}
+      <div class="sides">
+        <div class="stack">
+          <TaskStageView name="pre_plan" stages={stages} />
+          <Phase name="plan" run={run} phase={plan} onEnd={refresh} />
+          <TaskStageView name="post_plan" stages={stages} />
+          <PolicyEvaluation run={run} stages={taskStages} override={override} />
+          <CostEstimate estimate={costEstimate} />
+          <PolicyCheck run={run} override={override} />
+          <TaskStageView name="pre_apply" stages={stages} />
+          {!attributes['plan-only'] && <Phase name="apply" run={run} phase={apply} onEnd={refresh} />}
+          <TaskStageView name="post_apply" stages={stages} />
+          {isOver(run) && <RunOutcome apply={apply} workspace={workspace} organization={organization} />}
+          {decides && actions}
+        </div>
+        <aside class="stack" aria-label="About this run">
+          <section class="panel pad">
+            <Facts
+              facts={[
+                ...(ingress
+                  ? [['Commit', <Commit key="commit" ingress={ingress} />] as [string, ComponentChildren]]
+                  : []),
+                ['Terraform', attributes['terraform-version']],
+                [
+                  'Applies',
+                  attributes['plan-only']
+                    ? 'never'
+                    : attributes['auto-apply']
+                      ? 'without confirmation'
+                      : 'after confirmation',
+                ],
+                ...list('Targets', attributes['target-addrs']),
+                ...list('Replaces', attributes['replace-addrs']),
+                ...(attributes.refresh === false ? [['Refresh', 'no'] as [string, string]] : []),
+                ...list('Variables', variablesOf(run)),
+                ['Configuration', <code key="cv">{related(run, 'configuration-version')}</code>],
+                ['ID', <code key="id">{run.id}</code>],
+              ]}
+            />
+          </section>
+          <Timeline run={run} />
+        </aside>
+      </div>
+    </>
+  );
+};
+
+/** Who or what started it. */
+const Origin = ({ run, organization }: { run: Resource; organization: string }) => {
+  const workspace = run.attributes['triggering-source-name'] as string | null;
+  const trigger = related(run, 'triggering-run');
+  if (workspace && trigger) {
+    return (
+      <>
+        Queued by an <a href={hrefOf({ view: 'run', organization, workspace, run: trigger })}>apply in {workspace}</a>
+      </>
+    );
+  }
+  return (
+    <>
+      Queued by <Person id={related(run, 'created-by')} /> through {sourceOf(run)}
+    </>
+  );
+};
+
+/** Given to this run alone. */
+const variablesOf = ({ attributes }: Resource): string[] =>
+  (attributes.variables ?? []).map(({ key, value }: { key: string; value: string }) => `${key} = ${value}`);
+
+const list = (name: string, entries: string[] | null): [string, ComponentChildren][] =>
+  entries?.length
+    ? [
+        [
+          name,
+          entries.map((entry) => (
+            <code key={entry} class="entry">
+              {entry}
+            </code>
+          )),
+        ],
+      ]
+    : [];

@@ -1,0 +1,92 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { soon, useLive } from '../../live.ts';
+import { Loaded } from '../../parts/basics.tsx';
+import { knowPeople } from '../../parts/person.tsx';
+import { RunLine } from '../../parts/run-line.tsx';
+import { InLine } from '../../parts/wait.tsx';
+import { call, related } from '../../session.ts';
+import { type Wait, waitsOf } from '../../text/queue.ts';
+
+const size = 20;
+
+/** Plan-only runs are asked for by name: otherwise the API leaves them out. */
+export const everyOperation = 'plan_and_apply,plan_only,refresh_only,destroy,empty_apply,save_plan';
+
+interface Found {
+  runs: Resource[];
+  more: boolean;
+  total: number;
+}
+
+const load = async (workspaceId: string, page: number, planOnly: boolean): Promise<Found> => {
+  const filter = planOnly ? `&filter[operation]=${everyOperation}` : '';
+  const path = `/workspaces/${workspaceId}/runs?include=created_by&page[size]=${size}&page[number]=${page}${filter}`;
+  const { data, included, meta } = await call<Resource[]>('GET', path);
+  knowPeople(included);
+  return { runs: data, more: Boolean(meta?.pagination?.['next-page']), total: meta?.pagination?.['total-count'] ?? 0 };
+};
+
+const noteOf = (wait: Wait | undefined, cut: boolean) => wait && (cut ? 'in line' : <InLine wait={wait} />);
+
+/** Every run of a workspace, newest first; what waits for its turn says so. */
+export const Runs = ({ workspace, current }: { workspace: Resource; current: Resource | undefined }) => {
+  const page = useSignal(1);
+  const planOnly = useSignal(false);
+  const organization = related(workspace, 'organization') ?? '';
+  const list = useLive(
+    `runs/${workspace.id}/${page.value}/${planOnly.value}`,
+    () => load(workspace.id, page.value, planOnly.value),
+    soon,
+  );
+  return (
+    <Loaded live={list} what="runs">
+      {({ runs, more, total }) => {
+        const waits = waitsOf({
+          open: current && !runs.some(({ id }) => id === current.id) ? [...runs, current] : runs,
+          workspaces: new Map([[workspace.id, workspace]]),
+        });
+        // Those in front may be on the next page.
+        const cut = page.value > 1 || (more && runs.at(-1)?.attributes.status === 'pending');
+        return (
+          <section class="stack">
+            <div class="row">
+              <label class="choice">
+                <input type="checkbox" checked={planOnly.value} onChange={() => (planOnly.value = !planOnly.value)} />
+                Show plan-only runs
+              </label>
+            </div>
+            {runs.length === 0 ? (
+              <p class="soft">There are no runs yet. Start one with the button above.</p>
+            ) : (
+              <ul class="panel list" aria-label="Runs">
+                {runs.map((run) => (
+                  <RunLine
+                    key={run.id}
+                    run={run}
+                    organization={organization}
+                    workspace={workspace.attributes.name}
+                    note={noteOf(waits.get(run.id), cut)}
+                  />
+                ))}
+              </ul>
+            )}
+            {(page.value > 1 || more) && (
+              <nav class="row" aria-label="Pages">
+                <button type="button" disabled={page.value === 1} onClick={() => (page.value -= 1)}>
+                  Newer
+                </button>
+                <span class="soft">
+                  {(page.value - 1) * size + 1}–{(page.value - 1) * size + runs.length} of {total}
+                </span>
+                <button type="button" disabled={!more} onClick={() => (page.value += 1)}>
+                  Older
+                </button>
+              </nav>
+            )}
+          </section>
+        );
+      }}
+    </Loaded>
+  );
+};

@@ -1,0 +1,151 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Resource } from '../../../client/client.ts';
+import { exact, timeAfter } from '../../../client/text/time.ts';
+import { clock, useLive } from '../../live.ts';
+import { Notice } from '../../parts/basics.tsx';
+import { knowPeople, Person } from '../../parts/person.tsx';
+import { isOver } from '../../parts/status.tsx';
+import { call, create, related, saying } from '../../session.ts';
+import { inOrder, type Moment } from '../../text/timeline.ts';
+
+/** Who did what and when, and how the run went on. */
+
+const actions: Record<string, string> = {
+  created: 'queued the run',
+  confirmed: 'confirmed the plan',
+  policy_overridden: 'overrode the failed policies',
+  discarded: 'discarded the run',
+  canceled: 'asked to cancel',
+  force_canceled: 'forced the cancel',
+  force_executed: 'put it in front of the queue',
+  auto_apply_withdrawn: 'Waits for a confirmation',
+  commented: 'commented',
+  applied: 'Applied',
+  planned_and_finished: 'Nothing to apply',
+  plan_agent_queued: 'Asked for an agent',
+  apply_agent_queued: 'Asked for an agent',
+  errored: 'Ended with an error',
+};
+
+const steps: Record<string, string> = {
+  'plan-queued-at': 'Its turn came',
+  'fetched-at': 'Got its configuration',
+  'pre-plan-running-at': 'Asked the tasks before the plan',
+  'pre-plan-completed-at': 'The tasks before the plan let it pass',
+  'planning-at': 'A runner began to plan',
+  'planned-at': 'Planned',
+  'post-plan-running-at': 'Asked the checks after the plan',
+  'post-plan-completed-at': 'The checks after the plan let it pass',
+  'cost-estimated-at': 'Costs estimated',
+  'policy-override-at': 'Policies failed: somebody may override them',
+  'policy-checked-at': 'Policies checked',
+  'planned-and-saved-at': 'The plan was saved',
+  'pre-apply-running-at': 'Asked the tasks before the apply',
+  'pre-apply-completed-at': 'The tasks before the apply let it pass',
+  'apply-queued-at': 'Handed to a runner',
+  'applying-at': 'Began to apply',
+  'post-apply-running-at': 'Asked the tasks after the apply',
+  'post-apply-completed-at': 'Heard of the tasks after the apply',
+};
+
+const momentOf = (event: Resource, comments: Map<string, Resource>): Moment => {
+  const { action, description } = event.attributes;
+  const comment = comments.get(related(event, 'comment') ?? '');
+  const actor = related(event, 'actor');
+  const ended: Record<string, string> = { discarded: 'Discarded', canceled: 'Canceled' };
+  const text = (actor ? undefined : ended[action]) ?? actions[action] ?? String(action).replaceAll('_', ' ');
+  return {
+    at: event.attributes['created-at'],
+    text,
+    actor,
+    end: actor === undefined,
+    comment: comment?.attributes.body ?? description ?? undefined,
+  };
+};
+
+export const Timeline = ({ run }: { run: Resource }) => {
+  const { status, actions: allowed } = run.attributes;
+  const events = useLive(
+    `events/${run.id}`,
+    async () => {
+      const { data, included } = await call<Resource[]>('GET', `/runs/${run.id}/run-events?include=actor,comment`);
+      knowPeople(included);
+      const comments = new Map(included?.map((resource) => [resource.id, resource]));
+      return data.map((event) => momentOf(event, comments));
+    },
+    // Events come with a change of the run; a comment of the last action may be a moment behind.
+    () => (isOver(run) ? undefined : 10_000),
+  );
+  // What is known stays on screen meanwhile.
+  const now = `${status} ${JSON.stringify(allowed)}`;
+  const before = useRef(now);
+  useEffect(() => {
+    if (before.current !== now) events.refresh();
+    before.current = now;
+  }, [now]);
+  const stamps = run.attributes['status-timestamps'] as Record<string, string>;
+  const passed = Object.entries(steps).flatMap(([key, text]) => (stamps[key] ? [{ at: stamps[key], text }] : []));
+  const moments = inOrder([...(events.value ?? []), ...passed]);
+  return (
+    <section class="panel pad stack">
+      <h2>Timeline</h2>
+      <ol class="timeline">
+        {moments.map(({ at, text, actor, comment }, i) => (
+          <li key={`${at} ${text}`}>
+            <div class="moment">
+              <span>
+                {actor && (
+                  <strong>
+                    <Person id={actor} />{' '}
+                  </strong>
+                )}
+                {text}
+              </span>
+              <time class="soft small nowrap" dateTime={at} title={exact(at)}>
+                {timeAfter(at, moments[i - 1]?.at ?? clock.value)}
+              </time>
+            </div>
+            {comment && <blockquote>{comment}</blockquote>}
+          </li>
+        ))}
+      </ol>
+      {run.attributes.permissions['can-comment'] && <CommentForm run={run} onSaid={events.refresh} />}
+    </section>
+  );
+};
+
+const CommentForm = ({ run, onSaid }: { run: Resource; onSaid(): void }) => {
+  const text = useSignal('');
+  const error = useSignal<string | undefined>(undefined);
+  const say = async (event: SubmitEvent) => {
+    event.preventDefault();
+    error.value = undefined;
+    try {
+      await create(`/runs/${run.id}/comments`, 'comments', { body: text.value.trim() });
+      text.value = '';
+      onSaid();
+    } catch (caught) {
+      error.value = saying(caught);
+    }
+  };
+  return (
+    <form class="comment" onSubmit={say}>
+      <textarea
+        rows={2}
+        aria-label="Say something about this run"
+        placeholder="Say something about this run"
+        value={text.value}
+        onInput={(event) => {
+          text.value = event.currentTarget.value;
+        }}
+      />
+      {error.value && <Notice kind="bad">{error.value}</Notice>}
+      <div>
+        <button type="submit" class="small-button" disabled={text.value.trim() === ''}>
+          Comment
+        </button>
+      </div>
+    </form>
+  );
+};

@@ -1,0 +1,32 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { Notice } from '../../parts/basics.tsx';
+import { content, saying } from '../../session.ts';
+import { saveFile } from '../../text/save.ts';
+
+/** The state of an apply that could not become the workspace's. */
+export const ErroredState = ({ run, apply }: { run: Resource; apply: Resource | undefined }) => {
+  const said = useSignal<string | undefined>(undefined);
+  if (!apply?.links?.['errored-state']) return null;
+  const fetchIt = async () => {
+    said.value = undefined;
+    try {
+      const response = await content(`/applies/${apply.id}/errored-state`);
+      saveFile(await response.text(), `${run.id}-errored.tfstate`, 'application/json');
+    } catch (error) {
+      said.value = saying(error);
+    }
+  };
+  return (
+    <Notice kind="warn">
+      <p>
+        What this apply recorded last did not become the workspace’s state. Before anything else is applied, download it
+        and bring it in with <code>terraform state push {run.id}-errored.tfstate</code>.
+      </p>
+      <button type="button" onClick={fetchIt}>
+        Download the errored state
+      </button>
+      {said.value && <p role="status">{said.value}</p>}
+    </Notice>
+  );
+};

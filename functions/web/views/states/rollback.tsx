@@ -1,0 +1,43 @@
+import type { Resource } from '../../../client/client.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Form } from '../../parts/form.tsx';
+import { account, call, related } from '../../session.ts';
+
+interface RollbackProps {
+  version: Resource;
+  workspace: Resource;
+  onClose(): void;
+  onDone(version: string): void;
+}
+
+/** The API wants the workspace locked by whoever writes its state; so it is, for that moment. */
+export const Rollback = ({ version, workspace, onClose, onDone }: RollbackProps) => {
+  const { locked, name } = workspace.attributes;
+  const mine = locked && related(workspace, 'locked-by') === account.value?.id;
+  const submit = async () => {
+    const path = `/workspaces/${workspace.id}`;
+    if (!mine)
+      await call('POST', `${path}/actions/lock`, { reason: `Rollback to serial ${version.attributes.serial}` });
+    try {
+      const { data } = await call('PATCH', `${path}/state-versions`, {
+        data: {
+          type: 'state-versions',
+          relationships: { 'rollback-state-version': { data: { type: 'state-versions', id: version.id } } },
+        },
+      });
+      onDone(data.id);
+    } finally {
+      if (!mine) await call('POST', `${path}/actions/unlock`, {});
+    }
+  };
+  return (
+    <Dialog title={`Roll ${name} back to serial ${version.attributes.serial}?`} onClose={onClose}>
+      <Form submit="Roll back" danger onSubmit={submit} onCancel={onClose}>
+        <p>
+          This state becomes current again, as a new version; no version is lost. Real infrastructure is not touched:
+          what was made since then still exists, and Terraform no longer knows of it. Plan before you apply.
+        </p>
+      </Form>
+    </Dialog>
+  );
+};

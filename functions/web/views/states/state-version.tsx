@@ -1,0 +1,223 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import type { Resource } from '../../../client/client.ts';
+import { bytes } from '../../../client/text/time.ts';
+import { useLive } from '../../live.ts';
+import { go, hrefOf } from '../../location.ts';
+import { Ago, Facts, Loaded, Notice } from '../../parts/basics.tsx';
+import { DiffList } from '../../parts/diff.tsx';
+import { Person } from '../../parts/person.tsx';
+import { Shell } from '../../parts/shell.tsx';
+import { content, get, related, saying } from '../../session.ts';
+import { saveFile } from '../../text/save.ts';
+import { type State, stateDifferences } from '../../text/state.ts';
+import { Rollback } from './rollback.tsx';
+import { stateList } from './state-versions.tsx';
+
+interface Known {
+  version: Resource;
+  workspace: Resource;
+  /** Of the workspace, newest first. */
+  versions: Resource[];
+}
+
+const mostVersions = 1_000;
+
+const load = async (organization: string, name: string, id: string): Promise<Known> => {
+  const [version, workspace, versions] = await Promise.all([
+    get(`/state-versions/${encodeURIComponent(id)}`),
+    get(`/organizations/${encodeURIComponent(organization)}/workspaces/${encodeURIComponent(name)}`),
+    stateList(organization, name, mostVersions),
+  ]);
+  return { version, workspace, versions };
+};
+
+const readState = async (id: string): Promise<State> =>
+  (await content(`/state-versions/${id}/download`)).json() as Promise<State>;
+
+interface Props {
+  organization: string;
+  workspace: string;
+  version: string;
+}
+
+/** One state: what it came to have, against any other; the way back to it. */
+export const StateView = ({ organization, workspace, version: id }: Props) => {
+  const live = useLive(
+    `state/${id}`,
+    () => load(organization, workspace, id),
+    ({ versions }) => Math.max(10_000, versions.length * 100),
+  );
+  return (
+    <Shell
+      title={`State of ${workspace}`}
+      crumbs={[
+        { text: organization, to: { view: 'workspaces', organization } },
+        { text: workspace, to: { view: 'workspace', organization, workspace, tab: 'states' } },
+        { text: id },
+      ]}
+    >
+      <Loaded live={live} what="state">
+        {(known) => <Version key={known.version.id} {...known} organization={organization} />}
+      </Loaded>
+    </Shell>
+  );
+};
+
+const Version = ({ version, workspace, versions, organization }: Known & { organization: string }) => {
+  const { attributes } = version;
+  const { name, permissions } = workspace.attributes;
+  const current = related(workspace, 'current-state-version') === version.id;
+  const error = useSignal<string | undefined>(undefined);
+  const asking = useSignal(false);
+  const run = related(version, 'run');
+  const source = related(version, 'rollback-state-version');
+  const serialOf = (id: string): string => {
+    const found = versions.find((one) => one.id === id);
+    return found ? `serial ${found.attributes.serial}` : id;
+  };
+  const download = async () => {
+    error.value = undefined;
+    try {
+      const response = await content(`/state-versions/${version.id}/download`);
+      saveFile(await response.text(), `${name}-${attributes.serial}.tfstate`, 'application/json');
+    } catch (caught) {
+      error.value = saying(caught);
+    }
+  };
+  return (
+    <>
+      <div class="row spread">
+        <div class="row">
+          <h1>Serial {attributes.serial}</h1>
+          {current && <span class="status good">Current</span>}
+        </div>
+        <div class="row">
+          <button type="button" onClick={download}>
+            Download
+          </button>
+          {!current && attributes.status === 'finalized' && permissions['can-create-state-versions'] && (
+            <button
+              type="button"
+              class="danger"
+              onClick={() => {
+                asking.value = true;
+              }}
+            >
+              Roll back to this
+            </button>
+          )}
+        </div>
+      </div>
+      {error.value && <Notice kind="bad">{error.value}</Notice>}
+      {attributes['error-message'] && <Notice kind="bad">{attributes['error-message']}</Notice>}
+      <div class="sides">
+        {attributes.status === 'finalized' ? (
+          <Compared version={version} versions={versions} />
+        ) : (
+          <p class="soft">This version has no content: it is {attributes.status}.</p>
+        )}
+        <aside class="panel pad" aria-label="About this state">
+          <Facts
+            facts={[
+              ['Made', <Ago key="at" at={attributes['created-at']} />],
+              ['By', <Person key="by" id={related(version, 'created-by')} />],
+              ...(run
+                ? [
+                    fact(
+                      'In',
+                      <a class="mono" href={hrefOf({ view: 'run', organization, workspace: name, run })}>
+                        {run}
+                      </a>,
+                    ),
+                  ]
+                : []),
+              ...(source
+                ? [
+                    fact(
+                      'Rolled back to',
+                      <a href={hrefOf({ view: 'state', organization, workspace: name, version: source })}>
+                        {serialOf(source)}
+                      </a>,
+                    ),
+                  ]
+                : []),
+              ['Terraform', attributes['terraform-version'] ?? '–'],
+              ['Size', attributes.size === null ? '–' : bytes(attributes.size)],
+              ['ID', <code key="id">{version.id}</code>],
+            ]}
+          />
+        </aside>
+      </div>
+      {asking.value && (
+        <Rollback
+          version={version}
+          workspace={workspace}
+          onClose={() => {
+            asking.value = false;
+          }}
+          onDone={(made) => go({ view: 'state', organization, workspace: name, version: made })}
+        />
+      )}
+    </>
+  );
+};
+
+const fact = (name: string, value: ComponentChildren): [string, ComponentChildren] => [name, value];
+
+const Compared = ({ version, versions }: { version: Resource; versions: Resource[] }) => {
+  const others = versions.filter(({ id, attributes }) => id !== version.id && attributes.status === 'finalized');
+  // Snapshots of the apply that made it are not what it differs from.
+  const older = others.find(
+    ({ attributes }) => attributes.serial < version.attributes.serial && !attributes.intermediate,
+  );
+  const against = useSignal(older?.id ?? '');
+  const live = useLive(
+    `compare/${version.id}/${against.value}`,
+    async () => {
+      const [after, before] = await Promise.all([
+        readState(version.id),
+        against.value ? readState(against.value) : undefined,
+      ]);
+      return stateDifferences(before, after);
+    },
+    () => undefined,
+  );
+  return (
+    <section class="panel">
+      <div class="pad row spread">
+        <h2>What differs</h2>
+        <label class="row">
+          <span class="soft small">compared with</span>
+          <select
+            value={against.value}
+            onChange={(event) => {
+              against.value = event.currentTarget.value;
+            }}
+          >
+            <option value="">nothing</option>
+            {others.map(({ id, attributes }) => (
+              <option key={id} value={id}>
+                serial {attributes.serial}
+                {attributes.intermediate ? ' (snapshot)' : ''}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      <Loaded live={live} what="content">
+        {({ resources, outputs }) => (
+          <>
+            <DiffList label="resources" differences={resources} did />
+            {outputs.length > 0 && (
+              <>
+                <h3 class="pad part">Outputs</h3>
+                <DiffList label="outputs" differences={outputs} did />
+              </>
+            )}
+          </>
+        )}
+      </Loaded>
+    </section>
+  );
+};

@@ -1,0 +1,87 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { bytes } from '../../../client/text/time.ts';
+import { useLive } from '../../live.ts';
+import { hrefOf } from '../../location.ts';
+import { Ago, Loaded } from '../../parts/basics.tsx';
+import { Person } from '../../parts/person.tsx';
+import { related, some } from '../../session.ts';
+
+/** @param most some more than that come when a page is not cut */
+export const stateList = async (organization: string, workspace: string, most: number): Promise<Resource[]> => {
+  const filter = `filter[organization][name]=${encodeURIComponent(organization)}&filter[workspace][name]=${encodeURIComponent(workspace)}`;
+  return (await some(`/state-versions?${filter}`, most)).data;
+};
+
+/** Every state the workspace had, newest first. */
+export const States = ({ workspace, organization }: { workspace: Resource; organization: string }) => {
+  const { name } = workspace.attributes;
+  const current = related(workspace, 'current-state-version');
+  const most = useSignal(100);
+  const live = useLive(
+    `states/${workspace.id}/${current}/${most.value}`,
+    () => stateList(organization, name, most.value),
+    () => (15_000 * most.value) / 100,
+  );
+  return (
+    <Loaded live={live} what="states">
+      {(versions) =>
+        versions.length === 0 ? (
+          <p class="panel pad soft">
+            There is no state yet: the first apply makes it. To bring one along, add the <code>cloud</code> block to a
+            configuration that has a state of its own, and run <code>terraform init</code>.
+          </p>
+        ) : (
+          <>
+            <ul class="panel list" aria-label="State versions">
+              {versions.map((version) => (
+                <Line
+                  key={version.id}
+                  version={version}
+                  current={version.id === current}
+                  href={hrefOf({ view: 'state', organization, workspace: name, version: version.id })}
+                />
+              ))}
+            </ul>
+            {versions.length >= most.value && (
+              <button type="button" class="quiet" onClick={() => (most.value += 100)}>
+                Show older states
+              </button>
+            )}
+          </>
+        )
+      }
+    </Loaded>
+  );
+};
+
+const Line = ({ version, current, href }: { version: Resource; current: boolean; href: string }) => {
+  const { serial, size, status, intermediate, 'created-at': at } = version.attributes;
+  const run = related(version, 'run');
+  const rolledBack = related(version, 'rollback-state-version') !== undefined;
+  return (
+    <li>
+      <a class="item" href={href}>
+        <span class="row">
+          <span class="title">Serial {serial}</span>
+          {current && <span class="status good">Current</span>}
+          {intermediate && <span class="tag">snapshot taken during an apply</span>}
+          {status !== 'finalized' && <span class="tag">{status}</span>}
+        </span>
+        <span class="meta">
+          {run ? 'applied' : rolledBack ? 'rolled back' : 'pushed'} by <Person id={related(version, 'created-by')} />
+          {run && (
+            <>
+              {' in '}
+              <span class="mono">{run}</span>
+            </>
+          )}
+          {size !== null && ` · ${bytes(size)}`}
+        </span>
+        <span class="end meta">
+          <Ago at={at} />
+        </span>
+      </a>
+    </li>
+  );
+};

@@ -1,0 +1,106 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { Confirm, Dialog } from '../../parts/dialog.tsx';
+import { Choice, Choices, Form, type Option, Text, textOf } from '../../parts/form.tsx';
+import { call, change, create, get } from '../../session.ts';
+
+const kinds: Option[] = [
+  ['terraform', 'Terraform variable', 'Declared with a variable block.'],
+  ['env', 'Environment variable', 'For providers and Terraform itself, e.g. AWS_REGION.'],
+];
+
+interface EditProps {
+  path: string;
+  variable: Resource | undefined;
+  /** Of a policy set: of one kind only, and without a description. */
+  parameter?: boolean;
+  onClose(): void;
+}
+
+/** A new variable, or another value for one. */
+export const EditVariable = ({ path, variable, parameter, onClose }: EditProps) => {
+  const seen = useSignal(variable);
+  const known = seen.value?.attributes;
+  const category = useSignal<string>(known?.category ?? (parameter ? 'policy-set' : 'terraform'));
+  const noun = parameter ? 'parameter' : 'variable';
+  const submit = async (data: FormData) => {
+    const value = data.get('value');
+    const attributes = {
+      key: textOf(data, 'key'),
+      category: category.value,
+      ...(parameter
+        ? {}
+        : {
+            description: textOf(data, 'description') ?? null,
+            hcl: category.value === 'terraform' && data.has('hcl'),
+          }),
+      sensitive: known?.sensitive || data.has('sensitive'),
+      // An empty field leaves a sensitive value as it is: the page never had it.
+      ...(known?.sensitive && value === '' ? {} : { value }),
+    };
+    // Lists have no tags; this is what a variable's is made of.
+    const etag = `"${known?.['version-id']}"`;
+    await (variable
+      ? change(`${path}/${variable.id}`, 'vars', attributes, { seen: { etag } })
+      : create(path, 'vars', attributes));
+    onClose();
+  };
+  return (
+    <Dialog title={variable ? `Change ${known?.key}` : `Add a ${noun}`} onClose={onClose}>
+      <Form
+        key={known?.['version-id']}
+        submit={variable ? 'Save' : `Add ${noun}`}
+        onSubmit={submit}
+        onCancel={onClose}
+        onReload={async () => {
+          seen.value = await get(`${path}/${variable?.id}`);
+          category.value = seen.value.attributes.category;
+        }}
+      >
+        {!parameter && (
+          <Choices
+            legend="Kind"
+            type="radio"
+            name="category"
+            options={kinds}
+            chosen={[category.value]}
+            disabled={known?.sensitive}
+            onChange={(value) => (category.value = value)}
+          />
+        )}
+        <Text label="Name" name="key" required autoFocus={!variable} value={known?.key} readOnly={known?.sensitive} />
+        <Text
+          label="Value"
+          name="value"
+          lines={3}
+          autoFocus={!!variable}
+          value={known?.value ?? ''}
+          hint={known?.sensitive ? 'Nobody can see it any more. Leave this empty to keep it.' : undefined}
+        />
+        {category.value === 'terraform' && (
+          <Choice
+            name="hcl"
+            label="HCL"
+            hint="The value is an expression: a list, a map, a number."
+            checked={known?.hcl}
+          />
+        )}
+        {!known?.sensitive && (
+          <Choice name="sensitive" label="Sensitive" hint="Encrypted, write-only, and hidden in every log. For good." />
+        )}
+        {!parameter && <Text label="Description" name="description" value={known?.description ?? ''} />}
+      </Form>
+    </Dialog>
+  );
+};
+
+export const DeleteVariable = ({ path, variable, onClose }: { path: string; variable: Resource; onClose(): void }) => (
+  <Confirm
+    title={`Delete ${variable.attributes.key}?`}
+    yes="Delete variable"
+    onYes={() => call('DELETE', `${path}/${variable.id}`)}
+    onClose={onClose}
+  >
+    <p>Runs that are queued from now on will not have it.</p>
+  </Confirm>
+);

@@ -1,0 +1,85 @@
+import type { Resource } from '../../../client/client.ts';
+import type { Live } from '../../live.ts';
+import { itemsOf, useItems } from '../../organization.ts';
+import { Attached } from '../../parts/attached.tsx';
+import { textOf } from '../../parts/form.tsx';
+import { Managed, Single } from '../../parts/managed.tsx';
+import { call } from '../../session.ts';
+import { SetFields } from './variable-sets.tsx';
+import { SetVariables } from './variables.tsx';
+
+interface Known {
+  set: Resource;
+  /** Those it is applied to by name. */
+  workspaces: Resource[];
+}
+
+const load = async (id: string): Promise<Known> => {
+  const { data, included = [] } = await call('GET', `/varsets/${encodeURIComponent(id)}?include=workspaces`);
+  return { set: data, workspaces: included.filter(({ type }) => type === 'workspaces') };
+};
+
+/** One set: its variables, and which workspaces have them. */
+export const VariableSetView = ({ organization, id }: { organization: string; id: string }) => {
+  return (
+    <Single
+      what="variable set"
+      id={id}
+      organization={organization}
+      list={{ text: 'Variable sets', to: { view: 'variable-sets', organization } }}
+      load={() => load(id)}
+      thing={({ set }) => set}
+    >
+      {(known, live) => <VariableSet {...known} organization={organization} live={live} />}
+    </Single>
+  );
+};
+
+const VariableSet = ({ set, workspaces, organization, live }: Known & { organization: string; live: Live<Known> }) => {
+  const { permissions, global } = set.attributes;
+  const others = useItems(organization, 'workspaces', permissions['can-update'] && !global);
+  const relate = (method: 'POST' | 'DELETE', one: string) =>
+    call(method, `/varsets/${set.id}/relationships/workspaces`, { data: [{ type: 'workspaces', id: one }] });
+  return (
+    <>
+      <Managed
+        what="variable set"
+        thing={set}
+        list={{ view: 'variable-sets', organization }}
+        mayChange={permissions['can-update']}
+        mayDelete={permissions['can-update']}
+        attributesOf={(data) => ({
+          name: textOf(data, 'name'),
+          description: textOf(data, 'description') ?? '',
+          global: data.has('global'),
+          priority: data.has('priority'),
+        })}
+        fields={(seen) => <SetFields set={seen} />}
+        consequence="Runs that are queued from now on will not have its variables."
+        onChange={live.refresh}
+      />
+      <div class="sides">
+        <SetVariables set={set} organization={organization} />
+        <aside class="panel pad stack" aria-label="Where it is applied">
+          <h2>Applied to</h2>
+          {global ? (
+            <p>Every workspace of {organization}.</p>
+          ) : (
+            <Attached
+              items={itemsOf(workspaces, organization, 'workspaces', 'variables')}
+              others={others}
+              may={permissions['can-update']}
+              none="No workspace yet."
+              adding="Apply to a workspace"
+              prompt="Apply to …"
+              removing={(one) => `Take it from ${one}`}
+              onAdd={(one) => relate('POST', one)}
+              onRemove={(one) => relate('DELETE', one)}
+              onChange={live.refresh}
+            />
+          )}
+        </aside>
+      </div>
+    </>
+  );
+};

@@ -1,0 +1,118 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { count } from '../../../client/text/time.ts';
+import { useLive } from '../../live.ts';
+import { go, hrefOf } from '../../location.ts';
+import { may } from '../../organization.ts';
+import { Loaded } from '../../parts/basics.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Choice, Form, Text, textOf } from '../../parts/form.tsx';
+import { Head } from '../../parts/head.tsx';
+import { OrganizationShell } from '../../parts/organization-shell.tsx';
+import { all, create } from '../../session.ts';
+
+/** Variables that several workspaces share: credentials of a cloud account, say. */
+export const VariableSets = ({ organization }: { organization: string }) => {
+  const live = useLive(
+    `variable-sets/${organization}`,
+    async () => (await all(`/organizations/${organization}/varsets`)).data,
+    () => 15_000,
+  );
+  const adding = useSignal(false);
+  return (
+    <OrganizationShell organization={organization} at="variable-sets">
+      <Head
+        title="Variable sets"
+        add="New variable set"
+        onAdd={may(organization, 'can-manage-varsets') && (() => (adding.value = true))}
+      />
+      <Loaded live={live} what="variable sets">
+        {(sets) =>
+          sets.length === 0 ? (
+            <p class="panel pad soft">
+              There are none. A set holds variables that several workspaces share, such as the credentials of a cloud
+              account: change them once, and the next run of each workspace has them.
+            </p>
+          ) : (
+            <ul class="panel list" aria-label="Variable sets">
+              {sets.map((set) => (
+                <Line key={set.id} set={set} organization={organization} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+      {adding.value && (
+        <NewSet
+          organization={organization}
+          onClose={() => {
+            adding.value = false;
+          }}
+        />
+      )}
+    </OrganizationShell>
+  );
+};
+
+export const reachOf = ({ attributes }: Resource): string => {
+  if (attributes.global) return 'every workspace';
+  const parts = [
+    attributes['project-count'] && count(attributes['project-count'], 'project'),
+    attributes['workspace-count'] && count(attributes['workspace-count'], 'workspace'),
+  ].filter(Boolean);
+  return parts.length ? parts.join(' and ') : 'nothing yet';
+};
+
+const Line = ({ set, organization }: { set: Resource; organization: string }) => (
+  <li>
+    <a class="item" href={hrefOf({ view: 'variable-set', organization, id: set.id })}>
+      <span class="row">
+        <span class="title">{set.attributes.name}</span>
+        {set.attributes.priority && <span class="tag">wins over workspaces</span>}
+      </span>
+      <span class="meta">{set.attributes.description || `Applied to ${reachOf(set)}`}</span>
+      <span class="end meta">
+        <span>{count(set.attributes['var-count'], 'variable')}</span>
+        <span>{reachOf(set)}</span>
+      </span>
+    </a>
+  </li>
+);
+
+const NewSet = ({ organization, onClose }: { organization: string; onClose(): void }) => {
+  const submit = async (data: FormData) => {
+    const set = await create(`/organizations/${organization}/varsets`, 'varsets', {
+      name: textOf(data, 'name'),
+      description: textOf(data, 'description') ?? '',
+      global: data.has('global'),
+      priority: data.has('priority'),
+    });
+    go({ view: 'variable-set', organization, id: set.id });
+  };
+  return (
+    <Dialog title="New variable set" onClose={onClose}>
+      <Form submit="Create variable set" onSubmit={submit} onCancel={onClose}>
+        <SetFields />
+      </Form>
+    </Dialog>
+  );
+};
+
+export const SetFields = ({ set }: { set?: Resource }) => (
+  <>
+    <Text label="Name" name="name" required autoFocus={!set} value={set?.attributes.name} />
+    <Text label="Description" name="description" value={set?.attributes.description ?? ''} />
+    <Choice
+      name="global"
+      label="Every workspace of the organization has it"
+      checked={set?.attributes.global}
+      hint="Also those that are made later."
+    />
+    <Choice
+      name="priority"
+      label="It wins over the workspaces’ own variables"
+      checked={set?.attributes.priority}
+      hint="Otherwise a workspace’s own variable of the same name wins."
+    />
+  </>
+);

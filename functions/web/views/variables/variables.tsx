@@ -1,0 +1,215 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { useLive } from '../../live.ts';
+import { hrefOf } from '../../location.ts';
+import { Loaded, Value } from '../../parts/basics.tsx';
+import { all, related } from '../../session.ts';
+import { DeleteVariable, EditVariable } from './edit-variable.tsx';
+
+/** What a run is given: Terraform variables and environment variables. Sensitive values go in and never come out. */
+
+interface Known {
+  /** A workspace's own first, then those that sets give it. */
+  variables: Resource[];
+  setNames: Map<string, string>;
+}
+
+const ofWorkspace = async ({ id }: Resource): Promise<Known> => {
+  const [effective, sets] = await Promise.all([all(`/workspaces/${id}/all-vars`), all(`/workspaces/${id}/varsets`)]);
+  const isOwn = (variable: Resource) => related(variable, 'workspace') === id;
+  return {
+    variables: [...effective.data.filter(isOwn), ...effective.data.filter((variable) => !isOwn(variable))],
+    setNames: new Map(sets.data.map((set) => [set.id, set.attributes.name])),
+  };
+};
+
+export const WorkspaceVariables = ({ workspace, organization }: { workspace: Resource; organization: string }) => (
+  <Variables
+    path={`/workspaces/${workspace.id}/vars`}
+    load={() => ofWorkspace(workspace)}
+    may={workspace.attributes.permissions['can-update-variable']}
+    organization={organization}
+  />
+);
+
+export const SetVariables = ({ set, organization }: { set: Resource; organization: string }) => {
+  const path = `/varsets/${set.id}/relationships/vars`;
+  return (
+    <Variables
+      path={path}
+      load={async () => ({ variables: (await all(path)).data, setNames: new Map() })}
+      may={set.attributes.permissions['can-update']}
+      organization={organization}
+    />
+  );
+};
+
+/** Of a policy set. */
+export const Parameters = ({ set, organization, may }: { set: Resource; organization: string; may: boolean }) => {
+  const path = `/policy-sets/${set.id}/parameters`;
+  return (
+    <Variables
+      path={path}
+      load={async () => ({ variables: (await all(path)).data, setNames: new Map() })}
+      may={may}
+      organization={organization}
+      parameters
+    />
+  );
+};
+
+interface Props {
+  /** Where the variables that can be changed here are. */
+  path: string;
+  load(): Promise<Known>;
+  may: boolean;
+  organization: string;
+  parameters?: boolean;
+}
+
+const Variables = ({ path, load, may, organization, parameters }: Props) => {
+  const live = useLive(path, load, () => 15_000);
+  const editing = useSignal<Resource | 'new' | undefined>(undefined);
+  const deleting = useSignal<Resource | undefined>(undefined);
+  const close = () => {
+    editing.value = undefined;
+    deleting.value = undefined;
+    live.refresh();
+  };
+  return (
+    <section class="stack">
+      <div class="row spread">
+        <p class="soft">A run takes the values as they are when it is queued; later changes touch later runs only.</p>
+        {may && (
+          <button
+            type="button"
+            onClick={() => {
+              editing.value = 'new';
+            }}
+          >
+            Add {parameters ? 'parameter' : 'variable'}
+          </button>
+        )}
+      </div>
+      <Loaded live={live} what={parameters ? 'parameters' : 'variables'}>
+        {({ variables, setNames }) =>
+          variables.length === 0 ? (
+            <p class="panel pad soft">{parameters ? <NoParameters /> : <NoVariables />}</p>
+          ) : (
+            <div class="panel scrolls">
+              <table class="stacks">
+                <thead>
+                  <tr>
+                    <th scope="col">Name</th>
+                    <th scope="col">Value</th>
+                    {!parameters && <th scope="col">Kind</th>}
+                    <th scope="col">
+                      <span class="visually-hidden">Change</span>
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {variables.map((variable) => (
+                    <Line
+                      key={variable.id}
+                      variable={variable}
+                      set={setNames.get(related(variable, 'varset') ?? '')}
+                      organization={organization}
+                      may={may}
+                      onEdit={() => {
+                        editing.value = variable;
+                      }}
+                      onDelete={() => {
+                        deleting.value = variable;
+                      }}
+                    />
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )
+        }
+      </Loaded>
+      {editing.value && (
+        <EditVariable
+          path={path}
+          variable={editing.value === 'new' ? undefined : editing.value}
+          parameter={parameters}
+          onClose={close}
+        />
+      )}
+      {deleting.value && <DeleteVariable path={path} variable={deleting.value} onClose={close} />}
+    </section>
+  );
+};
+
+const NoVariables = () => (
+  <>
+    There are none. Add what your configuration asks for with <code>variable</code> blocks, and credentials for
+    providers as environment variables.
+  </>
+);
+
+const NoParameters = () => (
+  <>
+    There are none. In Rego, policies find them as <code>data.params</code>, by name; in Sentinel they are declared with{' '}
+    <code>param</code>.
+  </>
+);
+
+interface LineProps {
+  variable: Resource;
+  /** Name of the set that gives it to this workspace. */
+  set: string | undefined;
+  organization: string;
+  may: boolean;
+  onEdit(): void;
+  onDelete(): void;
+}
+
+const Line = ({ variable, set, organization, may, onEdit, onDelete }: LineProps) => {
+  const { attributes } = variable;
+  const beaten = related(variable, 'overwriter') !== undefined;
+  return (
+    <tr class={beaten ? 'beaten' : undefined}>
+      <th scope="row" class="break">
+        <span class="mono">{attributes.key}</span>
+        {beaten && <span class="tag">overridden</span>}
+        {attributes.description && <div class="soft small">{attributes.description}</div>}
+      </th>
+      <td class="break">
+        {attributes.sensitive ? <span class="soft">sensitive</span> : <Value text={attributes.value} />}
+      </td>
+      {attributes.category !== 'policy-set' && (
+        <td class="nowrap">
+          {attributes.category === 'env' ? 'environment' : 'Terraform'}
+          {attributes.hcl && ', HCL'}
+        </td>
+      )}
+      <td>
+        {set ? (
+          <span class="small nowrap">
+            from{' '}
+            <a href={hrefOf({ view: 'variable-set', organization, id: related(variable, 'varset') ?? '' })}>{set}</a>
+          </span>
+        ) : (
+          may && (
+            <div class="row ends">
+              <button type="button" class="small-button" aria-label={`Edit ${attributes.key}`} onClick={onEdit}>
+                Edit
+              </button>
+              <button
+                type="button"
+                class="small-button danger"
+                aria-label={`Delete ${attributes.key}`}
+                onClick={onDelete}
+              >
+                Delete
+              </button>
+            </div>
+          )
+        )}
+      </td>
+    </tr>
+  );
+};

@@ -1,0 +1,95 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { type DestinationType, destinationTypes } from '../../../run/notifications.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Choice, Choices, Form, Select, Text, textOf } from '../../parts/form.tsx';
+import { change, changed, create, get } from '../../session.ts';
+import { destinationNames, triggerOptions } from '../../text/notifications.ts';
+
+const urlHints: Record<DestinationType, string> = {
+  generic: 'It is sent a JSON body, and must answer with a status of 200 to 299.',
+  slack: 'Of an incoming webhook. Who knows it can write into the channel.',
+  'microsoft-teams': 'Of an incoming webhook. Who knows it can write into the channel.',
+};
+
+interface EditProps {
+  /** Of those of the workspace. */
+  path: string;
+  configuration: Resource | undefined;
+  onClose(): void;
+}
+
+export const EditNotification = ({ path: all, configuration, onClose }: EditProps) => {
+  const seen = useSignal(configuration);
+  const known = seen.value?.attributes;
+  const type = useSignal<DestinationType>(known?.['destination-type'] ?? 'slack');
+  const path = `/notification-configurations/${configuration?.id}`;
+  const submit = async (data: FormData) => {
+    const token = textOf(data, 'token');
+    const attributes = {
+      name: textOf(data, 'name'),
+      url: textOf(data, 'url'),
+      enabled: data.has('enabled'),
+      triggers: data.getAll('triggers'),
+      // An empty field leaves the token as it is: the page never had it.
+      ...(data.has('no-token') ? { token: '' } : token ? { token } : {}),
+    };
+    await (configuration
+      ? change(path, 'notification-configurations', changed(attributes, known ?? {}), { seen: seen.value })
+      : create(all, 'notification-configurations', { ...attributes, 'destination-type': type.value }));
+    onClose();
+  };
+  return (
+    <Dialog title={configuration ? `Change ${known?.name}` : 'New notification'} onClose={onClose}>
+      <Form
+        key={seen.value?.etag}
+        submit={configuration ? 'Save' : 'Create notification'}
+        onSubmit={submit}
+        onCancel={onClose}
+        onReload={async () => {
+          seen.value = await get(path);
+        }}
+      >
+        {!configuration && (
+          <Select
+            label="Destination"
+            name="destination-type"
+            options={destinationTypes.map((one) => [one, destinationNames[one] ?? one])}
+            value={type.value}
+            onChange={(value) => (type.value = value as DestinationType)}
+          />
+        )}
+        <Text label="Name" name="name" required value={known?.name} />
+        <Text label="URL" name="url" required value={known?.url} placeholder="https://" hint={urlHints[type.value]} />
+        {type.value === 'generic' && (
+          <Text
+            label="Token"
+            name="token"
+            type="password"
+            autoComplete="new-password"
+            hint={
+              configuration
+                ? 'Nobody can see it any more. Leave this empty to keep the one it has, if any.'
+                : 'Notifications are signed with it, so that the receiver knows who sends them. Nobody can see it later.'
+            }
+          />
+        )}
+        {type.value === 'generic' && configuration && (
+          <Choice name="no-token" label="Take the token away" hint="Notifications are no longer signed." />
+        )}
+        <Choices
+          legend="It hears of a run that"
+          name="triggers"
+          options={triggerOptions}
+          chosen={known?.triggers ?? ['run:needs_attention', 'run:errored']}
+        />
+        <Choice
+          name="enabled"
+          label="Enabled"
+          hint="It is called at once, to see whether it answers."
+          checked={known?.enabled ?? true}
+        />
+      </Form>
+    </Dialog>
+  );
+};

@@ -1,0 +1,69 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { useLive } from '../../live.ts';
+import { Select, textOf } from '../../parts/form.tsx';
+import { all, related } from '../../session.ts';
+
+/** Where a workspace's Terraform runs. */
+
+const minute = 60_000;
+
+/** Agent pools that may do the workspace's runs. */
+const usePools = (organization: string, workspace: Resource): Resource[] => {
+  const { name, permissions } = workspace.attributes;
+  const path = `/organizations/${organization}/agent-pools?filter[allowed-workspaces][name]=${encodeURIComponent(name)}`;
+  const wanted = permissions['can-update'] === true;
+  const live = useLive(
+    `${path} ${wanted}`,
+    async () => (wanted ? (await all(path)).data : []),
+    () => (wanted ? minute : undefined),
+  );
+  return live.value ?? [];
+};
+
+/** As the form has it: null is what the project says. */
+export const executionIn = (workspace: Resource) => ({
+  'execution-mode': workspace.attributes['setting-overwrites']?.['execution-mode']
+    ? workspace.attributes['execution-mode']
+    : null,
+  'agent-pool-id': related(workspace, 'agent-pool') ?? null,
+});
+
+/** Attributes to be saved, of the form with {@link Execution}. */
+export const executionOf = (data: FormData) => ({
+  'execution-mode': textOf(data, 'execution-mode') ?? null,
+  'agent-pool-id': textOf(data, 'agent-pool-id') ?? null,
+});
+
+export const Execution = ({ workspace, organization }: { workspace: Resource; organization: string }) => {
+  const { 'execution-mode': own, 'agent-pool-id': pool } = executionIn(workspace);
+  const pools = usePools(organization, workspace);
+  const mode = useSignal<string>(own ?? '');
+  const names = new Map(pools.map(({ id, attributes }) => [id, attributes.name]));
+  // One that is in use is known by its id at least.
+  if (pool && !names.has(pool)) names.set(pool, pool);
+  return (
+    <>
+      <Select
+        label="Execution"
+        name="execution-mode"
+        options={[
+          ['', own ? 'as in the project' : `as in the project (${workspace.attributes['execution-mode']})`],
+          ['remote', 'remote'],
+          ['local', 'local'],
+          ...(names.size ? [['agent', 'agent'] as const] : []),
+        ]}
+        value={own ?? ''}
+        onChange={(value) => (mode.value = value)}
+        hint={
+          names.size
+            ? 'Local: Terraform runs where it is called, and only the state is kept here. Agent: it runs on machines of yours.'
+            : 'Local: Terraform runs where it is called, and only the state is kept here.'
+        }
+      />
+      {mode.value === 'agent' && (
+        <Select label="Agent pool" name="agent-pool-id" options={[...names]} value={pool ?? undefined} />
+      )}
+    </>
+  );
+};

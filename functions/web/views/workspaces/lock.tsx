@@ -1,0 +1,102 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { hrefOf } from '../../location.ts';
+import { Notice } from '../../parts/basics.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Form, Text, textOf } from '../../parts/form.tsx';
+import { Person } from '../../parts/person.tsx';
+import { account, call, related, saying } from '../../session.ts';
+
+/**
+ * Says that somebody holds the workspace, and lets go of it. What a run holds, it gives back by itself, unless what its
+ * apply recorded has to be brought in first.
+ */
+export const LockBar = ({ workspace, onChange }: { workspace: Resource; onChange(): void }) => {
+  const error = useSignal<string | undefined>(undefined);
+  const { attributes } = workspace;
+  const by = holderOf(workspace);
+  if (!by || (by.type === 'runs' && !waitsForState(workspace))) return null;
+  const mine = by.id === account.value?.id;
+  const { 'can-unlock': canUnlock, 'can-force-unlock': canForce } = attributes.permissions;
+  const act = async (action: 'unlock' | 'force-unlock') => {
+    error.value = undefined;
+    try {
+      await call('POST', `/workspaces/${workspace.id}/actions/${action}`, {});
+    } catch (caught) {
+      error.value = saying(caught);
+    }
+    onChange();
+  };
+  return (
+    <Notice kind="warn">
+      <div class="row spread">
+        <p class="grow">
+          <strong>
+            Locked by {by.type === 'runs' ? <RunLink workspace={workspace} id={by.id} /> : <Person id={by.id} />}.
+          </strong>{' '}
+          {by.type === 'runs' ? attributes['locked-reason'] : 'New runs wait until it is unlocked.'}
+          {by.type !== 'runs' && attributes['locked-reason'] && (
+            <span class="soft"> “{attributes['locked-reason']}”</span>
+          )}
+        </p>
+        {mine && canUnlock && (
+          <button type="button" onClick={() => act('unlock')}>
+            Unlock
+          </button>
+        )}
+        {!mine && canForce && (
+          <button type="button" class="danger" onClick={() => act('force-unlock')}>
+            Force unlock
+          </button>
+        )}
+      </div>
+      {error.value && <p role="alert">{error.value}</p>}
+    </Notice>
+  );
+};
+
+/** Shown where a person may lock: not while somebody or something holds the workspace. */
+export const LockButton = ({ workspace }: { workspace: Resource }) => {
+  const asking = useSignal(false);
+  const { locked, permissions, name } = workspace.attributes;
+  if (locked || !permissions['can-lock']) return null;
+  const submit = async (data: FormData) => {
+    await call('POST', `/workspaces/${workspace.id}/actions/lock`, { reason: textOf(data, 'reason') ?? '' });
+    asking.value = false;
+  };
+  return (
+    <>
+      <button type="button" onClick={() => (asking.value = true)}>
+        Lock
+      </button>
+      {asking.value && (
+        <Dialog title={`Lock ${name}`} onClose={() => (asking.value = false)}>
+          <p class="soft">While it is locked, runs queue up as Pending and none of them starts.</p>
+          <Form submit="Lock workspace" onSubmit={submit} onCancel={() => (asking.value = false)}>
+            <Text label="Reason" name="reason" autoFocus hint="Others see it here and in Terraform." />
+          </Form>
+        </Dialog>
+      )}
+    </>
+  );
+};
+
+const holderOf = ({ attributes, relationships }: Resource) => {
+  const by = relationships?.['locked-by']?.data;
+  return attributes.locked && by && !Array.isArray(by) ? by : undefined;
+};
+
+/** A run that has ended holds the workspace, and its reason says what to do about it. */
+const waitsForState = ({ attributes }: Resource): boolean => !attributes['locked-reason']?.startsWith('Locked by Run');
+
+const RunLink = ({ workspace, id }: { workspace: Resource; id: string }) => {
+  const organization = related(workspace, 'organization') ?? '';
+  return <a href={hrefOf({ view: 'run', organization, workspace: workspace.attributes.name, run: id })}>{id}</a>;
+};
+
+/** Which run holds the workspace. */
+export const heldBy = (workspace: Resource) => {
+  const by = holderOf(workspace);
+  if (!by) return 'nobody';
+  return by.type === 'runs' ? <RunLink workspace={workspace} id={by.id} /> : <Person id={by.id} />;
+};

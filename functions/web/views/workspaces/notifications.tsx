@@ -1,0 +1,159 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import { useEditing } from '../../editing.ts';
+import { useLive } from '../../live.ts';
+import { Ago, Loaded, Notice } from '../../parts/basics.tsx';
+import { Confirm } from '../../parts/dialog.tsx';
+import { all, call, change, saying } from '../../session.ts';
+import { destinationNames, triggerNames } from '../../text/notifications.ts';
+import { EditNotification } from './edit-notification.tsx';
+
+/** Whom the runs of a workspace tell what; for who may change its settings, as URLs of chats are secrets. */
+export const Notifications = ({ workspace }: { workspace: Resource }) => {
+  const path = `/workspaces/${workspace.id}/notification-configurations`;
+  const live = useLive(
+    path,
+    async () => (await all(path)).data,
+    () => 15_000,
+  );
+  const { editing, deleting, edit, close } = useEditing('/notification-configurations', live);
+  return (
+    <section class="panel pad stack" aria-label="Notifications">
+      <h2>Notifications</h2>
+      <Loaded live={live} what="notifications">
+        {(configurations) => (
+          <>
+            {configurations.length === 0 ? (
+              <p class="soft">
+                Nobody is told of the runs of this workspace. Give the webhook of a Slack or Teams channel, or a URL of
+                yours, and choose what it hears of: a run that waits for a person, for one.
+              </p>
+            ) : (
+              <ul class="stack">
+                {configurations.map((one) => (
+                  <Line
+                    key={one.id}
+                    configuration={one}
+                    onEdit={() => edit(one)}
+                    onDelete={() => (deleting.value = one)}
+                    onChange={live.refresh}
+                  />
+                ))}
+              </ul>
+            )}
+            <div>
+              <button type="button" onClick={() => (editing.value = 'new')}>
+                New notification
+              </button>
+            </div>
+          </>
+        )}
+      </Loaded>
+      {editing.value && (
+        <EditNotification
+          path={path}
+          configuration={editing.value === 'new' ? undefined : editing.value}
+          onClose={close}
+        />
+      )}
+      {deleting.value && (
+        <Confirm
+          title={`Delete ${deleting.value.attributes.name}?`}
+          yes="Delete notification"
+          onYes={() => call('DELETE', `/notification-configurations/${deleting.value?.id}`)}
+          onClose={close}
+        >
+          <p>It hears of no run any more, not even of those that are on their way.</p>
+        </Confirm>
+      )}
+    </section>
+  );
+};
+
+interface Response {
+  code: string;
+  body: string;
+  successful: string;
+  'sent-at': string;
+}
+
+interface LineProps {
+  configuration: Resource;
+  onEdit(): void;
+  onDelete(): void;
+  onChange(): void;
+}
+
+const Line = ({ configuration, onEdit, onDelete, onChange }: LineProps) => {
+  const { name, enabled, triggers, 'destination-type': type } = configuration.attributes;
+  const responses: Response[] = configuration.attributes['delivery-responses'];
+  const failing = enabled && responses[0]?.successful === 'false';
+  const busy = useSignal(false);
+  const said = useSignal<{ kind: 'good' | 'bad'; text: string } | undefined>(undefined);
+  const path = `/notification-configurations/${configuration.id}`;
+  const act = async (work: () => Promise<unknown>, done: string) => {
+    if (busy.value) return;
+    busy.value = true;
+    said.value = undefined;
+    try {
+      await work();
+      said.value = { kind: 'good', text: done };
+    } catch (error) {
+      said.value = { kind: 'bad', text: saying(error) };
+    }
+    busy.value = false;
+    onChange();
+  };
+  const verify = () => act(() => call('POST', `${path}/actions/verify`), `${name} took a verification request.`);
+  const turn = () =>
+    act(
+      () => change(path, 'notification-configurations', { enabled: !enabled }),
+      enabled ? `${name} hears of nothing any more.` : `${name} took a verification request, and hears of runs.`,
+    );
+  return (
+    <li class="stack tight">
+      <div class="grow break">
+        <strong>{name}</strong> <span class="tag">{destinationNames[type] ?? type}</span>{' '}
+        {!enabled && <span class="tag">disabled</span>}
+        {failing && <span class="tag bad">failing</span>}
+        <div class="soft small">{triggerNames(triggers)}</div>
+      </div>
+      <div class="row">
+        <button type="button" class="small-button" disabled={busy.value} aria-label={`Verify ${name}`} onClick={verify}>
+          Verify
+        </button>
+        <button
+          type="button"
+          class="small-button"
+          disabled={busy.value}
+          aria-label={`${enabled ? 'Disable' : 'Enable'} ${name}`}
+          onClick={turn}
+        >
+          {enabled ? 'Disable' : 'Enable'}
+        </button>
+        <button type="button" class="small-button" aria-label={`Change ${name}`} onClick={onEdit}>
+          Change
+        </button>
+        <button type="button" class="small-button danger" aria-label={`Delete ${name}`} onClick={onDelete}>
+          Delete
+        </button>
+      </div>
+      <div role="status">{said.value && <Notice kind={said.value.kind}>{said.value.text}</Notice>}</div>
+      {responses.length > 0 && <Responses name={name} responses={responses} />}
+    </li>
+  );
+};
+
+const Responses = ({ name, responses }: { name: string; responses: Response[] }) => (
+  <details class="outcomes">
+    <summary aria-label={`Last answers of ${name}`}>Last answers</summary>
+    <ul class="stack tight">
+      {responses.map(({ code, body, successful, 'sent-at': at }) => (
+        <li key={at} class="small break">
+          <span class={`tag ${successful === 'true' ? 'info' : 'bad'}`}>{code || 'no answer'}</span> <Ago at={at} />
+          {body && <div class="soft mono">{body.length > 300 ? `${body.slice(0, 300)}…` : body}</div>}
+        </li>
+      ))}
+    </ul>
+  </details>
+);

@@ -1,0 +1,110 @@
+import type { Resource } from '../../../client/client.ts';
+import { useLive } from '../../live.ts';
+import { Ago, Facts } from '../../parts/basics.tsx';
+import { CloudBlock } from '../../parts/cloud-block.tsx';
+import { Outputs } from '../../parts/outputs.tsx';
+import { knowPeople } from '../../parts/person.tsx';
+import { RunLine } from '../../parts/run-line.tsx';
+import { isOver } from '../../parts/status.tsx';
+import { call, related } from '../../session.ts';
+import { heldBy, LockButton } from './lock.tsx';
+
+/** What a workspace is doing, and what it has made. */
+export const Overview = ({ workspace, run }: { workspace: Resource; run: Resource | undefined }) => {
+  const { attributes } = workspace;
+  const organization = related(workspace, 'organization') ?? '';
+  const version = related(workspace, 'current-state-version');
+  return (
+    <div class="sides">
+      <div class="stack">
+        {run ? (
+          <>
+            <RunPanel title={isOver(run) ? 'Latest run' : 'Current run'} run={run} workspace={workspace} />
+            {!isOver(run) && <LatestRun key={run.id} workspace={workspace} />}
+          </>
+        ) : (
+          <section class="panel empty">
+            <h2>Nothing has run here yet</h2>
+            {attributes.permissions['can-queue-run'] && (
+              <>
+                <p class="soft">
+                  Start a run with the button above and give it a configuration, or let Terraform do it: paste this into
+                  the configuration on your machine.
+                </p>
+                <CloudBlock organization={organization} workspace={attributes.name} />
+              </>
+            )}
+          </section>
+        )}
+        {version && attributes.permissions['can-read-state-outputs'] && (
+          <CurrentOutputs key={version} workspace={workspace} version={version} />
+        )}
+      </div>
+      <aside class="panel pad stack" aria-label="About this workspace">
+        <Facts
+          facts={[
+            ['Resources', attributes['resource-count']],
+            ['Terraform', attributes['terraform-version']],
+            ['Applies', attributes['auto-apply'] ? 'without confirmation' : 'after confirmation'],
+            ['Execution', attributes['execution-mode']],
+            ['Directory', attributes['working-directory'] ?? 'root of the configuration'],
+            ['Held by', heldBy(workspace)],
+            ['Changed', <Ago key="changed" at={attributes['latest-change-at']} />],
+            ['ID', <code key="id">{workspace.id}</code>],
+          ]}
+        />
+        <div>
+          <LockButton workspace={workspace} />
+        </div>
+      </aside>
+    </div>
+  );
+};
+
+const RunPanel = ({ title, run, workspace }: { title: string; run: Resource; workspace: Resource }) => (
+  <section class="panel">
+    <div class="pad row">
+      <h2>{title}</h2>
+    </div>
+    <ul class="list">
+      <RunLine
+        run={run}
+        organization={related(workspace, 'organization') ?? ''}
+        workspace={workspace.attributes.name}
+      />
+    </ul>
+  </section>
+);
+
+/** The one that was completed last, while another goes on (seeds/001). */
+const LatestRun = ({ workspace }: { workspace: Resource }) => {
+  const latest = useLive(
+    `latest/${workspace.id}`,
+    async () => {
+      const path = `/workspaces/${workspace.id}/runs?filter[status_group]=final&include=created_by&page[size]=1`;
+      const { data, included } = await call<Resource[]>('GET', path);
+      knowPeople(included);
+      return data;
+    },
+    () => undefined,
+  );
+  const [run] = latest.value ?? [];
+  return run ? <RunPanel title="Latest completed run" run={run} workspace={workspace} /> : null;
+};
+
+const CurrentOutputs = ({ workspace, version }: { workspace: Resource; version: string }) => {
+  const outputs = useLive(
+    `outputs/${version}`,
+    async () => (await call<Resource[]>('GET', `/workspaces/${workspace.id}/current-state-version-outputs`)).data,
+    () => undefined,
+  );
+  if (!outputs.value?.length) return null;
+  return (
+    <section class="panel">
+      <div class="pad row">
+        <h2>Outputs</h2>
+      </div>
+      <Outputs outputs={outputs.value} />
+    </section>
+  );
+};

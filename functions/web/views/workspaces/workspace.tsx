@@ -1,0 +1,124 @@
+import { useSignal } from '@preact/signals';
+import type { Resource } from '../../../client/client.ts';
+import type { Tab } from '../../../client/page-addresses.ts';
+import { type Live, soon, useLive } from '../../live.ts';
+import { hrefOf } from '../../location.ts';
+import { Loaded } from '../../parts/basics.tsx';
+import { knowPeople } from '../../parts/person.tsx';
+import { Shell } from '../../parts/shell.tsx';
+import { call } from '../../session.ts';
+import { NewRun } from '../runs/new-run.tsx';
+import { Runs } from '../runs/runs.tsx';
+import { States } from '../states/state-versions.tsx';
+import { WorkspaceVariables } from '../variables/variables.tsx';
+import { LockBar } from './lock.tsx';
+import { Overview } from './overview.tsx';
+import { Settings } from './settings.tsx';
+
+export interface WorkspaceAndRun {
+  workspace: Resource;
+  /** The run it is processing, else the latest completed one. */
+  run: Resource | undefined;
+}
+
+const load = async (organization: string, name: string): Promise<WorkspaceAndRun> => {
+  const path = `/organizations/${encodeURIComponent(organization)}/workspaces/${encodeURIComponent(name)}`;
+  const { data, included } = await call('GET', `${path}?include=current_run`);
+  knowPeople(included);
+  return { workspace: data, run: included?.find(({ type }) => type === 'runs') };
+};
+
+const names: [Tab, string][] = [
+  ['overview', 'Overview'],
+  ['runs', 'Runs'],
+  ['states', 'States'],
+  ['variables', 'Variables'],
+  ['settings', 'Settings'],
+];
+
+export const WorkspaceView = ({
+  organization,
+  workspace: name,
+  tab,
+}: {
+  organization: string;
+  workspace: string;
+  tab: Tab;
+}) => {
+  const live = useLive(`workspace/${organization}/${name}`, () => load(organization, name), soon);
+  const starting = useSignal(false);
+  return (
+    <Shell
+      title={`${name} · ${organization}`}
+      crumbs={[{ text: organization, to: { view: 'workspaces', organization } }, { text: name }]}
+    >
+      <Loaded live={live} what="workspace">
+        {(value) => (
+          <>
+            <Head {...value} live={live} onStart={() => (starting.value = true)} />
+            <nav class="tabs" aria-label="Workspace">
+              {names.map(([to, text]) => (
+                <a
+                  key={to}
+                  href={hrefOf({ view: 'workspace', organization, workspace: name, tab: to })}
+                  aria-current={to === tab ? 'page' : undefined}
+                >
+                  {text}
+                </a>
+              ))}
+            </nav>
+            <TabView tab={tab} {...value} organization={organization} onChange={live.refresh} />
+            {starting.value && (
+              <NewRun
+                workspace={value.workspace}
+                organization={organization}
+                onClose={() => (starting.value = false)}
+              />
+            )}
+          </>
+        )}
+      </Loaded>
+    </Shell>
+  );
+};
+
+const Head = ({ workspace, live, onStart }: WorkspaceAndRun & { live: Live<unknown>; onStart(): void }) => {
+  const { name, description, permissions } = workspace.attributes;
+  return (
+    <>
+      <div class="row spread">
+        <div class="grow">
+          <h1>{name}</h1>
+          {description && <p class="soft break">{description}</p>}
+        </div>
+        {permissions['can-queue-run'] && (
+          <button type="button" class="primary" onClick={onStart}>
+            Start new run
+          </button>
+        )}
+      </div>
+      <LockBar workspace={workspace} onChange={live.refresh} />
+    </>
+  );
+};
+
+interface TabProps extends WorkspaceAndRun {
+  tab: Tab;
+  organization: string;
+  onChange(): void;
+}
+
+const TabView = ({ tab, workspace, run, organization, onChange }: TabProps) => {
+  switch (tab) {
+    case 'runs':
+      return <Runs workspace={workspace} current={run} />;
+    case 'states':
+      return <States workspace={workspace} organization={organization} />;
+    case 'variables':
+      return <WorkspaceVariables workspace={workspace} organization={organization} />;
+    case 'settings':
+      return <Settings key={workspace.id} workspace={workspace} organization={organization} onChange={onChange} />;
+    default:
+      return <Overview workspace={workspace} run={run} />;
+  }
+};

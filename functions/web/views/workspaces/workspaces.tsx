@@ -1,0 +1,195 @@
+import { useComputed, useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+import type { Resource } from '../../../client/client.ts';
+import { count } from '../../../client/text/time.ts';
+import { soon, useLive } from '../../live.ts';
+import { hrefOf, useQuery } from '../../location.ts';
+import { may, organizationNow } from '../../organization.ts';
+import { Ago, Loaded } from '../../parts/basics.tsx';
+import { CloudBlock } from '../../parts/cloud-block.tsx';
+import { Filter, ProjectFilter } from '../../parts/filters.tsx';
+import { Head } from '../../parts/head.tsx';
+import { Growing } from '../../parts/long-list.tsx';
+import { OrganizationShell } from '../../parts/organization-shell.tsx';
+import { Person } from '../../parts/person.tsx';
+import { Status, since } from '../../parts/status.tsx';
+import { related } from '../../session.ts';
+import type { Group, Row } from '../../text/workspace-rows.ts';
+import { workspaceList } from '../../workspace-list.ts';
+import { NewWorkspace } from './new-workspace.tsx';
+
+const groups: [Group, string][] = [
+  ['attention', 'Needs attention'],
+  ['bad', 'Errored'],
+  ['running', 'Running'],
+  ['good', 'Applied'],
+  ['idle', 'Idle'],
+];
+
+export const Workspaces = ({ organization }: { organization: string }) => {
+  const read = useMemo(() => workspaceList(organization), [organization]);
+  const list = useLive(`workspaces/${organization}`, read, soon);
+  const adding = useSignal(false);
+  return (
+    <OrganizationShell organization={organization} at="workspaces">
+      <Head
+        title="Workspaces"
+        add="New workspace"
+        onAdd={may(organization, 'can-create-workspace') && (() => (adding.value = true))}
+      />
+      <Loaded live={list} what={`workspaces of ${organization}`}>
+        {(rows) =>
+          rows.length ? <Table rows={rows} organization={organization} /> : <Empty organization={organization} />
+        }
+      </Loaded>
+      {adding.value && <NewWorkspace organization={organization} onClose={() => (adding.value = false)} />}
+    </OrganizationShell>
+  );
+};
+
+const tagsOf = ({ workspace }: Row): string[] => workspace.attributes['tag-names'];
+
+const Table = ({ rows, organization }: { rows: Row[]; organization: string }) => {
+  const search = useQuery('search');
+  const only = useQuery('state');
+  const tag = useQuery('tag');
+  const project = useQuery('project');
+  const words = useComputed(() => search.value.toLowerCase().split(/\s+/).filter(Boolean));
+  const fits = (row: Row) => {
+    const { attributes } = row.workspace;
+    const text = [attributes.name, attributes.description ?? '', ...tagsOf(row)].join(' ').toLowerCase();
+    return (
+      (!tag.value || tagsOf(row).includes(tag.value)) &&
+      (!project.value || related(row.workspace, 'project') === project.value) &&
+      words.value.every((word) => text.includes(word))
+    );
+  };
+  const fitting = rows.filter(fits);
+  const shown = fitting
+    .filter((row) => !only.value || only.value === row.group)
+    .sort((a, b) => (a.group === 'attention' ? 0 : 1) - (b.group === 'attention' ? 0 : 1));
+  return (
+    <section class="stack">
+      <div class="row">
+        <input
+          type="search"
+          aria-label="Search by name, description or tag"
+          placeholder="Search by name or tag"
+          value={search.value}
+          onInput={(event) => (search.value = event.currentTarget.value)}
+        />
+        <ProjectFilter organization={organization} chosen={project} />
+        <Filter
+          label="Tag"
+          all="All tags"
+          chosen={tag}
+          options={[...new Set(rows.flatMap(tagsOf))].sort().map((name) => [name, name])}
+        />
+        <fieldset class="chips" aria-label="Show only">
+          {groups.map(([group, name]) => {
+            const n = fitting.filter((row) => row.group === group).length;
+            return n === 0 && only.value !== group ? null : (
+              <button
+                key={group}
+                type="button"
+                class="chip"
+                aria-pressed={only.value === group}
+                onClick={() => (only.value = only.value === group ? '' : group)}
+              >
+                {name} {n}
+              </button>
+            );
+          })}
+        </fieldset>
+      </div>
+      {shown.length === 0 && <p class="soft">No workspace fits.</p>}
+      <Growing
+        of={shown}
+        choice={`${search.value} ${only.value} ${tag.value} ${project.value}`}
+        list={(lines) => (
+          <ul class="panel list" aria-label="Workspaces" hidden={lines.length === 0}>
+            {lines}
+          </ul>
+        )}
+      >
+        {({ workspace, run }) => (
+          <Line key={workspace.id} workspace={workspace} run={run} organization={organization} />
+        )}
+      </Growing>
+    </section>
+  );
+};
+
+const Line = ({
+  workspace,
+  run,
+  organization,
+}: {
+  workspace: Resource;
+  run: Resource | undefined;
+  organization: string;
+}) => {
+  const { name, locked, 'tag-names': tags, 'resource-count': resources } = workspace.attributes;
+  const held = locked && related(workspace, 'locked-by')?.startsWith('user-');
+  return (
+    <li>
+      <a class="item" href={hrefOf({ view: 'workspace', organization, workspace: name, tab: 'overview' })}>
+        <span class="row">
+          <span class="title">{name}</span>
+          {held && <span class="tag">locked</span>}
+          {(tags as string[]).slice(0, 4).map((tag) => (
+            <span key={tag} class="tag only-wide">
+              {tag}
+            </span>
+          ))}
+        </span>
+        <span class="meta">
+          {count(resources, 'resource')}
+          {run && (
+            <>
+              {' · '}
+              <span class="break">{run.attributes.message}</span>
+            </>
+          )}
+        </span>
+        <span class="end">
+          {run ? <Status run={run} /> : <span class="status">Nothing has run yet</span>}
+          {run && (
+            <span class="meta">
+              <Ago at={since(run)} />
+              {' by '}
+              <Person id={related(run, 'created-by')} />
+            </span>
+          )}
+        </span>
+      </a>
+    </li>
+  );
+};
+
+/** The next step, for who may take it. */
+const Empty = ({ organization }: { organization: string }) => {
+  const permissions = organizationNow(organization)?.attributes.permissions;
+  if (!permissions) return null;
+  if (!permissions['can-create-workspace']) {
+    return (
+      <section class="panel empty">
+        <h2>There is no workspace for you yet</h2>
+        <p class="soft">
+          What you see depends on the teams you are in. Ask an owner of {organization} to put you into one that has
+          access to what you work on.
+        </p>
+      </section>
+    );
+  }
+  return (
+    <section class="panel empty">
+      <h2>Your first workspace</h2>
+      <p class="soft">
+        A workspace is one configuration with its state, its variables and its runs. Make one with the button above, or
+        let Terraform make it: paste this into a configuration and give the workspace the name you like.
+      </p>
+      <CloudBlock organization={organization} workspace="example" />
+    </section>
+  );
+};

@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { environment } from '../environment.ts';
+import { getOrganization } from '../people/organizations/records.ts';
+import { getProject } from '../projects/records.ts';
+import { phaseSeconds } from '../run/limits.ts';
+import type { PhaseName, Run } from '../run/run.ts';
+import type { Job, JobVariable } from '../runner/protocol.ts';
+import type { Workspace } from '../workspaces/records.ts';
+import { claimsOf } from './claims.ts';
+import { type Asked, readAsked } from './requested-credentials.ts';
+import { MisconfiguredError } from './settings.ts';
+import { signToken } from './sign.ts';
+
+/**
+ * The tokens of a phase, made while its runner claims it: one KMS request for each one the variables ask for, and nothing
+ * at all for runs whose variables do not. Undefined then. What is wrong with the variables is for the runner to say, in the
+ * run's log.
+ */
+export const identify = async (
+  run: Run,
+  phase: PhaseName,
+  workspace: Workspace,
+  variables: JobVariable[],
+): Promise<Job['identity']> => {
+  let asked: Asked;
+  try {
+    asked = readAsked(variables, phase);
+  } catch (error) {
+    if (error instanceof MisconfiguredError) return { credentials: [], backed: [], problem: error.message };
+    throw error;
+  }
+  // What Vault makes needs a token for Vault.
+  if (asked.credentials.length === 0) return undefined;
+  const [organization, project] = await Promise.all([
+    getOrganization(run.organization),
+    getProject(workspace.projectId),
+  ]);
+  if (!organization || !project) throw new Error(`run ${run.id}: its organization or project is gone`);
+  const workload = {
+    organization: { id: organization.externalId, name: organization.name },
+    project,
+    workspace,
+    runId: run.id,
+    phase,
+  };
+  const now = Math.floor(Date.now() / 1000);
+  const issue = { issuer: environment.publicUrl, now, lifetimeSeconds: phaseSeconds(run, phase) };
+  const sign = (audience: string) => signToken(claimsOf(workload, { ...issue, audience, id: randomUUID() }));
+  const credentials = await Promise.all(
+    asked.credentials.map(async (one) => ({ ...one, token: await sign(one.audience) })),
+  );
+  return { credentials, backed: asked.backed };
+};

@@ -1,0 +1,56 @@
+import { AgentPoolGoneError } from '../agents/pool-uses.ts';
+import { allows, getAgentPool } from '../agents/records.ts';
+import { unprocessable } from '../api/errors.ts';
+import type { Workspace, WorkspaceChange } from './records.ts';
+
+/** Which agents do a workspace's runs: a pool goes with execution mode `agent`, and with no other. */
+
+const pointer = '/data/attributes/agent-pool-id';
+
+/**
+ * Completes a change by what follows for the agent pool. 1 read when it is another one.
+ * @param current of a new workspace, its organization alone
+ * @throws {ApiError} 422
+ */
+export const settleAgentPool = async (
+  change: WorkspaceChange,
+  current: Pick<Workspace, 'organization'> & Partial<Workspace>,
+): Promise<void> => {
+  const mode = change.executionMode ?? current.executionMode;
+  if (mode !== 'agent') {
+    if (change.agentPoolId) {
+      throw unprocessable(pointer, 'agent-pool-id: goes with execution-mode "agent" only; set that too');
+    }
+    if (current.agentPoolId) change.agentPoolId = null;
+    return;
+  }
+  const id = change.agentPoolId === undefined ? current.agentPoolId : change.agentPoolId;
+  if (!id) {
+    throw unprocessable(
+      pointer,
+      'agent-pool-id: is missing; execution-mode "agent" needs the agent pool whose agents do the runs',
+    );
+  }
+  const projectId = change.projectId ?? current.projectId ?? '';
+  const moved = change.projectId !== undefined && change.projectId !== current.projectId;
+  if (id === current.agentPoolId && !moved) return;
+  const pool = await getAgentPool(id);
+  if (pool?.organization !== current.organization) {
+    throw unprocessable(pointer, `agent-pool-id: there is no agent pool ${id} in ${current.organization}`);
+  }
+  if (allows(pool, { id: current.id, projectId })) return;
+  throw unprocessable(
+    pointer,
+    `agent-pool-id: agent pool ${pool.name} is not for this workspace: whoever manages agent pools can allow it, or its project`,
+  );
+};
+
+/** The pool was there a moment ago. */
+export const withPool = async <T>(write: () => Promise<T>): Promise<T> => {
+  try {
+    return await write();
+  } catch (error) {
+    if (!(error instanceof AgentPoolGoneError)) throw error;
+    throw unprocessable(pointer, 'agent-pool-id: this agent pool has just been deleted');
+  }
+};

@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto';
+import { one, type Relationship, type Resource } from '../api/answer.ts';
+import type { Granted } from '../api/permissions/granted.ts';
+import { workspacePermissions } from '../api/permissions/reported-permissions.ts';
+import type { Project } from '../projects/records.ts';
+import type { Tag } from './names.ts';
+import type { Workspace } from './records.ts';
+
+/** The run that holds the workspace, else the last one that did (lifecycle rule 10). */
+export const currentRunId = ({ lock, latestRunId }: Workspace): string | undefined =>
+  lock?.kind === 'run' ? lock.runId : latestRunId;
+
+const lockedBy = ({ lock }: Workspace): Relationship =>
+  lock?.kind === 'run' ? one('runs', lock.runId) : one('users', lock?.userId);
+
+/** For people; of a run that has ended, what is to be done. */
+export const lockReason = (lock: Workspace['lock']): string | null => {
+  if (!lock) return null;
+  if (lock.kind === 'user') return lock.reason;
+  if (!lock.unsaved) return `Locked by Run ${lock.runId}`;
+  return (
+    `What the apply of ${lock.runId} recorded last (serial ${lock.unsaved.serial}) is not the state of the workspace. ` +
+    'Download it from the errored state of that apply and bring it in with "terraform state push": then the next run ' +
+    'starts. To go on without it, force-unlock the workspace.'
+  );
+};
+
+export const workspaceDocument = (
+  workspace: Workspace,
+  granted: Granted,
+  runId: string | undefined = currentRunId(workspace),
+): Resource => ({
+  id: workspace.id,
+  type: 'workspaces',
+  attributes: {
+    name: workspace.name,
+    description: workspace.description,
+    environment: 'default',
+    'created-at': workspace.createdAt,
+    'updated-at': workspace.updatedAt,
+    'latest-change-at': workspace.state?.at ?? workspace.updatedAt,
+    locked: workspace.lock !== undefined,
+    'locked-reason': lockReason(workspace.lock),
+    'allow-destroy-plan': workspace.allowDestroyPlan,
+    'auto-apply': workspace.autoApply,
+    'auto-apply-run-trigger': workspace.autoApplyRunTrigger,
+    'auto-destroy-activity-duration': null,
+    'auto-destroy-at': null,
+    'auto-destroy-status': null,
+    'inherits-project-auto-destroy': false,
+    'queue-all-runs': workspace.queueAllRuns,
+    'speculative-enabled': workspace.speculativeEnabled,
+    'structured-run-output-enabled': workspace.structuredRunOutputEnabled,
+    'terraform-version': workspace.terraformVersion,
+    'working-directory': workspace.workingDirectory,
+    'global-remote-state': workspace.globalRemoteState,
+    'project-remote-state': workspace.projectRemoteState ?? false,
+    'resource-count': workspace.state?.resources ?? 0,
+    'apply-duration-average': null,
+    'plan-duration-average': null,
+    'policy-check-failures': null,
+    'run-failures': null,
+    'workspace-kpis-runs-count': null,
+    operations: workspace.executionMode !== 'local',
+    'execution-mode': workspace.executionMode,
+    'setting-overwrites': {
+      'execution-mode': !workspace.inheritsExecutionMode,
+      'agent-pool': !workspace.inheritsExecutionMode,
+    },
+    'vcs-repo': null,
+    'vcs-repo-identifier': null,
+    'file-triggers-enabled': workspace.fileTriggersEnabled,
+    'trigger-prefixes': workspace.triggerPrefixes,
+    'trigger-patterns': workspace.triggerPatterns,
+    'assessments-enabled': workspace.assessmentsEnabled,
+    'last-assessment-result-at': null,
+    source: 'tfe-api',
+    'source-name': workspace.sourceName,
+    'source-url': workspace.sourceUrl,
+    'source-module-id': null,
+    'no-code-upgrade-available': false,
+    'effective-state-version-retention-desc': null,
+    'effective-run-data-retention-desc': null,
+    'hyok-enabled': false,
+    'tag-names': workspace.tags.map(({ key }) => key),
+    permissions: workspacePermissions(granted),
+    actions: { 'is-destroyable': workspace.allowDestroyPlan },
+  },
+  relationships: {
+    organization: one('organizations', workspace.organization),
+    project: one('projects', workspace.projectId),
+    'current-run': one('runs', runId),
+    'latest-run': one('runs', workspace.latestRunId),
+    'locked-by': lockedBy(workspace),
+    'current-state-version': one('state-versions', workspace.state?.id),
+    'current-configuration-version': one('configuration-versions', workspace.configuration?.id),
+    'current-assessment-result': { data: null },
+    'agent-pool': one('agent-pools', workspace.agentPoolId),
+    'ssh-key': { data: null },
+    vars: { links: { related: `/api/v2/workspaces/${workspace.id}/vars` } },
+    'remote-state-consumers': {
+      links: { related: `/api/v2/workspaces/${workspace.id}/relationships/remote-state-consumers` },
+    },
+  },
+  links: {
+    self: `/api/v2/organizations/${workspace.organization}/workspaces/${workspace.name}`,
+    'self-html': `/app/${workspace.organization}/workspaces/${workspace.name}`,
+  },
+});
+
+/** HCP API: workspaces, include=readme. It has the id of its configuration. */
+export const readmeDocument = (configurationVersionId: string, markdown: string): Resource => ({
+  id: configurationVersionId.replace(/^cv-/, 'readme-'),
+  type: 'workspace-readme',
+  attributes: { 'raw-markdown': markdown },
+});
+
+interface Tagged {
+  id: string;
+  tags?: Tag[];
+  createdAt: string;
+}
+
+/** Tags have no records of their own; the same tag has the same id each time. */
+const tagId = (prefix: string, scope: string, key: string): string =>
+  `${prefix}-${createHash('sha256').update(`${scope}\n${key}`).digest('hex').slice(0, 16)}`;
+
+export const tagBindingDocuments = ({ id, tags = [], createdAt }: Tagged): Resource[] =>
+  tags.map(({ key, value }) => ({
+    id: tagId('tb', id, key),
+    type: 'tag-bindings',
+    attributes: { key, value, 'created-at': createdAt },
+  }));
+
+/** Its own, and those of its project that it does not have itself. */
+export const effectiveTagDocuments = (workspace: Workspace, project: Project | undefined): Resource[] => {
+  const own = new Set(workspace.tags.map(({ key }) => key));
+  const inherited = (project?.tags ?? []).filter(({ key }) => !own.has(key));
+  const document = ({ key, value }: Tag, from?: Project): Resource => ({
+    id: tagId('tb', `${workspace.id} ${from?.id ?? ''}`, key),
+    type: 'effective-tag-bindings',
+    attributes: { key, value },
+    relationships: { 'inherited-from': one('projects', from?.id) },
+  });
+  return [...workspace.tags.map((tag) => document(tag)), ...inherited.map((tag) => document(tag, project))];
+};
+
+export const tagDocument = (organization: string, name: string): Resource => ({
+  id: tagId('tag', organization, name),
+  type: 'tags',
+  attributes: { name },
+  relationships: { organization: one('organizations', organization) },
+});

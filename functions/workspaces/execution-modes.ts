@@ -1,0 +1,46 @@
+import type { Organization } from '../people/organizations/records.ts';
+import { eachProject, type Project, updateProject } from '../projects/records.ts';
+import { eachWorkspaceIn } from './lists.ts';
+import { type Execution, inheritExecution } from './records.ts';
+
+/**
+ * Execution modes, with agent pools, that projects and workspaces have from above. Each has its own copy, so that reading
+ * one costs nothing more; a change above is carried to all that follow it, at once. One that was cut off is carried on by
+ * repeating it.
+ */
+
+const atOnce = 20;
+
+const inParts = async <T>(items: T[], work: (item: T) => Promise<unknown>): Promise<void> => {
+  for (let i = 0; i < items.length; i += atOnce) await Promise.all(items.slice(i, i + atOnce).map(work));
+};
+
+/** What those that follow do. */
+export const executionIn = (
+  above: Pick<Project, 'defaultExecutionMode' | 'defaultAgentPoolId'> | undefined,
+): Execution => ({
+  executionMode: above?.defaultExecutionMode ?? 'remote',
+  agentPoolId: above?.defaultAgentPoolId ?? null,
+});
+
+/** The project's default is another one. 1 read for each workspace, and 1 write where it changes; more with agents. */
+export const carryFromProject = async (project: Project): Promise<void> => {
+  const wanted = executionIn(project);
+  for await (const workspaces of eachWorkspaceIn(project.id)) {
+    const following = workspaces.filter(
+      ({ inheritsExecutionMode, executionMode, agentPoolId = null }) =>
+        inheritsExecutionMode && (executionMode !== wanted.executionMode || agentPoolId !== wanted.agentPoolId),
+    );
+    await inParts(following, (workspace) => inheritExecution(workspace, wanted));
+  }
+};
+
+/** The organization's default is another one. */
+export const carryFromOrganization = async (organization: Organization): Promise<void> => {
+  const { executionMode: defaultExecutionMode, agentPoolId: defaultAgentPoolId } = executionIn(organization);
+  for await (const projects of eachProject(organization.name)) {
+    const following = projects.filter(({ inheritsExecutionMode = true }) => inheritsExecutionMode);
+    await inParts(following, (project) => updateProject(project, { defaultExecutionMode, defaultAgentPoolId }));
+    for (const project of following) await carryFromProject({ ...project, defaultExecutionMode, defaultAgentPoolId });
+  }
+};

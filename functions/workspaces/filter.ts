@@ -1,0 +1,113 @@
+import { badRequest } from '../api/errors.ts';
+import type { ApiRequest } from '../api/request.ts';
+import type { WorkspaceFilter } from './lists.ts';
+
+/** Filters and searches of lists of workspaces (HCP API: workspaces, list). */
+
+type Entry = Parameters<WorkspaceFilter['mayFit']>[0];
+type Test = (entry: Entry) => boolean;
+
+const words = (text: string | null): string[] =>
+  (text ?? '')
+    .split(',')
+    .map((word) => word.trim())
+    .filter(Boolean);
+
+/** `*` is any text. By hand, because a regular expression made from a caller's pattern can take for ever. */
+const glob = (pattern: string): ((name: string) => boolean) => {
+  const [first = '', ...rest] = pattern.toLowerCase().split('*');
+  const last = rest.pop();
+  return (given) => {
+    const name = given.toLowerCase();
+    if (last === undefined) return name === first;
+    if (!name.startsWith(first)) return false;
+    let at = first.length;
+    for (const part of rest) {
+      const found = name.indexOf(part, at);
+      if (found < 0) return false;
+      at = found + part.length;
+    }
+    return name.length - last.length >= at && name.endsWith(last);
+  };
+};
+
+interface Tagged {
+  key: string;
+  value?: string;
+}
+
+/** `filter[tagged]=a,b`, or `filter[tagged][0][key]=team&filter[tagged][0][value]=net`. @throws {ApiError} 400 */
+const taggedIn = (query: URLSearchParams): Tagged[] => {
+  const wanted = new Map<string, Partial<Tagged>>();
+  for (const [name, value] of query) {
+    const [, index, field] = /^filter\[tagged\]\[([^\]]*)\]\[(key|value)\]$/.exec(name) ?? [];
+    if (index !== undefined) wanted.set(index, { ...wanted.get(index), [field as 'key' | 'value']: value });
+  }
+  const pairs = [...wanted].map(([index, { key, value }]): Tagged => {
+    const parameter = `filter[tagged][${index}][key]`;
+    if (!key) throw badRequest(`${parameter} is missing: a value is that of a key.`, parameter);
+    return { key, value };
+  });
+  return [...words(query.get('filter[tagged]')).map((key): Tagged => ({ key })), ...pairs];
+};
+
+/** All must fit, or with `tag-union` any; one without a value fits any value, or with `tag-value-default-null` none. */
+const taggedTests = (query: URLSearchParams): Test[] => {
+  const wanted = taggedIn(query);
+  if (wanted.length === 0) return [];
+  const otherwise = query.get('filter[tag-value-default-null]') === 'true' ? '' : undefined;
+  const tests = wanted.map(({ key, value = otherwise }): Test => {
+    return ({ tags }) => tags.some((tag) => tag.key === key && (value === undefined || tag.value === value));
+  });
+  if (query.get('filter[tag-union]') === 'true') return [(entry) => tests.some((test) => test(entry))];
+  return tests;
+};
+
+const tagTests = (query: URLSearchParams): Test[] => {
+  const has = ({ tags }: Entry, key: string) => tags.some((tag) => tag.key === key);
+  return [
+    ...taggedTests(query),
+    ...words(query.get('search[tags]')).map(
+      (key): Test =>
+        (entry) =>
+          has(entry, key),
+    ),
+    ...words(query.get('search[exclude-tags]')).map(
+      (key): Test =>
+        (entry) =>
+          !has(entry, key),
+    ),
+  ];
+};
+
+const nameTests = (query: URLSearchParams): Test[] => {
+  const name = query.get('search[name]')?.toLowerCase();
+  const pattern = query.get('search[wildcard-name]');
+  const fits = pattern ? glob(pattern) : undefined;
+  return [
+    ...(name ? [(entry: Entry) => entry.name.toLowerCase().includes(name)] : []),
+    ...(fits ? [(entry: Entry) => fits(entry.name)] : []),
+  ];
+};
+
+export interface AskedWorkspaces extends Omit<WorkspaceFilter, 'descending'> {
+  /** Nothing is asked for. */
+  plain: boolean;
+  /** Of the current run; none: any. */
+  statuses: string[];
+}
+
+export const readWorkspaceFilter = ({ query }: ApiRequest): AskedWorkspaces => {
+  const byTag = tagTests(query);
+  const tests = [...nameTests(query), ...byTag];
+  const projectId = query.get('filter[project][id]') || undefined;
+  const statuses = words(query.get('filter[current-run][status]'));
+  return {
+    beginning: query.get('search[wildcard-name]')?.split('*', 1)[0],
+    projectId: projectId?.slice(0, 100),
+    mayFit: (entry) => tests.every((test) => test(entry)),
+    byTags: byTag.length > 0,
+    statuses,
+    plain: tests.length === 0 && statuses.length === 0 && projectId === undefined,
+  };
+};

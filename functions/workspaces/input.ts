@@ -1,0 +1,196 @@
+import * as v from 'valibot';
+import { type ApiError, unprocessable } from '../api/errors.ts';
+import { inProjectOf, type NewIn } from '../api/finders.ts';
+import { tagKey, tagValue, workspaceName } from '../api/names.ts';
+import type { ApiRequest } from '../api/request.ts';
+import type { Finder } from '../api/route.ts';
+import { readData, setting, settingsFrom, text, toOne, typeOf } from '../api/validation.ts';
+import { getOrganization, type Organization } from '../people/organizations/records.ts';
+import { getProject } from '../projects/records.ts';
+import { settleAgentPool } from './agent-pool-input.ts';
+import { executionIn } from './execution-modes.ts';
+import type { Tag } from './names.ts';
+import { defaultSettings, type Execution, type NewWorkspace, type Workspace, type WorkspaceChange } from './records.ts';
+import { checkFollows, overwriteIn } from './setting-overwrites.ts';
+
+/** What creating and changing a workspace may say. */
+
+const number = /\d+(\.\d+){0,2}(-[0-9A-Za-z.-]+)?/.source;
+const clause = new RegExp(`^\\s*(=|!=|>|>=|<|<=|~>)?\\s*v?${number}\\s*$`);
+
+const terraformVersion = v.pipe(
+  text(100),
+  v.check(
+    (given) => given === 'latest' || given.split(',').every((part) => clause.test(part)),
+    'must be a version such as "1.11.4", a constraint such as "~> 1.11.0", or "latest"',
+  ),
+);
+
+const workingDirectory = v.pipe(
+  text(1000),
+  v.check((path) => !path.split(/[/\\]/).includes('..'), 'must be a path inside of the configuration, without ".."'),
+  v.transform((path) => path.replace(/^(\.?\/)+/, '').replace(/\/+$/, '')),
+  v.transform((path) => (path === '' || path === '.' ? null : path)),
+);
+
+const patterns = v.pipe(v.array(text(500)), v.maxLength(100, 'may have at most 100 entries'));
+
+const notHere = (why: string) => v.optional(v.null(`cannot be set: this platform ${why}`));
+
+const settings = {
+  description: setting(text(1000)),
+  'execution-mode': setting(v.picklist(['remote', 'local', 'agent'])),
+  'setting-overwrites': v.nullish(
+    v.strictObject({ 'execution-mode': v.nullish(v.boolean()), 'agent-pool': v.nullish(v.boolean()) }),
+  ),
+  operations: setting(v.boolean()),
+  'terraform-version': setting(terraformVersion),
+  'working-directory': setting(workingDirectory),
+  'auto-apply': setting(v.boolean()),
+  'auto-apply-run-trigger': setting(v.boolean()),
+  'allow-destroy-plan': setting(v.boolean()),
+  'queue-all-runs': setting(v.boolean()),
+  'speculative-enabled': setting(v.boolean()),
+  'structured-run-output-enabled': setting(v.boolean()),
+  'file-triggers-enabled': setting(v.boolean()),
+  'trigger-prefixes': setting(patterns),
+  'trigger-patterns': setting(patterns),
+  'global-remote-state': setting(v.boolean()),
+  'project-remote-state': setting(v.boolean()),
+  'assessments-enabled': setting(v.literal(false, 'cannot be true: this platform does not assess workspaces')),
+  'source-name': setting(text(250)),
+  'source-url': setting(text(1000)),
+  'vcs-repo': v.optional(v.null('cannot be set: this platform has no version control connection yet')),
+  'auto-destroy-at': notHere('does not destroy by itself'),
+  'auto-destroy-activity-duration': notHere('does not destroy by itself'),
+  'agent-pool-id': setting(text(100)),
+  'hyok-enabled': setting(v.literal(false, 'cannot be true: this platform has no keys of your own (HYOK)')),
+};
+
+const maxTags = 50;
+
+/** `{data: [{attributes: {name}}]}` */
+export const tagList = v.pipe(
+  v.array(
+    v.object({
+      type: typeOf('tags'),
+      id: v.optional(v.string()),
+      attributes: v.optional(v.object({ name: tagKey })),
+    }),
+  ),
+  v.maxLength(maxTags, `a workspace has at most ${maxTags} tags`),
+);
+
+/** `{data: [{attributes: {key, value}}]}` */
+export const tagBindingList = v.pipe(
+  v.array(
+    v.object({
+      type: typeOf('tag-bindings'),
+      attributes: v.object({ key: tagKey, value: v.nullish(tagValue, '') }),
+    }),
+  ),
+  v.maxLength(maxTags, `a workspace has at most ${maxTags} tags`),
+);
+
+const relationships = {
+  project: v.optional(toOne('projects')),
+  'agent-pool': v.optional(toOne('agent-pools')),
+  'ssh-key': v.optional(v.object({ data: v.null('cannot be set: this platform keeps no SSH keys') })),
+  tags: v.optional(v.object({ data: tagList })),
+  'tag-bindings': v.optional(v.object({ data: tagBindingList })),
+};
+
+/** By key, each once: the last one given. */
+export const distinct = (tags: Tag[]): Tag[] =>
+  [...new Map(tags.map((tag) => [tag.key, tag])).values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+
+export const bindingOf = ({ attributes }: { attributes: { key: string; value: string | null } }): Tag => ({
+  key: attributes.key,
+  value: attributes.value ?? '',
+});
+
+type Input = ReturnType<typeof readWorkspace>;
+
+const tagsOf = ({ relationships: { tags, 'tag-bindings': bindings } }: Input): Tag[] | undefined => {
+  if (!tags && !bindings) return undefined;
+  const plain = (tags?.data ?? []).flatMap(({ attributes }) => (attributes ? { key: attributes.name, value: '' } : []));
+  return distinct([...plain, ...(bindings?.data ?? []).map(bindingOf)]);
+};
+
+const readWorkspace = (request: ApiRequest) =>
+  readData(request, { ...settings, name: v.optional(workspaceName) }, relationships);
+
+/** Whether it follows its project's execution mode from now on; undefined when nothing is said of it. */
+const inheritsOf = ({ attributes }: Input): boolean | undefined => {
+  const { 'execution-mode': mode, operations } = attributes;
+  const overwrites = overwriteIn(attributes['setting-overwrites'], 'execution-mode', 'agent-pool');
+  if (overwrites !== undefined) return !overwrites;
+  if (mode === null) return true;
+  return mode !== undefined || typeof operations === 'boolean' ? false : undefined;
+};
+
+export const noProject = (projectId: string, organization: string): ApiError =>
+  unprocessable('/data/relationships/project', `project: there is no project ${projectId} in ${organization}`);
+
+/**
+ * @param current missing for a new one
+ * @throws {ApiError} 400 or 422
+ */
+export const readWorkspaceChange = async (
+  request: ApiRequest,
+  organization: string,
+  current?: Workspace,
+): Promise<WorkspaceChange> => {
+  const input = readWorkspace(request);
+  const { name, operations } = input.attributes;
+  const change: WorkspaceChange = settingsFrom(input.attributes, defaultSettings);
+  if (name !== undefined) change.name = name;
+  const pool = input.relationships['agent-pool'];
+  if (pool && change.agentPoolId === undefined) change.agentPoolId = pool.data?.id ?? null;
+  // The older spelling of the execution mode.
+  if (typeof operations === 'boolean' && !change.executionMode) change.executionMode = operations ? 'remote' : 'local';
+  const tags = tagsOf(input);
+  if (tags) change.tags = tags;
+  const projectId = input.relationships.project?.data?.id;
+  if (projectId) {
+    const project = await getProject(projectId);
+    if (project?.organization !== organization) throw noProject(projectId, organization);
+    change.projectId = projectId;
+  }
+  const inherits = inheritsOf(input);
+  if (inherits !== undefined) change.inheritsExecutionMode = inherits;
+  if (current && (inherits || projectId) && (inherits ?? current.inheritsExecutionMode)) {
+    const above = await executionOfProject(projectId ?? current.projectId, organization);
+    if (inherits) checkFollows('execution-mode', change.executionMode, above.executionMode);
+    Object.assign(change, above);
+  }
+  if (current) await settleAgentPool(change, current);
+  return change;
+};
+
+/** What workspaces of the project run like that do not say otherwise. */
+const executionOfProject = async (projectId: string | undefined, organization: string): Promise<Execution> => {
+  const project = projectId ? await getProject(projectId) : undefined;
+  return executionIn(project?.defaultExecutionMode ? project : await getOrganization(organization));
+};
+
+/** The organization a new workspace is for; its project, which the body may name, decides who may create it. */
+export const newWorkspace: Finder<NewIn> = inProjectOf(
+  'project',
+  ['projects'],
+  ({ defaultProjectId }) => defaultProjectId,
+);
+
+/** @throws {ApiError} 422 when there is no name */
+export const readNewWorkspace = async (request: ApiRequest, home: Organization): Promise<NewWorkspace> => {
+  const change = await readWorkspaceChange(request, home.name);
+  const { name, projectId = home.defaultProjectId, inheritsExecutionMode = true } = change;
+  if (name === undefined) throw unprocessable('/data/attributes/name', 'name: is missing');
+  const follows = inheritsExecutionMode || !change.executionMode;
+  const above = follows ? await executionOfProject(projectId, home.name) : undefined;
+  if (above) checkFollows('execution-mode', change.executionMode, above.executionMode);
+  const pooled = { ...change, ...above, projectId };
+  await settleAgentPool(pooled, { organization: home.name });
+  const all = { ...defaultSettings, tags: [], ...pooled };
+  return { ...all, inheritsExecutionMode, organization: home.name, name };
+};

@@ -1,0 +1,107 @@
+import type { Answer } from '../api/answer.ts';
+import { badRequest } from '../api/errors.ts';
+import type { InOrganization } from '../api/finders.ts';
+import { list, type Page, pageOf, slice, totalOf } from '../api/pagination.ts';
+import type { ApiRequest } from '../api/request.ts';
+import type { Context } from '../api/route.ts';
+import type { Run } from '../run/run.ts';
+import { getRuns } from '../runs/lists.ts';
+import type { Found } from '../store/scan.ts';
+import { currentRunId, workspaceDocument } from './document.ts';
+import { readWorkspaceFilter } from './filter.ts';
+import { relatedToWorkspaces, withRelated } from './includes.ts';
+import { findWorkspaces, listWorkspaces } from './lists.ts';
+import type { Workspace } from './records.ts';
+
+const runsOf = async (workspaces: Workspace[]): Promise<Map<string, Run>> => {
+  const ids = workspaces.map(currentRunId).filter((id) => id !== undefined);
+  return new Map((await getRuns(ids)).map((run) => [run.id, run]));
+};
+
+type Key = (workspace: Workspace, run: Run | undefined) => string;
+const sorts: Record<string, Key> = {
+  name: ({ name }) => name,
+  'current-run.created-at': (_, run) => run?.createdAt ?? '',
+  'latest-change-at': ({ state, updatedAt }) => state?.at ?? updatedAt,
+};
+
+const sortOf = ({ query }: ApiRequest) => {
+  const sort = query.get('sort') || 'name';
+  const key = sort.replace(/^-/, '');
+  if (!Object.hasOwn(sorts, key)) {
+    throw badRequest(`Invalid sort parameter. Known: ${Object.keys(sorts).join(', ')}, each also with "-".`, 'sort');
+  }
+  return { key, by: sorts[key] as Key, descending: sort.startsWith('-') };
+};
+
+interface WithRun {
+  workspace: Workspace;
+  run: Run | undefined;
+}
+
+const withRuns = async (workspaces: Workspace[]): Promise<WithRun[]> => {
+  const runs = await runsOf(workspaces);
+  return workspaces.map((workspace) => ({ workspace, run: runs.get(currentRunId(workspace) ?? '') }));
+};
+
+/** Most that are put in another order than that of their names: every one of them is read for it. */
+const mostSorted = 2000;
+
+interface Selected {
+  page: Page;
+  total: number;
+  workspaces: Workspace[];
+}
+
+/** Reads the records of the page. Filters by run read on until it is full; other orders read every match. */
+const select = async ({ request, subject, principal }: Context<InOrganization>): Promise<Selected> => {
+  const { organization, record } = subject;
+  const within = await principal.reach(organization, 'workspace:read');
+  const page = pageOf(request);
+  const { key, by, descending } = sortOf(request);
+  const { plain, statuses, ...asked } = readWorkspaceFilter(request);
+  const answer = ({ items, total, more }: Found<Workspace>) => ({
+    page,
+    total: totalOf(page, total, more),
+    workspaces: items,
+  });
+  if (key === 'name' && plain && !within) return answer(await listWorkspaces(record, page, descending));
+  const find = <R>(paging: Page, then: Parameters<typeof findWorkspaces<R>>[3]) =>
+    findWorkspaces<R>(organization, { ...asked, within, descending: descending && key === 'name' }, paging, {
+      ...then,
+      records: async (workspaces) => then.records(await visible(workspaces)),
+    });
+  const visible = async (workspaces: Workspace[]): Promise<Workspace[]> => {
+    const granted = await principal.onWorkspaces(organization, workspaces);
+    return workspaces.filter(({ id }) => granted(id).has('workspace:read'));
+  };
+  const fits = statuses.length > 0 ? ({ run }: WithRun) => statuses.includes(run?.status ?? '') : undefined;
+  if (key === 'name' && !fits) return answer(await find(page, { records: (workspaces) => workspaces }));
+  if (key === 'name') {
+    const found = await find(page, { records: withRuns, fits });
+    return answer({ ...found, items: found.items.map(({ workspace }) => workspace) });
+  }
+  const { items, more } = await find({ page: 1, size: mostSorted }, { records: withRuns, fits });
+  if (more) {
+    throw badRequest(
+      `At most ${mostSorted} workspaces can be sorted by ${key}. Ask for fewer, e.g. of one project.`,
+      'sort',
+    );
+  }
+  const found = items
+    .map(({ workspace, run }) => ({ workspace, key: by(workspace, run) }))
+    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+    .map(({ workspace }) => workspace);
+  if (descending) found.reverse();
+  return { page, total: found.length, workspaces: slice(found, page) };
+};
+
+export const answerWorkspaces = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { request, subject, principal } = context;
+  const { page, total, workspaces } = await select(context);
+  const granted = await principal.onWorkspaces(subject.organization, workspaces);
+  const shown = workspaces.map((workspace) => ({ workspace, runId: currentRunId(workspace) }));
+  const related = await relatedToWorkspaces(context, shown, granted);
+  const data = workspaces.map((workspace) => withRelated(workspaceDocument(workspace, granted(workspace.id)), related));
+  return list(request, page, total, data, related?.included);
+};

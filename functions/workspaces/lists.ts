@@ -1,0 +1,129 @@
+import { getProjects } from '../projects/records.ts';
+import { keys } from '../store/keys.ts';
+import { eachName, findNames, type NameCounts, type Names, pageOfNames } from '../store/name-index.ts';
+import { type Found, type Paging, scan } from '../store/scan.ts';
+import { query } from '../store/table.ts';
+import { type NameItem, namesOf, namesOfProject, type Tag } from './names.ts';
+import { getWorkspaces, type Workspace } from './records.ts';
+
+/** Lists of workspaces in the order of names. */
+
+/** Those whose names the entries are: a rename or a move that was cut off leaves entries that say nothing. */
+const named = async (entries: NameItem[], projectId?: string): Promise<Workspace[]> => {
+  const names = new Map(entries.map(({ workspaceId, name }) => [workspaceId, name]));
+  const workspaces = await getWorkspaces([...names.keys()]);
+  return workspaces.filter(
+    (workspace) =>
+      names.get(workspace.id) === workspace.name && (projectId === undefined || workspace.projectId === projectId),
+  );
+};
+
+/** All of the organization. Reads the page. */
+export const listWorkspaces = async (
+  organization: NameCounts & { name: string },
+  paging: Paging,
+  descending: boolean,
+): Promise<Found<Workspace>> => {
+  const names = { ...namesOf(organization.name), descending };
+  const found = await pageOfNames<NameItem>(organization, 'workspace', names, paging);
+  return { ...found, items: await named(found.items) };
+};
+
+/** Keys of every tag in the organization. Reads every name. */
+export const tagKeysOf = async (organization: string): Promise<Set<string>> => {
+  const found = new Set<string>();
+  for await (const some of eachName<NameItem>(namesOf(organization))) {
+    for (const { tags } of some) for (const { key } of tags) found.add(key);
+  }
+  return found;
+};
+
+export interface WorkspaceFilter {
+  /** Every name that fits begins so, case apart. */
+  beginning?: string;
+  /** Of one project only. */
+  projectId?: string;
+  /** Whether the workspace may fit, as far as its name and tags tell. */
+  mayFit(entry: { name: string; tags: Tag[] }): boolean;
+  /** The filter is about tags: those of the project count too, unless the workspace has its own of that key. */
+  byTags: boolean;
+  descending: boolean;
+  /** Looks at these only, and at those in these projects; missing: at the whole organization. */
+  within?: Within;
+}
+
+export interface Within {
+  workspaceIds: Set<string>;
+  projectIds: Set<string>;
+}
+
+/** Entries of all of them, in the order of names. Reads the workspaces, and the names of each project. */
+const entriesWithin = async (organization: string, { workspaceIds, projectIds }: Within): Promise<NameItem[]> => {
+  const entries = new Map<string, NameItem>();
+  for (const projectId of projectIds) {
+    for await (const some of eachName<NameItem>(namesOfProject(projectId))) {
+      for (const entry of some) entries.set(entry.sk, entry);
+    }
+  }
+  for (const { id, name, projectId, tags, updatedAt } of await getWorkspaces([...workspaceIds])) {
+    const key = keys.workspaceName(organization, name);
+    entries.set(key.sk, { ...key, workspaceId: id, projectId, tags, name, at: updatedAt });
+  }
+  return [...entries.values()].sort((a, b) => (a.sk < b.sk ? -1 : 1));
+};
+
+/** Entries with the tags that the workspaces have from their projects. Reads each project once. */
+const withProjectTags = () => {
+  const known = new Map<string, Tag[]>();
+  return async (entries: NameItem[]): Promise<NameItem[]> => {
+    const wanted = [...new Set(entries.map(({ projectId }) => projectId))].filter((id) => !known.has(id));
+    for (const id of wanted) known.set(id, []);
+    for (const { id, tags = [] } of await getProjects(wanted)) known.set(id, tags);
+    return entries.map((entry) => {
+      const own = new Set(entry.tags.map(({ key }) => key));
+      const inherited = (known.get(entry.projectId) ?? []).filter(({ key }) => !own.has(key));
+      return { ...entry, tags: [...entry.tags, ...inherited] };
+    });
+  };
+};
+
+/** Those that fit; `fits` is asked of what the records say. Reads what was looked at for the page (store/scan.ts). */
+export const findWorkspaces = <R>(
+  organization: string,
+  filter: WorkspaceFilter,
+  paging: Paging,
+  then: { records(workspaces: Workspace[]): R[] | Promise<R[]>; fits?(record: R): boolean },
+): Promise<Found<R>> => {
+  const { beginning = '', byTags, descending, mayFit, projectId, within } = filter;
+  const { pk, prefix } = projectId === undefined ? namesOf(organization) : namesOfProject(projectId);
+  const names: Names = { pk, prefix: `${prefix}${beginning.toLowerCase()}`, descending };
+  const tagged = withProjectTags();
+  const looking = {
+    narrow: async (entries: NameItem[]) => (byTags ? await tagged(entries) : entries).filter(mayFit),
+    // A filter may name any project.
+    records: async (entries: NameItem[]) =>
+      then.records((await named(entries, projectId)).filter((one) => one.organization === organization)),
+    fits: then.fits,
+  };
+  if (!within) return findNames<NameItem, R>(names, looking, paging);
+  return entriesWithin(organization, within).then((entries) => {
+    const some = entries.filter(
+      (entry) => entry.sk.startsWith(names.prefix) && (projectId === undefined || entry.projectId === projectId),
+    );
+    if (descending) some.reverse();
+    return scan({ ...looking, read: async (limit) => some.splice(0, limit) }, paging);
+  });
+};
+
+/** Whether any workspace is in the project. Reads on past entries that say nothing. */
+export const hasWorkspacesIn = async ({ id }: { id: string }): Promise<boolean> => {
+  const [first] = await named(await query<NameItem>({ ...namesOfProject(id), limit: 1 }), id);
+  if (first) return true;
+  for await (const workspaces of eachWorkspaceIn(id)) if (workspaces.length) return true;
+  return false;
+};
+
+/** All of the project, piece by piece. */
+export async function* eachWorkspaceIn(projectId: string): AsyncGenerator<Workspace[]> {
+  for await (const entries of eachName<NameItem>(namesOfProject(projectId))) yield named(entries, projectId);
+}

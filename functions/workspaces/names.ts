@@ -1,0 +1,88 @@
+import { type Key, keys } from '../store/keys.ts';
+import type { Names } from '../store/name-index.ts';
+import { create, get, put, remove } from '../store/table.ts';
+
+/** A plain tag has the value ''. Kept in lists, because objects have keys of their own (`constructor`). */
+export interface Tag {
+  key: string;
+  value: string;
+}
+
+/**
+ * Names of an organization's workspaces: what makes them unique, and the index that lists are made from. A name is
+ * written before its workspace and removed after it, so a caller that dies in between leaves a name without a workspace
+ * of that name; the next to want the name takes it over. A second entry lies with the project, for its lists: written
+ * before the workspace goes there and removed after it has left, so one that was left behind says nothing.
+ */
+export interface NameEntry {
+  workspaceId: string;
+  projectId: string;
+  tags: Tag[];
+}
+
+export type NameItem = NameEntry & Key & { name: string; at: string };
+
+/** A rename is done well before that; see {@link claimName}. */
+const renameSeconds = 60;
+
+const item = (key: Key, name: string, entry: NameEntry): NameItem => ({
+  ...key,
+  ...entry,
+  name,
+  at: new Date().toISOString(),
+});
+
+export const nameEntry = (organization: string, name: string): Promise<NameEntry | undefined> =>
+  get<NameItem>(keys.workspaceName(organization, name));
+
+const prefix = 'WSNAME#';
+
+export const namesOf = (organization: string): Names => ({ pk: keys.organization(organization).pk, prefix });
+
+/** Entries of workspaces that were in the project; which it is, their records say. */
+export const namesOfProject = (projectId: string): Names => ({ pk: keys.project(projectId).pk, prefix });
+
+/**
+ * The id of the workspace that now may bear the name: the given one, or the one an earlier caller that died had in mind
+ * (whoever creates that item first has the name). Undefined when the name is taken.
+ */
+export const claimName = async (organization: string, name: string, entry: NameEntry): Promise<string | undefined> => {
+  const key = keys.workspaceName(organization, name);
+  const wanted = item(key, name, entry);
+  if (await create({ ...wanted })) return entry.workspaceId;
+  const holder = await get<NameItem>(key);
+  if (!holder) return claimName(organization, name, entry);
+  if (holder.workspaceId === entry.workspaceId) return entry.workspaceId;
+  const workspace = await get<{ name: string; deletedAt?: string }>(keys.workspace(holder.workspaceId));
+  if (!workspace) return holder.workspaceId;
+  const renaming = Date.now() - Date.parse(holder.at) < renameSeconds * 1000;
+  if (!workspace.deletedAt && (workspace.name === name || renaming)) return undefined;
+  const taken = await put(
+    { ...wanted },
+    { condition: 'workspaceId = :holder', values: { ':holder': holder.workspaceId } },
+  );
+  return taken ? entry.workspaceId : undefined;
+};
+
+const ofWorkspace = ({ workspaceId }: Pick<NameEntry, 'workspaceId'>) => ({
+  condition: 'workspaceId = :id',
+  values: { ':id': workspaceId },
+});
+
+/** Brings the index up to date with the workspace of that name. */
+export const indexName = async (organization: string, name: string, entry: NameEntry): Promise<void> => {
+  await put({ ...item(keys.workspaceName(organization, name), name, entry) }, ofWorkspace(entry));
+};
+
+/** Makes the project's lists look at the workspace. */
+export const indexInProject = async (name: string, entry: NameEntry): Promise<void> => {
+  await put({ ...item(keys.projectWorkspace(entry.projectId, name), name, entry) });
+};
+
+export const releaseName = async (organization: string, name: string, workspaceId: string): Promise<void> => {
+  await remove(keys.workspaceName(organization, name), ofWorkspace({ workspaceId }));
+};
+
+export const leaveProject = async (projectId: string, name: string, workspaceId: string): Promise<void> => {
+  await remove(keys.projectWorkspace(projectId, name), ofWorkspace({ workspaceId }));
+};

@@ -1,0 +1,287 @@
+import { changingPool, leavePool, usePool } from '../agents/pool-uses.ts';
+import { deleteNotificationsOf } from '../notifications/records.ts';
+import type { TeamAccess, WorkspaceGrant } from '../people/teams/access.ts';
+import { forgetGrants } from '../people/teams/grants.ts';
+import { leavePolicySets } from '../policies/set-records.ts';
+import type { UnsavedState } from '../run/state-identity.ts';
+import { deleteWorkspaceTasksOf } from '../run-tasks/workspace-tasks.ts';
+import { deleteRunTriggersOf } from '../runs/triggers.ts';
+import { asEdit, type Edited, type Editor } from '../store/edits.ts';
+import { newId } from '../store/id.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { countNames } from '../store/name-index.ts';
+import { batchGet, create, get, query, queryAll, remove, update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+import { leaveVariableSets } from '../variables/set-records.ts';
+import {
+  claimName,
+  indexInProject,
+  indexName,
+  leaveProject,
+  type NameEntry,
+  nameEntry,
+  releaseName,
+  type Tag,
+} from './names.ts';
+
+/** `agent`: by agents of a pool, on machines of their owners. */
+export type ExecutionMode = 'remote' | 'local' | 'agent';
+
+/** What users set (HCP API: workspaces). */
+export interface WorkspaceSettings {
+  description: string | null;
+  executionMode: ExecutionMode;
+  /** Whose agents do its runs: with execution mode `agent`, and then only. */
+  agentPoolId: string | null;
+  /** Exact version, constraint, or `latest`. */
+  terraformVersion: string;
+  /** Relative to the root of the configuration; null is the root. */
+  workingDirectory: string | null;
+  autoApply: boolean;
+  autoApplyRunTrigger: boolean;
+  allowDestroyPlan: boolean;
+  queueAllRuns: boolean;
+  speculativeEnabled: boolean;
+  structuredRunOutputEnabled: boolean;
+  fileTriggersEnabled: boolean;
+  triggerPrefixes: string[];
+  triggerPatterns: string[];
+  /** Every workspace of the organization may read the state. */
+  globalRemoteState: boolean;
+  /** Every workspace of the project may. */
+  projectRemoteState: boolean;
+  assessmentsEnabled: boolean;
+  sourceName: string | null;
+  sourceUrl: string | null;
+}
+
+export const defaultSettings: WorkspaceSettings = {
+  description: null,
+  executionMode: 'remote',
+  agentPoolId: null,
+  terraformVersion: 'latest',
+  workingDirectory: null,
+  autoApply: false,
+  autoApplyRunTrigger: false,
+  allowDestroyPlan: true,
+  queueAllRuns: false,
+  speculativeEnabled: true,
+  structuredRunOutputEnabled: true,
+  fileTriggersEnabled: true,
+  triggerPrefixes: [],
+  triggerPatterns: [],
+  globalRemoteState: false,
+  projectRemoteState: false,
+  assessmentsEnabled: false,
+  sourceName: null,
+  sourceUrl: null,
+};
+
+/** Who may write state and start runs; absent while nobody does. `unsaved`: what has to be brought in first (locks.ts). */
+export type WorkspaceLock = { at: string; unsaved?: UnsavedState } & (
+  | { kind: 'run'; runId: string }
+  | { kind: 'user'; userId: string; reason: string }
+);
+
+export interface Workspace extends WorkspaceSettings, Edited {
+  id: string;
+  organization: string;
+  name: string;
+  projectId: string;
+  /** UTC ISO 8601, as all times. */
+  createdAt: string;
+  updatedAt: string;
+  /** By key, each once. */
+  tags: Tag[];
+  /** Its execution mode is the one of its project (store/workspaces/execution-modes.ts). */
+  inheritsExecutionMode?: boolean;
+  /** Run numbers given so far. */
+  runCount: number;
+  /** Which run has the last number. */
+  countedRunId?: string;
+  /** How many of them were plan-only; lists leave those out. */
+  planOnlyCount?: number;
+  /** How many of each it has had, for the totals of lists. */
+  stateVersionCount?: number;
+  configurationVersionCount?: number;
+  lock?: WorkspaceLock;
+  /** Most recent completed run. */
+  latestRunId?: string;
+  /** The current state version, with what a new one is checked against. */
+  state?: {
+    id: string;
+    serial: number;
+    lineage: string;
+    md5: string;
+    /** Hex, of the content; absent in states of before. */
+    sha256?: string;
+    at: string;
+    resources: number;
+  };
+  /** The newest configuration version for a run that names none, and when that was created. */
+  configuration?: { id: string; at: string };
+  /** Runs whose saved plans may still be applied. */
+  savedPlans?: Set<string>;
+  /** Ids of its notification configurations. */
+  notifications?: Set<string>;
+  /** What teams may do with it. */
+  teamAccess?: TeamAccess<WorkspaceGrant>;
+  /** It is being deleted: for everybody else it is gone. */
+  deletedAt?: string;
+}
+
+export type NewWorkspace = WorkspaceSettings &
+  Pick<Workspace, 'organization' | 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode'>;
+
+const living = (workspace: Workspace | undefined): Workspace | undefined =>
+  workspace?.deletedAt ? undefined : workspace;
+
+/** 1 read. */
+export const getWorkspace = async (id: string): Promise<Workspace | undefined> =>
+  living(await get<Workspace>(keys.workspace(id)));
+
+/** 2 reads. */
+export const findWorkspace = async (organization: string, name: string): Promise<Workspace | undefined> => {
+  const entry = await nameEntry(organization, name);
+  const workspace = entry && (await getWorkspace(entry.workspaceId));
+  // A rename that was cut off leaves a name that is not the workspace's.
+  return workspace?.name === name ? workspace : undefined;
+};
+
+/** In the order of the ids; missing ones are left out. */
+export const getWorkspaces = async (ids: string[]): Promise<Workspace[]> => {
+  const found: Workspace[] = [];
+  for (let i = 0; i < ids.length; i += 100) {
+    const some = await batchGet<Workspace & Key>(ids.slice(i, i + 100).map(keys.workspace));
+    found.push(...some.filter(living));
+  }
+  return found;
+};
+
+/**
+ * 4 writes, 5 with agents; undefined when the name is taken.
+ * @throws {AgentPoolGoneError}
+ */
+export const createWorkspace = async (given: NewWorkspace): Promise<Workspace | undefined> => {
+  const { organization, name, projectId, tags, agentPoolId } = given;
+  const id = await claimName(organization, name, { workspaceId: newId('ws'), projectId, tags });
+  if (!id) return undefined;
+  if (agentPoolId) await usePool(agentPoolId, id);
+  await Promise.all([
+    indexInProject(name, { workspaceId: id, projectId, tags }),
+    countNames(organization, 'workspace', 1),
+  ]);
+  const at = now();
+  const workspace: Workspace = { ...given, id, createdAt: at, updatedAt: at, runCount: 0 };
+  return (await create({ ...keys.workspace(id), ...workspace })) ? workspace : undefined;
+};
+
+export type WorkspaceChange = Partial<
+  WorkspaceSettings & Pick<Workspace, 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode'>
+>;
+
+/** What lists know of it becomes what the record says. */
+const reindex = async (before: Workspace, after: Workspace): Promise<void> => {
+  const { id, organization, name, projectId, tags } = after;
+  const entry = { workspaceId: id, projectId, tags };
+  if (name !== before.name) {
+    await releaseName(organization, before.name, id);
+    await countNames(organization, 'workspace', 0);
+  } else {
+    await indexName(organization, name, entry);
+  }
+  if (name === before.name && projectId === before.projectId) await indexInProject(name, entry);
+  else await leaveProject(before.projectId, before.name, id);
+};
+
+/**
+ * Changes the workspace as it was read: whoever changed it in between wins.
+ * @throws {AgentPoolGoneError}
+ */
+export const updateWorkspace = async (
+  workspace: Workspace,
+  change: WorkspaceChange,
+  editor: Editor,
+): Promise<Workspace | 'name taken' | 'changed meanwhile'> => {
+  const next = { ...workspace, ...change };
+  const renamed = next.name !== workspace.name;
+  const moved = renamed || next.projectId !== workspace.projectId;
+  const entry: NameEntry = { workspaceId: workspace.id, projectId: next.projectId, tags: next.tags };
+  if (renamed && (await claimName(workspace.organization, next.name, entry)) !== workspace.id) return 'name taken';
+  if (moved) await indexInProject(next.name, entry);
+  const wanted = {
+    set: { ...change, updatedAt: now() },
+    condition: 'updatedAt = :seen AND attribute_not_exists(deletedAt)',
+    values: { ':seen': workspace.updatedAt },
+  };
+  const pools = { from: workspace.agentPoolId, to: next.agentPoolId };
+  const updated = await changingPool(workspace.id, pools, () =>
+    update<Workspace>(keys.workspace(workspace.id), asEdit(wanted, editor)),
+  );
+  if (!updated) {
+    if (renamed) await releaseName(workspace.organization, next.name, workspace.id);
+    return 'changed meanwhile';
+  }
+  if (moved || change.tags) await reindex(workspace, updated);
+  return updated;
+};
+
+/** How runs are done, and by whose agents. */
+export type Execution = Pick<WorkspaceSettings, 'executionMode' | 'agentPoolId'>;
+
+/** Carries what its project says to a workspace that follows it. @throws {AgentPoolGoneError} */
+export const inheritExecution = (
+  { id, agentPoolId: from }: Workspace,
+  { executionMode, agentPoolId }: Execution,
+): Promise<Workspace | undefined> =>
+  changingPool(id, { from, to: agentPoolId }, () =>
+    update<Workspace>(keys.workspace(id), {
+      set: { executionMode, agentPoolId, updatedAt: now() },
+      condition: 'inheritsExecutionMode = :true AND attribute_not_exists(deletedAt)',
+      values: { ':true': true },
+    }),
+  );
+
+/** Counts what was just created. */
+export const countOne = async (
+  workspaceId: string,
+  counter: 'stateVersionCount' | 'configurationVersionCount',
+): Promise<void> => {
+  await update(keys.workspace(workspaceId), { add: { [counter]: 1 }, condition: 'attribute_exists(pk)' });
+};
+
+/** The run that is current or next in the queue. */
+export const firstQueued = async (workspaceId: string): Promise<string | undefined> => {
+  const queue = { pk: keys.workspace(workspaceId).pk, prefix: 'QUEUE#', limit: 1 };
+  return (await query<{ runId: string }>(queue))[0]?.runId;
+};
+
+/**
+ * Deletes the workspace with its variables; history and content of its runs and states stay where they are, out of
+ * reach of the API. False when it has runs that are not over.
+ */
+export const deleteWorkspace = async (workspace: Workspace): Promise<boolean> => {
+  if (await firstQueued(workspace.id)) return false;
+  const marked = await update<Workspace>(keys.workspace(workspace.id), {
+    set: { deletedAt: now() },
+    // A run created since the look at the queue has raised the count.
+    condition: 'runCount = :seen',
+    values: { ':seen': workspace.runCount },
+  });
+  if (!marked) return false;
+  await releaseName(workspace.organization, workspace.name, workspace.id);
+  await countNames(workspace.organization, 'workspace', -1);
+  await leaveProject(workspace.projectId, workspace.name, workspace.id);
+  await leaveVariableSets('workspaceIds', workspace.id);
+  await leavePolicySets({ workspace: workspace.id });
+  await forgetGrants(marked.teamAccess);
+  await deleteRunTriggersOf(workspace.id);
+  await deleteWorkspaceTasksOf(workspace.id);
+  await deleteNotificationsOf(marked.notifications ?? []);
+  if (marked.agentPoolId) await leavePool(marked.agentPoolId, workspace.id);
+  const { pk } = keys.workspace(workspace.id);
+  const rest = await Promise.all(['VAR', 'CONSUMER#'].map((prefix) => queryAll<Key>({ pk, prefix })));
+  await Promise.all(rest.flat().map(({ sk }) => remove({ pk, sk })));
+  await remove(keys.workspace(workspace.id));
+  return true;
+};

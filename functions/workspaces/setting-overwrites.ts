@@ -1,0 +1,34 @@
+import { unprocessable } from '../api/errors.ts';
+
+/** Whether something has an execution mode of its own, or follows what is above it (HCP API: setting-overwrites). */
+
+const at = '/data/attributes/setting-overwrites';
+
+/**
+ * The mode and its agent pool follow together, or not at all.
+ * @returns undefined when nothing is said
+ * @throws {ApiError} 422 when they are to part
+ */
+export const overwriteIn = <M extends string, P extends string>(
+  given: Partial<Record<M | P, boolean | null>> | null | undefined,
+  mode: M,
+  pool: P,
+): boolean | undefined => {
+  const [ofMode, ofPool] = [given?.[mode], given?.[pool]];
+  if (typeof ofMode === 'boolean' && typeof ofPool === 'boolean' && ofMode !== ofPool) {
+    throw unprocessable(`${at}/${pool}`, `${pool}: goes with ${mode}: both are overwritten, or neither`);
+  }
+  return ofMode ?? ofPool ?? undefined;
+};
+
+/**
+ * What follows cannot be given as well, unless it is what it follows: then a whole document was sent back.
+ * @throws {ApiError} 422
+ */
+export const checkFollows = (name: string, given: string | null | undefined, above: string): void => {
+  if (given === undefined || given === null || given === above) return;
+  throw unprocessable(
+    `${at}/${name}`,
+    `${name}: false in setting-overwrites means ${above}, which is set above, and the attribute says ${given}; leave one of them out`,
+  );
+};

@@ -1,0 +1,107 @@
+import { type Answer, created, noContent, ok } from '../api/answer.ts';
+import { conflict, forbidden, unprocessable } from '../api/errors.ts';
+import { type InOrganization, workspace, workspaceByName } from '../api/finders.ts';
+import { checkSeen, editorOf, tagged } from '../api/guard.ts';
+import { type Context, type Method, type Route, route } from '../api/route.ts';
+import { getOrganization } from '../people/organizations/records.ts';
+import { withPool } from './agent-pool-input.ts';
+import { workspaceDocument } from './document.ts';
+import { newWorkspace, noProject, readNewWorkspace, readWorkspaceChange } from './input.ts';
+import {
+  createWorkspace,
+  deleteWorkspace,
+  firstQueued,
+  getWorkspace,
+  updateWorkspace,
+  type Workspace,
+} from './records.ts';
+
+/** Workspaces as they come, change and go; they are read in core/workspaces.ts. */
+
+const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
+
+const create = async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
+  const given = await readNewWorkspace(request, subject.record);
+  const made = await withPool(() => createWorkspace(given));
+  if (!made) throw taken();
+  return created(workspaceDocument(made, await principal.on({ organization: subject.organization, workspace: made })));
+};
+
+/** Out of one project and into another: it takes the permission in both. */
+const checkMove = async (
+  { subject, principal, granted }: Context<Workspace>,
+  projectId: string | undefined,
+): Promise<void> => {
+  if (projectId === undefined || projectId === subject.projectId) return;
+  const there = await principal.on({ organization: subject.organization, project: projectId });
+  if (!there.has('project:read')) throw noProject(projectId, subject.organization);
+  if (granted.has('workspace:move') && there.has('workspace:move')) return;
+  throw forbidden(
+    `Workspace ${subject.name} can only be moved by who may move workspaces out of its project and into the other one: it needs the permission workspace:move in both.`,
+  );
+};
+
+const update = async (context: Context<Workspace>): Promise<Answer> => {
+  const { request, subject, granted } = context;
+  const change = await readWorkspaceChange(request, subject.organization, subject);
+  await checkMove(context, change.projectId);
+  const editor = await editorOf(context, subject, 'workspace');
+  if (Object.keys(change).length === 0) return tagged(ok(workspaceDocument(subject, granted)), subject);
+  const updated = await withPool(() => updateWorkspace(subject, change, editor));
+  if (updated === 'name taken') throw taken();
+  if (updated === 'changed meanwhile') {
+    await checkSeen(request, (await getWorkspace(subject.id)) ?? subject, 'workspace');
+    throw conflict(`Workspace ${subject.name} was changed by somebody else at the same moment. Try again.`);
+  }
+  return tagged(ok(workspaceDocument(updated, granted)), updated);
+};
+
+const busy = (subject: Workspace) =>
+  conflict(`Workspace ${subject.name} has runs that are not over. Cancel or discard them first.`);
+
+/** With what it manages, a workspace is deleted by owners only, unless the organization lets its admins. */
+const checkForce = async ({ subject, granted }: Context<Workspace>): Promise<void> => {
+  if (!subject.state?.resources || granted.has('workspace:force-delete')) return;
+  const home = await getOrganization(subject.organization);
+  if (home?.allowForceDeleteWorkspaces) return;
+  throw forbidden(
+    `Workspace ${subject.name} still manages ${subject.state.resources} resources: only owners of ${subject.organization} may delete it. Destroy them first.`,
+  );
+};
+
+const remove = async (context: Context<Workspace>): Promise<Answer> => {
+  const { subject } = context;
+  await checkForce(context);
+  if (!(await deleteWorkspace(subject))) throw busy(subject);
+  return noContent();
+};
+
+/** Clients look for the words "locked" and "being processed" in the refusal (api.md §2.9). */
+const safeDelete = async ({ subject }: Context<Workspace>): Promise<Answer> => {
+  if (subject.lock) throw conflict(`Workspace ${subject.name} is locked. Unlock it first.`);
+  if (await firstQueued(subject.id)) throw busy(subject);
+  if (subject.state?.resources) {
+    throw conflict(
+      `Workspace ${subject.name} still manages ${subject.state.resources} resources. Destroy them first, or delete the workspace with force.`,
+    );
+  }
+  if (!(await deleteWorkspace(subject))) throw busy(subject);
+  return noContent();
+};
+
+const both = (
+  method: Method,
+  end: string,
+  permission: 'workspace:update' | 'workspace:delete',
+  handle: (context: Context<Workspace>) => Promise<Answer>,
+): Route[] => [
+  route(method, `/workspaces/{workspace}${end}`, permission, workspace, handle),
+  route(method, `/organizations/{organization}/workspaces/{name}${end}`, permission, workspaceByName, handle),
+];
+
+export const workspaceSettingRoutes: Route[] = [
+  route('POST', '/organizations/{organization}/workspaces', 'workspace:create', newWorkspace, create),
+  ...both('PATCH', '', 'workspace:update', update),
+  ...both('DELETE', '', 'workspace:delete', remove),
+  ...both('POST', '/actions/safe-delete', 'workspace:delete', safeDelete),
+];

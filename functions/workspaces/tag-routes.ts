@@ -1,0 +1,108 @@
+import * as v from 'valibot';
+import { type Answer, noContent } from '../api/answer.ts';
+import { conflict, unprocessable } from '../api/errors.ts';
+import { workspace } from '../api/finders.ts';
+import { list, pageOf, slice, wholeList } from '../api/pagination.ts';
+import { type Context, type Route, route } from '../api/route.ts';
+import { check } from '../api/validation.ts';
+import { getProject } from '../projects/records.ts';
+import { effectiveTagDocuments, tagBindingDocuments, tagDocument } from './document.ts';
+import { bindingOf, distinct, tagBindingList, tagList } from './input.ts';
+import { tagKeysOf } from './lists.ts';
+import type { Tag } from './names.ts';
+import { updateWorkspace, type Workspace } from './records.ts';
+
+const write = async ({ subject, principal }: Context<Workspace>, tags: Tag[]): Promise<Workspace> => {
+  const updated = await updateWorkspace(subject, { tags: distinct(tags) }, { userId: principal.userId });
+  if (typeof updated === 'string') {
+    throw conflict(`Workspace ${subject.name} was changed by somebody else at the same moment. Try again.`);
+  }
+  return updated;
+};
+
+const bindings = ({ request }: Context<Workspace>): Tag[] =>
+  check(v.object({ data: tagBindingList }), request.json() ?? {}).data.map(bindingOf);
+
+const listBindings = async ({ request, subject }: Context<Workspace>): Promise<Answer> =>
+  wholeList(request, tagBindingDocuments(subject));
+
+/** The command line adds tags so, and reads them from the answer (api.md §2.2). */
+const addAndList = async (context: Context<Workspace>): Promise<Answer> => {
+  const updated = await write(context, [...context.subject.tags, ...bindings(context)]);
+  return wholeList(context.request, tagBindingDocuments(updated));
+};
+
+const addBindings = async (context: Context<Workspace>): Promise<Answer> => {
+  await write(context, [...context.subject.tags, ...bindings(context)]);
+  return noContent();
+};
+
+const replaceBindings = async (context: Context<Workspace>): Promise<Answer> => {
+  await write(context, bindings(context));
+  return noContent();
+};
+
+const effective = async ({ request, subject }: Context<Workspace>): Promise<Answer> =>
+  wholeList(request, effectiveTagDocuments(subject, await getProject(subject.projectId)));
+
+const listTags = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
+  const page = pageOf(request);
+  const search = request.query.get('name') ?? '';
+  const names = subject.tags.map(({ key }) => key).filter((name) => name.includes(search));
+  const data = slice(names, page).map((name) => tagDocument(subject.organization, name));
+  return list(request, page, names.length, data);
+};
+
+/**
+ * Tags in a body stand for themselves by name, or by the id they have in lists, which says nothing but what was read
+ * before: an id that this workspace does not show is that of any tag, or of none.
+ * @throws {ApiError} 422
+ */
+const namesIn = async (context: Context<Workspace>): Promise<string[]> => {
+  const { request, subject } = context;
+  const { data } = check(v.object({ data: tagList }), request.json() ?? {});
+  const idOf = (key: string) => tagDocument(subject.organization, key).id;
+  const byId = new Map(subject.tags.map(({ key }) => [idOf(key), key]));
+  const missing = data.some(({ id, attributes }) => !attributes && !byId.has(id ?? ''));
+  if (missing) for (const key of await tagKeysOf(subject.organization)) byId.set(idOf(key), key);
+  return data.map(({ id = '', attributes }, i) => {
+    const name = attributes?.name ?? byId.get(id);
+    if (name !== undefined) return name;
+    const what = id ? `there is no tag ${id.slice(0, 100)} in ${subject.organization}` : 'needs attributes with a name';
+    throw unprocessable(`/data/${i}`, `${i}: ${what}`);
+  });
+};
+
+const addTags = async (context: Context<Workspace>): Promise<Answer> => {
+  const added = (await namesIn(context)).map((key) => ({ key, value: '' }));
+  // A tag that is there keeps its value.
+  await write(context, [...added, ...context.subject.tags]);
+  return noContent();
+};
+
+const removeTags = async (context: Context<Workspace>): Promise<Answer> => {
+  const { request, subject } = context;
+  const { data } = check(v.object({ data: tagList }), request.json() ?? {});
+  const ids = new Map(subject.tags.map(({ key }) => [tagDocument(subject.organization, key).id, key]));
+  // What it does not have is taken away already.
+  const names = new Set(data.map(({ id = '', attributes }) => attributes?.name ?? ids.get(id)));
+  await write(
+    context,
+    subject.tags.filter(({ key }) => !names.has(key)),
+  );
+  return noContent();
+};
+
+const base = '/workspaces/{workspace}';
+
+export const workspaceTagRoutes: Route[] = [
+  route('GET', `${base}/tag-bindings`, 'workspace:read', workspace, listBindings),
+  route('PATCH', `${base}/tag-bindings`, 'workspace:tag', workspace, addAndList),
+  route('GET', `${base}/relationships/tag-bindings`, 'workspace:read', workspace, listBindings),
+  route('POST', `${base}/relationships/tag-bindings`, 'workspace:tag', workspace, addBindings),
+  route('PATCH', `${base}/relationships/tag-bindings`, 'workspace:tag', workspace, replaceBindings),
+  route('GET', `${base}/effective-tag-bindings`, 'workspace:read', workspace, effective),
+  route('GET', `${base}/relationships/tags`, 'workspace:read', workspace, listTags),
+  route('POST', `${base}/relationships/tags`, 'workspace:tag', workspace, addTags),
+  route('DELETE', `${base}/relationships/tags`, 'workspace:tag', workspace, removeTags),
+];

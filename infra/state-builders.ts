@@ -1,0 +1,225 @@
+import type { LifecycleFunction } from './lifecycle.ts';
+
+/** How the states of the run machine are built. Amazon States Language, JSONPath. */
+
+export const days = 24 * 3600;
+
+export type Arns = Record<LifecycleFunction, string>;
+type Errored = 'PlanErrored' | 'ApplyErrored';
+
+/** Trying again cannot mend these: never retried. */
+const never = (errors: readonly string[]) => ({ ErrorEquals: [...errors], MaxAttempts: 0 });
+
+const again = {
+  ErrorEquals: ['States.ALL'],
+  IntervalSeconds: 1,
+  BackoffRate: 2,
+  MaxDelaySeconds: 30,
+  MaxAttempts: 6,
+  JitterStrategy: 'FULL',
+};
+
+/**
+ * The account's Lambda concurrency is used up, which is 10 in a new one: a stage's forty tasks wait for each other, and no
+ * run fails of it.
+ */
+const throttled = {
+  ErrorEquals: ['Lambda.TooManyRequestsException'],
+  IntervalSeconds: 1,
+  BackoffRate: 1.5,
+  MaxDelaySeconds: 30,
+  MaxAttempts: 60,
+  JitterStrategy: 'FULL',
+};
+
+interface Catcher {
+  ErrorEquals: string[];
+  ResultPath: string | null;
+  Next: string;
+}
+
+/** Something has to be done first: the state it leads to leads back here. */
+export const detour = (to: string): Catcher => ({ ErrorEquals: [to], ResultPath: null, Next: to });
+
+/** Nobody said anything in time. */
+export const inTime = (next: string): Catcher => ({
+  ErrorEquals: ['States.Timeout'],
+  ResultPath: '$.error',
+  Next: next,
+});
+
+// What is caught says States.Timeout for both; where it is put tells a missed heartbeat from a time limit.
+export const missedHeartbeat = (next: Errored): Catcher => ({
+  ErrorEquals: ['States.HeartbeatTimeout'],
+  ResultPath: '$.missedHeartbeat',
+  Next: next,
+});
+
+export const outcomes = (errored: Errored, more: Catcher[] = []): Catcher[] => [
+  { ErrorEquals: ['Canceled'], ResultPath: '$.error', Next: 'Canceled' },
+  { ErrorEquals: ['Discarded'], ResultPath: '$.error', Next: 'Discarded' },
+  ...more,
+  { ErrorEquals: ['States.ALL'], ResultPath: '$.error', Next: errored },
+];
+
+/** Who waits, and which of the attempts to do so it is (functions/orchestration/attempts.ts). */
+const attempt = {
+  'token.$': '$$.Task.Token',
+  'entered.$': '$$.State.EnteredTime',
+  'attempt.$': '$$.State.RetryCount',
+};
+
+interface Common {
+  comment: string;
+  next: string;
+  errored: Errored;
+  catch?: Catcher[];
+}
+
+export const builders = (arn: Arns, meant: readonly string[]) => {
+  const unretried = [...meant, 'RunNotInStateError', 'States.Timeout', 'States.HeartbeatTimeout'];
+
+  /** Hands its task token to a function that keeps it with the run, and waits. */
+  const waiting = (
+    name: LifecycleFunction,
+    { comment, next, errored, timeout, result, catch: more }: Common & { timeout: object; result?: string },
+  ) => ({
+    Type: 'Task',
+    Comment: comment,
+    Resource: 'arn:aws:states:::lambda:invoke.waitForTaskToken',
+    Parameters: {
+      FunctionName: arn[name],
+      Payload: { 'runId.$': '$.runId', ...attempt },
+    },
+    ...timeout,
+    ResultPath: result ?? null,
+    Retry: [
+      never(unretried),
+      // No Fargate capacity: the run stays queued until there is some.
+      {
+        ErrorEquals: ['CapacityUnavailableError'],
+        IntervalSeconds: 5,
+        BackoffRate: 1.5,
+        MaxDelaySeconds: 120,
+        MaxAttempts: 60,
+      },
+      throttled,
+      again,
+    ],
+    Catch: outcomes(errored, more),
+    Next: next,
+  });
+
+  /** A function that does the work itself, and says where the run goes next. */
+  const checking = (
+    name: LifecycleFunction,
+    {
+      comment,
+      next,
+      errored,
+      catch: more,
+      payload = {},
+      result = '$.plan',
+    }: Common & { payload?: object; result?: string | null },
+  ) => ({
+    Type: 'Task',
+    Comment: comment,
+    Resource: 'arn:aws:states:::lambda:invoke',
+    Parameters: { FunctionName: arn[name], Payload: { 'runId.$': '$.runId', ...payload } },
+    ResultSelector: { 'next.$': '$.Payload.next' },
+    ResultPath: result,
+    Retry: [never(unretried), throttled, again],
+    Catch: outcomes(errored, more),
+    Next: next,
+  });
+
+  /** All tasks of a stage at once, each in a state of that name: it waits for its verdict. */
+  const tasks = (
+    stage: string,
+    name: string,
+    { comment, next, catch: catchers }: Omit<Common, 'errored'> & { catch: Catcher[] },
+  ) => ({
+    Type: 'Map',
+    Comment: comment,
+    ItemsPath: `$.taskResults.${stage}`,
+    ItemSelector: { 'runId.$': '$.runId', 'taskResultId.$': '$$.Map.Item.Value' },
+    ItemProcessor: {
+      ProcessorConfig: { Mode: 'INLINE' },
+      StartAt: name,
+      States: {
+        [name]: {
+          Type: 'Task',
+          Comment: 'Calls the run task and waits for its verdict; each word of progress is a beat',
+          Resource: 'arn:aws:states:::lambda:invoke.waitForTaskToken',
+          Parameters: {
+            FunctionName: arn.RunTask,
+            Payload: {
+              'runId.$': '$.runId',
+              'taskResultId.$': '$.taskResultId',
+              ...attempt,
+            },
+          },
+          TimeoutSeconds: 3600,
+          HeartbeatSeconds: 600,
+          ResultPath: null,
+          Retry: [never(unretried), throttled, again],
+          Catch: [
+            { ErrorEquals: ['Canceled'], Next: `${name}Canceled` },
+            { ErrorEquals: ['States.ALL'], ResultPath: '$.error', Next: `${name}Unanswered` },
+          ],
+          End: true,
+        },
+        [`${name}Unanswered`]: {
+          Type: 'Task',
+          Comment: 'The task could not be called, or did not answer in time: its result is errored',
+          Resource: 'arn:aws:states:::lambda:invoke',
+          Parameters: {
+            FunctionName: arn.TaskUnanswered,
+            Payload: { 'runId.$': '$.runId', 'taskResultId.$': '$.taskResultId', 'error.$': '$.error' },
+          },
+          ResultPath: null,
+          Retry: [throttled, again],
+          End: true,
+        },
+        [`${name}Canceled`]: {
+          Type: 'Fail',
+          Comment: 'The run was canceled',
+          Error: 'Canceled',
+          Cause: 'the run was canceled',
+        },
+      },
+    },
+    ResultPath: null,
+    Catch: catchers,
+    Next: next,
+  });
+
+  /** The one finisher. */
+  const ending = (comment: string, more: Catcher[] = []) => ({
+    Type: 'Task',
+    Comment: comment,
+    Resource: 'arn:aws:states:::lambda:invoke',
+    Parameters: {
+      FunctionName: arn.Complete,
+      Payload: { 'ending.$': '$$.State.Name', 'run.$': '$' },
+    },
+    ResultPath: null,
+    Retry: [
+      ...(more.length ? [never(more.flatMap(({ ErrorEquals }) => ErrorEquals))] : []),
+      // The queue moves only when the process is known to be gone; a container gets up to 120 s to stop.
+      {
+        ErrorEquals: ['RunnerStillStoppingError'],
+        IntervalSeconds: 1,
+        BackoffRate: 1.3,
+        MaxDelaySeconds: 10,
+        MaxAttempts: 60,
+      },
+      throttled,
+      { ...again, MaxDelaySeconds: 60, MaxAttempts: 12 },
+    ],
+    ...(more.length ? { Catch: more } : {}),
+    End: true,
+  });
+
+  return { waiting, checking, tasks, ending };
+};

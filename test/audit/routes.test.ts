@@ -1,0 +1,293 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { deedOf, isAudited } from '../../functions/audit/trail.ts';
+import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { stateFile } from '../support/state.ts';
+
+let api: Api;
+let table: typeof import('../../functions/store/table.ts');
+let trail: typeof import('../../functions/audit/records.ts');
+let stranger: string;
+let reader: string;
+beforeAll(async () => {
+  api = await startApi();
+  table = await import('../../functions/store/table.ts');
+  trail = await import('../../functions/audit/records.ts');
+  const { createUser } = await import('../../functions/people/accounts/users.ts');
+  const { createToken } = await import('../../functions/people/accounts/tokens.ts');
+  const { addMember } = await import('../../functions/people/accounts/memberships.ts');
+  const user = async (username: string, organization?: string) => {
+    const { id } = await createUser({ username, email: `${username}@some.test` });
+    if (organization) await addMember(organization, id, 'member');
+    return (await createToken(id, '')).secret;
+  };
+  stranger = await user('stranger');
+  reader = await user('reader', 'acme');
+});
+afterAll(() => api.close());
+
+interface Event {
+  id: string;
+  timestamp: string;
+  auth: Record<string, unknown>;
+  resource: { id: string; type: string; action: string; meta: Record<string, unknown> };
+}
+
+const path = 'organization/audit-trail';
+/** Days without events are reads for nothing. */
+const started = new Date(Date.now() - 1000).toISOString();
+const read = async (): Promise<Event[]> => (await api.get(`${path}?since=${started}`)).body.data;
+/** What was recorded while something happened, each as type, action and outcome. */
+const during = async (work: () => Promise<unknown>): Promise<{ events: Event[]; said: string[] }> => {
+  const before = new Set((await read()).map(({ id }) => id));
+  await work();
+  const events = (await read()).filter(({ id }) => !before.has(id));
+  return { events, said: events.map(({ resource: { type, action, meta } }) => `${type} ${action} ${meta.outcome}`) };
+};
+
+describe('a change', () => {
+  it('is in the trail with who made it, from where, to what, in the documented form', async () => {
+    const { events } = await during(() =>
+      api.call('POST', 'organizations/acme/workspaces', {
+        body: { data: { attributes: { name: uniqueName('ws') } } },
+        headers: { 'user-agent': 'go-tfe' },
+      }),
+    );
+    const [workspace] = (await api.get('organizations/acme/workspaces')).body.data.slice(-1);
+    expect(events).toEqual([
+      {
+        id: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+        version: '0',
+        type: 'Resource',
+        timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+        auth: {
+          accessor_id: api.userId,
+          description: 'owner',
+          type: 'Client',
+          impersonator_id: null,
+          organization_id: expect.stringMatching(/^org-/),
+        },
+        request: { id: 'request' },
+        resource: {
+          id: workspace.id,
+          type: 'workspace',
+          action: 'create',
+          meta: {
+            outcome: 'allowed',
+            token_kind: 'user',
+            token_id: expect.stringMatching(/^at-/),
+            address: '192.0.2.1',
+            user_agent: 'go-tfe',
+          },
+        },
+      },
+    ]);
+  });
+
+  it('of each kind is named by what was done to it', async () => {
+    const { id } = await api.workspace();
+    const { events, said } = await during(async () => {
+      await api.patch(`workspaces/${id}`, { description: 'x' });
+      const made = (await api.post(`workspaces/${id}/vars`, { key: 'k', value: 'v', category: 'env' })).body.data;
+      await api.patch(`workspaces/${id}/vars/${made.id}`, { value: 'w' });
+      await api.call('POST', `workspaces/${id}/actions/lock`);
+      const relationships = { workspace: { data: { type: 'workspaces', id } } };
+      await api.configuration(id);
+      const run = (await api.post('runs', { 'plan-only': true }, relationships)).body.data;
+      await api.post(`runs/${run.id}/actions/cancel`);
+      await api.post(`users/${api.userId}/authentication-tokens`, { description: 'x' });
+    });
+    expect(said).toEqual([
+      'workspace update allowed',
+      'var create allowed',
+      'var update allowed',
+      'workspace lock allowed',
+      'configuration_version create allowed',
+      'run create allowed',
+      'run cancel allowed',
+      'authentication_token create allowed',
+    ]);
+    const ids = events.map(({ resource }) => resource.id);
+    expect(ids.map((one) => one.replace(/-.*/, ''))).toEqual(['ws', 'var', 'var', 'ws', 'cv', 'run', 'run', 'at']);
+    expect([ids[1], ids[5]]).toEqual([ids[2], ids[6]]);
+  });
+
+  it('costs one write more, and none when nothing changes', async () => {
+    const { id } = await api.workspace();
+    const calls = async (work: () => Promise<unknown>) => {
+      const before = api.aws.calls;
+      await work();
+      return api.aws.calls - before;
+    };
+    const lock = () => api.call('POST', `workspaces/${id}/actions/lock`);
+    // Token, workspace, membership, event and lock.
+    expect(await calls(lock)).toBe(5);
+    const { said } = await during(async () => {
+      expect((await api.post('organizations/acme/workspaces', { name: 'not a name' })).status).toBe(422);
+    });
+    expect(said).toEqual([]);
+  });
+
+  it('that comes to nothing after all says so', async () => {
+    const { id } = await api.workspace();
+    await api.call('POST', `workspaces/${id}/actions/lock`);
+    const { events, said } = await during(async () => {
+      expect((await api.call('POST', `workspaces/${id}/actions/lock`)).status).toBe(409);
+    });
+    expect(said).toEqual(['workspace lock failed']);
+    expect(events[0]?.resource.meta.status).toBe(409);
+  });
+
+  it('is not answered as made when it cannot be recorded', async () => {
+    const { id } = await api.workspace();
+    vi.spyOn(console, 'error').mockImplementation(() => {});
+    // Reads of token, workspace and membership come first; then event and change, in whichever order they arrive.
+    for (const call of [4, 5]) {
+      const { said } = await during(async () => {
+        api.aws.failCall(call, 'before');
+        expect((await api.patch(`workspaces/${id}`, { description: 'x' })).status).toBe(500);
+      });
+      expect(['', 'workspace update failed']).toContain(said.join());
+    }
+    vi.restoreAllMocks();
+  });
+});
+
+describe('what is refused', () => {
+  it('is in the trail where it may be seen, and else where it would change something', async () => {
+    const { id } = await api.workspace();
+    const { events, said } = await during(async () => {
+      expect((await api.call('DELETE', 'organizations/acme', { token: reader })).status).toBe(403);
+      expect((await api.call('DELETE', `workspaces/${id}`, { token: stranger })).status).toBe(404);
+      expect((await api.get(`workspaces/${id}`, { token: stranger })).status).toBe(404);
+    });
+    expect(said).toEqual(['organization destroy refused', 'workspace destroy refused']);
+    expect(events.map(({ auth }) => auth.description)).toEqual(['reader', 'stranger']);
+  });
+
+  it('takes as many calls whether it is there or not', async () => {
+    const { id } = await api.workspace();
+    const callsFor = async (method: string, workspace: string) => {
+      const before = api.aws.calls;
+      expect((await api.call(method, `workspaces/${workspace}`, { token: stranger })).status).toBe(404);
+      return api.aws.calls - before;
+    };
+    for (const method of ['GET', 'DELETE']) {
+      expect(await callsFor(method, id)).toBe(await callsFor(method, 'ws-unknown000000000'));
+    }
+  });
+});
+
+it('has reads of what is secret, and never a secret', async () => {
+  const { id } = await api.workspace();
+  const canary = `canary-${uniqueName('x')}`;
+  const { said } = await during(async () => {
+    await api.call('POST', `workspaces/${id}/actions/lock`);
+    const { text, ...given } = stateFile({ outputs: { a: { value: canary, type: 'string', sensitive: true } } });
+    const state = Buffer.from(text).toString('base64');
+    const version = (await api.post(`workspaces/${id}/state-versions`, { ...given, state })).body.data;
+    await api.get(`state-versions/${version.id}?page[number]=${canary}`);
+    await api.get(`state-versions/${version.id}/download?page[number]=${canary}`);
+    await api.get(`state-version-outputs/${version.relationships.outputs.data[0].id}`);
+    await api.post(`workspaces/${id}/vars`, { key: canary, value: canary, category: 'env', sensitive: true });
+  });
+  expect(said).toEqual([
+    'workspace lock allowed',
+    'state_version create allowed',
+    'state_version download allowed',
+    'state_version_output show allowed',
+    'var create allowed',
+  ]);
+  expect(JSON.stringify(await read())).not.toContain(canary);
+});
+
+describe('the trail', () => {
+  it('is read in the order of time, a page at a time, from a moment on', async () => {
+    const { id } = await api.workspace();
+    const { events } = await during(async () => {
+      for (let i = 0; i < 5; i++) await api.patch(`workspaces/${id}`, { description: String(i) });
+    });
+    const since = events[1]?.timestamp as string;
+    const page = (number: number) => api.get(`${path}?since=${since}&page[size]=2&page[number]=${number}`);
+    const [first, second] = [await page(1), await page(2)];
+    expect(first.headers['content-type']).toBe('application/json');
+    expect(first.body.data).toEqual(events.slice(2, 4));
+    expect(first.body.pagination).toEqual({
+      current_page: 1,
+      prev_page: null,
+      next_page: 2,
+      total_pages: 2,
+      total_count: 3,
+    });
+    expect(second.body.data).toEqual(events.slice(4));
+    expect(second.body.pagination).toMatchObject({ prev_page: 1, next_page: null });
+  });
+
+  it('is read the newest first by who asks for that, with what came to nothing', async () => {
+    const { id } = await api.workspace();
+    const { events } = await during(async () => {
+      for (let i = 0; i < 3; i++) {
+        await api.patch(`workspaces/${id}`, { description: String(i) });
+        await api.call('POST', `workspaces/${id}/actions/lock`);
+      }
+    });
+    expect(events.map(({ resource }) => resource.meta.outcome)).toContain('failed');
+    const since = new Date(Date.parse(events[0]?.timestamp ?? '') - 1).toISOString();
+    const backward = (number: number, size: number) =>
+      api.get(`${path}?since=${since}&sort=-timestamp&page[size]=${size}&page[number]=${number}`);
+    expect((await backward(1, 100)).body.data).toEqual(events.toReversed());
+    expect((await backward(2, 4)).body.data).toEqual(events.toReversed().slice(4, 8));
+    expect((await backward(1, 4)).body.pagination).toMatchObject({ prev_page: null, next_page: 2 });
+  });
+
+  it('is for owners alone', async () => {
+    for (const token of [reader, stranger]) expect((await api.get(path, { token })).status).toBe(403);
+    const elsewhere = await api.get(`${path}?filter[organization][name]=elsewhere`);
+    expect(elsewhere.status).toBe(403);
+  });
+
+  it.each(['since=yesterday', 'since=2030-13-45T00:00:00Z', 'sort=newest', 'page[number]=0', 'page[number]=21'])(
+    'cannot be asked for with %s',
+    async (query) => {
+      expect((await api.get(`${path}?${query}`)).status).toBe(400);
+    },
+  );
+
+  it('forgets by the setting, and keeps what is there as it is', async () => {
+    const event = (at: string, action: string) => ({
+      id: 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa',
+      at,
+      organization: 'kept',
+      actor: api.userId,
+      by: 'user' as const,
+      resource: { type: 'run', id: 'run-x' },
+      action,
+      allowed: true,
+    });
+    const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+    const [old, recent] = [daysAgo(91), daysAgo(30)];
+    for (const at of [old, recent]) await trail.keepEvent(event(at, 'apply'));
+    await trail.keepEvent(event(recent, 'discard'));
+    const found = [];
+    for await (const { at, action } of trail.eventsSince('kept', daysAgo(400))) found.push([at, action]);
+    expect(found).toEqual([[recent, 'apply']]);
+    const { keys } = await import('../../functions/store/keys.ts');
+    const item = await table.get<{ expiresAt: number }>(keys.auditEvent(event(recent, '')));
+    expect(item?.expiresAt).toBe(Math.floor(Date.parse(recent) / 1000) + 90 * 86_400);
+  });
+});
+
+it.each([
+  ['POST', '/runs', 'run create'],
+  ['POST', '/runs/{run}/actions/force-cancel', 'run force_cancel'],
+  ['DELETE', '/workspaces/{workspace}/vars/{var}', 'var destroy'],
+  ['POST', '/workspaces/{workspace}/relationships/remote-state-consumers', 'workspace create_remote_state_consumers'],
+  ['PUT', '/policies/{policy}/upload', 'policy upload'],
+  ['POST', '/workspaces/{workspace}/tasks', 'workspace_task create'],
+  ['POST', '/policy-sets/{set}/versions', 'version create'],
+  ['PATCH', '/account/update', 'account update'],
+  ['GET', '/configuration-versions/{version}/download', 'configuration_version download'],
+])('%s %s is called %s', (method, path, called) => {
+  const { type, action } = deedOf(method, path);
+  expect(`${type} ${action}`).toBe(called);
+  expect(isAudited(method, path)).toBe(true);
+});

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { createGzip, gzipSync } from 'node:zlib';
+import * as tar from 'tar-stream';
+import { describe, expect, it } from 'vitest';
+import { packFiles } from '../../functions/cli/archive.ts';
+import { bounds, findReadme } from '../../functions/configurations/readme.ts';
+
+const readIn = async (archive: Uint8Array, directory: string | null = null) =>
+  (await findReadme(Buffer.from(archive).subarray(0, bounds.packedBytes), directory ?? ''))?.toString();
+const read = async (files: Record<string, string>, directory: string | null = null) =>
+  readIn(await packFiles(files), directory);
+
+const deep = `${'a-very-long-name/'.repeat(12)}live`;
+
+it.each([
+  ['of the root', { 'main.tf': 'x', 'README.md': '# Héllo' }, null, '# Héllo'],
+  ['however it is spelled', { './Readme.MD': 'hi' }, null, 'hi'],
+  ['of the working directory first', { 'README.md': 'root', 'live/eu/README.md': 'eu' }, 'live/eu', 'eu'],
+  ['of the root, where the working directory has none', { 'live/main.tf': 'x', 'README.md': 'root' }, 'live', 'root'],
+  ['with a long name', { [`${deep}/README.md`]: 'deep', 'README.md': 'root' }, deep, 'deep'],
+  ['that is empty', { 'README.md': '' }, null, ''],
+  ['of another directory is none', { 'modules/README.md': 'x' }, null, undefined],
+  ['is none where there is none', { 'README.md.tf': 'x', 'README.txt': 'x' }, null, undefined],
+])('finds the one %s', async (_, files, directory, expected) => {
+  expect(await read(files as unknown as Record<string, string>, directory)).toBe(expected);
+});
+
+it('leaves out what is too long, and what lies too far behind', async () => {
+  expect(await read({ 'README.md': 'x'.repeat(300_000) })).toHaveLength(256 * 1024);
+  const large = randomBytes(6 * 1024 * 1024).toString('base64');
+  expect(await read({ 'README.md': 'first', 'assets.txt': large })).toBe('first');
+  expect(await read({ 'assets.txt': large + large, 'z/README.md': 'x' }, 'z')).toBeUndefined();
+});
+
+it.each([
+  ['gzip of something else', gzipSync('not a tar, but longer than one block'.repeat(50))],
+  ['half an archive', gzipSync(randomBytes(5000)).subarray(0, 2000)],
+  ['what only begins as gzip', Buffer.from([0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6])],
+])('finds none in %s', async (_, archive) => {
+  expect(await readIn(archive)).toBeUndefined();
+});
+
+describe('stops', () => {
+  const { pack } = tar;
+  /** A gzip tar of entries, the content of each being so many zeros. */
+  const bomb = async (entries: { name: string; size: number }[]): Promise<Buffer> => {
+    const packing = pack();
+    const zipped = packing.pipe(createGzip());
+    const whole = buffer(zipped);
+    for (const { name, size } of entries) {
+      await new Promise<void>((resolve, reject) => {
+        const entry = packing.entry({ name, size }, (error) => (error ? reject(error) : resolve()));
+        for (let left = size; left > 0; left -= zeros.length)
+          entry.write(zeros.subarray(0, Math.min(left, zeros.length)));
+        entry.end(undefined);
+      });
+    }
+    packing.finalize();
+    return whole;
+  };
+  const zeros = Buffer.alloc(1024 * 1024);
+  const large = 200 * zeros.length;
+
+  it.each([
+    [
+      'in an entry of 200 MiB',
+      [
+        { name: 'a.bin', size: large },
+        { name: 'readme.md', size: 1 },
+      ],
+    ],
+    ['in a README of 200 MiB', [{ name: 'readme.md', size: large }]],
+    ['at the 5000th entry', Array.from({ length: 20_000 }, (_, i) => ({ name: `a${i}`, size: 0 }))],
+  ])('%s', async (_, entries) => {
+    const archive = await bomb(entries);
+    const before = process.memoryUsage().rss;
+    const begin = process.cpuUsage();
+    expect(await readIn(archive)).toBeUndefined();
+    const { user, system } = process.cpuUsage(begin);
+    expect((user + system) / 1000).toBeLessThan(2 * bounds.milliseconds);
+    expect(process.memoryUsage().rss - before).toBeLessThan(250 * 1024 * 1024);
+  });
+});

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import * as store from '../../functions/configurations/records.ts';
+import { putObject } from '../../functions/store/bucket.ts';
+import { keys, objects } from '../../functions/store/keys.ts';
+import * as table from '../../functions/store/table.ts';
+import type { Workspace } from '../../functions/workspaces/records.ts';
+import { gzipHead, uniqueName } from '../support/api.ts';
+import { type Aws, startAws } from '../support/aws.ts';
+import { type Storage, startStorage } from '../support/storage.ts';
+
+let aws: Aws;
+let storage: Storage;
+beforeAll(async () => {
+  aws = await startAws();
+  storage = await startStorage();
+});
+afterAll(async () => {
+  await aws.close();
+  await storage.close();
+});
+
+const create = (workspaceId: string, change: Partial<store.NewConfigurationVersion> = {}) =>
+  store.createConfigurationVersion({
+    organization: 'acme',
+    workspaceId,
+    autoQueueRuns: false,
+    speculative: false,
+    provisional: false,
+    source: 'tfe-api',
+    createdBy: 'user-1',
+    ...change,
+  });
+const upload = (id: string, content: Uint8Array<ArrayBuffer> | string = gzipHead) =>
+  putObject(objects.upload(`${id}.tar.gz`), content);
+
+it('is pending until something is uploaded, and uploaded from then on', async () => {
+  const version = await create(uniqueName('ws'));
+  expect((await store.checkUpload(version)).status).toBe('pending');
+  await upload(version.id);
+  const uploaded = await store.checkUpload(version);
+  expect(uploaded).toMatchObject({ status: 'uploaded', size: gzipHead.length });
+  expect(uploaded.statusTimestamps['uploaded-at']).toMatch(/Z$/);
+  storage.calls.length = 0;
+  expect(await store.checkUpload(uploaded)).toEqual(uploaded);
+  expect(storage.calls).toEqual([]);
+});
+
+it.each([
+  ['is empty', '', /empty/],
+  ['is not gzip', 'resource "null" {}', /not a gzip file/],
+  ['is one byte', '\x1f', /not a gzip file/],
+])('is errored, with the reason, when the upload %s', async (_, content, reason) => {
+  const version = await create(uniqueName('ws'));
+  await upload(version.id, content);
+  const errored = await store.checkUpload(version);
+  expect(errored.status).toBe('errored');
+  expect(errored.errorMessage).toMatch(reason);
+});
+
+it('keeps the first verdict when it is asked twice at once', async () => {
+  const version = await create(uniqueName('ws'));
+  await upload(version.id);
+  const both = await Promise.all([store.checkUpload(version), store.checkUpload(version)]);
+  expect(both[0]).toEqual(both[1]);
+});
+
+it('finds the newest that may be applied', async () => {
+  const workspaceId = uniqueName('ws');
+  expect(await store.latestConfigurationVersion(workspaceId)).toBeUndefined();
+  const wanted = await create(workspaceId);
+  await upload(wanted.id);
+  for (const change of [{ speculative: true }, { provisional: true }]) {
+    await upload((await create(workspaceId, change)).id);
+  }
+  await create(workspaceId);
+  expect((await store.latestConfigurationVersion(workspaceId))?.id).toBe(wanted.id);
+});
+
+it('lists newest first, in pages', async () => {
+  const workspaceId = uniqueName('ws');
+  await table.create({ ...keys.workspace(workspaceId), id: workspaceId });
+  const made: string[] = [];
+  for (let i = 0; i < 3; i++) made.unshift((await create(workspaceId)).id);
+  const workspace = (await table.get(keys.workspace(workspaceId))) as Workspace;
+  const before = aws.itemsRead;
+  const first = await store.listConfigurationVersions(workspace, { page: 1, size: 2 });
+  expect(aws.itemsRead - before).toBe(4);
+  const second = await store.listConfigurationVersions(workspace, { page: 2, size: 2 });
+  expect([...first.items, ...second.items].map(({ id }) => id).sort()).toEqual([...made].sort());
+  expect([first.total, first.items.length, second.items.length]).toEqual([3, 2, 1]);
+});
+
+it('archives what was uploaded, not what is awaited', async () => {
+  const version = await create(uniqueName('ws'));
+  expect(await store.archiveConfigurationVersion(version.id)).toBeUndefined();
+  await upload(version.id);
+  await store.checkUpload(version);
+  expect(await store.archiveConfigurationVersion(version.id)).toMatchObject({ status: 'archived' });
+  expect((await store.getConfigurationVersion(version.id))?.status).toBe('archived');
+});

@@ -1,0 +1,148 @@
+import type { EventBridgeEvent } from 'aws-lambda';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { handler as uploaded } from '../../functions/orchestration/configuration-uploaded.ts';
+import { putObject } from '../../functions/store/bucket.ts';
+import { type Api, gzipHead, startApi } from '../support/api.ts';
+
+let api: Api;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.close());
+
+const fromCli = { headers: { 'x-terraform-integration': 'cloud', 'terraform-version': '1.11.4' } };
+const create = async (workspaceId: string, attributes: object = {}, sent = {}) => {
+  const answer = await api.post(`workspaces/${workspaceId}/configuration-versions`, attributes, {}, sent);
+  expect(answer.status).toBe(201);
+  return answer.body.data;
+};
+const runsOf = async (workspaceId: string) => (await api.get(`workspaces/${workspaceId}/runs`)).body.data;
+const event = (key: string) =>
+  ({ detail: { object: { key } } }) as unknown as EventBridgeEvent<'Object Created', { object: { key: string } }>;
+
+describe('a configuration version', () => {
+  it('takes its upload without credentials, and turns uploaded as soon as it is asked for', async () => {
+    const workspace = await api.workspace();
+    const made = await create(workspace.id, { 'auto-queue-runs': false, speculative: true }, fromCli);
+    expect(made).toMatchObject({
+      type: 'configuration-versions',
+      attributes: {
+        status: 'pending',
+        'auto-queue-runs': false,
+        speculative: true,
+        provisional: false,
+        source: 'terraform+cloud',
+      },
+    });
+    const url = made.attributes['upload-url'];
+    const pending = (await api.get(`configuration-versions/${made.id}`)).body.data.attributes;
+    expect(pending).toMatchObject({ status: 'pending', 'upload-url': null });
+    const put = await fetch(url, {
+      method: 'PUT',
+      body: gzipHead,
+      headers: { 'content-type': 'application/octet-stream', accept: 'application/json, */*', 'user-agent': 'go-tfe' },
+    });
+    expect(put.status).toBe(200);
+    const read = (await api.get(`configuration-versions/${made.id}`)).body.data;
+    expect(read.attributes).toMatchObject({ status: 'uploaded', 'upload-url': null });
+    expect(read.attributes['status-timestamps']['uploaded-at']).toMatch(/Z$/);
+  });
+
+  it.each([
+    ['empty', ''],
+    ['not gzip', 'terraform {}'],
+  ])('is errored with a reason when the upload is %s', async (what, content) => {
+    const workspace = await api.workspace();
+    const made = await create(workspace.id);
+    await putObject(`uploads/${made.id}.tar.gz`, content);
+    const { attributes } = (await api.get(`configuration-versions/${made.id}`)).body.data;
+    expect(attributes.status).toBe('errored');
+    expect(attributes['error-message']).toContain(what === 'empty' ? 'is empty' : 'not a gzip file');
+    expect(await runsOf(workspace.id)).toEqual([]);
+  });
+
+  it('is downloaded over a redirect, once it is there', async () => {
+    const workspace = await api.workspace();
+    const made = await create(workspace.id, { 'auto-queue-runs': false });
+    const download = `configuration-versions/${made.id}/download`;
+    expect((await api.get(download)).status).toBe(404);
+    await putObject(`uploads/${made.id}.tar.gz`, gzipHead);
+    await api.get(`configuration-versions/${made.id}`);
+    const answer = await api.get(download);
+    expect(answer.status).toBe(302);
+    const content = await (await fetch(answer.headers.location as string)).arrayBuffer();
+    expect(Buffer.from(content).equals(gzipHead)).toBe(true);
+  });
+
+  it('is found by a run that has it', async () => {
+    const workspace = await api.workspace();
+    const made = await api.configuration(workspace.id);
+    const run = await api.post('runs', {}, { workspace: { data: { type: 'workspaces', id: workspace.id } } });
+    const path = `runs/${run.body.data.id}/configuration-version`;
+    expect((await api.get(path)).body.data.id).toBe(made.id);
+    const download = await api.get(`${path}/download`);
+    expect([download.status, download.headers.location]).toEqual([302, expect.stringContaining(made.id)]);
+  });
+
+  it('can be archived, not while it is awaited', async () => {
+    const { id } = await api.workspace();
+    const pending = await create(id);
+    expect((await api.call('POST', `configuration-versions/${pending.id}/actions/archive`)).status).toBe(409);
+    const version = await api.configuration(id);
+    await api.configuration(id);
+    expect((await api.call('POST', `configuration-versions/${version.id}/actions/archive`)).status).toBe(202);
+    const { body } = await api.get(`workspaces/${id}/configuration-versions?page[size]=1`);
+    expect(body.meta.pagination['total-count']).toBe(3);
+  });
+});
+
+describe('an upload', () => {
+  it('starts the run it was made for, once, whoever hears of it and how often', async () => {
+    const workspace = await api.workspace();
+    const { id } = await create(workspace.id);
+    const key = `uploads/${id}.tar.gz`;
+    await putObject(key, gzipHead);
+    await Promise.all([
+      uploaded(event(key)),
+      api.get(`configuration-versions/${id}`),
+      uploaded(event(key)),
+      api.get(`configuration-versions/${id}`),
+    ]);
+    await uploaded(event(key));
+    const runs = await runsOf(workspace.id);
+    expect(runs).toHaveLength(1);
+    expect(runs[0]).toMatchObject({
+      attributes: { source: 'tfe-configuration-version', 'plan-only': false },
+      relationships: { 'configuration-version': { data: { id } }, 'created-by': { data: { id: api.userId } } },
+    });
+    const started = api.aws.sent.filter(
+      ({ action, input }) => action === 'StartExecution' && input.name === runs[0].id,
+    );
+    expect(started.length).toBeGreaterThan(0);
+  });
+
+  it('starts a plan-only run when it is speculative, and none when that was not asked for', async () => {
+    const workspace = await api.workspace();
+    await api.configuration(workspace.id, { 'auto-queue-runs': false });
+    expect(await runsOf(workspace.id)).toEqual([]);
+    await api.configuration(workspace.id, { speculative: true });
+    const all = await api.get(`workspaces/${workspace.id}/runs?filter[operation]=plan_only`);
+    expect(all.body.data).toMatchObject([{ attributes: { 'plan-only': true, 'auto-apply': false } }]);
+  });
+
+  it('starts its run by the event, when whoever saw it first was cut off', async () => {
+    const workspace = await api.workspace();
+    const { id } = await create(workspace.id);
+    await putObject(`uploads/${id}.tar.gz`, gzipHead);
+    const { checkUpload, getConfigurationVersion } = await import('../../functions/configurations/records.ts');
+    await checkUpload((await getConfigurationVersion(id)) as never);
+    expect(await runsOf(workspace.id)).toEqual([]);
+    await uploaded(event(`uploads/${id}.tar.gz`));
+    expect(await runsOf(workspace.id)).toHaveLength(1);
+  });
+
+  it('of something else is none of its business', async () => {
+    await uploaded(event('states/ws-1/sv-1.tfstate'));
+    await uploaded(event('uploads/cv-unknown.tar.gz'));
+  });
+});

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newCostEstimate } from '../../functions/run/cost-estimate.ts';
+import type { Run } from '../../functions/run/run.ts';
+import { type Aws, startAws } from '../support/aws.ts';
+import { newRun } from '../support/run.ts';
+import { type Storage, startStorage } from '../support/storage.ts';
+import { type Change, planOf } from './support.ts';
+
+let aws: Aws;
+let storage: Storage;
+let estimateCosts: typeof import('../../functions/costs/records.ts')['estimateCosts'];
+let runs: typeof import('../../functions/runs/records.ts');
+let table: typeof import('../../functions/store/table.ts');
+let bucket: typeof import('../../functions/store/bucket.ts');
+let details: typeof import('../../functions/costs/details-records.ts');
+beforeAll(async () => {
+  aws = await startAws();
+  storage = await startStorage();
+  ({ estimateCosts } = await import('../../functions/costs/records.ts'));
+  runs = await import('../../functions/runs/records.ts');
+  table = await import('../../functions/store/table.ts');
+  bucket = await import('../../functions/store/bucket.ts');
+  details = await import('../../functions/costs/details-records.ts');
+});
+afterAll(async () => {
+  await aws.close();
+  await storage.close();
+});
+
+let made = 0;
+/** A run whose plan is finished. */
+const planned = async (plan: Change[] | Buffer | undefined, change: Partial<Run> = {}): Promise<Run> => {
+  const id = `run-${String(++made).padStart(16, '0')}`;
+  const run = newRun({
+    id,
+    status: 'cost_estimating',
+    costEstimate: newCostEstimate({ targetAddrs: change.targetAddrs ?? null }, '2026-01-01T00:00:00.000Z'),
+    plan: {
+      status: 'finished',
+      statusTimestamps: {},
+      report: { outcome: 'finished', artifacts: plan ? ['plan-json'] : [] },
+    },
+    ...change,
+  });
+  await table.put({ pk: `RUN#${id}`, sk: 'RUN', ...run });
+  if (plan)
+    await bucket.putObject(`runs/${id}/plan/plan-json`, Uint8Array.from(Buffer.isBuffer(plan) ? plan : planOf(plan)));
+  return run;
+};
+const gateway: Change = { type: 'aws_nat_gateway', before: {}, after: {} };
+const cluster: Change = { type: 'aws_eks_cluster', after: {} };
+
+describe('estimating the costs of a run', () => {
+  it('keeps totals on the run and resources beside it', async () => {
+    const run = await planned([gateway, cluster, { type: 'aws_redshift_cluster', after: {} }]);
+    const estimate = await estimateCosts(run);
+    expect(estimate).toEqual({
+      status: 'finished',
+      statusTimestamps: { 'pending-at': '2026-01-01T00:00:00.000Z', 'finished-at': expect.stringMatching(/Z$/) },
+      resourcesCount: 3,
+      matchedResourcesCount: 2,
+      unmatchedResourcesCount: 1,
+      priorMonthlyCost: '32.85',
+      proposedMonthlyCost: '105.85',
+      deltaMonthlyCost: '73.0',
+      priceSources: ['price-file'],
+      pricesAsOf: expect.stringMatching(/^\d{4}-\d\d$/),
+    });
+    const kept = (await runs.getRun(run.id)) as Run;
+    expect(kept.costEstimate).toEqual(estimate);
+    const { matched = [], unmatched = [] } = (await details.getCostDetails(kept)) ?? {};
+    expect(matched.map(({ type }) => type)).toEqual(['aws_nat_gateway', 'aws_eks_cluster']);
+    expect(unmatched.map(({ type }) => type)).toEqual(['aws_redshift_cluster']);
+  });
+
+  it('answers the same when it is asked again, or by two at once', async () => {
+    const run = await planned([cluster]);
+    const [one, other] = await Promise.all([estimateCosts(run), estimateCosts(run)]);
+    expect(other).toEqual(one);
+    await bucket.putObject(`runs/${run.id}/plan/plan-json`, Uint8Array.from(planOf([gateway])));
+    expect(await estimateCosts(run)).toEqual(one);
+    expect(await estimateCosts((await runs.getRun(run.id)) as Run)).toEqual(one);
+  });
+
+  it.each<[string, Change[] | Buffer | undefined, RegExp]>([
+    ['left no JSON', undefined, /nothing to estimate/],
+    ['is not JSON', Buffer.from('<html>'), /not a JSON object/],
+    ['is cut off', planOf([cluster]).subarray(0, 100), /cut off/],
+    ['is of another format', Buffer.from('{"format_version":"3.0"}'), /format "3.0"/],
+  ])('errs, and does not throw, when the plan %s', async (_name, plan, message) => {
+    const estimate = await estimateCosts(await planned(plan));
+    expect(estimate).toMatchObject({ status: 'errored', errorMessage: expect.stringMatching(message) });
+    expect(estimate?.statusTimestamps).toHaveProperty('errored-at');
+    expect(estimate).not.toHaveProperty('deltaMonthlyCost');
+  });
+
+  it('errs when the plan has vanished', async () => {
+    const run = await planned([cluster]);
+    run.id = 'run-0000000000vanish';
+    await table.put({ pk: `RUN#${run.id}`, sk: 'RUN', ...run });
+    expect(await estimateCosts(run)).toMatchObject({ status: 'errored', errorMessage: /no longer there/ });
+  });
+
+  it('refuses a plan that is too large without having read it', async () => {
+    const run = await planned(Buffer.alloc(128 * 1024 * 1024 + 1, ' '));
+    expect(await estimateCosts(run)).toMatchObject({
+      status: 'errored',
+      errorMessage: 'The plan has 129 MiB in JSON; estimates are made of plans of up to 128 MiB.',
+    });
+  });
+
+  it('makes none of a run with targets, or of one that has none to make', async () => {
+    const targeted = await planned([cluster], { targetAddrs: ['aws_eks_cluster.this'] });
+    expect((await estimateCosts(targeted))?.status).toBe('skipped_due_to_targeting');
+    expect(await estimateCosts(await planned([cluster], { costEstimate: undefined }))).toBeUndefined();
+  });
+
+  it('changes nothing of a run that has ended meanwhile', async () => {
+    const run = await planned([cluster]);
+    await runs.updateRun(run.id, { set: { status: 'canceled' } });
+    expect((await estimateCosts(run))?.status).toBe('pending');
+  });
+
+  it('throws what the platform does', async () => {
+    const run = await planned([cluster]);
+    storage.busy(1);
+    await expect(estimateCosts(run)).rejects.toThrow('HTTP 503');
+    expect((await estimateCosts(run))?.status).toBe('finished');
+  });
+});

@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Later } from '../../../infra/local/async-invocations.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const start = (failures: number) => {
+  const lines: string[] = [];
+  const later = new Later((line) => lines.push(line));
+  let tries = 0;
+  const work = async () => {
+    if (++tries <= failures) throw new Error('not now');
+  };
+  return { later, work, lines, tries: () => tries };
+};
+
+describe('an asynchronous invocation', () => {
+  it('is tried again until it is done', async () => {
+    const { later, work, lines, tries } = start(2);
+    await later.attempt('Notify', work);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(tries()).toBe(3);
+    expect(lines).toEqual([
+      'Notify failed (Error: not now); again in 1000 ms',
+      'Notify failed (Error: not now); again in 5000 ms',
+    ]);
+  });
+
+  it('is given up after the third time', async () => {
+    const { later, work, lines, tries } = start(9);
+    await later.attempt('Notify', work);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(tries()).toBe(3);
+    expect(lines.at(-1)).toBe('Notify failed (Error: not now); given up');
+  });
+
+  it('ends with the platform', async () => {
+    const { later, work, tries } = start(9);
+    await later.attempt('Notify', work);
+    later.close();
+    await vi.advanceTimersByTimeAsync(60_000);
+    await later.attempt('Notify', work);
+    expect(tries()).toBe(1);
+  });
+});

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { mayNow } from '../../functions/run/actions.ts';
+import type { Notice } from '../../functions/run/notifications.ts';
+import { type Api, startApi } from '../support/api.ts';
+import { LifecycleWorld } from '../support/lifecycle-world.ts';
+import { newRunOptions } from '../support/run.ts';
+import { runHelpers } from '../support/runs.ts';
+import { signatureOf, startTaskServer, status, type TaskServer } from '../support/task-server.ts';
+
+/** Telling people of runs: whom, once, and again while they cannot be reached. */
+
+let api: Api;
+let server: TaskServer;
+let notify: typeof import('../../functions/notifications/handler.ts').handler;
+beforeAll(async () => {
+  api = await startApi();
+  server = await startTaskServer();
+  notify = (await import('../../functions/notifications/handler.ts')).handler;
+  process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
+});
+beforeEach(() => {
+  server.answer = status(200);
+  server.requests.length = 0;
+  api.aws.invoked.length = 0;
+});
+afterAll(async () => {
+  delete process.env.OUTBOUND_ALLOWED_CIDRS;
+  await server.close();
+  await api.close();
+});
+
+const configure = async (workspaceId: string, change: object = {}) => {
+  const values = { name: 'n', 'destination-type': 'generic', url: server.url, triggers: ['run:created'], ...change };
+  const answer = await api.post(`workspaces/${workspaceId}/notification-configurations`, { ...values, enabled: true });
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+  server.requests.length = 0;
+  return answer.body.data.id as string;
+};
+const pathOf = (id: string) => `notification-configurations/${id}`;
+const responsesOf = async (id: string): Promise<{ code: string; body: string }[]> =>
+  (await api.get(pathOf(id))).body.data.attributes['delivery-responses'];
+
+const created: Notice = { trigger: 'run:created', status: 'pending' };
+const runIn = async (workspaceId: string) => (await (await runHelpers(api)).create(workspaceId)).id as string;
+const ready = async () => (await (await runHelpers(api)).ready()).id;
+
+describe('a destination', () => {
+  it('is told what happened, signed, in its own form', async () => {
+    const workspace = await ready();
+    const generic = await configure(workspace, { token: 'secret' });
+    await configure(workspace, { 'destination-type': 'slack', url: `${server.url}slack` });
+    await configure(workspace, { 'destination-type': 'microsoft-teams', url: `${server.url}teams` });
+    const runId = await runIn(workspace);
+    await notify({ id: 'e1', runId, ...created });
+    const by = (path: string) => server.requests.find((request) => request.path === path);
+    expect(server.requests).toHaveLength(3);
+    expect(by('/')?.payload).toMatchObject({
+      notification_configuration_id: generic,
+      run_id: runId,
+      run_created_by: 'owner',
+      organization_name: 'acme',
+      notifications: [
+        { message: 'Run created', trigger: 'run:created', run_status: 'pending', run_updated_by: 'owner' },
+      ],
+    });
+    expect(by('/')?.headers['x-tfe-notification-signature']).toBe(signatureOf(by('/')?.bytes as Buffer, 'secret'));
+    expect(by('/slack')?.payload).toHaveProperty('blocks');
+    expect(by('/teams')?.payload).toHaveProperty('@type', 'MessageCard');
+    expect((await responsesOf(generic))[0]).toMatchObject({ code: '200', successful: 'true' });
+  });
+
+  it('is told once, however often the state was tried and the event came', async () => {
+    const workspace = await ready();
+    await configure(workspace);
+    const runId = await runIn(workspace);
+    for (const id of ['e1', 'e1', 'e2']) await notify({ id, runId, ...created });
+    expect(server.requests).toHaveLength(1);
+    await Promise.all(['e3', 'e4'].map((id) => notify({ id, runId, trigger: 'run:created', status: 'planning' })));
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('that did not ask for it, or is off, or gone, hears nothing', async () => {
+    const workspace = await ready();
+    const [other, off, gone] = [
+      await configure(workspace, { triggers: ['run:errored'] }),
+      await configure(workspace),
+      await configure(workspace),
+    ];
+    await api.patch(pathOf(off), { enabled: false });
+    await api.call('DELETE', pathOf(gone));
+    await notify({ id: 'e1', runId: await runIn(workspace), ...created });
+    expect(server.requests).toEqual([]);
+    expect(await responsesOf(other)).toHaveLength(1);
+  });
+
+  it('that fails is tried again with the same event, and no other is told twice', async () => {
+    const workspace = await ready();
+    const [failing, well] = [await configure(workspace, { url: `${server.url}failing` }), await configure(workspace)];
+    server.answer = (request, response) => response.writeHead(request.path === '/failing' ? 503 : 200).end('hm');
+    const event = { id: 'e1', runId: await runIn(workspace), ...created };
+    await expect(notify(event)).rejects.toThrow(`was not taken by ${failing}`);
+    // The state is tried again meanwhile: that is another event, and not the one to go on.
+    await notify({ ...event, id: 'e2' });
+    await expect(notify(event)).rejects.toThrow('was not taken');
+    expect(server.requests.map(({ path }) => path).sort()).toEqual(['/', '/failing', '/failing']);
+    expect((await responsesOf(failing)).map(({ code }) => code)).toEqual(['503', '503', '200']);
+    server.answer = status(200);
+    await notify(event);
+    await notify(event);
+    expect(server.requests).toHaveLength(4);
+    expect(await responsesOf(well)).toHaveLength(2);
+  });
+
+  it('that refuses it, or must not be called, is not tried again', async () => {
+    const workspace = await ready();
+    const id = await configure(workspace);
+    server.answer = status(410);
+    await notify({ id: 'e1', runId: await runIn(workspace), ...created });
+    process.env.OUTBOUND_ALLOWED_CIDRS = '';
+    await notify({ id: 'e2', runId: await runIn(workspace), ...created });
+    process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
+    const [inside, refused] = await responsesOf(id);
+    expect(inside).toMatchObject({ code: '', successful: 'false', body: expect.stringContaining('reserved address') });
+    expect(refused).toMatchObject({ code: '410', successful: 'false' });
+  });
+
+  it('keeps every answer, of many runs at once', async () => {
+    const workspace = await ready();
+    const id = await configure(workspace);
+    const runs = await Promise.all([1, 2, 3, 4].map(() => runIn(workspace)));
+    await Promise.all(runs.map((runId) => notify({ id: runId, runId, ...created })));
+    expect(await responsesOf(id)).toHaveLength(5);
+  });
+});
+
+describe('a run', () => {
+  const noticesOf = () =>
+    api.aws.invoked.map(({ event }) => event as Notice).map((one) => `${one.trigger} ${one.status}`);
+
+  /** Through the synthesized machine, from its creation to its end. */
+  const live = async (notifies: boolean, apply: boolean) => {
+    const world = await LifecycleWorld.open(api.aws);
+    const { store, workspaceId } = world;
+    const set = { notifications: new Set(['nc-1']) };
+    if (notifies) await store.update(store.keys.workspace(workspaceId), { set });
+    const { id } = await store.createRun(workspaceId, newRunOptions());
+    world.listen();
+    for (let turn = 0; turn < 20; turn++) {
+      const execution = world.executions.get(id);
+      while (execution?.ready.length) await execution.step(0);
+      const run = await world.run(id);
+      if (!run || !execution?.running) break;
+      if (mayNow('confirm', run)) await (apply ? store.applyRun(run, 'user-1') : store.discardRun(run, 'user-1'));
+      else await world.runner(run, 'finished', true);
+      world.listen();
+    }
+    return world.run(id);
+  };
+
+  it('has people told of all its way', async () => {
+    expect((await live(true, true))?.status).toBe('applied');
+    expect(noticesOf()).toEqual([
+      'run:created pending',
+      'run:planning planning',
+      'run:needs_attention planned',
+      'run:applying applying',
+      'run:completed applied',
+    ]);
+    expect(api.aws.invoked[0]?.name).toBe('NotifyFunction');
+    api.aws.invoked.length = 0;
+    expect((await live(true, false))?.status).toBe('discarded');
+    expect(noticesOf().at(-1)).toBe('run:errored discarded');
+  });
+
+  it('that nobody wants to hear of costs nothing: no call but those it made before', async () => {
+    const before = api.aws.calls;
+    await live(false, true);
+    const quiet = api.aws.calls - before;
+    expect(api.aws.invoked).toEqual([]);
+    await live(true, true);
+    expect(api.aws.calls - before - quiet).toBe(quiet + 5 + 1);
+  });
+
+  it('that was stopped by an operator has people told, and goes on when they cannot be', async () => {
+    const error = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const { handler } = await import('../../functions/orchestration/execution-stopped.ts');
+    const workspace = await ready();
+    await configure(workspace);
+    const stop = async () => {
+      const runId = await runIn(workspace);
+      await handler({ detail: { name: runId, status: 'ABORTED' } });
+      return (await api.get(`runs/${runId}`)).body.data.attributes.status;
+    };
+    expect(await stop()).toBe('errored');
+    expect(noticesOf()).toEqual(['run:errored errored']);
+    process.env.NOTIFY_FUNCTION = 'not a name';
+    expect(await stop()).toBe('errored');
+    process.env.NOTIFY_FUNCTION = 'NotifyFunction';
+    expect(noticesOf()).toHaveLength(1);
+    expect(error.mock.calls.flat().join()).toContain('nobody is told');
+    error.mockRestore();
+  });
+});

@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { runHelpers } from '../support/runs.ts';
+import { signatureOf, startTaskServer, status, type TaskServer } from '../support/task-server.ts';
+
+/** Notification configurations, with a destination that is really called. */
+
+let api: Api;
+let server: TaskServer;
+beforeAll(async () => {
+  api = await startApi();
+  server = await startTaskServer();
+});
+beforeEach(() => {
+  process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
+  server.answer = (_, response) => response.writeHead(200, { 'x-a': 'b', 'set-cookie': 'c=d' }).end('welcome');
+  server.requests.length = 0;
+});
+afterAll(async () => {
+  delete process.env.OUTBOUND_ALLOWED_CIDRS;
+  await server.close();
+  await api.close();
+});
+
+const values = (change: object = {}) => ({
+  name: 'chat',
+  'destination-type': 'generic',
+  url: server.url,
+  triggers: ['run:errored', 'run:created'],
+  ...change,
+});
+const post = async (change: object = {}, workspaceId?: string) =>
+  api.post(`workspaces/${workspaceId ?? (await api.workspace()).id}/notification-configurations`, values(change));
+const make = async (change: object = {}, workspaceId?: string) => {
+  const answer = await post(change, workspaceId);
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+  return answer.body.data;
+};
+const one = ({ id }: { id: string }) => `notification-configurations/${id}`;
+const refusal = ({
+  status: code,
+  body,
+}: {
+  status: number;
+  body: { errors: { source: object; detail: string }[] };
+}) => [code, body.errors[0]?.source, body.errors[0]?.detail];
+const at = (field: string) => ({ pointer: `/data/attributes/${field}` });
+
+it('are made, read, listed, changed and deleted', async () => {
+  const { id: workspaceId } = await api.workspace();
+  const made = await make({ token: 'secret' }, workspaceId);
+  expect(made).toMatchObject({
+    type: 'notification-configurations',
+    id: expect.stringMatching(/^nc-\w{16}$/),
+    attributes: {
+      name: 'chat',
+      'destination-type': 'generic',
+      url: server.url,
+      enabled: false,
+      token: null,
+      triggers: ['run:created', 'run:errored'],
+      'delivery-responses': [],
+    },
+    relationships: { subscribable: { data: { type: 'workspaces', id: workspaceId } } },
+  });
+  expect(server.requests).toEqual([]);
+  const second = await make({ name: 'other' }, workspaceId);
+  const listed = await api.get(`workspaces/${workspaceId}/notification-configurations`);
+  expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([made.id, second.id]);
+  expect(listed.body.meta.pagination['total-count']).toBe(2);
+  const changed = await api.patch(one(made), { name: 'new', triggers: [] });
+  expect(changed.body.data.attributes).toMatchObject({ name: 'new', triggers: [], url: server.url });
+  expect((await api.get(one(made))).body.data).toEqual(changed.body.data);
+  expect((await api.call('DELETE', one(made))).status).toBe(204);
+  expect((await api.get(one(made))).status).toBe(404);
+  expect((await api.get(`workspaces/${workspaceId}/notification-configurations`)).body.data).toHaveLength(1);
+  await api.call('DELETE', `workspaces/${workspaceId}`);
+  expect((await api.get(one(second))).status).toBe(404);
+});
+
+describe('a destination is asked whether it is there', () => {
+  it('when a configuration is made enabled, with a signature of what was sent', async () => {
+    const made = await make({ enabled: true, token: 'secret' });
+    const [request] = server.requests;
+    expect(request?.payload).toMatchObject({
+      payload_version: 1,
+      notification_configuration_id: made.id,
+      run_id: null,
+      notifications: [{ trigger: 'verification', run_status: null }],
+    });
+    expect(request?.headers['x-tfe-notification-signature']).toBe(signatureOf(request?.bytes as Buffer, 'secret'));
+    expect(made.attributes['delivery-responses']).toEqual([
+      {
+        url: server.url,
+        body: 'welcome',
+        code: '200',
+        headers: expect.objectContaining({ 'x-a': ['b'] }),
+        'sent-at': expect.stringMatching(/^2.*Z$/),
+        successful: 'true',
+      },
+    ]);
+    expect(JSON.stringify(made.attributes)).not.toContain('c=d');
+  });
+
+  it('and one that is not is refused, with what it answered', async () => {
+    server.answer = status(500);
+    const { id } = await api.workspace();
+    const [code, source, detail] = refusal(await post({ enabled: true }, id));
+    expect([code, source]).toEqual([400, at('url')]);
+    expect(detail).toContain('it answered 500');
+    expect((await api.get(`workspaces/${id}/notification-configurations`)).body.data).toEqual([]);
+  });
+
+  it('when it is enabled, or called in another way, and not for its name', async () => {
+    const made = await make();
+    await api.patch(one(made), { name: 'b', triggers: ['run:planning'] });
+    expect(server.requests).toHaveLength(0);
+    server.answer = status(404);
+    expect(refusal(await api.patch(one(made), { enabled: true }))[0]).toBe(400);
+    expect(refusal(await api.post(`${one(made)}/actions/enable`))[0]).toBe(400);
+    const { attributes } = (await api.get(one(made))).body.data;
+    expect(attributes).toMatchObject({ enabled: false });
+    expect(attributes['delivery-responses'].map((each: { code: string }) => each.code)).toEqual(['404', '404']);
+    server.answer = status(204);
+    expect((await api.post(`${one(made)}/actions/enable`)).body.data.attributes.enabled).toBe(true);
+    expect(server.requests).toHaveLength(3);
+    await api.patch(one(made), { name: 'c' });
+    expect(server.requests).toHaveLength(3);
+    await api.patch(one(made), { token: 'new' });
+    await api.patch(one(made), { url: `${server.url}x` });
+    expect(server.requests.slice(3).map(({ path }) => path)).toEqual(['/', '/x']);
+    for (const { bytes, headers } of server.requests.slice(3))
+      expect(headers['x-tfe-notification-signature']).toBe(signatureOf(bytes, 'new'));
+  });
+
+  it('at any time, of which the last five answers are kept', async () => {
+    const made = await make({ token: '' });
+    for (let code = 200; code < 206; code++) {
+      server.answer = status(code);
+      expect((await api.post(`${one(made)}/actions/verify`)).status).toBe(200);
+    }
+    expect(server.requests[0]?.headers).not.toHaveProperty('x-tfe-notification-signature');
+    const { attributes } = (await api.get(one(made))).body.data;
+    const codes = attributes['delivery-responses'].map((each: { code: string }) => each.code);
+    expect(codes).toEqual(['205', '204', '203', '202', '201']);
+  });
+
+  it('and nowhere that is inside', async () => {
+    process.env.OUTBOUND_ALLOWED_CIDRS = '';
+    const [code, source, detail] = refusal(await post({ enabled: true }));
+    expect([code, source]).toEqual([400, at('url')]);
+    expect(detail).toContain('outboundAllowedCidrs');
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe('what cannot be is refused, with the field and the remedy', () => {
+  it.each<[object, string, string]>([
+    [{ 'destination-type': 'email' }, 'destination-type', 'sends no e-mail'],
+    [{ 'destination-type': 'pager' }, 'destination-type', 'must be one of generic, slack, microsoft-teams'],
+    [{ 'email-addresses': ['a@b.test'] }, 'email-addresses', 'sends no e-mail'],
+    [{ triggers: ['assessment:drifted'] }, 'triggers', 'there are no health assessments. Leave it out'],
+    [{ triggers: ['workspace:auto_destroy_reminder'] }, 'triggers', 'would never be sent'],
+    [{ triggers: ['run:applied'] }, 'triggers', 'must be of run:created'],
+    [{ url: 'ftp://a.test' }, 'url', 'only http and https'],
+    [{ url: undefined }, 'url', 'is missing'],
+    [{ name: ' ' }, 'name', 'is empty'],
+    [{ 'destination-type': 'slack', token: 'secret' }, 'token', 'Leave it out'],
+  ])('%j', async (change, field, remedy) => {
+    const [code, source, detail] = refusal(await post(change));
+    expect([code, source]).toEqual([422, at(field)]);
+    expect(detail).toContain(remedy);
+  });
+
+  it('another type of what is there, and more than twenty', async () => {
+    const { id } = await api.workspace();
+    const made = await make({}, id);
+    expect(refusal(await api.patch(one(made), { 'destination-type': 'slack' }))[1]).toEqual(at('destination-type'));
+    expect((await api.patch(one(made), { 'destination-type': 'generic' })).status).toBe(200);
+    for (let n = 1; n < 20; n++) await make({}, id);
+    expect(refusal(await post({}, id))[2]).toContain('has 20 notification configurations');
+  });
+});
+
+it('a token is kept sealed, for its own configuration only', async () => {
+  const { id } = await make({ token: 'very secret' });
+  const { getNotification, openToken } = await import('../../functions/notifications/records.ts');
+  const kept = await getNotification(id);
+  if (!kept) throw new Error('it is gone');
+  expect(Buffer.from(kept.sealedToken ?? []).toString('latin1')).not.toContain('very secret');
+  expect(await openToken(kept)).toBe('very secret');
+  await expect(openToken({ ...kept, id: 'nc-other' })).rejects.toThrow();
+});
+
+it('runs know whether somebody wants to hear of them: those to come, and those that are open', async () => {
+  const { ready, create, store } = await runHelpers(api);
+  const { id } = await ready();
+  const notifies = async (run: { id: string }) => (await store.getRun(run.id))?.notifies;
+  const before = await create(id);
+  expect(await notifies(before)).toBeUndefined();
+  const made = await make({}, id);
+  expect(await notifies(before)).toBe(true);
+  expect(await notifies(await create(id))).toBe(true);
+  await api.call('DELETE', one(made));
+  expect(await notifies(await create(id))).toBeUndefined();
+});

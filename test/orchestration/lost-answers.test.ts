@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Run } from '../../functions/run/run.ts';
+import { type Aws, startAws } from '../support/aws.ts';
+import { newRun } from '../support/run.ts';
+
+/** The SDK tries a call again whose answer was lost: a conditional write then fails by what it has itself written. */
+
+let aws: Aws;
+let store: Awaited<ReturnType<typeof load>>;
+const load = async () => ({
+  ...(await import('../../functions/runs/records.ts')),
+  ...(await import('../../functions/orchestration/decisions.ts')),
+  ...(await import('../../functions/runs/events.ts')),
+  ...(await import('../../functions/store/edits.ts')),
+  ...(await import('../../functions/store/table.ts')),
+  ...(await import('../../functions/store/keys.ts')),
+});
+
+beforeAll(async () => {
+  aws = await startAws();
+  process.env.AWS_MAX_ATTEMPTS = '2';
+  store = await load();
+});
+afterAll(() => aws.close());
+
+let count = 0;
+const id = (prefix: string) => `${prefix}-${String(++count).padStart(16, '0')}`;
+
+const open = async (set: Partial<Run>): Promise<Run> => {
+  const run = newRun({ id: id('run'), workspaceId: id('ws'), ...set });
+  await store.create({ ...store.keys.run(run.id), ...run });
+  return run;
+};
+
+it('a new run is queued and started, though its creation is heard of as a repeat', async () => {
+  const workspaceId = id('ws');
+  await store.create({ ...store.keys.workspace(workspaceId), id: workspaceId, organization: 'acme', runCount: 0 });
+  const { id: _, number, status, ...options } = newRun();
+  aws.failCall(2, 'after');
+  const run = await store.createRun(workspaceId, { ...options, id: id('run') });
+  expect(aws.sent.filter(({ action, input }) => action === 'StartExecution' && input.name === run.id)).toHaveLength(1);
+});
+
+it.each([1, 2])('runs are numbered without a gap, though the answer to call %d is lost', async (call) => {
+  const workspaceId = id('ws');
+  await store.create({ ...store.keys.workspace(workspaceId), id: workspaceId, organization: 'acme', runCount: 0 });
+  const { id: _, number, status, ...options } = newRun();
+  aws.failCall(call, 'after');
+  const runs = [await store.createRun(workspaceId, options), await store.createRun(workspaceId, options)];
+  expect(runs.map((run) => run.number)).toEqual([1, 2]);
+  const listed = await store.listRuns(workspaceId, { page: 1, size: 10, total: 2 });
+  expect(listed.map((run) => run.id)).toEqual(runs.map((run) => run.id).reverse());
+});
+
+it.each([0, 3])('settings that were changed %d times are changed by who has seen them', async (edits) => {
+  const key = store.keys.team(id('team'));
+  await store.create({ ...key, ...(edits ? { edits } : {}) });
+  const editor = { userId: 'user-1', seen: edits };
+  aws.failCall(1, 'after');
+  expect(await store.update(key, store.asEdit({ set: { name: 'mine' } }, editor))).toMatchObject({ name: 'mine' });
+  // Somebody else who has seen what was there before.
+  const late = store.asEdit({ set: { name: 'theirs' } }, { ...editor, userId: 'user-2' });
+  expect(await store.update(key, late)).toBeUndefined();
+});
+
+it('takes two edits by one person in the same millisecond for two edits', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+  try {
+    const key = { pk: 'EDIT', sk: 'TWICE' };
+    await store.put({ ...key, name: 'old' });
+    const [first, second] = ['a', 'b'].map((name) => store.asEdit({ set: { name } }, { userId: 'user-1', seen: 0 }));
+    expect(await store.update(key, first!)).toMatchObject({ name: 'a', edits: 1 });
+    expect(await store.update(key, second!)).toBeUndefined();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+describe('what somebody does to a run is accepted, recorded and delivered', () => {
+  const waits = { wait: { state: 'NeedsConfirmation', token: 'token' } };
+  const confirmable = { status: 'planned', ...waits } as const;
+  const past = '2020-01-01T00:00:00.000Z';
+
+  it.each<[string, Partial<Run>, (run: Run) => Promise<string>, string]>([
+    ['confirm', confirmable, (run) => store.applyRun(run, 'user-1'), 'SendTaskSuccess'],
+    ['discard', confirmable, (run) => store.discardRun(run, 'user-1'), 'SendTaskFailure'],
+    [
+      'cancel',
+      { status: 'pending', wait: { state: 'Pending', token: 'token' } },
+      (run) => store.cancelRun(run, 'user-1'),
+      'SendTaskFailure',
+    ],
+    [
+      'force-cancel',
+      {
+        status: 'planning',
+        wait: { state: 'Planning', token: 'token' },
+        cancel: { by: 'user-1', at: past, forceAvailableAt: past },
+      },
+      (run) => store.forceCancelRun(run, 'user-1'),
+      'SendTaskFailure',
+    ],
+    [
+      'override',
+      {
+        status: 'policy_override',
+        wait: { state: 'PolicyOverride', token: 'token' },
+        verdicts: { policyCheck: 'soft_failed' },
+        overrides: {},
+        checks: { policyCheck: true },
+      },
+      (run) => store.overrideRun(run, 'policyCheck', 'user-1'),
+      'SendTaskSuccess',
+    ],
+  ])('%s', async (_, set, act, sent) => {
+    const run = await open(set);
+    aws.failCall(1, 'after');
+    expect(await act(run)).toBe('accepted');
+    expect(aws.sent.at(-1)?.action).toBe(sent);
+    expect(await store.listRunEvents(run.id)).toHaveLength(1);
+  });
+
+  it('and a second time it is not', async () => {
+    const run = await open(confirmable);
+    expect(await store.discardRun(run, 'user-1')).toBe('accepted');
+    expect(await store.discardRun(run, 'user-2')).toBe('conflict');
+  });
+});

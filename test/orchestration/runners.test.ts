@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Run } from '../../functions/run/run.ts';
+import { type Aws, type StartedContainer, startAws } from '../support/aws.ts';
+import { newRun } from '../support/run.ts';
+
+/** Who starts or stops a container may die at any moment: no container is lost sight of, and no run waits for none. */
+
+let aws: Aws;
+let store: Awaited<ReturnType<typeof load>>;
+const load = async () => ({
+  ...(await import('../../functions/runs/records.ts')),
+  ...(await import('../../functions/runs/phases.ts')),
+  ...(await import('../../functions/orchestration/finish.ts')),
+  ...(await import('../../functions/store/due.ts')),
+  ...(await import('../../functions/store/table.ts')),
+  ...(await import('../../functions/store/keys.ts')),
+  ...(await import('../../functions/orchestration/decisions.ts')),
+  applyQueued: (await import('../../functions/lifecycle/apply-queued.ts')).handler,
+  planQueued: (await import('../../functions/lifecycle/plan-queued.ts')).handler,
+  runnerStopped: (await import('../../functions/orchestration/runner-stopped.ts')).handler,
+  sweep: (await import('../../functions/orchestration/sweep.ts')).handler,
+});
+
+beforeAll(async () => {
+  aws = await startAws();
+  store = await load();
+});
+afterAll(() => aws.close());
+
+let count = 0;
+let run: Run;
+const open = async (set: Partial<Run>): Promise<Run> => {
+  run = newRun({ id: `run-${String(++count).padStart(16, '0')}`, workspaceId: `ws-${count}`, ...set });
+  await store.create({ ...store.keys.workspace(run.workspaceId), id: run.workspaceId, runCount: 1 });
+  await store.create({ ...store.keys.run(run.id), ...run });
+  return run;
+};
+const now = async () => (await store.getRun(run.id)) as Run;
+const containers = () => aws.containers.filter(({ startedBy }) => startedBy === run.id);
+const claim = ({ environment }: StartedContainer, nonce: string) =>
+  store.claimPhase(environment.STEPFORM_CLAIM as string, nonce);
+const planQueued = () => store.planQueued({ runId: run.id, token: `${run.id} token` });
+
+beforeEach(() => {
+  aws.failCall(0, 'before');
+  aws.refusal = undefined;
+});
+
+it('a container whose name was never written down is stopped and waited for when its run ends', async () => {
+  await open({ status: 'pending', current: true });
+  // Read, write, RunTask, and the write of its ARN fails.
+  aws.failCall(4, 'before');
+  await expect(planQueued()).rejects.toThrow();
+  const [container] = containers() as [StartedContainer];
+  expect(await claim(container, 'nonce')).toBeDefined();
+  await planQueued();
+  expect((await now()).plan).toMatchObject({ claimNonce: 'nonce' });
+  expect((await now()).plan.taskArn).toBeUndefined();
+  await store.finishRun(run.id, 'PlanErrored', { Error: 'States.HeartbeatTimeout' });
+  expect(containers()).toMatchObject([{ stopped: true }]);
+  expect((await now()).status).toBe('errored');
+});
+
+it('a container that comes too late is stopped, and its end is not that of the one at work', async () => {
+  await open({ status: 'pending', current: true });
+  // Whoever starts the first container is so slow that another attempt starts a second one meanwhile.
+  let held = true;
+  let calls = 0;
+  const { promise: slow, resolve: goOn } = Promise.withResolvers<void>();
+  aws.gate = async () => {
+    if (held && ++calls === 4) await slow;
+  };
+  const first = planQueued();
+  while (containers().length < 1 || calls < 4) await new Promise((resolve) => setImmediate(resolve));
+  held = false;
+  await planQueued();
+  const [late, atWork] = containers() as [StartedContainer, StartedContainer];
+  expect(await claim(atWork, 'nonce')).toBeDefined();
+  goOn();
+  await first;
+  expect((await now()).plan.taskArn).toBe(atWork.arn);
+  expect([late.stopped, atWork.stopped]).toEqual([true, undefined]);
+  await store.runnerStopped({ detail: { taskArn: late.arn, startedBy: run.id } });
+  expect((await now()).plan.report).toBeUndefined();
+});
+
+it('a run whose offer was withdrawn by somebody who died then gets its runner from the sweep', async () => {
+  await open({
+    status: 'apply_queued',
+    wait: { state: 'ApplyQueued', token: 'token' },
+    plan: {
+      status: 'finished',
+      statusTimestamps: {},
+      report: { outcome: 'finished', hasChanges: true },
+      taskArn: 'arn:held',
+      heldUntil: new Date().toISOString(),
+    },
+    apply: { status: 'queued', statusTimestamps: {}, offeredAt: new Date().toISOString() },
+  });
+  const stopped = { detail: { taskArn: 'arn:held', startedBy: run.id } };
+  // Read, withdrawal, and the write of a new claim fails.
+  aws.failCall(3, 'before');
+  await expect(store.runnerStopped(stopped)).rejects.toThrow();
+  // The event comes again, and has nothing to withdraw.
+  await store.runnerStopped(stopped);
+  expect(containers()).toHaveLength(0);
+  await store.update(store.keys.run(run.id), { set: store.dueIn(run.id, -3600) });
+  await store.sweep();
+  expect(containers()).toHaveLength(1);
+  expect((await now()).apply.taskArn).toBe(containers()[0]?.arn);
+});
+
+it.each([
+  ['says so', { tasks: [], failures: [{ reason: 'Capacity is unavailable at this time.' }] }],
+  ['throttles', { __type: 'ThrottlingException', message: 'Rate exceeded' }],
+  ['is at a limit', { __type: 'ClientException', message: 'You’ve reached the limit on the number of tasks' }],
+])('a run stays queued while ECS has no room (%s), and gets its runner when there is some', async (_, refusal) => {
+  await open({ status: 'pending', current: true });
+  aws.refusal = refusal;
+  await expect(planQueued()).rejects.toMatchObject({ name: 'CapacityUnavailableError' });
+  await expect(planQueued()).rejects.toMatchObject({ name: 'CapacityUnavailableError' });
+  expect(await now()).toMatchObject({ status: 'plan_queued', plan: { status: 'queued' } });
+  aws.refusal = undefined;
+  await planQueued();
+  expect(containers()).toHaveLength(1);
+  expect(await claim(containers()[0] as StartedContainer, 'nonce')).toBeDefined();
+});
+
+it('an apply stays queued while ECS has no room, and can be canceled meanwhile', async () => {
+  const report = { outcome: 'finished', hasChanges: true } as const;
+  await open({ status: 'planning', plan: { status: 'running', statusTimestamps: {}, report } });
+  const queue = () => store.applyQueued({ runId: run.id, token: `${run.id} token` });
+  aws.refusal = { tasks: [], failures: [{ reason: 'Capacity is unavailable at this time.' }] };
+  await expect(queue()).rejects.toMatchObject({ name: 'CapacityUnavailableError' });
+  expect(await now()).toMatchObject({ status: 'apply_queued', apply: { status: 'queued' } });
+  expect(await store.cancelRun(await now(), 'user-1')).toBe('accepted');
+  aws.refusal = undefined;
+  await queue();
+  expect(containers()).toHaveLength(0);
+  expect(aws.sent.at(-1)).toMatchObject({ action: 'SendTaskFailure', input: { error: 'Canceled' } });
+});
+
+it.each([
+  ['true', true],
+  ['false', false],
+])('a container has a public address where its network needs one: %s', async (setting, hasPublicIp) => {
+  const before = process.env.ASSIGN_PUBLIC_IP;
+  process.env.ASSIGN_PUBLIC_IP = setting;
+  await open({ status: 'pending', current: true });
+  await planQueued();
+  process.env.ASSIGN_PUBLIC_IP = before;
+  expect(containers().map((one) => one.hasPublicIp)).toEqual([hasPublicIp]);
+});
+
+it('anything else that RunTask says is no matter of waiting', async () => {
+  await open({ status: 'pending', current: true });
+  aws.refusal = { __type: 'InvalidParameterException', message: 'TaskDefinition is inactive' };
+  await expect(planQueued()).rejects.toMatchObject({ name: 'InvalidParameterException' });
+});
+
+it.each([
+  [
+    'out of memory',
+    {
+      stoppedReason: 'Essential container in task exited',
+      containers: [{ exitCode: 137, reason: 'OutOfMemoryError' }],
+    },
+    /stopped during the apply \(Essential container in task exited; OutOfMemoryError; exit code 137\)\. The state may be/,
+  ],
+  [
+    'taken away by its host',
+    { stopCode: 'SpotInterruption', stoppedReason: 'Your Spot Task was interrupted.', containers: [{}] },
+    /stopped during the apply \(Your Spot Task was interrupted\.\)/,
+  ],
+])('a runner that was %s leaves its apply errored, with the reason', async (_, detail, reason) => {
+  const apply = { status: 'running', statusTimestamps: {}, taskArn: 'arn:it', claimNonce: 'nonce' } as const;
+  await open({ status: 'applying', current: true, apply, wait: { state: 'Applying', token: 'token' } });
+  await store.runnerStopped({ detail: { taskArn: 'arn:it', startedBy: run.id, ...detail } });
+  expect((await now()).apply.report).toMatchObject({ outcome: 'errored', message: expect.stringMatching(reason) });
+  expect(aws.sent.at(-1)).toMatchObject({ action: 'SendTaskFailure', input: { error: 'TerraformFailed' } });
+  // The event comes once more.
+  const sent = aws.sent.length;
+  await store.runnerStopped({ detail: { taskArn: 'arn:it', startedBy: run.id, ...detail } });
+  expect(aws.sent).toHaveLength(sent);
+});

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import * as configurations from '../../functions/configurations/records.ts';
+import { handler as plannedAndSaved } from '../../functions/lifecycle/planned-and-saved.ts';
+import * as actions from '../../functions/orchestration/decisions.ts';
+import { finishRun } from '../../functions/orchestration/finish.ts';
+import * as saved from '../../functions/orchestration/saved-plans.ts';
+import { mayNow } from '../../functions/run/actions.ts';
+import { resume } from '../../functions/run/lifecycle.ts';
+import type { Run } from '../../functions/run/run.ts';
+import * as runs from '../../functions/runs/records.ts';
+import { createStateVersion, finalizeStateVersion, getStateVersion } from '../../functions/states/records.ts';
+import { putObject } from '../../functions/store/bucket.ts';
+import { newId } from '../../functions/store/id.ts';
+import { keys, objects } from '../../functions/store/keys.ts';
+import { create } from '../../functions/store/table.ts';
+import * as locks from '../../functions/workspaces/locks.ts';
+import * as workspaces from '../../functions/workspaces/records.ts';
+import { uniqueName } from '../support/api.ts';
+import { type Aws, startAws } from '../support/aws.ts';
+import { newRun } from '../support/run.ts';
+import { stateFile } from '../support/state.ts';
+import { type Storage, startStorage } from '../support/storage.ts';
+
+let aws: Aws;
+let storage: Storage;
+beforeAll(async () => {
+  aws = await startAws();
+  storage = await startStorage();
+});
+afterAll(async () => {
+  await aws.close();
+  await storage.close();
+});
+
+const newWorkspace = async (): Promise<workspaces.Workspace> => {
+  const settings = { ...workspaces.defaultSettings, organization: 'acme', projectId: 'prj-1', tags: [] };
+  return (await workspaces.createWorkspace({ ...settings, name: uniqueName('ws') })) as workspaces.Workspace;
+};
+
+const read = async (id: string) => (await workspaces.getWorkspace(id)) as workspaces.Workspace;
+const readRun = async ({ id }: Run) => (await runs.getRun(id)) as Run;
+
+/** Its plan is made, and was begun from the workspace's state of now. */
+const planned = async (workspace: workspaces.Workspace, change: Partial<Run> = {}): Promise<Run> => {
+  const run = newRun({ id: newId('run'), workspaceId: workspace.id, savePlan: true, status: 'planning', ...change });
+  await create({ ...keys.run(run.id), ...run });
+  await saved.noteBasis(run, await read(workspace.id));
+  return readRun(run);
+};
+
+const save = (run: Run) => plannedAndSaved({ runId: run.id, token: `${run.id}/1` });
+
+let serial = 0;
+
+type Cut = { call: number; when: 'before' | 'after' } | undefined;
+
+/** Somebody else gives the workspace a new state. `cut` is the call that fails while it becomes current. */
+const changeState = async (workspaceId: string, cut?: Cut): Promise<void> => {
+  await locks.lockWorkspace(workspaceId, 'user-1', '');
+  const { text, ...file } = stateFile({ serial: ++serial });
+  const workspace = await read(workspaceId);
+  const made = await createStateVersion({ workspace, userId: 'user-1', force: true, intermediate: false, ...file });
+  if ('conflict' in made) throw new Error(made.conflict);
+  await putObject(objects.upload(`${made.stateVersion.id}.tfstate`), text);
+  await again(cut, async () => {
+    const version = await getStateVersion(made.stateVersion.id);
+    if (version) await finalizeStateVersion(version);
+  });
+  await locks.unlockWorkspace(workspaceId, 'user-1');
+};
+
+/** Whoever is cut off is called again. */
+const again = async (cut: Cut, work: () => Promise<unknown>): Promise<void> => {
+  if (!cut) return void (await work());
+  aws.failCall(cut.call, cut.when);
+  await work().catch(work);
+  aws.failCall(0, 'before');
+};
+
+const answersTo = (run: Run) =>
+  aws.sent.filter(({ input }) => input.taskToken?.startsWith(`${run.id}/`)).map(({ input }) => input.error);
+
+it('a saved plan is discarded when the state changes, and says why', async () => {
+  const workspace = await newWorkspace();
+  const run = await planned(workspace);
+  await save(run);
+  expect(mayNow('confirm', await readRun(run))).toBe(true);
+  await changeState(workspace.id);
+  const discarded = await readRun(run);
+  expect(discarded).toMatchObject({ decision: { action: 'discard' } });
+  expect(answersTo(run)).toEqual(['Discarded']);
+  expect((await read(workspace.id)).savedPlans).toBeUndefined();
+  await finishRun(run.id, 'Discarded', { Error: 'Discarded' });
+  expect((await readRun(run)).endReason).toContain('state has changed');
+  expect(await actions.applyRun(discarded, 'user-1')).toBe('conflict');
+});
+
+it('one that was confirmed and waits for its turn is discarded too, one whose turn has come is not', async () => {
+  const workspace = await newWorkspace();
+  const [waiting, current] = [await planned(workspace), await planned(workspace)];
+  for (const run of [waiting, current]) {
+    await save(run);
+    await actions.applyRun(await readRun(run), 'user-1');
+  }
+  await runs.updateRun(current.id, { set: { current: true } });
+  await changeState(workspace.id);
+  const late = await readRun(waiting);
+  expect(resume({ ...late, wait: { state: 'Confirmed', token: 't' } })).toMatchObject({ error: 'Discarded' });
+  expect((await readRun(current)).decision?.action).toBe('apply');
+});
+
+const cuts: Cut[] = [1, 2, 3, 4, 5, 6, 7].flatMap((call) => [
+  { call, when: 'before' as const },
+  { call, when: 'after' as const },
+]);
+
+it.each([
+  [
+    'comes after the plan was saved',
+    async (run: Run, cut: Cut) => {
+      await save(run);
+      await changeState(run.workspaceId, cut);
+    },
+  ],
+  [
+    'was there before the plan is saved',
+    async (run: Run, cut: Cut) => {
+      await changeState(run.workspaceId);
+      await again(cut, () => save(run));
+    },
+  ],
+  [
+    'comes while the plan is saved',
+    async (run: Run) => {
+      await Promise.all([save(run), changeState(run.workspaceId)]);
+    },
+  ],
+])('a state that %s discards it, wherever that is cut off', async (_, meet) => {
+  const workspace = await newWorkspace();
+  for (const cut of cuts) {
+    const run = await planned(workspace);
+    await meet(run, cut);
+    expect((await readRun(run)).decision, JSON.stringify(cut)).toMatchObject({ action: 'discard' });
+    expect(answersTo(run)).toContain('Discarded');
+  }
+});
+
+it('a plan that is applied makes its configuration the workspace’s', async () => {
+  const workspace = await newWorkspace();
+  const version = await configurations.createConfigurationVersion({
+    organization: 'acme',
+    workspaceId: workspace.id,
+    autoQueueRuns: false,
+    speculative: false,
+    provisional: true,
+    source: 'terraform+cloud',
+    createdBy: 'user-1',
+  });
+  await putObject(objects.upload(`${version.id}.tar.gz`), Buffer.from([0x1f, 0x8b, 0]));
+  const run = await planned(workspace, { configurationVersionId: version.id });
+  await save(run);
+  expect(await configurations.latestConfigurationVersion(workspace.id)).toBeUndefined();
+  await finishRun(run.id, 'Applied');
+  expect((await configurations.latestConfigurationVersion(workspace.id))?.id).toBe(version.id);
+  expect((await read(workspace.id)).savedPlans).toBeUndefined();
+});

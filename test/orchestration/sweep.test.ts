@@ -1,0 +1,198 @@
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import type { Run } from '../../functions/run/run.ts';
+import type { Workspace } from '../../functions/workspaces/records.ts';
+import { type Aws, startAws } from '../support/aws.ts';
+import { newRun } from '../support/run.ts';
+
+/** Everything that may be left behind, and that the sweep completes. What queues need is in queue-cut.test.ts. */
+
+let aws: Aws;
+let store: Awaited<ReturnType<typeof load>>;
+const load = async () => ({
+  ...(await import('../../functions/runs/records.ts')),
+  ...(await import('../../functions/orchestration/launcher.ts')),
+  ...(await import('../../functions/store/due.ts')),
+  ...(await import('../../functions/store/table.ts')),
+  ...(await import('../../functions/store/keys.ts')),
+  sweep: (await import('../../functions/orchestration/sweep.ts')).handler,
+});
+
+const said: { message: string; repair?: string; item: string }[] = [];
+beforeAll(async () => {
+  aws = await startAws();
+  store = await load();
+  for (const level of ['warn', 'error'] as const)
+    vi.spyOn(console, level).mockImplementation((line) => said.push(JSON.parse(String(line))));
+});
+afterAll(async () => {
+  vi.restoreAllMocks();
+  await aws.close();
+});
+afterEach(() => {
+  said.length = 0;
+  aws.executionStatus = undefined;
+});
+
+let count = 0;
+const minutesAgo = (n: number): string => new Date(Date.now() - n * 60_000).toISOString();
+
+/** A run that is looked at by the next sweep, in a workspace that it holds. */
+const due = async (set: Partial<Run>, workspace: Partial<Workspace> = {}): Promise<Run> => {
+  const id = `run-${String(++count).padStart(16, '0')}`;
+  const run = newRun({ id, workspaceId: `ws-${id}`, current: true, ...set });
+  const lock = { kind: 'run', runId: id, at: '' };
+  await store.create({
+    ...store.keys.workspace(run.workspaceId),
+    id: run.workspaceId,
+    runCount: 2,
+    lock,
+    ...workspace,
+  });
+  await store.create({ ...store.keys.run(id), ...run, ...store.dueIn(id, -60) });
+  await store.put({ ...store.keys.queued(run.workspaceId, run.number), runId: id });
+  return run;
+};
+const now = async ({ id }: Run) => (await store.getRun(id)) as Run & { dueAt?: string };
+const answers = ({ id }: Run) => aws.sent.filter(({ input }) => input.taskToken === `${id} token`);
+const waits = (state: string, set: Partial<Run>) =>
+  due({ ...set }).then(async (run) => {
+    await store.updateRun(run.id, { set: { wait: { state, token: `${run.id} token` } } });
+    return run;
+  });
+const repairs = () => said.map(({ message, repair }) => repair ?? message);
+
+it('does nothing in a healthy system but ask nine times', async () => {
+  const [calls, itemsRead] = [aws.calls, aws.itemsRead];
+  expect(await store.sweep()).toEqual({ looked: 0, repaired: 0 });
+  expect([aws.calls - calls, aws.itemsRead - itemsRead]).toEqual([9, 0]);
+  expect(said).toEqual([]);
+});
+
+it.each([
+  ['FAILED', /execution failed/],
+  ['ABORTED', /was stopped by an operator/],
+  ['TIMED_OUT', /took longer than a run may/],
+] as const)('finishes a run whose execution %s, and starts the next', async (status, reason) => {
+  const run = await due({ status: 'planning', plan: { status: 'running', statusTimestamps: {} } });
+  const next = newRun({ id: `${run.id.slice(0, -1)}n`, workspaceId: run.workspaceId, number: 2 });
+  await store.create({ ...store.keys.run(next.id), ...next });
+  await store.put({ ...store.keys.queued(run.workspaceId, 2), runId: next.id });
+  aws.executionStatus = () => status;
+  expect(await store.sweep()).toEqual({ looked: 1, repaired: 1 });
+  expect(await now(run)).toMatchObject({ status: 'errored', endReason: expect.stringMatching(reason) });
+  expect((await now(run)).dueAt).toBeUndefined();
+  expect((await now(next)).current).toBe(true);
+  expect(said).toEqual([{ message: 'repaired', repair: 'run finished', item: `RUN#${run.id}` }]);
+});
+
+it('starts an execution that never was', async () => {
+  const run = await due({ status: 'pending' });
+  aws.executionStatus = () => undefined;
+  await store.sweep();
+  expect(aws.sent.filter(({ action, input }) => action === 'StartExecution' && input.name === run.id)).toHaveLength(1);
+  expect(repairs()).toEqual(['execution started']);
+});
+
+it.each<[string, string, Partial<Run>, string]>([
+  ['a cancel', 'Pending', { cancel: { by: 'user-1', at: '', forceAvailableAt: '' } }, 'SendTaskFailure'],
+  ['a turn', 'Pending', {}, 'SendTaskSuccess'],
+  [
+    'a report',
+    'Planning',
+    { status: 'planning', plan: { status: 'running', statusTimestamps: {}, report: { outcome: 'finished' } } },
+    'SendTaskSuccess',
+  ],
+  [
+    'a decision',
+    'NeedsConfirmation',
+    { status: 'planned', decision: { action: 'discard', by: 'user-1', at: '' } },
+    'SendTaskFailure',
+  ],
+])('delivers %s that was recorded', async (_, state, set, action) => {
+  const run = await waits(state, set);
+  await store.sweep();
+  expect(answers(run).map((answer) => answer.action)).toEqual([action]);
+  expect(repairs()).toEqual(['answer delivered']);
+  // Looked at again soon: whoever was told may not have heard.
+  expect((await now(run)).dueAt).toBeDefined();
+});
+
+it('leaves a run alone that waits for a person', async () => {
+  const run = await waits('NeedsConfirmation', { status: 'planned' });
+  expect(await store.sweep()).toEqual({ looked: 1, repaired: 0 });
+  expect(answers(run)).toEqual([]);
+  expect(Date.parse((await now(run)).dueAt as string)).toBeGreaterThan(Date.now() + 1_800_000);
+});
+
+it('has an ended run leave the queue whose finisher was cut off', async () => {
+  const run = await due({ status: 'errored' });
+  await store.sweep();
+  expect(await store.get<Workspace>(store.keys.workspace(run.workspaceId))).not.toHaveProperty('lock');
+  expect(repairs()).toEqual(['queue left']);
+});
+
+it('discards a saved plan that has become stale, and no other', async () => {
+  const state = { id: 'sv-2', serial: 2, lineage: 'l', md5: '', at: '', resources: 0 };
+  const plan = (basis: string): Run['plan'] => ({ status: 'finished', statusTimestamps: {}, basis });
+  const saved = { status: 'planned_and_saved', savePlan: true, current: undefined } as const;
+  const token = { wait: { state: 'PlannedAndSaved', token: 'token' } };
+  const stale = await due({ ...saved, ...token, plan: plan('sv-1') }, { state, lock: undefined });
+  const good = await due({ ...saved, ...token, plan: plan('sv-2') }, { state, lock: undefined });
+  expect(await store.sweep()).toEqual({ looked: 2, repaired: 1 });
+  expect((await now(stale)).decision).toMatchObject({
+    action: 'discard',
+    reason: expect.stringMatching(/has changed/),
+  });
+  expect((await now(good)).decision).toBeUndefined();
+  expect(repairs()).toEqual(['stale plan discarded']);
+});
+
+it('goes on with the others when one cannot be repaired', async () => {
+  await due({ status: 'errored' });
+  await due({ status: 'errored' });
+  // Eight shards, the list of containers is asked last, and the first run's read fails.
+  aws.failCall(9, 'before');
+  expect(await store.sweep()).toEqual({ looked: 2, repaired: 1 });
+  expect(repairs().sort()).toEqual(['queue left', 'repair failed']);
+  await store.sweep();
+});
+
+it('stops containers that nobody waits for, and no others', async () => {
+  const start = async (set: Partial<Run>) => {
+    const run = newRun({ id: `run-${String(++count).padStart(16, '0')}`, ...set });
+    await store.create({ ...store.keys.run(run.id), ...run });
+    const arn = `arn:aws:ecs:us-east-1:000000000000:task/c/${run.id}`;
+    const container = { arn, startedBy: run.id, environment: {}, createdAt: Date.parse(minutesAgo(600)) / 1000 };
+    aws.containers.push(container);
+    return { container, arn };
+  };
+  const phase = { status: 'finished', statusTimestamps: {}, report: { outcome: 'finished' } } as const;
+  const over = await start({ status: 'applied', statusTimestamps: { 'applied-at': minutesAgo(6) } });
+  const justOver = await start({ status: 'applied', statusTimestamps: { 'applied-at': minutesAgo(1) } });
+  const atWork = await start({ status: 'planning' });
+  const standsBy = await start({ status: 'planned' });
+  const forgotten = await start({ status: 'planned' });
+  const applies = await start({ status: 'applying' });
+  for (const [{ arn, container }, heldUntil, apply] of [
+    [standsBy, minutesAgo(0), {}],
+    [forgotten, minutesAgo(6), {}],
+    [applies, minutesAgo(60), { taskArn: applies.arn }],
+  ] as const)
+    await store.updateRun(container.startedBy, {
+      set: {
+        plan: { ...phase, taskArn: arn, heldUntil },
+        apply: { status: 'pending', statusTimestamps: {}, ...apply },
+      },
+    });
+  const unknown = { arn: 'arn:…/unknown', startedBy: 'run-of-nobody', environment: {} };
+  const old = { ...unknown, createdAt: Date.parse(minutesAgo(6)) / 1000 };
+  const young = { ...unknown, arn: 'arn:…/young', createdAt: Date.parse(minutesAgo(1)) / 1000 };
+  aws.containers.push(old, young);
+
+  expect(await store.sweep()).toEqual({ looked: 0, repaired: 3 });
+  const stopped = aws.containers.filter((one) => one.stopped).map(({ arn }) => arn);
+  expect(stopped).toEqual([over.arn, forgotten.arn, old.arn]);
+  expect(repairs()).toEqual(['container stopped', 'container stopped', 'container stopped']);
+  expect([justOver, atWork, standsBy, applies].some(({ container }) => 'stopped' in container)).toBe(false);
+  expect(await store.sweep()).toEqual({ looked: 0, repaired: 0 });
+});

@@ -1,0 +1,276 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Answered, type Api, startApi, uniqueName } from '../../support/api.ts';
+import { memberHelpers } from '../../support/members.ts';
+
+/** Tokens of users, teams and organizations: who may make and see them, and how long they are good. */
+
+let api: Api;
+let members: Awaited<ReturnType<typeof memberHelpers>>;
+let store: typeof import('../../../functions/store/table.ts') &
+  typeof import('../../../functions/store/id.ts') &
+  typeof import('../../../functions/store/keys.ts');
+beforeAll(async () => {
+  api = await startApi();
+  members = await memberHelpers();
+  store = {
+    ...(await import('../../../functions/store/table.ts')),
+    ...(await import('../../../functions/store/id.ts')),
+    ...(await import('../../../functions/store/keys.ts')),
+  };
+});
+afterAll(() => api.close());
+
+const tokenIn = ({ body }: Answered): string => body.data.attributes.token;
+const status = async (token: string, path = 'organizations/acme') => (await api.get(path, { token })).status;
+const makeTeam = async (attributes: object = {}) =>
+  (await api.post('organizations/acme/teams', { name: uniqueName('crew'), ...attributes })).body.data;
+const inOneHour = () => new Date(Date.now() + 3_600_000).toISOString();
+
+const organizationToken = 'organizations/acme/authentication-token';
+
+describe('a token', () => {
+  it('is shown once, and its hash is all that is kept', async () => {
+    const made = await api.post(`users/${api.userId}/authentication-tokens`, { description: 'laptop' });
+    const secret = tokenIn(made);
+    const read = await api.get(`authentication-tokens/${made.body.data.id}`);
+    expect(read.body.data.attributes).toMatchObject({ description: 'laptop', token: null, 'last-used-at': null });
+    expect(JSON.stringify((await api.get(`users/${api.userId}/authentication-tokens`)).body)).not.toContain(secret);
+    const item = await store.get(store.keys.token(store.hashSecret(secret)));
+    expect(JSON.stringify(item)).not.toContain(secret.slice(5));
+  });
+
+  it('is dead as soon as it was deleted, and no longer than it was made for', async () => {
+    const made = await api.post(`users/${api.userId}/authentication-tokens`, {
+      description: 'a',
+      'expired-at': inOneHour(),
+    });
+    expect(await status(tokenIn(made))).toBe(200);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_001 });
+    expect(await status(tokenIn(made))).toBe(401);
+    vi.useRealTimers();
+    expect(await status(tokenIn(made))).toBe(200);
+    expect((await api.call('DELETE', `authentication-tokens/${made.body.data.id}`)).status).toBe(204);
+    expect(await status(tokenIn(made))).toBe(401);
+    expect((await api.call('DELETE', `authentication-tokens/${made.body.data.id}`)).status).toBe(404);
+    const past = await api.post(`users/${api.userId}/authentication-tokens`, { 'expired-at': '2020-01-01T00:00:00Z' });
+    expect(past.body.errors[0].source.pointer).toBe('/data/attributes/expired-at');
+  });
+
+  it('says when it was used last, which is written once an hour and not with each request', async () => {
+    const made = await api.post(`users/${api.userId}/authentication-tokens`, {});
+    const used = async () =>
+      (await api.get(`authentication-tokens/${made.body.data.id}`)).body.data.attributes['last-used-at'];
+    const callsOf = async (): Promise<number> => {
+      const before = api.aws.calls;
+      expect(await status(tokenIn(made))).toBe(200);
+      return api.aws.calls - before;
+    };
+    expect(await used()).toBeNull();
+    const first = await callsOf();
+    const at = await used();
+    expect(Math.abs(Date.now() - Date.parse(at))).toBeLessThan(60_000);
+    expect(first - (await callsOf())).toBe(1);
+    expect(await used()).toBe(at);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_700_000 });
+    await callsOf();
+    vi.useRealTimers();
+    expect(Date.parse(await used()) - Date.parse(at)).toBeGreaterThan(3_600_000);
+  });
+
+  it('of somebody else is not there', async () => {
+    const { token } = await members.member('acme');
+    const mine = (await api.get(`users/${api.userId}/authentication-tokens`)).body.data[0].id;
+    expect(await status(token, `authentication-tokens/${mine}`)).toBe(404);
+    expect((await api.call('DELETE', `authentication-tokens/${mine}`, { token })).status).toBe(404);
+    expect(await status(token, `users/${api.userId}/authentication-tokens`)).toBe(404);
+  });
+
+  it('is one of a hundred at most', async () => {
+    const { id, token } = await members.somebody('collector');
+    const { createToken } = await import('../../../functions/people/accounts/tokens.ts');
+    for (let n = 1; n < 100; n++) await createToken(id, String(n));
+    const refused = await api.post(`users/${id}/authentication-tokens`, {}, {}, { token });
+    expect(refused).toMatchObject({
+      status: 422,
+      body: { errors: [{ detail: expect.stringContaining('100 tokens already') }] },
+    });
+  });
+});
+
+describe('the organization’s token', () => {
+  beforeEach(async () => {
+    await api.call('DELETE', organizationToken);
+    await api.call('DELETE', `${organizationToken}?token=audit-trails`);
+  });
+
+  it('manages workspaces and teams, and runs nothing', async () => {
+    expect((await api.get(organizationToken)).status).toBe(404);
+    const made = await api.post(organizationToken, { 'expired-at': inOneHour() });
+    expect(made).toMatchObject({
+      status: 201,
+      body: { data: { attributes: { token: expect.stringMatching(/^sforg_/) } } },
+    });
+    const token = tokenIn(made);
+    const workspace = await api.post('organizations/acme/workspaces', { name: uniqueName('ws') }, {}, { token });
+    expect(workspace.status).toBe(201);
+    expect((await api.post('organizations/acme/teams', { name: uniqueName('crew') }, {}, { token })).status).toBe(200);
+    const relationships = { workspace: { data: { type: 'workspaces', id: workspace.body.data.id } } };
+    expect((await api.post('runs', {}, relationships, { token })).status).toBe(403);
+    expect(await status(token, organizationToken)).toBe(403);
+    const account = (await api.get('account/details', { token })).body.data;
+    expect(account.attributes).toMatchObject({ username: 'api-org-acme', 'is-service-account': true });
+    expect(account.relationships['authenticated-resource'].data).toEqual({ type: 'organizations', id: 'acme' });
+  });
+
+  it('is one: another one replaces it, and without it there is none', async () => {
+    const first = tokenIn(await api.post(organizationToken));
+    const second = tokenIn(await api.post(organizationToken));
+    expect([await status(first), await status(second)]).toEqual([401, 200]);
+    expect((await api.get(organizationToken)).body.data.attributes.token).toBeNull();
+    expect((await api.call('DELETE', organizationToken)).status).toBe(204);
+    expect(await status(second)).toBe(401);
+    expect((await api.call('DELETE', organizationToken)).status).toBe(404);
+  });
+
+  it('is made by owners only', async () => {
+    const { token } = await members.withFlags('acme', 'manage-organization-access', 'manage-workspaces');
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      expect((await api.call(method, organizationToken, { token })).status).toBe(403);
+    }
+  });
+
+  it('is no person: it has no tokens, no settings and no organizations of its own', async () => {
+    const token = tokenIn(await api.post(organizationToken));
+    const { id } = (await api.get('account/details', { token })).body.data;
+    expect((await api.post(`users/${id}/authentication-tokens`, {}, {}, { token })).status).toBe(404);
+    expect(
+      (await api.call('PATCH', 'account/update', { token, body: { data: { attributes: { username: 'me' } } } })).status,
+    ).toBe(403);
+    expect((await api.post('organizations', { name: 'theirs', email: 'a@b.test' }, {}, { token })).status).toBe(403);
+    const people = (await api.get('organizations/acme/organization-memberships')).body.data;
+    expect(JSON.stringify(people)).not.toContain(id);
+  });
+
+  it('for the audit trail is another one, and good for nothing else', async () => {
+    const own = tokenIn(await api.post(organizationToken));
+    const path = `${organizationToken}?token=audit-trails`;
+    const token = tokenIn(await api.post(path));
+    expect(token).toMatch(/^sfaudit_/);
+    for (const path of ['organizations/acme', 'organizations/acme/workspaces', organizationToken]) {
+      expect(await status(token, path)).toBe(404);
+    }
+    expect((await api.get('organization/audit-trail', { token })).body.data.length).toBeGreaterThan(0);
+    expect((await api.call('DELETE', path)).status).toBe(204);
+    expect(await status(token, 'account/details')).toBe(401);
+    expect(await status(own)).toBe(200);
+    expect((await api.get(`${organizationToken}?token=nothing`)).status).toBe(400);
+  });
+
+  it('dies with the organization: one of the same name is another one', async () => {
+    await api.post('organizations', { name: 'phoenix', email: 'a@b.test' });
+    const token = tokenIn(await api.post('organizations/phoenix/authentication-token'));
+    expect(await status(token, 'organizations/phoenix')).toBe(200);
+    await api.call('DELETE', 'organizations/phoenix');
+    await api.post('organizations', { name: 'phoenix', email: 'a@b.test' });
+    expect(await status(token, 'organizations/phoenix')).toBe(401);
+  });
+});
+
+describe('tokens of a team', () => {
+  it('may do what the team may, and are several with descriptions', async () => {
+    const team = await makeTeam({ 'organization-access': { 'manage-workspaces': true } });
+    const path = `teams/${team.id}/authentication-tokens`;
+    const ci = await api.post(path, { description: 'CI' });
+    expect(ci).toMatchObject({
+      status: 201,
+      body: { data: { attributes: { description: 'CI' }, relationships: { team: { data: { id: team.id } } } } },
+    });
+    const token = tokenIn(ci);
+    expect(token).toMatch(/^sfteam_/);
+    expect((await api.post('organizations/acme/workspaces', { name: uniqueName('ws') }, {}, { token })).status).toBe(
+      201,
+    );
+    expect((await api.post('organizations/acme/projects', { name: uniqueName('project') }, {}, { token })).status).toBe(
+      403,
+    );
+    await api.post(path, { description: 'CD' });
+    const descriptions = (await api.get(path)).body.data.map((one: { attributes: object }) => one.attributes);
+    expect(descriptions).toMatchObject([{ description: 'CI' }, { description: 'CD' }]);
+    expect((await api.post(path, { description: 'CI' })).status).toBe(422);
+    expect((await api.post(path, { description: 'of its own' }, {}, { token })).status).toBe(403);
+    expect((await api.post(path, {})).body.errors[0].source.pointer).toBe('/data/attributes/description');
+  });
+
+  it('have one without a description, which is replaced', async () => {
+    const team = await makeTeam();
+    const path = `teams/${team.id}/authentication-token`;
+    expect((await api.get(path)).status).toBe(404);
+    const other = tokenIn(await api.post(`${path}s`, { description: 'stays' }));
+    const first = tokenIn(await api.post(path));
+    const second = tokenIn(await api.post(path));
+    const statuses = [];
+    for (const token of [first, second, other]) statuses.push(await status(token, 'account/details'));
+    expect(statuses).toEqual([401, 200, 200]);
+    expect((await api.get(path)).body.data.attributes).toMatchObject({ description: null, token: null });
+    expect((await api.call('DELETE', path)).status).toBe(204);
+    expect(await status(second, 'account/details')).toBe(401);
+    expect(await status(other, 'account/details')).toBe(200);
+  });
+
+  it('are managed by its members when the team lets them, and seen by nobody else', async () => {
+    const inside = await members.withFlags('acme');
+    const outside = await members.member('acme');
+    const path = `teams/${inside.team.id}/authentication-tokens`;
+    const made = await api.post(path, { description: 'of a member' }, {}, { token: inside.token });
+    expect(made.status).toBe(201);
+    const one = `authentication-tokens/${made.body.data.id}`;
+    expect([await status(inside.token, one), await status(outside.token, one)]).toEqual([200, 404]);
+    expect(await status(outside.token, path)).toBe(404);
+    await api.patch(`teams/${inside.team.id}`, { 'allow-member-token-management': false });
+    expect((await api.post(path, { description: 'another' }, {}, { token: inside.token })).status).toBe(403);
+    expect(await status(inside.token, one)).toBe(404);
+    expect((await api.call('DELETE', one)).status).toBe(204);
+    expect(await status(tokenIn(made), 'account/details')).toBe(401);
+  });
+
+  it('are listed and deleted for the organization, by name of the team and by expiry', async () => {
+    const [red, blue] = [await makeTeam({ name: 'red-listed' }), await makeTeam({ name: 'blue-listed' })];
+    const endless = await api.post(`teams/${red.id}/authentication-tokens`, { description: 'endless' });
+    const soon = await api.post(`teams/${blue.id}/authentication-tokens`, {
+      description: 'soon',
+      'expired-at': inOneHour(),
+    });
+    const ids = async (query: string) => {
+      const { data } = (await api.get(`organizations/acme/team-tokens?page[size]=100&${query}`)).body;
+      return data.map(({ id }: { id: string }) => id);
+    };
+    expect(await ids('q=RED-l')).toEqual([endless.body.data.id]);
+    expect(await ids('q=-listed')).toEqual([endless.body.data.id, soon.body.data.id]);
+    expect(await ids('q=-listed&filter[expiry_status]=expiring_in_7_days,expired')).toEqual([soon.body.data.id]);
+    expect(await ids('q=-listed&filter[expiry_status]=no_expiration')).toEqual([endless.body.data.id]);
+    expect((await api.get('organizations/acme/team-tokens?filter[expiry_status]=never')).status).toBe(400);
+    const body = { data: [{ type: 'authentication-tokens', id: endless.body.data.id }] };
+    expect((await api.call('DELETE', 'organizations/acme/team-tokens', { body })).status).toBe(204);
+    expect(await ids('q=-listed')).toEqual([soon.body.data.id]);
+    expect(await status(tokenIn(endless), 'account/details')).toBe(401);
+  });
+
+  it('die with the team', async () => {
+    const team = await makeTeam();
+    const token = tokenIn(await api.post(`teams/${team.id}/authentication-tokens`, { description: 'a' }));
+    expect(await status(token, 'account/details')).toBe(200);
+    await api.call('DELETE', `teams/${team.id}`);
+    expect(await status(token, 'account/details')).toBe(401);
+  });
+
+  it('of the owners are the owners’', async () => {
+    const teams = (await api.get('organizations/acme/teams?page[size]=100')).body.data;
+    const owners = teams.find(({ attributes }: { attributes: { name: string } }) => attributes.name === 'owners');
+    const made = await api.post(`teams/${owners.id}/authentication-tokens`, { description: 'root' });
+    expect((await api.get(organizationToken, { token: tokenIn(made) })).status).not.toBe(403);
+    const { token } = await members.withFlags('acme', 'manage-organization-access');
+    expect(
+      (await api.post(`teams/${owners.id}/authentication-tokens`, { description: 'x' }, {}, { token })).status,
+    ).toBe(403);
+  });
+});

@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi, uniqueName } from '../../support/api.ts';
+import { memberHelpers } from '../../support/members.ts';
+import { ids } from '../../support/runs.ts';
+
+let api: Api;
+let members: Awaited<ReturnType<typeof memberHelpers>>;
+beforeAll(async () => {
+  api = await startApi();
+  members = await memberHelpers();
+});
+afterAll(() => api.close());
+
+const create = (attributes: object = {}, token?: string) =>
+  api.post('organizations/acme/teams', { name: uniqueName('t'), ...attributes }, {}, { token });
+const team = async (attributes: object = {}) => (await create(attributes)).body.data;
+const users = (...given: string[]) => ({ body: { data: given.map((id) => ({ type: 'users', id })) } });
+const pointerOf = ({ body }: { body: { errors: { source?: { pointer: string } }[] } }) =>
+  body.errors[0]?.source?.pointer;
+
+describe('a team', () => {
+  it('is made, shown, listed, changed and deleted', async () => {
+    const name = uniqueName('network');
+    const made = await create({ name, 'sso-team-id': 'net', 'organization-access': { 'manage-policies': true } });
+    expect(made.status).toBe(200);
+    const { id, attributes, relationships, links } = made.body.data;
+    expect(id).toMatch(/^team-/);
+    expect(attributes).toMatchObject({
+      name,
+      'sso-team-id': 'net',
+      'users-count': 0,
+      visibility: 'secret',
+      'allow-member-token-management': true,
+      'organization-access': { 'manage-policies': true, 'manage-workspaces': false, 'manage-vcs-settings': false },
+      permissions: { 'can-update-membership': true, 'can-destroy': true, 'can-update-organization-access': true },
+    });
+    expect(relationships.users.data).toEqual([]);
+    expect(links.self).toBe(`/api/v2/teams/${id}`);
+    expect((await api.get(`teams/${id}`)).body.data).toEqual(made.body.data);
+    const { body } = await api.get(`organizations/acme/teams?q=${name.toUpperCase()}`);
+    expect([ids(body.data), body.meta.pagination['total-count']]).toEqual([[id], 1]);
+    expect(ids((await api.get(`organizations/acme/teams?filter[names]=${name},none`)).body.data)).toEqual([id]);
+    const changed = await api.patch(`teams/${id}`, { name: `${name}-2`, visibility: 'organization' });
+    expect(changed.body.data.attributes).toMatchObject({
+      name: `${name}-2`,
+      visibility: 'organization',
+      'organization-access': { 'manage-policies': true },
+    });
+    expect((await create({ name })).status).toBe(200);
+    expect((await api.call('DELETE', `teams/${id}`)).status).toBe(204);
+    expect((await api.get(`teams/${id}`)).status).toBe(404);
+  });
+
+  it('has a name of its own', async () => {
+    const { attributes } = await team();
+    for (const name of [attributes.name, 'owners', 'Owners']) {
+      const answer = await create({ name });
+      expect([answer.status, answer.body.errors[0].detail]).toEqual([422, 'Name has already been taken']);
+    }
+    expect((await create({ name: 'no spaces' })).status).toBe(422);
+  });
+
+  it('may do what its flags include, and lose nothing of it alone', async () => {
+    const { id, attributes } = await team({ 'organization-access': { 'manage-projects': true } });
+    expect(attributes['organization-access']).toMatchObject({
+      'manage-projects': true,
+      'manage-workspaces': true,
+      'read-projects': true,
+      'read-workspaces': true,
+    });
+    const less = await api.patch(`teams/${id}`, { 'organization-access': { 'manage-workspaces': false } });
+    expect(less.body.data.attributes['organization-access']).toMatchObject({
+      'manage-projects': false,
+      'manage-workspaces': false,
+      'read-projects': true,
+    });
+    const both = { 'manage-organization-access': true, 'manage-membership': false };
+    const refused = await create({ 'organization-access': both });
+    expect([refused.status, pointerOf(refused)]).toEqual([
+      422,
+      '/data/attributes/organization-access/manage-membership',
+    ]);
+  });
+});
+
+describe('who is in a team', () => {
+  it('is added by id or name, listed, included, and removed', async () => {
+    const { id } = await team();
+    const one = await members.member('acme');
+    const other = await members.somebody('outside');
+    const path = `teams/${id}/relationships/users`;
+    expect((await api.call('POST', path, users(one.id, 'owner'))).status).toBe(204);
+    const { data, included } = (await api.get(`teams/${id}?include=users,organization-memberships`)).body;
+    expect(data.attributes['users-count']).toBe(2);
+    expect(ids(data.relationships.users.data).sort()).toEqual([one.id, api.userId].sort());
+    expect(included.map(({ type }: { type: string }) => type).sort()).toEqual([
+      'organization-memberships',
+      'organization-memberships',
+      'users',
+      'users',
+    ]);
+    const [membership] = data.relationships['organization-memberships'].data;
+    const listed = await api.get(`teams/${id}/relationships/organization-memberships?filter[status]=active`);
+    expect(ids(listed.body.data)).toContain(membership.id);
+    const refused = await api.call('POST', path, users(one.id, other.id));
+    expect([refused.status, pointerOf(refused)]).toEqual([422, '/data/1/id']);
+    expect((await api.call('DELETE', path, users(one.id, one.id))).status).toBe(204);
+    const memberships = { body: { data: [{ type: 'organization-memberships', id: membership.id }] } };
+    const byMembership = `teams/${id}/relationships/organization-memberships`;
+    expect((await api.call('POST', byMembership, memberships)).status).toBe(204);
+    expect((await api.call('DELETE', byMembership, memberships)).status).toBe(204);
+    expect((await api.get('users/none')).status).toBe(404);
+  });
+
+  it('gains and loses with the next request', async () => {
+    const { id } = await team({ 'organization-access': { 'read-workspaces': true } });
+    const workspace = await api.workspace();
+    const { id: userId, token } = await members.member('acme');
+    const status = async () => (await api.get(`workspaces/${workspace.id}`, { token })).status;
+    expect(await status()).toBe(404);
+    await api.call('POST', `teams/${id}/relationships/users`, users(userId));
+    expect(await status()).toBe(200);
+    await api.call('DELETE', `teams/${id}/relationships/users`, users(userId));
+    expect(await status()).toBe(404);
+    await api.call('POST', `teams/${id}/relationships/users`, users(userId));
+    await api.call('DELETE', `teams/${id}`);
+    expect(await status()).toBe(404);
+  });
+});
+
+describe('the owners team', () => {
+  const owners = async () => (await api.get('organizations/acme/teams?filter[names]=owners')).body.data[0];
+
+  it('is there, may do everything, and stays as it is', async () => {
+    const { id, attributes, relationships } = await owners();
+    expect(attributes).toMatchObject({
+      name: 'owners',
+      permissions: { 'can-destroy': false, 'can-update-name': false },
+    });
+    expect(Object.values(attributes['organization-access']).every(Boolean)).toBe(true);
+    expect(ids(relationships.users.data)).toEqual([api.userId]);
+    expect((await api.call('DELETE', `teams/${id}`)).status).toBe(409);
+    expect((await api.patch(`teams/${id}`, { name: 'others' })).status).toBe(422);
+    expect((await api.patch(`teams/${id}`, { 'sso-team-id': 'admins' })).status).toBe(200);
+  });
+
+  it('makes owners, and keeps the last one', async () => {
+    const { id } = await owners();
+    const { id: userId, token } = await members.member('acme');
+    const path = `teams/${id}/relationships/users`;
+    const refused = await api.call('DELETE', path, users(api.userId));
+    expect([refused.status, refused.body.errors[0].detail]).toEqual([409, expect.stringContaining('needs an owner')]);
+    await api.call('POST', path, users(userId));
+    expect((await api.get('organizations/acme', { token })).body.data.attributes.permissions['can-destroy']).toBe(true);
+    expect((await api.call('DELETE', path, { ...users(userId), token })).status).toBe(204);
+    expect((await api.get('organizations/acme', { token })).body.data.attributes.permissions['can-destroy']).toBe(
+      false,
+    );
+  });
+
+  it('comes to an organization from before there were teams', async () => {
+    const { keys } = await import('../../../functions/store/keys.ts');
+    const { remove, update } = await import('../../../functions/store/table.ts');
+    const { id } = await owners();
+    await remove(keys.team(id));
+    await remove(keys.teamUsers(id));
+    await remove(keys.teamName('acme', 'owners'));
+    await update(keys.membership(api.userId, 'acme'), { remove: ['teams'] });
+    const again = await owners();
+    expect([again.id, ids(again.relationships.users.data)]).toEqual([id, [api.userId]]);
+  });
+});
+
+describe('managers of teams', () => {
+  it('who manage members do nothing else, and nothing with owners', async () => {
+    const { id } = await team({ visibility: 'organization' });
+    const secret = await team();
+    const { id: userId, token } = await members.withFlags('acme', 'manage-membership');
+    const add = (to: string) => api.call('POST', `teams/${to}/relationships/users`, { ...users(userId), token });
+    expect((await add(id)).status).toBe(204);
+    expect((await add(secret.id)).status).toBe(404);
+    const owners = (await api.get('organizations/acme/teams?filter[names]=owners', { token })).body.data[0];
+    expect(owners.attributes.permissions).toMatchObject({ 'can-update-membership': false });
+    expect((await add(owners.id)).status).toBe(403);
+    expect((await create({}, token)).status).toBe(403);
+    const shown = (await api.get(`teams/${id}`, { token })).body.data.attributes.permissions;
+    expect(shown).toMatchObject({ 'can-update-membership': true, 'can-destroy': false, 'can-update-name': false });
+    expect((await api.call('DELETE', `teams/${id}`, { token })).status).toBe(403);
+  });
+
+  it('who manage teams cannot say what those may do, nor make or see secret ones', async () => {
+    const { token } = await members.withFlags('acme', 'manage-teams', 'manage-membership');
+    const made = await create({}, token);
+    expect(made.body.data.attributes.visibility).toBe('organization');
+    expect((await create({ visibility: 'secret' }, token)).status).toBe(403);
+    expect((await create({ 'organization-access': { 'manage-workspaces': true } }, token)).status).toBe(403);
+    const { id } = made.body.data;
+    const access = { data: { attributes: { 'organization-access': { 'manage-policies': true } } } };
+    expect((await api.call('PATCH', `teams/${id}`, { token, body: access })).status).toBe(403);
+    const hide = { data: { attributes: { visibility: 'secret' } } };
+    expect((await api.call('PATCH', `teams/${id}`, { token, body: hide })).status).toBe(403);
+    expect((await api.call('DELETE', `teams/${id}`, { token })).status).toBe(204);
+  });
+
+  it('who see secret teams and say what teams may do, do so with all but the owners', async () => {
+    const { id } = await team();
+    const { token } = await members.withFlags('acme', 'manage-organization-access', 'access-secret-teams');
+    const body = { data: { attributes: { 'organization-access': { 'manage-policies': true } } } };
+    expect((await api.call('PATCH', `teams/${id}`, { token, body })).status).toBe(200);
+    const owners = (await api.get('organizations/acme/teams?filter[names]=owners', { token })).body.data[0];
+    expect((await api.call('PATCH', `teams/${owners.id}`, { token, body })).status).toBe(403);
+  });
+
+  it('nobody else sees secret teams, but who is in them', async () => {
+    const { id } = await team();
+    const one = await members.member('acme');
+    const list = async () => ids((await api.get('organizations/acme/teams?page[size]=100', one)).body.data);
+    expect(await list()).not.toContain(id);
+    expect((await api.get(`teams/${id}`, one)).status).toBe(404);
+    await api.call('POST', `teams/${id}/relationships/users`, users(one.id));
+    expect(await list()).toContain(id);
+    expect((await api.get(`teams/${id}`, one)).status).toBe(200);
+  });
+});
+
+it('go with their organization', async () => {
+  const name = uniqueName('gone');
+  await api.post('organizations', { name, email: 'a@b.test' });
+  const [owners] = (await api.get(`organizations/${name}/teams`)).body.data;
+  const made = (await api.post(`organizations/${name}/teams`, { name: 'some' })).body.data;
+  expect((await api.call('DELETE', `organizations/${name}`)).status).toBe(204);
+  for (const { id } of [owners, made]) expect((await api.get(`teams/${id}`)).status).toBe(404);
+});

@@ -1,0 +1,202 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi, uniqueName } from '../../support/api.ts';
+import { judgedRuns, noLargeMachines, planOf } from '../../support/judged-runs.ts';
+import { archive, policyFiles, policySetOf, uploadVersion } from '../../support/policies.ts';
+
+/** Runs and their policies, from what is attached to a workspace to the verdict. */
+
+let api: Api;
+let help: Awaited<ReturnType<typeof judgedRuns>>;
+let results: typeof import('../../../functions/policies/result-records.ts');
+// Of its own, so that what is left behind can only be from here.
+const folder = mkdtempSync(join(tmpdir(), 'evaluate-'));
+process.env.TMPDIR = folder;
+beforeAll(async () => {
+  api = await startApi();
+  help = await judgedRuns(api);
+  results = await import('../../../functions/policies/result-records.ts');
+});
+afterAll(async () => {
+  await api.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const detailsOf = async (runId: string, what: 'evaluation' | 'check') => {
+  const kept = await results.getPolicyResult(runId, what);
+  return kept ? results.readPolicySetOutcomes(kept) : [];
+};
+
+describe('a run', () => {
+  it('has no policies, and nothing to show for it', async () => {
+    const run = await help.planned((await api.workspace()).id);
+    expect(run.checks?.policyEvaluation).toBeUndefined();
+    expect(await help.related(run.id, 'policy-checks')).toEqual([]);
+  });
+
+  it('is judged by a plan of 5,000 resources', async () => {
+    const { workspaceId } = await help.guarded(noLargeMachines, 'mandatory');
+    const run = await help.planned(workspaceId, planOf(5000));
+    expect(run.checks).toMatchObject({ policyEvaluation: true });
+    const judged = await help.evaluatePolicies(run);
+    expect(judged).toEqual({
+      verdict: 'failed',
+      reason: expect.stringMatching(/^Policy "sizes" of set "set-\d+" failed\.$/),
+    });
+    const [set] = await detailsOf(run.id, 'evaluation');
+    expect(set).toMatchObject({
+      policyToolVersion: expect.stringMatching(/^\d/),
+      outcomes: [{ policyName: 'sizes', status: 'failed', description: 'No large machines' }],
+    });
+    expect(set?.outcomes[0]?.output).toHaveLength(50);
+    const left = readdirSync(folder).filter((name) => /^(input|policies)-/.test(name));
+    expect(left).toEqual([]);
+  });
+
+  it('is judged once: the first result stands', async () => {
+    const { workspaceId } = await help.guarded(noLargeMachines, 'mandatory', { overridable: true });
+    const run = await help.planned(workspaceId);
+    const both = await Promise.all([help.evaluatePolicies(run), help.evaluatePolicies(run)]);
+    expect(both.map(({ verdict }) => verdict)).toEqual(['overridable', 'overridable']);
+    const kept = await results.getPolicyResult(run.id, 'evaluation');
+    await help.evaluatePolicies(run);
+    expect(await results.getPolicyResult(run.id, 'evaluation')).toEqual(kept);
+  });
+
+  it('keeps the policies and parameters it was created with', async () => {
+    const rule = 'deny := [data.params.secret, upper(data.params.secret), data.params.plain]';
+    const { workspaceId, policySet } = await help.guarded(rule, 'mandatory');
+    const parameters = `policy-sets/${policySet}/parameters`;
+    const { id } = (await api.post(parameters, { key: 'secret', value: 's3cret', sensitive: true })).body.data;
+    await api.post(parameters, { key: 'plain', value: 'text' });
+    const run = await help.planned(workspaceId);
+    await api.patch(`${parameters}/${id}`, { value: 'later' });
+    await uploadVersion(api, policySet, new Uint8Array(await archive(policyFiles('deny := []'))));
+    await api.call('DELETE', `policy-sets/${policySet}`);
+    expect((await help.evaluatePolicies(run)).verdict).toBe('failed');
+    expect((await detailsOf(run.id, 'evaluation'))[0]?.outcomes[0]?.output).toEqual([
+      '(sensitive value)',
+      'S3CRET',
+      'text',
+    ]);
+  });
+
+  it('says nothing of sensitive parameters in errors', async () => {
+    const { workspaceId, policySet } = await help.guarded('deny := [to_number(data.params.secret)]', 'mandatory');
+    await api.post(`policy-sets/${policySet}/parameters`, { key: 'secret', value: 's3cret', sensitive: true });
+    const run = await help.planned(workspaceId);
+    expect((await help.evaluatePolicies(run)).verdict).toBe('failed');
+    const [set] = await detailsOf(run.id, 'evaluation');
+    expect(JSON.stringify(set)).toContain('parsing \\"(sensitive value)\\"');
+    expect(JSON.stringify(set)).not.toContain('s3cret');
+  });
+
+  it('has what was uploaded to a set even if nobody looked at it yet', async () => {
+    const { workspaceId, policySet } = await help.guarded('deny := []', 'mandatory');
+    const made = (await api.post(`policy-sets/${policySet}/versions`)).body.data;
+    const content = new Uint8Array(await archive(policyFiles('deny := ["new"]')));
+    await fetch(made.links.upload, { method: 'PUT', body: content });
+    expect((await help.evaluatePolicies(await help.planned(workspaceId))).verdict).toBe('failed');
+  });
+
+  it('shows policies who and what it is, and what it costs when that is known', async () => {
+    const rule = 'deny := [json.marshal(input.run)]';
+    const { workspaceId } = await help.guarded(rule, 'advisory');
+    const tags = { data: [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }] };
+    await api.patch(`workspaces/${workspaceId}`, { description: 'Network' }, { 'tag-bindings': tags });
+    await api.post(`workspaces/${workspaceId}/vars`, {
+      key: 'password',
+      value: 'hunter2',
+      category: 'env',
+      sensitive: true,
+    });
+    const costEstimate = {
+      status: 'finished' as const,
+      statusTimestamps: {},
+      priorMonthlyCost: '0.0',
+      proposedMonthlyCost: '25.488',
+      deltaMonthlyCost: '25.488',
+    };
+    const run = await help.planned(workspaceId, planOf(0), { costEstimate });
+    await help.evaluatePolicies(run);
+    const said = String((await detailsOf(run.id, 'evaluation'))[0]?.outcomes[0]?.output[0]);
+    expect(said).not.toContain('hunter2');
+    expect(JSON.parse(said)).toMatchObject({
+      id: run.id,
+      created_by: 'owner',
+      speculative: false,
+      is_destroy: false,
+      target_addrs: [],
+      variables: { password: { category: 'env', sensitive: true } },
+      organization: { name: 'acme' },
+      project: { name: 'Default Project' },
+      workspace: {
+        id: workspaceId,
+        description: 'Network',
+        auto_apply: false,
+        execution_mode: 'remote',
+        tag_bindings: [{ key: 'env', value: 'prod' }],
+      },
+      cost_estimate: { delta_monthly_cost: '25.488' },
+    });
+  });
+});
+
+describe('policies managed one by one', () => {
+  const withPolicies = async (kind: string, sources: (string | undefined)[], level: string) => {
+    const workspace = await api.workspace();
+    const policies = await Promise.all(
+      sources.map(async (body) => {
+        const given = { name: uniqueName('p'), kind, query: 'data.a.deny', 'enforcement-level': level };
+        const { id } = (await api.post('organizations/acme/policies', given)).body.data;
+        if (body) await api.call('PUT', `policies/${id}/upload`, { body });
+        return { type: 'policies', id };
+      }),
+    );
+    const workspaces = { data: [{ type: 'workspaces', id: workspace.id }] };
+    const made = await api.post(
+      'organizations/acme/policy-sets',
+      { name: uniqueName('set'), kind },
+      { workspaces, policies: { data: policies } },
+    );
+    expect(made.status).toBe(201);
+    return help.planned(workspace.id);
+  };
+
+  it('are judged each by itself: a broken one breaks no other, and one without source fails', async () => {
+    const run = await withPolicies(
+      'opa',
+      ['package a\ndeny := []', 'package a\ndeny contains', undefined],
+      'mandatory',
+    );
+    const { verdict, reason } = await help.evaluatePolicies(run);
+    expect(verdict).toBe('failed');
+    expect(reason).toContain('policy.rego line 2');
+    expect(reason).toContain('never uploaded');
+    const [set] = await detailsOf(run.id, 'evaluation');
+    expect(set?.outcomes.map(({ status }) => status)).toEqual(['passed', 'errored', 'errored']);
+  });
+
+  it('take Rego for the policy check as well, and Sentinel where there is one', async () => {
+    const rego = await withPolicies('sentinel', ['# why\npackage a\ndeny := ["no"]'], 'soft-mandatory');
+    expect(rego.checks).toEqual({ policyCheck: true });
+    expect((await help.checkPolicies(rego)).verdict).toBe('soft_failed');
+    const sentinel = await withPolicies('sentinel', ['main = rule { true }'], 'advisory');
+    const { verdict, reason } = await help.checkPolicies(sentinel);
+    expect(verdict).toBe('hard_failed');
+    expect(reason).toContain('There is no Sentinel here');
+  });
+});
+
+it('what is attached to a workspace that has other policies too is judged by kind', async () => {
+  const workspace = await api.workspace();
+  const workspaces = { data: [{ type: 'workspaces', id: workspace.id }] };
+  await policySetOf(api, { kind: 'opa' }, policyFiles('deny := ["advice"]', 'advisory'), { workspaces });
+  await policySetOf(api, { kind: 'sentinel' }, policyFiles('deny := ["hard"]', 'hard-mandatory'), { workspaces });
+  const run = await help.planned(workspace.id);
+  expect(run.checks).toEqual({ policyEvaluation: true, policyCheck: true });
+  expect((await help.evaluatePolicies(run)).verdict).toBe('passed');
+  expect((await help.checkPolicies(run)).verdict).toBe('hard_failed');
+});

@@ -1,0 +1,138 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { Engine, Question, SourceFile } from '../../../functions/policies/engine/engine.ts';
+import { openOpa } from '../../../functions/policies/engine/opa.ts';
+
+let opa: Engine;
+const folder = mkdtempSync(join(tmpdir(), 'opa-test-'));
+// Of its own, so that what is left behind can only be from here.
+process.env.TMPDIR = folder;
+const input = { path: join(folder, 'input.json') };
+beforeAll(async () => {
+  opa = await openOpa(inject('opa'));
+  writeFileSync(input.path, JSON.stringify({ plan: { resource_changes: [{ address: 'a.b' }] }, run: { id: 'run-x' } }));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const limits = () => ({ seconds: 20, memoryMiB: 512, outputBytes: 100_000, deadline: Date.now() + 60_000 });
+const ask = (rego: string | SourceFile[], queries: string | string[], change: Partial<Question> = {}) =>
+  opa.ask({
+    files: typeof rego === 'string' ? [{ path: 'policy.rego', content: rego }] : rego,
+    policies: [queries].flat().map((query, i) => ({ name: `p${i}`, query })),
+    parameters: {},
+    input,
+    toolVersion: '',
+    limits: limits(),
+    ...change,
+  });
+const one = async (rego: string, query = 'data.t.deny', change: Partial<Question> = {}) =>
+  (await ask(rego, query, change)).answers[0] as { value?: unknown; error?: string };
+
+describe('OPA', () => {
+  it('says its version', () => expect(opa.version).toMatch(/^\d+\.\d+\.\d+$/));
+
+  it('sees the plan, the run and the parameters', async () => {
+    const rego = `package t
+deny contains msg if {
+  some r in input.plan.resource_changes
+  msg := sprintf("%s %s %s", [r.address, input.run.id, data.params.suffix])
+}`;
+    expect(await one(rego, 'data.t.deny', { parameters: { suffix: 'é"' } })).toEqual({ value: ['a.b run-x é"'] });
+  });
+
+  it('loads every file of the set together, and data', async () => {
+    const files = [
+      { path: 'a/policy.rego', content: 'package t\nimport data.lib\ndeny := lib.limits' },
+      { path: 'lib/lib.rego', content: 'package lib\nlimits := data.config.limits' },
+      { path: 'config/data.json', content: '{"limits": ["x"]}' },
+    ];
+    expect((await ask(files, 'data.t.deny')).answers).toEqual([{ value: ['x'] }]);
+  });
+
+  it('asks all policies at once, and each by itself when one of them spoils that', async () => {
+    const rego = 'package t\na := ["x"]\nb contains "y" if false\nc := v if { some v in [1, 2] }\nd if false';
+    const { answers } = await ask(rego, ['data.t.a', 'data.t.b', 'data.t.d']);
+    expect(answers.slice(0, 2)).toEqual([{ value: ['x'] }, { value: [] }]);
+    expect(answers[2]).toEqual({ error: expect.stringContaining('data.t.d is undefined') });
+    const spoiled = (await ask(rego, ['data.t.a', 'data.t.c', 'this is no query('])).answers as { error?: string }[];
+    expect(spoiled[0]).toEqual({ value: ['x'] });
+    expect(spoiled[1]?.error).toMatch(/policy.rego line 4: complete rules must not produce multiple outputs/);
+    expect(spoiled[2]?.error).toMatch(/rego_parse_error|unexpected|expected/);
+  });
+
+  it('takes Rego of before 1.0 from sets that were written for it', async () => {
+    const old = 'package t\ndeny[msg] { msg := "old" }';
+    expect(await one(old, 'data.t.deny', { toolVersion: '0.44.0' })).toEqual({ value: ['old'] });
+    expect((await one(old)).error).toMatch(/policy.rego line 2: .*policy-tool-version/);
+  });
+
+  it('warns of functions that failed', async () => {
+    const { answers, warnings } = await ask('package t\ndeny contains "x" if to_number("a") == 1', 'data.t.deny');
+    expect(answers).toEqual([{ value: [] }]);
+    expect(warnings).toEqual([expect.stringMatching(/^policy.rego line 2: to_number/)]);
+  });
+});
+
+describe('a policy that misbehaves', () => {
+  it.each([
+    ['http.send', 'resp := http.send({"method": "get", "url": "http://127.0.0.1:1/"})'],
+    ['opa.runtime', 'resp := opa.runtime().env'],
+    ['net.lookup_ip_addr', 'resp := net.lookup_ip_addr("localhost")'],
+  ])('%s is not there', async (name, rule) => {
+    const { error } = await one(`package t\n${rule}\ndeny contains "x" if resp`);
+    expect(error).toMatch(`policy.rego line 2: undefined function ${name}`);
+    expect(error).toContain('take what you need from input');
+    expect((await one('package t', `${rule}`)).error).toContain('undefined function');
+  });
+
+  it('cannot fetch a schema', async () => {
+    const rego = `# METADATA
+# schemas:
+#   - input: {"$ref": "http://127.0.0.1:1/schema.json"}
+package t
+deny contains "x" if input.plan.nothing`;
+    expect((await one(rego)).error).toMatch(/allow_net|remote reference|not allowed|disabled/i);
+  });
+
+  it('loops', async () => {
+    const all = 'numbers.range(1, 1000000)';
+    const rego = `package t\ndeny contains "x" if { some a in ${all}; some b in ${all}; a * b == 0 }`;
+    const { error } = await one(rego, 'data.t.deny', { limits: { ...limits(), seconds: 1 } });
+    expect(error).toMatch(/did not end within 1 s/);
+  });
+
+  it('finds the time of the run over', async () => {
+    const late = { limits: { ...limits(), deadline: Date.now() - 1 } };
+    expect((await one('package t\ndeny := []', 'data.t.deny', late)).error).toContain('time');
+  });
+
+  it('eats memory', async () => {
+    const rego = `package t
+deny contains count(all) if all := [s | some i in numbers.range(1, 20000000); s := sprintf("%d-%s", [i, "${'a'.repeat(100)}"])]`;
+    const { error } = await one(rego, 'data.t.deny', { limits: { ...limits(), memoryMiB: 64 } });
+    expect(error).toMatch(/more than 64 MiB/);
+  });
+
+  it('says too much', async () => {
+    const { error } = await one('package t\ndeny := [sprintf("%d", [i]) | some i in numbers.range(1, 100000)]');
+    expect(error).toMatch(/more than 100000 bytes/);
+  });
+
+  it.each([
+    ['is no Rego', 'this is no rego {{', /policy.rego line 1: /],
+    ['names what is not there', 'package t\ndeny contains x if x := nothing.here', /policy.rego line 2: .*unsafe/],
+    ['is in another package', 'package other\ndeny := []', /data.t.deny is undefined/],
+    ['takes the place of the parameters', 'package params\nx := 1', /./],
+  ])('%s', async (_, rego, expected) => expect((await one(rego)).error).toMatch(expected));
+
+  it('is not read as an option', async () => {
+    expect((await one('package t\ndeny := []', '--help')).error).toBeDefined();
+  });
+
+  it('leaves nothing behind', async () => {
+    await one('no rego');
+    expect(readdirSync(folder)).toEqual(['input.json']);
+  });
+});

@@ -1,0 +1,69 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { openSentinel } from '../../../functions/policies/engine/sentinel.ts';
+
+/**
+ * Sentinel is closed and cannot be had here: a script stands in that answers as its command line is documented to, by
+ * exit code, and shows what it was given.
+ */
+
+const folder = mkdtempSync(join(tmpdir(), 'sentinel-test-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const binary = join(folder, 'sentinel');
+writeFileSync(
+  binary,
+  `#!/bin/sh
+[ "$1" = version ] && echo "Sentinel v0.30.0" && exit 0
+read -r wanted < "$4"
+case "$wanted" in
+  pass) exit 0 ;;
+  fail) /bin/cat sentinel.hcl tfrun.json; exit 1 ;;
+  quiet) exit 1 ;;
+  loop) while :; do :; done ;;
+  *) echo "An error occurred: $wanted" >&2; exit 2 ;;
+esac
+`,
+);
+chmodSync(binary, 0o755);
+const input = join(folder, 'input.json');
+writeFileSync(input, JSON.stringify({ plan: { resource_changes: [{ address: 'a.b' }] }, run: { id: 'run-x' } }));
+
+const ask = async (...sources: string[]) => {
+  const engine = await openSentinel(binary);
+  expect(engine.version).toBe('0.30.0');
+  const { answers } = await engine.ask({
+    files: sources.map((content, i) => ({ path: `lib/${i}.sentinel`, content: `${content}\n` })),
+    policies: sources.map((_, i) => ({ name: `p${i}`, query: `lib/${i}.sentinel` })),
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: HCL's template, which must not be one
+    parameters: { limit: 'a "quoted" ${value}' },
+    input: { path: input },
+    toolVersion: '',
+    limits: { seconds: 1, memoryMiB: 256, outputBytes: 10_000, deadline: Date.now() + 20_000 },
+  });
+  return answers as { value?: unknown; error?: string }[];
+};
+
+describe('Sentinel, where it is', () => {
+  it('says by its exit code what a policy comes to', async () => {
+    const [pass, quiet, error] = await ask('pass', 'quiet', 'undefined rule');
+    expect(pass).toEqual({ value: true });
+    expect(quiet).toEqual({ value: false });
+    expect(error?.error).toBe('An error occurred: undefined rule');
+  });
+
+  it('is given the run, the plan and the parameters', async () => {
+    const [fail] = await ask('fail');
+    const said = [fail?.value].flat().join('\n');
+    expect(said).toContain('import "static" "tfplan/v2" {');
+    expect(said).toContain('source = "./tfplan.json"');
+    expect(said).toContain('value = "a \\"quoted\\" $${value}"');
+    expect(said).toContain('{"id":"run-x"}');
+  });
+
+  it('is stopped when it does not end', async () => {
+    expect((await ask('loop'))[0]?.error).toContain('time');
+  });
+});

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { maxPolicyBytes } from '../../functions/policies/records.ts';
+import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { ids } from '../support/runs.ts';
+
+let api: Api;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.close());
+
+const all = 'organizations/acme/policies';
+const create = async (attributes: object = {}, relationships: object = {}) => {
+  const given = { name: uniqueName('policy'), kind: 'opa', query: 'data.terraform.deny', ...attributes };
+  const answer = await api.post(all, given, relationships);
+  expect(answer.body.errors).toBeUndefined();
+  expect(answer.status).toBe(201);
+  return answer.body.data;
+};
+const errorOf = async (path: string, attributes: object, method: 'post' | 'patch' = 'post') => {
+  const { status, body } = await api[method](path, attributes);
+  return { status, ...body.errors?.[0] };
+};
+
+describe('a policy', () => {
+  it('reads back as it was made', async () => {
+    const made = await create({ description: 'why', 'enforcement-level': 'mandatory' });
+    expect(made).toMatchObject({
+      id: expect.stringMatching(/^pol-\w{16}$/),
+      type: 'policies',
+      attributes: {
+        kind: 'opa',
+        query: 'data.terraform.deny',
+        description: 'why',
+        'enforcement-level': 'mandatory',
+        'policy-set-count': 0,
+      },
+      relationships: { organization: { data: { type: 'organizations', id: 'acme' } }, 'policy-sets': { data: [] } },
+    });
+    expect(made.attributes.enforce).toEqual([{ path: `${made.attributes.name}.rego`, mode: 'mandatory' }]);
+    expect((await api.get(`policies/${made.id}`)).body.data).toEqual(made);
+  });
+
+  it('is a Sentinel policy and advisory when nothing is said; "enforce" is understood', async () => {
+    const made = (await api.post(all, { name: uniqueName('p') })).body.data;
+    expect(made.attributes).toMatchObject({ kind: 'sentinel', query: null, 'enforcement-level': 'advisory' });
+    const old = { name: uniqueName('p'), enforce: [{ path: 'x.sentinel', mode: 'hard-mandatory' }] };
+    expect((await api.post(all, old)).body.data.attributes['enforcement-level']).toBe('hard-mandatory');
+  });
+
+  it('changes and is deleted', async () => {
+    const { id, attributes } = await create();
+    const changed = await api.patch(`policies/${id}`, { query: 'data.b.deny', 'enforcement-level': 'mandatory' });
+    expect(changed.body.data.attributes).toMatchObject({
+      name: attributes.name,
+      query: 'data.b.deny',
+      'enforcement-level': 'mandatory',
+    });
+    expect((await api.call('DELETE', `policies/${id}`)).status).toBe(204);
+    expect((await api.get(`policies/${id}`)).status).toBe(404);
+    expect((await create({ name: attributes.name })).id).not.toBe(id);
+  });
+
+  it('is uploaded and downloaded', async () => {
+    const { id } = await create();
+    expect((await api.get(`policies/${id}/download`)).status).toBe(404);
+    const source = 'package terraform\n# é\ndeny := []\n';
+    const headers = { 'content-type': 'application/octet-stream' };
+    const uploaded = await api.call('PUT', `policies/${id}/upload`, { body: source, headers, base64: true });
+    expect([uploaded.status, uploaded.body.data.id]).toEqual([200, id]);
+    const { status, body } = await api.get(`policies/${id}/download`);
+    expect([status, body]).toEqual([200, source]);
+    const large = await api.call('PUT', `policies/${id}/upload`, { body: 'x'.repeat(maxPolicyBytes + 1) });
+    expect([large.status, large.body.errors[0].status]).toEqual([413, '413']);
+    expect((await api.call('PUT', `policies/${id}/upload`, { body: ' ' })).status).toBe(422);
+    const binary = Buffer.from([0xff, 0xfe]).toString('latin1');
+    expect((await api.call('PUT', `policies/${id}/upload`, { body: binary })).status).toBe(200);
+  });
+
+  it('is refused for what it cannot be, by field', async () => {
+    const { attributes } = await create();
+    const name = uniqueName('p');
+    for (const [given, pointer, detail] of [
+      [{ name: attributes.name, kind: 'opa', query: 'q' }, '/data/attributes/name', 'already been taken'],
+      [{ kind: 'opa', query: 'q' }, '/data/attributes/name', 'is missing'],
+      [{ name: 'a b', kind: 'opa', query: 'q' }, '/data/attributes/name', 'letters, digits'],
+      [{ name, kind: 'opa' }, '/data/attributes/query', 'data.terraform.deny'],
+      [{ name, kind: 'cedar' }, '/data/attributes/kind', 'must be one of "opa", "sentinel"'],
+      [
+        { name, kind: 'opa', query: 'q', 'enforcement-level': 'hard-mandatory' },
+        '/data/attributes/enforcement-level',
+        'one of advisory, mandatory',
+      ],
+      [{ name, enforce: [{ mode: 'mandatory' }] }, '/data/attributes/enforce/0/mode', 'soft-mandatory'],
+    ] as const) {
+      const error = await errorOf(all, given);
+      expect(error).toMatchObject({ status: '422', source: { pointer } });
+      expect(error.detail).toContain(detail);
+    }
+  });
+
+  it('is listed by name, by kind, and by page', async () => {
+    const word = uniqueName('listed');
+    const rego = await create({ name: `${word}-b` });
+    const sentinel = await create({ name: `${word}-a`, kind: 'sentinel' });
+    const list = async (query: string) =>
+      ids((await api.get(`${all}?search[name]=${word.toUpperCase()}${query}`)).body.data);
+    expect(await list('')).toEqual([sentinel.id, rego.id]);
+    expect(await list('&filter[kind]=opa')).toEqual([rego.id]);
+    expect(await list('&page[size]=1&page[number]=2')).toEqual([rego.id]);
+    expect((await api.get(`${all}?search[name]=${word}`)).body.meta.pagination['total-count']).toBe(2);
+  });
+});
+
+describe('a policy in policy sets', () => {
+  it('is related from both sides, and leaves them when it is deleted', async () => {
+    const sets = 'organizations/acme/policy-sets';
+    const one = (await api.post(sets, { name: uniqueName('set'), kind: 'opa' })).body.data;
+    const policy = await create({}, { 'policy-sets': { data: [{ type: 'policy-sets', id: one.id }] } });
+    const other = await create();
+    const both = { data: [policy, other].map(({ id }) => ({ type: 'policies', id })) };
+    const path = `policy-sets/${one.id}/relationships/policies`;
+    for (const _ of [1, 2]) expect((await api.call('POST', path, { body: both })).status).toBe(204);
+    const set = async () => (await api.get(`policy-sets/${one.id}?include=policies`)).body;
+    expect((await set()).data.attributes['policy-count']).toBe(2);
+    expect(ids((await set()).included).sort()).toEqual([policy.id, other.id].sort());
+    expect((await api.get(`policies/${other.id}`)).body.data.attributes['policy-set-count']).toBe(1);
+    await api.call('DELETE', `policies/${policy.id}`);
+    expect(ids((await set()).data.relationships.policies.data)).toEqual([other.id]);
+    for (const _ of [1, 2]) expect((await api.call('DELETE', path, { body: both })).status).toBe(204);
+    expect((await api.get(`policies/${other.id}`)).body.data.relationships['policy-sets'].data).toEqual([]);
+  });
+
+  it('has the kind of the set', async () => {
+    const set = (await api.post('organizations/acme/policy-sets', { name: uniqueName('set') })).body.data;
+    const { id } = await create();
+    const body = { data: [{ type: 'policies', id }] };
+    const refused = await api.call('POST', `policy-sets/${set.id}/relationships/policies`, { body });
+    expect(refused.body.errors[0]).toMatchObject({ status: '422', source: { pointer: '/data' } });
+    expect(refused.body.errors[0].detail).toContain(`no policy ${id} of kind sentinel`);
+  });
+});

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Related } from '../../functions/policies/set-records.ts';
+import { type Aws, startAws } from '../support/aws.ts';
+
+let aws: Aws;
+let store: typeof import('../../functions/policies/set-records.ts');
+beforeAll(async () => {
+  aws = await startAws();
+  store = await import('../../functions/policies/set-records.ts');
+});
+afterAll(() => aws.close());
+
+let n = 0;
+const unique = (prefix: string) => `${prefix}-${String(++n).padStart(16, '0')}`;
+const home = () => ({ id: unique('ws'), organization: unique('org'), projectId: unique('prj') });
+const create = async (organization: string, global = false) => {
+  const set = await store.createPolicySet({
+    organization,
+    name: unique('set'),
+    kind: 'opa',
+    description: null,
+    global,
+    overridable: false,
+    policyToolVersion: null,
+    policiesPath: null,
+  });
+  if (!set) throw new Error('the name is taken');
+  return set;
+};
+const applying = async (workspace: ReturnType<typeof home>) =>
+  (await store.policySetsOf(workspace)).map(({ id }) => id);
+
+describe('the policy sets of a workspace', () => {
+  it('are none, which 1 request says', async () => {
+    const before = aws.calls;
+    expect(await store.policySetsOf(home())).toEqual([]);
+    expect(aws.calls - before).toBe(1);
+  });
+
+  /** Whether a set applies that is related so to the workspace and its project. */
+  it.each<[boolean, Related[], boolean]>([
+    [false, [], false],
+    [true, [], true],
+    [false, ['workspaceIds'], true],
+    [false, ['projectIds'], true],
+    [true, ['workspaceExclusionIds'], false],
+    [true, ['projectExclusionIds'], false],
+    [false, ['projectIds', 'workspaceExclusionIds'], false],
+    [false, ['workspaceIds', 'workspaceExclusionIds'], false],
+    [true, ['projectExclusionIds', 'workspaceIds'], true],
+    [false, ['projectIds', 'projectExclusionIds'], false],
+  ])('global: %s, %j: %s', async (global, relations, applies) => {
+    const [workspace, other] = [home(), home()];
+    const set = await create(workspace.organization, global);
+    for (const relation of relations) {
+      const thing = relation.startsWith('workspace') ? workspace.id : workspace.projectId;
+      await store.relate(set, relation, [thing, unique('x')]);
+    }
+    expect(await applying(workspace)).toEqual(applies ? [set.id] : []);
+    const neighbour = { ...home(), organization: workspace.organization };
+    expect(await applying(neighbour)).toEqual(global ? [set.id] : []);
+    expect(await applying(other)).toEqual([]);
+  });
+
+  it('change with what they are related to, and with the set', async () => {
+    const workspace = home();
+    const set = await create(workspace.organization);
+    for (let i = 0; i < 2; i++) {
+      await store.relate(set, 'workspaceIds', [workspace.id]);
+      expect(await applying(workspace)).toEqual([set.id]);
+      await store.unrelate(set, 'workspaceIds', [workspace.id]);
+      expect(await applying(workspace)).toEqual([]);
+    }
+    await store.updatePolicySet(set, { global: true }, { userId: 'user-a' });
+    expect(await applying(workspace)).toEqual([set.id]);
+    await store.updatePolicySet(set, { global: false }, { userId: 'user-a' });
+    expect(await applying(workspace)).toEqual([]);
+    await store.updatePolicySet(set, { global: true }, { userId: 'user-a' });
+    await store.deletePolicySet(set);
+    expect(await applying(workspace)).toEqual([]);
+  });
+
+  it('are not of another organization, whatever is written there', async () => {
+    const [workspace, elsewhere] = [home(), home()];
+    const set = await create(elsewhere.organization);
+    await store.relate(set, 'workspaceIds', [workspace.id]);
+    expect(await applying(workspace)).toEqual([]);
+  });
+
+  it.each([1, 2])('are complete when the set says so, even if call %i of relating it was lost', async (call) => {
+    const workspace = home();
+    const set = await create(workspace.organization);
+    aws.failCall(call, 'after');
+    await store.relate(set, 'workspaceIds', [workspace.id]).catch(() => undefined);
+    const says = (await store.getPolicySet(set.id))?.workspaceIds?.has(workspace.id) ?? false;
+    expect(await applying(workspace)).toEqual(says ? [set.id] : []);
+    await store.relate(set, 'workspaceIds', [workspace.id]);
+    expect(await applying(workspace)).toEqual([set.id]);
+  });
+});
+
+describe('names', () => {
+  it('are borne by one set, and free again when it dies before it is there', async () => {
+    const { organization } = home();
+    const first = await create(organization);
+    const same = { ...first, name: first.name };
+    expect(await store.createPolicySet(same)).toBeUndefined();
+    aws.failCall(2, 'before');
+    const name = unique('cut-off');
+    await expect(store.createPolicySet({ ...first, name })).rejects.toThrow();
+    expect((await store.createPolicySet({ ...first, name }))?.name).toBe(name);
+  });
+});

@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { archive, policyFiles, policySetOf, uploadVersion } from '../support/policies.ts';
+import { ids } from '../support/runs.ts';
+
+let api: Api;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.close());
+
+const all = 'organizations/acme/policy-sets';
+const create = async (attributes: object = {}, relationships: object = {}) => {
+  const answer = await api.post(all, { name: uniqueName('set'), kind: 'opa', ...attributes }, relationships);
+  expect(answer.body.errors).toBeUndefined();
+  return answer.body.data;
+};
+const newProject = async () =>
+  (await api.post('organizations/acme/projects', { name: uniqueName('Project') })).body.data.id;
+const list = (type: string, ...of: string[]) => ({ data: of.map((id) => ({ type, id })) });
+const packed = async (files: Parameters<typeof archive>[0]) => new Uint8Array(await archive(files));
+const read = async (id: string) => (await api.get(`policy-sets/${id}`)).body.data;
+
+describe('a policy set', () => {
+  it('reads back as it was made, with what it applies to', async () => {
+    const [workspace, other, project] = [await api.workspace(), await api.workspace(), await newProject()];
+    const made = await create(
+      { description: 'for all', overridable: true, 'policy-tool-version': '0.44.0', 'policies-path': '/net/' },
+      {
+        workspaces: list('workspaces', workspace.id),
+        'workspace-exclusions': list('workspaces', other.id),
+        projects: list('projects', project),
+        'project-exclusions': list('projects', project),
+      },
+    );
+    expect(made).toMatchObject({
+      id: expect.stringMatching(/^polset-\w{16}$/),
+      type: 'policy-sets',
+      attributes: {
+        kind: 'opa',
+        description: 'for all',
+        global: false,
+        overridable: true,
+        versioned: false,
+        'policy-tool-version': '0.44.0',
+        'policies-path': 'net',
+        'workspace-count': 1,
+        'project-count': 1,
+        'policy-count': 0,
+      },
+      relationships: {
+        workspaces: list('workspaces', workspace.id),
+        'workspace-exclusions': list('workspaces', other.id),
+        'current-version': { data: null },
+      },
+    });
+    expect(await read(made.id)).toEqual(made);
+    const include = 'workspaces,workspace_exclusions,projects,project_exclusions,policies,current_version';
+    const { included } = (await api.get(`policy-sets/${made.id}?include=${include}`)).body;
+    expect(ids(included).sort()).toEqual([workspace.id, other.id, project].sort());
+    expect((await api.get(`policy-sets/${made.id}?include=nothing`)).status).toBe(400);
+  });
+
+  it('changes, and is deleted', async () => {
+    const { id, attributes } = await create();
+    const name = uniqueName('renamed');
+    const changed = await api.patch(`policy-sets/${id}`, { name, global: true, overridable: true, description: 'x' });
+    expect(changed.body.data.attributes).toMatchObject({ name, global: true, overridable: true, description: 'x' });
+    const cleared = await api.patch(`policy-sets/${id}`, { description: null, global: false });
+    expect(cleared.body.data.attributes).toMatchObject({ name, global: false, description: null });
+    expect((await create({ name: attributes.name })).attributes.name).toBe(attributes.name);
+    expect((await api.patch(`policy-sets/${id}`, { name: attributes.name })).body.errors[0]).toMatchObject({
+      status: '422',
+      source: { pointer: '/data/attributes/name' },
+    });
+    expect((await api.call('DELETE', `policy-sets/${id}`)).status).toBe(204);
+    expect((await api.get(`policy-sets/${id}`)).status).toBe(404);
+    expect((await create({ name })).attributes.name).toBe(name);
+  });
+
+  it.each([
+    ['projects', 'projects'],
+    ['workspaces', 'workspaces'],
+    ['workspace-exclusions', 'workspaces'],
+    ['project-exclusions', 'projects'],
+  ])('is related to %s, and no more, as often as one likes', async (relation, type) => {
+    const thing = type === 'projects' ? await newProject() : (await api.workspace()).id;
+    const { id } = await create();
+    const path = `policy-sets/${id}/relationships/${relation}`;
+    const related = async () => ids((await read(id)).relationships[relation].data);
+    for (const _ of [1, 2]) expect((await api.call('POST', path, { body: list(type, thing) })).status).toBe(204);
+    expect(await related()).toEqual([thing]);
+    const unknown = await api.call('POST', path, { body: list(type, thing, 'x-unknown') });
+    expect(unknown.body.errors[0]).toMatchObject({ status: '422', source: { pointer: '/data' } });
+    for (const _ of [1, 2]) expect((await api.call('DELETE', path, { body: list(type, thing) })).status).toBe(204);
+    expect(await related()).toEqual([]);
+    expect((await api.call('POST', path, { body: { data: {} } })).status).toBe(422);
+  });
+
+  it('forgets workspaces and projects that are deleted', async () => {
+    const [workspace, excluded, project] = [await api.workspace(), await api.workspace(), await newProject()];
+    const { id } = await create(
+      {},
+      {
+        workspaces: list('workspaces', workspace.id),
+        'workspace-exclusions': list('workspaces', excluded.id),
+        projects: list('projects', project),
+      },
+    );
+    for (const gone of [workspace.id, excluded.id]) await api.call('DELETE', `workspaces/${gone}`);
+    await api.call('DELETE', `projects/${project}`);
+    const { relationships } = await read(id);
+    for (const name of ['workspaces', 'workspace-exclusions', 'projects']) {
+      expect([name, relationships[name].data]).toEqual([name, []]);
+    }
+  });
+
+  it('is refused for what there is not here, by field', async () => {
+    for (const [given, field, detail] of [
+      [{ 'vcs-repo': { identifier: 'a/b' } }, 'vcs-repo', 'upload versions'],
+      [{ 'tag-selectors': [{ 'tag-key': 'a' }] }, 'tag-selectors', 'attach workspaces or projects'],
+      [{ kind: 'sentinel', 'agent-enabled': true }, 'agent-enabled', 'kind opa'],
+      [{ kind: 'tfpolicy' }, 'kind', 'must be one of'],
+      [{ 'policies-path': '../up' }, 'policies-path', 'without ".."'],
+      [{ 'policy-tool-version': 'newest' }, 'policy-tool-version', 'exact version'],
+      [{ global: 'yes' }, 'global', 'true or false'],
+    ] as const) {
+      const { status, body } = await api.post(all, { name: uniqueName('set'), kind: 'opa', ...given });
+      expect([status, body.errors[0].source]).toEqual([422, { pointer: `/data/attributes/${field}` }]);
+      expect(body.errors[0].detail).toContain(detail);
+    }
+    const relationships = { workspaces: list('workspaces', 'ws-unknown') };
+    const { body } = await api.post(all, { name: uniqueName('set') }, relationships);
+    expect(body.errors[0].source).toEqual({ pointer: '/data/relationships/workspaces' });
+  });
+
+  it('is listed by name, kind and whether it has versions', async () => {
+    const word = uniqueName('listed');
+    const plain = await create({ name: `${word}-b`, kind: 'sentinel' });
+    const versioned = await policySetOf(api, { name: `${word}-a` }, policyFiles('deny := []'));
+    const found = async (query: string) => ids((await api.get(`${all}?search[name]=${word}${query}`)).body.data);
+    expect(await found('')).toEqual([versioned, plain.id]);
+    expect(await found('&filter[kind]=sentinel')).toEqual([plain.id]);
+    expect(await found('&filter[versioned]=true')).toEqual([versioned]);
+    expect(await found('&filter[versioned]=false')).toEqual([plain.id]);
+    expect(await found('&page[size]=1&page[number]=2')).toEqual([plain.id]);
+  });
+});
+
+describe('a policy set version', () => {
+  it('is uploaded to the link it is given, and is what the set goes by', async () => {
+    const { id } = await create();
+    const made = await api.post(`policy-sets/${id}/versions`);
+    expect(made).toMatchObject({
+      status: 201,
+      body: { data: { attributes: { status: 'pending', source: 'tfe-api' }, links: { upload: expect.any(String) } } },
+    });
+    const first = made.body.data.id;
+    expect((await api.get(`policy-set-versions/${first}`)).body.data.attributes.status).toBe('pending');
+    const ready = await uploadVersion(api, id, await packed(policyFiles('deny := []')));
+    expect(ready).toMatchObject({
+      id: expect.stringMatching(/^polsetver-\w{16}$/),
+      attributes: { status: 'ready', error: null, 'status-timestamps': { 'ready-at': expect.any(String) } },
+      relationships: { 'policy-set': { data: { type: 'policy-sets', id } } },
+    });
+    expect(ready.links.upload).toBeUndefined();
+    expect(await read(id)).toMatchObject({
+      attributes: { versioned: true, 'policy-count': 1 },
+      relationships: { 'current-version': { data: { id: ready.id } }, 'newest-version': { data: { id: ready.id } } },
+    });
+    expect(ids((await api.get(`policy-sets/${id}/versions`)).body.data)).toEqual([ready.id, first]);
+  });
+
+  it('that is not one says why, and the set stays with what it had', async () => {
+    const { id } = await create();
+    const good = await uploadVersion(api, id, await packed(policyFiles('deny := []')));
+    for (const [content, message] of [
+      [await packed({ 'policies.hcl': 'policy "a" {\n}' }), 'no .rego file'],
+      [
+        await packed({ ...policyFiles(''), 'policies.hcl': 'policy "a" {\n}' }),
+        'policies.hcl line 1: policy "a" has no query',
+      ],
+      [await packed({ '../a.rego': '' }), 'leaves the policy set'],
+      [new TextEncoder().encode('no archive'), 'gzip-compressed tar'],
+    ] as const) {
+      const version = await uploadVersion(api, id, content);
+      expect(version.attributes.status).toBe('errored');
+      expect(version.attributes['error-message']).toContain(message);
+      expect((await read(id)).relationships['current-version'].data.id).toBe(good.id);
+    }
+  });
+
+  it('cannot be changed by uploading again', async () => {
+    const { id } = await create();
+    const made = (await api.post(`policy-sets/${id}/versions`)).body.data;
+    const put = async (rule: string) =>
+      fetch(made.links.upload, { method: 'PUT', body: await packed(policyFiles(rule)) });
+    await put('deny := ["first"]');
+    await api.get(`policy-set-versions/${made.id}`);
+    await put('deny := ["second"]');
+    const { getPolicySetVersion, readBundle } = await import('../../functions/policies/set-version-records.ts');
+    const { bundleKey = '' } = (await getPolicySetVersion(made.id)) ?? {};
+    expect(JSON.stringify(await readBundle(bundleKey))).toContain('first');
+  });
+
+  it('and policies of its own exclude each other', async () => {
+    const { id } = await create();
+    const policy = { name: uniqueName('p'), kind: 'opa', query: 'q' };
+    const made = (await api.post('organizations/acme/policies', policy)).body.data;
+    const path = `policy-sets/${id}/relationships/policies`;
+    await api.call('POST', path, { body: list('policies', made.id) });
+    expect((await api.post(`policy-sets/${id}/versions`)).status).toBe(409);
+    await api.call('DELETE', path, { body: list('policies', made.id) });
+    expect((await api.post(`policy-sets/${id}/versions`)).status).toBe(201);
+    expect((await api.call('POST', path, { body: list('policies', made.id) })).status).toBe(422);
+  });
+});
+
+describe('a parameter', () => {
+  it('is made, read, changed and deleted; a sensitive one is never told', async () => {
+    const { id } = await create();
+    const base = `policy-sets/${id}/parameters`;
+    const made = (await api.post(base, { key: 'limit', value: '5', category: 'policy-set' })).body.data;
+    expect(made).toMatchObject({
+      type: 'vars',
+      attributes: { key: 'limit', value: '5', category: 'policy-set', sensitive: false },
+      relationships: { configurable: { data: { type: 'policy-sets', id } } },
+    });
+    const secret = (await api.post(base, { key: 'token', value: 's3cret', sensitive: true })).body.data;
+    expect(secret.attributes.value).toBeNull();
+    expect(ids((await api.get(base)).body.data)).toEqual([made.id, secret.id]);
+    expect((await api.get(`${base}/${made.id}`)).body.data).toEqual(made);
+    expect((await api.patch(`${base}/${made.id}`, { value: '6' })).body.data.attributes.value).toBe('6');
+    expect((await api.patch(`${base}/${secret.id}`, { sensitive: false })).status).toBe(422);
+    expect((await api.patch(`${base}/${secret.id}`, { key: 'other' })).status).toBe(422);
+    expect((await api.post(base, { key: 'limit', value: '' })).body.errors[0]).toMatchObject({
+      source: { pointer: '/data/attributes/key' },
+    });
+    expect((await api.post(base, { key: 'env', category: 'env' })).status).toBe(422);
+    const { getVariable } = await import('../../functions/variables/records.ts');
+    const kept = JSON.stringify(await getVariable(id, secret.id));
+    expect(kept).toContain('sealed');
+    expect(kept).not.toContain('s3cret');
+    expect((await api.call('DELETE', `${base}/${made.id}`)).status).toBe(204);
+    expect((await api.get(`${base}/${made.id}`)).status).toBe(404);
+  });
+});

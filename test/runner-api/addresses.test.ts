@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { artifacts } from '../../functions/run/run.ts';
+import { artifactUrl, laterUrls, leftStateUrl, stateUploadUrl } from '../../functions/runner-api/addresses.ts';
+import type { StateVersion } from '../../functions/states/records.ts';
+import { objects } from '../../functions/store/keys.ts';
+import { definition } from '../../infra/lifecycle.ts';
+import { newRun } from '../support/run.ts';
+import { type Storage, startStorage } from '../support/storage.ts';
+
+let storage: Storage;
+beforeAll(async () => {
+  storage = await startStorage();
+});
+afterAll(() => storage.close());
+
+const run = newRun();
+const content = '{"serial":1}';
+const digest = (text: string, encoding: 'hex' | 'base64') => createHash('sha256').update(text).digest(encoding);
+const stateVersion = { id: 'sv-1', workspaceId: run.workspaceId, runId: run.id, sha256: digest(content, 'hex') };
+const put = (url: string, body: string, sha256?: string): Promise<number> =>
+  fetch(url, { method: 'PUT', body, headers: sha256 ? { 'x-amz-checksum-sha256': sha256 } : {} }).then(
+    ({ status }) => status,
+  );
+const base64 = (text: string) => digest(text, 'base64');
+const lifeOf = (url: string) => Number(new URL(url).searchParams.get('X-Amz-Expires'));
+const keyOf = (url: string) => new URL(url).pathname.split('/').slice(2).join('/');
+
+it('a state version takes what was announced, as often as anybody likes, and nothing else', async () => {
+  const url = await stateUploadUrl(stateVersion as StateVersion);
+  expect(await put(url, content, base64(content))).toBe(200);
+  expect(await put(url, 'another', base64('another'))).toBe(403);
+  expect(await put(url, 'another')).toBe(403);
+  expect(await put(url, 'another', base64(content))).toBe(400);
+  expect(await put(url, content, base64(content))).toBe(200);
+});
+
+it('no address outlives the silence after which its runner is given up, but those where nothing can be done', async () => {
+  const names = new Proxy({}, { get: (_, name) => name }) as Parameters<typeof definition>[0];
+  const states = definition(names).States as unknown as Record<string, { HeartbeatSeconds: number }>;
+  const silence = Math.min(...['Planning', 'Applying'].map((name) => states[name]?.HeartbeatSeconds ?? 0));
+  const short = [
+    await stateUploadUrl(stateVersion as StateVersion),
+    ...(await Promise.all(artifacts.map((artifact) => artifactUrl(run.id, 'plan', artifact)))),
+  ];
+  for (const url of short) expect(lifeOf(url), url).toBeLessThanOrEqual(silence);
+  // Looked for once, when the runner is gone; never where people read.
+  expect(keyOf(await leftStateUrl(run))).not.toBe(objects.erroredState(run.workspaceId, run.id));
+  // Known to nobody who has not reported.
+  expect(Object.keys(await laterUrls(run, 'plan', undefined))).toEqual(['provider-schemas']);
+  expect(await laterUrls(run, 'apply', undefined)).toEqual({});
+  const later = await laterUrls(run, 'apply', stateVersion as StateVersion);
+  expect(keyOf(later['state-json'] as string)).toBe('uploads/sv-1.json');
+});
+
+it('an artifact is taken once', async () => {
+  const once = { 'if-none-match': '*' };
+  const first = await artifactUrl(run.id, 'plan', 'plan-json');
+  const second = await artifactUrl(run.id, 'plan', 'plan-json');
+  const store = (url: string, headers: Record<string, string> = once) =>
+    fetch(url, { method: 'PUT', body: 'plan', headers }).then(({ status }) => status);
+  expect(await store(first, {})).toBe(403);
+  expect([await store(first), await store(first), await store(second)]).toEqual([200, 412, 412]);
+});

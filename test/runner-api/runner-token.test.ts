@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Run } from '../../functions/run/run.ts';
+import { startRunnerApi } from '../support/runner-api.ts';
+
+/** The token of a runner is good for its run and phase, and dies with them. */
+
+let runner: Awaited<ReturnType<typeof startRunnerApi>>;
+beforeAll(async () => {
+  runner = await startRunnerApi();
+});
+afterAll(() => runner.close());
+
+const claim = () => runner.claim('plan');
+
+const bodies: Record<string, object> = {
+  'log?offset=0': {},
+  heartbeat: {},
+  uploads: { artifacts: ['plan-json'] },
+  'state-versions': {},
+  'errored-state': {},
+  next: {},
+  report: { outcome: 'finished', hasChanges: true, artifacts: [], timings: {} },
+};
+
+const statusOf = async (token: string, call: string): Promise<number | undefined> =>
+  (await runner.call(token, call, bodies[call])).status;
+
+const dead = async (token: string): Promise<string[]> => {
+  const refused = [];
+  for (const call of Object.keys(bodies)) if ((await statusOf(token, call)) === 410) refused.push(call);
+  return refused;
+};
+
+it('is good for nothing once its phase has been reported, but to say it again and to ask what is next', async () => {
+  const { run, token } = await claim();
+  expect(await statusOf(token, 'uploads')).toBe(200);
+  expect(await statusOf(token, 'heartbeat')).toBe(200);
+  expect(await statusOf(token, 'report')).toBe(200);
+  expect(await dead(token)).toEqual(['log?offset=0', 'heartbeat', 'uploads', 'state-versions', 'errored-state']);
+  const { plan } = (await runner.help.store.getRun(run)) as Run;
+  expect(plan.report).toMatchObject({ outcome: 'finished' });
+});
+
+it('is good for nothing at all once its run is over', async () => {
+  const { run, token } = await claim();
+  const { finishRun } = await import('../../functions/orchestration/finish.ts');
+  await finishRun(run, 'Canceled');
+  expect(await dead(token)).toEqual(Object.keys(bodies));
+});
+
+it('is of its run and phase only, and kept as its hash', async () => {
+  const [one, two] = [await claim(), await claim()];
+  const secret = one.token.slice(-43);
+  for (const wrong of [`${two.token.slice(0, -43)}${secret}`, one.token.replace('.plan.', '.apply.')]) {
+    expect(await statusOf(wrong, 'heartbeat')).toBe(410);
+  }
+  for (const wrong of ['', 'garbage', runner.api.token]) expect(await statusOf(wrong, 'heartbeat')).toBe(401);
+  expect(JSON.stringify(await runner.help.store.getRun(one.run))).not.toContain(secret);
+});
+
+it('has an apply’s heartbeat bring a new address for a state that cannot be stored, when it asks', async () => {
+  const [planning, applying] = [await claim(), await runner.claim('apply')];
+  const asked = 'heartbeat?renew=errored-state';
+  expect((await runner.call(planning.token, asked)).body).toEqual({ signal: 'continue' });
+  expect((await runner.call(applying.token, 'heartbeat')).body).toEqual({ signal: 'continue' });
+  const { erroredStateUrl } = (await runner.call(applying.token, asked)).body;
+  const { uploadUrl } = (await runner.call(applying.token, 'errored-state')).body;
+  expect(new URL(erroredStateUrl).pathname).toBe(new URL(uploadUrl).pathname);
+});

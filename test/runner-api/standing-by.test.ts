@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { until } from '../../functions/client/client.ts';
+import type { NextAnswer } from '../../functions/runner/protocol.ts';
+import { startRunnerApi } from '../support/runner-api.ts';
+
+/** What a runner that stands by after its plan is told. */
+
+let runner: Awaited<ReturnType<typeof startRunnerApi>>;
+beforeAll(async () => {
+  runner = await startRunnerApi();
+});
+afterAll(() => runner.close());
+
+const next = async (token: string): Promise<NextAnswer> => (await runner.call(token, 'next')).body;
+
+/** What it is told in the end: a machine that is busy with other tests may take longer than one request waits. */
+const inTheEnd = async (token: string, asked: Promise<NextAnswer>): Promise<NextAnswer> => {
+  const answer = await asked;
+  return answer.action === 'wait' ? next(token) : answer;
+};
+
+const planned = async (change: Record<string, unknown>) => {
+  const claimed = await runner.claim('plan');
+  await runner.help.bring(claimed.run, { status: 'planning', wait: { state: 'Planning' }, ...change });
+  const report = { outcome: 'finished', hasChanges: true, artifacts: [], timings: {} };
+  await runner.call(claimed.token, 'report', report);
+  return claimed;
+};
+
+it('waits with one request for the apply that is about to be offered', async () => {
+  const { run, token } = await planned({ autoApply: true });
+  const asked = next(token);
+  // The answer is not there before the offer is.
+  const first = await Promise.race([
+    asked,
+    until(async () => runner.help.store.getRun(run), Boolean, 1000).then(() => 'nothing'),
+  ]);
+  expect(first).toBe('nothing');
+  await runner.help.bring(run, {
+    status: 'apply_queued',
+    wait: { state: 'ApplyQueued' },
+    'apply.offeredAt': new Date().toISOString(),
+  });
+  expect(await inTheEnd(token, asked)).toMatchObject({ action: 'apply', job: { runId: run, phase: 'apply' } });
+});
+
+it('is told at once that a person has to decide', async () => {
+  const { token } = await planned({ wait: { state: 'NeedsConfirmation' } });
+  expect(await next(token)).toEqual({ action: 'wait', afterMs: 0 });
+});
+
+it('goes when the run is canceled while it waits', async () => {
+  const { run, token } = await planned({ autoApply: true });
+  const asked = next(token);
+  await runner.help.bring(run, { cancel: { by: 'user-1', at: '', forceAvailableAt: '' } });
+  expect(await inTheEnd(token, asked)).toEqual({ action: 'exit' });
+});

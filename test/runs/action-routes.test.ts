@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { on, runHelpers } from '../support/runs.ts';
+
+let api: Api;
+let help: Awaited<ReturnType<typeof runHelpers>>;
+beforeAll(async () => {
+  api = await startApi();
+  help = await runHelpers(api);
+});
+afterAll(() => api.close());
+
+describe('acting on a run', () => {
+  const act = (id: string, action: string, sent = {}) => api.call('POST', `runs/${id}/actions/${action}`, sent);
+  const confirmable = async () => {
+    const run = await help.create((await help.ready()).id);
+    await help.bring(run.id, {
+      status: 'planned',
+      wait: { state: 'NeedsConfirmation', token: 't' },
+    });
+    return run.id as string;
+  };
+
+  it('confirms once: the same user may repeat it, another may not', async () => {
+    const id = await confirmable();
+    const other = await help.user('write');
+    const answers = await Promise.all([act(id, 'apply', { body: {} }), act(id, 'apply', { body: '' })]);
+    expect(answers.map(({ status, body }) => [status, body])).toEqual([
+      [202, undefined],
+      [202, undefined],
+    ]);
+    expect((await act(id, 'apply', { token: other.token })).status).toBe(409);
+    expect((await api.get(`runs/${id}`)).body.data).toMatchObject({
+      attributes: { status: 'confirmed' },
+      relationships: { 'confirmed-by': { data: { id: api.userId } } },
+    });
+    expect(api.aws.sent.filter(({ action }) => action === 'SendTaskSuccess').length).toBeGreaterThan(0);
+  });
+
+  it('lets one of confirm and discard win', async () => {
+    const id = await confirmable();
+    const answers = await Promise.all([act(id, 'apply'), act(id, 'discard')]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, 409]);
+  });
+
+  it('refuses what the state of the run does not allow, and says so', async () => {
+    const run = await help.create((await help.ready()).id);
+    const early = await act(run.id, 'apply');
+    expect(early.status).toBe(409);
+    expect(early.body.errors[0]).toMatchObject({
+      title: 'transition not allowed',
+      detail: expect.stringContaining(`${run.id} is pending and cannot be confirmed`),
+    });
+    await act(run.id, 'discard', { body: { comment: 'no' } });
+    expect((await act(run.id, 'apply')).status).toBe(409);
+    await help.bring(run.id, { status: 'discarded' });
+    for (const action of ['apply', 'discard', 'cancel', 'force-cancel']) {
+      expect([action, (await act(run.id, action)).status]).toEqual([action, 409]);
+    }
+  });
+
+  it('cancels, and lets go by force only after a while', async () => {
+    const run = await help.create((await help.ready()).id);
+    await help.bring(run.id, { status: 'planning', 'plan.status': 'running' });
+    expect((await act(run.id, 'cancel', { body: {} })).status).toBe(202);
+    const { attributes } = (await api.get(`runs/${run.id}`)).body.data;
+    expect(attributes['canceled-at']).toMatch(/Z$/);
+    expect(attributes['force-cancel-available-at'] > attributes['canceled-at']).toBe(true);
+    expect(attributes.actions).toMatchObject({ 'is-cancelable': false, 'is-force-cancelable': false });
+    expect((await act(run.id, 'force-cancel')).status).toBe(409);
+    await help.bring(run.id, { 'cancel.forceAvailableAt': '2020-01-01T00:00:00.000Z' });
+    expect((await api.get(`runs/${run.id}`)).body.data.attributes.actions['is-force-cancelable']).toBe(true);
+    expect((await act(run.id, 'force-cancel')).status).toBe(202);
+  });
+
+  it('lets planners cancel their own plan-only runs, and reports that to them', async () => {
+    const planner = await help.user('plan');
+    const { id } = await help.ready();
+    const own = (await api.post('runs', { 'plan-only': true }, on(id), { token: planner.token })).body.data;
+    const others = await help.create(id, { 'plan-only': true });
+    const sent = { token: planner.token };
+    for (const [run, may] of [
+      [own, true],
+      [others, false],
+    ] as const) {
+      const { permissions } = (await api.get(`runs/${run.id}`, sent)).body.data.attributes;
+      expect(permissions['can-cancel']).toBe(may);
+      expect((await act(run.id, 'cancel', sent)).status).toBe(may ? 202 : 403);
+    }
+  });
+
+  it('refuses a comment that is none', async () => {
+    const id = await confirmable();
+    const answer = await act(id, 'apply', { body: { comment: 5 } });
+    expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([422, '/comment']);
+    expect((await api.get(`runs/${id}`)).body.data.attributes.status).toBe('planned');
+  });
+});
+
+describe('executing a pending run by force', () => {
+  const force = (id: string, sent = {}) => api.call('POST', `runs/${id}/actions/force-execute`, sent);
+  const { startNext } = {
+    startNext: async (id: string) => (await import('../../functions/orchestration/queue.ts')).startNext(id),
+  };
+
+  /** The first holds the workspace and waits for a person; two more wait behind it. */
+  const queue = async () => {
+    const { id } = await help.ready();
+    const [front, second, third] = [await help.create(id), await help.create(id), await help.create(id)];
+    await startNext(id);
+    await help.bring(front.id, {
+      status: 'planned',
+      wait: { state: 'NeedsConfirmation', token: `${front.id}/confirm` },
+    });
+    return { id, front: front.id as string, second: second.id as string, third: third.id as string };
+  };
+
+  it('discards the one in front and is next, before those that were there earlier', async () => {
+    const { id, front, third } = await queue();
+    expect((await force(third, { body: { comment: 'urgent' } })).status).toBe(202);
+    expect(api.aws.sent.at(-1)).toMatchObject({
+      action: 'SendTaskFailure',
+      input: { taskToken: `${front}/confirm`, error: 'Discarded' },
+    });
+    // A lost answer is asked for again.
+    expect((await force(third)).status).toBe(202);
+    const { finishRun } = await import('../../functions/orchestration/finish.ts');
+    await finishRun(front, 'Discarded');
+    expect((await api.get(`workspaces/${id}`)).body.data.relationships['locked-by'].data).toEqual({
+      type: 'runs',
+      id: third,
+    });
+    expect((await force(third)).status).toBe(202);
+    const said = await api.get(`runs/${third}/run-events?include=comment`);
+    expect(said.body.data.at(-1).attributes.action).toBe('force_executed');
+    expect(said.body.included[0].attributes.body).toBe('urgent');
+  });
+
+  it('is forbidden for a run that is not pending, or that waits for nobody', async () => {
+    const { id, front, second } = await queue();
+    const running = await force(front);
+    expect([running.status, running.body.errors[0].detail]).toEqual([403, expect.stringContaining('is planned')]);
+    const planOnly = await help.create(id, { 'plan-only': true });
+    expect((await force(planOnly.id)).status).toBe(403);
+
+    const alone = await help.create((await help.ready()).id);
+    const free = await force(alone.id);
+    expect([free.status, free.body.errors[0].detail]).toEqual([
+      403,
+      expect.stringContaining('does not wait for another run'),
+    ]);
+    await api.call('POST', `runs/${second}/actions/cancel`);
+    expect((await force(second)).status).toBe(403);
+  });
+
+  it('is a conflict while the one in front is at work, and changes nothing', async () => {
+    const { id, front, second, third } = await queue();
+    await help.bring(front, { status: 'applying' });
+    expect((await force(third)).status).toBe(409);
+    const { finishRun } = await import('../../functions/orchestration/finish.ts');
+    await finishRun(front, 'Applied');
+    expect((await api.get(`workspaces/${id}`)).body.data.relationships['locked-by'].data.id).toBe(second);
+  });
+});

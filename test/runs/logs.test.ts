@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Key } from '../../functions/store/keys.ts';
+import { type Aws, startAws } from '../support/aws.ts';
+import { newRun } from '../support/run.ts';
+
+let aws: Aws;
+let logs: typeof import('../../functions/runs/logs.ts');
+let table: typeof import('../../functions/store/table.ts');
+beforeAll(async () => {
+  aws = await startAws();
+  logs = await import('../../functions/runs/logs.ts');
+  table = await import('../../functions/store/table.ts');
+});
+afterAll(() => aws.close());
+
+let n = 0;
+const newLog = async (...pieces: string[]) => {
+  const run = newRun({ id: `run-${String(++n).padStart(16, '0')}` });
+  let offset = 0;
+  for (const piece of pieces) {
+    await logs.appendLog(run.id, 'plan', offset, Buffer.from(piece));
+    offset += piece.length;
+  }
+  return run;
+};
+
+it('reads bytes from any offset, across pieces and inside them', async () => {
+  const run = await newLog('\x02abc', 'defgh', 'ij');
+  const whole = '\x02abcdefghij';
+  for (let offset = 0; offset <= whole.length + 1; offset++) {
+    for (const limit of [1, 3, 100]) {
+      const read = await logs.readLog(run, 'plan', offset, limit);
+      expect(read.toString(), `from ${offset}, ${limit}`).toBe(whole.slice(offset, offset + limit));
+    }
+  }
+});
+
+it('takes the same piece twice, and never a gap', async () => {
+  const run = await newLog('\x02abc');
+  await logs.appendLog(run.id, 'plan', 0, Buffer.from('\x02abc'));
+  await logs.appendLog(run.id, 'plan', 9, Buffer.from('late'));
+  expect((await logs.readLog(run, 'plan', 0, 100)).toString()).toBe('\x02abc');
+});
+
+it('closes what a runner left open, once, and keeps it when its pieces have expired', async () => {
+  const run = await newLog('\x02abc');
+  await logs.storeLog(run.id, 'plan', 'The runner stopped.');
+  await logs.storeLog(run.id, 'plan', 'The runner stopped.');
+  const whole = '\x02abc\nThe runner stopped.\n\x03';
+  expect((await logs.readLog(run, 'plan', 0, 100)).toString()).toBe(whole);
+  const pieces = await table.query<Key & { expiresAt?: number }>({ pk: `LOG#${run.id}#plan` });
+  expect(pieces.map(({ expiresAt }) => expiresAt)).toEqual([expect.any(Number), expect.any(Number)]);
+  for (const { pk, sk } of pieces) await table.remove({ pk, sk });
+  const ended = { ...run, plan: { ...run.plan, status: 'errored', logStored: true } } as const;
+  expect((await logs.readLog(ended, 'plan', 0, 100)).toString()).toBe(whole);
+  expect((await logs.readLog(ended, 'plan', 2, 5)).toString()).toBe(whole.slice(2, 7));
+
+  const silent = await newLog();
+  await logs.storeLog(silent.id, 'plan', '');
+  expect([...(await logs.readLog(silent, 'plan', 0, 100))]).toEqual([0x02, 0x03]);
+});

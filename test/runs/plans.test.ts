@@ -1,0 +1,215 @@
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Run } from '../../functions/run/run.ts';
+import { logPath } from '../../functions/runs/log-links.ts';
+import { altered } from '../support/altered.ts';
+import { type Api, eventOf, startApi } from '../support/api.ts';
+import { memberHelpers } from '../support/members.ts';
+
+let api: Api;
+let store: typeof import('../../functions/runs/records.ts');
+let run: Run;
+let logs: typeof import('../../functions/runs/logs-handler.ts')['handler'];
+beforeAll(async () => {
+  api = await startApi();
+  store = await import('../../functions/runs/records.ts');
+  logs = (await import('../../functions/runs/logs-handler.ts')).handler;
+});
+afterAll(() => api.close());
+
+const fresh = async (): Promise<Run> => {
+  const { id } = await api.workspace();
+  await api.configuration(id);
+  const made = await api.post('runs', {}, { workspace: { data: { type: 'workspaces', id } } });
+  return (await store.getRun(made.body.data.id)) as Run;
+};
+const suffix = ({ id }: Run) => id.slice('run-'.length);
+const report = (artifacts: string[]) => ({ outcome: 'finished', hasChanges: true, artifacts });
+
+describe('plans and applies', () => {
+  it('have a log from the start, below the address that the client used', async () => {
+    run = await fresh();
+    const plan = (await api.get(`plans/plan-${suffix(run)}`)).body.data;
+    expect(plan).toMatchObject({ type: 'plans', attributes: { status: 'pending', 'has-changes': false } });
+    expect(plan.attributes['log-read-url']).toBe(`https://api.example.test${logPath(run, 'plan')}`);
+    const apply = (await api.get(`applies/apply-${suffix(run)}`)).body.data;
+    expect(apply).toMatchObject({ type: 'applies', attributes: { status: 'pending' } });
+    expect(apply.attributes['log-read-url']).toBe(`https://api.example.test${logPath(run, 'apply')}`);
+    expect((await api.get(`runs/${run.id}/plan`)).body.data).toEqual(plan);
+    expect((await api.get(`runs/${run.id}/apply`)).body.data).toEqual(apply);
+  });
+
+  it('have ids of their own kind', async () => {
+    for (const path of [`plans/${run.id}`, `plans/apply-${suffix(run)}`, `applies/plan-${suffix(run)}`]) {
+      expect((await api.get(path)).status).toBe(404);
+    }
+  });
+
+  it('give the plan as JSON once it is there: 204, then a redirect without credentials', async () => {
+    const { putObject } = await import('../../functions/store/bucket.ts');
+    const paths = [`plans/plan-${suffix(run)}/json-output`, `runs/${run.id}/plan/json-output`];
+    for (const path of paths) expect((await api.get(path)).status).toBe(204);
+    await putObject(`runs/${run.id}/plan/plan-json`, '{"planned":true}');
+    await store.updateRun(run.id, { set: { 'plan.report': report(['plan-json']) } });
+    for (const path of paths) {
+      const answer = await api.get(path);
+      expect(answer.status).toBe(307);
+      expect(await (await fetch(answer.headers.location as string)).json()).toEqual({ planned: true });
+    }
+  });
+
+  it('give the redacted plan, 503 before it is there, 404 when it never will be', async () => {
+    const path = `plans/plan-${suffix(run)}/json-output-redacted`;
+    const ofRun = `runs/${run.id}/plan/json-output-redacted`;
+    const answered = async () => [(await api.get(path)).status, (await api.get(ofRun)).status];
+    expect(await answered()).toEqual([503, 503]);
+    await store.updateRun(run.id, { set: { 'plan.report': report(['plan-json-redacted']) } });
+    expect(await answered()).toEqual([307, 307]);
+    await store.updateRun(run.id, { set: { 'plan.report': report([]), 'plan.status': 'errored' } });
+    expect(await answered()).toEqual([404, 404]);
+  });
+
+  it('give the schemas of the providers when they are there: 204 before, 404 when they never came', async () => {
+    const { putObject } = await import('../../functions/store/bucket.ts');
+    const other = await fresh();
+    const paths = [`plans/plan-${suffix(other)}/json-schema`, `runs/${other.id}/plan/json-schema`];
+    for (const path of paths) expect((await api.get(path)).status).toBe(204);
+    const finished = (at: string) =>
+      store.updateRun(other.id, { set: { 'plan.status': 'finished', 'plan.statusTimestamps.finished-at': at } });
+    await finished(new Date().toISOString());
+    for (const path of paths) expect((await api.get(path)).status).toBe(204);
+    await finished('2026-01-01T00:00:00.000Z');
+    for (const path of paths) expect((await api.get(path)).status).toBe(404);
+    await putObject(`runs/${other.id}/plan/provider-schemas`, '{"format_version":"1.0"}');
+    for (const path of paths) {
+      const answer = await api.get(path);
+      expect(answer.status).toBe(307);
+      expect(await (await fetch(answer.headers.location as string)).json()).toEqual({ format_version: '1.0' });
+    }
+    expect((await api.get(`plans/plan-${suffix(other)}`)).body.data.links['json-schema']).toBe(`/api/v2/${paths[0]}`);
+  });
+
+  it('lead to the state that could not become the workspace’s, whoever may read state', async () => {
+    const { putObject } = await import('../../functions/store/bucket.ts');
+    const { objects } = await import('../../functions/store/keys.ts');
+    const failed = await fresh();
+    const path = `applies/apply-${suffix(failed)}`;
+    expect((await api.get(path)).body.data.links['errored-state']).toBeUndefined();
+    await putObject(objects.erroredState(failed.workspaceId, failed.id), '{"serial":7}');
+    await store.updateRun(failed.id, {
+      set: {
+        'apply.status': 'errored',
+        'apply.report': { outcome: 'errored' },
+        unsaved: { runId: failed.id, serial: 7, lineage: 'l', stored: true },
+      },
+    });
+    expect((await api.get(path)).body.data.links['errored-state']).toBe(`/api/v2/${path}/errored-state`);
+    const { status, headers } = await api.get(`${path}/errored-state`);
+    expect(status).toBe(307);
+    expect(await (await fetch(headers.location as string)).json()).toEqual({ serial: 7 });
+    await store.updateRun(failed.id, { set: { 'apply.content': 'soft_deleted' } });
+    expect((await api.get(`${path}/errored-state`)).status).toBe(404);
+  });
+
+  it('say that their content has expired, when it is old and gone', async () => {
+    const { update } = await import('../../functions/store/table.ts');
+    const { keys } = await import('../../functions/store/keys.ts');
+    const old = await fresh();
+    const path = `plans/plan-${suffix(old)}/json-output`;
+    await store.updateRun(old.id, { set: { 'plan.status': 'finished', 'plan.report': report(['plan-json', 'log']) } });
+    expect((await api.get(path)).status).toBe(307);
+    const created = { createdAt: new Date(Date.now() - 91 * 24 * 3600 * 1000).toISOString() };
+    await store.updateRun(old.id, { set: created });
+    const { status, body } = await api.get(path);
+    expect([status, body.errors[0].detail]).toEqual([404, `The content of the plan of run ${old.id} has expired.`]);
+    const log = await logs(eventOf('GET', logPath(old, 'plan')) as APIGatewayProxyEventV2);
+    expect(Buffer.from(log.body ?? '', 'base64').toString()).toBe('\u0002This log has expired.\n\u0003');
+
+    const version = keys.configurationVersion(old.configurationVersionId);
+    await update(version, { set: { ...created, status: 'uploaded' } });
+    const archive = `configuration-versions/${old.configurationVersionId}/download`;
+    expect((await api.get(archive)).status).toBe(302);
+    await update(version, { set: { id: 'cv-expired000000000' } });
+    expect((await api.get(archive)).body.errors[0].detail).toMatch(/has expired\. Upload the configuration again\./);
+  });
+
+  it('have no errored state otherwise', async () => {
+    const { status, body } = await api.get(`applies/apply-${suffix(run)}/errored-state`);
+    expect([status, body.errors[0].detail]).toEqual([404, expect.stringContaining(run.id)]);
+    expect((await api.get('applies/apply-unknown/errored-state')).status).toBe(404);
+  });
+
+  it('show the unredacted plan to admins only', async () => {
+    const { token } = await (await memberHelpers()).withLevel('acme', 'write');
+    expect((await api.get(`plans/plan-${suffix(run)}`, { token })).status).toBe(200);
+    expect((await api.get(`plans/plan-${suffix(run)}/json-output`, { token })).status).toBe(403);
+  });
+});
+
+describe('logs', () => {
+  const text = '\u0002line 1\nüline 2\n\u0003';
+  const get = async (path: string) => {
+    const { statusCode, headers, body, isBase64Encoded } = await logs(eventOf('GET', path) as APIGatewayProxyEventV2);
+    expect(isBase64Encoded).toBe(true);
+    return { status: statusCode, headers, bytes: Buffer.from(body ?? '', 'base64') };
+  };
+  let url: string;
+
+  beforeAll(async () => {
+    const { appendLog } = await import('../../functions/runs/logs.ts');
+    const logged = await fresh();
+    url = logPath(logged, 'plan');
+    await store.updateRun(logged.id, { set: { 'plan.status': 'running' } });
+    const bytes = Buffer.from(text);
+    await appendLog(logged.id, 'plan', 0, bytes.subarray(0, 5));
+    await appendLog(logged.id, 'plan', 5, bytes.subarray(5));
+  });
+
+  it('are bytes, from any offset, without a token', async () => {
+    const whole = await get(`${url}?limit=65536&offset=0`);
+    expect(whole).toMatchObject({
+      status: 200,
+      headers: { 'content-type': 'text/plain', 'cache-control': 'no-store' },
+    });
+    expect(whole.bytes.toString()).toBe(text);
+    const bytes = Buffer.from(text);
+    for (let offset = 0; offset <= bytes.length; offset++) {
+      const read = await get(`${url}?limit=4&offset=${offset}`);
+      const length = read.bytes.length;
+      expect(length).toBeGreaterThan(offset < bytes.length ? 0 : -1);
+      expect(read.bytes.equals(bytes.subarray(offset, offset + length))).toBe(true);
+    }
+  });
+
+  it('answer 200 with nothing when there is nothing new, whatever is asked', async () => {
+    for (const query of ['?limit=10&offset=1000', '?limit=65536&offset=999999999999']) {
+      expect(await get(`${url}${query}`)).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });
+    }
+    for (const query of ['', '?limit=-1&offset=x', '?limit=0', '?offset=1e3']) {
+      expect((await get(`${url}${query}`)).status).toBe(200);
+    }
+  });
+
+  it('are 404 for another secret, run, phase or path', async () => {
+    const [, , id, , secret = ''] = url.split('/');
+    for (const path of [
+      `/logs/${id}/plan/${altered(secret)}`,
+      `/logs/${id}/plan/${secret}x`,
+      `/logs/${id}/plan/`,
+      `/logs/${id}/destroy/${secret}`,
+      `/logs/run-aaaaaaaaaaaaaaaa/plan/${secret}`,
+      '/logs/',
+      '/logs/a/b/c/d',
+    ]) {
+      expect([path, (await get(path)).status]).toEqual([path, 404]);
+    }
+  });
+
+  it('answer 200 with nothing when something inside fails: a client would give up', async () => {
+    const error = vi.spyOn(console, 'error').mockImplementation(() => {});
+    api.aws.failCall(1, 'before');
+    expect(await get(url)).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });
+    expect(error).toHaveBeenCalled();
+    error.mockRestore();
+  });
+});

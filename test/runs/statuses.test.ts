@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Run } from '../../functions/run/run.ts';
+import { runStatuses } from '../../functions/run/status.ts';
+import { type Api, startApi } from '../support/api.ts';
+import { runHelpers } from '../support/runs.ts';
+
+/** Whatever status a run is in: an action is accepted exactly if the run's documents say so. */
+
+let api: Api;
+let run: Run;
+let stage: string;
+beforeAll(async () => {
+  api = await startApi();
+  const help = await runHelpers(api);
+  const { id } = await help.create((await help.ready()).id);
+  run = (await help.store.getRun(id)) as Run;
+  const { taskStageId } = await import('../../functions/run-tasks/stages.ts');
+  stage = taskStageId(id, 'post_plan');
+});
+afterAll(() => api.close());
+
+const by = { by: 'user-somebody', at: '2026-01-01T00:00:00.000Z' };
+const cancel = (forceAvailableAt: string) => ({ ...by, forceAvailableAt });
+
+/** Beside its status, what decides what is accepted. */
+const situations: Record<string, Partial<Run>> = {
+  'nobody has decided': {},
+  'somebody has confirmed it': { decision: { action: 'apply', ...by } },
+  'somebody has discarded it': { decision: { action: 'discard', ...by } },
+  'somebody has canceled it just now': { cancel: cancel('2999-01-01T00:00:00.000Z') },
+  'somebody has canceled it long ago': { cancel: cancel('2026-01-01T00:01:00.000Z') },
+  'somebody has overridden its policies': { overrides: { policyCheck: by, policyEvaluation: by } },
+};
+
+/** As if the machine had brought it there. */
+const bring = async (change: Partial<Run>): Promise<void> => {
+  const { keys } = await import('../../functions/store/keys.ts');
+  const { put } = await import('../../functions/store/table.ts');
+  const verdicts = { policyCheck: 'soft_failed', policyEvaluation: 'overridable' } as const;
+  const checks = { policyCheck: true, policyEvaluation: true } as const;
+  await put({ ...keys.run(run.id), ...run, checks, verdicts, overrides: {}, wait: undefined, ...change });
+};
+
+const isActive = (path: string, name: string) => async (): Promise<boolean> =>
+  (await api.get(path)).body.data.attributes.actions[name];
+
+const actions = (): { path: string; reported: () => Promise<boolean> }[] => {
+  const ofRun = (action: string, name: string) => ({
+    path: `runs/${run.id}/actions/${action}`,
+    reported: isActive(`runs/${run.id}`, name),
+  });
+  return [
+    ofRun('apply', 'is-confirmable'),
+    ofRun('discard', 'is-discardable'),
+    ofRun('cancel', 'is-cancelable'),
+    ofRun('force-cancel', 'is-force-cancelable'),
+    ...[`policy-checks/${run.id.replace('run-', 'polchk-')}`, `task-stages/${stage}`].map((path) => ({
+      path: `${path}/actions/override`,
+      reported: isActive(path, 'is-overridable'),
+    })),
+  ];
+};
+
+it.each(Object.entries(situations))('accepts the actions that it reports when %s', async (_, situation) => {
+  const reported: string[] = [];
+  const accepted: string[] = [];
+  for (const status of runStatuses) {
+    for (const { path, reported: isReported } of actions()) {
+      await bring({ status, ...situation });
+      if (await isReported()) reported.push(`${status} ${path}`);
+      const answer = await api.call('POST', path);
+      expect([status, path, [200, 202, 409].includes(answer.status)]).toEqual([status, path, true]);
+      if (answer.status !== 409) accepted.push(`${status} ${path}`);
+    }
+  }
+  expect(accepted).toEqual(reported);
+});
+
+it('lets a run whose policies wait for an override be discarded, and not be canceled', async () => {
+  for (const status of ['policy_override', 'post_plan_awaiting_decision'] as const) {
+    await bring({ status });
+    expect((await api.call('POST', `runs/${run.id}/actions/cancel`)).status).toBe(409);
+    expect((await api.call('POST', `runs/${run.id}/actions/discard`)).status).toBe(202);
+  }
+});
+
+it('finds the runs that can be discarded, and those that are over', async () => {
+  for (const status of runStatuses) {
+    await bring({ status });
+    const { actions: may } = (await api.get(`runs/${run.id}`)).body.data.attributes;
+    const found = async (group: string) => {
+      const path = `workspaces/${run.workspaceId}/runs?filter[status_group]=${group}`;
+      return (await api.get(path)).body.data.length === 1;
+    };
+    expect([status, await found('discardable')]).toEqual([status, may['is-discardable']]);
+    expect([status, await found('final')]).toEqual([status, !(await found('non_final'))]);
+  }
+});

@@ -1,0 +1,329 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findStateVersions, listStateVersions } from '../../functions/states/history.ts';
+import * as store from '../../functions/states/records.ts';
+import { putObject } from '../../functions/store/bucket.ts';
+import { keys, objects } from '../../functions/store/keys.ts';
+import { queryAll, update } from '../../functions/store/table.ts';
+import * as locks from '../../functions/workspaces/locks.ts';
+import * as workspaces from '../../functions/workspaces/records.ts';
+import { uniqueName } from '../support/api.ts';
+import { type Aws, startAws } from '../support/aws.ts';
+import { resource, type StateFile, stateFile } from '../support/state.ts';
+import { type Storage, startStorage } from '../support/storage.ts';
+
+let aws: Aws;
+let storage: Storage;
+beforeAll(async () => {
+  aws = await startAws();
+  storage = await startStorage();
+});
+afterAll(async () => {
+  await aws.close();
+  await storage.close();
+});
+
+const read = async (id: string) => (await workspaces.getWorkspace(id)) as workspaces.Workspace;
+
+/** A workspace that user-1 has locked. */
+const locked = async (): Promise<string> => {
+  const made = (await workspaces.createWorkspace({
+    ...workspaces.defaultSettings,
+    organization: 'acme',
+    name: uniqueName('ws'),
+    projectId: 'prj-1',
+    tags: [],
+  })) as workspaces.Workspace;
+  await locks.lockWorkspace(made.id, 'user-1', '');
+  return made.id;
+};
+
+const announce = async (
+  id: string,
+  file: ReturnType<typeof stateFile>,
+  change: Partial<store.NewStateVersion> = {},
+) => {
+  const { serial, lineage, md5 } = file;
+  const workspace = await read(id);
+  const common = { workspace, userId: 'user-1', force: false, intermediate: false };
+  return store.createStateVersion({ ...common, serial, lineage, md5, ...change });
+};
+
+const upload = async (version: store.StateVersion, text: string) => {
+  await putObject(objects.upload(`${version.id}.tfstate`), text);
+  return store.finalizeStateVersion(version);
+};
+
+/** Announces, uploads and finalizes; or says why not. */
+const push = async (id: string, given: StateFile = {}, change: Partial<store.NewStateVersion> = {}) => {
+  const file = stateFile(given);
+  const made = await announce(id, file, change);
+  return 'conflict' in made ? made.conflict : upload(made.stateVersion, file.text);
+};
+
+describe('becoming current', () => {
+  it('happens when the content has come and was checked', async () => {
+    const id = await locked();
+    const file = stateFile({ resources: [resource('null_resource', 'a', 2)] });
+    const made = await announce(id, file);
+    if ('conflict' in made) throw new Error(made.conflict);
+    const { state: url } = await store.uploadUrls(made.stateVersion);
+    expect((await store.finalizeStateVersion(made.stateVersion)).status).toBe('pending');
+    expect((await read(id)).state).toBeUndefined();
+    expect((await fetch(url, { method: 'PUT', body: file.text })).status).toBe(200);
+    const final = await store.finalizeStateVersion(made.stateVersion);
+    expect(final).toMatchObject({ status: 'finalized', size: file.text.length, terraformVersion: '1.11.4' });
+    expect((await read(id)).state).toMatchObject({ id: final.id, serial: 1, md5: file.md5, resources: 2 });
+  });
+
+  it('takes the next serial of the same lineage', async () => {
+    const id = await locked();
+    await push(id, { serial: 4 });
+    expect(await push(id, { serial: 5 })).toMatchObject({ status: 'finalized' });
+    expect((await read(id)).state?.serial).toBe(5);
+  });
+
+  it.each([
+    ['another lineage', { serial: 9, lineage: 'other' }, /lineage other/],
+    ['a lower serial', { serial: 3 }, /newer serial 4/],
+    [
+      'the same serial with other content',
+      { serial: 4, outputs: { a: { value: 1, type: 'number' } } },
+      /another state/,
+    ],
+  ])('refuses %s, unless forced', async (_, given, reason) => {
+    const id = await locked();
+    await push(id, { serial: 4 });
+    expect(await push(id, given)).toMatch(reason);
+    expect((await read(id)).state?.serial).toBe(4);
+    expect(await push(id, given, { force: true })).toMatchObject({ status: 'finalized' });
+    expect((await read(id)).state).toMatchObject({ serial: given.serial });
+  });
+
+  it('takes the same state again as a repeat, and stores nothing twice', async () => {
+    const id = await locked();
+    const file = stateFile();
+    const [one, two] = [await announce(id, file), await announce(id, file)];
+    if ('conflict' in one || 'conflict' in two) throw new Error('conflict');
+    expect(two.stateVersion.id).toBe(one.stateVersion.id);
+    expect(two.stored).toBe(false);
+    await upload(one.stateVersion, file.text);
+    const three = await announce(id, file);
+    expect(three).toMatchObject({ stateVersion: { id: one.stateVersion.id, status: 'finalized' }, stored: true });
+    expect((await listStateVersions(await read(id), { page: 1, size: 10 })).total).toBe(1);
+  });
+
+  it('happens once, however often and concurrently it is asked for', async () => {
+    const id = await locked();
+    const file = stateFile();
+    const made = await announce(id, file);
+    if ('conflict' in made) throw new Error(made.conflict);
+    await putObject(objects.upload(`${made.stateVersion.id}.tfstate`), file.text);
+    const all = await Promise.all([1, 2, 3].map(() => store.finalizeStateVersion(made.stateVersion)));
+    expect(all.map(({ status }) => status)).toEqual(['finalized', 'finalized', 'finalized']);
+  });
+
+  it('is completed by whoever asks next, when it was cut off before any call', async () => {
+    for (let call = 1; call <= 2; call++) {
+      for (const when of ['before', 'after'] as const) {
+        const id = await locked();
+        const file = stateFile();
+        const made = await announce(id, file);
+        if ('conflict' in made) throw new Error(made.conflict);
+        await putObject(objects.upload(`${made.stateVersion.id}.tfstate`), file.text);
+        aws.failCall(call, when);
+        await expect(store.finalizeStateVersion(made.stateVersion)).rejects.toThrow();
+        const again = (await store.getStateVersion(made.stateVersion.id)) as store.StateVersion;
+        expect((await store.finalizeStateVersion(again)).status).toBe('finalized');
+        expect((await read(id)).state?.id).toBe(made.stateVersion.id);
+      }
+    }
+  });
+
+  it('lets one of two that follow the same state win', async () => {
+    const id = await locked();
+    await push(id, { serial: 1 });
+    const files = [2, 2].map((serial, i) => stateFile({ serial, outputs: { n: { value: i, type: 'number' } } }));
+    const made = await Promise.all(files.map((file) => announce(id, file)));
+    const results = await Promise.all(
+      made.map((one, i) => ('conflict' in one ? undefined : upload(one.stateVersion, files[i]?.text ?? ''))),
+    );
+    expect(results.map((version) => version?.status).sort()).toEqual(['discarded', 'finalized']);
+    const winner = results.find((version) => version?.status === 'finalized');
+    expect((await read(id)).state?.id).toBe(winner?.id);
+  });
+
+  it('does not bring a forced version back over what came after it', async () => {
+    const id = await locked();
+    await push(id, { serial: 4 });
+    const file = stateFile({ serial: 2 });
+    const forced = await announce(id, file, { force: true });
+    if ('conflict' in forced) throw new Error(forced.conflict);
+    await push(id, { serial: 5 });
+    expect(await upload(forced.stateVersion, file.text)).toMatchObject({ status: 'discarded' });
+    expect((await read(id)).state?.serial).toBe(5);
+  });
+});
+
+describe('the lock', () => {
+  it('is needed, by whoever writes', async () => {
+    const id = await locked();
+    expect(await push(id, {}, { userId: 'user-2' })).toMatch(/must be locked/);
+    expect(await push(id, {}, { userId: undefined, runId: 'run-1' })).toMatch(/must be locked/);
+    await locks.unlockWorkspace(id, 'user-1');
+    expect(await push(id)).toMatch(/must be locked/);
+  });
+
+  it('must still be held when the content comes', async () => {
+    const id = await locked();
+    const file = stateFile();
+    const made = await announce(id, file);
+    if ('conflict' in made) throw new Error(made.conflict);
+    await locks.unlockWorkspace(id, 'user-1');
+    expect(await upload(made.stateVersion, file.text)).toMatchObject({
+      status: 'discarded',
+      refusal: expect.stringMatching(/unlocked/),
+    });
+    expect((await read(id)).state).toBeUndefined();
+  });
+
+  it('of a run lets that run write, snapshots too', async () => {
+    const id = await locked();
+    const lock = { kind: 'run', runId: 'run-1', at: '2026-01-01T00:00:00.000Z' };
+    await update(keys.workspace(id), { set: { lock } });
+    const writer = { userId: undefined, runId: 'run-1' };
+    expect(await push(id, { serial: 1 }, { ...writer, intermediate: true })).toMatchObject({ intermediate: true });
+    expect(await push(id, { serial: 2 }, writer)).toMatchObject({ status: 'finalized', runId: 'run-1' });
+    expect(await push(id, { serial: 3 })).toMatch(/must be locked/);
+    expect((await read(id)).state?.serial).toBe(2);
+  });
+});
+
+describe('content', () => {
+  it.each([
+    ['is not what was announced', stateFile({ serial: 7 }).text, /MD5/],
+    ['is cut off', stateFile().text.slice(0, -5), /MD5/],
+  ])('is discarded when it %s', async (_, text, reason) => {
+    const id = await locked();
+    const made = await announce(id, stateFile());
+    if ('conflict' in made) throw new Error(made.conflict);
+    expect(await upload(made.stateVersion, text)).toMatchObject({
+      status: 'discarded',
+      refusal: expect.stringMatching(reason),
+    });
+    expect((await read(id)).state).toBeUndefined();
+  });
+
+  it.each([
+    ['has another serial', { serial: 2 }, /serial 1/],
+    ['has another lineage', { lineage: 'other' }, /lineage/],
+  ])('is discarded when it %s than announced', async (_, announced, reason) => {
+    const id = await locked();
+    const file = stateFile();
+    const made = await announce(id, { ...file, ...announced });
+    if ('conflict' in made) throw new Error(made.conflict);
+    expect(await upload(made.stateVersion, file.text)).toMatchObject({
+      status: 'discarded',
+      refusal: expect.stringMatching(reason),
+    });
+  });
+
+  it('is discarded when its format is not known', async () => {
+    expect(await push(await locked(), { version: 3 })).toMatchObject({ refusal: expect.stringMatching(/version 3/) });
+  });
+
+  it('is summarized: outputs with types, resources, modules, providers', async () => {
+    const id = await locked();
+    const version = await push(id, {
+      outputs: {
+        url: { value: 'http://x', type: 'string' },
+        password: { value: 'hunter2', type: 'string', sensitive: true },
+        ports: { value: [80], type: ['tuple', ['number']] },
+      },
+      resources: [
+        resource('null_resource', 'a', 3),
+        resource('null_resource', 'b', 1, { module: 'module.net["x"].module.sub' }),
+        resource('http', 'c', 1, { mode: 'data' }),
+      ],
+    });
+    if (typeof version === 'string') throw new Error(version);
+    expect(version.outputCount).toBe(3);
+    const inline = JSON.parse(version.summary ?? '{}');
+    expect(inline.resources).toMatchObject([
+      { type: 'null_resource', name: 'a', count: 3, module: 'root' },
+      { module: 'root.net.sub' },
+      { type: 'data.http' },
+    ]);
+    expect(inline.modules.root).toEqual({ 'null-resource': 3, 'data.http': 1 });
+    expect((await read(id)).state?.resources).toBe(4);
+    const summary = await store.readSummary(version);
+    expect(summary?.outputs).toMatchObject([
+      { name: 'url', type: 'string', sensitive: false },
+      { name: 'password', sensitive: true, value: 'hunter2' },
+      { name: 'ports', type: 'array', detailedType: ['tuple', ['number']], value: [80] },
+    ]);
+  });
+
+  it('may use names that objects have by themselves', async () => {
+    const outputs = JSON.parse('{"__proto__":{"value":1,"type":"number"},"constructor":{"value":2,"type":"number"}}');
+    const version = await push(await locked(), { outputs, resources: [resource('constructor', 'toString', 2)] });
+    if (typeof version === 'string') throw new Error(version);
+    expect((await store.readSummary(version))?.outputs.map(({ name }) => name)).toEqual(['__proto__', 'constructor']);
+    expect(JSON.parse(version.summary ?? '{}').modules.root).toEqual({ constructor: 2 });
+  });
+
+  it('never gets into the table', async () => {
+    const id = await locked();
+    const version = await push(id, { outputs: { password: { value: 'hunter2', type: 'string', sensitive: true } } });
+    if (typeof version === 'string') throw new Error(version);
+    const items = [...(await queryAll({ pk: `WS#${id}` })), ...(await queryAll({ pk: `SV#${version.id}` }))];
+    expect(JSON.stringify(items)).not.toContain('hunter2');
+  });
+
+  it('keeps a large summary out of the record', async () => {
+    const id = await locked();
+    const version = await push(id, { resources: Array.from({ length: 500 }, (_, i) => resource('x', `r${i}`)) });
+    if (typeof version === 'string') throw new Error(version);
+    expect(version.summary).toBeUndefined();
+    expect((await store.readSummary(version))?.resources).toHaveLength(500);
+  });
+});
+
+describe('completing for a writer', () => {
+  it('says why a state was not kept', async () => {
+    const id = await locked();
+    const made = await announce(id, stateFile());
+    if ('conflict' in made) throw new Error(made.conflict);
+    const { stateVersion } = made;
+    await expect(store.completeStateVersion(stateVersion.id)).rejects.toThrow(/not uploaded/);
+    await putObject(objects.upload(`${stateVersion.id}.tfstate`), 'nonsense');
+    await expect(store.completeStateVersion(stateVersion.id)).rejects.toThrow(/MD5/);
+    await expect(store.completeStateVersion('sv-unknown')).rejects.toThrow(/no state version/);
+  });
+
+  it('is for the run that made it', async () => {
+    const id = await locked();
+    const version = await push(id);
+    if (typeof version === 'string') throw new Error(version);
+    await expect(store.completeStateVersion(version.id, { runId: 'run-1' })).rejects.toThrow(/of this run/);
+    expect((await store.completeStateVersion(version.id)).status).toBe('finalized');
+  });
+});
+
+it('lists the highest serial first, by status and in pages', async () => {
+  const id = await locked();
+  for (const serial of [1, 2, 3]) await push(id, { serial });
+  await announce(id, stateFile({ serial: 4 }));
+  const serials = async ({ status, ...paging }: { page: number; size: number; status?: string }) => {
+    const before = aws.itemsRead;
+    const list = await (status
+      ? findStateVersions(id, status, paging)
+      : listStateVersions({ id, stateVersionCount: 4 }, paging));
+    return { serials: list.items.map(({ serial }) => serial), total: list.total, read: aws.itemsRead - before };
+  };
+  expect((await read(id)).stateVersionCount).toBe(4);
+  expect(await serials({ page: 1, size: 3 })).toEqual({ serials: [4, 3, 2], total: 4, read: 6 });
+  expect(await serials({ page: 2, size: 3 })).toEqual({ serials: [1], total: 4, read: 5 });
+  expect(await serials({ page: 3, size: 3 })).toEqual({ serials: [], total: 4, read: 0 });
+  expect(await serials({ page: 1, size: 2, status: 'finalized' })).toMatchObject({ serials: [3, 2], total: 3 });
+  expect(await serials({ page: 2, size: 2, status: 'finalized' })).toMatchObject({ serials: [1], total: 3 });
+});

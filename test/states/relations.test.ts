@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { StateVersion } from '../../functions/states/records.ts';
+import { type Api, startApi } from '../support/api.ts';
+import { runHelpers } from '../support/runs.ts';
+import { type StateFile, stateFile } from '../support/state.ts';
+
+/** What state versions lead to: each other, their runs and makers, and their JSON form. */
+
+let api: Api;
+let help: Awaited<ReturnType<typeof runHelpers>>;
+beforeAll(async () => {
+  api = await startApi();
+  help = await runHelpers(api);
+});
+afterAll(() => api.close());
+
+const json = '{"format_version":"1.0","values":{}}';
+
+const write = async (id: string, given: StateFile, more: object = {}, relationships?: object) => {
+  const { text, ...attributes } = stateFile(given);
+  const state = Buffer.from(text).toString('base64');
+  const answer = await api.post(`workspaces/${id}/state-versions`, { ...attributes, state, ...more }, relationships);
+  expect(answer.status).toBe(201);
+  return answer.body.data;
+};
+const locked = async () => {
+  const { id } = await api.workspace();
+  await api.call('POST', `workspaces/${id}/actions/lock`);
+  return id as string;
+};
+const read = async (id: string, query = '') => (await api.get(`state-versions/${id}${query}`)).body;
+const downloaded = async (url: string) => {
+  const { status, headers } = await api.get(new URL(url).pathname);
+  expect(status).toBe(302);
+  return (await fetch(headers.location as string)).text();
+};
+
+describe('a state as JSON', () => {
+  it('may come with the state', async () => {
+    const { id } = await write(await locked(), {}, { 'json-state': Buffer.from(json).toString('base64') });
+    const { attributes } = (await read(id)).data;
+    expect(await downloaded(attributes['hosted-json-state-download-url'])).toBe(json);
+  });
+
+  it('may come later, and is there as soon as somebody looks; nobody is promised one before', async () => {
+    const workspaceId = await locked();
+    const { attributes, text } = { attributes: stateFile(), text: stateFile().text };
+    const made = (await api.post(`workspaces/${workspaceId}/state-versions`, { ...attributes, text: undefined })).body;
+    const urls = made.data.attributes;
+    await fetch(urls['hosted-state-upload-url'], { method: 'PUT', body: text });
+    const { id } = made.data;
+    expect((await read(id)).data.attributes).toMatchObject({
+      status: 'finalized',
+      'resources-processed': true,
+      'hosted-json-state-download-url': null,
+    });
+    const early = await api.get(`state-versions/${id}/json-download`);
+    expect([early.status, early.body.errors[0].detail]).toEqual([404, expect.stringContaining('not known as JSON')]);
+
+    await fetch(urls['hosted-json-state-upload-url'], { method: 'PUT', body: json });
+    const late = (await read(id)).data.attributes;
+    expect(await downloaded(late['hosted-json-state-download-url'])).toBe(json);
+    const name = (await api.get(`workspaces/${workspaceId}`)).body.data.attributes.name;
+    const list = await api.get(`state-versions?filter[organization][name]=acme&filter[workspace][name]=${name}`);
+    expect(list.body.data[0].attributes['hosted-json-state-download-url']).toBe(late['hosted-json-state-download-url']);
+  });
+
+  it('is not looked for any more when it did not come in time', async () => {
+    const { putObject } = await import('../../functions/store/bucket.ts');
+    const { update } = await import('../../functions/store/table.ts');
+    const { keys, objects } = await import('../../functions/store/keys.ts');
+    const workspaceId = await locked();
+    const { id } = await write(workspaceId, {});
+    await update<StateVersion>(keys.stateVersion(id), { set: { createdAt: '2026-01-01T00:00:00.000Z' } });
+    await putObject(objects.upload(`${id}.json`), json);
+    expect((await read(id)).data.attributes['hosted-json-state-download-url']).toBeNull();
+  });
+
+  it('goes with a rollback', async () => {
+    const workspaceId = await locked();
+    const first = await write(workspaceId, { serial: 1 }, { 'json-state': Buffer.from(json).toString('base64') });
+    await write(workspaceId, { serial: 2 });
+    const relationships = { 'rollback-state-version': { data: { type: 'state-versions', id: first.id } } };
+    const { body } = await api.patch(`workspaces/${workspaceId}/state-versions`, {}, relationships);
+    expect(await downloaded(body.data.attributes['hosted-json-state-download-url'])).toBe(json);
+  });
+});
+
+describe('a state version', () => {
+  const around = async (id: string) => {
+    const { relationships } = (await read(id)).data;
+    return ['previous-state-version', 'next-state-version'].map((name) => relationships[name].data?.id);
+  };
+
+  it('knows the one that was current before it and after it, whatever was refused in between', async () => {
+    const id = await locked();
+    const one = await write(id, { serial: 1 });
+    expect(await around(one.id)).toEqual([undefined, undefined]);
+    const { text: _, ...announced } = stateFile({ serial: 2 });
+    const refused = (await api.post(`workspaces/${id}/state-versions`, announced)).body.data;
+    await fetch(refused.attributes['hosted-state-upload-url'], { method: 'PUT', body: 'no state' });
+    expect((await read(refused.id)).data.attributes.status).toBe('discarded');
+    const two = await write(id, { serial: 3 });
+    expect(await around(one.id)).toEqual([undefined, two.id]);
+    expect(await around(two.id)).toEqual([one.id, undefined]);
+  });
+
+  it('comes with its run, who made both, and the configuration', async () => {
+    const { id: workspaceId, version } = await help.ready();
+    const run = await help.create(workspaceId);
+    const { startNext } = await import('../../functions/orchestration/queue.ts');
+    const { createStateVersion, finalizeStateVersion } = await import('../../functions/states/records.ts');
+    const { putObject } = await import('../../functions/store/bucket.ts');
+    const { getWorkspace } = await import('../../functions/workspaces/records.ts');
+    await startNext(workspaceId);
+    const workspace = await getWorkspace(workspaceId);
+    if (!workspace) throw new Error('no workspace');
+    const { text, ...announced } = stateFile({ outputs: { n: { value: 1, type: 'number' } } });
+    const wanted = { workspace, runId: run.id, userId: api.userId, force: false, intermediate: false, ...announced };
+    const made = await createStateVersion(wanted);
+    if ('conflict' in made) throw new Error(made.conflict);
+    await putObject(`states/${workspaceId}/${made.stateVersion.id}.tfstate`, text);
+    await finalizeStateVersion(made.stateVersion);
+
+    const query = '?include=outputs,run,created_by,run.created_by,run.configuration_version';
+    const { data, included } = await read(made.stateVersion.id, query);
+    expect(data.relationships).toMatchObject({
+      run: { data: { type: 'runs', id: run.id } },
+      'created-by': { data: { type: 'users', id: api.userId } },
+    });
+    const things = included.map(({ type, id }: { type: string; id: string }) => [type, id]);
+    expect(things).toEqual([
+      ['state-version-outputs', data.relationships.outputs.data[0].id],
+      ['runs', run.id],
+      ['users', api.userId],
+      ['configuration-versions', version],
+    ]);
+    const { name } = workspace;
+    const list = `state-versions?filter[organization][name]=acme&filter[workspace][name]=${name}&include=run,created_by`;
+    const types = (await api.get(list)).body.included.map(({ type }: { type: string }) => type);
+    expect(types).toEqual(['runs', 'users']);
+    expect((await api.get(`state-versions/${made.stateVersion.id}?include=workspace`)).status).toBe(400);
+  });
+
+  it('keeps the run that a client names, if that is one of the workspace', async () => {
+    const { id: workspaceId } = await help.ready();
+    const run = await help.create(workspaceId, { 'plan-only': true });
+    await api.call('POST', `workspaces/${workspaceId}/actions/lock`);
+    const of = (id: string) => ({ run: { data: { type: 'runs', id } } });
+    const own = await write(workspaceId, { serial: 1 }, {}, of(run.id));
+    expect(own.relationships.run.data).toEqual({ type: 'runs', id: run.id });
+    const foreign = await write(await locked(), { serial: 1 }, {}, of(run.id));
+    expect(foreign.relationships.run.data).toBeNull();
+  });
+});

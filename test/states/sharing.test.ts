@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { ids, runHelpers } from '../support/runs.ts';
+import { stateFile } from '../support/state.ts';
+
+/** State that workspaces share with each other's runs, and the token that Terraform reads it with. */
+
+let api: Api;
+let help: Awaited<ReturnType<typeof runHelpers>>;
+let tokenOf: (workspaceId: string) => Promise<{ run: string; token: string; runnerToken: string }>;
+beforeAll(async () => {
+  api = await startApi();
+  help = await runHelpers(api);
+  const { claimPhase } = await import('../../functions/runs/phases.ts');
+  const { hashSecret, newSecret } = await import('../../functions/store/id.ts');
+  const { stateTokenOf } = await import('../../functions/states/tokens.ts');
+  tokenOf = async (workspaceId) => {
+    await api.configuration(workspaceId);
+    const { id } = await help.create(workspaceId);
+    const secret = newSecret();
+    await help.bring(id, { status: 'plan_queued', 'plan.claimHash': hashSecret(secret) });
+    const claimed = await claimPhase(`${id}.plan.${secret}`, 'nonce');
+    if (!claimed) throw new Error('not claimed');
+    return { run: id, token: stateTokenOf(id, 'plan', claimed.token), runnerToken: claimed.token };
+  };
+});
+afterAll(() => api.close());
+
+const push = async (workspaceId: string, serial: number, value: string) => {
+  await api.call('POST', `workspaces/${workspaceId}/actions/lock`);
+  const { text, ...given } = stateFile({
+    serial,
+    outputs: {
+      plain: { value, type: 'string' },
+      secret: { value: `hidden ${value}`, type: 'string', sensitive: true },
+    },
+  });
+  const state = Buffer.from(text).toString('base64');
+  const made = await api.post(`workspaces/${workspaceId}/state-versions`, { ...given, state });
+  expect(made.status).toBe(201);
+  await api.call('POST', `workspaces/${workspaceId}/actions/unlock`);
+  return made.body.data;
+};
+
+const share = (from: string, method: string, ...to: string[]) =>
+  api.call(method, `workspaces/${from}/relationships/remote-state-consumers`, {
+    body: { data: to.map((id) => ({ type: 'workspaces', id })) },
+  });
+
+/** What Terraform asks for on its way to the outputs of a workspace's state. */
+const asks = (workspace: { id: string; attributes: { name: string } }, version: string, output: string) => [
+  `organizations/acme/workspaces/${workspace.attributes.name}`,
+  `workspaces/${workspace.id}`,
+  `workspaces/${workspace.id}/current-state-version`,
+  `workspaces/${workspace.id}/current-state-version-outputs`,
+  `state-versions/${version}`,
+  `state-versions/${version}/download`,
+  `state-versions/${version}/outputs`,
+  `state-version-outputs/${output}`,
+];
+
+const statuses = async (paths: string[], token: string) => {
+  const answers = await Promise.all(paths.map(async (path) => (await api.get(path, { token })).status));
+  return [...new Set(answers.map((status) => Math.floor(status / 100)))];
+};
+
+describe('a run', () => {
+  it('reads the state of a workspace that names its own, from then until it does not', async () => {
+    const [source, reader] = [await api.workspace(), await api.workspace()];
+    const version = await push(source.id, 1, 'x');
+    const { token } = await tokenOf(reader.id);
+    const paths = asks(source, version.id, version.relationships.outputs.data[1].id);
+    expect(await statuses(paths, token)).toEqual([4]);
+    expect((await share(source.id, 'POST', reader.id)).status).toBe(204);
+    expect((await statuses(paths, token)).sort()).toEqual([2, 3]);
+    const secret = await api.get(paths.at(-1) as string, { token });
+    expect(secret.body.data.attributes.value).toBe('hidden x');
+    // A configuration may read as much as it likes.
+    expect(secret.headers).not.toHaveProperty('x-ratelimit-limit');
+    expect((await api.get('organizations/acme/entitlement-set', { token })).status).toBe(200);
+    expect((await share(source.id, 'DELETE', reader.id)).status).toBe(204);
+    expect(await statuses(paths, token)).toEqual([4]);
+  });
+
+  it('reads the state of its own workspace, of a global one, and of its project’s where that is shared', async () => {
+    const [own, other] = [await api.workspace(), await api.workspace()];
+    for (const { id } of [own, other]) await push(id, 1, 'x');
+    const { token } = await tokenOf(own.id);
+    const read = async (id: string) => (await api.get(`workspaces/${id}/current-state-version`, { token })).status;
+    expect([await read(own.id), await read(other.id)]).toEqual([200, 404]);
+    await api.patch(`workspaces/${other.id}`, { 'global-remote-state': true });
+    expect(await read(other.id)).toBe(200);
+    await api.patch(`workspaces/${other.id}`, { 'global-remote-state': false, 'project-remote-state': true });
+    expect(await read(other.id)).toBe(200);
+    const project = (await api.post('organizations/acme/projects', { name: 'Elsewhere' })).body.data.id;
+    await api.patch(`workspaces/${other.id}`, {}, { project: { data: { type: 'projects', id: project } } });
+    expect(await read(other.id)).toBe(404);
+  });
+
+  it('reads what is current, and no older version', async () => {
+    const workspace = await api.workspace({ 'global-remote-state': true });
+    const [old, current] = [await push(workspace.id, 1, 'old'), await push(workspace.id, 2, 'new')];
+    const { token } = await tokenOf((await api.workspace()).id);
+    expect((await api.get(`state-versions/${current.id}/download`, { token })).status).toBe(302);
+    for (const path of ['', '/download', '/outputs']) {
+      expect((await api.get(`state-versions/${old.id}${path}`, { token })).status).toBe(404);
+    }
+    const output = old.relationships.outputs.data[0].id;
+    expect((await api.get(`state-version-outputs/${output}`, { token })).status).toBe(404);
+  });
+
+  it('can do nothing else, whatever it is shown', async () => {
+    const { routes } = await import('../../functions/api/functions/all-routes.ts');
+    const workspace = await api.workspace({ 'global-remote-state': true });
+    const version = await push(workspace.id, 1, 'x');
+    const { run, token } = await tokenOf(workspace.id);
+    const fill: Record<string, string> = {
+      organization: 'acme',
+      name: workspace.attributes.name,
+      workspace: workspace.id,
+      run,
+      plan: run.replace('run-', 'plan-'),
+      apply: run.replace('run-', 'apply-'),
+      version: version.id,
+      output: version.relationships.outputs.data[0].id,
+      user: api.userId,
+    };
+    const body = { data: { relationships: { workspace: { data: { type: 'workspaces', id: workspace.id } } } } };
+    const named = `?filter[organization][name]=acme&filter[workspace][name]=${workspace.attributes.name}&workspace_id=${workspace.id}`;
+    const allowed: string[] = [];
+    for (const { method, path, access } of routes) {
+      if (access === 'anyone') continue;
+      const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) => fill[name] ?? 'x');
+      const query = /\/(runs|state-versions|audit-trail)$/.test(path) ? named : '';
+      const { status } = await api.call(method, filled + query, { token, body });
+      if (status < 400) allowed.push(`${method} ${path.replace('/api/v2', '')}`);
+      else expect([method, path, status]).toEqual([method, path, 404]);
+    }
+    expect(allowed.sort()).toEqual([
+      'GET /organizations/{organization}/entitlement-set',
+      'GET /organizations/{organization}/workspaces/{name}',
+      'GET /state-version-outputs/{output}',
+      'GET /state-versions/{version}',
+      'GET /state-versions/{version}/download',
+      'GET /state-versions/{version}/outputs',
+      'GET /workspaces/{workspace}',
+      'GET /workspaces/{workspace}/current-state-version',
+      'GET /workspaces/{workspace}/current-state-version-outputs',
+    ]);
+    const shown = await api.get(`workspaces/${workspace.id}?include=organization,project,current_run`, { token });
+    expect(shown.body.included).toEqual([]);
+    expect(shown.body.data.attributes.permissions).toMatchObject({ 'can-update': false, 'can-queue-run': false });
+  });
+});
+
+describe('the token of a run', () => {
+  const read = async (token: string, id: string) => (await api.get(`workspaces/${id}`, { token })).status;
+
+  it('is dead when its phase has been reported, and when the run is over', async () => {
+    const { id } = await api.workspace();
+    const one = await tokenOf(id);
+    expect(await read(one.token, id)).toBe(200);
+    await help.bring(one.run, { 'plan.report': { outcome: 'finished' } });
+    expect(await read(one.token, id)).toBe(401);
+    const two = await tokenOf(id);
+    const { finishRun } = await import('../../functions/orchestration/finish.ts');
+    await finishRun(two.run, 'Canceled');
+    expect(await read(two.token, id)).toBe(401);
+  });
+
+  it('is not the runner’s, nor one of another run or phase, nor guessed', async () => {
+    const { id } = await api.workspace();
+    const [one, two] = [await tokenOf(id), await tokenOf(id)];
+    const [head, secret] = [one.token.slice(0, -43), one.token.slice(-43)];
+    const bad = [
+      one.runnerToken,
+      one.token.replace('.plan.', '.apply.'),
+      `${two.token.slice(0, -43)}${secret}`,
+      `${head}${'A'.repeat(43)}`,
+      one.token.slice(0, -1),
+      'sfr_',
+    ];
+    for (const token of bad) expect(await read(token, id)).toBe(401);
+    const { handler } = await import('../../functions/runner-api/handler.ts');
+    const { eventOf } = await import('../support/api.ts');
+    process.env.HEARTBEAT_SECONDS = '5';
+    const asRunner = await handler(eventOf('POST', '/runner/v1/heartbeat', { token: one.token }));
+    expect(asRunner.statusCode).toBe(401);
+  });
+
+  it('is kept as a hash only', async () => {
+    const { run, token } = await tokenOf((await api.workspace()).id);
+    expect(JSON.stringify(await help.store.getRun(run))).not.toContain(token.slice(-43));
+  });
+});
+
+describe('remote state consumers', () => {
+  it('are added, listed, replaced and removed', async () => {
+    const [source, a, b] = [await api.workspace(), await api.workspace(), await api.workspace()];
+    const path = `workspaces/${source.id}/relationships/remote-state-consumers`;
+    const listed = async (query = '') => ids((await api.get(`${path}${query}`)).body.data).sort();
+    await share(source.id, 'POST', a.id);
+    await share(source.id, 'POST', a.id, b.id);
+    expect(await listed()).toEqual([a.id, b.id].sort());
+    expect((await api.get(`${path}?page[size]=1`)).body.meta.pagination['total-count']).toBe(2);
+    await share(source.id, 'PATCH', b.id);
+    expect(await listed()).toEqual([b.id]);
+    await share(source.id, 'DELETE', a.id, b.id);
+    expect(await listed()).toEqual([]);
+    await api.patch(`workspaces/${source.id}`, { 'global-remote-state': true });
+    expect((await listed('?page[size]=100')).length).toBeGreaterThan(2);
+    expect(await listed('?show_only_configured=true')).toEqual([]);
+  });
+
+  it('are workspaces of the same organization', async () => {
+    const source = await api.workspace();
+    const unknown = await share(source.id, 'POST', source.id, 'ws-unknown');
+    expect([unknown.status, unknown.body.errors[0].source.pointer]).toEqual([422, '/data/1/id']);
+    expect((await share(source.id, 'POST', ...Array.from({ length: 101 }, (_, n) => `ws-${n}`))).status).toBe(422);
+  });
+});

@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Run } from '../../functions/run/run.ts';
+import type { Workspace } from '../../functions/workspaces/records.ts';
+import { type Aws, startAws } from '../support/aws.ts';
+import { newRun } from '../support/run.ts';
+
+/** A state that an apply could not store: nothing else is applied before somebody has decided what becomes of it. */
+
+let aws: Aws;
+let store: Awaited<ReturnType<typeof load>>;
+const load = async () => ({
+  ...(await import('../../functions/runs/records.ts')),
+  ...(await import('../../functions/orchestration/queue.ts')),
+  ...(await import('../../functions/orchestration/finish.ts')),
+  ...(await import('../../functions/workspaces/locks.ts')),
+  ...(await import('../../functions/store/table.ts')),
+  ...(await import('../../functions/store/keys.ts')),
+});
+
+beforeAll(async () => {
+  aws = await startAws();
+  store = await load();
+});
+afterAll(() => aws.close());
+
+const unsavedState = { serial: 7, lineage: 'l', md5: 'a'.repeat(32) };
+const content = JSON.stringify({ version: 4, terraform_version: '1.11.4', serial: 7, lineage: 'l' }, undefined, 2);
+
+let count = 0;
+let workspaceId: string;
+const id = (prefix: string) => `${prefix}-${String(++count).padStart(16, '0')}`;
+
+/** A run that applies with a runner, and one that waits behind it. */
+const open = async (report?: Run['apply']['report'], state = { serial: 5, lineage: 'l', md5: '', id: 'sv-5' }) => {
+  workspaceId = id('ws');
+  const front = newRun({ id: id('run'), workspaceId, number: 1, status: 'applying', current: true });
+  front.apply = { status: 'running', statusTimestamps: {}, claimNonce: 'nonce', report };
+  const next = newRun({ id: id('run'), workspaceId, number: 2 });
+  const lock = { kind: 'run', runId: front.id, at: '' };
+  await store.create({ ...store.keys.workspace(workspaceId), id: workspaceId, name: 'w', runCount: 2, lock, state });
+  for (const run of [front, next]) {
+    await store.create({ ...store.keys.run(run.id), ...run });
+    await store.put({ ...store.keys.queued(workspaceId, run.number), runId: run.id });
+  }
+  return { front, next };
+};
+
+/** What people are given of it. */
+const offered = async (runId: string): Promise<string | undefined> => {
+  const { copy } = (await store.getRun(runId))?.unsaved ?? {};
+  return aws.objects.get(store.objects.erroredState(workspaceId, runId, copy))?.toString();
+};
+
+const errored = (run: Run) =>
+  store.finishRun(run.id, 'ApplyErrored', { Error: 'TerraformFailed', Cause: 'It is kept.' });
+const workspace = async () => (await store.get<Workspace>(store.keys.workspace(workspaceId))) as Workspace;
+const started = async (run: Run) => (await store.getRun(run.id))?.current === true;
+const push = (serial: number, { lineage = 'l', md5 = '' } = {}) =>
+  store.update(store.keys.workspace(workspaceId), { set: { state: { serial, lineage, md5, id: id('sv') } } });
+
+/** A run that ended with its state in the runner's place, and the one behind it. */
+const held = async () => {
+  const runs = await open({ outcome: 'errored', unsavedState });
+  aws.objects.put(store.objects.leftState(runs.front.id), content);
+  await errored(runs.front);
+  return runs;
+};
+
+describe('a run whose state could not be stored', () => {
+  it('holds its workspace, offers the state, and the next run waits', async () => {
+    const { front, next } = await held();
+    expect((await workspace()).lock).toMatchObject({
+      kind: 'run',
+      runId: front.id,
+      unsaved: { runId: front.id, ...unsavedState },
+    });
+    expect(await store.getRun(front.id)).toMatchObject({ status: 'errored', unsaved: { serial: 7, stored: true } });
+    expect(await offered(front.id)).toBe(content);
+    await store.startNext(workspaceId);
+    expect(await started(next)).toBe(false);
+  });
+
+  it('is found out, and says so, although its runner could not report', async () => {
+    const { front, next } = await open();
+    aws.objects.put(store.objects.leftState(front.id), content);
+    await store.finishRun(front.id, 'ApplyErrored', { Error: 'States.HeartbeatTimeout' });
+    const ended = await store.getRun(front.id);
+    expect(ended?.unsaved).toEqual({ runId: front.id, serial: 7, lineage: 'l', stored: true });
+    expect(ended?.endReason).toMatch(/stopped answering.*newer state \(serial 7\).*"terraform state push".*locked/);
+    expect(await started(next)).toBe(false);
+  });
+
+  it('holds it too when the state is with the runner alone', async () => {
+    const { front, next } = await open({ outcome: 'errored', unsavedState });
+    await errored(front);
+    expect((await store.getRun(front.id))?.unsaved?.stored).toBe(false);
+    expect(await started(next)).toBe(false);
+  });
+
+  it.each([
+    ['the workspace has that state after all', content, { serial: 7, lineage: 'l', md5: '', id: 'sv-7' }],
+    ['what it left is no state', 'nothing', undefined],
+    ['it left none', undefined, undefined],
+  ])('does not hold it when %s', async (_, left, state) => {
+    const { front, next } = await open(undefined, state);
+    if (left) aws.objects.put(store.objects.leftState(front.id), left);
+    await store.finishRun(front.id, 'ApplyErrored', { Error: 'States.HeartbeatTimeout' });
+    expect(await started(next)).toBe(true);
+  });
+
+  it('cannot change what is offered once it is over', async () => {
+    const { front } = await held();
+    aws.objects.put(store.objects.leftState(front.id), 'changed by a runner that was given up');
+    await errored(front);
+    expect(await offered(front.id)).toBe(content);
+
+    const { front: silent, next } = await open();
+    await errored(silent);
+    aws.objects.put(store.objects.leftState(silent.id), content);
+    await errored(silent);
+    expect((await store.getRun(silent.id))?.unsaved).toBeUndefined();
+    expect(await started(next)).toBe(true);
+  });
+
+  it.each(['before', 'after'] as const)('holds on, however its finisher is cut off (%s a call)', async (when) => {
+    for (let n = 1, more = true; more; n++) {
+      const { front, next } = await open({ outcome: 'errored', unsavedState });
+      aws.objects.put(store.objects.leftState(front.id), content);
+      aws.failCall(n, when);
+      more = await errored(front).then(
+        () => false,
+        () => true,
+      );
+      aws.failCall(0, when);
+      await errored(front);
+      await store.startNext(workspaceId);
+      expect((await workspace()).lock?.unsaved, `cut off at call ${n}`).toBeDefined();
+      expect(await started(next), `cut off at call ${n}`).toBe(false);
+    }
+  });
+});
+
+describe('the workspace', () => {
+  it.each([
+    ['the very state', 7, { md5: unsavedState.md5 }],
+    ['a newer one', 8, {}],
+  ])('is free when somebody who locked it has brought in %s', async (_, serial, file) => {
+    const { front, next } = await held();
+    expect((await store.lockWorkspace(workspaceId, 'user-1', 'Locked by Terraform'))?.lock?.kind).toBe('user');
+    expect(await started(next)).toBe(false);
+    await push(serial, file);
+    await store.unlockWorkspace(workspaceId, 'user-1');
+    expect(await started(next)).toBe(true);
+    // The finisher, called once more, does not take it back.
+    await errored(front);
+    expect((await workspace()).lock).toMatchObject({ runId: next.id });
+  });
+
+  it.each([
+    ['nothing', undefined, {}],
+    ['an older state', 6, {}],
+    ['another state with that serial', 7, { md5: 'b'.repeat(32) }],
+    ['another lineage', 9, { lineage: 'x' }],
+  ])('is held again when they brought in %s', async (_, serial, file) => {
+    const { front, next } = await held();
+    await store.lockWorkspace(workspaceId, 'user-1', '');
+    if (serial) await push(serial, file);
+    const unlocked = await store.unlockWorkspace(workspaceId, 'user-1');
+    expect(unlocked?.lock).toMatchObject({ kind: 'run', runId: front.id, unsaved: { serial: 7 } });
+    expect(await started(next)).toBe(false);
+  });
+
+  it('is not unlocked by anybody, but by force', async () => {
+    const { next } = await held();
+    expect(await store.unlockWorkspace(workspaceId, 'user-1')).toBeUndefined();
+    expect((await store.unlockWorkspace(workspaceId))?.lock).toBeUndefined();
+    expect(await started(next)).toBe(true);
+  });
+
+  it('is held again when force takes away the lock of somebody who was at it', async () => {
+    const { front } = await held();
+    await store.lockWorkspace(workspaceId, 'user-1', '');
+    expect((await store.unlockWorkspace(workspaceId))?.lock).toMatchObject({ runId: front.id });
+  });
+
+  it('that is locked while the run gives it back stays held', async () => {
+    const { front, next } = await open();
+    await store.updateRun(front.id, { set: { status: 'errored', unsaved: { runId: front.id, ...unsavedState } } });
+    await store.lockWorkspace(workspaceId, 'user-1', '');
+    await errored(front);
+    expect((await store.unlockWorkspace(workspaceId, 'user-1'))?.lock).toMatchObject({ runId: front.id });
+    expect(await started(next)).toBe(false);
+  });
+});

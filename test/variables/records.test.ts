@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import * as inputs from '../../functions/runs/inputs.ts';
+import { getObject } from '../../functions/store/bucket.ts';
+import { keys, objects } from '../../functions/store/keys.ts';
+import { queryAll } from '../../functions/store/table.ts';
+import * as store from '../../functions/variables/records.ts';
+import { uniqueName } from '../support/api.ts';
+import { type Aws, startAws } from '../support/aws.ts';
+import { type Storage, startStorage } from '../support/storage.ts';
+
+let aws: Aws;
+let storage: Storage;
+beforeAll(async () => {
+  aws = await startAws();
+  storage = await startStorage();
+});
+afterAll(async () => {
+  await aws.close();
+  await storage.close();
+});
+
+const values = (change: Partial<store.VariableValues> = {}): store.VariableValues => ({
+  key: 'region',
+  category: 'terraform',
+  hcl: false,
+  sensitive: false,
+  description: null,
+  value: 'eu-central-1',
+  ...change,
+});
+const create = async (workspaceId: string, change: Partial<store.VariableValues> = {}) =>
+  (await store.createVariable(workspaceId, values(change))) as store.Variable;
+
+const home = (id: string) => ({ id, organization: 'acme', projectId: 'prj-1' });
+
+/** All that the table has of a workspace, as text. */
+const stored = async (workspaceId: string) =>
+  JSON.stringify(await queryAll({ pk: keys.workspace(workspaceId).pk }), (_, value) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
+  );
+
+it('never writes a sensitive value in the clear, neither to the table nor to an object', async () => {
+  const workspaceId = uniqueName('ws');
+  await create(workspaceId, { key: 'password', sensitive: true, value: 'correct horse battery' });
+  await create(workspaceId, { key: 'plain', value: 'visible here' });
+  const text = await stored(workspaceId);
+  expect(text).toContain('visible here');
+  expect(text).not.toContain('correct horse');
+  const key = await inputs.freezeVariables(home(workspaceId), 'run-sealed', []);
+  expect(key).toBe(objects.inputs('run-sealed'));
+  const frozen = (await getObject(key as string))?.toString();
+  expect(frozen).toContain('visible here');
+  expect(frozen).not.toContain('correct horse');
+});
+
+it('gives a run its values as they were when it was created, its own last', async () => {
+  const workspaceId = uniqueName('ws');
+  const secret = await create(workspaceId, { key: 'TOKEN', category: 'env', sensitive: true, value: 'first' });
+  const inputsKey = await inputs.freezeVariables(home(workspaceId), 'run-1', [{ key: 'region', value: '"run"' }]);
+  await store.updateVariable(secret, { value: 'second' });
+  await store.deleteVariable(secret);
+  expect(await inputs.openInputs({ id: 'run-1', workspaceId, inputsKey })).toEqual([
+    { key: 'TOKEN', value: 'first', category: 'env', hcl: false, sensitive: true },
+    { key: 'region', value: '"run"', category: 'terraform', hcl: true, sensitive: false },
+  ]);
+});
+
+it('gives no run what was sealed for another workspace', async () => {
+  const workspaceId = uniqueName('ws');
+  await create(workspaceId, { key: 'password', sensitive: true, value: 'of a neighbour' });
+  const inputsKey = await inputs.freezeVariables(home(workspaceId), 'run-theirs', []);
+  const mine = { id: 'run-mine', workspaceId: uniqueName('ws'), inputsKey };
+  await expect(inputs.openInputs(mine)).rejects.toThrow(`password in run run-mine belongs to workspace ${workspaceId}`);
+});
+
+it('writes nothing for a run without variables', async () => {
+  expect(await inputs.freezeVariables(home(uniqueName('ws')), 'run-none', [])).toBeUndefined();
+  expect(await inputs.openInputs({ id: 'run-none', workspaceId: 'ws' })).toEqual([]);
+});
+
+it('has a key once per category', async () => {
+  const workspaceId = uniqueName('ws');
+  const made = await Promise.all(Array.from({ length: 5 }, () => store.createVariable(workspaceId, values())));
+  expect(made.filter(Boolean)).toHaveLength(1);
+  expect(await store.createVariable(workspaceId, values({ category: 'env' }))).toBeDefined();
+});
+
+it('frees the old key of a renamed and of a deleted variable, and takes no other’s', async () => {
+  const workspaceId = uniqueName('ws');
+  const [one, two] = [await create(workspaceId, { key: 'one' }), await create(workspaceId, { key: 'two' })];
+  expect(await store.updateVariable(one, { key: 'two' })).toBeUndefined();
+  const three = (await store.updateVariable(one, { key: 'three' })) as store.Variable;
+  expect(three).toMatchObject({ id: one.id, key: 'three' });
+  expect(three.versionId).not.toBe(one.versionId);
+  await create(workspaceId, { key: 'one' });
+  await store.deleteVariable(two);
+  expect(await create(workspaceId, { key: 'two' })).toBeDefined();
+});
+
+it('gives a key free whose variable was never written', async () => {
+  const workspaceId = uniqueName('ws');
+  aws.failCall(2, 'before');
+  await expect(store.createVariable(workspaceId, values())).rejects.toThrow();
+  expect(await create(workspaceId)).toBeDefined();
+});
+
+it('seals the value of a variable that becomes sensitive', async () => {
+  const workspaceId = uniqueName('ws');
+  const variable = await create(workspaceId, { value: 'once visible' });
+  const sealed = (await store.updateVariable(variable, { sensitive: true })) as store.Variable;
+  expect(sealed.value).toBeUndefined();
+  expect(await stored(workspaceId)).not.toContain('once visible');
+  const inputsKey = await inputs.freezeVariables(home(workspaceId), 'run-2', []);
+  expect(await inputs.openInputs({ id: 'run-2', workspaceId, inputsKey })).toMatchObject([{ value: 'once visible' }]);
+});
+
+it('stays sensitive when somebody who saw it plain is slower', async () => {
+  const workspaceId = uniqueName('ws');
+  const seen = await create(workspaceId, { value: 'plain' });
+  await store.updateVariable(seen, { sensitive: true, value: 'a secret' });
+  const asked: boolean[] = [];
+  const late = await store.updateVariable(seen, (variable) => {
+    asked.push(variable.sensitive);
+    return { description: 'what it is for', sensitive: variable.sensitive };
+  });
+  expect(asked).toEqual([false, true]);
+  expect(late).toMatchObject({ sensitive: true, description: 'what it is for' });
+  expect(await stored(workspaceId)).not.toContain('plain');
+  const inputsKey = await inputs.freezeVariables(home(workspaceId), 'run-4', []);
+  const given = await inputs.openInputs({ id: 'run-4', workspaceId, inputsKey });
+  expect(given).toMatchObject([{ value: 'a secret', sensitive: true }]);
+});
+
+it('keeps the largest value there may be, sealed', async () => {
+  const workspaceId = uniqueName('ws');
+  const value = 'ä'.repeat(store.maxValueBytes / 2);
+  await create(workspaceId, { sensitive: true, value });
+  const inputsKey = await inputs.freezeVariables(home(workspaceId), 'run-3', []);
+  expect((await inputs.openInputs({ id: 'run-3', workspaceId, inputsKey }))[0]?.value).toBe(value);
+});

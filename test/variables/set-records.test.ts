@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { freezeVariables, openInputs } from '../../functions/runs/inputs.ts';
+import { getObject } from '../../functions/store/bucket.ts';
+import { keys } from '../../functions/store/keys.ts';
+import { queryAll } from '../../functions/store/table.ts';
+import { createVariable } from '../../functions/variables/records.ts';
+import * as store from '../../functions/variables/set-records.ts';
+import { deleteWorkspace, type Workspace } from '../../functions/workspaces/records.ts';
+import { uniqueName } from '../support/api.ts';
+import { type Aws, startAws } from '../support/aws.ts';
+import { type Storage, startStorage } from '../support/storage.ts';
+
+let aws: Aws;
+let storage: Storage;
+beforeAll(async () => {
+  aws = await startAws();
+  storage = await startStorage();
+});
+afterAll(async () => {
+  await aws.close();
+  await storage.close();
+});
+
+/** An organization of its own, with a workspace in a project. */
+const newHome = () => ({ id: uniqueName('ws'), organization: uniqueName('org'), projectId: uniqueName('prj') });
+type Home = ReturnType<typeof newHome>;
+
+const newSet = async (home: Home, given: Partial<store.VariableSet> = {}): Promise<store.VariableSet> => {
+  const { organization } = home;
+  const settings = { name: uniqueName('set'), description: null, global: false, priority: false, ...given };
+  return (await store.createVariableSet({ organization, ...settings })) as store.VariableSet;
+};
+
+const variable = (ownerId: string, key: string, value: string, more = {}) =>
+  createVariable(ownerId, {
+    key,
+    value,
+    category: 'terraform',
+    hcl: false,
+    sensitive: false,
+    description: null,
+    ...more,
+  });
+
+let runs = 0;
+/** What a run of the workspace would get, by key. */
+const values = async (home: Home, own: { key: string; value: string }[] = []) => {
+  const id = `run-${++runs}`;
+  const inputsKey = await freezeVariables(home, id, own);
+  return Object.fromEntries(
+    (await openInputs({ id, workspaceId: home.id, inputsKey })).map(({ key, value }) => [key, value]),
+  );
+};
+
+it('reaches a workspace by itself, by its project, or because it is global', async () => {
+  const home = newHome();
+  const [byWorkspace, byProject, global, other] = [
+    await newSet(home),
+    await newSet(home),
+    await newSet(home, { global: true }),
+    await newSet(home),
+  ];
+  await variable(byWorkspace.id, 'a', 'workspace');
+  await variable(byProject.id, 'b', 'project');
+  await variable(global.id, 'c', 'global');
+  await variable(other.id, 'd', 'nowhere');
+  await store.applyVariableSet(byWorkspace, 'workspaceIds', [home.id]);
+  await store.applyVariableSet(byProject, 'projectIds', [home.projectId]);
+  expect(await values(home)).toEqual({ a: 'workspace', b: 'project', c: 'global' });
+  expect(await values({ ...home, organization: uniqueName('org') })).toEqual({});
+});
+
+it('gives way or overrides in the documented order, and by name within a level', async () => {
+  const home = newHome();
+  const key = 'region';
+  const levels: { name: string; set: () => Promise<void> }[] = [];
+  const level = (name: string, given: Partial<store.VariableSet>, scope?: 'workspaceIds' | 'projectIds') =>
+    levels.push({
+      name,
+      set: async () => {
+        // The second by name must not matter.
+        for (const prefix of ['a', 'b']) {
+          const set = await newSet(home, { ...given, name: `${prefix} ${name}` });
+          await variable(set.id, key, prefix === 'a' ? name : 'the second by name');
+          if (scope) await store.applyVariableSet(set, scope, [scope === 'workspaceIds' ? home.id : home.projectId]);
+        }
+      },
+    });
+  const { projectId } = home;
+  level('global', { global: true });
+  level('project-scoped', {}, 'projectIds');
+  level('workspace-scoped', {}, 'workspaceIds');
+  level('project-owned project-scoped', { projectId }, 'projectIds');
+  level('project-owned workspace-scoped', { projectId }, 'workspaceIds');
+  levels.push({ name: 'own', set: async () => void (await variable(home.id, key, 'own')) });
+  level('priority project-owned workspace-scoped', { projectId, priority: true }, 'workspaceIds');
+  level('priority project-owned project-scoped', { projectId, priority: true }, 'projectIds');
+  level('priority workspace-scoped', { priority: true }, 'workspaceIds');
+  level('priority project-scoped', { priority: true }, 'projectIds');
+  level('priority global', { priority: true, global: true });
+  for (const { name, set } of levels) {
+    await set();
+    expect((await values(home))[key]).toBe(name);
+    // The run's own value is above everything without priority.
+    const withRun = (await values(home, [{ key, value: 'run' }]))[key];
+    expect(withRun).toBe(name.startsWith('priority') ? name : 'run');
+  }
+});
+
+it('of a project goes no further than its project', async () => {
+  const home = newHome();
+  const set = await newSet(home, { projectId: home.projectId });
+  await variable(set.id, 'a', 'x');
+  await store.applyVariableSet(set, 'workspaceIds', [home.id]);
+  expect(await values(home)).toEqual({ a: 'x' });
+  expect(await values({ ...home, projectId: uniqueName('prj') })).toEqual({});
+});
+
+it('keeps secrets sealed, for their own set', async () => {
+  const home = newHome();
+  const set = await newSet(home, { global: true });
+  await variable(set.id, 'TOKEN', 'correct horse battery', { sensitive: true, category: 'env' });
+  const inputsKey = await freezeVariables(home, 'run-sealed', []);
+  expect((await getObject(inputsKey as string))?.toString()).not.toContain('correct horse');
+  const text = JSON.stringify(await queryAll({ pk: keys.variableSet(set.id).pk }), (_, value) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
+  );
+  expect(text).not.toContain('correct horse');
+  expect((await values(home)).TOKEN).toBe('correct horse battery');
+});
+
+it('opens only the secrets that count', async () => {
+  const home = newHome();
+  const set = await newSet(home, { global: true });
+  await variable(set.id, 'a', 'below', { sensitive: true });
+  await variable(home.id, 'a', 'own');
+  const inputsKey = await freezeVariables(home, 'run-few', []);
+  const before = storage.calls.length;
+  expect(await openInputs({ id: 'run-few', workspaceId: home.id, inputsKey })).toMatchObject([{ value: 'own' }]);
+  expect(storage.calls.slice(before).filter((call) => call.startsWith('kms'))).toEqual([]);
+});
+
+it('that is deleted is gone from where it was applied, with what was in it', async () => {
+  const home = newHome();
+  const set = await newSet(home);
+  await variable(set.id, 'a', 'x');
+  const applied = (await store.applyVariableSet(set, 'workspaceIds', [home.id])) as store.VariableSet;
+  await store.deleteVariableSet(applied);
+  expect(await values(home)).toEqual({});
+  expect(await queryAll({ pk: keys.variableSet(set.id).pk })).toEqual([]);
+  expect(await queryAll({ pk: keys.workspace(home.id).pk })).toEqual([]);
+  expect(await store.createVariableSet({ ...set, organization: home.organization })).toBeDefined();
+});
+
+it('says nothing by a pointer that a cut-off change left behind', async () => {
+  const home = newHome();
+  const set = await newSet(home);
+  await variable(set.id, 'a', 'x');
+  aws.failCall(2, 'before');
+  await expect(store.applyVariableSet(set, 'workspaceIds', [home.id])).rejects.toThrow();
+  expect(await values(home)).toEqual({});
+  await store.applyVariableSet(set, 'workspaceIds', [home.id]);
+  aws.failCall(2, 'before');
+  await expect(store.withdrawVariableSet(set, 'workspaceIds', [home.id])).rejects.toThrow();
+  expect(await values(home)).toEqual({});
+});
+
+it('is applied to no more than it may', async () => {
+  const home = newHome();
+  const set = await newSet(home);
+  const most = store.mostOf.projectIds;
+  const ids = Array.from({ length: most }, (_, i) => `prj-${String(i).padStart(16, '0')}`);
+  expect(await store.addIds(set.id, 'projectIds', ids)).toBeDefined();
+  expect(await store.addIds(set.id, 'projectIds', ['prj-one-more'])).toBeUndefined();
+});
+
+it('has a name once for its owner, also when many want it at once', async () => {
+  const home = newHome();
+  const given = { name: 'shared', description: null, global: false, priority: false };
+  const made = await Promise.all(
+    Array.from({ length: 4 }, () => store.createVariableSet({ ...given, organization: home.organization })),
+  );
+  expect(made.filter(Boolean)).toHaveLength(1);
+  expect(await newSet(home, { ...given, projectId: home.projectId })).toBeDefined();
+  const second = await newSet(home);
+  expect(await store.updateVariableSet(second, { name: 'shared' }, { userId: 'user-a' })).toBeUndefined();
+  const first = made.find(Boolean) as store.VariableSet;
+  await store.updateVariableSet(first, { name: 'renamed' }, { userId: 'user-a' });
+  expect(await store.updateVariableSet(second, { name: 'shared' }, { userId: 'user-a' })).toMatchObject({
+    name: 'shared',
+  });
+});
+
+it('forgets a workspace that is deleted', async () => {
+  const home = newHome();
+  const set = await newSet(home);
+  const { create } = await import('../../functions/store/table.ts');
+  const workspace = { ...home, name: 'w', runCount: 0 } as unknown as Workspace;
+  await create({ ...keys.workspace(home.id), ...workspace });
+  await store.applyVariableSet(set, 'workspaceIds', [home.id]);
+  await deleteWorkspace(workspace);
+  expect((await store.getVariableSet(set.id))?.workspaceIds).toBeUndefined();
+  expect(await queryAll({ pk: keys.workspace(home.id).pk })).toEqual([]);
+});
+
+it('costs three small queries to find out that there is none', async () => {
+  const before = [aws.calls, aws.itemsRead];
+  await store.effectiveVariableSets(newHome());
+  expect([aws.calls, aws.itemsRead]).toEqual([(before[0] as number) + 3, before[1]]);
+});

@@ -1,0 +1,108 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { PageFiles } from '../../functions/web-server/files.ts';
+import { encodingFor, serve, wayBack } from '../../functions/web-server/serve.ts';
+import { buildPage } from '../../infra/page.ts';
+
+let files: PageFiles;
+beforeAll(async () => {
+  files = await buildPage(process.cwd());
+});
+
+const bucketOrigin = 'https://bucket.s3.eu-central-1.amazonaws.com';
+const get = (rawPath: string, headers: Record<string, string> = {}) =>
+  serve({ rawPath, headers } as unknown as APIGatewayProxyEventV2, { files, bucketOrigin });
+const bytes = ({ body = '' }: { body?: string }) => Buffer.from(body, 'base64');
+
+const nameOf = (ending: string) => Object.keys(files.assets).find((name) => name.endsWith(ending)) ?? '';
+
+describe('the page', () => {
+  it('weighs at most 120 KB of script and style', () => {
+    const weight = Object.values(files.assets).reduce((sum, { gzip }) => sum + Buffer.from(gzip, 'base64').length, 0);
+    expect(weight).toBeLessThan(120_000);
+  });
+
+  it('names no other host in what it loads', () => {
+    const texts = [
+      files.html,
+      ...Object.values(files.assets).map(({ br }) => brotliDecompressSync(Buffer.from(br, 'base64')).toString()),
+    ];
+    const hosts = texts.flatMap((text) => text.match(/\bhttps?:\/\/[^\s"'`)]+/g) ?? []);
+    // Names of XML vocabularies are no addresses.
+    expect(hosts.filter((url) => !url.startsWith('http://www.w3.org/'))).toEqual([]);
+  });
+
+  it('is the same document everywhere, with ways back to its assets', () => {
+    for (const path of ['/', '/app', '/app/acme/workspaces/network/runs/run-1']) {
+      const { statusCode, headers, body = '' } = get(path);
+      expect(statusCode).toBe(200);
+      expect(headers?.['content-type']).toBe('text/html; charset=utf-8');
+      expect(headers?.['cache-control']).toBe('no-cache');
+      const script = /<script type="module" src="([^"]+)"/.exec(body)?.[1] ?? '';
+      for (const prefix of ['', '/tools/stepform']) {
+        const url = new URL(script, `https://host${prefix}${path}`);
+        expect(url.pathname).toBe(`${prefix}/app/assets/${nameOf('.js')}`);
+      }
+    }
+  });
+
+  it('lets nothing in but itself and the bucket, and nobody frame it', () => {
+    for (const path of ['/', `/app/assets/${nameOf('.js')}`, '/app/assets/none.js']) {
+      const policy = String(get(path).headers?.['content-security-policy']);
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("script-src 'self';");
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).toContain(`connect-src 'self' ${bucketOrigin};`);
+      expect(policy).not.toMatch(/unsafe|\*|data:/);
+      expect(get(path).headers).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'x-frame-options': 'DENY',
+      });
+    }
+  });
+
+  it('has no script or style in the document, which the policy would stop', () => {
+    const { body = '' } = get('/');
+    expect(body).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon\w+=/);
+  });
+});
+
+describe('assets', () => {
+  it('are compressed as the browser takes it, and kept for ever', () => {
+    const path = `/app/assets/${nameOf('.js')}`;
+    const br = get(path, { 'accept-encoding': 'gzip, deflate, br' });
+    const gz = get(path, { 'accept-encoding': 'gzip' });
+    const none = get(path, {});
+    expect(br.headers).toMatchObject({ 'content-encoding': 'br', vary: 'accept-encoding' });
+    expect(br.headers?.['cache-control']).toBe('public, max-age=31536000, immutable');
+    const script = brotliDecompressSync(bytes(br)).toString();
+    expect(gunzipSync(bytes(gz)).toString()).toBe(script);
+    expect(none.headers).not.toHaveProperty('content-encoding');
+    expect(bytes(none).toString()).toBe(script);
+  });
+
+  it('that are gone are not kept as gone', () => {
+    for (const name of ['page-old.js', 'toString', '__proto__', '..%2f..%2fetc']) {
+      const { statusCode, headers } = get(`/app/assets/${name}`);
+      expect([statusCode, headers?.['cache-control']], name).toEqual([404, 'no-store']);
+    }
+  });
+
+  it('are chosen by weight', () => {
+    expect(encodingFor('br;q=1.0, gzip;q=0.8')).toBe('br');
+    expect(encodingFor('br;q=0, gzip')).toBe('gzip');
+    expect(encodingFor('br;q=0.0,gzip;q=0')).toBeUndefined();
+    expect(encodingFor(undefined)).toBeUndefined();
+  });
+});
+
+describe('the way back', () => {
+  it('is as long as the path', () => {
+    expect(wayBack('/')).toBe('./');
+    expect(wayBack('/app')).toBe('./');
+    expect(wayBack('/app/acme')).toBe('../');
+    expect(wayBack('/app/acme/')).toBe('../../');
+  });
+});

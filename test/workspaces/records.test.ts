@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { keys } from '../../functions/store/keys.ts';
+import { eachName, type Names } from '../../functions/store/name-index.ts';
+import * as table from '../../functions/store/table.ts';
+import * as locks from '../../functions/workspaces/locks.ts';
+import { claimName, type NameItem, namesOf, namesOfProject } from '../../functions/workspaces/names.ts';
+import * as store from '../../functions/workspaces/records.ts';
+import { uniqueName } from '../support/api.ts';
+import { type Aws, startAws } from '../support/aws.ts';
+
+const editor = { userId: 'user-a' };
+let aws: Aws;
+beforeAll(async () => {
+  aws = await startAws();
+});
+afterAll(() => aws.close());
+
+const given = (name: string): store.NewWorkspace => ({
+  ...store.defaultSettings,
+  organization: 'acme',
+  name,
+  projectId: 'prj-1',
+  tags: [],
+});
+const create = async (name = uniqueName('ws')) => (await store.createWorkspace(given(name))) as store.Workspace;
+
+it('gives a name to one of many who want it at once', async () => {
+  const name = uniqueName('ws');
+  const made = await Promise.all(Array.from({ length: 8 }, () => store.createWorkspace(given(name))));
+  const winners = made.filter((workspace) => workspace !== undefined);
+  expect(winners).toHaveLength(1);
+  expect((await store.findWorkspace('acme', name))?.id).toBe(winners[0]?.id);
+});
+
+it('finds by exact name and by id', async () => {
+  const workspace = await create();
+  expect(await store.getWorkspace(workspace.id)).toMatchObject({ name: workspace.name, runCount: 0 });
+  expect(await store.findWorkspace('acme', `${workspace.name}x`)).toBeUndefined();
+  expect(await store.findWorkspace('other', workspace.name)).toBeUndefined();
+});
+
+it('completes a creation that was cut off after the name was written', async () => {
+  const name = uniqueName('ws');
+  aws.failCall(2, 'before');
+  await expect(store.createWorkspace(given(name))).rejects.toThrow();
+  expect(await store.findWorkspace('acme', name)).toBeUndefined();
+  const workspace = await create(name);
+  expect((await store.findWorkspace('acme', name))?.id).toBe(workspace.id);
+});
+
+it('renames, and frees the old name', async () => {
+  const workspace = await create();
+  const name = uniqueName('renamed');
+  expect(await store.updateWorkspace(workspace, { name }, editor)).toMatchObject({ name });
+  expect((await store.findWorkspace('acme', name))?.id).toBe(workspace.id);
+  expect(await store.findWorkspace('acme', workspace.name)).toBeUndefined();
+  expect((await create(workspace.name)).id).not.toBe(workspace.id);
+});
+
+it('refuses a name that another workspace has, and keeps both', async () => {
+  const [one, two] = [await create(), await create()];
+  expect(await store.updateWorkspace(one, { name: two.name }, editor)).toBe('name taken');
+  expect((await store.findWorkspace('acme', one.name))?.id).toBe(one.id);
+  expect((await store.findWorkspace('acme', two.name))?.id).toBe(two.id);
+});
+
+it('lets nobody be overwritten who changed the workspace meanwhile', async () => {
+  const workspace = await create();
+  await table.update(keys.workspace(workspace.id), { set: { updatedAt: '2020-01-01T00:00:00.000Z', autoApply: true } });
+  const name = uniqueName('renamed');
+  expect(await store.updateWorkspace(workspace, { name }, editor)).toBe('changed meanwhile');
+  expect(await store.findWorkspace('acme', name)).toBeUndefined();
+  expect(await claimName('acme', name, { workspaceId: 'ws-x', projectId: 'prj-1', tags: [] })).toBe('ws-x');
+});
+
+it('frees the name, the id and the variables of a deleted workspace', async () => {
+  const workspace = await create();
+  await table.put({ ...keys.variable(workspace.id, 'var-1'), value: 'x' });
+  await table.put({ ...keys.variableKey(workspace.id, 'env', 'A'), variableId: 'var-1' });
+  expect(await store.deleteWorkspace(workspace)).toBe(true);
+  expect(await store.getWorkspace(workspace.id)).toBeUndefined();
+  expect(await table.queryAll({ pk: keys.workspace(workspace.id).pk })).toEqual([]);
+  expect((await create(workspace.name)).id).not.toBe(workspace.id);
+});
+
+it('can be created again after a deletion that was cut off anywhere', async () => {
+  for (let call = 1; call <= 4; call++) {
+    const workspace = await create();
+    aws.failCall(call, 'after');
+    await store.deleteWorkspace(workspace).catch(() => {});
+    const gone = (await store.getWorkspace(workspace.id)) === undefined;
+    expect(gone).toBe(call > 1);
+    if (gone) expect((await create(workspace.name)).id).not.toBe(workspace.id);
+  }
+});
+
+it('keeps a workspace whose queue is not empty, or got a run just now', async () => {
+  const workspace = await create();
+  await table.put({ ...keys.queued(workspace.id, 1), runId: 'run-1' });
+  expect(await store.deleteWorkspace(workspace)).toBe(false);
+  await table.remove(keys.queued(workspace.id, 1));
+  await table.update(keys.workspace(workspace.id), { add: { runCount: 1 } });
+  expect(await store.deleteWorkspace(workspace)).toBe(false);
+  expect(await store.getWorkspace(workspace.id)).toBeDefined();
+});
+
+it('is locked by one of many who try at once, and unlocked by that one', async () => {
+  const { id } = await create();
+  const users = ['user-1', 'user-2', 'user-3'];
+  const locked = await Promise.all(users.map((user) => locks.lockWorkspace(id, user, '')));
+  const holder = users.filter((_, i) => locked[i]);
+  expect(holder).toHaveLength(1);
+  const other = users.find((user) => user !== holder[0]) as string;
+  expect(await locks.unlockWorkspace(id, other)).toBeUndefined();
+  expect((await locks.unlockWorkspace(id, holder[0]))?.lock).toBeUndefined();
+  expect(await locks.unlockWorkspace(id, holder[0])).toBeUndefined();
+});
+
+it('never takes the lock of a run away', async () => {
+  const { id } = await create();
+  await table.update(keys.workspace(id), { set: { lock: { kind: 'run', runId: 'run-1', at: '' } } });
+  expect(await locks.unlockWorkspace(id)).toBeUndefined();
+  expect(await locks.lockWorkspace(id, 'user-1', '')).toBeUndefined();
+});
+
+it('starts the first run of the queue when it is unlocked', async () => {
+  const { id } = await create();
+  await locks.lockWorkspace(id, 'user-1', 'maintenance');
+  await table.put({ ...keys.queued(id, 1), runId: 'run-9' });
+  await table.put({ ...keys.run('run-9'), id: 'run-9', status: 'pending', workspaceId: id });
+  await locks.unlockWorkspace(id, 'user-1');
+  expect((await store.getWorkspace(id))?.lock).toMatchObject({ kind: 'run', runId: 'run-9' });
+});
+
+it('lists the names of an organization in order, with what lists are filtered by', async () => {
+  const organization = uniqueName('org');
+  for (const name of ['B', 'a', 'c']) {
+    await store.createWorkspace({ ...given(name), organization, tags: [{ key: 'team', value: name }] });
+  }
+  const workspace = (await store.findWorkspace(organization, 'B')) as store.Workspace;
+  await store.updateWorkspace(workspace, { tags: [{ key: 'team', value: 'changed' }], projectId: 'prj-2' }, editor);
+  const names = async (of: Names) => {
+    const all: NameItem[] = [];
+    for await (const some of eachName<NameItem>(of)) all.push(...some);
+    return all;
+  };
+  expect(await names(namesOf(organization))).toMatchObject([
+    { name: 'a', tags: [{ key: 'team', value: 'a' }] },
+    { name: 'B', tags: [{ key: 'team', value: 'changed' }], projectId: 'prj-2' },
+    { name: 'c', tags: [{ key: 'team', value: 'c' }] },
+  ]);
+  expect(await names(namesOfProject('prj-2'))).toMatchObject([
+    { name: 'B', tags: [{ key: 'team', value: 'changed' }] },
+  ]);
+});
