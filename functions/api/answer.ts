@@ -40,7 +40,7 @@ export const securityHeaders: Record<string, string> = {
   'x-frame-options': 'DENY',
 };
 
-/** The client takes API version and product name from them (api.md §1.4). */
+/** The client takes API version and product name from them. */
 export const standardHeaders: Record<string, string> = {
   'tfp-api-version': '2.6',
   'tfp-appname': 'HCP Terraform',
@@ -73,7 +73,7 @@ export const accepted = (): Answer => without(202);
 export const noContent = (): Answer => without(204);
 /** Where there is nothing to say, and the API says 200 all the same. */
 export const done = (): Answer => without(200);
-/** 302 for configurations and states, 307 for plans (api.md §3.1), 303 after a form. */
+/** 302 for configurations and states, 307 for plans, 303 after a form. */
 export const redirect = (statusCode: 302 | 303 | 307, location: string): Answer => without(statusCode, { location });
 
 /** To one. */

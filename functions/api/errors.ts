@@ -1,4 +1,4 @@
-/** JSON:API errors (api.md §4.4). `status` is a string there: a number breaks clients. */
+/** JSON:API errors. `status` is a string there: a number breaks clients. */
 export interface ErrorObject {
   status: string;
   title: string;

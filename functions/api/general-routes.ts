@@ -2,7 +2,7 @@ import { json, noContent } from './answer.ts';
 import { loginService } from './login-service.ts';
 import { openRoute, type Route } from './route.ts';
 
-/** Service discovery (api.md §1.1): outside of `/api/v2`, plain JSON. */
+/** Service discovery: outside of `/api/v2`, plain JSON. */
 export const discoveryRoutes: Route[] = [
   openRoute('GET', '/.well-known/terraform.json', 'anyone', async () => {
     const base = '/api/v2/';
@@ -12,6 +12,6 @@ export const discoveryRoutes: Route[] = [
 ];
 
 export const generalRoutes: Route[] = [
-  // Clients read the headers only (api.md §1.4).
+  // Clients read the headers only.
   openRoute('GET', '/ping', 'anyone', async () => noContent()),
 ];

@@ -4,7 +4,7 @@ import type { ApiRequest } from './request.ts';
 /**
  * The asked-for `include` paths, in snake case. Those a route knows of but never has (nothing of the kind exists yet)
  * are listed too, so that clients which always ask for them go on.
- * @throws {ApiError} 400; clients look for the words "Invalid include parameter" (api.md §4.3)
+ * @throws {ApiError} 400; clients look for the words "Invalid include parameter"
  */
 export const includes = <const P extends string>(request: ApiRequest, known: readonly P[]): Set<P> => {
   const asked = (request.query.get('include') ?? '')

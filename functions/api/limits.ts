@@ -8,7 +8,7 @@ import { badRequest, tooLong, tooMuch, unprocessable, unsupported } from './erro
 export const limits = {
   /** Of a body, in bytes. The largest that is meant to be: a variable's 256 KB with every character escaped. */
   body: 2 * 1024 * 1024,
-  /** Of states that come inside of a document (api.md §2.9), and what run tasks report: as much as gets through. */
+  /** Of states that come inside of a document, and what run tasks report: as much as gets through. */
   state: 4_500_000,
   depth: 32,
   list: 1000,

@@ -37,7 +37,7 @@ const link = ({ path, query }: ApiRequest, number: number, size: number): string
   return `${path}?${next}`;
 };
 
-/** A page past the end is empty and tells its number (api.md §4.2). */
+/** A page past the end is empty and tells its number. */
 export const list = (
   request: ApiRequest,
   { page, size }: Page,
@@ -73,7 +73,7 @@ export const list = (
   });
 };
 
-/** For lists of which only "is there more" is known (api.md §4.2: organization runs). */
+/** For lists of which only "is there more" is known: an organization's runs. */
 export const listWithoutTotal = (
   request: ApiRequest,
   { page, size }: Page,

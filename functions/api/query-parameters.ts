@@ -204,7 +204,7 @@ export const queryParameters: Readonly<Record<string, readonly string[]>> = Obje
 const unknown = (name: string, rules: Record<string, Rule>) => {
   const names = Object.keys(rules);
   const shown = name.slice(0, 100);
-  // Clients look for these words (api.md §4.3).
+  // Clients look for these words.
   const what =
     name === 'include' ? 'Invalid include parameter: nothing can be included here.' : `${shown} is not known here.`;
   return badRequest(`${what} Known: ${[...names, ...Object.keys(paging)].join(', ')}.`, shown);

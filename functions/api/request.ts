@@ -114,7 +114,7 @@ export const readRequest = (event: APIGatewayProxyEventV2, maxBytes: number = li
 };
 
 /**
- * Runs and configurations say through what they were made: the command line sends headers of its own (api.md §1.3), a
+ * Runs and configurations say through what they were made: the command line sends headers of its own, a
  * browser says of the web page's requests that they come from there (Fetch Metadata: Sec-Fetch-Site).
  */
 export const sourceOf = (request: ApiRequest): 'terraform+cloud' | 'terraform' | 'tfe-ui' | 'tfe-api' => {

@@ -65,7 +65,7 @@ const isTab = (text: string | undefined): text is Tab => (tabs as readonly (stri
 
 /**
  * @param path below the base, e.g. `/app/acme/workspaces/network`. Also reads the addresses that the command line
- * prints: `/app/ORG/WORKSPACE/runs/RUN`, and `/app/settings/tokens` for `terraform login` (api.md §2.11).
+ * prints: `/app/ORG/WORKSPACE/runs/RUN`, and `/app/settings/tokens` for `terraform login`.
  */
 export const placeOf = (path: string): Place => {
   const parts = decoded(path);

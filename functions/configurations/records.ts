@@ -5,7 +5,7 @@ import { type Key, keys, objects } from '../store/keys.ts';
 import { batchGet, create, get, query, update } from '../store/table.ts';
 import { countOne, type Workspace } from '../workspaces/records.ts';
 
-/** Sources the API knows (api.md §4.6); a run made from it says the same. */
+/** Sources the API knows; a run made from it says the same. */
 export type Source = 'tfe-api' | 'tfe-ui' | 'terraform' | 'terraform+cloud' | 'tfe-configuration-version';
 
 export interface ConfigurationVersion {
@@ -133,7 +133,7 @@ const accept = async (id: string, from: string, { etag }: Peek): Promise<Archive
 
 /**
  * Looks whether the upload has come, and if so accepts it and settles the status; S3 tells nobody at once, and clients
- * wait for it (api.md §3.3). One request to S3 while pending, one copy, none after.
+ * wait for it. One request to S3 while pending, one copy, none after.
  */
 export const checkUpload = async (version: ConfigurationVersion): Promise<ConfigurationVersion> => {
   if (version.status !== 'pending') return version;

@@ -51,7 +51,7 @@ const create = async ({ request, subject, principal }: Context<Workspace>): Prom
   return created(configurationVersionDocument(version, await configurationUploadUrl(version)));
 };
 
-/** Clients wait here for their upload, and S3 tells of it later (api.md §3.3). */
+/** Clients wait here for their upload, and S3 tells of it later. */
 const read = async ({ request, subject }: Context<ConfigurationVersion>): Promise<Answer> => {
   const document = configurationVersionDocument(await acceptUpload(subject));
   return ok(document, included(request, [subject]));
@@ -72,7 +72,7 @@ const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promis
   return list(request, page, total, data, included(request, items));
 };
 
-/** What a run without a configuration of its own would take stays. Clients look for these words (api.md §3.3). */
+/** What a run without a configuration of its own would take stays. Clients look for these words. */
 const checkNotCurrent = async ({ id, workspaceId }: ConfigurationVersion): Promise<void> => {
   if ((await latestConfigurationVersion(workspaceId))?.id === id) {
     throw conflict(`configuration could not be archived because it is current: ${id}`);

@@ -39,7 +39,7 @@ export interface RunRequest {
   granted: Granted;
   source: string;
   terraformVersion?: string;
-  /** Of the one run this is about, however often it is asked for (api.md §7.2); missing: another run each time. */
+  /** Of the one run this is about, however often it is asked for; missing: another run each time. */
   id?: string;
   /** Set off by an apply elsewhere: applies by itself if the workspace lets such runs (setting auto-apply-run-trigger). */
   trigger?: Run['trigger'];
@@ -55,7 +55,7 @@ const repeated = async (id: string): Promise<Run | undefined> => {
 /**
  * Freezes variables and checks, then creates and starts the run. What it applies without a confirmation is a matter of who
  * caused it (automatic-apply.ts).
- * The run emits JSON lines only for the one client that renders them (api.md §2.12).
+ * The run emits JSON lines only for the one client that renders them.
  */
 export const queueRun = async (wanted: RunRequest): Promise<Run> => {
   const { workspace, version, options, createdBy, granted, source, trigger } = wanted;

@@ -8,7 +8,7 @@ import type { Change } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { deliver } from './execution.ts';
 
-/** What people do to a run (lifecycle rule 5). Each may be repeated. */
+/** What people do to a run. Each may be repeated. */
 
 const later = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
 

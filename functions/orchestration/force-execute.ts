@@ -10,8 +10,7 @@ import { goFirst } from './queue.ts';
 export type ForceExecuteResult = 'accepted' | 'not pending' | 'not behind a run' | 'not discardable';
 
 /**
- * Discards the run that holds the workspace and waits for a person, so that this pending one is next (lifecycle rule
- * 5). It goes to the front before the other is discarded: whoever starts the next run then finds it there. The same
+ * Discards the run that holds the workspace and waits for a person, so that this pending one is next. It goes to the front before the other is discarded: whoever starts the next run then finds it there. The same
  * user may repeat it.
  */
 export const forceExecuteRun = async (run: Run, userId: string, comment?: string): Promise<ForceExecuteResult> => {

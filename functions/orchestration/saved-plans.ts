@@ -9,7 +9,7 @@ import type { Workspace } from '../workspaces/records.ts';
 import { deliver } from './execution.ts';
 
 /**
- * Saved plans are good for the state that they were made from, and for no other (lifecycle: saved). The workspace's item
+ * Saved plans are good for the state that they were made from, and for no other. The workspace's item
  * names those that may still be applied, so that whoever gives it a new state knows them without looking:
  *
  * - A run notes the state that its runner was given, when the runner claims the plan.

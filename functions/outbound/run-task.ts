@@ -20,7 +20,7 @@ export const askTask = async (
   const headers = {
     'content-type': 'application/json',
     'user-agent': `TFC/1.0 (+${baseUrl}; TFC)`,
-    // Empty without a key (seeds/002: request headers).
+    // Empty without a key.
     'x-tfc-task-signature': hmacKey ? signatureOf(body, hmacKey) : '',
   };
   try {

@@ -14,7 +14,7 @@ const overrideOf = (run: Run, which: 'policyCheck' | 'policyEvaluation') => {
   return override ? { by: override.by, at: override.at, comment: override.comment ?? null } : null;
 };
 
-/** What a set said; some keys have underscores (api.md §4.1). */
+/** What a set said; some keys have underscores. */
 const setAttributes = (set: PolicySetOutcome): Record<string, unknown> => ({
   outcomes: set.outcomes.map((outcome) => ({
     enforcement_level: outcome.enforcementLevel,
@@ -96,7 +96,7 @@ export const policyEvaluationDocument = (run: Run, kept: PolicyResult | undefine
       status,
       'policy-kind': 'opa',
       'status-timestamps': policyTimestamps(run, status, { begun: 'running-at', verdict, at: result?.at }),
-      // Never null: the command line reads its parts (api.md §2.6).
+      // Never null: the command line reads its parts.
       'result-count': { ...noCount, ...result?.count },
       override: overrideOf(run, 'policyEvaluation'),
       'created-at': run.createdAt,

@@ -68,7 +68,7 @@ const policySetOutcome: Finder<Run> = {
 
 const checkIncludes = ['run', 'run.workspace'] as const;
 
-/** The run says nothing of its checks here: a cycle of included documents breaks clients (api.md §7.1). */
+/** The run says nothing of its checks here: a cycle of included documents breaks clients. */
 const related = async ({ request, subject, granted, principal }: Context<Run>): Promise<Resource[] | undefined> => {
   const include = includes(request, checkIncludes);
   if (include.size === 0) return undefined;
@@ -145,7 +145,7 @@ interface Outcome {
   enforcement_level: string;
 }
 
-/** `filter[n][status]`, `filter[n][enforcement_level]`: sets with a policy that meets any of the filters (api.md §4.9). */
+/** `filter[n][status]`, `filter[n][enforcement_level]`: sets with a policy that meets any of the filters. */
 const filtered = (query: URLSearchParams, documents: Resource[]): Resource[] => {
   const filters = new Map<string, { status?: string; level?: string }>();
   for (const [name, value] of query) {

@@ -8,7 +8,7 @@ import { getPolicies } from './records.ts';
 import { type PolicySet, policySetsOf } from './set-records.ts';
 import { getPolicySetVersion, withNewestVersion } from './set-version-records.ts';
 
-/** Which policies a run has to pass, fixed when it is created (lifecycle: frozen inputs). */
+/** Which policies a run has to pass, fixed when it is created. */
 
 type Home = Pick<Workspace, 'id' | 'organization' | 'projectId'>;
 

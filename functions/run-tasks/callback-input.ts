@@ -5,7 +5,7 @@ import { reportedStatuses, tagLevels } from '../run/task-stages.ts';
 import { type GivenOutcome, mostOutcomes } from './outcomes.ts';
 import { maxMessage } from './results.ts';
 
-/** What a run task may say of its result (seeds/002: run task callback; api.md §5.3). */
+/** What a run task may say of its result. */
 
 /** Becomes a link on the page, where anything but these could be a script. */
 const link = v.pipe(

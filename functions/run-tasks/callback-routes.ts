@@ -13,7 +13,7 @@ import { keepOutcomes, maxOutcomeBytes, mostOutcomes } from './outcomes.ts';
 import { changeTaskResult, deliverResult, getTaskResult, type TaskResult } from './results.ts';
 import { taskResultDocument } from './stage-document.ts';
 
-/** Where run tasks say what they found (run tasks: callback). Who calls, the request's access token says. */
+/** Where run tasks say what they found. Who calls, the request's access token says. */
 
 const pointer = '/data/relationships/outcomes/data';
 

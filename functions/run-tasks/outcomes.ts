@@ -23,7 +23,7 @@ export interface Outcome {
 
 export type GivenOutcome = Omit<Outcome, 'id' | 'createdAt'>;
 
-/** Most a result may have, and most bytes they may have together (api.md §5.3). */
+/** Most a result may have, and most bytes they may have together. */
 export const mostOutcomes = 250;
 export const maxOutcomeBytes = 5 * 1024 * 1024;
 

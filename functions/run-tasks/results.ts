@@ -96,7 +96,7 @@ export const changeTaskResult = (
   });
 };
 
-/** How long a run waits for a result, and for a word of it, in seconds (api.md §5.4); as in infra/lifecycle.ts. */
+/** How long a run waits for a result, and for a word of it, in seconds; as in infra/lifecycle.ts. */
 export const resultSeconds = 3600;
 export const silenceSeconds = 600;
 
@@ -185,5 +185,5 @@ export const settleResult = async (
   }
 };
 
-/** Characters of a result's message (api.md §5.3). */
+/** Characters of a result's message. */
 export const maxMessage = 1000;

@@ -52,7 +52,7 @@ export const taskResultDocument = (result: TaskResult, run: StageFacts): Resourc
   id: result.id,
   type: 'task-results',
   attributes: {
-    // Neither may be empty: the command line reads the first letter (api.md §2.6).
+    // Neither may be empty: the command line reads the first letter.
     status: shownResultStatus(result, run),
     'workspace-task-enforcement-level': result.enforcementLevel,
     message: result.message ?? null,

@@ -74,7 +74,7 @@ const taskOutcome: Finder<Result> = {
 
 const knownIncludes = ['run', 'run.workspace', 'task_results', 'policy_evaluations', 'cost_estimate'] as const;
 
-/** What comes along with stages of one run. A cycle of included documents breaks clients (api.md §7.1): the run's workspace names no run. */
+/** What comes along with stages of one run. A cycle of included documents breaks clients: the run's workspace names no run. */
 const related = async (
   { request, granted, principal }: Context<Stage> | Context<Run>,
   found: Run,

@@ -1,6 +1,6 @@
 /**
  * What may stand between a configuration and its apply: fetching, run tasks, policies, cost estimates. Which of them a
- * run has is fixed when it is created; one that is not configured leaves no trace (lifecycle: order of stages). Pure.
+ * run has is fixed when it is created; one that is not configured leaves no trace. Pure.
  */
 import { awaitsCostEstimate } from './cost-estimate.ts';
 import type { Run, Timestamp } from './run.ts';
@@ -94,6 +94,6 @@ export const completed = (run: Facts & Pick<Run, 'plan'>): RunStatus[] => {
   return all.filter(([, is]) => is).map(([status]) => status);
 };
 
-/** The status in which a plan waits for a person: that of the last step that ran (lifecycle: confirm). */
+/** The status in which a plan waits for a person: that of the last step that ran. */
 export const restingStatus = (run: Facts & Pick<Run, 'plan'>): RunStatus =>
   completed(run).findLast((status) => status !== 'pre_apply_completed') ?? 'planned';

@@ -50,7 +50,7 @@ type Facts = Pick<Run, 'costEstimate' | 'status' | 'statusTimestamps'>;
 
 /**
  * The estimate as the run's status makes it: queued while the stage runs, and over with a run that ended before it, so
- * that nobody who waits for it waits for ever (api.md §2.3). Undefined for a run without one.
+ * that nobody who waits for it waits for ever. Undefined for a run without one.
  */
 export const shownCostEstimate = ({ costEstimate, status, statusTimestamps }: Facts): CostEstimate | undefined => {
   if (costEstimate?.status !== 'pending') return costEstimate;

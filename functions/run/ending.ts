@@ -66,7 +66,7 @@ const whyErrored = (run: Run, error: CaughtError, recorded: number | undefined):
   }
 };
 
-/** What an apply that was cut off had come to, and what to do about it (state.md: the promise). */
+/** What an apply that was cut off had come to, and what to do about it. */
 export const stateNote = (run: Run, recorded?: number): string => {
   if (run.apply.status !== 'running' && run.apply.status !== 'errored') return 'The state is unchanged.';
   const planned = run.plan.report?.resourcesAfter;

@@ -1,6 +1,6 @@
 import type { PhaseName, Run } from './run.ts';
 
-/** How long Terraform may take, in seconds, unless the organization says otherwise (lifecycle rule 9). */
+/** How long Terraform may take, in seconds, unless the organization says otherwise. */
 const usualSeconds: Record<PhaseName, number> = { plan: 2 * 3600, apply: 24 * 3600 };
 
 /** As a run has it, fixed when it was created. Nothing that is made for a phase is good for longer. */

@@ -79,7 +79,7 @@ const checking = [
 
 type Settings = Omit<Entry, 'passed' | 'status'> & { status: RunStatus | ((run: Run) => RunStatus) };
 
-/** Plan results become visible with the status that follows, in one write, never before (api: runs). */
+/** Plan results become visible with the status that follows, in one write, never before. */
 const settings: Record<RunState, Settings> = {
   Pending: { from: ['pending'], status: 'pending', lookAfterSeconds: 1 * hours },
   Fetching: { from: ['pending'], status: 'fetching', lookAfterSeconds: 1 * minutes },

@@ -1,6 +1,6 @@
 import type { RunOptions } from './run.ts';
 
-/** What a run does, in one word (api.md §4.6). */
+/** What a run does, in one word. */
 export const runOperations = [
   'plan_and_apply',
   'plan_only',

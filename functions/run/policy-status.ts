@@ -3,7 +3,7 @@ import { isFinal } from './status.ts';
 
 /**
  * How a run's policy check and policy evaluation are shown. A result shows with the status that follows it, never before:
- * clients act on the run as soon as they have read it (api.md §0.4). One that will never be is final too. Pure.
+ * clients act on the run as soon as they have read it. One that will never be is final too. Pure.
  */
 
 type Facts = Pick<Run, 'status' | 'statusTimestamps' | 'checks' | 'verdicts' | 'overrides'>;

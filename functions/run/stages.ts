@@ -1,7 +1,7 @@
 import type { Timestamp } from './run.ts';
 import { type FinalStatus, isFinal, type RunStatus, type StageName, statuses, timestampKey } from './status.ts';
 
-/** A run's stages as a line of progress, from what its timeline has stamped (lifecycle: order of stages, rule 8). */
+/** A run's stages as a line of progress, from what its timeline has stamped. */
 
 export type { StageName } from './status.ts';
 

@@ -1,4 +1,4 @@
-/** What a new state version is checked against (state.md: versions). */
+/** What a new state version is checked against. */
 
 export interface StateIdentity {
   serial: number;

@@ -1,7 +1,7 @@
 import { isResultFinal, type ReportedStatus, type TaskResultStatus } from './task-stages.ts';
 
 /**
- * What becomes of what a run task says (run tasks: callback). `record`: it counts. `repeat`: it was said before, and
+ * What becomes of what a run task says. `record`: it counts. `repeat`: it was said before, and
  * changes nothing. `unreachable`: the run was canceled or is over, so it is noted and resumes nothing. `conflict`: the
  * result is final. Pure.
  */

@@ -1,7 +1,7 @@
 import type { Run } from './run.ts';
 import type { EnforcementLevel, TaskStage } from './task-stages.ts';
 
-/** What a run task is sent (seeds/002: run task request; api.md §5.1). Pure. */
+/** What a run task is sent. Pure. */
 
 interface Common {
   payload_version: 1;
@@ -97,7 +97,7 @@ export const taskPayload = ({ run, result, ...facts }: PayloadFacts): TaskPayloa
   };
 };
 
-/** Which integrations know a request by that only asks whether they are there (api.md §5.2). */
+/** Which integrations know a request by that only asks whether they are there. */
 export const verificationToken = 'test-token';
 
 /** All fields, none of them of anything there is. `now` as UTC ISO 8601. */

@@ -12,7 +12,7 @@ export type TaskStage = (typeof taskStages)[number];
 export const enforcementLevels = ['advisory', 'mandatory'] as const;
 export type EnforcementLevel = (typeof enforcementLevels)[number];
 
-/** What a run task may say of its result (seeds/002: callback). */
+/** What a run task may say of its result. */
 export const reportedStatuses = ['running', 'passed', 'failed'] as const;
 export type ReportedStatus = (typeof reportedStatuses)[number];
 
@@ -49,7 +49,7 @@ export interface StageVerdict {
 const named = (results: ResultFacts[]): string => results.map(({ taskName }) => `"${taskName}"`).join(', ');
 
 /**
- * What the final results of one stage add up to: the most restrictive wins (lifecycle rule 4). A result that is not
+ * What the final results of one stage add up to: the most restrictive wins. A result that is not
  * `passed` has failed, whatever the reason. Tasks after an apply can only warn.
  */
 export const stageVerdict = (results: ResultFacts[]): StageVerdict => {

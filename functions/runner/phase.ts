@@ -143,7 +143,7 @@ export class Phase {
     return [...this.job.variables, ...(this.#identity?.variables(module.variables, pathOf) ?? [])];
   }
 
-  /** The three lines every log begins with; Terraform's command line drops the first three of an apply (api.md §2.12). */
+  /** The three lines every log begins with; Terraform's command line drops the first three of an apply. */
   head(binary?: Binary): void {
     if (this.#headed) return;
     this.#headed = true;

@@ -5,7 +5,7 @@ import { changedTypes, type SchemasJson, usedSchemas } from './schemas.ts';
 
 /**
  * The plan as anyone may see it who may see the run: what `terraform plan` draws in a terminal from, without sensitive
- * values (api.md §2.12, redacted plan).
+ * values.
  *
  * The renderer compares `before` with `after` even where it prints "(sensitive value)", and by the type in the schema.
  * So a value is replaced by one of its own kind, and by the same one on both sides exactly if both were equal.

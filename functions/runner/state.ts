@@ -13,7 +13,7 @@ import { readOwn } from './workspace/tree.ts';
 
 /**
  * Terraform's state while it applies: snapshots go to the control plane as Terraform writes it, the last one when it has
- * ended, however it ended (state.md: what is kept).
+ * ended, however it ended.
  */
 
 export interface Snapshot {
@@ -25,7 +25,7 @@ export interface Snapshot {
 
 /**
  * From a change to its snapshot, and between snapshots: with the upload, what Terraform has written is safe within two
- * seconds (state.md: the promise), and more often would cost more than it saves.
+ * seconds, and more often would cost more than it saves.
  */
 const pauseMs = 1000;
 /** While Terraform has much to write, most looks see half a state; one of many in a row sees a whole one. */

@@ -17,7 +17,7 @@ export interface Viewer {
   userId: string;
 }
 
-/** Results show with the status that follows them, never before (api.md §0.4). */
+/** Results show with the status that follows them, never before. */
 const shown = (phase: Phase) => (isPhaseFinal(phase.status) ? phase.report : undefined);
 
 export const runDocument = (run: Run, { granted, userId }: Viewer, now = new Date().toISOString()): Resource => ({

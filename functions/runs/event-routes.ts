@@ -35,7 +35,7 @@ const related = async ({ request }: Context<Run>, events: RunEvent[]): Promise<R
     Promise.all(actors.map(getUser)),
     said ? getComments(events.map(({ commentId }) => commentId).filter(present)) : [],
   ]);
-  // The events of comments are in `data`: once more in `included` would be a cycle (api.md §7.1).
+  // The events of comments are in `data`: once more in `included` would be a cycle.
   return [...users.filter(present).map(userDocument), ...comments.map(commentDocument)];
 };
 

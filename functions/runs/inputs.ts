@@ -8,7 +8,7 @@ import { contextOf, listVariables, type Variable } from '../variables/records.ts
 import { effectiveVariableSets } from '../variables/set-records.ts';
 import type { Workspace } from '../workspaces/records.ts';
 
-/** What a run works with: the values of its variables, fixed when it is created (lifecycle: frozen inputs). */
+/** What a run works with: the values of its variables, fixed when it is created. */
 
 /** A variable as a run keeps it. Sealed values stay sealed for the variable they belong to. */
 type FrozenVariable = Omit<JobVariable, 'value'> & ({ value: string } | { sealed: string; context: SecretContext });

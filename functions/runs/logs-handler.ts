@@ -6,7 +6,7 @@ import { readLog } from './logs.ts';
 import { getRun } from './records.ts';
 
 /**
- * `GET /logs/{runId}/{plan|apply}/{secret}?limit=&offset=`: bytes of a log (api.md §2.12). The last part of the path is all
+ * `GET /logs/{runId}/{plan|apply}/{secret}?limit=&offset=`: bytes of a log. The last part of the path is all
  * the permission there is (store/runs/log-links.ts); clients send no token here, and give up the whole command at any 429 or 5xx, so what goes
  * wrong inside is answered as "nothing new".
  */

@@ -31,7 +31,7 @@ const kept =
 const jsonOutput = async ({ subject }: Context<Run>): Promise<Answer> =>
   subject.plan.report?.artifacts?.includes('plan-json') ? link(subject, 'plan-json') : noContent();
 
-/** The command line repeats a 503 and fails on a 204 (api.md §2.3). */
+/** The command line repeats a 503 and fails on a 204. */
 const jsonOutputRedacted = async ({ subject }: Context<Run>): Promise<Answer> => {
   if (subject.plan.report?.artifacts?.includes('plan-json-redacted')) return link(subject, 'plan-json-redacted');
   if (isPhaseFinal(subject.plan.status)) {

@@ -55,7 +55,7 @@ const create = async ({ request, subject, granted, principal }: Context<Workspac
   return created(runDocument(made, { granted, userId }));
 };
 
-/** What is asked to come along; a run in `data` is never in `included` too, which would be a cycle (api.md §7.1). */
+/** What is asked to come along; a run in `data` is never in `included` too, which would be a cycle. */
 const related = async (
   { request }: Context<Subject>,
   runs: Run[],

@@ -7,7 +7,7 @@ import type { Workspace } from '../workspaces/records.ts';
 import { InvalidStateError, md5Of, parseState } from './content.ts';
 import { sha256Of } from './integrity.ts';
 
-/** What creating a state version may say (api.md §3.4). */
+/** What creating a state version may say. */
 
 const attributes = {
   serial: v.pipe(v.number(), v.integer('must be a whole number'), v.minValue(0, 'must be 0 or more')),

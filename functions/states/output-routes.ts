@@ -8,7 +8,7 @@ import { outputDocument, readOutputId } from './document.ts';
 import { finalizeStateVersion, readSummary, type StateVersion } from './records.ts';
 import { currentVersion } from './routes.ts';
 
-/** The content of a version; clients repeat a 503 (api.md §2.9). */
+/** The content of a version; clients repeat a 503. */
 const outputsOf = async (found: StateVersion) => {
   const version = await finalizeStateVersion(found);
   if (version.status.startsWith('backing_data'))

@@ -9,7 +9,7 @@ import { InvalidStateError, md5Of, parseState, type StateContent, type StateSumm
 import { checkContent, sha256Of } from './integrity.ts';
 
 /**
- * State versions (state.md). The content lies in the bucket; the record says what it is. A version becomes the
+ * State versions. The content lies in the bucket; the record says what it is. A version becomes the
  * workspace's current one by a single conditional write of the workspace, after its content was checked.
  */
 export interface StateVersion {

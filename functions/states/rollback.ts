@@ -5,7 +5,7 @@ import { copyJson } from './json.ts';
 import { createStateVersion, type StateVersion, storeContent } from './records.ts';
 
 /**
- * Makes an older state current again, as a new version: the same content under the next serial (state.md: rollback).
+ * Makes an older state current again, as a new version: the same content under the next serial.
  * `conflict` says in plain words why not.
  * @throws {DamagedContentError} when the older one is not what it was
  */

@@ -86,7 +86,7 @@ export const currentVersion = async ({ state, name }: Workspace): Promise<StateV
   return version;
 };
 
-/** The list names its workspace by two filters, both required (api.md §3.4). */
+/** The list names its workspace by two filters, both required. */
 const workspaceOfFilters: Finder<Workspace> = {
   what: 'workspace',
   find: async ({ query }) => {

@@ -180,7 +180,7 @@ export const copyObject = async (from: string, to: string, etag?: string): Promi
   return toHex(sha256);
 };
 
-/** For reading without credentials, over another host name than the API's (api.md §3.1). */
+/** For reading without credentials, over another host name than the API's. */
 export const presignGet = (key: string, expiresSeconds: number): Promise<string> =>
   presign('s3', objectUrl(key), 'GET', expiresSeconds);
 

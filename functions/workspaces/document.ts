@@ -6,7 +6,7 @@ import type { Project } from '../projects/records.ts';
 import type { Tag } from './names.ts';
 import type { Workspace } from './records.ts';
 
-/** The run that holds the workspace, else the last one that did (lifecycle rule 10). */
+/** The run that holds the workspace, else the last one that did. */
 export const currentRunId = ({ lock, latestRunId }: Workspace): string | undefined =>
   lock?.kind === 'run' ? lock.runId : latestRunId;
 

@@ -25,7 +25,7 @@ const lock = async ({ request, subject, granted, principal }: Context<Workspace>
   return ok(workspaceDocument(locked, granted));
 };
 
-/** Why the workspace was not unlocked, in the words that clients look for (api.md §2.9). */
+/** Why the workspace was not unlocked, in the words that clients look for. */
 const refusal = async (workspaceId: string): Promise<Error> => {
   const current = await getWorkspace(workspaceId);
   if (!current) return notFound();
@@ -47,7 +47,7 @@ const refusal = async (workspaceId: string): Promise<Error> => {
 const settleState = async (subject: Workspace): Promise<void> => {
   const pending = await latestPending(subject.id);
   if (pending && isAwaited(await finalizeStateVersion(pending))) {
-    // Clients look for these words and try again (api.md §2.9).
+    // Clients look for these words and try again.
     throw new ApiError(422, [
       { title: 'latest state version is still pending', detail: 'Its upload has not come yet.' },
     ]);

@@ -76,7 +76,7 @@ const remove = async (context: Context<Workspace>): Promise<Answer> => {
   return noContent();
 };
 
-/** Clients look for the words "locked" and "being processed" in the refusal (api.md §2.9). */
+/** Clients look for the words "locked" and "being processed" in the refusal. */
 const safeDelete = async ({ subject }: Context<Workspace>): Promise<Answer> => {
   if (subject.lock) throw conflict(`Workspace ${subject.name} is locked. Unlock it first.`);
   if (await firstQueued(subject.id)) throw busy(subject);

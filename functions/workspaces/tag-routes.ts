@@ -26,7 +26,7 @@ const bindings = ({ request }: Context<Workspace>): Tag[] =>
 const listBindings = async ({ request, subject }: Context<Workspace>): Promise<Answer> =>
   wholeList(request, tagBindingDocuments(subject));
 
-/** The command line adds tags so, and reads them from the answer (api.md §2.2). */
+/** The command line adds tags so, and reads them from the answer. */
 const addAndList = async (context: Context<Workspace>): Promise<Answer> => {
   const updated = await write(context, [...context.subject.tags, ...bindings(context)]);
   return wholeList(context.request, tagBindingDocuments(updated));

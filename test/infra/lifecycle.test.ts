@@ -53,7 +53,7 @@ const onwards: RunStatus[] = [
   'errored',
 ];
 /**
- * The documented transitions of a run's status (lifecycle: states). What is completed is stamped with what follows. Who
+ * The documented transitions of a run's status. What is completed is stamped with what follows. Who
  * waits for a person may still be canceled by a cancel that was accepted on the way there.
  */
 const documented: Partial<Record<RunStatus, RunStatus[]>> = {

@@ -74,7 +74,7 @@ export const whileTasksRun: Record<string, Happening> = { 'all answered': (run) 
 
 export const whenTasksAreDone = (stage: TaskStage): Record<string, Happening> => ({
   passed: verdict({ [stage]: 'passed' }),
-  // Tasks after an apply only warn (lifecycle rule 4).
+  // Tasks after an apply only warn.
   ...(stage === 'post_apply' ? {} : { failed: verdict({ [stage]: 'failed' }, 'a mandatory task failed') }),
   'passed while canceled': (run) => verdict({ [stage]: 'passed' })(cancel(run)),
 });

@@ -86,7 +86,7 @@ export const startTaskServer = async (): Promise<TaskServer> => {
   return task;
 };
 
-/** Every property of the vendor's two tables, by stage (seeds/002), in alphabetical order. */
+/** Every property of the vendor's two tables, by stage, in alphabetical order. */
 export const payloadKeys = (stage: TaskStage): string[] =>
   [
     'access_token',

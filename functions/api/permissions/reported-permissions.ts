@@ -95,7 +95,7 @@ interface RunFacts {
   createdBy: string;
 }
 
-/** Whoever applies runs may cancel them; a planner only own plan-only runs (lifecycle rule 5). */
+/** Whoever applies runs may cancel them; a planner only own plan-only runs. */
 export const mayCancel = (granted: Granted, run: RunFacts, userId: string): boolean =>
   granted.has('run:apply') || (granted.has('run:plan') && run.planOnly && run.createdBy === userId);
 

@@ -84,7 +84,7 @@ const shownDocument = (membership: Membership, user: User): Resource => {
   return { ...document, attributes: { ...attributes, ...known, email: membershipEmail(membership, user) } };
 };
 
-/** A cycle of included documents breaks clients (api.md §7.1). */
+/** A cycle of included documents breaks clients. */
 const withoutMembers = ({ relationships, ...document }: Resource): Resource => {
   const { 'organization-memberships': _, ...rest } = relationships ?? {};
   return { ...document, relationships: rest };

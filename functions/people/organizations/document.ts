@@ -48,7 +48,7 @@ export const organizationDocument = (organization: Organization, granted: Grante
   links: { self: `/api/v2/organizations/${organization.name}` },
 });
 
-/** What this platform can do; the command line runs remotely only with `operations` (api.md §1.6). */
+/** What this platform can do; the command line runs remotely only with `operations`. */
 export const entitlementsDocument = (organization: Organization): Resource => ({
   id: organization.externalId,
   type: 'entitlement-sets',

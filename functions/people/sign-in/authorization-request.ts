@@ -8,7 +8,7 @@ const challenge = {
   code_challenge_method: v.literal('S256'),
 };
 
-/** The authorization request of `terraform login` (api.md §2.11). */
+/** The authorization request of `terraform login`. */
 export const terraformAsking = v.object({
   client_id: v.literal(clientId),
   response_type: v.literal('code'),

@@ -9,7 +9,7 @@ import { askPage, refusalPage } from './pages/login.ts';
 import { issuerName, issuerSettings } from './settings.ts';
 
 /**
- * `terraform login` (api.md §2.11): OAuth 2.0's authorization code with PKCE (RFC 6749 §4.1, RFC 7636). Whoever shows a
+ * `terraform login`: OAuth 2.0's authorization code with PKCE (RFC 6749 §4.1, RFC 7636). Whoever shows a
  * token on the page, or signs in at the issuer (sign-in.ts), gets a new one for Terraform (oauth-token.ts). No answer goes
  * by cookies, so that nobody can be made to give it.
  */

@@ -78,7 +78,7 @@ const included = async ({ request, subject }: Context<Subject>, userIds: string[
   return [...(include.has('users') ? users.map((user) => userDocument(user)) : []), ...withUsers(memberships, users)];
 };
 
-/** Of their teams nothing is said: a cycle of included documents breaks clients (api.md §7.1). */
+/** Of their teams nothing is said: a cycle of included documents breaks clients. */
 const withUsers = (memberships: Membership[], users: User[]): Resource[] =>
   memberships.map((membership) => {
     const { relationships, ...document } = membershipDocument(

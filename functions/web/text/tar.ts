@@ -60,7 +60,7 @@ export const tar = (entries: Entry[]): Blob => {
 export const gzip = (blob: Blob): Promise<Blob> =>
   new Response(blob.stream().pipeThrough(new CompressionStream('gzip'))).blob();
 
-/** What never belongs into a configuration: as the command line leaves out (api.md §3.2). */
+/** What never belongs into a configuration: as the command line leaves out. */
 export const belongs = (path: string): boolean =>
   !/(^|\/)(\.git|node_modules|\.DS_Store)(\/|$)/.test(path) &&
   (!/(^|\/)\.terraform\//.test(path) || /(^|\/)\.terraform\/modules\//.test(path)) &&

@@ -2,7 +2,7 @@ import { isFinalRun, type Resource, related } from '../../client/client.ts';
 import { factsOf } from '../../client/run-facts.ts';
 import { displayStatus, type Tone } from '../../run/display.ts';
 
-/** Each workspace with the run it is processing, else its latest completed one (seeds/000). */
+/** Each workspace with the run it is processing, else its latest completed one. */
 
 export type Group = 'attention' | 'bad' | 'running' | 'good' | 'idle';
 

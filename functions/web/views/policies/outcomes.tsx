@@ -17,7 +17,7 @@ interface Tag {
   value: { label: string; level: TagLevel }[];
 }
 
-/** These two say at a glance how bad it is (seeds/002: severity and status tags). */
+/** These two say at a glance how bad it is. */
 const isProminent = ({ label }: Tag): boolean => ['severity', 'status'].includes(label.toLowerCase());
 
 export const Outcomes = ({ result }: { result: Resource }) => {

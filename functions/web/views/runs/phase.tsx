@@ -30,7 +30,7 @@ interface PhaseProps {
   onEnd(): void;
 }
 
-/** A plan or an apply with its output: open while it runs, and when it failed; else folded (seeds/001). */
+/** A plan or an apply with its output: open while it runs, and when it failed; else folded. */
 export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
   const chosen = useSignal<boolean | undefined>(undefined);
   if (!phase) return null;

@@ -76,7 +76,7 @@ const RunPanel = ({ title, run, workspace }: { title: string; run: Resource; wor
   </section>
 );
 
-/** The one that was completed last, while another goes on (seeds/001). */
+/** The one that was completed last, while another goes on. */
 const LatestRun = ({ workspace }: { workspace: Resource }) => {
   const latest = useLive(
     `latest/${workspace.id}`,
