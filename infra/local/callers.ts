@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { AwsError } from './errors.ts';
 import type { Access, Permissions } from './iam.ts';
 import type { Credentials, FunctionProperties } from './lambda.ts';
+import { isOperator } from './peer.ts';
 import { type Signature, verify } from './signature.ts';
 import type { Resource } from './template.ts';
 
@@ -17,9 +18,9 @@ export interface Caller {
 const operator: Caller = { name: 'operator', check: () => {}, may: () => true };
 
 /**
- * Makes and recognizes credentials. A function's key must be genuine: its signature is verified like AWS does. Any
+ * Creates and recognizes credentials. A function's key must be genuine: its signature is verified like AWS does. Any
  * other key is the operator's and is not verified, as with other local AWS endpoints: the listener is on the loopback
- * interface, and runners get no credentials at all.
+ * interface, runners get no credentials at all, and Terraform is turned away where it is another user (peer.ts).
  */
 export class Callers {
   readonly #secret: Buffer;
@@ -64,6 +65,7 @@ export class Callers {
           'Only functions make presigned URLs, and pages use nothing else.',
           403,
         );
+      if (!isOperator(request.socket)) throw new AwsError('AccessDeniedException', notOperator, 403);
       return operator;
     }
     if (signature.sessionToken !== known.credentials.sessionToken)
@@ -72,6 +74,8 @@ export class Callers {
     return known.caller;
   }
 }
+
+export const notOperator = 'Only root on this machine may act as its operator: Terraform of a run may not.';
 
 /** The loopback interface keeps other machines out, but not what a browser on this one has open. */
 export const isFromPage = ({ headers: { host = '', origin } }: IncomingMessage): boolean =>

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { isFromPage } from './callers.ts';
+import { isFromPage, notOperator } from './callers.ts';
 import { AwsError } from './errors.ts';
 import { type Faults, readFaults } from './faults.ts';
+import { isOperator } from './peer.ts';
 import type { Usage } from './usage.ts';
 
 interface Operated {
@@ -25,8 +26,10 @@ export const operate = async (
   body: () => Promise<Buffer>,
 ): Promise<object | undefined> => {
   const { method, url = '/' } = request;
-  if (method === 'GET' && url.startsWith('/_usage')) return usageOf(url, options);
-  if (url !== '/_faults') return undefined;
+  const isUsage = method === 'GET' && url.startsWith('/_usage');
+  if (!isUsage && url !== '/_faults') return undefined;
+  if (!isOperator(request.socket)) throw new AwsError('AccessDeniedException', notOperator, 403);
+  if (isUsage) return usageOf(url, options);
   if (isFromPage(request)) throw new AwsError('AccessDeniedException', 'Fault rules are not for pages.', 403);
   if (method === 'PUT') options.faults.set(readFaults((await body()).toString()));
   else if (method !== 'GET') throw new AwsError('ValidationException', 'GET or PUT /_faults', 405);
