@@ -23,7 +23,7 @@ const requests = {
   'scan.http': request(
     'POST',
     '/',
-    ['X-Amz-Target: DynamoDB_20120810.Scan', `Authorization: ${signature}`],
+    ['X-Amz-Target: DynamoDB_20120810.Scan', 'X-Amz-Date: 20260101T000000Z', `Authorization: ${signature}`],
     JSON.stringify({ TableName: platform.tableName }),
   ),
   'usage.http': request('GET', '/_usage?run=run-1234567890abcdef', []),
