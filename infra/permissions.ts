@@ -61,8 +61,8 @@ const grants = ({ table, bucket, key }: Storage, runners: Runners) => {
       conditions: { StringEquals: { 'kms:ViaService': `dynamodb.${Aws.REGION}.amazonaws.com` } },
     }),
     /** S3 opens an object's key in the reader's name too, also for a HEAD of it (S3: SSE-KMS, permissions). */
-    storageKey: (): Permission => ({
-      actions: ['kms:Decrypt'],
+    storageKey: (...actions: ('Decrypt' | 'GenerateDataKey')[]): Permission => ({
+      actions: actions.map((action) => `kms:${action}`),
       resources: [key.keyArn],
       conditions: {
         StringEquals: {
@@ -179,7 +179,7 @@ export const lifecyclePermissions = (
     // What was uploaded is copied when it is accepted.
     Fetching: [
       may.table('GetItem', 'UpdateItem'),
-      may.key('Decrypt', 'GenerateDataKey'),
+      may.storageKey('Decrypt', 'GenerateDataKey'),
       may.readObjects('configurations', 'uploads'),
       may.writeObjects('configurations'),
       may.seeMissingObjects(),

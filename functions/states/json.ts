@@ -37,8 +37,8 @@ const takeJson = async (version: StateVersion, from: string): Promise<StateVersi
   return updated ?? version;
 };
 
-/** For a version with the same content as another. */
-export const copyJson = async (from: StateVersion, to: StateVersion): Promise<void> => {
+/** For a version with the same content as another; as it is then. */
+export const copyJson = async (from: StateVersion, to: StateVersion): Promise<StateVersion> => {
   const source = await withJson(from);
-  if (source.hasJson) await takeJson(to, jsonKey(source));
+  return source.hasJson ? takeJson(to, jsonKey(source)) : to;
 };

@@ -112,14 +112,14 @@ const findRepeat = async (wanted: NewStateVersion): Promise<StateVersion | undef
     pk: keys.workspace(workspace.id).pk,
     prefix: keys.workspaceStateVersion(workspace.id, serial, '').sk,
   });
-  for (const pointer of pointers.filter((p) => p.md5 === md5)) {
-    const version = await getStateVersion(pointer.stateVersionId);
-    if (version?.lineage !== lineage) continue;
-    if (version.id === workspace.state?.id) return version;
-    const isOwn = version.runId === runId && version.userId === userId && version.sha256 === sha256;
-    if (version.status === 'pending' && isOwn) return version;
-  }
-  return undefined;
+  const same = pointers.filter((pointer) => pointer.md5 === md5).map(({ stateVersionId }) => stateVersionId);
+  const versions = (await Promise.all(same.map(getStateVersion))).filter((version) => version?.lineage === lineage);
+  const isOwn = (version: StateVersion) =>
+    version.runId === runId && version.userId === userId && version.sha256 === sha256;
+  return (
+    versions.find((version) => version?.id === workspace.state?.id) ??
+    versions.find((version) => version?.status === 'pending' && isOwn(version))
+  );
 };
 
 /**

@@ -36,6 +36,5 @@ export const duplicateState = async (
   if (result.stored) return { stateVersion: result.stateVersion };
   const stateVersion = await storeContent(result.stateVersion, bytes);
   if (stateVersion.refusal) return { conflict: stateVersion.refusal };
-  await copyJson(source, stateVersion);
-  return { stateVersion };
+  return { stateVersion: await copyJson(source, stateVersion) };
 };

@@ -95,7 +95,6 @@ export const tagBindingList = v.pipe(
 const relationships = {
   project: v.optional(toOne('projects')),
   'agent-pool': v.optional(toOne('agent-pools')),
-  'ssh-key': v.optional(v.object({ data: v.null('cannot be set: this platform keeps no SSH keys') })),
   tags: v.optional(v.object({ data: tagList })),
   'tag-bindings': v.optional(v.object({ data: tagBindingList })),
 };

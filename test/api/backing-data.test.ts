@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Run } from '../../functions/run/run.ts';
 import { logPath } from '../../functions/runs/log-links.ts';
+import { sha256Of } from '../../functions/states/integrity.ts';
 import { getObject, putObject } from '../../functions/store/bucket.ts';
 import { type Api, eventOf, startApi } from '../support/api.ts';
 import { on, runHelpers } from '../support/runs.ts';
@@ -23,13 +24,16 @@ describe('the content of a state version', () => {
     const { id } = await api.workspace();
     await act(`workspaces/${id}`, 'lock');
     const made: string[] = [];
+    const contents: string[] = [];
     for (const serial of [1, 2]) {
       const { text, ...given } = stateFile({ serial, outputs: { a: { value: serial, type: 'number' } } });
+      contents.push(`states/${id}/{id}/${sha256Of(text)}.tfstate`);
       const state = Buffer.from(text).toString('base64');
       made.push((await api.post(`workspaces/${id}/state-versions`, { ...given, state })).body.data.id);
     }
     const [old = '', current = ''] = made;
-    return { id: id as string, old: `state-versions/${old}`, current: `state-versions/${current}`, oldId: old };
+    const oldKey = contents[0]?.replace('{id}', old) ?? '';
+    return { id: id as string, old: `state-versions/${old}`, current: `state-versions/${current}`, oldId: old, oldKey };
   };
 
   it('is out of reach when deleted, and back when restored', async () => {
@@ -54,13 +58,14 @@ describe('the content of a state version', () => {
   });
 
   it('is emptied only after it was deleted, and does not come back', async () => {
-    const { id, old, oldId } = await history();
+    const { old, oldKey } = await history();
+    expect((await getObject(oldKey))?.length).toBeGreaterThan(0);
     expect((await act(old, 'permanently_delete_backing_data')).status).toBe(409);
     await act(old, 'soft_delete_backing_data');
     expect((await act(old, 'permanently_delete_backing_data')).status).toBe(204);
     expect((await act(old, 'permanently_delete_backing_data')).status).toBe(204);
     expect((await act(old, 'restore_backing_data')).status).toBe(409);
-    expect((await getObject(`states/${id}/${oldId}.tfstate`))?.length).toBe(0);
+    expect((await getObject(oldKey))?.length).toBe(0);
     expect((await api.get(old)).body.data.attributes).toMatchObject({
       status: 'backing_data_permanently_deleted',
       resources: null,

@@ -340,6 +340,9 @@ describe('in relationships of a body', () => {
 
 const reading = (): Route[] => guarded.filter(({ method }) => method === 'GET');
 
+/** Clients ask again for what a run that has only begun does not have yet. */
+const notYet = /\/plan(s\/\{plan\})?\/json-output-redacted$|\/cost-estimates\/\{estimate\}\/output$/;
+
 it('filters by ids of another or a deleted organization tell nothing of it', async () => {
   const wrong: string[] = [];
   for (const caller of callers) {
@@ -358,7 +361,7 @@ it('filters by ids of another or a deleted organization tell nothing of it', asy
         query.set('filter[organization][name]', own.get('filter[organization][name]') ?? '');
         const { status, body } = await api.call('GET', `${fillPath(path, world)}?${query}`, { token: caller.token });
         if (status === 200 && leaked(body).length) wrong.push(`${caller.role}: ${path} ${leaked(body)}`);
-        if (status === 500) wrong.push(`${caller.role}: ${path} ${status}`);
+        if (status >= 500 && !(status === 503 && notYet.test(path))) wrong.push(`${caller.role}: ${path} ${status}`);
       }
     }
   }
@@ -400,8 +403,8 @@ it('nothing is included that its own route does not answer', async () => {
       if (status !== 200) continue;
       for (const { type, links } of body.included ?? []) {
         const self: string | undefined = links?.self;
-        // They have no route of their own for everybody who sees a team or an organization.
-        if (!self || type === 'entitlement-sets' || type === 'organization-memberships') continue;
+        // The same for everybody, and without a route that reads one.
+        if (!self || type === 'entitlement-sets') continue;
         if (!answered.has(self)) answered.set(self, (await api.get(self, { token })).status);
         if (answered.get(self) !== 200) wrong.add(`${caller.role}: ${path} includes ${type} (${answered.get(self)})`);
       }

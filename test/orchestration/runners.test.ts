@@ -128,7 +128,7 @@ it.each([
 
 it('an apply stays queued while ECS has no room, and can be canceled meanwhile', async () => {
   const report = { outcome: 'finished', hasChanges: true } as const;
-  await open({ status: 'planning', plan: { status: 'running', statusTimestamps: {}, report } });
+  await open({ status: 'planning', autoApply: true, plan: { status: 'running', statusTimestamps: {}, report } });
   const queue = () => store.applyQueued({ runId: run.id, token: `${run.id} token` });
   aws.refusal = { tasks: [], failures: [{ reason: 'Capacity is unavailable at this time.' }] };
   await expect(queue()).rejects.toMatchObject({ name: 'CapacityUnavailableError' });

@@ -129,7 +129,7 @@ describe('plans and applies', () => {
     await update(version, { set: { ...created, status: 'uploaded' } });
     const archive = `configuration-versions/${old.configurationVersionId}/download`;
     expect((await api.get(archive)).status).toBe(302);
-    await update(version, { set: { id: 'cv-expired000000000' } });
+    await update(version, { set: { archive: { key: 'configurations/cv-expired.tar.gz', sha256: '' } } });
     expect((await api.get(archive)).body.errors[0].detail).toMatch(/has expired\. Upload the configuration again\./);
   });
 

@@ -119,7 +119,7 @@ describe('a state version', () => {
     const wanted = { workspace, runId: run.id, userId: api.userId, force: false, intermediate: false, ...announced };
     const made = await createStateVersion(wanted);
     if ('conflict' in made) throw new Error(made.conflict);
-    await putObject(`states/${workspaceId}/${made.stateVersion.id}.tfstate`, text);
+    await putObject(made.stateVersion.uploadKey as string, text);
     await finalizeStateVersion(made.stateVersion);
 
     const query = '?include=outputs,run,created_by,run.created_by,run.configuration_version';

@@ -15,6 +15,7 @@ const load = async () => ({
   ...(await import('../../functions/workspaces/locks.ts')),
   ...(await import('../../functions/store/table.ts')),
   ...(await import('../../functions/store/keys.ts')),
+  ...(await import('../../functions/states/integrity.ts')),
 });
 
 beforeAll(async () => {
@@ -85,7 +86,15 @@ describe('a run whose state could not be stored', () => {
     aws.objects.put(store.objects.leftState(front.id), content);
     await store.finishRun(front.id, 'ApplyErrored', { Error: 'States.HeartbeatTimeout' });
     const ended = await store.getRun(front.id);
-    expect(ended?.unsaved).toEqual({ runId: front.id, serial: 7, lineage: 'l', stored: true });
+    expect(ended?.unsaved).toEqual({
+      runId: front.id,
+      serial: 7,
+      lineage: 'l',
+      stored: true,
+      copy: expect.stringMatching(/^[0-9a-f]{32}$/),
+      sha256: store.sha256Of(content),
+    });
+    expect(await offered(front.id)).toBe(content);
     expect(ended?.endReason).toMatch(/stopped answering.*newer state \(serial 7\).*"terraform state push".*locked/);
     expect(await started(next)).toBe(false);
   });

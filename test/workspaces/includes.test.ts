@@ -104,7 +104,7 @@ describe('what comes along', () => {
   });
 
   it('is the same in the list', async () => {
-    const { id, version } = await help.ready({ 'tag-bindings': [] });
+    const { id, version } = await help.ready();
     await api.call('PATCH', `workspaces/${id}/tag-bindings`, {
       body: { data: [{ attributes: { key: 'net', value: 'eu' } }] },
     });

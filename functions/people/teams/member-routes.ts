@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Answer, noContent } from '../../api/answer.ts';
+import { type Answer, noContent, type Resource } from '../../api/answer.ts';
 import { conflict, unprocessable } from '../../api/errors.ts';
 import { list, pageOf, slice } from '../../api/pagination.ts';
 import { type Context, type Route, route } from '../../api/route.ts';
@@ -15,7 +15,7 @@ import {
 import { getUser, getUsers, type User } from '../accounts/users.ts';
 import { enterTeam, mostUsers, quitTeam, usersOfTeam } from './members.ts';
 import type { Team } from './records.ts';
-import { team } from './routes.ts';
+import { team, visibleMemberships } from './routes.ts';
 
 /** Who is in a team (HCP API: team members). */
 
@@ -91,7 +91,13 @@ const remove = (named: Named) => async (context: Context<Team>) => {
   return noContent();
 };
 
-const listMemberships = async ({ request, subject }: Context<Team>): Promise<Answer> => {
+/** Whoever sees a team sees who is in it; their addresses are for those who see the membership itself. */
+const withoutAddress = (document: Resource): Resource => ({
+  ...document,
+  attributes: { ...document.attributes, email: null },
+});
+
+const listMemberships = async ({ request, subject, principal }: Context<Team>): Promise<Answer> => {
   const page = pageOf(request);
   const statuses = (request.query.get('filter[status]') || undefined)?.split(',').map((word) => word.trim());
   const memberships = await getMemberships(subject.organization, await usersOfTeam.get(subject.id));
@@ -106,7 +112,15 @@ const listMemberships = async ({ request, subject }: Context<Team>): Promise<Ans
       (a, b) => sign * membershipStatus(a.membership, a.user).localeCompare(membershipStatus(b.membership, b.user)),
     );
   }
-  const data = slice(all, page).map(({ membership, user }) => membershipDocument(membership, user, [subject.id]));
+  const shown = slice(all, page);
+  const visible = await visibleMemberships(
+    principal,
+    shown.map(({ membership }) => membership),
+  );
+  const data = shown.map(({ membership, user }) => {
+    const document = membershipDocument(membership, user, [subject.id]);
+    return visible.includes(membership) ? document : withoutAddress(document);
+  });
   return list(request, page, all.length, data);
 };
 

@@ -59,7 +59,18 @@ export const teamDocuments = async (
   };
 };
 
-const included = async ({ request, subject }: Context<Subject>, userIds: string[]): Promise<Resource[] | undefined> => {
+/** Those whose own route answers the caller: they say an address, and who is in a team needs none. */
+export const visibleMemberships = async (principal: Principal, memberships: Membership[]): Promise<Membership[]> => {
+  const granted = await Promise.all(
+    memberships.map(({ organization, userId }) => principal.on({ organization, membershipOf: userId })),
+  );
+  return memberships.filter((_, i) => granted[i]?.has('membership:read'));
+};
+
+const included = async (
+  { request, subject, principal }: Context<Subject>,
+  userIds: string[],
+): Promise<Resource[] | undefined> => {
   const include = includes(request, ['users', 'organization_memberships']);
   if (include.size === 0) return undefined;
   if (userIds.length > mostIncluded) {
@@ -70,9 +81,12 @@ const included = async ({ request, subject }: Context<Subject>, userIds: string[
   }
   const users = await getUsers(userIds);
   const memberships = include.has('organization_memberships')
-    ? await getMemberships(
-        subject.organization,
-        users.map(({ id }) => id),
+    ? await visibleMemberships(
+        principal,
+        await getMemberships(
+          subject.organization,
+          users.map(({ id }) => id),
+        ),
       )
     : [];
   return [...(include.has('users') ? users.map((user) => userDocument(user)) : []), ...withUsers(memberships, users)];

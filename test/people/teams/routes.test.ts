@@ -112,6 +112,30 @@ describe('who is in a team', () => {
     expect((await api.get('users/none')).status).toBe(404);
   });
 
+  it('is told to whoever sees the team; addresses and statuses are for who sees the membership', async () => {
+    const { id } = await team({ visibility: 'organization' });
+    const one = await members.member('acme');
+    const other = await members.member('acme');
+    await api.call('POST', `teams/${id}/relationships/users`, users(one.id, other.id));
+    const seen = async (token?: string) => {
+      const { data, included } = (await api.get(`teams/${id}?include=users,organization_memberships`, { token })).body;
+      const listed = (await api.get(`teams/${id}/relationships/organization-memberships`, { token })).body.data;
+      type Document = { id: string; type: string; attributes: { email: string | null } };
+      const of = (type: string) => included.filter((document: Document) => document.type === type).length;
+      const addresses = listed.filter(({ attributes }: Document) => attributes.email !== null).length;
+      return [
+        data.relationships.users.data.length,
+        of('users'),
+        of('organization-memberships'),
+        listed.length,
+        addresses,
+      ];
+    };
+    expect(await seen()).toEqual([2, 2, 2, 2, 2]);
+    expect(await seen(one.token)).toEqual([2, 2, 1, 2, 1]);
+    expect(await seen((await members.member('acme')).token)).toEqual([2, 2, 0, 2, 0]);
+  });
+
   it('gains and loses with the next request', async () => {
     const { id } = await team({ 'organization-access': { 'read-workspaces': true } });
     const workspace = await api.workspace();
