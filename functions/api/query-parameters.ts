@@ -50,7 +50,7 @@ const known: Record<string, Record<string, Rule>> = {
     'filter[email]': 'text',
   },
   'POST /organizations/{organization}/organization-memberships': include,
-  'GET /organization-memberships': include,
+  'GET /organization-memberships': { ...include, 'filter[status]': membershipStatus },
   'GET /organization-memberships/{membership}': include,
   'GET /organization/audit-trail': { since: 'text', ...sorted, 'filter[organization][name]': 'text' },
 
