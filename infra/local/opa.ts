@@ -47,7 +47,9 @@ export const provideOpa = async (tell: (text: string) => void): Promise<string> 
   try {
     return await downloadOpa(AbortSignal.timeout(downloadMs));
   } catch (download) {
-    tell(`OPA ${opaVersion} cannot be downloaded (${(download as Error).message}); building it with Go …`);
+    tell(
+      `OPA ${opaVersion} cannot be downloaded (${(download as Error).message}); building it with Go, which takes some minutes …`,
+    );
     try {
       return await build();
     } catch (error) {

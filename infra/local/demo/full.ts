@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Client, Resource } from '../../../functions/client/client.ts';
+import { dollars } from '../../../functions/client/text/money.ts';
 import type { Local } from '../folder.ts';
 import { packExample } from './basics.ts';
 import { bold, dim, section } from './print.ts';
@@ -55,7 +56,7 @@ const showEstimate = async (client: Client, run: Resource): Promise<void> => {
   if (!related) return;
   const { attributes } = await client.get(`/cost-estimates/${related.id}`);
   console.log(
-    `estimate: $${attributes['prior-monthly-cost']} → ${bold(`$${attributes['proposed-monthly-cost']}`)} a month · ` +
+    `estimate: ${dollars(attributes['prior-monthly-cost'])} → ${bold(dollars(attributes['proposed-monthly-cost']))} a month · ` +
       `${attributes['matched-resources-count']} of ${attributes['resources-count']} resources have a price ` +
       dim('(Terraform’s built-in provider costs nothing)'),
   );

@@ -1,11 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { packFiles } from '../../../functions/cli/archive.ts';
-import { Client, isFinalRun, until } from '../../../functions/client/client.ts';
+import { Client, until } from '../../../functions/client/client.ts';
 import type { Billable } from '../../../infra/local/prices.ts';
 import { usageOf } from '../../bench/figures.ts';
-import { PlatformProcess } from '../../e2e/support/platform.ts';
+import { type Local, PlatformProcess } from '../../e2e/support/platform.ts';
 
 const configuration = 'resource "terraform_data" "a" { input = "a" }\noutput "a" { value = terraform_data.a.output }\n';
+
+/** When what comes after the runner's end, the run's last states, has been counted too. */
+const settledUsage = async (local: Local, id: string): Promise<Record<string, number>> => {
+  for (let before = ''; ; await sleep(5_000)) {
+    const { totals } = await usageOf(local, id);
+    const now = JSON.stringify(totals);
+    if (now === before) return totals;
+    before = now;
+  }
+};
 
 /** What the local endpoint counts for a small auto-applied run that nobody watches. */
 export const measureRun = async (): Promise<Billable> => {
@@ -16,14 +26,13 @@ export const measureRun = async (): Promise<Billable> => {
     const workspace = await client.createWorkspace(local.organization, 'costs', { 'auto-apply': true });
     const version = await client.upload(workspace.id, await packFiles({ 'main.tf': configuration }));
     const { id } = await client.createRun(workspace.id, {}, version.id);
-    // Whoever asks is counted as well.
-    for (let n = 0; n < 30 && !isFinalRun(await client.run(id)); n++) await sleep(4_000);
-    const { totals } = await until(
+    // Nobody asks for the run, because that would be counted as well: its runner is counted when it has ended.
+    await until(
       () => usageOf(local, id),
-      (used) => (used.totals.fargateVcpuHours ?? 0) > 0,
-      60_000,
+      ({ totals }) => (totals.fargateVcpuHours ?? 0) > 0,
+      240_000,
     );
-    return totals as unknown as Billable;
+    return (await settledUsage(local, id)) as unknown as Billable;
   } finally {
     await platform.remove();
   }

@@ -1,4 +1,4 @@
-import type { Locator, Page } from 'playwright-core';
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { attachPolicy } from '../../e2e/support/policies.ts';
 import {
@@ -9,7 +9,7 @@ import {
   untilFinal,
   untilStatus,
 } from '../../e2e/support/world.ts';
-import { client, runPath, visit } from './support/reader.ts';
+import { client, newPage, runPath, signIn } from './support/reader.ts';
 
 /** Whoever presses again and again in one place decides once, whatever comes under the pointer meanwhile. */
 
@@ -25,17 +25,37 @@ type Box = Awaited<ReturnType<typeof boxOf>>;
 const areApart = (a: Box, b: Box): boolean =>
   a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y;
 
-/** By the page's own clock, so that a busy machine does not make a patient reader of an impatient one. */
-const click = (page: Page, { x, y, width, height }: Box, times: number, everyMs: number) =>
-  page.evaluate(
-    async ({ left, top, n, ms }) => {
-      for (let i = 0; i < n; i++) {
-        (document.elementFromPoint(left, top) as HTMLElement | null)?.click();
-        await new Promise((resolve) => setTimeout(resolve, ms));
-      }
-    },
-    { left: x + width / 2, top: y + height / 2, n: times, ms: everyMs },
-  );
+/** On a page whose time a test can stop: a busy machine does not make a patient reader of an impatient one. */
+const open = async (path: string, options: BrowserContextOptions = {}): Promise<Page> => {
+  const page = await newPage(options);
+  await page.clock.install();
+  await page.goto(path);
+  await signIn(page);
+  return page;
+};
+
+/** From now on time passes only where the test says so. */
+const stopTime = async (page: Page): Promise<void> => {
+  const settled = await page.evaluate(() => Date.now() + 2_000);
+  await page.clock.pauseAt(settled);
+};
+
+/** Time passes until it is on screen, and at most two tenths of a second more. */
+const untilVisible = async (page: Page, locator: Locator): Promise<void> => {
+  await expect
+    .poll(async () => {
+      await page.clock.runFor(100);
+      return locator.isVisible();
+    })
+    .toBe(true);
+};
+
+const click = async (page: Page, { x, y, width, height }: Box, times: number, everyMs: number) => {
+  for (let i = 0; i < times; i++) {
+    await page.mouse.click(x + width / 2, y + height / 2);
+    await page.clock.runFor(everyMs);
+  }
+};
 
 const withFailedPolicy = async (level: 'soft-mandatory' | 'mandatory') => {
   const workspace = await newWorkspace();
@@ -52,17 +72,18 @@ for (const level of ['soft-mandatory', 'mandatory'] as const) {
   ]) {
     it(`a ${level} policy is overridden elsewhere than a run is confirmed, at ${screen.width} pixels`, async () => {
       const { run, path } = await withFailedPolicy(level);
-      const page = await visit(path, { viewport: screen });
-      expect(await page.getByRole('button', { name: 'Confirm & Apply' }).count()).toBe(0);
+      const page = await open(path, { viewport: screen });
       await page.getByLabel('Reason').fill('agreed');
+      const confirm = page.getByRole('button', { name: 'Confirm & Apply' });
+      expect(await confirm.count()).toBe(0);
       const override = page.getByRole('button', { name: 'Override policies' });
       await override.scrollIntoViewIfNeeded();
-      await page.locator('button.settling').first().waitFor({ state: 'detached' });
+      await stopTime(page);
       const place = await boxOf(override);
       await click(page, place, 4, 500);
-      const confirm = page.getByRole('button', { name: 'Confirm & Apply' });
-      await confirm.waitFor();
+      await untilVisible(page, confirm);
       expect(areApart(place, await boxOf(confirm))).toBe(true);
+      await click(page, place, 4, 1_500);
       const { attributes } = await client.run(run.id);
       expect(attributes.actions['is-confirmable']).toBe(true);
       await client.act(run.id, 'discard');
@@ -72,30 +93,54 @@ for (const level of ['soft-mandatory', 'mandatory'] as const) {
 
 it('what has just come to mean something else is inert until nobody has pressed for a second', async () => {
   const { run, path } = await withFailedPolicy('soft-mandatory');
-  const page = await visit(path);
+  const page = await open(path);
   await page.getByLabel('Reason').waitFor();
+  await stopTime(page);
   const check = `/policy-checks/${run.id.replace('run-', 'polchk-')}/actions/override`;
   // Somebody else overrides, and the reader presses where the confirmation comes.
   await client.call('POST', check, { comment: 'by another' });
   const confirm = page.getByRole('button', { name: 'Confirm & Apply' });
-  await confirm.waitFor();
-  expect(await confirm.getAttribute('aria-disabled')).toBe('true');
-  await click(page, await boxOf(confirm), 6, 500);
+  await untilVisible(page, confirm);
+  const presses = [
+    async () => click(page, await boxOf(confirm), 1, 0),
+    () => page.keyboard.press('Enter'),
+    () => page.keyboard.press('Space'),
+  ];
+  await confirm.focus();
+  for (const press of [...presses, ...presses]) {
+    expect(await confirm.getAttribute('aria-disabled')).toBe('true');
+    await press();
+    await page.clock.runFor(800);
+  }
   expect((await client.run(run.id)).attributes.actions['is-confirmable']).toBe(true);
   // Whoever has looked for a second decides.
-  await confirm.click();
+  await page.clock.runFor(200);
+  expect(await confirm.getAttribute('aria-disabled')).toBe('false');
+  await page.keyboard.press('Enter');
   expect((await untilFinal(run)).attributes.status).toBe('applied');
 });
 
-it('a dialog that comes under the pointer is not answered by the same clicks', async () => {
+it('a dialog that comes under the pointer is not answered by the same presses', async () => {
   const workspace = await newWorkspace();
   await untilFinal(await startRun(workspace, files, { 'auto-apply': true }));
   const run = await untilConfirmable(await client.createRun(workspace.id, { 'is-destroy': true }));
-  const page = await visit(runPath(workspace.attributes.name, run.id));
-  await page.getByRole('button', { name: 'Confirm & Apply' }).click();
-  const yes = page.getByRole('dialog').getByRole('button', { name: 'Confirm & Apply' });
+  const page = await open(runPath(workspace.attributes.name, run.id));
+  const confirm = page.getByRole('button', { name: 'Confirm & Apply' });
+  await confirm.waitFor();
+  await stopTime(page);
+  await confirm.click();
+  const dialog = page.getByRole('dialog');
+  const yes = dialog.getByRole('button', { name: 'Confirm & Apply' });
+  await untilVisible(page, yes);
   await click(page, await boxOf(yes), 5, 400);
-  await page.getByRole('dialog').getByText('This destroys 1 of').waitFor();
+  await yes.focus();
+  for (const key of ['Enter', 'Space', 'Enter']) {
+    await page.keyboard.press(key);
+    await page.clock.runFor(800);
+  }
+  await dialog.getByText('This destroys 1 of').waitFor();
   expect((await client.run(run.id)).attributes.status).toBe('planned');
-  await client.act(run.id, 'discard');
+  await page.clock.runFor(200);
+  await page.keyboard.press('Enter');
+  expect((await untilFinal(run)).attributes.status).toBe('applied');
 });

@@ -27,6 +27,8 @@ it('shows progress as it comes, then the verdict', async () => {
   await stage.getByText('half of it').waitFor();
   await callBack(payload, { status: 'passed', message: 'nothing found', url: 'https://task.test/details' });
   await stage.getByText('1 of 1 passed').waitFor();
+  // It folds when the stage is over, a moment after its last verdict; a click before that would be undone.
+  await expect.poll(() => stage.getAttribute('open')).toBe(null);
   await stage.getByRole('heading').click();
   const link = stage.getByRole('link', { name: `Details of ${task.attributes.name}` });
   expect(await link.getAttribute('href')).toBe('https://task.test/details');

@@ -4,7 +4,7 @@ import { PlatformProcess } from '../../e2e/support/platform.ts';
 import { type Issuer, startIssuer } from '../../support/issuer.ts';
 import { newPage } from './support/reader.ts';
 
-/** Signing in at a real provider, with a browser. */
+/** Signing in at a real provider, with a browser, and what follows from it. */
 
 let issuer: Issuer;
 let platform: PlatformProcess;
@@ -55,4 +55,46 @@ it('makes who was signed in with a token the same user', async () => {
   const session = await page.evaluate(() => sessionStorage.getItem('stepform-token'));
   const me = await new Client(url, session ?? '').get('/account/details');
   expect(me.id).toBe((await new Client(url, token).get('/account/details')).id);
+});
+
+it('shows invitations, which are joined or declined', async () => {
+  const { token, url } = platform.local;
+  const owner = new Client(url, token);
+  const email = 'mira@example.test';
+  issuer.account = { sub: 'mira-1', email, email_verified: true, preferred_username: 'mira' };
+  const page = await newPage({ baseURL: url });
+  await page.goto('/app');
+  await page.getByRole('button', { name: 'Sign in with Example' }).click();
+  await page.getByText('You belong to no organization yet').waitFor();
+  for (const name of ['wanted', 'unwanted']) {
+    await owner.create('/organizations', 'organizations', { name, email: 'o@example.test' });
+    await owner.create(`/organizations/${name}/organization-memberships`, 'organization-memberships', { email });
+  }
+  await page.reload();
+  const invitations = page.getByRole('region', { name: 'Invitations' });
+  await invitations.getByRole('button', { name: 'Join wanted', exact: true }).click();
+  await page.getByRole('link', { name: 'wanted' }).waitFor();
+  await invitations.getByText(`to ${email}`).waitFor();
+  // Nobody who declines is a member; whoever belongs to one organization only is led right into it.
+  await invitations.getByRole('button', { name: 'Decline unwanted', exact: true }).click();
+  await page.waitForURL(`${url}/app/wanted/workspaces`);
+  const session = await page.evaluate(() => sessionStorage.getItem('stepform-token'));
+  const ids = (await new Client(url, session ?? '').list('/organizations')).map(({ id }) => id);
+  expect(ids).toEqual(['wanted']);
+});
+
+it('lists who signs in as the reader, and disconnects them, which ends their sessions', async () => {
+  const { url } = platform.local;
+  issuer.account = { sub: 'jo-1', email: 'jo@example.test', email_verified: true, preferred_username: 'jo' };
+  const page = await newPage({ baseURL: url });
+  await page.goto('/app/settings/tokens');
+  await page.getByRole('button', { name: 'Sign in with Example' }).click();
+  const identities = page.getByRole('region', { name: 'Identities' });
+  await identities.getByText('jo-1').waitFor();
+  await identities.getByText(new URL(issuer.url).host).waitFor();
+  const session = await page.evaluate(() => sessionStorage.getItem('stepform-token'));
+  await identities.getByRole('button', { name: 'Disconnect jo-1' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
+  await page.getByRole('button', { name: 'Sign in with Example' }).waitFor();
+  await expect(new Client(url, session ?? '').get('/account/details')).rejects.toMatchObject({ status: 401 });
 });

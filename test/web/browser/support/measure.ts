@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 
 /** How long the page keeps its reader waiting. Milliseconds. */
 
@@ -67,13 +67,21 @@ export interface Counted {
 export const countRequests = (page: Page): Counted => {
   const counted = { api: 0, logs: 0, inFlight: 0, most: 0 };
   const isOurs = (url: string) => url.includes('/api/v2/') || url.includes('/logs/');
+  const inFlight = new Set<Request>();
+  const note = () => {
+    counted.inFlight = inFlight.size;
+    counted.most = Math.max(counted.most, inFlight.size);
+  };
   page.on('request', (request) => {
     if (!isOurs(request.url())) return;
     counted[request.url().includes('/logs/') ? 'logs' : 'api']++;
-    counted.most = Math.max(counted.most, ++counted.inFlight);
+    inFlight.add(request);
+    note();
   });
-  const ended = (request: { url(): string }) => {
-    if (isOurs(request.url())) counted.inFlight--;
+  // One that was in flight before has not been counted.
+  const ended = (request: Request) => {
+    inFlight.delete(request);
+    note();
   };
   page.on('requestfinished', ended);
   page.on('requestfailed', ended);

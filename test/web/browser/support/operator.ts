@@ -42,9 +42,12 @@ export const estimate = async (runId: string, planJson: Buffer): Promise<void> =
   const { newCostEstimate } = await import('../../../../functions/run/cost-estimate.ts');
   const { estimateCosts } = await import('../../../../functions/costs/records.ts');
   const { updateRun } = await import('../../../../functions/runs/records.ts');
+  const { sha256Of } = await import('../../../../functions/states/integrity.ts');
   await put(runId, 'plan-json', planJson);
   const costEstimate = newCostEstimate({ targetAddrs: null }, new Date().toISOString());
-  const run = await updateRun(runId, { set: { costEstimate } });
+  // As its runner reported it.
+  const checksum = sha256Of(planJson);
+  const run = await updateRun(runId, { set: { costEstimate, 'plan.report.checksums.plan-json': checksum } });
   if (run) await estimateCosts(run);
 };
 
