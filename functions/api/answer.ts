@@ -40,10 +40,15 @@ export const securityHeaders: Record<string, string> = {
   'x-frame-options': 'DENY',
 };
 
-/** The client takes API version and product name from them. */
+/**
+ * Clients take from them what this is, and what it can do. Those from before HCP Terraform had its name (OpenTofu and
+ * Terraform 1.4 to 1.8.1) take any other name than "Terraform Cloud" for Terraform Enterprise, and show plans only with a
+ * version of 202302 or later; the newer ones go by the name, and tell by the version whether tags have values (202502).
+ */
 export const standardHeaders: Record<string, string> = {
   'tfp-api-version': '2.6',
   'tfp-appname': 'HCP Terraform',
+  'x-tfe-version': 'v202502-1',
   ...securityHeaders,
 };
 

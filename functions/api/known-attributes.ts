@@ -40,11 +40,12 @@ const known: Record<string, Known> = {
     lacking: { password: 'people sign in with tokens, or at an issuer' },
   },
   organizations: {
+    // HCP Terraform's clients ask for stacks with every organization they make; the answer says that there are none.
     shown: `created-at external-id fair-run-queuing-enabled hcp-id is-in-degraded-mode is-unified
       module-consuming-organizations-count over-stacks-resource-limit parent-data-retention-policy-info permissions
       plan-expired plan-expires-at plan-identifier plan-is-enterprise plan-is-trial
       provider-consuming-organizations-count remaining-testable-count saml-enabled test-generation-enabled
-      two-factor-conformant run-queue-enabled`,
+      stacks-enabled two-factor-conformant run-queue-enabled`,
     related: `audit-trails-authentication-token authentication-token default-project entitlement-set oauth-tokens
       subscription`,
     lacking: {
@@ -56,7 +57,6 @@ const known: Record<string, Known> = {
       'recoverable-items-enabled': 'what is deleted cannot be recovered',
       'registry-monorepo-support-enabled': noPublishing,
       'stacks-default-execution-mode': [noStacks, 'remote'],
-      'stacks-enabled': noStacks,
       'user-tokens-enabled': ['tokens of users are always good', true],
       'data-retention-policy': 'there are no data retention policies',
       'default-agent-pool': 'a new organization has no agent pools yet; set it later',

@@ -19,7 +19,8 @@ export const projectName = v.pipe(
   v.string(),
   v.regex(
     /^[A-Za-z0-9_-](?:[A-Za-z0-9_ -]{1,38})[A-Za-z0-9_-]$/,
-    'a project name has 3 to 40 characters of A-Z, a-z, 0-9, "-", "_" and spaces, but no space at either end',
+    // Clients look for the first words.
+    'Name may only contain A-Z, a-z, 0-9, "-", "_" and spaces, has 3 to 40 characters, and no space at either end',
   ),
 );
 
@@ -43,6 +44,12 @@ export const tagValue = v.pipe(
   v.regex(/^[\p{L}\p{N}_.:/=+@ -]*$/u, 'a tag value has letters, digits, spaces and _ . : / = + - @'),
 );
 
-export const teamName = plain('a team', 1, 90);
+export const teamName = v.pipe(
+  v.string(),
+  v.regex(
+    /^(?! )[A-Za-z0-9_ -]{1,90}(?<! )$/,
+    'a team name has 1 to 90 characters of A-Z, a-z, 0-9, "-", "_" and spaces, but no space at either end',
+  ),
+);
 export const agentPoolName = plain('an agent pool', 1, 90);
 export const taskName = plain('a run task', 1, 90);

@@ -5,7 +5,7 @@ import { badRequest } from './errors.ts';
 /**
  * Every query parameter that a route knows, in one place: what is not here is refused by name, because whoever asks for
  * it would take the answer for what it is not. Only what is no option of any route, by its form and its name, is let
- * through: go-tfe sends names of its own fields (`TagBindings`). `page[number]` and `page[size]` are taken everywhere: clients send them
+ * through: go-tfe sends names of its own fields (`TagBindings`, `SubscribableChoice[Workspace][Name]`). `page[number]` and `page[size]` are taken everywhere: clients send them
  * with whatever they read. A test holds the table against what the routes read.
  */
 
@@ -64,6 +64,7 @@ const known: Record<string, Record<string, Rule>> = {
   },
   'GET /organizations/{organization}/team-tokens': {
     ...searched,
+    sort: { one: ['expired-at', '-expired-at'] },
     'filter[expiry_status]': 'text',
   },
   'GET /team-workspaces': { 'filter[workspace][id]': 'text', 'filter[team][id]': 'text' },
@@ -194,7 +195,7 @@ const ruleOf = (name: string, rules: Record<string, Rule>): Rule | undefined =>
 
 /** What some route knows. */
 const options = new Set(Object.values(known).flatMap(Object.keys));
-const isOption = (name: string): boolean => name.includes('[') || options.has(name);
+const isOption = (name: string): boolean => !/^[A-Z]/.test(name) && (name.includes('[') || options.has(name));
 
 /** Those that are in the table, for the test that holds it against the routes. */
 export const queryParameters: Readonly<Record<string, readonly string[]>> = Object.fromEntries(

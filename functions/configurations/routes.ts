@@ -75,7 +75,8 @@ const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promis
 /** What a run without a configuration of its own would take stays. Clients look for these words. */
 const checkNotCurrent = async ({ id, workspaceId }: ConfigurationVersion): Promise<void> => {
   if ((await latestConfigurationVersion(workspaceId))?.id === id) {
-    throw conflict(`configuration could not be archived because it is current: ${id}`);
+    const detail = `configuration could not be archived because it is current: ${id}`;
+    throw conflict(detail, 'transition not allowed');
   }
 };
 

@@ -11,6 +11,7 @@ import { dueIn, dueShard, dueShards, notDue } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { query, update } from '../store/table.ts';
 import { getWorkspace } from '../workspaces/records.ts';
+import { completeWorkspaceEnd } from './deleted-workspaces.ts';
 import { deliver } from './execution.ts';
 import { handler as executionStopped } from './execution-stopped.ts';
 import { awaitConfiguration } from './fetching.ts';
@@ -67,13 +68,15 @@ const tell = (repair: string, item: string): void =>
 
 const lookAt = async (key: Key): Promise<string | undefined> => {
   if (key.sk === 'RUN') return lookAtRun(key.pk.replace('RUN#', ''));
-  if (key.sk === 'ORG') return (await completeEnd(key.pk.replace('ORG#', ''))) ? 'organization ended' : undefined;
+  if (key.sk === 'ORG') return (await completeEnd(key.pk.replace('ORG#', ''), 200)) ? 'organization ended' : undefined;
   return lookAtWorkspace(key);
 };
 
-/** A workspace that became free while the one who freed it died. */
+/** One that was deleted, which is not a repair; or that became free while the one who freed it died. */
 const lookAtWorkspace = async (key: Key): Promise<string | undefined> => {
-  await startNext(key.pk.replace('WS#', ''));
+  const id = key.pk.replace('WS#', '');
+  if (await completeWorkspaceEnd(id)) return undefined;
+  await startNext(id);
   await update(key, { remove: notDue, condition: 'attribute_exists(dueAt)' });
   return 'queue started';
 };

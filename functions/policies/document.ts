@@ -15,7 +15,10 @@ export const policyDocument = (policy: Policy): Resource => ({
     kind: policy.kind,
     query: policy.query,
     'enforcement-level': policy.enforcementLevel,
-    enforce: [{ path: `${policy.name}.${policy.kind === 'opa' ? 'rego' : 'sentinel'}`, mode: policy.enforcementLevel }],
+    // Of a file: none before there is one (HCP API).
+    enforce: policy.contentKey
+      ? [{ path: `${policy.name}.${policy.kind === 'opa' ? 'rego' : 'sentinel'}`, mode: policy.enforcementLevel }]
+      : [],
     'policy-set-count': policy.policySetIds?.size ?? 0,
     'updated-at': policy.updatedAt,
   },

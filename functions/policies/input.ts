@@ -43,8 +43,10 @@ const levelOf = (given: Given, ofKind: PolicyKind): EnforcementLevel | undefined
 };
 
 const checkQuery = (query: string | null | undefined, ofKind: PolicyKind): string | null => {
-  const trimmed = query?.trim() || null;
-  if (ofKind === 'sentinel' || trimmed) return trimmed;
+  // A Sentinel policy has one rule, and HCP Terraform takes and drops a query of it.
+  if (ofKind === 'sentinel') return null;
+  const trimmed = query?.trim();
+  if (trimmed) return trimmed;
   throw unprocessable(
     '/data/attributes/query',
     'query: an OPA policy needs the rule that it is asked for, e.g. data.terraform.deny',

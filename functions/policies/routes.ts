@@ -62,7 +62,6 @@ const upload = async ({ request, subject }: Context<Policy>): Promise<Answer> =>
     const detail = `The policy has ${size} bytes; at most ${maxPolicyBytes} are allowed.`;
     throw new ApiError(413, [{ title: 'payload too large', detail }]);
   }
-  if (source.trim() === '') throw unprocessable('/', 'The policy is empty; send its source as the body.');
   const updated = await uploadPolicy(subject, source);
   if (!updated) throw gone();
   return ok(policyDocument(updated));

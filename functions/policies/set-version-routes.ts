@@ -38,8 +38,12 @@ const createVersion = async ({ subject }: Context<PolicySet>): Promise<Answer> =
 };
 
 /** Clients wait here for their upload. */
-const readVersion = async ({ subject }: Context<PolicySetVersion>): Promise<Answer> =>
-  ok(policySetVersionDocument(await checkPolicyUpload(subject)));
+const readVersion = async ({ subject, granted }: Context<PolicySetVersion>): Promise<Answer> => {
+  const version = await checkPolicyUpload(subject);
+  // The URL is the right to write.
+  const mayUpload = version.status === 'pending' && granted.has('policy:write');
+  return ok(policySetVersionDocument(version, mayUpload ? await policyUploadUrl(version) : undefined));
+};
 
 const listVersions = async ({ request, subject }: Context<PolicySet>): Promise<Answer> => {
   const page = pageOf(request);

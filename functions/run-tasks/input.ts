@@ -13,10 +13,10 @@ import type { WorkspaceTaskSettings } from './workspace-tasks.ts';
 /** What creating and changing run tasks may say (HCP API: run tasks). */
 
 const stage = v.picklist(taskStages);
-/** Each once, in their order. */
+/** Each once, in the given order: a client that reads another order than it wrote takes that for a change. */
 const anyStages = v.pipe(
   v.array(stage),
-  v.transform((given): TaskStage[] => taskStages.filter((one) => given.includes(one))),
+  v.transform((given): TaskStage[] => [...new Set(given)]),
 );
 const stages = v.pipe(anyStages, v.minLength(1, 'must name at least one stage'));
 const enforcementLevel = v.picklist(enforcementLevels);

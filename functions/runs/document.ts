@@ -8,7 +8,7 @@ import { isPhaseFinal } from '../run/status.ts';
 import { stagesOf } from '../run/task-stages.ts';
 import { taskStageId } from '../run-tasks/stages.ts';
 import { applyId, costEstimateId, planId } from '../store/id.ts';
-import type { RunComment, RunEvent } from './events.ts';
+import { commentIdsOf, type RunComment, type RunEvent } from './events.ts';
 import { logPath } from './log-links.ts';
 
 /** What the caller sees depends on who it is; `now` on when. */
@@ -72,7 +72,7 @@ export const runDocument = (run: Run, { granted, userId }: Viewer, now = new Dat
       'task-stages',
       stagesOf(run).map((stage) => taskStageId(run.id, stage)),
     ),
-    comments: { links: { related: `/api/v2/runs/${run.id}/comments` } },
+    comments: { ...many('comments', commentIdsOf(run)), links: { related: `/api/v2/runs/${run.id}/comments` } },
     'run-events': { links: { related: `/api/v2/runs/${run.id}/run-events` } },
   },
   links: {

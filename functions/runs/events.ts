@@ -53,6 +53,14 @@ export const runOfEvent = (id: string): string | undefined => runIn(eventForm.ex
 export const runOfComment = (id: string): string | undefined => runIn(commentForm.exec(id));
 const runIn = (match: RegExpExecArray | null): string | undefined => match?.[1] && `run-${match[1]}`;
 
+/** Of all its comments, oldest first. No read: the run's item counts them. */
+export const commentIdsOf = ({ id, commentCount = 0 }: Pick<Run, 'id' | 'commentCount'>): string[] =>
+  Array.from({ length: commentCount }, (_, i) => commentId(id, i + 1));
+
+/** The first line of its timeline, which is all of it when the run was just created. */
+export const createdEventId = ({ id, createdAt }: Pick<Run, 'id' | 'createdAt'>): string =>
+  eventIdOf(id, 'created', createdAt);
+
 const eventKey = (id: string): Key => {
   const [, run = '', rest = ''] = eventForm.exec(id) ?? [];
   return keys.runEvent(`run-${run}`, rest);

@@ -1,4 +1,4 @@
-import { type Answer, created, ok, type Resource } from '../api/answer.ts';
+import { type Answer, created, many, ok, type Resource } from '../api/answer.ts';
 import { badRequest, forbidden } from '../api/errors.ts';
 import { type InOrganization, organization, run, workspace } from '../api/finders.ts';
 import { includes } from '../api/include.ts';
@@ -20,6 +20,7 @@ import { taskStageDocument } from '../run-tasks/stage-document.ts';
 import { workspaceDocument } from '../workspaces/document.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { applyDocument, planDocument, runDocument } from './document.ts';
+import { createdEventId } from './events.ts';
 import { readRunFilter } from './filter.ts';
 import { readNewRun, workspaceOfNewRun } from './input.ts';
 import { findOrganizationRuns, findRuns, listAppliableRuns, listOpenRuns, type RunPointer } from './lists.ts';
@@ -52,7 +53,9 @@ const create = async ({ request, subject, granted, principal }: Context<Workspac
   // The run that a configuration was uploaded for is its uploader's to create.
   const own = wanted.version.createdBy === userId ? { id } : {};
   const made = await queueRun({ ...wanted, ...own, workspace: subject, createdBy: userId, granted });
-  return created(runDocument(made, { granted, userId }));
+  const document = runDocument(made, { granted, userId });
+  const events = { ...document.relationships?.['run-events'], ...many('run-events', [createdEventId(made)]) };
+  return created({ ...document, relationships: { ...document.relationships, 'run-events': events } });
 };
 
 /** What is asked to come along; a run in `data` is never in `included` too, which would be a cycle. */

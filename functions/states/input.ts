@@ -56,8 +56,7 @@ export const readNewState = async (request: ApiRequest, workspace: Workspace) =>
   const given = readData(request, attributes, { run: v.optional(toOne('runs')) });
   const { serial, md5, force, state } = given.attributes;
   const content = state ? decodeState(state, md5) : undefined;
-  const lineage = given.attributes.lineage || (content ? lineageOf(content) : workspace.state?.lineage);
-  if (!lineage) throw unprocessable(pointer('lineage'), 'lineage: is missing');
+  const lineage = given.attributes.lineage || (content ? lineageOf(content) : '');
   const json = given.attributes['json-state'];
   // Terraform says this of itself wherever TFE_RUN_ID is set, which a run of another workspace may have done.
   const runId = given.relationships.run?.data?.id;

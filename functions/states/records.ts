@@ -16,7 +16,9 @@ export interface StateVersion {
   id: string;
   organization: string;
   workspaceId: string;
+  /** As announced, whatever the content says: clients of HCP Terraform number the versions of one content. */
   serial: number;
+  /** As announced; else the content's, and empty until that is here. */
   lineage: string;
   md5: string;
   /** Hex SHA-256 of the content, which lies under it; before the version is finalized only where its writer said it. */
@@ -134,7 +136,8 @@ export const createStateVersion = async (
     return { conflict: `Workspace ${workspace.name} must be locked by whoever writes its state. Lock it first.` };
   }
   if (size !== undefined && size > maxStateBytes) return { conflict: tooLarge(size) };
-  const conflict = force ? undefined : stateConflict(workspace.state, wanted);
+  const lineage = wanted.lineage || workspace.state?.lineage || '';
+  const conflict = force ? undefined : stateConflict(workspace.state, { ...wanted, lineage });
   if (conflict) return { conflict };
   const repeat = await findRepeat(wanted);
   const id = newId('sv');
@@ -170,13 +173,7 @@ const check = (version: StateVersion, bytes: Buffer | number): StateContent => {
   if (version.sha256 !== undefined && sha256Of(bytes) !== version.sha256) {
     throw new InvalidStateError('The uploaded state has not the SHA-256 that was announced. Upload it again.');
   }
-  const content = parseState(bytes);
-  if (content.serial !== version.serial || content.lineage !== version.lineage) {
-    throw new InvalidStateError(
-      `The uploaded state has serial ${content.serial} and lineage ${content.lineage}, announced were ${version.serial} and ${version.lineage}.`,
-    );
-  }
-  return content;
+  return parseState(bytes);
 };
 
 /** Another content was accepted for the version meanwhile: that one counts. */
@@ -271,9 +268,11 @@ export const finalizeStateVersion = async (version: StateVersion, stored?: Conte
   try {
     const content = check(version, bytes);
     const kept = await keep(version, content, bytes as Buffer<ArrayBuffer>, !stored && version.sha256 === undefined);
-    await becomeCurrent(version, kept.sha256, content.managed);
+    const lineage = version.lineage || content.lineage;
+    await becomeCurrent({ ...version, lineage }, kept.sha256, content.managed);
     return settle(version, {
       status: 'finalized',
+      lineage,
       ...kept,
       ...(stored?.json ? { hasJson: true, json: stored.json } : {}),
     });

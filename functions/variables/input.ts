@@ -30,12 +30,13 @@ const settings = {
 
 const forms: Record<'terraform' | 'env', [RegExp, string]> = {
   terraform: [
-    /^[\p{L}_][\p{L}\p{N}_-]*$/u,
-    'a Terraform variable is named with letters, digits, "_" and "-", and does not begin with a digit',
+    // HCP Terraform takes those that begin with a digit; a run that gets one says which it is.
+    /^[\p{L}\p{N}_][\p{L}\p{N}_-]*$/u,
+    'a Terraform variable is named with letters, digits, "_" and "-", and does not begin with "-"',
   ],
   env: [
-    /^[A-Za-z_][A-Za-z0-9_.-]*$/,
-    'an environment variable is named with A-Z, a-z, 0-9, "_", "-" and ".", and does not begin with a digit',
+    /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/,
+    'an environment variable is named with A-Z, a-z, 0-9, "_", "-" and ".", and does not begin with "-" or "."',
   ],
 };
 

@@ -29,8 +29,8 @@ const terraformVersion = v.pipe(
 const workingDirectory = v.pipe(
   text(1000),
   v.check((path) => !path.split(/[/\\]/).includes('..'), 'must be a path inside of the configuration, without ".."'),
-  v.transform((path) => path.replace(/^(\.?\/)+/, '').replace(/\/+$/, '')),
-  v.transform((path) => (path === '' || path === '.' ? null : path)),
+  v.transform((path) => path.replace(/^(\.?\/)+/, '').replace(/\/+$/, '/')),
+  v.transform((path) => (path === '' || path === '.' || path === './' ? null : path)),
 );
 
 const patterns = v.pipe(v.array(text(500)), v.maxLength(100, 'may have at most 100 entries'));

@@ -21,7 +21,8 @@ const runsOf = async (workspaces: Workspace[]): Promise<Map<string, Run>> => {
 type Key = (workspace: Workspace, run: Run | undefined) => string;
 const sorts: Record<string, Key> = {
   name: ({ name }) => name,
-  'current-run.created-at': (_, run) => run?.createdAt ?? '',
+  // Those without a run come last, after any digit.
+  'current-run.created-at': (_, run) => run?.createdAt ?? '~',
   'latest-change-at': ({ state, updatedAt }) => state?.at ?? updatedAt,
 };
 

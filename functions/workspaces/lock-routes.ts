@@ -38,15 +38,20 @@ const refusal = async (workspaceId: string): Promise<Error> => {
     return conflict(`Workspace ${name} is locked by Run ${held.runId}. Cancel or discard the run to unlock it.`);
   }
   const holder = await getUser(held.userId);
+  const kind = holder?.service?.teamId ? 'Team' : 'User';
   return conflict(
-    `Workspace ${name} is locked by User ${holder?.username ?? held.userId}. Only they, or an admin by force, can unlock it.`,
+    `Workspace ${name} is locked by ${kind} ${holder?.username ?? held.userId}. Only they, or an admin by force, can unlock it.`,
   );
 };
 
 /** An uploaded state becomes current before its writer lets go of the workspace; after that it never could. */
 const settleState = async (subject: Workspace): Promise<void> => {
   const pending = await latestPending(subject.id);
-  if (pending && isAwaited(await finalizeStateVersion(pending))) {
+  if (!pending) return;
+  const version = await finalizeStateVersion(pending);
+  // One that was announced under an earlier lock was given up with that.
+  const isOfThisLock = !subject.lock || version.createdAt >= subject.lock.at;
+  if (isOfThisLock && isAwaited(version)) {
     // Clients look for these words and try again.
     throw new ApiError(422, [
       { title: 'latest state version is still pending', detail: 'Its upload has not come yet.' },

@@ -15,12 +15,13 @@ const document = (workspaceId: string, stateVersionId: string, instance: StateIn
   id: `wsr-${createHash('sha256').update(`${workspaceId}\n${instance.address}`).digest('hex').slice(0, 16)}`,
   type: 'resources',
   attributes: {
-    address: instance.address,
+    // Without "module.", as HCP Terraform lists them; its name of the root module is "root".
+    address: instance.address.replaceAll(/(^|\.)module\./g, '$1'),
     name: instance.name,
     // Nobody notes when an instance was last touched, only which state it is in.
     'created-at': null,
     'updated-at': null,
-    module: instance.module,
+    module: instance.module.replace(/^root\./, ''),
     provider: instance.provider,
     'provider-type': instance.type,
     'modified-by-state-version-id': stateVersionId,

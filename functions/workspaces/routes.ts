@@ -1,7 +1,8 @@
-import { type Answer, ok } from '../api/answer.ts';
+import { type Answer, many, ok } from '../api/answer.ts';
 import { organization, sharedWorkspace, sharedWorkspaceByName } from '../api/finders.ts';
 import { tagged } from '../api/guard.ts';
 import { type Context, type Route, route } from '../api/route.ts';
+import { listVariables } from '../variables/records.ts';
 import { currentRunId, workspaceDocument } from './document.ts';
 import { relatedToWorkspaces, withRelated } from './includes.ts';
 import { answerWorkspaces } from './list-route.ts';
@@ -16,8 +17,15 @@ const shownRunId = async (subject: Workspace): Promise<string | undefined> =>
 const read = async (context: Context<Workspace>): Promise<Answer> => {
   const { subject, granted } = context;
   const runId = await shownRunId(subject);
-  const related = await relatedToWorkspaces(context, [{ workspace: subject, runId }], () => granted);
-  return tagged(ok(withRelated(workspaceDocument(subject, granted, runId), related), related?.included), subject);
+  const [related, variables] = await Promise.all([
+    relatedToWorkspaces(context, [{ workspace: subject, runId }], () => granted),
+    granted.has('variable:read') ? listVariables(subject.id) : [],
+  ]);
+  const document = withRelated(workspaceDocument(subject, granted, runId), related);
+  const ids = variables.map(({ id }) => id);
+  const vars = { ...document.relationships?.vars, ...(ids.length > 0 ? many('vars', ids) : {}) };
+  const answer = { ...document, relationships: { ...document.relationships, vars } };
+  return tagged(ok(answer, related?.included), subject);
 };
 
 export const workspaceRoutes: Route[] = [

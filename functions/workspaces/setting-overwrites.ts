@@ -16,7 +16,11 @@ export const overwriteIn = <M extends string, P extends string>(
 ): boolean | undefined => {
   const [ofMode, ofPool] = [given?.[mode], given?.[pool]];
   if (typeof ofMode === 'boolean' && typeof ofPool === 'boolean' && ofMode !== ofPool) {
-    throw unprocessable(`${at}/${pool}`, `${pool}: goes with ${mode}: both are overwritten, or neither`);
+    throw unprocessable(
+      `${at}/${pool}`,
+      // Clients look for these words.
+      `If ${pool.replace(/^default-/, '')} and ${mode.replace(/^default-/, '')} are both included in setting-overwrites, their values must be the same.`,
+    );
   }
   return ofMode ?? ofPool ?? undefined;
 };

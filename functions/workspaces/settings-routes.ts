@@ -6,15 +6,9 @@ import { type Context, type Method, type Route, route } from '../api/route.ts';
 import { getOrganization } from '../people/organizations/records.ts';
 import { withPool } from './agent-pool-input.ts';
 import { workspaceDocument } from './document.ts';
+import { deleteWorkspace } from './end.ts';
 import { newWorkspace, noProject, readNewWorkspace, readWorkspaceChange } from './input.ts';
-import {
-  createWorkspace,
-  deleteWorkspace,
-  firstQueued,
-  getWorkspace,
-  updateWorkspace,
-  type Workspace,
-} from './records.ts';
+import { createWorkspace, firstQueued, getWorkspace, updateWorkspace, type Workspace } from './records.ts';
 
 /** Workspaces as they come, change and go; they are read in core/workspaces.ts. */
 
@@ -70,14 +64,14 @@ const checkForce = async ({ subject, granted }: Context<Workspace>): Promise<voi
 };
 
 const remove = async (context: Context<Workspace>): Promise<Answer> => {
-  const { subject } = context;
+  const { subject, principal } = context;
   await checkForce(context);
-  if (!(await deleteWorkspace(subject))) throw busy(subject);
+  await deleteWorkspace(subject, { by: principal.userId, force: true });
   return noContent();
 };
 
 /** Clients look for the words "locked" and "being processed" in the refusal. */
-const safeDelete = async ({ subject }: Context<Workspace>): Promise<Answer> => {
+const safeDelete = async ({ subject, principal }: Context<Workspace>): Promise<Answer> => {
   if (subject.lock) throw conflict(`Workspace ${subject.name} is locked. Unlock it first.`);
   if (await firstQueued(subject.id)) throw busy(subject);
   if (subject.state?.resources) {
@@ -85,7 +79,7 @@ const safeDelete = async ({ subject }: Context<Workspace>): Promise<Answer> => {
       `Workspace ${subject.name} still manages ${subject.state.resources} resources. Destroy them first, or delete the workspace with force.`,
     );
   }
-  if (!(await deleteWorkspace(subject))) throw busy(subject);
+  if (!(await deleteWorkspace(subject, { by: principal.userId }))) throw busy(subject);
   return noContent();
 };
 

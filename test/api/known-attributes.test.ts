@@ -95,7 +95,7 @@ describe('a whole document', () => {
 describe('what HCP Terraform has and this platform does not', () => {
   const workspace = () => `workspaces/${world.workspace}`;
   it.each<[string, () => string, object, object, string]>([
-    ['organizations', () => 'organizations/acme', { 'stacks-enabled': true }, {}, 'attributes/stacks-enabled'],
+    ['organizations', () => 'organizations/acme', { 'enforce-hyok': true }, {}, 'attributes/enforce-hyok'],
     [
       'projects',
       () => `projects/${world.project}`,
@@ -142,6 +142,11 @@ describe('what HCP Terraform has and this platform does not', () => {
     const on = { workspace: { data: { type: 'workspaces', id: world.workspace } } };
     const { status, body } = await api.post('runs', { 'policy-paths': ['./policies'], 'plan-only': true }, on);
     expect([status, pointers(body)]).toEqual([422, ['/data/attributes/policy-paths']]);
+  });
+
+  it('is answered as off where clients ask for it with every organization', async () => {
+    const { status, body } = await api.patch('organizations/acme', { 'stacks-enabled': true });
+    expect([status, body.data.attributes['stacks-enabled']]).toEqual([200, false]);
   });
 
   it('may be there with a value that asks for nothing', async () => {

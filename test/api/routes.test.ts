@@ -97,6 +97,16 @@ it('tells clients where the API is, and its version', async () => {
   expect(ping.headers).toMatchObject({ 'tfp-api-version': '2.6', 'tfp-appname': 'HCP Terraform' });
 });
 
+it('names itself so that every client of Terraform and OpenTofu renders plans', async () => {
+  const { headers } = await api.get('ping', { token: null });
+  const [name, version = ''] = [headers['tfp-appname'], headers['x-tfe-version']];
+  // Since go-tfe 1.51 (Terraform 1.8.2), by the name alone; before that (Terraform 1.4, OpenTofu 1.6), by another name,
+  // or as Terraform Enterprise by the month between the version's first letter and its first hyphen.
+  const isCloud = { now: name === 'HCP Terraform', before: name === 'Terraform Cloud' };
+  const isEnterpriseThatRenders = version !== '' && Number(version.slice(1).split('-')[0]) >= 202302;
+  expect([isCloud.now, isCloud.before || isEnterpriseThatRenders]).toEqual([true, true]);
+});
+
 it('sends security headers and nothing for other origins', async () => {
   const { headers } = await api.get('organizations/acme');
   expect(headers).toMatchObject({

@@ -196,3 +196,32 @@ it('stops containers that nobody waits for, and no others', async () => {
   expect([justOver, atWork, standsBy, applies].some(({ container }) => 'stopped' in container)).toBe(false);
   expect(await store.sweep()).toEqual({ looked: 0, repaired: 0 });
 });
+
+it('stops the runs of a workspace that was deleted, newest first, and takes it away when they are over', async () => {
+  const { deleteWorkspace, getEndedWorkspace } = await import('../../functions/workspaces/end.ts');
+  const run = await waits('NeedsConfirmation', { status: 'planned', createdAt: minutesAgo(2) });
+  const queued = newRun({ id: `${run.id}b`, workspaceId: run.workspaceId, number: 2, createdAt: minutesAgo(1) });
+  await store.create({ ...store.keys.run(queued.id), ...queued });
+  await store.put({ ...store.keys.queued(run.workspaceId, 2), runId: queued.id });
+  for (const { id, createdAt, workspaceId } of [run, queued]) {
+    await store.put({ ...store.keys.openRun(run.organization, createdAt, id), runId: id, workspaceId });
+  }
+  const { organization, workspaceId: id } = run;
+  const workspace = { id, organization, name: id, projectId: 'prj-1', runCount: 2 } as Workspace;
+  await store.update(store.keys.workspace(id), { set: { organization, name: id, projectId: 'prj-1' } });
+
+  expect(await deleteWorkspace(workspace, { by: 'user-1' })).toBe(false);
+  expect(await deleteWorkspace(workspace, { by: 'user-1', force: true })).toBe(true);
+  await store.sweep();
+
+  expect((await now(run)).decision).toMatchObject({ action: 'discard', by: 'user-1' });
+  const second = await store.getRun(queued.id);
+  expect(second?.decision ?? second?.cancel).toMatchObject({ by: 'user-1' });
+  expect(await getEndedWorkspace(id)).toMatchObject({ isDetached: true });
+  for (const { id: runId, createdAt } of [run, queued]) {
+    await store.remove(store.keys.openRun(organization, createdAt, runId));
+  }
+  await store.update(store.keys.workspace(id), { set: { dueAt: minutesAgo(1) } });
+  await store.sweep();
+  expect(await store.get(store.keys.workspace(id))).toBeUndefined();
+});

@@ -37,12 +37,13 @@ describe('a policy', () => {
       },
       relationships: { organization: { data: { type: 'organizations', id: 'acme' } }, 'policy-sets': { data: [] } },
     });
-    expect(made.attributes.enforce).toEqual([{ path: `${made.attributes.name}.rego`, mode: 'mandatory' }]);
+    // Of its file, which is not there yet.
+    expect(made.attributes.enforce).toEqual([]);
     expect((await api.get(`policies/${made.id}`)).body.data).toEqual(made);
   });
 
   it('is a Sentinel policy and advisory when nothing is said; "enforce" is understood', async () => {
-    const made = (await api.post(all, { name: uniqueName('p') })).body.data;
+    const made = (await api.post(all, { name: uniqueName('p'), query: 'a.deny' })).body.data;
     expect(made.attributes).toMatchObject({ kind: 'sentinel', query: null, 'enforcement-level': 'advisory' });
     const old = { name: uniqueName('p'), enforce: [{ path: 'x.sentinel', mode: 'hard-mandatory' }] };
     expect((await api.post(all, old)).body.data.attributes['enforcement-level']).toBe('hard-mandatory');

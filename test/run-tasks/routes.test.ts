@@ -91,7 +91,7 @@ describe('run tasks of an organization', () => {
     });
     expect(made.attributes['global-configuration']).toEqual({
       enabled: true,
-      stages: ['pre_plan', 'post_plan'],
+      stages: ['post_plan', 'pre_plan'],
       'enforcement-level': 'mandatory',
     });
     const { listGlobalTasks } = await import('../../functions/run-tasks/records.ts');
@@ -100,7 +100,7 @@ describe('run tasks of an organization', () => {
     const off = await api.patch(`tasks/${made.id}`, { 'global-configuration': { enabled: false } });
     expect(off.body.data.attributes['global-configuration']).toMatchObject({
       enabled: false,
-      stages: ['pre_plan', 'post_plan'],
+      stages: ['post_plan', 'pre_plan'],
     });
     expect(await ids()).not.toContain(made.id);
     expect((await api.get('organizations/acme/entitlement-set')).body.data.attributes).toMatchObject({

@@ -128,13 +128,30 @@ describe('a state version', () => {
     ['a negative serial', { serial: -1 }, 'serial'],
     ['no md5', { md5: undefined }, 'md5'],
     ['an md5 that is none', { md5: 'xyz' }, 'md5'],
-    ['no lineage anywhere', { lineage: undefined }, 'lineage'],
     ['content with another md5', { md5: '0'.repeat(32), state: 'e30=' }, 'md5'],
   ])('is refused with %s', async (_, attributes, field) => {
     const { id } = await locked();
     const answer = await announce(id, {}, attributes);
     expect(answer.status).toBe(422);
     expect(answer.body.errors[0].source.pointer).toBe(`/data/attributes/${field}`);
+  });
+
+  it('takes the lineage of its upload when none was announced', async () => {
+    const { id } = await locked();
+    const made = await announce(id, {}, { lineage: undefined });
+    expect(made.status).toBe(201);
+    await fetch(made.body.data.attributes['hosted-state-upload-url'], { method: 'PUT', body: stateFile().text });
+    const current = async () => (await api.get(`state-versions/${made.body.data.id}`)).body.data.attributes.status;
+    expect(await current()).toBe('finalized');
+    expect((await announce(id, { serial: 9, lineage: 'other' })).status).toBe(409);
+  });
+
+  it('that was given up with its lock does not keep a later one', async () => {
+    const { id } = await locked();
+    await announce(id, { serial: 3 });
+    await api.call('POST', `workspaces/${id}/actions/force-unlock`);
+    await api.call('POST', `workspaces/${id}/actions/lock`);
+    expect((await api.call('POST', `workspaces/${id}/actions/unlock`)).status).toBe(200);
   });
 
   it('is refused when its content is no state', async () => {

@@ -78,7 +78,7 @@ describe('a variable', () => {
     ['an empty key', { key: '' }, 'key', /empty/],
     ['a long key', { key: 'x'.repeat(129) }, 'key', /128 characters/],
     ['a key that is no identifier', { key: 'a b' }, 'key', /letters, digits/],
-    ['a key that begins with a digit', { key: '1a' }, 'key', /begin with a digit/],
+    ['a key that begins with a hyphen', { key: '-a' }, 'key', /begin with "-"/],
     ['an environment key with =', { key: 'a=b', category: 'env' }, 'key', /A-Z/],
     ['an unknown category', { key: 'a', category: 'shell' }, 'category', /"terraform", "env"/],
     ['a value that is no text', { key: 'a', value: 5 }, 'value', /a string/],
@@ -89,6 +89,16 @@ describe('a variable', () => {
     expect(answer.status).toBe(422);
     expect(answer.body.errors[0].source.pointer).toBe(`/data/attributes/${field}`);
     expect(answer.body.errors[0].detail).toMatch(reason);
+  });
+
+  it.each(['terraform', 'env'])('of category %s may have a key that begins with a digit', async (category) => {
+    expect((await create({ key: `4a-${category}`, category })).attributes.key).toBe(`4a-${category}`);
+  });
+
+  it('is named by the workspace that has it', async () => {
+    const { id } = await create({ key: 'related' });
+    const { relationships } = (await api.get(base.replace(/\/vars$/, ''))).body.data;
+    expect(relationships.vars.data).toContainEqual({ type: 'vars', id });
   });
 
   it('may be as large as 256 KB, and have an unicode name in Terraform', async () => {

@@ -5,7 +5,8 @@ import { keys } from '../../functions/store/keys.ts';
 import { queryAll } from '../../functions/store/table.ts';
 import { createVariable } from '../../functions/variables/records.ts';
 import * as store from '../../functions/variables/set-records.ts';
-import { deleteWorkspace, type Workspace } from '../../functions/workspaces/records.ts';
+import { deleteWorkspace } from '../../functions/workspaces/end.ts';
+import type { Workspace } from '../../functions/workspaces/records.ts';
 import { uniqueName } from '../support/api.ts';
 import { type Aws, startAws } from '../support/aws.ts';
 import { type Storage, startStorage } from '../support/storage.ts';
@@ -198,7 +199,7 @@ it('forgets a workspace that is deleted', async () => {
   const workspace = { ...home, name: 'w', runCount: 0 } as unknown as Workspace;
   await create({ ...keys.workspace(home.id), ...workspace });
   await store.applyVariableSet(set, 'workspaceIds', [home.id]);
-  await deleteWorkspace(workspace);
+  await deleteWorkspace(workspace, { by: 'user-1' });
   expect((await store.getVariableSet(set.id))?.workspaceIds).toBeUndefined();
   expect(await queryAll({ pk: keys.workspace(home.id).pk })).toEqual([]);
 });

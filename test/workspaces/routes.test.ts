@@ -58,7 +58,7 @@ describe('a workspace', () => {
       operations: false,
     });
     expect(byName.body.data.attributes).toMatchObject({
-      'working-directory': 'environments/prod',
+      'working-directory': 'environments/prod/',
       'execution-mode': 'local',
       operations: false,
     });
@@ -132,17 +132,26 @@ describe('deleting', () => {
     expect((await api.call('DELETE', `workspaces/${one.id}`)).status).toBe(404);
   });
 
-  it('is refused while a run is not over', async () => {
+  it('safely, is refused while a run is not over', async () => {
     const { id } = await api.workspace();
     await api.configuration(id);
     await api.post('runs', {}, { workspace: { data: { type: 'workspaces', id } } });
-    for (const answer of [
-      await api.call('DELETE', `workspaces/${id}`),
-      await api.call('POST', `workspaces/${id}/actions/safe-delete`),
-    ]) {
-      expect(answer.status).toBe(409);
-      expect(answer.body.errors[0].detail).toMatch(/runs that are not over/);
-    }
+    const answer = await api.call('POST', `workspaces/${id}/actions/safe-delete`);
+    expect(answer.status).toBe(409);
+    expect(answer.body.errors[0].detail).toMatch(/runs that are not over/);
+    expect((await api.get(`workspaces/${id}`)).status).toBe(200);
+  });
+
+  it('by force, works with unfinished runs too, and frees the name', async () => {
+    const { id, attributes } = await api.workspace();
+    await api.configuration(id);
+    const run = await api.post('runs', {}, { workspace: { data: { type: 'workspaces', id } } });
+    expect((await api.call('DELETE', `workspaces/${id}`)).status).toBe(204);
+    expect((await api.get(`workspaces/${id}`)).status).toBe(404);
+    expect((await api.get(`runs/${run.body.data.id}`)).status).toBe(404);
+    const again = await api.post('organizations/acme/workspaces', { name: attributes.name });
+    expect(again.status).toBe(201);
+    expect(again.body.data.id).not.toBe(id);
   });
 
   it('safely, is refused while it is locked or manages resources', async () => {

@@ -38,6 +38,13 @@ const boundTo = async (
   return { madeWith: replaced ? replaced.madeWith : tokenId, expiredAt: expiredAt ?? end };
 };
 
+/** When a token expires for which nothing else is said, as with HCP Terraform. */
+const inTwoYears = (): string => {
+  const end = new Date();
+  end.setUTCFullYear(end.getUTCFullYear() + 2);
+  return end.toISOString();
+};
+
 /**
  * Makes what the request describes, and shows it this once.
  * @param former in whose place it is; the caller deletes them afterwards
@@ -52,7 +59,11 @@ export const makeToken = async (
   }
   const read = readToken(request);
   const bounds = await boundTo(principal, read, former);
-  const wanted = { ...read, ...given, ...bounds, createdBy: principal.userId } as NewToken & { kind: 'user' };
+  // Agents keep theirs for as long as they live.
+  const expiredAt = bounds.expiredAt ?? (given.kind === 'agent' ? null : inTwoYears());
+  const wanted = { ...read, ...given, ...bounds, expiredAt, createdBy: principal.userId } as NewToken & {
+    kind: 'user';
+  };
   const { token, secret } = await issueToken(wanted);
   return created(tokenDocument(token, secret));
 };

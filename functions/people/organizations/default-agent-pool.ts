@@ -26,12 +26,14 @@ const isForAll = (pool: AgentPool, projectId: string | undefined): boolean =>
  */
 export const defaultAgentPool = async (wanted: Wanted): Promise<string | null> => {
   const { organization, mode, given, current, projectId, pointer } = wanted;
+  // Clients look for these words.
   if (mode !== 'agent') {
-    if (given) throw unprocessable(pointer, 'default-agent-pool: goes with default-execution-mode "agent" only');
+    if (given)
+      throw unprocessable(pointer, "default-agent-pool: must not be specified unless using 'agent' execution mode");
     return null;
   }
   const id = given === undefined ? current : given;
-  if (!id) throw unprocessable(pointer, 'default-agent-pool: is missing; default-execution-mode "agent" needs one');
+  if (!id) throw unprocessable(pointer, "default-agent-pool: must be specified when using 'agent' execution mode");
   if (id === current) return id;
   const pool = await getAgentPool(id);
   if (pool?.organization !== organization) {

@@ -34,6 +34,7 @@ export const organizationDocument = (organization: Organization, granted: Grante
     'plan-identifier': 'self_hosted',
     'fair-run-queuing-enabled': false,
     'saml-enabled': false,
+    'stacks-enabled': false,
     'owners-team-saml-role-id': null,
     'two-factor-conformant': true,
     'is-in-degraded-mode': false,

@@ -4,9 +4,12 @@ import { deletePolicySet, getPolicySets, listPolicySetNames } from '../../polici
 import { deleteTask, listTasks } from '../../run-tasks/records.ts';
 import { dueIn, notDue } from '../../store/due.ts';
 import { type Key, keys } from '../../store/keys.ts';
-import { get, put, queryAll, remove, update } from '../../store/table.ts';
+import { get, put, query, queryAll, remove, update } from '../../store/table.ts';
 import { eachVariableSet } from '../../variables/set-lists.ts';
 import { deleteVariableSet } from '../../variables/set-records.ts';
+import { deleteWorkspace } from '../../workspaces/end.ts';
+import { type NameItem, namesOf, releaseName } from '../../workspaces/names.ts';
+import { getWorkspace } from '../../workspaces/records.ts';
 import { closeOrganizationAccounts } from '../accounts/accounts.ts';
 import { listMembers, removeMember } from '../accounts/memberships.ts';
 import { deleteTokensOf } from '../accounts/tokens.ts';
@@ -20,12 +23,12 @@ import type { Organization } from './records.ts';
  */
 
 type Home = Pick<Organization, 'name' | 'externalId'>;
-type Ended = Home & Key & { deletedAt: string };
+type Ended = Home & Key & { deletedAt: string; deletedBy?: string };
 
-/** Deletes an organization without workspaces. May be repeated. */
-export const deleteOrganization = async ({ name, externalId }: Home): Promise<void> => {
+/** Deletes an organization with all it has. May be repeated. */
+export const deleteOrganization = async ({ name, externalId }: Home, deletedBy: string): Promise<void> => {
   const deletedAt = new Date().toISOString();
-  const ended: Ended = { ...keys.organization(name), name, externalId, deletedAt };
+  const ended: Ended = { ...keys.organization(name), name, externalId, deletedAt, deletedBy };
   await put(
     { ...ended, ...dueIn(name, 60) },
     { condition: 'externalId = :id AND attribute_not_exists(deletedAt)', values: { ':id': externalId } },
@@ -33,13 +36,20 @@ export const deleteOrganization = async ({ name, externalId }: Home): Promise<vo
   await completeEnd(name);
 };
 
-/** Ends what is left of an organization that was deleted. False when it was not. */
-export const completeEnd = async (name: string): Promise<boolean> => {
+/**
+ * Ends what is left of an organization that was deleted. False when it was not.
+ * @param mostWorkspaces are deleted now, the others by the sweep: each takes some twenty requests
+ */
+export const completeEnd = async (name: string, mostWorkspaces = 20): Promise<boolean> => {
   const home = await get<Ended>(keys.organization(name));
   if (!home?.deletedAt) return false;
   await closeOrganizationAccounts(home);
   // By the index, which goes last: the rest of one that was cut off is found by it.
   await inPieces(await listMembers(name), (userId) => removeMember({ organization: name, userId }));
+  if (await deleteWorkspaces(home, mostWorkspaces)) {
+    await update(keys.organization(name), { set: dueIn(name, 0), condition: 'attribute_exists(deletedAt)' });
+    return true;
+  }
   for (const { id, name: teamName } of await listTeamNames(name)) {
     const { ssoTeamId = null } = (await getTeam(id)) ?? {};
     await deleteTeam({ id, organization: name, name: teamName, ssoTeamId });
@@ -55,6 +65,17 @@ export const completeEnd = async (name: string): Promise<boolean> => {
     condition: 'attribute_exists(deletedAt)',
   });
   return true;
+};
+
+/** True when there are more. What their names no longer belong to was deleted before. */
+const deleteWorkspaces = async ({ name, deletedBy: by = '' }: Ended, most: number): Promise<boolean> => {
+  const entries = await query<NameItem>({ ...namesOf(name), limit: most + 1 });
+  await inPieces(entries.slice(0, most), async ({ name: workspaceName, workspaceId }) => {
+    const workspace = await getWorkspace(workspaceId);
+    if (workspace) await deleteWorkspace(workspace, { by, force: true });
+    await releaseName(name, workspaceName, workspaceId);
+  });
+  return entries.length > most;
 };
 
 const deleteSettings = async (name: string): Promise<void> => {

@@ -4,7 +4,7 @@ import { asEdit, type Edited, type Editor } from '../../store/edits.ts';
 import { newId } from '../../store/id.ts';
 import { type Key, keys } from '../../store/keys.ts';
 import type { NameCounts } from '../../store/name-index.ts';
-import { batchGet, create, get, query, update } from '../../store/table.ts';
+import { batchGet, create, get, update } from '../../store/table.ts';
 import type { ExecutionMode } from '../../workspaces/records.ts';
 import { addMember, getMembership, membershipsOf } from '../accounts/memberships.ts';
 import { ensureOwnersTeam } from '../teams/records.ts';
@@ -136,6 +136,3 @@ export const markAsOperators = ({ name }: Organization): Promise<Organization | 
     set: { isOperators: true },
     condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
   });
-
-export const hasWorkspaces = async (organization: string): Promise<boolean> =>
-  (await query({ pk: keys.organization(organization).pk, prefix: 'WSNAME#', limit: 1 })).length > 0;

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { type Answer, created, noContent, ok } from '../../api/answer.ts';
-import { conflict, forbidden, notFound, unprocessable } from '../../api/errors.ts';
+import { forbidden, notFound, unprocessable } from '../../api/errors.ts';
 import { type InOrganization, organization } from '../../api/finders.ts';
 import { checkSeen, editorOf, tagged } from '../../api/guard.ts';
 import { includes } from '../../api/include.ts';
@@ -22,7 +22,6 @@ import {
   createOrganization,
   defaultOrganizationSettings,
   getOrganization,
-  hasWorkspaces,
   listOrganizations,
   type Organization,
   type OrganizationSettings,
@@ -152,12 +151,9 @@ const update = async (context: Context<InOrganization>): Promise<Answer> => {
   return tagged(ok(organizationDocument(organization, granted)), organization);
 };
 
-const remove = async ({ subject }: Context<InOrganization>): Promise<Answer> => {
-  const name = subject.organization;
-  if (await hasWorkspaces(name)) {
-    throw conflict(`Organization ${name} still has workspaces. Delete them first: their state would be lost with it.`);
-  }
-  await deleteOrganization(subject.record);
+/** With its workspaces, as HCP Terraform does: it takes an owner. */
+const remove = async ({ subject, principal }: Context<InOrganization>): Promise<Answer> => {
+  await deleteOrganization(subject.record, principal.userId);
   return noContent();
 };
 

@@ -54,7 +54,10 @@ const partsFrom = <P extends object>(access: string, before: P, given: Nullish<P
   for (const [name, value] of Object.entries(given)) {
     if (value === null || value === undefined || !(name in before) || parts[name] === value) continue;
     if (access !== 'custom') {
-      throw unprocessable(`${pointer}/${name}`, `${name}: follows from access ${access}; set access to "custom" first`);
+      const part = `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`;
+      // Clients look for these words.
+      const why = `${part} is read-only when access level is '${access}'; use the 'custom' access level to set this attribute.`;
+      throw unprocessable(`${pointer}/${name}`, why);
     }
     parts[name] = value;
   }

@@ -93,6 +93,15 @@ const expiryFilter = (query: URLSearchParams): ((token: Token) => boolean) => {
   };
 };
 
+/** `expired-at` or `-expired-at`: those that never expire are last to. */
+const orderOf =
+  (sort: string) =>
+  (a: Token, b: Token): number => {
+    const [one, other] = [a, b].map(({ expiredAt }) => (expiredAt === null ? Infinity : Date.parse(expiredAt)));
+    const order = one === other ? 0 : (one ?? 0) - (other ?? 0);
+    return sort.startsWith('-') ? -order : order;
+  };
+
 /** Those whose team the caller may manage tokens of: the same permission as on the route of a single one. */
 const manageable = async (
   { principal }: Context<InOrganization>,
@@ -114,9 +123,10 @@ const listInOrganization = async (context: Context<InOrganization>): Promise<Ans
   const search = (request.query.get('q') ?? '').toLowerCase();
   const tokens = (await listTeamTokens(subject.organization)).filter(fits);
   const found = await manageable(context, tokens, ({ name }) => name.toLowerCase().includes(search));
+  const sorted = request.query.get('sort') ? found.sort(orderOf(request.query.get('sort') ?? '')) : found;
   return wholeList(
     request,
-    found.map((token) => tokenDocument(token)),
+    sorted.map((token) => tokenDocument(token)),
   );
 };
 

@@ -39,6 +39,13 @@ describe('a token', () => {
     expect(JSON.stringify(item)).not.toContain(secret.slice(5));
   });
 
+  it('lasts two years when nothing else is said', async () => {
+    const made = await api.post(`users/${api.userId}/authentication-tokens`, { description: 'two years' });
+    const days = (Date.parse(made.body.data.attributes['expired-at']) - Date.now()) / 86_400_000;
+    expect(days).toBeGreaterThan(729);
+    expect(days).toBeLessThan(732);
+  });
+
   it('is dead as soon as it was deleted, and no longer than it was made for', async () => {
     const made = await api.post(`users/${api.userId}/authentication-tokens`, {
       description: 'a',

@@ -54,7 +54,7 @@ it('is ended by the sweep where whoever deleted it was cut off', async () => {
     const { organization, owner, team, secrets } = await open();
     const { name } = organization;
     aws.failCall(n, 'before');
-    const failed = await store.deleteOrganization(organization).then(
+    const failed = await store.deleteOrganization(organization, owner.id).then(
       () => false,
       () => true,
     );
@@ -87,12 +87,29 @@ it('is ended by the sweep where whoever deleted it was cut off', async () => {
 });
 
 it('takes nobody in who comes meanwhile', async () => {
-  const { organization } = await open();
+  const { organization, owner } = await open();
   const late = await store.createUser({ username: 'late', email: 'late@x.test' });
-  await store.deleteOrganization(organization);
+  await store.deleteOrganization(organization, owner.id);
   await store.addMember(organization.name, late.id, 'owner');
   expect(await store.getMembership(late.id, organization.name)).toBeUndefined();
   await store.ensureOrganizationAccount(organization);
   const account = store.accountOfOrganization(organization);
   expect(await store.getMembership(account, organization.name)).toBeUndefined();
+});
+
+it('ends with its workspaces, however many, and with what is in them', async () => {
+  const { createWorkspace, defaultSettings, findWorkspace } = await import('../../../functions/workspaces/records.ts');
+  const { organization, owner } = await open();
+  const { name, defaultProjectId: projectId } = organization;
+  const made = Array.from({ length: 23 }, (_, i) =>
+    createWorkspace({ ...defaultSettings, organization: name, name: `w${i}`, projectId, tags: [] }),
+  );
+  const workspaces = await Promise.all(made);
+  await store.deleteOrganization(organization, owner.id);
+  await store.sweep();
+  expect(await findWorkspace(name, 'w0')).toBeUndefined();
+  for (const workspace of workspaces)
+    expect(await store.get(store.keys.workspace(workspace?.id ?? ''))).toBeUndefined();
+  const rest = await store.queryAll<{ sk: string; dueAt?: string }>({ pk: store.keys.organization(name).pk });
+  expect(rest.map(({ sk, dueAt }) => [sk, dueAt])).toEqual([['ORG', undefined]]);
 });

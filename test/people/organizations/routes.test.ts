@@ -85,13 +85,12 @@ describe('organizations', () => {
     }
   });
 
-  it('are deleted only without workspaces', async () => {
+  it('are deleted with their workspaces', async () => {
     const { id } = await create();
     const workspace = await api.post(`organizations/${id}/workspaces`, { name: 'last' });
-    expect((await api.call('DELETE', `organizations/${id}`)).status).toBe(409);
-    await api.call('DELETE', `workspaces/${workspace.body.data.id}`);
     expect((await api.call('DELETE', `organizations/${id}`)).status).toBe(204);
     expect((await api.get(`organizations/${id}`)).status).toBe(404);
+    expect((await api.get(`workspaces/${workspace.body.data.id}`)).status).toBe(404);
     // Its name is given to nobody again: who had it could be taken for who has it.
     const again = await api.post('organizations', { name: id, email: 'x@y.test' });
     expect([again.status, again.body.errors[0].source.pointer]).toEqual([422, '/data/attributes/name']);

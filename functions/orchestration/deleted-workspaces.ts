@@ -1,0 +1,33 @@
+import { mayNow } from '../run/actions.ts';
+import type { Run } from '../run/run.ts';
+import { dueIn } from '../store/due.ts';
+import { keys } from '../store/keys.ts';
+import { update } from '../store/table.ts';
+import { completeDeletion, getEndedWorkspace, openRunsOf } from '../workspaces/end.ts';
+import { cancelRun, discardRun, forceCancelRun } from './decisions.ts';
+
+/** Whoever deletes a workspace with unfinished runs does not wait for them: they are stopped here. */
+
+const comment = 'The workspace was deleted.';
+
+/** Nobody can reach the run any more, so one that does not stop is forced to. */
+const stop = async (run: Run, by: string): Promise<void> => {
+  if (run.cancel) {
+    if (new Date().toISOString() >= run.cancel.forceAvailableAt) await forceCancelRun(run, by, comment);
+    return;
+  }
+  if (mayNow('discard', run)) await discardRun(run, by, comment);
+  else if (mayNow('cancel', run)) await cancelRun(run, by, comment);
+};
+
+/** False when the workspace was not deleted. Looks again in a minute while runs go on. May be repeated. */
+export const completeWorkspaceEnd = async (workspaceId: string): Promise<boolean> => {
+  const workspace = await getEndedWorkspace(workspaceId);
+  if (!workspace) return false;
+  // From the newest on: a run that ends starts the next in the queue.
+  for (const run of await openRunsOf(workspace)) await stop(run, workspace.deletedBy ?? '');
+  if (!(await completeDeletion(workspace))) {
+    await update(keys.workspace(workspaceId), { set: dueIn(workspaceId, 60), condition: 'attribute_exists(pk)' });
+  }
+  return true;
+};
