@@ -4,33 +4,8 @@ import * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { meantErrors } from '../functions/run/lifecycle.ts';
+import { type LifecycleFunction, lifecycleFunctions } from './functions.ts';
 import { type Arns, builders, days, detour, inTime, missedHeartbeat, outcomes } from './state-builders.ts';
-
-/**
- * Functions behind the machine's states, named like the state; `RunTask` and `TaskUnanswered` are the states of a
- * stage's tasks, `TaskStageDone` is behind every `…TasksDone`, `Complete` is the one finisher.
- */
-export const lifecycleFunctions = [
-  'Pending',
-  'Fetching',
-  'RunTask',
-  'TaskUnanswered',
-  'TaskStageDone',
-  'PlanQueued',
-  'Planning',
-  'PolicyEvaluating',
-  'PostPlanAwaitingDecision',
-  'CostEstimating',
-  'PolicyChecking',
-  'PolicyOverride',
-  'NeedsConfirmation',
-  'PlannedAndSaved',
-  'Confirmed',
-  'ApplyQueued',
-  'Applying',
-  'Complete',
-] as const;
-export type LifecycleFunction = (typeof lifecycleFunctions)[number];
 
 /** Where a finished plan may go: to a check, to a person, to the apply, or to an end. Each is the state of that name. */
 const afterPlan = [

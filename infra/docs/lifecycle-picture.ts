@@ -1,4 +1,5 @@
-import { definition, lifecycleFunctions } from '../lifecycle.ts';
+import { lifecycleFunctions } from '../functions.ts';
+import { definition } from '../lifecycle.ts';
 import type { Arns } from '../state-builders.ts';
 
 interface State {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type FunctionId, functionIds } from '../../infra/functions.ts';
-import { lifecycleFunctions } from '../../infra/lifecycle.ts';
+import { type FunctionId, functionIds, lifecycleFunctions } from '../../infra/functions.ts';
 import { functionProperties, permissionsOf, resources, roleOf } from './template.ts';
 
 /** Per function exactly what it may do. A line that a function does not need is a defect, and so is a missing one. */
@@ -67,8 +66,8 @@ const createsRuns = [
   ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
   'kms:GenerateDataKey key',
   'kms:Decrypt key',
-  ...objects('GetObject', 'configurations', 'policies'),
-  ...objects('PutObject', 'inputs', 'policies'),
+  ...objects('GetObject', 'configurations', 'policies', 'uploads'),
+  ...objects('PutObject', 'configurations', 'inputs', 'policies'),
   's3:ListBucket bucket',
   ...start,
 ];
@@ -79,8 +78,8 @@ const expected: Record<FunctionId, string[]> = {
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     'kms:GenerateDataKey key',
     'kms:Decrypt key',
-    ...objects('GetObject', 'configurations', 'policies', 'runs', 'states'),
-    ...objects('PutObject', 'configurations', 'inputs', 'policies'),
+    ...objects('GetObject', 'configurations', 'policies', 'runs', 'states', 'uploads'),
+    ...objects('PutObject', 'configurations', 'inputs', 'policies', 'uploads'),
     's3:ListBucket bucket',
     ...start,
     ...answers(),
@@ -89,8 +88,8 @@ const expected: Record<FunctionId, string[]> = {
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     'kms:GenerateDataKey key',
     'kms:Decrypt key',
-    ...objects('GetObject', 'runs', 'states'),
-    ...objects('PutObject', 'runs', 'states'),
+    ...objects('GetObject', 'runs', 'states', 'uploads'),
+    ...objects('PutObject', 'runs', 'states', 'uploads'),
     's3:ListBucket bucket',
     ...answers(),
   ],
@@ -105,8 +104,8 @@ const expected: Record<FunctionId, string[]> = {
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     'kms:GenerateDataKey key',
     'kms:Decrypt key',
-    ...objects('GetObject', 'outcomes', 'policies', 'runs'),
-    ...objects('PutObject', 'outcomes', 'policies'),
+    ...objects('GetObject', 'outcomes', 'policies', 'runs', 'uploads'),
+    ...objects('PutObject', 'outcomes', 'policies', 'uploads'),
     's3:ListBucket bucket',
     ...answers('Heartbeat'),
   ],
@@ -115,8 +114,8 @@ const expected: Record<FunctionId, string[]> = {
     ...table('GetItem', 'Query', 'PutItem', 'UpdateItem'),
     'kms:GenerateDataKey key',
     'kms:Decrypt key',
-    ...objects('GetObject', 'configurations', 'inputs', 'runs', 'states'),
-    ...objects('PutObject', 'runs', 'states'),
+    ...objects('GetObject', 'configurations', 'inputs', 'runs', 'states', 'uploads'),
+    ...objects('PutObject', 'runs', 'states', 'uploads'),
     's3:ListBucket bucket',
     ...answers('Heartbeat'),
     'kms:Sign identity-key',
@@ -127,8 +126,9 @@ const expected: Record<FunctionId, string[]> = {
   PlanQueued: launcher,
   Fetching: [
     ...table('GetItem', 'UpdateItem'),
-    `kms:Decrypt key if kms:ViaService StringEquals ${storageKey}`,
-    ...objects('GetObject', 'configurations'),
+    ...['Decrypt', 'GenerateDataKey'].map((action) => `kms:${action} key if kms:ViaService StringEquals ${storageKey}`),
+    ...objects('GetObject', 'configurations', 'uploads'),
+    ...objects('PutObject', 'configurations'),
     's3:ListBucket bucket',
     ...answers(),
   ],
