@@ -31,6 +31,9 @@ const configured: Record<string, Partial<Run>> = {
   ', policy check': { checks: { policyCheck: true } },
   ', pre-apply tasks': { checks: { tasks: { pre_apply: tasks.pre_apply } } },
   ', cost': estimate,
+  ', post-plan tasks and cost': { checks: { tasks: { post_plan: tasks.post_plan } }, ...estimate },
+  ', post-plan tasks and policy check': { checks: { tasks: { post_plan: tasks.post_plan }, policyCheck: true } },
+  ', OPA and cost': { checks: { policyEvaluation: true }, ...estimate },
   ', cost and pre-apply tasks': { checks: { tasks: { pre_apply: tasks.pre_apply } }, ...estimate },
   ', everything': { checks: { fetching: true, tasks, policyEvaluation: true, policyCheck: true }, ...estimate },
 };
