@@ -19,18 +19,15 @@ const exact = routerOf(known.map(({ method, path, target }) => ({ key: `${method
 const isParameter = (segment: string | undefined): boolean => segment?.startsWith('{') ?? false;
 const segmentsOf = (path: string): string[] => path.slice(1).split('/');
 
-/** Words that some path has where another has an id, and an id that is none of them. */
-const idsAt = (prefix: string[]): string[] =>
-  [
-    'x-1',
-    ...new Set(
-      known
-        .map(({ path }) => segmentsOf(path))
-        .filter((path) => prefix.every((segment, i) => isParameter(path[i]) || path[i] === segment))
-        .map((path) => path[prefix.length])
-        .filter((segment) => segment !== undefined && !isParameter(segment)),
-    ),
-  ] as string[];
+/** Ids that are words of paths: of some, and of those that another route has at the place. */
+const idsAt = (prefix: string[]): string[] => {
+  const words = known
+    .map(({ path }) => segmentsOf(path))
+    .filter((path) => prefix.every((segment, i) => isParameter(path[i]) || path[i] === segment))
+    .map((path) => path[prefix.length])
+    .filter((segment) => segment !== undefined && !isParameter(segment));
+  return [...new Set(['x-1', 'tasks', 'workspaces', ...words])] as string[];
+};
 
 /** Every path of a route that could be taken for another. */
 const pathsOf = ({ path }: Pick<Known, 'path'>): string[] =>
@@ -45,6 +42,38 @@ const pathsOf = ({ path }: Pick<Known, 'path'>): string[] =>
 const requests = known.flatMap((route) => pathsOf(route).map((path) => ({ ...route, path })));
 const targetIn = (router: Router, { method, path }: Pick<Known, 'method' | 'path'>) =>
   router.find(method, path)?.route.functionArn;
+
+const subtrees = (target: string): string[] => functions[target as 'Api'].http.subtrees ?? [];
+
+const parse = (key: string) => {
+  const [method = '', path = ''] = key.split(' ');
+  return { method, segments: segmentsOf(path) };
+};
+const isGreedy = (segment: string | undefined): boolean => segment?.endsWith('+}') ?? false;
+
+/** Whether some request fits both keys. */
+const overlap = (a: string, b: string): boolean => {
+  const [one, other] = [parse(a), parse(b)];
+  if (one.method !== 'ANY' && other.method !== 'ANY' && one.method !== other.method) return false;
+  for (let i = 0; ; i++) {
+    const [x, y] = [one.segments[i], other.segments[i]];
+    if (x === undefined || y === undefined) return x === y;
+    if (isGreedy(x) || isGreedy(y)) return true;
+    if (!isParameter(x) && !isParameter(y) && x !== y) return false;
+  }
+};
+
+/** Whether every request that fits the second key fits the first. */
+const contains = (a: string, b: string): boolean => {
+  const [one, other] = [parse(a), parse(b)];
+  if (one.method !== 'ANY' && one.method !== other.method) return false;
+  for (let i = 0; ; i++) {
+    const [x, y] = [one.segments[i], other.segments[i]];
+    if (x === undefined || y === undefined) return x === y;
+    if (isGreedy(x)) return true;
+    if (isGreedy(y) || (!isParameter(x) && x !== y)) return false;
+  }
+};
 
 describe('API Gateway', () => {
   it('sends every function every one of its routes, whatever the ids', () => {
@@ -89,41 +118,6 @@ describe('API Gateway', () => {
     console.log(`${keys.length} keys for ${known.length} routes of ${httpFunctionIds.length} functions`);
   });
 });
-
-function subtrees(target: string): string[] {
-  const { http } = functions[target as 'Api'];
-  return http.subtrees ?? [];
-}
-
-const parse = (key: string) => {
-  const [method = '', path = ''] = key.split(' ');
-  return { method, segments: segmentsOf(path) };
-};
-const isGreedy = (segment: string | undefined): boolean => segment?.endsWith('+}') ?? false;
-
-/** Whether some request fits both keys. */
-function overlap(a: string, b: string): boolean {
-  const [one, other] = [parse(a), parse(b)];
-  if (one.method !== 'ANY' && other.method !== 'ANY' && one.method !== other.method) return false;
-  for (let i = 0; ; i++) {
-    const [x, y] = [one.segments[i], other.segments[i]];
-    if (x === undefined || y === undefined) return x === y;
-    if (isGreedy(x) || isGreedy(y)) return true;
-    if (!isParameter(x) && !isParameter(y) && x !== y) return false;
-  }
-}
-
-/** Whether every request that fits the second key fits the first. */
-function contains(a: string, b: string): boolean {
-  const [one, other] = [parse(a), parse(b)];
-  if (one.method !== 'ANY' && one.method !== other.method) return false;
-  for (let i = 0; ; i++) {
-    const [x, y] = [one.segments[i], other.segments[i]];
-    if (x === undefined || y === undefined) return x === y;
-    if (isGreedy(x)) return true;
-    if (isGreedy(y) || (!isParameter(x) && x !== y)) return false;
-  }
-}
 
 /** What is left of each module once the bundler has dropped what nobody calls. */
 const modulesOf = async (id: FunctionId): Promise<string[]> => {
