@@ -1,130 +1,99 @@
-/** Which function answers which path of the HTTP API. Tests of the public API go by this too, so it imports nothing. */
+import type { HttpDeclaration } from './declaration.ts';
+import { type HttpFunction, httpFunctionIds, httpFunctions } from './functions.ts';
 
-export type Target =
-  | 'Api'
-  | 'States'
-  | 'Access'
-  | 'SignIn'
-  | 'Settings'
-  | 'Governance'
-  | 'Identity'
-  | 'Logs'
-  | 'Runner'
-  | 'Agent'
-  | 'Web';
+/** Which function answers which path of the HTTP API, derived from the routes that each function's own router knows. */
 
-/**
- * Functions of the public API beside `Api`, so that a request for a run waits for no code of theirs when a function
- * starts: paths below `/api/v2`, of any method where none is named. The most specific path wins (HTTP APIs: routing);
- * what is none of these is for `Api`.
- */
-const apart = {
-  States: [
-    'state-versions',
-    'state-versions/{proxy+}',
-    'state-version-outputs/{proxy+}',
-    'workspaces/{workspace}/actions/lock',
-    'workspaces/{workspace}/actions/unlock',
-    'workspaces/{workspace}/actions/force-unlock',
-    'workspaces/{workspace}/state-versions',
-    'workspaces/{workspace}/current-state-version',
-    'workspaces/{workspace}/current-state-version-outputs',
-    'workspaces/{workspace}/relationships/remote-state-consumers',
-    'workspaces/{workspace}/resources',
-    'plans/{plan}/actions/{proxy+}',
-    'applies/{apply}/actions/{proxy+}',
-  ],
-  Access: [
-    'account/{proxy+}',
-    'users/{proxy+}',
-    'authentication-tokens/{proxy+}',
-    'organization/audit-trail',
-    'organizations',
-    'organizations/{organization}',
-    'organizations/{organization}/authentication-token',
-    'organizations/{organization}/team-tokens',
-    'organizations/{organization}/projects',
-    'projects/{proxy+}',
-    'organizations/{organization}/organization-memberships',
-    'organization-memberships',
-    'organization-memberships/{proxy+}',
-    'organizations/{organization}/teams',
-    'teams/{proxy+}',
-    'team-workspaces',
-    'team-workspaces/{proxy+}',
-    'team-projects',
-    'team-projects/{proxy+}',
-    'organizations/{organization}/agent-pools',
-    'agent-pools/{proxy+}',
-    'agents/{proxy+}',
-  ],
-  Settings: [
-    'POST organizations/{organization}/workspaces',
-    'PATCH organizations/{organization}/workspaces/{name}',
-    'DELETE organizations/{organization}/workspaces/{name}',
-    'organizations/{organization}/workspaces/{name}/actions/safe-delete',
-    'PATCH workspaces/{workspace}',
-    'DELETE workspaces/{workspace}',
-    'workspaces/{workspace}/actions/safe-delete',
-    'workspaces/{workspace}/vars',
-    'workspaces/{workspace}/vars/{proxy+}',
-    'workspaces/{workspace}/all-vars',
-    'workspaces/{workspace}/relationships/vars',
-    'organizations/{organization}/varsets',
-    'projects/{project}/varsets',
-    'workspaces/{workspace}/varsets',
-    'workspaces/{workspace}/varsets/{proxy+}',
-    'workspaces/{workspace}/applicable-varsets',
-    'varsets/{proxy+}',
-    'workspaces/{workspace}/tag-bindings',
-    'workspaces/{workspace}/effective-tag-bindings',
-    'workspaces/{workspace}/relationships/tag-bindings',
-    'workspaces/{workspace}/relationships/tags',
-    'workspaces/{workspace}/run-triggers',
-    'run-triggers/{proxy+}',
-    'workspaces/{workspace}/notification-configurations',
-    'notification-configurations/{proxy+}',
-  ],
-  Governance: [
-    'organizations/{organization}/tasks',
-    'tasks/{proxy+}',
-    'workspaces/{workspace}/tasks',
-    'workspaces/{workspace}/tasks/{wstask}',
-    'runs/{run}/task-stages',
-    'task-stages/{proxy+}',
-    'task-results/{proxy+}',
-    'task-result-outcomes/{proxy+}',
-    'organizations/{organization}/policies',
-    'policies/{proxy+}',
-    'organizations/{organization}/policy-sets',
-    'policy-sets/{proxy+}',
-    'policy-set-versions/{proxy+}',
-    'runs/{run}/policy-checks',
-    'policy-checks/{proxy+}',
-    'policy-evaluations/{proxy+}',
-    'policy-set-outcomes/{proxy+}',
-    'cost-estimates/{proxy+}',
-  ],
-} satisfies Partial<Record<Target, string[]>>;
+export interface ApiRoute {
+  /** Of API Gateway: `ANY /api/v2/{proxy+}`. */
+  key: string;
+  target: HttpFunction;
+}
 
-const keyOf = (path: string): string => {
-  const [method, named] = path.includes(' ') ? path.split(' ') : ['ANY', path];
-  return `${method} /api/v2/${named}`;
+/** A path as API Gateway reads it. */
+interface Node {
+  /** Path of this node, with the names of parameters that came first. */
+  path: string;
+  literals: Map<string, Node>;
+  parameter?: Node;
+  /** Who answers this very path, by method. */
+  targets: Map<string, HttpFunction>;
+  /** Who is declared to answer everything below it. */
+  owner?: HttpFunction;
+}
+
+const node = (path: string): Node => ({ path, literals: new Map(), targets: new Map() });
+
+const childrenOf = ({ literals, parameter }: Node): Node[] => [...literals.values(), ...(parameter ? [parameter] : [])];
+
+/** API Gateway knows a parameter by its place: whatever routes call it, it has one name. */
+const childAt = (parent: Node, segment: string): Node => {
+  if (segment.startsWith('{')) {
+    parent.parameter ??= node(`${parent.path}/${segment}`);
+    return parent.parameter;
+  }
+  const child = parent.literals.get(segment) ?? node(`${parent.path}/${segment}`);
+  parent.literals.set(segment, child);
+  return child;
 };
 
-export const apiRoutes: { key: string; target: Target }[] = [
-  { key: 'ANY /api/v2/{proxy+}', target: 'Api' },
-  ...(Object.keys(apart) as (keyof typeof apart)[]).flatMap((target) =>
-    apart[target].map((path) => ({ key: keyOf(path), target })),
-  ),
-  { key: 'GET /.well-known/{proxy+}', target: 'Api' },
-  { key: 'GET /.well-known/openid-configuration', target: 'Identity' },
-  { key: 'GET /.well-known/jwks', target: 'Identity' },
-  { key: 'ANY /oauth/{proxy+}', target: 'SignIn' },
-  { key: 'GET /logs/{proxy+}', target: 'Logs' },
-  { key: 'ANY /runner/v1/{proxy+}', target: 'Runner' },
-  { key: 'ANY /agent/v1/{proxy+}', target: 'Agent' },
-  { key: 'GET /', target: 'Web' },
-  { key: 'GET /app', target: 'Web' },
-  { key: 'GET /app/{proxy+}', target: 'Web' },
-];
+/** All who answer something below a path, and not the path itself. */
+const targetsBelow = (at: Node): Set<HttpFunction> =>
+  new Set(childrenOf(at).flatMap((child) => [...child.targets.values(), ...targetsBelow(child)]));
+
+const greedy = '{proxy+}';
+
+/**
+ * Keys below a path. The most specific key wins (HTTP APIs: routing), so what belongs to the subtree around it needs none.
+ * @param around who answers what has no key of its own
+ */
+const keysBelow = (at: Node, around: HttpFunction | undefined): ApiRoute[] => {
+  const [target, ...others] = targetsBelow(at);
+  const isWhole = at.owner === undefined && target !== undefined && others.length === 0 && target !== around;
+  const owner = at.owner ?? (isWhole ? target : around);
+  return [
+    ...(isWhole ? [{ key: `ANY ${at.path}/${greedy}`, target }] : []),
+    ...childrenOf(at).flatMap((child) => [...keysOf(child, owner), ...keysBelow(child, owner)]),
+  ];
+};
+
+/** Keys of one path: for every method, where all of its methods are for one function. */
+const keysOf = ({ path, targets }: Node, around: HttpFunction | undefined): ApiRoute[] => {
+  const astray = [...targets].filter(([, target]) => target !== around);
+  const [first] = astray;
+  if (first && new Set(targets.values()).size === 1) return [{ key: `ANY ${path}`, target: first[1] }];
+  return astray.map(([method, target]) => ({ key: `${method} ${path}`, target }));
+};
+
+/** What the functions' routers know, by full path. */
+export interface Known {
+  method: string;
+  path: string;
+  target: HttpFunction;
+}
+
+/** Imports the modules of all routes: a second or so. */
+export const knownRoutes = async (): Promise<Known[]> => {
+  const all = httpFunctionIds.map(async (target) => {
+    const { routes }: HttpDeclaration['http'] = httpFunctions[target].http;
+    return ((await routes?.()) ?? []).map(({ method, path }) => ({ method, path, target }));
+  });
+  return (await Promise.all(all)).flat();
+};
+
+const subtreesOf = (target: HttpFunction): ApiRoute[] => {
+  const { subtrees = [] }: HttpDeclaration['http'] = httpFunctions[target].http;
+  return subtrees.map((key) => ({ key, target }));
+};
+
+/** As few keys as possible: an API has 300 (API Gateway: quotas). */
+export const deriveApiRoutes = async (): Promise<ApiRoute[]> => {
+  const subtrees = httpFunctionIds.flatMap(subtreesOf);
+  const root = node('');
+  const nodeAt = (path: string): Node => path.slice(1).split('/').reduce(childAt, root);
+  for (const { key, target } of subtrees) {
+    const [, subtree] = /^\w+ (\S+)\/\{proxy\+\}$/.exec(key) ?? [];
+    if (subtree) nodeAt(subtree).owner = target;
+  }
+  for (const { method, path, target } of await knownRoutes()) nodeAt(path).targets.set(method, target);
+  return [...subtrees, ...keysBelow(root, undefined)];
+};

@@ -4,7 +4,9 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import { Aws } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
-import { apiRoutes, type Target } from './api-routes.ts';
+import type { ApiRoute } from './api-routes.ts';
+import type { HttpDeclaration } from './declaration.ts';
+import { type HttpFunction, httpFunctions } from './functions.ts';
 import type { Settings } from './settings.ts';
 import { removalPolicy } from './storage.ts';
 
@@ -39,8 +41,9 @@ export class HttpApi extends Construct {
     });
   }
 
-  connect(targets: Record<Target, lambda.IFunction>): void {
-    for (const [name, target] of Object.entries(targets)) this.#connect(name as Target, target);
+  connect(routes: ApiRoute[], targets: Record<HttpFunction, lambda.IFunction>): void {
+    for (const [name, target] of Object.entries(targets) as [HttpFunction, lambda.IFunction][])
+      this.#connect(name, target, routes);
     const stage = new apigateway.CfnStage(this, 'Stage', {
       apiId: this.apiId,
       stageName: '$default',
@@ -48,8 +51,8 @@ export class HttpApi extends Construct {
       accessLogSettings: { destinationArn: this.accessLog.logGroupArn, format: JSON.stringify(accessLogFormat) },
       defaultRouteSettings: { throttlingRateLimit: publicLimit.rate, throttlingBurstLimit: publicLimit.burst },
       routeSettings: Object.fromEntries(
-        apiRoutes
-          .filter(({ target }) => target === 'Logs' || target === 'Runner')
+        routes
+          .filter(({ target }) => declared(target).http.unlimited)
           .map(({ key }) => [key, { ThrottlingRateLimit: noLimit.rate, ThrottlingBurstLimit: noLimit.burst }]),
       ),
     });
@@ -57,7 +60,7 @@ export class HttpApi extends Construct {
     for (const route of this.#routes) stage.addResourceDependency(route);
   }
 
-  #connect(name: Target, target: lambda.IFunction): void {
+  #connect(name: HttpFunction, target: lambda.IFunction, routes: ApiRoute[]): void {
     const integration = new apigateway.CfnIntegration(this, `${name}Integration`, {
       apiId: this.apiId,
       integrationType: 'AWS_PROXY',
@@ -71,37 +74,20 @@ export class HttpApi extends Construct {
       principal: 'apigateway.amazonaws.com',
       sourceArn: `arn:${Aws.PARTITION}:execute-api:${Aws.REGION}:${Aws.ACCOUNT_ID}:${this.apiId}/*/*`,
     });
-    apiRoutes
-      .filter((route) => route.target === name)
-      .forEach(({ key }, i) => {
-        const route = new apigateway.CfnRoute(this, `${name}Route${i || ''}`, {
-          apiId: this.apiId,
-          routeKey: key,
-          target: `integrations/${integration.ref}`,
-        });
-        acknowledge(route, { APIG4: authorization[name] });
-        this.#routes.push(route);
+    for (const { key } of routes.filter((route) => route.target === name)) {
+      // Named by its key: a route that comes or goes renames no other, whose key could not be there twice.
+      const route = new apigateway.CfnRoute(this, key, {
+        apiId: this.apiId,
+        routeKey: key,
+        target: `integrations/${integration.ref}`,
       });
+      acknowledge(route, { APIG4: declared(name).http.authorization });
+      this.#routes.push(route);
+    }
   }
 }
 
-const bearer =
-  'The function checks bearer tokens (stored hashed) and permissions itself: clients of the HCP Terraform API bring no IAM or JWT credentials';
-
-const authorization: Record<Target, string> = {
-  Api: `${bearer}, and discovery is public by contract.`,
-  States: `${bearer}.`,
-  Access: `${bearer}.`,
-  SignIn: 'Signing in is public by its nature: the function checks codes, verifiers and what the issuer signed.',
-  Settings: `${bearer}.`,
-  Governance: `${bearer}, nor do run tasks.`,
-  Identity:
-    'Discovery and public keys are for everybody who is to verify a token: AWS, Google Cloud, Azure and Vault ask without credentials (OpenID Connect Discovery 1.0).',
-  Logs: 'The path carries a 256-bit capability: clients of the HCP Terraform API send no token to a log URL (api: log-read-url).',
-  Web: 'The page and its scripts hold no data and are the same for everybody; what they show comes from the API, with the reader’s own token.',
-  Agent: 'The function checks the token of an agent pool (stored hashed); agents have no other credentials.',
-  Runner: 'The function checks the claim or token of one run and phase; runners have no other credentials by design.',
-};
+const declared = (name: HttpFunction): HttpDeclaration => httpFunctions[name];
 
 /** The route instead of the path: paths of logs are capabilities. */
 const accessLogFormat = {

@@ -1,6 +1,7 @@
 import { cp, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
+import { type ApiRoute, deriveApiRoutes } from './api-routes.ts';
 import { type FunctionId, functionIds, functions } from './functions.ts';
 import { pagePlugin } from './page.ts';
 import { sdkPlugin } from './sdk.ts';
@@ -16,6 +17,8 @@ export interface Bundles {
   functions: Record<FunctionId, Bundle>;
   /** Absolute path of the runner program (ESM), which the image and the local platform start. */
   runner: string;
+  /** Which function answers which path, derived from what the functions answer. */
+  apiRoutes: ApiRoute[];
 }
 
 const shared: BuildOptions = {
@@ -41,7 +44,11 @@ const shared: BuildOptions = {
  */
 export const bundle = async (root: string, out: string): Promise<Bundles> => {
   const outdirs = { functions: join(out, 'functions'), runner: join(out, 'runner') };
-  await Promise.all([bundleFunctions(root, outdirs.functions), bundleRunner(root, outdirs.runner)]);
+  const [apiRoutes] = await Promise.all([
+    deriveApiRoutes(),
+    bundleFunctions(root, outdirs.functions),
+    bundleRunner(root, outdirs.runner),
+  ]);
   const entries = functionIds.map(async (id) => {
     const file = join(outdirs.functions, id, 'index.js');
     return [id, { file, bytes: (await stat(file)).size }] as const;
@@ -49,6 +56,7 @@ export const bundle = async (root: string, out: string): Promise<Bundles> => {
   return {
     functions: Object.fromEntries(await Promise.all(entries)) as Bundles['functions'],
     runner: join(outdirs.runner, 'main.mjs'),
+    apiRoutes,
   };
 };
 

@@ -6,7 +6,6 @@ import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
 import type { PlatformFunction } from './function.ts';
-import type { Permission } from './permissions.ts';
 
 type Listener = 'ExecutionStopped' | 'RunApplied' | 'RunnerStopped' | 'ConfigurationUploaded';
 
@@ -22,11 +21,6 @@ export class LostEvents extends Construct {
       retentionPeriod: Duration.days(14),
     });
     acknowledge(this.queue, { SQS3: 'This is the dead-letter queue.' });
-  }
-
-  /** For a function whose failed events are kept. */
-  get keep(): Permission {
-    return { actions: ['sqs:SendMessage'], resources: [this.queue.queueArn] };
   }
 }
 

@@ -5,12 +5,13 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { acknowledgeWildcard } from './acknowledge.ts';
-import { type FunctionId, type FunctionSpec, functions } from './functions.ts';
-import { type Permission, statement } from './permissions.ts';
+import type { Declaration } from './declaration.ts';
+import { type Permission, statement } from './grants.ts';
 import type { Settings } from './settings.ts';
 import { removalPolicy } from './storage.ts';
 
 export interface PlatformFunctionProps {
+  declaration: Declaration;
   settings: Settings;
   /** Absolute path of its bundle. */
   bundle: string;
@@ -24,7 +25,7 @@ export class PlatformFunction extends Construct {
   readonly role: iam.Role;
   readonly logGroup: logs.LogGroup;
 
-  constructor(scope: Construct, id: FunctionId, props: PlatformFunctionProps) {
+  constructor(scope: Construct, id: string, props: PlatformFunctionProps) {
     super(scope, id);
     this.logGroup = new logs.LogGroup(this, 'Log', {
       retention: props.settings.logRetentionDays,
@@ -44,7 +45,7 @@ export class PlatformFunction extends Construct {
     for (const { wildcard, resources } of props.permissions) {
       if (wildcard) for (const resource of resources) acknowledgeWildcard(this.role, resource, wildcard);
     }
-    const { description, timeoutSeconds, memoryMiB = 512 }: FunctionSpec = functions[id];
+    const { description, timeoutSeconds, memoryMiB = 512 } = props.declaration;
     this.function = new lambda.Function(this, 'Function', {
       description,
       runtime: lambda.Runtime.NODEJS_24_X,

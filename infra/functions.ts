@@ -1,204 +1,98 @@
-/** Every Lambda function of the platform. The local platform and the bundler read this too, so it imports nothing. */
+import type { Declaration, HttpDeclaration, StateDeclaration } from './declaration.ts';
+import { Access } from './functions/access.ts';
+import { Agent } from './functions/agent.ts';
+import { Api } from './functions/api.ts';
+import { ApplyQueued } from './functions/apply-queued.ts';
+import { Applying } from './functions/applying.ts';
+import { Bootstrap } from './functions/bootstrap.ts';
+import { Complete } from './functions/complete.ts';
+import { ConfigurationUploaded } from './functions/configuration-uploaded.ts';
+import { Confirmed } from './functions/confirmed.ts';
+import { CostEstimating } from './functions/cost-estimating.ts';
+import { ExecutionStopped } from './functions/execution-stopped.ts';
+import { Fetching } from './functions/fetching.ts';
+import { Governance } from './functions/governance.ts';
+import { Identity } from './functions/identity.ts';
+import { Logs } from './functions/logs.ts';
+import { NeedsConfirmation } from './functions/needs-confirmation.ts';
+import { Notify } from './functions/notify.ts';
+import { Pending } from './functions/pending.ts';
+import { PlanQueued } from './functions/plan-queued.ts';
+import { PlannedAndSaved } from './functions/planned-and-saved.ts';
+import { Planning } from './functions/planning.ts';
+import { PolicyChecking } from './functions/policy-checking.ts';
+import { PolicyEvaluating } from './functions/policy-evaluating.ts';
+import { PolicyOverride } from './functions/policy-override.ts';
+import { PostPlanAwaitingDecision } from './functions/post-plan-awaiting-decision.ts';
+import { RunApplied } from './functions/run-applied.ts';
+import { RunTask } from './functions/run-task.ts';
+import { Runner } from './functions/runner.ts';
+import { RunnerStopped } from './functions/runner-stopped.ts';
+import { Settings } from './functions/settings.ts';
+import { SignIn } from './functions/sign-in.ts';
+import { States } from './functions/states.ts';
+import { Sweep } from './functions/sweep.ts';
+import { TaskStageDone } from './functions/task-stage-done.ts';
+import { TaskUnanswered } from './functions/task-unanswered.ts';
+import { Web } from './functions/web.ts';
 
-export interface FunctionSpec {
-  /** Module that exports `handler`, from the checkout's root. */
-  entry: string;
-  description: string;
-  timeoutSeconds: number;
-  /** 512 when nothing is said. */
-  memoryMiB?: number;
-}
+/** Every Lambda function of the platform: one file each. The local platform and the bundler read this too. */
 
-export const functions = {
-  Api: {
-    entry: 'functions/api/functions/api.ts',
-    description: 'The public API (HCP Terraform API v2): workspaces and runs',
-    // API Gateway gives up after 30 s; the function answers before.
-    timeoutSeconds: 29,
-  },
-  States: {
-    entry: 'functions/api/functions/states.ts',
-    description: 'The public API: locks, state versions and their outputs',
-    timeoutSeconds: 29,
-  },
-  Access: {
-    entry: 'functions/api/functions/access.ts',
-    description: 'The public API: accounts, tokens, teams, organizations, projects, agent pools',
-    timeoutSeconds: 29,
-  },
-  SignIn: {
-    entry: 'functions/api/functions/sign-in.ts',
-    description: 'Signing in: terraform login, and the issuer that people sign in at',
-    timeoutSeconds: 29,
-  },
-  Settings: {
-    entry: 'functions/api/functions/settings.ts',
-    description:
-      'The public API: settings of workspaces, variables and sets of them, tags, run triggers, notifications',
-    timeoutSeconds: 29,
-  },
-  Governance: {
-    entry: 'functions/api/functions/governance.ts',
-    description: 'The public API: run tasks, policies, cost estimates',
-    timeoutSeconds: 29,
-  },
-  Logs: {
-    entry: 'functions/runs/logs-handler.ts',
-    description: 'Logs of plans and applies, while they are written and after',
-    timeoutSeconds: 29,
-  },
-  Runner: {
-    entry: 'functions/runner-api/handler.ts',
-    description: 'The runner protocol',
-    timeoutSeconds: 29,
-  },
-  Agent: {
-    entry: 'functions/agents/handler.ts',
-    description: 'The agent protocol: jobs for machines of their owners',
-    timeoutSeconds: 29,
-  },
-  Identity: {
-    entry: 'functions/workload-identity/handler.ts',
-    description: 'What workload identity tokens are verified with (OpenID Connect discovery)',
-    timeoutSeconds: 10,
-  },
-  Web: {
-    entry: 'functions/web-server/handler.ts',
-    description: 'The web page: its document and assets',
-    timeoutSeconds: 10,
-  },
-  Pending: {
-    entry: 'functions/lifecycle/pending.ts',
-    description: 'State Pending: waits for the turn in the queue',
-    timeoutSeconds: 30,
-  },
-  Fetching: {
-    entry: 'functions/lifecycle/fetching.ts',
-    description: 'State Fetching: waits for the configuration',
-    timeoutSeconds: 30,
-  },
-  TaskStageDone: {
-    entry: 'functions/lifecycle/task-stage-done.ts',
-    description: 'States …TasksDone: whether a stage of run tasks has passed',
-    timeoutSeconds: 30,
-  },
-  PlanQueued: {
-    entry: 'functions/lifecycle/plan-queued.ts',
-    description: 'State PlanQueued: starts a runner for the plan',
-    timeoutSeconds: 30,
-  },
-  Planning: {
-    entry: 'functions/lifecycle/planning.ts',
-    description: 'State Planning: waits for terraform plan',
-    timeoutSeconds: 30,
-  },
-  PolicyEvaluating: {
-    entry: 'functions/lifecycle/policy-evaluating.ts',
-    description: 'State PolicyEvaluating: OPA evaluates policy sets',
-    // OPA has 240 s and 1 GiB (functions/policies/engine/evaluate-run.ts).
-    timeoutSeconds: 300,
-    memoryMiB: 2048,
-  },
-  PostPlanAwaitingDecision: {
-    entry: 'functions/lifecycle/post-plan-awaiting-decision.ts',
-    description: 'State PostPlanAwaitingDecision: waits for a person to override',
-    timeoutSeconds: 30,
-  },
-  CostEstimating: {
-    entry: 'functions/lifecycle/cost-estimating.ts',
-    description: 'State CostEstimating: what the plan costs',
-    timeoutSeconds: 60,
-  },
-  PolicyChecking: {
-    entry: 'functions/lifecycle/policy-checking.ts',
-    description: 'State PolicyChecking: checks policy sets with three levels',
-    // OPA has 240 s and 1 GiB (functions/policies/engine/evaluate-run.ts).
-    timeoutSeconds: 300,
-    memoryMiB: 2048,
-  },
-  PolicyOverride: {
-    entry: 'functions/lifecycle/policy-override.ts',
-    description: 'State PolicyOverride: waits for a person to override',
-    timeoutSeconds: 30,
-  },
-  NeedsConfirmation: {
-    entry: 'functions/lifecycle/needs-confirmation.ts',
-    description: 'State NeedsConfirmation: waits for a person',
-    timeoutSeconds: 30,
-  },
-  PlannedAndSaved: {
-    entry: 'functions/lifecycle/planned-and-saved.ts',
-    description: 'State PlannedAndSaved: keeps a plan for a person',
-    timeoutSeconds: 30,
-  },
-  Confirmed: {
-    entry: 'functions/lifecycle/confirmed.ts',
-    description: 'State Confirmed: a saved plan waits for its turn',
-    timeoutSeconds: 30,
-  },
-  ApplyQueued: {
-    entry: 'functions/lifecycle/apply-queued.ts',
-    description: 'State ApplyQueued: hands the apply to a runner',
-    timeoutSeconds: 30,
-  },
-  Applying: {
-    entry: 'functions/lifecycle/applying.ts',
-    description: 'State Applying: waits for terraform apply',
-    timeoutSeconds: 30,
-  },
-  RunTask: {
-    entry: 'functions/lifecycle/run-task.ts',
-    description: 'State RunTask: asks a run task and waits for its result',
-    // A task that does not answer is asked again for about a minute and a half.
-    timeoutSeconds: 150,
-  },
-  TaskUnanswered: {
-    entry: 'functions/lifecycle/task-unanswered.ts',
-    description: 'State TaskUnanswered: records why there is no result',
-    timeoutSeconds: 30,
-  },
-  Complete: {
-    entry: 'functions/lifecycle/complete.ts',
-    description: 'The one finisher: final status, lock released, next run started',
-    timeoutSeconds: 30,
-  },
-  ExecutionStopped: {
-    entry: 'functions/orchestration/execution-stopped.ts',
-    description: 'Finishes runs whose execution was stopped, failed or timed out',
-    timeoutSeconds: 30,
-  },
-  Notify: {
-    entry: 'functions/notifications/handler.ts',
-    description: 'Tells people of runs: notification configurations of workspaces',
-    // Destinations are called side by side, each for 10 s at most.
-    timeoutSeconds: 60,
-  },
-  RunnerStopped: {
-    entry: 'functions/orchestration/runner-stopped.ts',
-    description: 'Ends the phase of a runner whose container is gone',
-    timeoutSeconds: 30,
-  },
-  ConfigurationUploaded: {
-    entry: 'functions/orchestration/configuration-uploaded.ts',
-    description: 'Marks a configuration version uploaded and starts its run',
-    timeoutSeconds: 30,
-  },
-  RunApplied: {
-    entry: 'functions/orchestration/run-applied.ts',
-    description: 'Queues the runs that an apply sets off in other workspaces',
-    timeoutSeconds: 60,
-  },
-  Sweep: {
-    entry: 'functions/orchestration/sweep.ts',
-    description: 'Repairs what events and interrupted handlers left behind, every minute',
-    timeoutSeconds: 60,
-  },
-  Bootstrap: {
-    entry: 'functions/people/organizations/bootstrap.ts',
-    description: 'Creates the first organization and its owner; invoked by an operator',
-    timeoutSeconds: 30,
-  },
-} as const satisfies Record<string, FunctionSpec>;
+export const httpFunctions = {
+  Api,
+  States,
+  Access,
+  SignIn,
+  Settings,
+  Governance,
+  Logs,
+  Runner,
+  Agent,
+  Identity,
+  Web,
+} satisfies Record<string, HttpDeclaration>;
 
+/**
+ * Functions behind the machine's states, named like the state; `RunTask` and `TaskUnanswered` are the states of a
+ * stage's tasks, `TaskStageDone` is behind every `…TasksDone`, `Complete` is the one finisher.
+ */
+export const stateFunctions = {
+  Pending,
+  Fetching,
+  RunTask,
+  TaskUnanswered,
+  TaskStageDone,
+  PlanQueued,
+  Planning,
+  PolicyEvaluating,
+  PostPlanAwaitingDecision,
+  CostEstimating,
+  PolicyChecking,
+  PolicyOverride,
+  NeedsConfirmation,
+  PlannedAndSaved,
+  Confirmed,
+  ApplyQueued,
+  Applying,
+  Complete,
+} satisfies Record<string, StateDeclaration>;
+
+/** Called by events, by the clock, by other functions or by an operator. */
+const otherFunctions = {
+  ExecutionStopped,
+  Notify,
+  RunnerStopped,
+  ConfigurationUploaded,
+  RunApplied,
+  Sweep,
+  Bootstrap,
+} satisfies Record<string, Declaration>;
+
+export const functions = { ...httpFunctions, ...stateFunctions, ...otherFunctions };
+
+export type HttpFunction = keyof typeof httpFunctions;
+export type LifecycleFunction = keyof typeof stateFunctions;
 export type FunctionId = keyof typeof functions;
+export const httpFunctionIds = Object.keys(httpFunctions) as HttpFunction[];
+export const lifecycleFunctions = Object.keys(stateFunctions) as LifecycleFunction[];
 export const functionIds = Object.keys(functions) as FunctionId[];

@@ -4,49 +4,9 @@ import * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { meantErrors } from '../functions/run/lifecycle.ts';
+import { waysAfter } from '../functions/run/ways.ts';
+import { type LifecycleFunction, lifecycleFunctions } from './functions.ts';
 import { type Arns, builders, days, detour, inTime, missedHeartbeat, outcomes } from './state-builders.ts';
-
-/**
- * Functions behind the machine's states, named like the state; `RunTask` and `TaskUnanswered` are the states of a
- * stage's tasks, `TaskStageDone` is behind every `…TasksDone`, `Complete` is the one finisher.
- */
-export const lifecycleFunctions = [
-  'Pending',
-  'Fetching',
-  'RunTask',
-  'TaskUnanswered',
-  'TaskStageDone',
-  'PlanQueued',
-  'Planning',
-  'PolicyEvaluating',
-  'PostPlanAwaitingDecision',
-  'CostEstimating',
-  'PolicyChecking',
-  'PolicyOverride',
-  'NeedsConfirmation',
-  'PlannedAndSaved',
-  'Confirmed',
-  'ApplyQueued',
-  'Applying',
-  'Complete',
-] as const;
-export type LifecycleFunction = (typeof lifecycleFunctions)[number];
-
-/** Where a finished plan may go: to a check, to a person, to the apply, or to an end. Each is the state of that name. */
-const afterPlan = [
-  'PlannedAndFinished',
-  'ApplyQueued',
-  'PostPlanTasks',
-  'PolicyEvaluating',
-  'PostPlanAwaitingDecision',
-  'CostEstimating',
-  'PolicyChecking',
-  'PolicyOverride',
-  'PlannedAndSaved',
-  'PolicySoftFailed',
-  'PlanErrored',
-  'Canceled',
-];
 
 /**
  * The life of a run: what a person sees in the console is what the run's page says. Every waiting state hands its task
@@ -54,8 +14,8 @@ const afterPlan = [
  * one finisher with another status.
  *
  * What is not configured costs nothing: PlanQueued, ApplyQueued and Applied send a run that has something to do first on
- * a detour, by an error of that name, and are entered again after it; PlanDone leads to one check after the other
- * (decisions/0007).
+ * a detour, by an error of that name, and are entered again after it. After the plan and each of its checks a Choice leads
+ * to what comes next; states are in the order of life, and every way but those detours leads down (decisions/0007, 0021).
  *
  * Input: `{runId, workspaceId, planTimeoutSeconds, applyTimeoutSeconds, taskResults?: {[stage]: ids}}`. Only ids and
  * facts for Choices ever pass.
@@ -71,6 +31,16 @@ export const definition = (arn: Arns) => {
       errored: 'PlanErrored',
       result,
     });
+
+  /** What the plan or its check found says which state is next. */
+  const choosing = (after: keyof typeof waysAfter, comment: string) => ({
+    Type: 'Choice',
+    Comment: comment,
+    Choices: waysAfter[after]
+      .filter((state) => state !== 'NeedsConfirmation')
+      .map((state) => ({ Variable: '$.plan.next', StringEquals: state, Next: state })),
+    Default: 'NeedsConfirmation',
+  });
 
   return {
     Comment: 'The life of a Terraform run',
@@ -104,41 +74,45 @@ export const definition = (arn: Arns) => {
       }),
       Planning: waiting('Planning', {
         comment: 'Waits for terraform plan; the runner beats',
-        next: 'PlanDone',
+        next: 'AfterPlanning',
         errored: 'PlanErrored',
         timeout: { TimeoutSecondsPath: '$.planTimeoutSeconds', HeartbeatSeconds: 60 },
         result: '$.plan',
         catch: [missedHeartbeat('PlanErrored')],
       }),
-      PlanDone: {
-        Type: 'Choice',
-        Comment: 'To the next check; from the last one to the apply, to a person, or to the end',
-        Choices: afterPlan.map((state) => ({ Variable: '$.plan.next', StringEquals: state, Next: state })),
-        Default: 'NeedsConfirmation',
-      },
+      AfterPlanning: choosing('Planning', 'To the first check of the plan, to a person, or to the apply'),
       PostPlanTasks: tasks('post_plan', 'PostPlanTask', {
         comment: 'Run tasks after the plan, all at once',
         next: 'PostPlanTasksDone',
         catch: outcomes('PlanErrored'),
       }),
-      PostPlanTasksDone: tasksDone('post_plan', 'PlanDone', '$.plan'),
+      PostPlanTasksDone: tasksDone('post_plan', 'AfterPostPlanTasks', '$.plan'),
+      AfterPostPlanTasks: choosing('PostPlanTasks', 'To the next check, or to an end where a mandatory task failed'),
       PolicyEvaluating: checking('PolicyEvaluating', {
         comment: 'OPA evaluates the policy sets of the workspace',
-        next: 'PlanDone',
+        next: 'AfterPolicyEvaluating',
         errored: 'PlanErrored',
       }),
+      AfterPolicyEvaluating: choosing(
+        'PolicyEvaluating',
+        'To the next check, or to a person where mandatory policies failed',
+      ),
       PostPlanAwaitingDecision: waiting('PostPlanAwaitingDecision', {
         comment: 'Mandatory policies failed: waits for a person to override them or to discard',
-        next: 'PlanDone',
+        next: 'AfterPostPlanAwaitingDecision',
         errored: 'PlanErrored',
         timeout: { TimeoutSeconds: 60 * days },
         result: '$.plan',
         catch: [inTime('Discarded')],
       }),
+      AfterPostPlanAwaitingDecision: choosing(
+        'PostPlanAwaitingDecision',
+        'To the next check: a person let the policies pass',
+      ),
       CostEstimating: {
         ...checking('CostEstimating', {
           comment: 'Estimates what the plan costs; never fails a run',
-          next: 'PlanDone',
+          next: 'AfterCostEstimating',
           errored: 'PlanErrored',
         }),
         Catch: [{ ErrorEquals: ['States.ALL'], ResultPath: '$.costError', Next: 'CostEstimateErrored' }],
@@ -146,29 +120,28 @@ export const definition = (arn: Arns) => {
       CostEstimateErrored: checking('CostEstimating', {
         comment: 'There is no estimate, and the run says so',
         payload: { 'error.$': '$.costError' },
-        next: 'PlanDone',
+        next: 'AfterCostEstimating',
         errored: 'PlanErrored',
       }),
+      AfterCostEstimating: choosing('CostEstimating', 'To the last check, to a person, or to the apply'),
       PolicyChecking: checking('PolicyChecking', {
         comment: 'Checks the policy sets with three levels: advisory, soft- and hard-mandatory',
-        next: 'PlanDone',
+        next: 'AfterPolicyChecking',
         errored: 'PlanErrored',
       }),
+      AfterPolicyChecking: choosing(
+        'PolicyChecking',
+        'To a person or to the apply, or to an end where mandatory policies failed',
+      ),
       PolicyOverride: waiting('PolicyOverride', {
         comment: 'Soft-mandatory policies failed: waits for a person to override them or to discard',
-        next: 'PlanDone',
+        next: 'AfterPolicyOverride',
         errored: 'PlanErrored',
         timeout: { TimeoutSeconds: 60 * days },
         result: '$.plan',
         catch: [inTime('Discarded')],
       }),
-      NeedsConfirmation: waiting('NeedsConfirmation', {
-        comment: 'Waits for a person to confirm or discard',
-        next: 'ApplyQueued',
-        errored: 'PlanErrored',
-        timeout: { TimeoutSeconds: 60 * days },
-        catch: [inTime('Discarded')],
-      }),
+      AfterPolicyOverride: choosing('PolicyOverride', 'To a person or to the apply: a person let the policies pass'),
       PlannedAndSaved: waiting('PlannedAndSaved', {
         comment: 'Keeps the plan until a person confirms or discards it; the queue goes on',
         next: 'Confirmed',
@@ -181,6 +154,13 @@ export const definition = (arn: Arns) => {
         next: 'ApplyQueued',
         errored: 'PlanErrored',
         timeout: { TimeoutSeconds: 90 * days },
+      }),
+      NeedsConfirmation: waiting('NeedsConfirmation', {
+        comment: 'Waits for a person to confirm or discard',
+        next: 'ApplyQueued',
+        errored: 'PlanErrored',
+        timeout: { TimeoutSeconds: 60 * days },
+        catch: [inTime('Discarded')],
       }),
       PreApplyTasks: tasks('pre_apply', 'PreApplyTask', {
         comment: 'Run tasks before the apply, all at once',

@@ -2,29 +2,18 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import { type App, CfnOutput, Stack } from 'aws-cdk-lib/core';
 import { HttpApi } from './api.ts';
 import type { Bundles } from './bundle.ts';
+import type { Declaration } from './declaration.ts';
 import { Events, LostEvents } from './events.ts';
 import { PlatformFunction } from './function.ts';
-import type { FunctionId } from './functions.ts';
+import { type FunctionId, functionIds, functions, httpFunctionIds, lifecycleFunctions } from './functions.ts';
+import { grants, statement, withinBounds } from './grants.ts';
 import { IdentityKeys } from './identity.ts';
-import { Lifecycle, type LifecycleFunction, lifecycleFunctions } from './lifecycle.ts';
+import { Lifecycle } from './lifecycle.ts';
 import { Operations } from './operations.ts';
-import { organizationVariable } from './organizations.ts';
-import {
-  answering,
-  answers,
-  lifecyclePermissions,
-  notifyPermissions,
-  type Permission,
-  permissions,
-  statement,
-  withinBounds,
-} from './permissions.ts';
 import { Runners } from './runner.ts';
 import type { Settings } from './settings.ts';
-import { signInVariable } from './sign-in.ts';
 import { Storage } from './storage.ts';
-
-type Variables = Record<string, string>;
+import { type Parts, variableGroups } from './variables.ts';
 
 /** The whole platform, as one stack. */
 export class Platform extends Stack {
@@ -39,132 +28,39 @@ export class Platform extends Stack {
     const runners = new Runners(this, 'Runners', settings, bundles.runner);
     const lost = new LostEvents(this, 'LostEvents');
 
-    const build = (id: FunctionId, environment: Variables, given: Permission[]): PlatformFunction =>
-      new PlatformFunction(this, id, {
-        settings,
-        bundle: bundles.functions[id].file,
-        environment,
-        permissions: withinBounds(storage.table.tableArn, given),
-      });
-    // Whoever changes something may have it to record.
-    const table = { TABLE_NAME: storage.table.tableName, AUDIT_RETENTION_DAYS: String(settings.auditRetentionDays) };
-    const bucket = { BUCKET_NAME: storage.bucket.bucketName };
-    const key = { KEY_ARN: storage.key.keyArn };
-    const cluster = { CLUSTER_ARN: runners.clusterArn };
-    const launch = runners.launchEnvironment(api.url);
-    const tokens = {
-      IDENTITY_KEY_ARNS: identity.all.map(({ keyArn }) => keyArn).join(','),
-      PUBLIC_URL: api.url,
+    const parts: Parts = {
+      settings,
+      storage,
+      identity,
+      runners,
+      publicUrl: api.url,
+      lostEvents: lost.queue,
     };
-    const outbound = { OUTBOUND_ALLOWED_CIDRS: settings.outboundAllowedCidrs?.join(',') ?? '' };
+    const build = (id: FunctionId): PlatformFunction => this.#build(id, parts, bundles);
 
     // Before whoever calls it.
-    const notify = build(
-      'Notify',
-      { ...table, ...key, ...outbound, PUBLIC_URL: api.url },
-      notifyPermissions(storage, runners),
-    );
-    const notifyArn = notify.function.functionArn;
-    const tell = { NOTIFY_FUNCTION: notify.function.functionName };
-
-    const behindStates: Record<LifecycleFunction, Variables> = {
-      Pending: { ...table, ...tell },
-      Fetching: { ...table, ...bucket },
-      RunTask: { ...table, ...key, ...outbound, PUBLIC_URL: api.url },
-      TaskUnanswered: table,
-      TaskStageDone: table,
-      PlanQueued: { ...table, ...launch },
-      Planning: { ...table, ...tell },
-      PolicyEvaluating: { ...table, ...bucket, ...key },
-      PostPlanAwaitingDecision: { ...table, ...tell },
-      CostEstimating: { ...table, ...bucket, ...key },
-      PolicyChecking: { ...table, ...bucket, ...key },
-      PolicyOverride: { ...table, ...tell },
-      NeedsConfirmation: { ...table, ...tell },
-      PlannedAndSaved: table,
-      Confirmed: table,
-      ApplyQueued: { ...table, ...launch },
-      Applying: { ...table, ...tell },
-      Complete: { ...table, ...bucket, ...cluster, ...tell },
-    };
-    const stateMay = lifecyclePermissions(storage, runners, notifyArn);
-    const states = record(lifecycleFunctions, (id) => build(id, behindStates[id], stateMay[id]));
+    const notify = build('Notify');
+    parts.notify = notify.function;
+    const states = record(lifecycleFunctions, build);
     const lifecycle = new Lifecycle(this, 'Lifecycle', {
       functions: record(lifecycleFunctions, (id) => states[id].function),
     });
-    const machine = { STATE_MACHINE_ARN: lifecycle.stateMachineArn };
+    parts.machine = lifecycle.machine;
     // Apart from the roles' own policies, which the functions and so the machine wait for.
     new iam.Policy(this, 'AnswerExecutions', {
-      statements: [statement(answering(lifecycle.stateMachineArn))],
-      roles: lifecycleFunctions.filter(answers).map((id) => states[id].role),
+      statements: [statement(grants(parts).answerExecutions())],
+      roles: lifecycleFunctions.filter((id) => functions[id].state === 'waits').map((id) => states[id].role),
     });
+    const before = { ...states, Notify: notify };
+    const isMade = (id: FunctionId): id is keyof typeof before => id in before;
+    const made = record(functionIds, (id) => (isMade(id) ? before[id] : build(id)));
 
-    const { stateMachineArn: arn } = lifecycle;
-    const named = { arn, name: lifecycle.machine.stateMachineName };
-    const may = permissions(storage, runners, identity, named, notifyArn, settings);
-    const forApi = { ...table, ...bucket, ...key, ...machine };
-    const rules = { ORGANIZATION_RULES: organizationVariable(settings) };
-    const limit = { REQUESTS_PER_SECOND: String(settings.requestsPerSecond) };
-    const functions: Record<FunctionId, PlatformFunction> = {
-      ...states,
-      Notify: notify,
-      Api: build('Api', { ...forApi, ...limit }, may.Api),
-      States: build('States', { ...table, ...bucket, ...limit }, may.States),
-      Access: build('Access', { ...table, ...limit, ...rules }, may.Access),
-      // It asks the issuer that people sign in at.
-      SignIn: build(
-        'SignIn',
-        { ...table, ...outbound, ...limit, ...rules, SIGN_IN: signInVariable(settings) },
-        may.SignIn,
-      ),
-      // It asks destinations of notifications whether they are there.
-      Settings: build('Settings', { ...table, ...key, ...outbound, ...limit }, may.Settings),
-      // It starts no run, and asks a run task for a first answer when one is made.
-      Governance: build('Governance', { ...table, ...bucket, ...key, ...outbound, ...limit }, may.Governance),
-      Identity: build('Identity', tokens, may.Identity),
-      Web: build('Web', bucket, may.Web),
-      Logs: build('Logs', { ...table, ...bucket }, may.Logs),
-      Runner: build(
-        'Runner',
-        {
-          ...forApi,
-          ...tokens,
-          TERRAFORM_ENGINE: settings.terraformEngine,
-          HOLD_SECONDS: String(settings.holdSeconds),
-          HEARTBEAT_SECONDS: String(settings.heartbeatSeconds),
-        },
-        may.Runner,
-      ),
-      Agent: build('Agent', table, may.Agent),
-      ExecutionStopped: build('ExecutionStopped', { ...table, ...bucket, ...cluster, ...tell }, [
-        ...may.ExecutionStopped,
-        lost.keep,
-      ]),
-      RunnerStopped: build('RunnerStopped', { ...table, ...launch }, [...may.RunnerStopped, lost.keep]),
-      ConfigurationUploaded: build('ConfigurationUploaded', { ...table, ...bucket, ...machine }, [
-        ...may.ConfigurationUploaded,
-        lost.keep,
-      ]),
-      RunApplied: build('RunApplied', { ...table, ...bucket, ...machine }, [...may.RunApplied, lost.keep]),
-      Sweep: build('Sweep', { ...table, ...bucket, ...machine, ...launch, ...tell }, may.Sweep),
-      Bootstrap: build('Bootstrap', { ...table, PUBLIC_URL: api.url }, may.Bootstrap),
-    };
-
-    api.connect({
-      Api: functions.Api.function,
-      States: functions.States.function,
-      Access: functions.Access.function,
-      SignIn: functions.SignIn.function,
-      Settings: functions.Settings.function,
-      Governance: functions.Governance.function,
-      Identity: functions.Identity.function,
-      Logs: functions.Logs.function,
-      Runner: functions.Runner.function,
-      Agent: functions.Agent.function,
-      Web: functions.Web.function,
-    });
+    api.connect(
+      bundles.apiRoutes,
+      record(httpFunctionIds, (id) => made[id].function),
+    );
     new Events(this, 'Events', {
-      functions,
+      functions: made,
       lost,
       stateMachineArn: lifecycle.stateMachineArn,
       clusterArn: runners.clusterArn,
@@ -172,7 +68,7 @@ export class Platform extends Stack {
     });
     new Operations(this, 'Operations', {
       settings,
-      functions,
+      functions: made,
       machine: lifecycle.machine,
       lostEvents: lost.queue,
       api,
@@ -184,9 +80,21 @@ export class Platform extends Stack {
       StateMachineArn: lifecycle.stateMachineArn,
       TableName: storage.table.tableName,
       BucketName: storage.bucket.bucketName,
-      BootstrapFunctionName: functions.Bootstrap.function.functionName,
+      BootstrapFunctionName: made.Bootstrap.function.functionName,
     };
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value });
+  }
+
+  #build(id: FunctionId, parts: Parts, bundles: Bundles): PlatformFunction {
+    const declaration: Declaration = functions[id];
+    const variables = variableGroups(parts);
+    return new PlatformFunction(this, id, {
+      settings: parts.settings,
+      declaration,
+      bundle: bundles.functions[id].file,
+      environment: Object.assign({}, ...declaration.environment.map((group) => variables[group]())),
+      permissions: withinBounds(parts.storage.table.tableArn, declaration.rights(grants(parts))),
+    });
   }
 }
 

@@ -1,4 +1,4 @@
-import type { LifecycleFunction } from './lifecycle.ts';
+import type { LifecycleFunction } from './functions.ts';
 
 /** How the states of the run machine are built. Amazon States Language, JSONPath. */
 

@@ -1,4 +1,5 @@
-import { definition, lifecycleFunctions } from '../lifecycle.ts';
+import { lifecycleFunctions } from '../functions.ts';
+import { definition } from '../lifecycle.ts';
 import type { Arns } from '../state-builders.ts';
 
 interface State {
@@ -13,31 +14,58 @@ interface State {
 /** Every state leads to these when a run fails or a person stops it: drawn once, as a sentence. */
 const interruptions = ['Canceled', 'Discarded', 'PlanErrored', 'ApplyErrored'];
 
-/** Where the machine goes from a state, in the order of its definition. */
-const waysFrom = ({ Next, Default, Choices = [], Catch = [] }: State): string[] => [
-  ...new Set(
-    [...Choices, ...(Default ? [{ Next: Default }] : []), ...(Next ? [{ Next }] : []), ...Catch].map((way) => way.Next),
-  ),
-];
-
-/** The run's state machine as a Mermaid flowchart, without the ways to an interrupted run. */
-export const lifecyclePicture = (): string => {
+const statesOf = (): Record<string, State> => {
   const arns = Object.fromEntries(lifecycleFunctions.map((name) => [name, name])) as Arns;
-  const states = Object.entries(definition(arns).States as Record<string, State>).filter(
-    ([name]) => !interruptions.includes(name),
+  return definition(arns).States;
+};
+
+/** Where the machine goes from a state: through a Choice at once, which is not drawn. */
+const waysFrom = (states: Record<string, State>, name: string): string[] => {
+  const { Next, Default, Choices = [], Catch = [] } = states[name] as State;
+  const ways = [...Choices.map((way) => way.Next), Default, Next, ...Catch.map((way) => way.Next)];
+  return ways
+    .filter((way) => way !== undefined)
+    .flatMap((way) => (states[way]?.Type === 'Choice' ? waysFrom(states, way) : [way]));
+};
+
+type Ways = Map<string, string[]>;
+
+const reaches = (ways: Ways, from: string, to: string, without?: string): boolean =>
+  (ways.get(from) ?? []).some((next) => next !== without && (next === to || reaches(ways, next, to, without)));
+
+/**
+ * The run's state machine as a Mermaid flowchart, from the definition. States are in the order of life. A step that a
+ * run has no use for is skipped: ways past it are not drawn, which would be most of the lines.
+ */
+export const lifecyclePicture = (): string => {
+  const states = statesOf();
+  const names = Object.keys(states).filter((name) => states[name]?.Type !== 'Choice' && !interruptions.includes(name));
+  const all = new Map(
+    names.map((name) => [name, [...new Set(waysFrom(states, name))].filter((next) => names.includes(next))]),
   );
-  const node = (name: string, { Type, End }: State): string =>
-    Type === 'Choice' ? `${name}{${name}}` : End ? `${name}([${name}])` : `${name}[${name}]`;
-  const lines = states.map(([name, state]) => {
-    const ways = waysFrom(state).filter((next) => !interruptions.includes(next));
-    return ways.length ? `${node(name, state)} --> ${ways.join(' & ')}` : node(name, state);
+  const leadsDown = (from: string, to: string) => names.indexOf(from) < names.indexOf(to);
+  const down = new Map([...all].map(([name, ways]) => [name, ways.filter((next) => leadsDown(name, next))]));
+  const isShortcut = (name: string, next: string) =>
+    (down.get(name) ?? []).some((between) => between !== next && reaches(down, between, next));
+  const isOptional = (name: string) => name !== 'Pending' && reaches(down, 'Pending', 'Applied', name);
+
+  const node = (name: string) => {
+    const shape = states[name]?.End ? `${name}([${name}])` : `${name}[${name}]`;
+    return isOptional(name) && name !== 'Applied' ? `${shape}:::optional` : shape;
+  };
+  const lines = names.map((name) => {
+    const next = (all.get(name) ?? []).filter((way) => leadsDown(name, way) && !isShortcut(name, way));
+    return next.length ? `${node(name)} --> ${next.join(' & ')}` : node(name);
   });
+  const detours = names.flatMap((name) =>
+    (all.get(name) ?? []).filter((way) => !leadsDown(name, way)).map((way) => `${name} -. first .-> ${way}`),
+  );
   return [
     '```mermaid',
     'flowchart TD',
-    ...lines.map((line) => `  ${line}`),
+    ...[...lines, ...detours, 'classDef optional stroke-dasharray: 4'].map((line) => `  ${line}`),
     '```',
     '',
-    `From every state a run can also end as ${interruptions.map((name) => `\`${name}\``).join(', ')}.`,
+    `Dashed steps are skipped by runs that have no use for them. From every state a run can also end as ${interruptions.map((name) => `\`${name}\``).join(', ')}.`,
   ].join('\n');
 };

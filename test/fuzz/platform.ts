@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type { Route } from '../../functions/api/route.ts';
 import { serve } from '../../functions/web-server/serve.ts';
-import { apiRoutes } from '../../infra/api-routes.ts';
+import { deriveApiRoutes } from '../../infra/api-routes.ts';
 import { Router } from '../../infra/local/routes.ts';
 import { memberHelpers } from '../support/members.ts';
 import { startRunnerApi } from '../support/runner-api.ts';
@@ -36,8 +36,6 @@ export interface Platform {
   close(): Promise<void>;
 }
 
-const gateway = new Router(apiRoutes.map(({ key, target }) => ({ key, functionArn: target, timeoutMs: 29_000 })));
-
 const page = { html: '<base href="{{base}}">', assets: {} };
 const web: Handler = async (event) => serve(event, { files: page, bucketOrigin: 'https://bucket.test' }) as Answer;
 
@@ -62,6 +60,8 @@ export const startPlatform = async (): Promise<Platform> => {
     Web: web,
   };
   const { routes } = await import('../../functions/api/functions/all-routes.ts');
+  const apiRoutes = await deriveApiRoutes();
+  const gateway = new Router(apiRoutes.map(({ key, target }) => ({ key, functionArn: target, timeoutMs: 29_000 })));
   const { getRun } = await import('../../functions/runs/records.ts');
   const { stateTokenOf } = await import('../../functions/states/tokens.ts');
   const members = await memberHelpers();

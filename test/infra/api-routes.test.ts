@@ -2,57 +2,122 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
-import type { Route } from '../../functions/api/route.ts';
-import { apiRoutes } from '../../infra/api-routes.ts';
-import { type FunctionId, functions } from '../../infra/functions.ts';
+import { deriveApiRoutes, type Known, knownRoutes } from '../../infra/api-routes.ts';
+import { type FunctionId, functions, httpFunctionIds } from '../../infra/functions.ts';
 import { Router } from '../../infra/local/routes.ts';
 import { sdkPlugin } from '../../infra/sdk.ts';
 
-/** The public API is five functions. API Gateway sends each what it has a route for, and what nobody has to `Api`. */
+/** The public API is several functions. API Gateway sends each what it has a route for, and what nobody has to `Api`. */
 
 process.env.AWS_REGION ??= 'us-east-1';
-const { coreRoutes } = await import('../../functions/api/functions/core-routes.ts');
-const { stateRoutes } = await import('../../functions/api/functions/states-routes.ts');
-const { accessRoutes } = await import('../../functions/api/functions/access-routes.ts');
-const { settingRoutes } = await import('../../functions/api/functions/settings-routes.ts');
-const { governanceRoutes } = await import('../../functions/api/functions/governance-routes.ts');
-const apart = [
-  ['States', stateRoutes],
-  ['Access', accessRoutes],
-  ['Settings', settingRoutes],
-  ['Governance', governanceRoutes],
-] as const;
+const [keys, known] = await Promise.all([deriveApiRoutes(), knownRoutes()]);
 
-const gateway = new Router(apiRoutes.map(({ key, target }) => ({ key, functionArn: target, timeoutMs: 1000 })));
-const targetOf = (method: string, path: string) => gateway.find(method, path)?.route.functionArn;
-const filled = ({ path }: Route, id = 'x-1') => path.replaceAll(/\{\w+\}/g, id);
+type Keyed = { key: string; target: string };
+const routerOf = (routes: Keyed[]) =>
+  new Router(routes.map(({ key, target }) => ({ key, functionArn: target, timeoutMs: 1000 })));
+const gateway = routerOf(keys);
+const exact = routerOf(known.map(({ method, path, target }) => ({ key: `${method} ${path}`, target })));
+
+const isParameter = (segment: string | undefined): boolean => segment?.startsWith('{') ?? false;
+const segmentsOf = (path: string): string[] => path.slice(1).split('/');
+
+/** Ids that are words of paths: of some, and of those that another route has at the place. */
+const idsAt = (prefix: string[]): string[] => {
+  const words = known
+    .map(({ path }) => segmentsOf(path))
+    .filter((path) => prefix.every((segment, i) => isParameter(path[i]) || path[i] === segment))
+    .map((path) => path[prefix.length])
+    .filter((segment) => segment !== undefined && !isParameter(segment));
+  return [...new Set(['x-1', 'tasks', 'workspaces', ...words])] as string[];
+};
+
+/** Every path of a route that could be taken for another. */
+const pathsOf = ({ path }: Pick<Known, 'path'>): string[] =>
+  segmentsOf(path)
+    .reduce<string[][]>(
+      (prefixes, segment) =>
+        prefixes.flatMap((prefix) => (isParameter(segment) ? idsAt(prefix) : [segment]).map((id) => [...prefix, id])),
+      [[]],
+    )
+    .map((segments) => `/${segments.join('/')}`);
+
+const requests = known.flatMap((route) => pathsOf(route).map((path) => ({ ...route, path })));
+const targetIn = (router: Router, { method, path }: Pick<Known, 'method' | 'path'>) =>
+  router.find(method, path)?.route.functionArn;
+
+const subtrees = (target: string): string[] => functions[target as 'Api'].http.subtrees ?? [];
+
+const parse = (key: string) => {
+  const [method = '', path = ''] = key.split(' ');
+  return { method, segments: segmentsOf(path) };
+};
+const isGreedy = (segment: string | undefined): boolean => segment?.endsWith('+}') ?? false;
+
+/** Whether some request fits both keys. */
+const overlap = (a: string, b: string): boolean => {
+  const [one, other] = [parse(a), parse(b)];
+  if (one.method !== 'ANY' && other.method !== 'ANY' && one.method !== other.method) return false;
+  for (let i = 0; ; i++) {
+    const [x, y] = [one.segments[i], other.segments[i]];
+    if (x === undefined || y === undefined) return x === y;
+    if (isGreedy(x) || isGreedy(y)) return true;
+    if (!isParameter(x) && !isParameter(y) && x !== y) return false;
+  }
+};
+
+/** Whether every request that fits the second key fits the first. */
+const contains = (a: string, b: string): boolean => {
+  const [one, other] = [parse(a), parse(b)];
+  if (one.method !== 'ANY' && one.method !== other.method) return false;
+  for (let i = 0; ; i++) {
+    const [x, y] = [one.segments[i], other.segments[i]];
+    if (x === undefined || y === undefined) return x === y;
+    if (isGreedy(x)) return true;
+    if (isGreedy(y) || (!isParameter(x) && x !== y)) return false;
+  }
+};
 
 describe('API Gateway', () => {
-  it.each([['Api', coreRoutes] as const, ...apart])(
-    'sends %s every one of its routes, whatever the ids',
-    (target, routes) => {
-      const astray = [
-        'x-1',
-        'tasks',
-        'policies',
-        'policy-sets',
-        'varsets',
-        'runs',
-        'workspaces',
-        'organizations',
-      ].flatMap((id) => routes.filter((route) => targetOf(route.method, filled(route, id)) !== target));
-      expect(astray.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
-    },
-  );
+  it('sends every function every one of its routes, whatever the ids', () => {
+    expect(known.length).toBeGreaterThan(200);
+    expect(requests.length).toBeGreaterThan(known.length);
+    const astray = requests
+      .filter((request) => targetIn(gateway, request) !== targetIn(exact, request))
+      .map(({ method, path }) => `${method} ${path}`);
+    expect(astray).toEqual([]);
+  });
 
-  it.each(apart)('has no path for %s that none of its routes is below', (target, routes) => {
-    const idle = apiRoutes
-      .filter((route) => route.target === target && route.key.includes(' /api/v2/'))
-      .filter(({ key }) => {
-        const only = new Router([{ key, functionArn: '', timeoutMs: 1000 }]);
-        return !routes.some((route) => only.find(route.method, filled(route)));
-      });
+  it('has no key that every request could do without', () => {
+    const derived = keys.filter(({ target, key }) => !subtrees(target).includes(key));
+    expect(derived.length).toBeGreaterThan(50);
+    const idle = derived.filter((one) => {
+      const others = routerOf(keys.filter((key) => key !== one));
+      return requests.every((request) => targetIn(others, request) === targetIn(exact, request));
+    });
     expect(idle).toEqual([]);
+  });
+
+  it('sends what no function has a route for to Api, which says so', () => {
+    for (const path of ['/api/v2/nothing', '/api/v2/workspaces/ws-1/nothing', '/api/v2/organizations/acme/nothing'])
+      expect(targetIn(gateway, { method: 'GET', path })).toBe('Api');
+  });
+
+  it('never has to choose between keys of which neither is the more specific', () => {
+    const rivals = keys.flatMap((one, i) =>
+      keys
+        .slice(i + 1)
+        .filter((other) => other.target !== one.target && overlap(one.key, other.key))
+        .filter((other) => !contains(one.key, other.key) && !contains(other.key, one.key))
+        .map((other) => [one.key, other.key]),
+    );
+    expect(rivals).toEqual([]);
+  });
+
+  it('has room for as many keys again', () => {
+    const routesPerApi = 300;
+    expect(new Set(keys.map(({ key }) => key)).size).toBe(keys.length);
+    expect(keys.length).toBeLessThan(routesPerApi / 2);
+    console.log(`${keys.length} keys for ${known.length} routes of ${httpFunctionIds.length} functions`);
   });
 });
 

@@ -31,6 +31,9 @@ const configured: Record<string, Partial<Run>> = {
   ', policy check': { checks: { policyCheck: true } },
   ', pre-apply tasks': { checks: { tasks: { pre_apply: tasks.pre_apply } } },
   ', cost': estimate,
+  ', post-plan tasks and cost': { checks: { tasks: { post_plan: tasks.post_plan } }, ...estimate },
+  ', post-plan tasks and policy check': { checks: { tasks: { post_plan: tasks.post_plan }, policyCheck: true } },
+  ', OPA and cost': { checks: { policyEvaluation: true }, ...estimate },
   ', cost and pre-apply tasks': { checks: { tasks: { pre_apply: tasks.pre_apply } }, ...estimate },
   ', everything': { checks: { fetching: true, tasks, policyEvaluation: true, policyCheck: true }, ...estimate },
 };
@@ -102,6 +105,31 @@ describe('the run state machine', () => {
     console.log(
       `${paths.length} paths over ${Object.keys(machine.States).length} states from ${Object.keys(starts).length} kinds of run`,
     );
+  });
+
+  it('leads down its definition, but for detours to what comes first', () => {
+    const order = Object.keys(machine.States);
+    const up = Object.entries(machine.States).flatMap(([name, { Next, Default, Choices = [], Catch = [] }]) =>
+      [Next, Default, ...Choices.map((way) => way.Next), ...Catch.map((way) => way.Next)]
+        .filter((to) => to !== undefined && order.indexOf(to) <= order.indexOf(name))
+        .map((to) => `${name} → ${to}`),
+    );
+    expect(up).toEqual([
+      'PlanQueued → Fetching',
+      'PlanQueued → PrePlanTasks',
+      'ApplyQueued → NeedsConfirmation',
+      'ApplyQueued → PreApplyTasks',
+      'Applied → PostApplyTasks',
+    ]);
+  });
+
+  it('takes every way of its Choices on some path', () => {
+    const taken = new Set(paths.flatMap(({ states }) => states.map((name, i) => `${name} → ${states[i + 1]}`)));
+    const ways = Object.entries(machine.States).flatMap(([name, { Choices = [], Default }]) =>
+      Default ? [Default, ...Choices.map(({ Next }) => Next)].map((to) => `${name} → ${to}`) : [],
+    );
+    expect(ways.length).toBeGreaterThan(40);
+    expect(ways.filter((way) => !taken.has(way))).toEqual([]);
   });
 
   it('finishes every run exactly once, in a final status, with plan and apply settled', () => {

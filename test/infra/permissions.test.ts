@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type FunctionId, functionIds } from '../../infra/functions.ts';
-import { lifecycleFunctions } from '../../infra/lifecycle.ts';
+import { type FunctionId, functionIds, lifecycleFunctions } from '../../infra/functions.ts';
 import { functionProperties, permissionsOf, resources, roleOf } from './template.ts';
 
 /** Per function exactly what it may do. A line that a function does not need is a defect, and so is a missing one. */

@@ -1,6 +1,6 @@
 /** The public API's handlers, called as API Gateway calls them, on dynalite and the local S3 and KMS. */
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
-import { apiRoutes } from '../../infra/api-routes.ts';
+import { deriveApiRoutes } from '../../infra/api-routes.ts';
 import { Router } from '../../infra/local/routes.ts';
 import { record } from '../conformance/record.ts';
 import { type Aws, startAws } from './aws.ts';
@@ -70,9 +70,6 @@ export const eventOf = (method: string, url: string, sent: Sent = {}): APIGatewa
   } as unknown as APIGatewayProxyEventV2;
 };
 
-/** By name in place of ARN. */
-const gateway = new Router(apiRoutes.map(({ key, target }) => ({ key, functionArn: target, timeoutMs: 29_000 })));
-
 let names = 0;
 /** A name nothing else in this file has. */
 export const uniqueName = (prefix: string): string => `${prefix}-${++names}`;
@@ -98,6 +95,9 @@ export const startApi = async (): Promise<Api> => {
     Governance: governance,
     Agent: agent,
   };
+  // By name in place of ARN.
+  const apiRoutes = await deriveApiRoutes();
+  const gateway = new Router(apiRoutes.map(({ key, target }) => ({ key, functionArn: target, timeoutMs: 29_000 })));
   const { handler: bootstrap } = await import('../../functions/people/organizations/bootstrap.ts');
   bucket = await import('../../functions/store/bucket.ts');
   const { createToken } = await import('../../functions/people/accounts/tokens.ts');

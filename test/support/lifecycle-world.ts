@@ -5,7 +5,8 @@ import type { TaskUnansweredInput } from '../../functions/lifecycle/task-unanswe
 import type { CheckTask, WaitingTask } from '../../functions/lifecycle/waiting.ts';
 import type { Run } from '../../functions/run/run.ts';
 import { taskStages } from '../../functions/run/task-stages.ts';
-import { definition, lifecycleFunctions } from '../../infra/lifecycle.ts';
+import { lifecycleFunctions } from '../../infra/functions.ts';
+import { definition } from '../../infra/lifecycle.ts';
 import type { Aws } from './aws.ts';
 import { Execution, type Machine } from './executor.ts';
 

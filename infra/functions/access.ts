@@ -1,0 +1,16 @@
+import { bearer, type HttpDeclaration } from '../declaration.ts';
+
+export const Access: HttpDeclaration = {
+  entry: 'functions/api/functions/access.ts',
+  description: 'The public API: accounts, tokens, teams, organizations, projects, agent pools',
+  timeoutSeconds: 29,
+  environment: ['table', 'requestLimit', 'organizationRules'],
+  rights: (may) => [
+    may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    may.tableKey(),
+  ],
+  http: {
+    routes: async () => (await import('../../functions/api/functions/access-routes.ts')).accessRoutes,
+    authorization: `${bearer}.`,
+  },
+};

@@ -1,0 +1,10 @@
+import type { Declaration } from '../declaration.ts';
+import { finishingRuns } from '../shared-rights.ts';
+
+export const ExecutionStopped: Declaration = {
+  entry: 'functions/orchestration/execution-stopped.ts',
+  description: 'Finishes runs whose execution was stopped, failed or timed out',
+  timeoutSeconds: 30,
+  environment: ['table', 'bucket', 'cluster', 'notify'],
+  rights: (may) => [...finishingRuns(may), may.answerExecutions(), may.keepLostEvents()],
+};

@@ -1,0 +1,17 @@
+import type { StateDeclaration } from '../declaration.ts';
+
+export const Fetching: StateDeclaration = {
+  entry: 'functions/lifecycle/fetching.ts',
+  description: 'State Fetching: waits for the configuration',
+  timeoutSeconds: 30,
+  state: 'waits',
+  environment: ['table', 'bucket'],
+  rights: (may) => [
+    may.table('GetItem', 'UpdateItem'),
+    may.storageKey('Decrypt', 'GenerateDataKey'),
+    // What was uploaded is copied when it is accepted.
+    may.readObjects('configurations', 'uploads'),
+    may.writeObjects('configurations'),
+    may.seeMissingObjects(),
+  ],
+};

@@ -1,0 +1,21 @@
+import { bearer, type HttpDeclaration } from '../declaration.ts';
+
+export const Governance: HttpDeclaration = {
+  entry: 'functions/api/functions/governance.ts',
+  description: 'The public API: run tasks, policies, cost estimates',
+  timeoutSeconds: 29,
+  environment: ['table', 'bucket', 'key', 'outbound', 'requestLimit'],
+  rights: (may) => [
+    may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    may.key('GenerateDataKey', 'Decrypt'),
+    may.readObjects('outcomes', 'policies', 'runs', 'uploads'),
+    may.writeObjects('outcomes', 'policies', 'uploads'),
+    may.seeMissingObjects(),
+    // Run tasks say that they are still at work.
+    may.answerExecutions('Heartbeat'),
+  ],
+  http: {
+    routes: async () => (await import('../../functions/api/functions/governance-routes.ts')).governanceRoutes,
+    authorization: `${bearer}, nor do run tasks.`,
+  },
+};

@@ -1,0 +1,20 @@
+import type { HttpDeclaration } from '../declaration.ts';
+
+export const Logs: HttpDeclaration = {
+  entry: 'functions/runs/logs-handler.ts',
+  description: 'Logs of plans and applies, while they are written and after',
+  timeoutSeconds: 29,
+  environment: ['table', 'bucket'],
+  rights: (may) => [
+    may.table('GetItem', 'Query'),
+    may.key('Decrypt'),
+    may.readObjects('runs'),
+    may.seeMissingObjects(),
+  ],
+  http: {
+    subtrees: ['GET /logs/{proxy+}'],
+    authorization:
+      'The path carries a 256-bit capability: clients of the HCP Terraform API send no token to a log URL (api: log-read-url).',
+    unlimited: true,
+  },
+};

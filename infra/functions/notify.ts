@@ -1,0 +1,10 @@
+import type { Declaration } from '../declaration.ts';
+
+export const Notify: Declaration = {
+  entry: 'functions/notifications/handler.ts',
+  description: 'Tells people of runs: notification configurations of workspaces',
+  // Destinations are called side by side, each for 10 s at most.
+  timeoutSeconds: 60,
+  environment: ['table', 'key', 'outbound', 'publicUrl'],
+  rights: (may) => [may.table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'), may.key('Decrypt')],
+};

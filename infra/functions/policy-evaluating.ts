@@ -1,0 +1,13 @@
+import type { StateDeclaration } from '../declaration.ts';
+import { judgingPolicies } from '../shared-rights.ts';
+
+export const PolicyEvaluating: StateDeclaration = {
+  entry: 'functions/lifecycle/policy-evaluating.ts',
+  description: 'State PolicyEvaluating: OPA evaluates policy sets',
+  // OPA has 240 s and 1 GiB (functions/policies/engine/evaluate-run.ts).
+  timeoutSeconds: 300,
+  memoryMiB: 2048,
+  state: 'works',
+  environment: ['table', 'bucket', 'key'],
+  rights: (may) => judgingPolicies(may),
+};

@@ -1,0 +1,11 @@
+import type { StateDeclaration } from '../declaration.ts';
+import { entering } from '../shared-rights.ts';
+
+export const PostPlanAwaitingDecision: StateDeclaration = {
+  entry: 'functions/lifecycle/post-plan-awaiting-decision.ts',
+  description: 'State PostPlanAwaitingDecision: waits for a person to override',
+  timeoutSeconds: 30,
+  state: 'waits',
+  environment: ['table', 'notify'],
+  rights: (may) => [...entering(may), may.notify()],
+};

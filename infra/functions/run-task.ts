@@ -1,0 +1,11 @@
+import type { StateDeclaration } from '../declaration.ts';
+
+export const RunTask: StateDeclaration = {
+  entry: 'functions/lifecycle/run-task.ts',
+  description: 'State RunTask: asks a run task and waits for its result',
+  // A task that does not answer is asked again for about a minute and a half.
+  timeoutSeconds: 150,
+  state: 'waits',
+  environment: ['table', 'key', 'outbound', 'publicUrl'],
+  rights: (may) => [may.table('GetItem', 'UpdateItem'), may.key('Decrypt')],
+};

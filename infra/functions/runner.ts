@@ -1,0 +1,23 @@
+import type { HttpDeclaration } from '../declaration.ts';
+
+export const Runner: HttpDeclaration = {
+  entry: 'functions/runner-api/handler.ts',
+  description: 'The runner protocol',
+  timeoutSeconds: 29,
+  environment: ['table', 'bucket', 'key', 'machine', 'identity', 'publicUrl', 'runs'],
+  rights: (may) => [
+    may.table('GetItem', 'Query', 'PutItem', 'UpdateItem'),
+    may.key('GenerateDataKey', 'Decrypt'),
+    may.readObjects('configurations', 'inputs', 'runs', 'states', 'uploads'),
+    may.writeObjects('runs', 'states', 'uploads'),
+    may.seeMissingObjects(),
+    may.answerExecutions('Heartbeat'),
+    may.signIdentities(),
+  ],
+  http: {
+    subtrees: ['ANY /runner/v1/{proxy+}'],
+    authorization:
+      'The function checks the claim or token of one run and phase; runners have no other credentials by design.',
+    unlimited: true,
+  },
+};

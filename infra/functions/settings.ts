@@ -1,0 +1,16 @@
+import { bearer, type HttpDeclaration } from '../declaration.ts';
+
+export const Settings: HttpDeclaration = {
+  entry: 'functions/api/functions/settings.ts',
+  description: 'The public API: settings of workspaces, variables and sets of them, tags, run triggers, notifications',
+  timeoutSeconds: 29,
+  environment: ['table', 'key', 'outbound', 'requestLimit'],
+  rights: (may) => [
+    may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    may.key('GenerateDataKey', 'Decrypt'),
+  ],
+  http: {
+    routes: async () => (await import('../../functions/api/functions/settings-routes.ts')).settingRoutes,
+    authorization: `${bearer}.`,
+  },
+};

@@ -1,0 +1,19 @@
+import type { HttpDeclaration } from '../declaration.ts';
+
+export const SignIn: HttpDeclaration = {
+  entry: 'functions/api/functions/sign-in.ts',
+  description: 'Signing in: terraform login, and the issuer that people sign in at',
+  timeoutSeconds: 29,
+  environment: ['table', 'outbound', 'requestLimit', 'organizationRules', 'signIn'],
+  rights: (may) => [
+    may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    may.tableKey(),
+    ...may.signInSecret(),
+  ],
+  http: {
+    routes: async () => (await import('../../functions/api/functions/sign-in-routes.ts')).waysIn,
+    subtrees: ['ANY /oauth/{proxy+}'],
+    authorization:
+      'Signing in is public by its nature: the function checks codes, verifiers and what the issuer signed.',
+  },
+};

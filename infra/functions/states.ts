@@ -1,0 +1,21 @@
+import { bearer, type HttpDeclaration } from '../declaration.ts';
+
+export const States: HttpDeclaration = {
+  entry: 'functions/api/functions/states.ts',
+  description: 'The public API: locks, state versions and their outputs',
+  timeoutSeconds: 29,
+  environment: ['table', 'bucket', 'requestLimit'],
+  rights: (may) => [
+    may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    may.key('GenerateDataKey', 'Decrypt'),
+    may.readObjects('runs', 'states', 'uploads'),
+    may.writeObjects('runs', 'states', 'uploads'),
+    may.seeMissingObjects(),
+    // Whoever unlocks a workspace lets the next run go.
+    may.answerExecutions(),
+  ],
+  http: {
+    routes: async () => (await import('../../functions/api/functions/states-routes.ts')).stateRoutes,
+    authorization: `${bearer}.`,
+  },
+};

@@ -1,0 +1,18 @@
+import type { Declaration } from '../declaration.ts';
+import { beginningRuns, finishingRuns } from '../shared-rights.ts';
+
+export const Sweep: Declaration = {
+  entry: 'functions/orchestration/sweep.ts',
+  description: 'Repairs what events and interrupted handlers left behind, every minute',
+  timeoutSeconds: 60,
+  environment: ['table', 'bucket', 'machine', 'launch', 'notify'],
+  rights: (may) => [
+    ...finishingRuns(may),
+    may.table('BatchGetItem'),
+    ...beginningRuns(may),
+    may.dueIndex(),
+    ...may.launch(),
+    may.describeExecutions(),
+    may.answerExecutions(),
+  ],
+};

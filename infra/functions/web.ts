@@ -1,0 +1,14 @@
+import type { HttpDeclaration } from '../declaration.ts';
+
+export const Web: HttpDeclaration = {
+  entry: 'functions/web-server/handler.ts',
+  description: 'The web page: its document and assets',
+  timeoutSeconds: 10,
+  environment: ['bucket'],
+  rights: () => [],
+  http: {
+    subtrees: ['GET /', 'GET /app', 'GET /app/{proxy+}'],
+    authorization:
+      'The page and its scripts hold no data and are the same for everybody; what they show comes from the API, with the reader’s own token.',
+  },
+};

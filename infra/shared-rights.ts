@@ -1,0 +1,50 @@
+import type { Grants, Permission } from './grants.ts';
+
+/** Rights that several functions have for the same reason. */
+
+/** Enters a state: changes the run, and looks at what it changed. */
+export const entering = (may: Grants): Permission[] => [may.table('GetItem', 'UpdateItem'), may.tableKey()];
+
+/** Starts containers. One whose run ended while it was started is stopped at once. */
+export const launching = (may: Grants): Permission[] => [
+  // That a run waits for an agent is told in its timeline.
+  may.table('GetItem', 'PutItem', 'UpdateItem'),
+  may.tableKey(),
+  ...may.launch(),
+  may.onTasks('StopTask'),
+];
+
+/** Judges a plan by policies: what it read and what it found lies with the run. */
+export const judgingPolicies = (may: Grants): Permission[] => [
+  may.table('GetItem', 'PutItem', 'UpdateItem'),
+  may.key('Decrypt', 'GenerateDataKey'),
+  may.readObjects('inputs', 'policies', 'runs'),
+  may.writeObjects('runs'),
+  may.seeMissingObjects(),
+];
+
+export const finishingRuns = (may: Grants): Permission[] => [
+  may.table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+  may.key('GenerateDataKey', 'Decrypt'),
+  may.onTasks('StopTask', 'DescribeTasks'),
+  may.listTasks(),
+  // Of a run that was cut off: the log that its runner did not store, and the state that it could not.
+  may.readObjects('runs'),
+  may.writeObjects('runs', 'states'),
+  may.seeMissingObjects(),
+  may.notify(),
+];
+
+export const beginningRuns = (may: Grants): Permission[] => [
+  may.key('GenerateDataKey', 'Decrypt'),
+  // What was uploaded is taken in when a run needs it, if nobody looked before.
+  may.readObjects('configurations', 'policies', 'uploads'),
+  may.writeObjects('configurations', 'inputs', 'policies'),
+  may.seeMissingObjects(),
+  may.startExecutions(),
+];
+
+export const creatingRuns = (may: Grants): Permission[] => [
+  may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
+  ...beginningRuns(may),
+];

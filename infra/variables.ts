@@ -1,0 +1,60 @@
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import type * as sqs from 'aws-cdk-lib/aws-sqs';
+import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
+import type { IdentityKeys } from './identity.ts';
+import { organizationVariable } from './organizations.ts';
+import type { Runners } from './runner.ts';
+import type { Settings } from './settings.ts';
+import { signInVariable } from './sign-in.ts';
+import type { Storage } from './storage.ts';
+
+/** What functions may be given. The last two are made of functions, and so later than those. */
+export interface Parts {
+  settings: Settings;
+  storage: Storage;
+  identity: IdentityKeys;
+  publicUrl: string;
+  runners: Runners;
+  lostEvents: sqs.Queue;
+  notify?: lambda.IFunction;
+  machine?: sfn.StateMachine;
+}
+
+/** @throws {Error} for a declaration of a function that is made before the part */
+export const madeBefore = <K extends 'notify' | 'machine'>(parts: Parts, name: K): NonNullable<Parts[K]> => {
+  const part = parts[name];
+  if (!part) throw new Error(`A function that needs ${name} is declared for a place where it is made before it.`);
+  return part as NonNullable<Parts[K]>;
+};
+
+/** The environment variables of functions, in groups that declarations name. */
+export const variableGroups = (parts: Parts) => {
+  const { settings, storage, identity, publicUrl, runners } = parts;
+  return {
+    // Whoever changes something may have it to record.
+    table: () => ({
+      TABLE_NAME: storage.table.tableName,
+      AUDIT_RETENTION_DAYS: String(settings.auditRetentionDays),
+    }),
+    bucket: () => ({ BUCKET_NAME: storage.bucket.bucketName }),
+    key: () => ({ KEY_ARN: storage.key.keyArn }),
+    cluster: () => ({ CLUSTER_ARN: runners.clusterArn }),
+    launch: () => runners.launchEnvironment(publicUrl),
+    publicUrl: () => ({ PUBLIC_URL: publicUrl }),
+    identity: () => ({ IDENTITY_KEY_ARNS: identity.all.map(({ keyArn }) => keyArn).join(',') }),
+    /** For whoever calls addresses that people name. */
+    outbound: () => ({ OUTBOUND_ALLOWED_CIDRS: settings.outboundAllowedCidrs?.join(',') ?? '' }),
+    notify: () => ({ NOTIFY_FUNCTION: madeBefore(parts, 'notify').functionName }),
+    machine: () => ({ STATE_MACHINE_ARN: madeBefore(parts, 'machine').stateMachineArn }),
+    requestLimit: () => ({ REQUESTS_PER_SECOND: String(settings.requestsPerSecond) }),
+    organizationRules: () => ({ ORGANIZATION_RULES: organizationVariable(settings) }),
+    signIn: () => ({ SIGN_IN: signInVariable(settings) }),
+    runs: () => ({
+      TERRAFORM_ENGINE: settings.terraformEngine,
+      HOLD_SECONDS: String(settings.holdSeconds),
+      HEARTBEAT_SECONDS: String(settings.heartbeatSeconds),
+    }),
+  } satisfies Record<string, () => Record<string, string>>;
+};
+
+export type VariableGroup = keyof ReturnType<typeof variableGroups>;
