@@ -43,7 +43,7 @@ const idsOf = async (
   if (missing === undefined) return ids;
   throw unprocessable(
     `/data/relationships/${relationship}`,
-    `${relationship}: there is no ${what} ${missing} in ${organization}`,
+    `${relationship}: ${what} ${missing} not found in ${organization}`,
   );
 };
 

@@ -22,10 +22,10 @@ interface Known {
 }
 
 const tokens: Known = { shown: 'created-at last-used-at token', related: 'created-by team' };
-const noStacks = 'there are no stacks';
-const noPublishing = 'there is no private registry';
-const noKeys = 'there are no keys of your own (HYOK)';
-const noDestroy = 'nothing is destroyed by itself';
+const noStacks = 'stacks are not supported';
+const noPublishing = 'this platform has no private registry';
+const noKeys = 'this platform does not support HYOK';
+const noDestroy = 'this platform does not destroy workspaces automatically';
 const variables: Known = {
   shown: 'created-at version-id',
   related: 'configurable overwriter overwritten varset workspace',
@@ -37,7 +37,7 @@ const known: Record<string, Known> = {
     shown: `auth-method avatar-url enterprise-support has-git-hub-app-token has-linked-hcp is-admin is-confirmed
       is-service-account is-site-admin is-sso-login is-sudo is-unified permissions two-factor unconfirmed-email v2-only`,
     related: 'authenticated-resource authentication-tokens github-app-oauth-tokens',
-    lacking: { password: 'people sign in with tokens, or at an issuer' },
+    lacking: { password: 'users sign in with tokens or single sign-on' },
   },
   organizations: {
     shown: `created-at external-id fair-run-queuing-enabled hcp-id is-in-degraded-mode is-unified
@@ -52,14 +52,14 @@ const known: Record<string, Known> = {
       'global-module-sharing': noPublishing,
       'global-provider-sharing': noPublishing,
       'max-ttl-enabled': 'tokens have no maximum lifetime',
-      'owners-team-saml-role-id': 'there is no SAML',
-      'recoverable-items-enabled': 'what is deleted cannot be recovered',
+      'owners-team-saml-role-id': 'this platform has no SAML',
+      'recoverable-items-enabled': 'deleted resources cannot be recovered',
       'registry-monorepo-support-enabled': noPublishing,
       'stacks-default-execution-mode': [noStacks, 'remote'],
       'stacks-enabled': noStacks,
-      'user-tokens-enabled': ['tokens of users are always good', true],
-      'data-retention-policy': 'there are no data retention policies',
-      'default-agent-pool': 'a new organization has no agent pools yet; set it later',
+      'user-tokens-enabled': ['user tokens are always allowed', true],
+      'data-retention-policy': 'this platform has no data retention policies',
+      'default-agent-pool': 'a new organization has no agent pools; set it later',
       'module-producers': noPublishing,
       'provider-producers': noPublishing,
       'primary-hyok-configuration': noKeys,
@@ -83,7 +83,7 @@ const known: Record<string, Known> = {
     shown: `hcp-resource-name is-unified non-service-users-count permissions scim-group-name scim-linked
       scim-sync-paused scim-updated-at users-count`,
     related: 'authentication-token authentication-tokens organization organization-memberships users',
-    lacking: { description: 'teams have none' },
+    lacking: { description: 'teams have no SAML' },
   },
   'team-workspaces': { shown: 'permissions', related: 'team workspace' },
   'team-projects': { shown: 'permissions', related: 'team project' },
@@ -102,8 +102,8 @@ const known: Record<string, Known> = {
     related: `current-assessment-result current-configuration-version current-run current-state-version
       effective-tag-bindings latest-run locked-by organization outputs readme remote-state-consumers vars`,
     lacking: {
-      'migration-environment': 'there are no environments of the first Terraform Enterprise',
-      'ssh-key': 'there are no SSH keys',
+      'migration-environment': 'legacy environments are not supported',
+      'ssh-key': 'this platform has no SSH keys',
     },
   },
   'workspaces/notification-configurations': {
@@ -115,7 +115,7 @@ const known: Record<string, Known> = {
   parameters: {
     shown: variables.shown,
     related: `${variables.related} policy-set`,
-    lacking: { description: 'parameters of policy sets have none', hcl: 'parameters of policy sets are plain text' },
+    lacking: { description: 'policy set parameters have no description', hcl: 'policy set parameters are plain text' },
   },
   varsets: {
     shown: 'created-at permissions project-count stack-count updated-at var-count workspace-count',
@@ -128,9 +128,9 @@ const known: Record<string, Known> = {
     related: `apply canceled-by comments confirmed-by cost-estimate created-by plan policy-checks run-events
       run-trigger-snapshots task-stages tf-policy-evaluations triggering-run triggering-source`,
     lacking: {
-      comment: 'a new run has a message; comment on it once it is there',
-      'invoke-action-addrs': 'runs invoke no actions by themselves',
-      'policy-paths': 'policies come from policy sets alone',
+      comment: 'use message, or add a comment after creating the run',
+      'invoke-action-addrs': 'invoking actions is not supported',
+      'policy-paths': 'policies come only from policy sets',
     },
   },
   'runs/comments': { related: 'run-event' },
@@ -152,7 +152,7 @@ const known: Record<string, Known> = {
     shown: 'created-at policy-count project-count scoping-type updated-at versioned workspace-count',
     related: 'current-version newest-version organization',
     lacking: {
-      'policy-update-patterns': 'there are no version control connections whose changes could fit them',
+      'policy-update-patterns': 'version control connections are not supported',
     },
   },
   tasks: { shown: 'created-at updated-at', related: 'organization workspace-tasks' },
@@ -186,8 +186,8 @@ const problemOf = (name: string, value: unknown, part: Part, where: [string, Kno
     const [why, ...same] = typeof lacks === 'string' ? [lacks] : lacks;
     return asksNothing(value) || same.includes(value) ? undefined : `cannot be set: ${why}`;
   }
-  const choice = taken.length > 0 ? `; it can be one of ${taken.join(', ')}` : '';
-  return `is not known of ${collection}, and nothing would come of it${choice}`;
+  const choice = taken.length > 0 ? `; supported: ${taken.join(', ')}` : '';
+  return `is not an attribute or relationship of ${collection}${choice}`;
 };
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

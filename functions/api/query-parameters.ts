@@ -206,7 +206,9 @@ const unknown = (name: string, rules: Record<string, Rule>) => {
   const shown = name.slice(0, 100);
   // Clients look for these words.
   const what =
-    name === 'include' ? 'Invalid include parameter: nothing can be included here.' : `${shown} is not known here.`;
+    name === 'include'
+      ? 'Invalid include parameter: nothing can be included in this response.'
+      : `Unknown query parameter ${shown}.`;
   return badRequest(`${what} Known: ${[...names, ...Object.keys(paging)].join(', ')}.`, shown);
 };
 
@@ -215,7 +217,7 @@ const checkValue = (name: string, value: string, rule: Rule): void => {
   const values = 'one' in rule ? rule.one : rule.some;
   const given = 'one' in rule ? [value] : value.split(',').map((word) => word.trim());
   if (given.every((word) => word === '' || values.includes(word))) return;
-  const words = 'one' in rule ? 'must be one of' : 'must be one or more, with commas between them, of';
+  const words = 'one' in rule ? 'must be one of' : 'must be a comma-separated list of';
   throw badRequest(`${name} ${words} ${values.join(', ')}.`, name);
 };
 
@@ -234,7 +236,7 @@ export const checkParameters = (method: string, path: string, query: URLSearchPa
     if (rule === undefined && !isOption(name)) continue;
     if (rule === undefined) throw unknown(name, rules);
     if (seen.has(name))
-      throw badRequest(`${name.slice(0, 100)} is there twice: only the first would count.`, name.slice(0, 100));
+      throw badRequest(`${name.slice(0, 100)} is set more than once. Send it once.`, name.slice(0, 100));
     seen.add(name);
     checkValue(name, value, rule);
   }

@@ -75,7 +75,10 @@ export class RateLimit {
     try {
       sum = await this.#count(name, caller.second, more);
     } catch (error) {
-      console.error(JSON.stringify({ message: 'requests cannot be counted; each instance limits for itself' }), error);
+      console.error(
+        JSON.stringify({ message: 'request counts unavailable; each instance applies the limit on its own' }),
+        error,
+      );
       sum = caller.counted + more;
     }
     caller.counted += more;

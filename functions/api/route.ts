@@ -32,6 +32,8 @@ export interface Subject {
 export interface Finder<S extends Subject> {
   /** For messages: `workspace`. */
   what: string;
+  /** The path parameter with its id or name, for messages. */
+  parameter?: string;
   find(request: ApiRequest): Promise<S | undefined>;
   /** What it takes to see it: without that, it does not exist for the caller. */
   seen: Permission | ((subject: S) => Permission);
@@ -68,7 +70,9 @@ export interface Route {
   answer(request: ApiRequest): Promise<Answer>;
 }
 
-const missing = (what: string) => notFound(`There is no such ${what}, or you may not see it.`);
+/** Must not depend on whether the subject exists: hidden and missing subjects look the same to the caller. */
+const missing = (what: string, id = '') =>
+  notFound(`${what.charAt(0).toUpperCase()}${what.slice(1)}${id && ` ${id}`} not found, or you don't have access.`);
 
 /**
  * Most reads it takes to know that a thing is not there, or not for the caller: the token, two for the thing, then the
@@ -92,7 +96,7 @@ export const route = <S extends Subject>(
   finder: Finder<S>,
   handle: (context: Context<S>) => Promise<Answer>,
 ): Route => {
-  const { what, find, seen, scope, shared, ofTask } = finder;
+  const { what, parameter, find, seen, scope, shared, ofTask } = finder;
   const deed = deedOf(method, path);
   const answer = async (request: ApiRequest): Promise<Answer> => {
     const finding = find(request);
@@ -110,7 +114,7 @@ export const route = <S extends Subject>(
     const refuse = async (): Promise<never> => {
       // Reads of what the caller may not see are recorded as little as those of what is not there.
       await Promise.all([readOn(), method === 'GET' ? undefined : recordRefusal(doing)]);
-      throw missing(what);
+      throw missing(what, request.params[parameter ?? '']);
     };
     if (!subject) return refuse();
     const granted = caller
@@ -125,7 +129,7 @@ export const route = <S extends Subject>(
     };
     if (granted.has(permission)) return isAudited(method, path) ? inTrail(doing, act) : act();
     await recordRefusal(doing);
-    throw forbidden(`You may see this ${what}, but not do that with it: it needs the permission ${permission}.`);
+    throw forbidden(`You can see this ${what}, but this request needs the permission ${permission}.`);
   };
   return { method, path, access: permission, finder, answer: countingReads(answer) };
 };

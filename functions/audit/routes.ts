@@ -47,10 +47,11 @@ const organizationOf = async ({ request, principal }: Call): Promise<string> => 
   const [first, another] = readable;
   if (!first) {
     throw forbidden(
-      'The audit trail is for owners, and for tokens of the organization: it needs the permission audit:read.',
+      'Reading the audit trail needs the permission audit:read, which owners and organization tokens have.',
     );
   }
-  if (another) throw badRequest(`Say whose trail: ${parameter}=${first}.`, parameter);
+  if (another)
+    throw badRequest(`${parameter} is required. Name an organization, e.g. ${parameter}=${first}.`, parameter);
   return first;
 };
 
@@ -68,7 +69,7 @@ const readTrail = async (call: Call): Promise<Answer> => {
   const { page, size } = pageOf(request, pageSize, pageSize);
   if (page * size > mostEvents) {
     throw badRequest(
-      `Only the first ${mostEvents} events are paged through: ask with a later since, such as the last event's timestamp.`,
+      `page[number]: only the first ${mostEvents} events can be paged. To read on, set "since" to the timestamp of the last event.`,
       'page[number]',
     );
   }

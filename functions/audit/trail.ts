@@ -118,9 +118,7 @@ const doing = async (
     else await keepRecord(record);
     return answer;
   } catch (error) {
-    await failed(statusOf(error)).catch((why) =>
-      console.error('an event of the audit trail is not as it should be', why),
-    );
+    await failed(statusOf(error)).catch((why) => console.error('malformed audit event', why));
     throw error;
   }
 };

@@ -37,13 +37,13 @@ const summary = ({ matched, unmatched, prior, proposed }: Estimate): Outcome => 
 const estimatePlan = async (run: Run): Promise<Outcome> => {
   const { id, plan } = run;
   if (!plan.report?.artifacts?.includes('plan-json')) {
-    return errored('The plan left nothing to estimate: it is not there in JSON.');
+    return errored('The plan has no JSON output to estimate from.');
   }
   const json = await readPlanJson(run);
-  if (json === undefined) return errored('The plan in JSON is no longer there.');
+  if (json === undefined) return errored('The JSON plan has expired.');
   if (typeof json === 'number') {
     return errored(
-      `The plan has ${mebibytes(json)} in JSON; estimates are made of plans of up to ${mebibytes(maxPlanBytes)}.`,
+      `The JSON plan has ${mebibytes(json)}; the maximum for cost estimates is ${mebibytes(maxPlanBytes)}.`,
     );
   }
   try {

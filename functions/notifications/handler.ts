@@ -61,6 +61,8 @@ export const handler = async (event: NoticeEvent): Promise<void> => {
   if (failed) throw failed.reason;
   const left = wanting.filter((_, i) => (told[i] as PromiseFulfilledResult<boolean>).value === false);
   if (left.length) {
-    throw new NotTakenError(`${event.trigger} of ${run.id} was not taken by ${left.map(({ id }) => id).join(', ')}`);
+    throw new NotTakenError(
+      `${event.trigger} notification for ${run.id} was not delivered to ${left.map(({ id }) => id).join(', ')}`,
+    );
   }
 };

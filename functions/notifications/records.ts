@@ -74,7 +74,7 @@ const tellOpenRuns = async ({ id, savedPlans }: Workspace): Promise<void> => {
   }
 };
 
-/** @param id made by the caller, who has told it to the destination. Undefined when the workspace is gone. 2 writes, 1 KMS request with a token. */
+/** @param id made by the caller, who has told it to the destination. Undefined when the workspace was deleted. 2 writes, 1 KMS request with a token. */
 export const createNotification = async (
   workspace: Workspace,
   id: string,

@@ -32,11 +32,12 @@ import {
 
 const notification: Finder<NotificationConfiguration> = {
   what: 'notification configuration',
+  parameter: 'notification',
   find: ({ params }) => getNotification(params.notification ?? ''),
   ...inWorkspace,
 };
 
-const gone = () => notFound('The notification configuration was deleted meanwhile.');
+const gone = () => notFound('The notification configuration was deleted at the same time.');
 
 /** Asks the destination whether it is there. */
 const verify = (
@@ -51,7 +52,7 @@ const checkVerified = ({ response }: Delivery): void => {
   throw new ApiError(400, [
     {
       title: 'verification failed',
-      detail: `The destination must answer a verification request with 2xx, but ${said}. Check the URL, or leave it disabled, and enable it later.`,
+      detail: `The destination did not answer the verification request with 2xx: ${said}. Check the URL, or disable the configuration and enable it later.`,
       source: { pointer: '/data/attributes/url' },
     },
   ]);
@@ -65,14 +66,14 @@ const create = async ({ request, subject }: Context<Workspace>): Promise<Answer>
   if ((subject.notifications?.size ?? 0) >= mostNotifications) {
     throw unprocessable(
       '/data',
-      `${subject.name} has ${mostNotifications} notification configurations, which is the most; delete one first`,
+      `${subject.name} has ${mostNotifications} notification configurations, the maximum. Delete one first`,
     );
   }
   const id = newId('nc');
   const asked = given.enabled ? await verify({ ...given, id, token: given.token ?? undefined }, request) : undefined;
   if (asked) checkVerified(asked);
   const made = await createNotification(subject, id, given);
-  if (!made) throw notFound(`Workspace ${subject.name} was deleted meanwhile.`);
+  if (!made) throw notFound(`Workspace ${subject.name} was deleted at the same time.`);
   return created(notificationDocument(asked ? ((await keepResponse(id, asked.response)) ?? made) : made));
 };
 

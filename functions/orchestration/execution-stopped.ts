@@ -34,8 +34,10 @@ export const handler = async ({ detail }: StatusChange): Promise<void> => {
 
 const reason = ({ status, error, cause }: StatusChange['detail']): string => {
   const said = [error, cause].filter(Boolean).join(': ');
-  const how = { ABORTED: 'was stopped by an operator', TIMED_OUT: 'took longer than a run may', FAILED: 'failed' }[
-    status
-  ];
+  const how = {
+    ABORTED: 'was stopped by an operator',
+    TIMED_OUT: 'exceeded the maximum duration of a run',
+    FAILED: 'failed',
+  }[status];
   return `Its execution ${how ?? `ended as ${status}`}${said ? ` (${said})` : ''}.`;
 };

@@ -21,6 +21,6 @@ export const announce = async (run: Run): Promise<void> => {
   try {
     await invokeLater(environment.notifyFunction, event);
   } catch (error) {
-    console.error(JSON.stringify({ message: 'nobody is told', run: run.id, ...notice, error: String(error) }));
+    console.error(JSON.stringify({ message: 'notification failed', run: run.id, ...notice, error: String(error) }));
   }
 };

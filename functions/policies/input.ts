@@ -38,7 +38,7 @@ const levelOf = (given: Given, ofKind: PolicyKind): EnforcementLevel | undefined
   if (found) return found;
   throw unprocessable(
     `/data/attributes/${pointer}`,
-    `${pointer.split('/')[0]}: of a policy of kind ${ofKind} it is one of ${levels.join(', ')}`,
+    `${pointer.split('/')[0]}: must be, for kind ${ofKind}, one of ${levels.join(', ')}`,
   );
 };
 
@@ -47,7 +47,7 @@ const checkQuery = (query: string | null | undefined, ofKind: PolicyKind): strin
   if (ofKind === 'sentinel' || trimmed) return trimmed;
   throw unprocessable(
     '/data/attributes/query',
-    'query: an OPA policy needs the rule that it is asked for, e.g. data.terraform.deny',
+    'query: is required for OPA policies: the rule to evaluate, e.g. data.terraform.deny',
   );
 };
 
@@ -71,7 +71,7 @@ export const readNewPolicy = (request: ApiRequest, organization: string) => {
 
 /** @throws {ApiError} 400 or 422 */
 export const readPolicyChange = (request: ApiRequest, policy: Policy) => {
-  const forGood = (is: string) => v.optional(v.literal(is, `is ${is} for good; make another policy`));
+  const forGood = (is: string) => v.optional(v.literal(is, `is ${is} and cannot be changed; create another policy`));
   const { attributes } = readData(request, { ...settings, name: forGood(policy.name), kind: forGood(policy.kind) });
   return {
     ...(attributes.description === undefined ? {} : { description: attributes.description }),
@@ -86,7 +86,7 @@ export const checkPolicies = async (set: PolicySet, ids: string[], pointer: stri
   if (set.newestVersionId) {
     throw unprocessable(
       pointer,
-      `policies: policy set ${set.name} has versions, whose archives have its policies; upload a new one`,
+      `policies: policy set ${set.name} gets its policies from uploaded versions; upload a new version`,
     );
   }
   const found = await getPolicies(ids);
@@ -96,7 +96,7 @@ export const checkPolicies = async (set: PolicySet, ids: string[], pointer: stri
   const missing = ids.find((id) => !fits.has(id));
   if (missing !== undefined) {
     const what = `${missing.slice(0, 100)} of kind ${set.kind} in organization ${set.organization}`;
-    throw unprocessable(pointer, `policies: there is no policy ${what}`);
+    throw unprocessable(pointer, `policies: policy ${what} not found`);
   }
 };
 
@@ -115,7 +115,7 @@ const parameter = {
   category: v.nullish(v.picklist(['policy-set'])),
 };
 
-const key = v.pipe(text(128), v.regex(/^\S+$/, 'must not be empty, nor have spaces'));
+const key = v.pipe(text(128), v.regex(/^\S+$/, 'must not be empty or contain spaces'));
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewParameter = (request: ApiRequest): VariableValues => {
@@ -136,7 +136,7 @@ export const readParameterChange = (
   current: Pick<VariableValues, 'key' | 'sensitive'>,
 ): Partial<VariableValues> => {
   const { attributes } = readData(request, { ...parameter, key: v.optional(key) });
-  const advice = 'of a sensitive parameter cannot be changed. Delete it and create another one.';
+  const advice = 'of a sensitive parameter cannot be changed. Delete it and create a new one.';
   if (current.sensitive && attributes.sensitive === false) {
     throw unprocessable('/data/attributes/sensitive', `sensitive: ${advice}`);
   }

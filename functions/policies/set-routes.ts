@@ -58,7 +58,7 @@ const update = async (context: Context<PolicySet>): Promise<Answer> => {
   const updated = await updatePolicySet(subject, change, await editorOf(context, subject, 'policy set'));
   if (updated) return tagged(ok(policySetDocument(updated)), updated);
   const found = await getPolicySet(subject.id);
-  if (!found) throw notFound('The policy set was deleted meanwhile.');
+  if (!found) throw notFound('The policy set was deleted at the same time.');
   await checkSeen(request, found, 'policy set');
   throw taken();
 };

@@ -25,7 +25,7 @@ const write = async (
     const updated = await updateProject(project, { tags: distinct(tagsOf(project)) }, editor);
     if (updated) return updated;
   }
-  throw notFound('The project was deleted meanwhile.');
+  throw notFound('The project was deleted at the same time.');
 };
 
 /** With those that it has. */

@@ -17,7 +17,9 @@ const link = v.pipe(
 );
 
 /** An empty string is none: the vendor's clients send one. */
-const optionalLink = v.nullish(v.union([v.literal(''), link], (issue) => issue.issues?.at(-1)?.message ?? 'is no URL'));
+const optionalLink = v.nullish(
+  v.union([v.literal(''), link], (issue) => issue.issues?.at(-1)?.message ?? 'is not a valid URL'),
+);
 
 const tag = v.object({
   label: text(255),

@@ -98,7 +98,7 @@ const withoutPermission = (run: Run): Resume | undefined => {
   if (run.decision?.action === 'discard') return discarded(run);
   if (run.decision?.action === 'apply' || appliesByItself(run)) return undefined;
   if (run.cancel) return canceled(run);
-  return { error: 'NeedsConfirmation', cause: 'somebody who may apply runs has to confirm it' };
+  return { error: 'NeedsConfirmation', cause: 'a user with permission to apply runs must confirm it' };
 };
 
 /** Why a state is left as soon as it is entered, with nothing done: something comes first, or has failed. */

@@ -63,7 +63,7 @@ const messageOf = (run: Run, { status }: Notice): string => {
       return 'Run planning';
     case 'post_plan_awaiting_decision':
     case 'policy_override':
-      return `Run planned${planned(run)}. Policies failed: somebody has to override them or to discard the run`;
+      return `Run planned${planned(run)}. Policies failed: override them or discard the run`;
     case 'applying':
       return `Run applying${planned(run)}`;
     case 'applied':
@@ -71,13 +71,13 @@ const messageOf = (run: Run, { status }: Notice): string => {
     case 'planned_and_finished':
       return run.plan.report?.hasChanges ? 'Run planned and finished' : 'Run planned and finished: no changes';
     case 'errored':
-      return `Run errored ${apply.status === 'errored' ? 'while it applied' : 'before it applied anything'}`;
+      return `Run errored ${apply.status === 'errored' ? 'while applying' : 'before applying'}`;
     case 'canceled':
       return 'Run canceled';
     case 'discarded':
       return 'Run discarded';
     default:
-      return `Run planned${planned(run)}. It waits for somebody to confirm or to discard it`;
+      return `Run planned${planned(run)}. Confirm or discard it`;
   }
 };
 

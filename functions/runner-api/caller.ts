@@ -39,11 +39,11 @@ const equal = (a: string, b: string): boolean =>
 export const authenticate = async (authorization: string | undefined): Promise<Caller> => {
   const token = authorization?.replace(/^Bearer /i, '') ?? '';
   const named = readCapability(token);
-  if (!named) throw new ProtocolError(401, 'no valid token');
+  if (!named) throw new ProtocolError(401, 'invalid token');
   const run = await getRun(named.runId);
   const hash = run?.[named.phase].tokenHash;
-  if (!run || !hash) throw new ProtocolError(410, 'this token is dead: its run or phase is over');
-  if (!equal(hash, hashSecret(token))) throw new ProtocolError(410, 'this token is dead: another runner took over');
+  if (!run || !hash) throw new ProtocolError(410, 'token expired: its run or phase has ended');
+  if (!equal(hash, hashSecret(token))) throw new ProtocolError(410, 'token revoked: another runner took over');
   return { run, phase: named.phase, token };
 };
 

@@ -79,7 +79,7 @@ type Event = APIGatewayProxyEventV2;
 const claim = async (event: Event): Promise<Job> => {
   const { claim, nonce } = parse(bodies.claim, event);
   const claimed = await claimPhase(claim, nonce);
-  if (!claimed) throw new ProtocolError(410, 'this claim is void: the run has ended, or another runner has claimed it');
+  if (!claimed) throw new ProtocolError(410, 'claim rejected: the run has ended, or another runner has claimed it');
   return begin(claimed, { handedOver: false });
 };
 
@@ -97,7 +97,7 @@ const log = async ({ run, phase }: Caller, event: Event) => {
   const offset = Number(event.queryStringParameters?.offset);
   const bytes = bytesOf(event);
   if (!Number.isSafeInteger(offset) || offset < 0) throw new ProtocolError(422, 'offset: not a byte offset');
-  if (bytes.length > maxPieceBytes) throw new ProtocolError(413, `a piece of log has at most ${maxPieceBytes} bytes`);
+  if (bytes.length > maxPieceBytes) throw new ProtocolError(413, `a log chunk can have at most ${maxPieceBytes} bytes`);
   if (bytes.length) await appendLog(run.id, phase, offset, bytes);
   return beat({ run, phase });
 };
@@ -113,9 +113,9 @@ const uploads = async ({ run, phase }: Caller, event: Event): Promise<UploadsAns
 const stateVersion = async ({ run, phase }: Caller, event: Event): Promise<StateVersionAnswer> => {
   const { content: base64, ...wanted } = parse(bodies.stateVersion, event);
   const content = base64 === undefined ? undefined : Buffer.from(base64, 'base64');
-  if (phase !== 'apply') throw new ProtocolError(409, 'a plan does not change state');
+  if (phase !== 'apply') throw new ProtocolError(409, 'a plan cannot change state');
   const workspace = await getWorkspace(run.workspaceId);
-  if (!workspace) throw new ProtocolError(410, 'the workspace is gone');
+  if (!workspace) throw new ProtocolError(410, 'the workspace was deleted');
   const created = await createStateVersion({
     workspace,
     runId: run.id,
@@ -134,7 +134,7 @@ const stateVersion = async ({ run, phase }: Caller, event: Event): Promise<State
 };
 
 const erroredState = async ({ run, phase }: Caller): Promise<ErroredStateAnswer> => {
-  if (phase !== 'apply') throw new ProtocolError(409, 'a plan does not change state');
+  if (phase !== 'apply') throw new ProtocolError(409, 'a plan cannot change state');
   return { uploadUrl: await leftStateUrl(run) };
 };
 
@@ -197,12 +197,12 @@ const afterReport = ['report', 'next'];
  */
 const checkPhase = ({ run, phase }: Caller, call: string): void => {
   if (!run[phase].report || afterReport.includes(call)) return;
-  throw new ProtocolError(410, 'this token is dead: its phase has been reported');
+  throw new ProtocolError(410, 'token expired: its phase was already reported');
 };
 
 const route = async (event: Event): Promise<unknown> => {
   const call = event.rawPath.replace(/^\/runner\/v1\//, '');
-  if (event.requestContext.http.method !== 'POST') throw new ProtocolError(405, 'every call is a POST');
+  if (event.requestContext.http.method !== 'POST') throw new ProtocolError(405, 'method not allowed: use POST');
   if (call === 'claim') return claim(event);
   const caller = await authenticate(event.headers.authorization);
   checkPhase(caller, call);
@@ -227,7 +227,7 @@ const route = async (event: Event): Promise<unknown> => {
     case 'next':
       return next({ ...caller, run: await settled(caller.run) });
     default:
-      throw new ProtocolError(404, `no such call: ${call}`);
+      throw new ProtocolError(404, `unknown call: ${call}`);
   }
 };
 

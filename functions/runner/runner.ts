@@ -59,7 +59,7 @@ export class Runner {
       return await this.#work(await modules, job, await users);
     } catch (error) {
       if (error instanceof TokenDeadError || this.#control?.over.aborted) {
-        console.error(`nothing (more) to do here: ${messageOf(error)}`);
+        console.error(`nothing left to do: ${messageOf(error)}`);
         return 0;
       }
       console.error(messageOf(error));

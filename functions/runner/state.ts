@@ -35,7 +35,7 @@ const looks = 50;
 const intermediateMs = 5000;
 
 const tornText =
-  'Terraform was ended while it wrote its state: what it did last is not recorded, and the state may be stale. ' +
+  'Terraform was killed while it wrote its state. Its last changes are not recorded, and the state may be stale. ' +
   'Compare it with what exists (a refresh-only run) before the next apply.';
 
 const md5 = (content: Buffer): string => createHash('md5').update(content).digest('hex');
@@ -147,14 +147,14 @@ export class StateKeeper {
   }
 
   #lost(serial: number, error: unknown, { place, errored }: { place: string; errored: boolean }): string {
-    const known = this.#stored ? `still has serial ${this.#stored.serial}` : 'still has none';
+    const known = this.#stored ? `still has serial ${this.#stored.serial}` : 'still has no state';
     const remedy = errored
-      ? 'Download it and bring it in with "terraform state push".'
-      : 'Whoever operates this platform can open it ("npm run open-state"); bring it in with "terraform state push".';
+      ? 'Download it, then push it with "terraform state push".'
+      : 'The operator of this platform can decrypt it ("npm run open-state"). Then push it with "terraform state push".';
     return (
-      `The state of this apply (serial ${serial}) could not become the workspace's, which ${known}: ` +
-      `${messageOf(error).replace(/\.$/, '')}. The newer state is kept ${place}. ${remedy} ` +
-      'Until then the workspace is locked, so that nothing is made twice.'
+      `The state of this apply (serial ${serial}) could not be saved to the workspace, which ${known}: ` +
+      `${messageOf(error).replace(/\.$/, '')}. The newer state was saved ${place}. ${remedy} ` +
+      'Until then the workspace is locked, so that no resource is created twice.'
     );
   }
 
@@ -177,7 +177,7 @@ export class StateKeeper {
       () => file,
       (failure: unknown) => `nowhere: ${messageOf(failure)}`,
     );
-    console.error(`the newest state is kept at ${place}`);
+    console.error(`the newest state was saved at ${place}`);
     return place;
   }
 

@@ -130,7 +130,7 @@ export const toFile =
     await pipeline(body, hashing, createWriteStream(path, { mode: 0o600 }));
     if (recorded !== undefined && hash.digest('hex') !== recorded) {
       throw new PhaseError(
-        `${what} in storage is not what was recorded: its ${algorithm} checksum is another. Nothing was done with it. Upload it again and start a new run.`,
+        `${what} in storage is damaged: its ${algorithm} checksum does not match the recorded one. It was not used. Upload it again and start a new run.`,
       );
     }
   };

@@ -134,17 +134,19 @@ export const parseState = (bytes: Uint8Array): StateContent => {
   try {
     raw = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as RawState;
   } catch {
-    throw new InvalidStateError('The state is not JSON.');
+    throw new InvalidStateError('The state is not valid JSON.');
   }
   if (raw?.version !== 4) {
-    throw new InvalidStateError(`The state has format version ${raw?.version}; only version 4 can be kept.`);
+    throw new InvalidStateError(`The state has format version ${raw?.version}; only version 4 is supported.`);
   }
   if (!Number.isSafeInteger(raw.serial) || (raw.serial as number) < 0 || typeof raw.lineage !== 'string') {
-    throw new InvalidStateError('The state has no serial or no lineage.');
+    throw new InvalidStateError('The state has no serial or lineage.');
   }
   for (const [name, { value, type }] of Object.entries(raw.outputs ?? {})) {
     if (nestsTooDeep(value) || nestsTooDeep(type)) {
-      throw new InvalidStateError(`Output ${name} of the state is nested more than ${mostLevels} levels deep.`);
+      throw new InvalidStateError(
+        `Output ${name} of the state is nested too deep; the maximum is ${mostLevels} levels.`,
+      );
     }
   }
   const modules: Counts = Object.create(null);

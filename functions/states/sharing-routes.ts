@@ -33,7 +33,8 @@ const consumersIn = async (context: Context<Workspace>): Promise<string[]> => {
       .map(({ id }) => id),
   );
   const missing = ids.findIndex((id) => !known.has(id));
-  if (missing >= 0) throw unprocessable(`/data/${missing}/id`, `id: ${organization} has no workspace ${ids[missing]}`);
+  if (missing >= 0)
+    throw unprocessable(`/data/${missing}/id`, `id: workspace ${ids[missing]} not found in ${organization}`);
   return ids;
 };
 

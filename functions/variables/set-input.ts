@@ -10,7 +10,7 @@ import { mostOf, type VariableSet } from './set-records.ts';
 
 /** What creating, changing and applying a variable set may say (HCP API: variable sets). */
 
-const name = v.pipe(text(90), v.regex(/^\S(.*\S)?$/, 'must not be empty, nor begin or end with a space'));
+const name = v.pipe(text(90), v.regex(/^\S(.*\S)?$/, 'must not be empty, or begin or end with a space'));
 
 const settings = { description: setting(text(512)), global: setting(v.boolean()), priority: setting(v.boolean()) };
 
@@ -53,7 +53,7 @@ const checkTargets = async (
   pointer: string,
 ): Promise<void> => {
   if (set.global && ids.length) {
-    throw unprocessable(pointer, `${kind}: a global variable set is applied to every workspace already`);
+    throw unprocessable(pointer, `${kind}: a global variable set already applies to every workspace`);
   }
   const found =
     kind === 'workspaces'
@@ -67,7 +67,7 @@ const checkTargets = async (
   const missing = ids.find((id) => !fits.has(id));
   if (missing !== undefined) {
     const where = set.projectId ? `project ${set.projectId}` : `organization ${set.organization}`;
-    throw unprocessable(pointer, `${kind}: there is no ${missing.slice(0, 100)} in ${where}`);
+    throw unprocessable(pointer, `${kind}: ${missing.slice(0, 100)} not found in ${where}`);
   }
 };
 
@@ -88,7 +88,7 @@ const parentOf = async (organizationName: string, parent: Parent) => {
 export const newVariableSet = inProjectOf('parent', ['projects', 'organizations']);
 
 const globalPointer = '/data/attributes/global';
-const notGlobal = () => unprocessable(globalPointer, 'global: a set that a project owns cannot be global');
+const notGlobal = () => unprocessable(globalPointer, 'global: a variable set owned by a project cannot be global');
 
 export interface Targets {
   kind: Kind;

@@ -241,13 +241,13 @@ const listApplicable = async (context: Context<Workspace>): Promise<Answer> => {
 const setOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<VariableSet> => {
   const id = request.params.varset ?? '';
   const found = (await effectiveVariableSets(subject)).find(({ set }) => set.id === id);
-  if (!found) throw notFound(`No such variable set is applied to workspace ${subject.name}.`);
+  if (!found) throw notFound(`Variable set not found in workspace ${subject.name}.`);
   return found.set;
 };
 
 const readVariableOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => {
   const variable = await getVariable((await setOfWorkspace(context)).id, context.request.params.variable ?? '');
-  if (!variable) throw notFound('There is no such variable in the variable set.');
+  if (!variable) throw notFound('Variable not found in the variable set.');
   return ok(variableDocument(variable));
 };
 

@@ -29,7 +29,10 @@ const sortOf = ({ query }: ApiRequest) => {
   const sort = query.get('sort') || 'name';
   const key = sort.replace(/^-/, '');
   if (!Object.hasOwn(sorts, key)) {
-    throw badRequest(`Invalid sort parameter. Known: ${Object.keys(sorts).join(', ')}, each also with "-".`, 'sort');
+    throw badRequest(
+      `Invalid sort parameter. Supported: ${Object.keys(sorts).join(', ')}, each also with the prefix "-".`,
+      'sort',
+    );
   }
   return { key, by: sorts[key] as Key, descending: sort.startsWith('-') };
 };
@@ -84,7 +87,7 @@ const select = async ({ request, subject, principal }: Context<InOrganization>):
   const { items, more } = await find({ page: 1, size: mostSorted }, { records: withRuns, fits });
   if (more) {
     throw badRequest(
-      `At most ${mostSorted} workspaces can be sorted by ${key}. Ask for fewer, e.g. of one project.`,
+      `sort: at most ${mostSorted} workspaces can be sorted by ${key}. Filter them, e.g. by project.`,
       'sort',
     );
   }

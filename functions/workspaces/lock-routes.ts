@@ -39,7 +39,7 @@ const refusal = async (workspaceId: string): Promise<Error> => {
   }
   const holder = await getUser(held.userId);
   return conflict(
-    `Workspace ${name} is locked by User ${holder?.username ?? held.userId}. Only they, or an admin by force, can unlock it.`,
+    `Workspace ${name} is locked by User ${holder?.username ?? held.userId}. Only that user, or an admin with force-unlock, can unlock it.`,
   );
 };
 
@@ -49,7 +49,7 @@ const settleState = async (subject: Workspace): Promise<void> => {
   if (pending && isAwaited(await finalizeStateVersion(pending))) {
     // Clients look for these words and try again.
     throw new ApiError(422, [
-      { title: 'latest state version is still pending', detail: 'Its upload has not come yet.' },
+      { title: 'latest state version is still pending', detail: 'Its content has not been uploaded yet.' },
     ]);
   }
 };

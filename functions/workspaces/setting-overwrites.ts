@@ -16,7 +16,10 @@ export const overwriteIn = <M extends string, P extends string>(
 ): boolean | undefined => {
   const [ofMode, ofPool] = [given?.[mode], given?.[pool]];
   if (typeof ofMode === 'boolean' && typeof ofPool === 'boolean' && ofMode !== ofPool) {
-    throw unprocessable(`${at}/${pool}`, `${pool}: goes with ${mode}: both are overwritten, or neither`);
+    throw unprocessable(
+      `${at}/${pool}`,
+      `${pool}: must have the same value as ${mode}: both are overwritten, or neither`,
+    );
   }
   return ofMode ?? ofPool ?? undefined;
 };
@@ -29,6 +32,6 @@ export const checkFollows = (name: string, given: string | null | undefined, abo
   if (given === undefined || given === null || given === above) return;
   throw unprocessable(
     `${at}/${name}`,
-    `${name}: false in setting-overwrites means ${above}, which is set above, and the attribute says ${given}; leave one of them out`,
+    `${name}: false in setting-overwrites means the inherited value ${above}, but the attribute is ${given}; remove one of them`,
   );
 };

@@ -132,7 +132,7 @@ describe.each(['plan', 'apply'] as const)('the content of the %s of a run', (pha
     expect(await log(run)).toContain('secret');
     expect((await act(path, 'restore-backing-data')).status).toBe(409);
     expect((await act(path, 'soft-delete-backing-data')).status).toBe(204);
-    expect(await log(run)).toBe('\u0002This log is deleted.\n\u0003');
+    expect(await log(run)).toBe('\u0002This log was deleted.\n\u0003');
     if (phase === 'plan') {
       for (const end of ['json-output', 'json-output-redacted', 'json-schema']) {
         expect((await api.get(`${path}/${end}`)).status).toBe(404);

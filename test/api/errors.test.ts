@@ -20,7 +20,9 @@ it.each([
   for (const base64 of [false, true]) {
     const answer = await api.call('POST', path, { body, base64 });
     expect(answer.status).toBe(400);
-    expect(answer.body.errors).toEqual([{ status: '400', title: 'bad request', detail: 'The body is not JSON.' }]);
+    expect(answer.body.errors).toEqual([
+      { status: '400', title: 'bad request', detail: 'The body is not valid JSON.' },
+    ]);
   }
 });
 
@@ -82,7 +84,7 @@ it('points at every field that is wrong, with what would be right, and repeats n
     '/data/attributes/name': 'name: a workspace name has 1 to 90 characters of A-Z, a-z, 0-9, "-" and "_"',
     '/data/attributes/auto-apply': 'auto-apply: must be true or false',
     '/data/attributes/execution-mode': 'execution-mode: must be one of "remote", "local", "agent"',
-    '/data/attributes/working-directory': 'working-directory: must be a path inside of the configuration, without ".."',
+    '/data/attributes/working-directory': 'working-directory: must be a path inside the configuration, without ".."',
     '/data/attributes/terraform-version':
       'terraform-version: must be a version such as "1.11.4", a constraint such as "~> 1.11.0", or "latest"',
     '/data/attributes/trigger-prefixes': 'trigger-prefixes: must be a list',

@@ -159,7 +159,7 @@ describe('what cannot be is refused, with the field and the remedy', () => {
     [{ 'destination-type': 'email' }, 'destination-type', 'sends no e-mail'],
     [{ 'destination-type': 'pager' }, 'destination-type', 'must be one of generic, slack, microsoft-teams'],
     [{ 'email-addresses': ['a@b.test'] }, 'email-addresses', 'sends no e-mail'],
-    [{ triggers: ['assessment:drifted'] }, 'triggers', 'there are no health assessments. Leave it out'],
+    [{ triggers: ['assessment:drifted'] }, 'triggers', 'this platform has no health assessments. Leave it out'],
     [{ triggers: ['workspace:auto_destroy_reminder'] }, 'triggers', 'would never be sent'],
     [{ triggers: ['run:applied'] }, 'triggers', 'must be of run:created'],
     [{ url: 'ftp://a.test' }, 'url', 'only http and https'],

@@ -71,7 +71,7 @@ it('does nothing in a healthy system but ask nine times', async () => {
 it.each([
   ['FAILED', /execution failed/],
   ['ABORTED', /was stopped by an operator/],
-  ['TIMED_OUT', /took longer than a run may/],
+  ['TIMED_OUT', /exceeded the maximum duration of a run/],
 ] as const)('finishes a run whose execution %s, and starts the next', async (status, reason) => {
   const run = await due({ status: 'planning', plan: { status: 'running', statusTimestamps: {} } });
   const next = newRun({ id: `${run.id.slice(0, -1)}n`, workspaceId: run.workspaceId, number: 2 });

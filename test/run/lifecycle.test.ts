@@ -99,7 +99,7 @@ describe('a waiting execution', () => {
 
   it('does not enter the apply unless somebody confirmed the plan, or it was to apply by itself', () => {
     const plan = phase({ report: finished(true) });
-    const refused = { error: 'NeedsConfirmation', cause: 'somebody who may apply runs has to confirm it' };
+    const refused = { error: 'NeedsConfirmation', cause: 'a user with permission to apply runs must confirm it' };
     const by = { by: 'user-1', at: '' };
     expect(waiting('ApplyQueued', { plan })).toEqual(refused);
     expect(waiting('ApplyQueued', { plan, autoApply: true, appliesFor: undefined })).toEqual(refused);

@@ -83,14 +83,14 @@ it('the payload has what HCP Terraform documents', () => {
 it.each<[RunStatus, string]>([
   ['pending', 'Run created'],
   ['planning', 'Run planning'],
-  ['planned', 'Run planned: 2 to add, 1 to change, 0 to destroy. It waits for somebody to confirm or to discard it'],
+  ['planned', 'Run planned: 2 to add, 1 to change, 0 to destroy. Confirm or discard it'],
   [
     'policy_override',
-    'Run planned: 2 to add, 1 to change, 0 to destroy. Policies failed: somebody has to override them or to discard the run',
+    'Run planned: 2 to add, 1 to change, 0 to destroy. Policies failed: override them or discard the run',
   ],
   ['applied', 'Run applied'],
   ['planned_and_finished', 'Run planned and finished'],
-  ['errored', 'Run errored before it applied anything'],
+  ['errored', 'Run errored before applying'],
   ['canceled', 'Run canceled'],
   ['discarded', 'Run discarded'],
 ])('%s reads: %s', (status, message) => {
@@ -122,7 +122,7 @@ describe('names and messages that mean harm', () => {
       text: string;
       blocks: { text?: { text: string; type: string }; elements?: { type: string; text: string }[] }[];
     };
-    const said = '&lt;!here&gt;: Run errored before it applied anything';
+    const said = '&lt;!here&gt;: Run errored before applying';
     expect(body.text).toBe(said);
     const [section, context] = body.blocks;
     expect(section?.text?.text).toBe(`<${payload.run_url}|${said}>`);

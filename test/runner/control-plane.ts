@@ -272,7 +272,7 @@ export class ControlPlane {
   }
 
   #stateVersion({ job }: PhaseRecord, { content, ...wanted }: StateVersionRequest): [number, unknown] {
-    if (job.phase !== 'apply') return [409, 'a plan does not change state'];
+    if (job.phase !== 'apply') return [409, 'a plan cannot change state'];
     const last = this.states.at(-1);
     const same = this.states.find(({ serial, md5 }) => serial === wanted.serial && md5 === wanted.md5);
     if (same) {

@@ -11,8 +11,8 @@ import { deleteToken, getToken, getTokenById, issueToken, listTokens, type NewTo
 
 /** Tokens of users, and all tokens by their ids (HCP API: user tokens, team tokens, agent tokens). */
 
-const noUser = () => notFound('There is no such user, or you may not see it.');
-const noToken = () => notFound('There is no such token, or you may not see it.');
+const noUser = () => notFound("User not found, or you don't have access.");
+const noToken = () => notFound("Token not found, or you don't have access.");
 
 /** Most that one user or team has. */
 const mostTokens = 100;
@@ -31,7 +31,7 @@ const boundTo = async (
   if (end !== null && expiredAt !== null && expiredAt > end) {
     throw unprocessable(
       '/data/attributes/expired-at',
-      `expired-at: must not be after ${end}, when the token expires that makes this one`,
+      `expired-at: must not be later than ${end}, when the token of this request expires`,
     );
   }
   const replaced = former.find(({ id }) => id === tokenId);
@@ -48,7 +48,7 @@ export const makeToken = async (
   former: Token[] = [],
 ): Promise<Answer> => {
   if ((await listTokens(given.userId)).length >= mostTokens) {
-    throw unprocessable('/data', `there are ${mostTokens} tokens already: delete one that is not used any more`);
+    throw unprocessable('/data', `there are already ${mostTokens} tokens, the maximum. Delete an unused one first`);
   }
   const read = readToken(request);
   const bounds = await boundTo(principal, read, former);

@@ -27,19 +27,19 @@ const isForAll = (pool: AgentPool, projectId: string | undefined): boolean =>
 export const defaultAgentPool = async (wanted: Wanted): Promise<string | null> => {
   const { organization, mode, given, current, projectId, pointer } = wanted;
   if (mode !== 'agent') {
-    if (given) throw unprocessable(pointer, 'default-agent-pool: goes with default-execution-mode "agent" only');
+    if (given) throw unprocessable(pointer, 'default-agent-pool: requires default-execution-mode "agent"');
     return null;
   }
   const id = given === undefined ? current : given;
-  if (!id) throw unprocessable(pointer, 'default-agent-pool: is missing; default-execution-mode "agent" needs one');
+  if (!id) throw unprocessable(pointer, 'default-agent-pool: is required for default-execution-mode "agent"');
   if (id === current) return id;
   const pool = await getAgentPool(id);
   if (pool?.organization !== organization) {
-    throw unprocessable(pointer, `default-agent-pool: there is no agent pool ${id} in ${organization}`);
+    throw unprocessable(pointer, `default-agent-pool: agent pool ${id} not found in ${organization}`);
   }
   if (isForAll(pool, projectId)) return id;
   throw unprocessable(
     pointer,
-    `default-agent-pool: agent pool ${pool.name} is not for all workspaces there: whoever manages agent pools can allow it`,
+    `default-agent-pool: agent pool ${pool.name} is not available to all workspaces; allow it in the agent pool first`,
   );
 };

@@ -54,7 +54,7 @@ const partsFrom = <P extends object>(access: string, before: P, given: Nullish<P
   for (const [name, value] of Object.entries(given)) {
     if (value === null || value === undefined || !(name in before) || parts[name] === value) continue;
     if (access !== 'custom') {
-      throw unprocessable(`${pointer}/${name}`, `${name}: follows from access ${access}; set access to "custom" first`);
+      throw unprocessable(`${pointer}/${name}`, `${name}: is set by access "${access}"; set access to "custom" first`);
     }
     parts[name] = value;
   }

@@ -63,7 +63,7 @@ export const grant = async <O extends On>(
   return undefined;
 };
 
-/** Undefined when it was taken away meanwhile. */
+/** Undefined when it was removed at the same time. */
 export const changeGrant = async <G extends WorkspaceGrant | ProjectGrant>(
   on: On,
   teamId: string,

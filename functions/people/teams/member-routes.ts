@@ -47,8 +47,8 @@ const usersNamed = async (context: Context<Team>): Promise<string[]> => {
     throw unprocessable(
       `/data/${i}/id`,
       another
-        ? `id: ${organization} has several users named ${name}; call the one by its id`
-        : `id: ${organization} has no user ${name}; invite people to the organization first`,
+        ? `id: ${organization} has several users named ${name}; use the user id`
+        : `id: user ${name} not found in ${organization}; invite the user to the organization first`,
     );
   });
 };
@@ -59,7 +59,7 @@ const usersOfMemberships = async (context: Context<Team>): Promise<string[]> => 
   return given(context, 'organization-memberships').map((id, i) => {
     const membership = ids.get(id);
     if (membership) return membership.userId;
-    throw unprocessable(`/data/${i}/id`, `id: ${organization} has no membership ${id}`);
+    throw unprocessable(`/data/${i}/id`, `id: membership ${id} not found in ${organization}`);
   });
 };
 
@@ -67,7 +67,7 @@ type Named = (context: Context<Team>) => Promise<string[]>;
 
 const add = (named: Named) => async (context: Context<Team>) => {
   if (await enterTeam(context.subject, [...new Set(await named(context))])) return noContent();
-  throw unprocessable('/data', `Team ${context.subject.name} would have more than ${mostUsers} users.`);
+  throw unprocessable('/data', `Team ${context.subject.name} can have at most ${mostUsers} users.`);
 };
 
 /** Somebody stays who can sign in: an invitation may never be accepted. */
@@ -81,7 +81,7 @@ export const checkOwnersStay = async (owners: Team, leaving: string[]): Promise<
 };
 
 export const lastOwner = ({ organization }: Pick<Team, 'organization'>) =>
-  conflict(`${organization} needs an owner. Add another one to its owners team first, who has signed in.`);
+  conflict(`${organization} needs at least one owner. Add another user who has signed in to the owners team first.`);
 
 const remove = (named: Named) => async (context: Context<Team>) => {
   const { subject } = context;

@@ -39,7 +39,7 @@ const messages = (items: unknown[]): unknown[] | undefined => {
 
 const shapeOf = (value: unknown): string => {
   if (value === null) return 'null';
-  if (Array.isArray(value)) return 'a list with something else in it';
+  if (Array.isArray(value)) return 'a list with other items';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 };
 
@@ -56,6 +56,6 @@ export const judge = (answer: PolicyAnswer, query: string): Judged => {
   return {
     status: 'errored',
     output: [],
-    error: `${query} returned ${shapeOf(value)}; return a set or a list of messages (texts, or objects with "msg"), empty when nothing is wrong, or true or false`,
+    error: `${query} returned ${shapeOf(value)}; return a set or a list of messages (strings, or objects with "msg"), empty when nothing is wrong, or true or false`,
   };
 };

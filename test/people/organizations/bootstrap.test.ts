@@ -57,7 +57,7 @@ describe('a one-time secret', () => {
     const { secret, userId } = await fresh();
     const guessed = altered(secret);
     for (const wrong of [former.secret, guessed, 'sfonce_', '', api.token]) {
-      expect((await use(wrong)).body.error_description).toContain('is not known, or there is a newer one');
+      expect((await use(wrong)).body.error_description).toContain('is unknown or was replaced by a newer one');
     }
     const { keys } = await import('../../../functions/store/keys.ts');
     const { update } = await import('../../../functions/store/table.ts');

@@ -113,7 +113,7 @@ policy "two" { query = "data.two.deny" }
 
   const q = 'query = "data.a.deny"';
   it.each([
-    ['', /line 1: it declares no policy; add/],
+    ['', /line 1: it has no policy; add/],
     [`policy "a" { ${q} `, /line 1: this is not HCL/],
     [`policy "a" {\n  ${q}\n  query "x"\n}`, /line 3: this is not HCL/],
     [`\n\n}`, /line 3: this is not HCL/],
@@ -124,12 +124,12 @@ policy "two" { query = "data.two.deny" }
     [`policy "a" {\n query = ""\n}`, /line 1: policy "a" has no query/],
     [`policy "a" {\n ${q}\n level = "x"\n}`, /line 3: a policy has no "level"; it has query, enforcement_level/],
     [`policy "a" {\n ${q}\n nested {}\n}`, /line 3: a policy has no block "nested"/],
-    [`policy "a" {\n query = data.a.deny\n}`, /line 2: query must be a text in quotes/],
+    [`policy "a" {\n query = data.a.deny\n}`, /line 2: query must be a quoted string/],
     [`policy "a" {\n query = "x \${1}"\n}`, /line 2: query must be plain text/],
     [`policy "a" {\n query = "\\q"\n}`, /line 2: query has the unknown escape/],
     [`policy "a" {\n ${q}\n enforcement_level = "hard-mandatory"\n}`, /line 3: .* one of "advisory", "mandatory"/],
     [`policy "a" {\n ${q}\n}\npolicy "a" {\n ${q}\n}`, /line 4: there is another policy "a"/],
-    [`query = "x"`, /line 1: "query" stands outside a policy/],
+    [`query = "x"`, /line 1: "query" is outside a policy block/],
     [`policy "a" {\n query = "${'x'.repeat(1001)}"\n}`, /line 2: query may have at most 1000/],
     [
       Array.from({ length: mostPolicies + 1 }, (_, i) => `policy "p${i}" { ${q} }`).join('\n'),
