@@ -18,7 +18,7 @@ afterAll(() => api.close());
 
 const act = (path: string, action: string, sent = {}) => api.call('POST', `${path}/actions/${action}`, sent);
 
-describe('the content of a state version', () => {
+describe('content of a state version', () => {
   const history = async () => {
     const { id } = await api.workspace();
     await act(`workspaces/${id}`, 'lock');
@@ -32,7 +32,7 @@ describe('the content of a state version', () => {
     return { id: id as string, old: `state-versions/${old}`, current: `state-versions/${current}`, oldId: old };
   };
 
-  it('is out of reach when deleted, and back when restored', async () => {
+  it('is 404 after deletion and readable after a restore', async () => {
     const { id, old, oldId } = await history();
     expect((await act(old, 'soft_delete_backing_data')).status).toBe(204);
     expect((await api.get(old)).body.data).toMatchObject({
@@ -53,7 +53,7 @@ describe('the content of a state version', () => {
     expect((await api.patch(`workspaces/${id}/state-versions`, {}, rollback)).status).toBe(201);
   });
 
-  it('is emptied only after it was deleted, and does not come back', async () => {
+  it('is purged only after deletion, and cannot be restored then', async () => {
     const { id, old, oldId } = await history();
     expect((await act(old, 'permanently_delete_backing_data')).status).toBe(409);
     await act(old, 'soft_delete_backing_data');
@@ -67,7 +67,7 @@ describe('the content of a state version', () => {
     });
   });
 
-  it('of the current version stays, whoever asks', async () => {
+  it('cannot be deleted while the version is current', async () => {
     const { current, old } = await history();
     for (const action of ['soft_delete_backing_data', 'permanently_delete_backing_data']) {
       expect((await act(current, action)).body.errors[0].detail).toMatch(/is the current one/);
@@ -77,8 +77,8 @@ describe('the content of a state version', () => {
   });
 });
 
-describe('the content of a configuration version', () => {
-  it('is deleted, restored and emptied; what runs would take stays', async () => {
+describe('content of a configuration version', () => {
+  it('can be deleted, restored and purged unless new runs would use it', async () => {
     const { id, version: old } = await help.ready();
     const current = (await api.configuration(id)).id;
     const path = `configuration-versions/${old}`;
@@ -109,7 +109,7 @@ describe('the content of a configuration version', () => {
   });
 });
 
-describe.each(['plan', 'apply'] as const)('the content of the %s of a run', (phase) => {
+describe.each(['plan', 'apply'] as const)('content of the %s of a run', (phase) => {
   const artifact = phase === 'plan' ? 'plan-json' : 'log';
   const base = (id: string) => `${phase === 'plan' ? 'plans' : 'applies'}/${phase}-${id.slice('run-'.length)}`;
   const errored = ({ workspaceId, id }: Run) => `states/${workspaceId}/${id}.errored.tfstate`;
@@ -157,7 +157,7 @@ describe.each(['plan', 'apply'] as const)('the content of the %s of a run', (pha
     expect((await getObject(errored(run)))?.length).toBe(phase === 'apply' ? 0 : 5);
   });
 
-  it('is kept while the run is not over', async () => {
+  it('cannot be deleted before the run has ended', async () => {
     const { id } = await help.create((await help.ready()).id);
     const { status, body } = await act(base(id), 'soft-delete-backing-data');
     expect([status, body.errors[0].detail]).toEqual([409, expect.stringContaining('is pending')]);

@@ -109,7 +109,7 @@ const expectedOf = (route: Route, { role, token }: Caller): Verdict => {
   return granted.has(route.access as Permission) ? 'allowed' : 403;
 };
 
-it('answers everybody as the table says, on every route', async () => {
+it('enforces the permission table for every role on every route', async () => {
   for (const caller of callers) {
     const told: string[] = [];
     const should: string[] = [];
@@ -123,7 +123,7 @@ it('answers everybody as the table says, on every route', async () => {
 });
 
 it.each(['member', 'member of a team that has nothing', 'owner elsewhere', 'manage-run-tasks'])(
-  'says of what a %s may not see what it says of what is not there, after as many reads',
+  'answers a %s the same for hidden and missing resources, after equally many reads',
   async (role) => {
     const caller = callers.find((one) => one.role === role) as Caller;
     const hidden = guarded.filter((route) => expectedOf(route, caller) === 404);
@@ -140,7 +140,7 @@ it.each(['member', 'member of a team that has nothing', 'owner elsewhere', 'mana
   },
 );
 
-describe('the table, in samples of what HCP Terraform documents', () => {
+describe("the permission table, sampled against HCP Terraform's documentation", () => {
   const may = (role: string, method: string, path: string): Verdict => {
     const route = guarded.find((one) => one.method === method && one.path === `/api/v2/${path}`);
     const caller = callers.find((one) => one.role === role);
