@@ -26,24 +26,21 @@ const targetOf = (method: string, path: string) => gateway.find(method, path)?.r
 const filled = ({ path }: Route, id = 'x-1') => path.replaceAll(/\{\w+\}/g, id);
 
 describe('API Gateway', () => {
-  it.each([['Api', coreRoutes] as const, ...apart])(
-    'sends %s every one of its routes, whatever the ids',
-    (target, routes) => {
-      const astray = [
-        'x-1',
-        'tasks',
-        'policies',
-        'policy-sets',
-        'varsets',
-        'runs',
-        'workspaces',
-        'organizations',
-      ].flatMap((id) => routes.filter((route) => targetOf(route.method, filled(route, id)) !== target));
-      expect(astray.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
-    },
-  );
+  it.each([['Api', coreRoutes] as const, ...apart])('forwards every route of %s, with any ids', (target, routes) => {
+    const astray = [
+      'x-1',
+      'tasks',
+      'policies',
+      'policy-sets',
+      'varsets',
+      'runs',
+      'workspaces',
+      'organizations',
+    ].flatMap((id) => routes.filter((route) => targetOf(route.method, filled(route, id)) !== target));
+    expect(astray.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
+  });
 
-  it.each(apart)('has no path for %s that none of its routes is below', (target, routes) => {
+  it.each(apart)('has no unused path for %s', (target, routes) => {
     const idle = apiRoutes
       .filter((route) => route.target === target && route.key.includes(' /api/v2/'))
       .filter(({ key }) => {
@@ -97,7 +94,7 @@ describe('a function of the public API', () => {
       'Governance',
       /^functions\/sign-in\/|api\/routes\/(core|states|access|settings|sign-in)|store\/(runs\/(queue|freeze)|policies\/run-policies)|tar-stream/,
     ],
-  ] as const)('%s brings along nothing that only others need', async (id, foreign) => {
+  ] as const)('%s bundles no module of other functions', async (id, foreign) => {
     const modules = await modulesOf(id);
     expect(modules.length).toBeGreaterThan(100);
     expect(modules.filter((path) => foreign.test(path))).toEqual([]);
