@@ -43,7 +43,7 @@ const addressOf = (event: Event): string | null => event.requestContext.http.sou
 
 const forgotten = () => new ProtocolError(410, 'unknown agent: register again');
 
-const known = (agent: Agent | undefined): Agent => {
+const registered = (agent: Agent | undefined): Agent => {
   if (!agent) throw forgotten();
   return agent;
 };
@@ -60,7 +60,7 @@ const next = async (token: Token, event: Event): Promise<NextWork> => {
   const { agent, name: called, ping } = parse(bodies.next, event);
   if (!isOfPool(agent, token.userId)) throw forgotten();
   const address = addressOf(event);
-  if (ping) known(await pingAgent(agent, token.userId, { address }));
+  if (ping) registered(await pingAgent(agent, token.userId, { address }));
   const taken = await takeJob({ id: agent, name: called, poolId: token.userId });
   if (!taken) return { action: 'wait', afterMs: askAfterMs };
   const { run, phase, claim } = taken;
@@ -72,7 +72,7 @@ const next = async (token: Token, event: Event): Promise<NextWork> => {
 
 const ping = async (token: Token, event: Event): Promise<object> => {
   const { agent, ...state } = parse(bodies.ping, event);
-  known(await pingAgent(agent, token.userId, { address: addressOf(event), ...state }));
+  registered(await pingAgent(agent, token.userId, { address: addressOf(event), ...state }));
   return {};
 };
 

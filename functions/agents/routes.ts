@@ -23,7 +23,7 @@ import {
   deleteAgentPool,
   getAgentPool,
   listAgentPools,
-  mostPools,
+  maxPools,
   updateAgentPool,
 } from './records.ts';
 
@@ -57,8 +57,8 @@ const taken = () => unprocessable('/data/attributes/name', 'Name has already bee
 const create = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject, principal } = context;
   const name = subject.organization;
-  if ((await listAgentPools(name)).length >= mostPools) {
-    throw unprocessable('/data', `${name} has ${mostPools} agent pools, the maximum. Delete one first`);
+  if ((await listAgentPools(name)).length >= maxPools) {
+    throw unprocessable('/data', `${name} has ${maxPools} agent pools, the maximum. Delete one first`);
   }
   const made = await createAgentPool(name, await readNewAgentPool(request, name, principal));
   if (!made) throw taken();

@@ -13,7 +13,7 @@ import type { ApiRequest } from './request.ts';
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-interface Known {
+interface Collection {
   /** Attributes and relationships that documents show, and nobody can set. */
   shown?: string;
   related?: string;
@@ -21,18 +21,18 @@ interface Known {
   lacking?: Record<string, string | readonly [why: string, ...same: unknown[]]>;
 }
 
-const tokens: Known = { shown: 'created-at last-used-at token', related: 'created-by team' };
+const tokens: Collection = { shown: 'created-at last-used-at token', related: 'created-by team' };
 const noStacks = 'stacks are not supported';
 const noPublishing = 'this platform has no private registry';
 const noKeys = 'this platform does not support HYOK';
 const noDestroy = 'this platform does not destroy workspaces automatically';
-const variables: Known = {
+const variables: Collection = {
   shown: 'created-at version-id',
   related: 'configurable overwriter overwritten varset workspace',
 };
 
 /** By the collection that a request is sent to, or of which it changes one; with its owner's where that matters. */
-const known: Record<string, Known> = {
+const known: Record<string, Collection> = {
   account: {
     shown: `auth-method avatar-url enterprise-support has-git-hub-app-token has-linked-hcp is-admin is-confirmed
       is-service-account is-site-admin is-sso-login is-sudo is-unified permissions two-factor unconfirmed-email v2-only`,
@@ -160,7 +160,7 @@ const known: Record<string, Known> = {
 };
 
 /** `/api/v2/organizations/acme/workspaces/w` → what is known of `workspaces`. Names and ids stand between collections. */
-const knownAt = (path: string): [string, Known] => {
+const collectionAt = (path: string): [string, Collection] => {
   const segments = path.replace(/^\/api\/v2\//, '').split('/');
   const collections = segments.filter((segment) => segment !== 'relationships').filter((_, i) => i % 2 === 0);
   const [owner, last] = [collections.at(-2), collections.at(-1) ?? ''];
@@ -171,20 +171,20 @@ const knownAt = (path: string): [string, Known] => {
   return [last, (Object.hasOwn(known, name) && known[name]) || {}];
 };
 
-const asksNothing = (value: unknown): boolean =>
+const isOff = (value: unknown): boolean =>
   value === null || value === false || value === '' || (Array.isArray(value) && value.length === 0);
 
 type Part = 'attributes' | 'relationships';
 
 const escaped = (name: string): string => name.slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1');
 
-const problemOf = (name: string, value: unknown, part: Part, where: [string, Known], taken: string[]) => {
+const problemOf = (name: string, value: unknown, part: Part, where: [string, Collection], taken: string[]) => {
   const [collection, { shown = '', related = '', lacking = {} }] = where;
   if (value === null || words(part === 'attributes' ? shown : related).includes(name)) return undefined;
   const lacks = Object.hasOwn(lacking, name) ? lacking[name] : undefined;
   if (lacks !== undefined) {
     const [why, ...same] = typeof lacks === 'string' ? [lacks] : lacks;
-    return asksNothing(value) || same.includes(value) ? undefined : `cannot be set: ${why}`;
+    return isOff(value) || same.includes(value) ? undefined : `cannot be set: ${why}`;
   }
   const choice = taken.length > 0 ? `; supported: ${taken.join(', ')}` : '';
   return `is not an attribute or relationship of ${collection}${choice}`;
@@ -200,7 +200,7 @@ export const notTaken = (
   taken: Record<Part, string[]>,
 ): Omit<ErrorObject, 'status'>[] => {
   if (!isObject(data)) return [];
-  const where = knownAt(request.path);
+  const where = collectionAt(request.path);
   return (['attributes', 'relationships'] as const).flatMap((part) => {
     const given = data[part];
     if (!isObject(given)) return [];

@@ -37,7 +37,7 @@ const ofRuns: Record<string, Rule> = {
 };
 
 /** `*` in brackets is any number or name there. */
-const known: Record<string, Record<string, Rule>> = {
+const parameters: Record<string, Record<string, Rule>> = {
   'GET /organizations': { ...searched, 'q[name]': 'text', 'q[email]': 'text', ...include },
   'GET /organizations/{organization}': include,
   'GET /organizations/{organization}/authentication-token': token,
@@ -193,12 +193,12 @@ const ruleOf = (name: string, rules: Record<string, Rule>): Rule | undefined =>
   Object.hasOwn(rules, generic(name, rules)) ? rules[generic(name, rules)] : undefined;
 
 /** What some route knows. */
-const options = new Set(Object.values(known).flatMap(Object.keys));
+const options = new Set(Object.values(parameters).flatMap(Object.keys));
 const isOption = (name: string): boolean => name.includes('[') || options.has(name);
 
 /** Those that are in the table, for the test that holds it against the routes. */
 export const queryParameters: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
-  Object.entries(known).map(([target, rules]) => [target, Object.keys(rules)]),
+  Object.entries(parameters).map(([target, rules]) => [target, Object.keys(rules)]),
 );
 
 const unknown = (name: string, rules: Record<string, Rule>) => {
@@ -228,7 +228,7 @@ const checkValue = (name: string, value: string, rule: Rule): void => {
  */
 export const checkParameters = (method: string, path: string, query: URLSearchParams): void => {
   if (query.size === 0) return;
-  const rules = known[`${method} ${path}`] ?? {};
+  const rules = parameters[`${method} ${path}`] ?? {};
   const seen = new Set<string>();
   for (const [name, value] of query) {
     if (value === '') continue;

@@ -1,4 +1,4 @@
-import { deedOf, inTrail, inTrails, isAudited, recordRefusal } from '../audit/trail.ts';
+import { auditActionOf, isAudited, recordRefusal, withAudit, withAuditInAllOrganizations } from '../audit/trail.ts';
 import { getOrganization } from '../people/organizations/records.ts';
 import type { Run } from '../run/run.ts';
 import { countingReads, readsSoFar } from '../store/table.ts';
@@ -78,11 +78,11 @@ const missing = (what: string, id = '') =>
  * Most reads it takes to know that a thing is not there, or not for the caller: the token, two for the thing, then the
  * membership, teams, the workspace and its project.
  */
-const mostReads = 7;
+const maxReads = 7;
 
 /** What may not be seen is missing after as many reads as what is not there: nobody learns more from how long it takes. */
-const readOn = async (): Promise<void> => {
-  while (readsSoFar() < mostReads) await getOrganization('');
+const readToMaximum = async (): Promise<void> => {
+  while (readsSoFar() < maxReads) await getOrganization('');
 };
 
 /** The trail of what is in no organization: it is written all the same, so that nobody learns from the time it takes. */
@@ -97,7 +97,7 @@ export const route = <S extends Subject>(
   handle: (context: Context<S>) => Promise<Answer>,
 ): Route => {
   const { what, parameter, find, seen, scope, shared, ofTask } = finder;
-  const deed = deedOf(method, path);
+  const deed = auditActionOf(method, path);
   const answer = async (request: ApiRequest): Promise<Answer> => {
     const finding = find(request);
     // Whatever it throws is for callers with a valid token only.
@@ -113,7 +113,7 @@ export const route = <S extends Subject>(
     const doing = { request, principal, deed, organization: subject?.organization ?? nowhere, id };
     const refuse = async (): Promise<never> => {
       // Reads of what the caller may not see are recorded as little as those of what is not there.
-      await Promise.all([readOn(), method === 'GET' ? undefined : recordRefusal(doing)]);
+      await Promise.all([readToMaximum(), method === 'GET' ? undefined : recordRefusal(doing)]);
       throw missing(what, request.params[parameter ?? '']);
     };
     if (!subject) return refuse();
@@ -127,7 +127,7 @@ export const route = <S extends Subject>(
       checkParameters(method, path, request.query);
       return handle({ request, principal, subject, granted });
     };
-    if (granted.has(permission)) return isAudited(method, path) ? inTrail(doing, act) : act();
+    if (granted.has(permission)) return isAudited(method, path) ? withAudit(doing, act) : act();
     await recordRefusal(doing);
     throw forbidden(`You can see this ${what}, but this request needs the permission ${permission}.`);
   };
@@ -150,7 +150,9 @@ export const userRoute = (
       checkParameters(method, path, request.query);
       return handle({ request, principal });
     };
-    return isAudited(method, path) ? inTrails({ request, principal, deed: deedOf(method, path) }, act) : act();
+    return isAudited(method, path)
+      ? withAuditInAllOrganizations({ request, principal, deed: auditActionOf(method, path) }, act)
+      : act();
   },
 });
 

@@ -12,7 +12,7 @@ import { type AuditEvent, type Direction, eventsSince } from './records.ts';
 /** As many as HCP Terraform has at most, and when nothing is said. */
 const pageSize = 1000;
 /** Every page is read from the first event on; beyond this, `since` is to move on. */
-const mostEvents = 20_000;
+const maxEvents = 20_000;
 /** What HCP Terraform keeps. */
 const usualMs = 14 * 86_400_000;
 
@@ -67,9 +67,9 @@ const namesOf = async (events: AuditEvent[]): Promise<Map<string, string>> => {
 const readTrail = async (call: Call): Promise<Answer> => {
   const { request } = call;
   const { page, size } = pageOf(request, pageSize, pageSize);
-  if (page * size > mostEvents) {
+  if (page * size > maxEvents) {
     throw badRequest(
-      `page[number]: only the first ${mostEvents} events can be paged. To read on, set "since" to the timestamp of the last event.`,
+      `page[number]: only the first ${maxEvents} events can be paged. To read on, set "since" to the timestamp of the last event.`,
       'page[number]',
     );
   }

@@ -66,13 +66,14 @@ const estimatePlan = async (run: Run): Promise<Outcome> => {
  */
 export const estimateCosts = async (run: Run): Promise<CostEstimate | undefined> => {
   if (!awaitsCostEstimate(run)) return run.costEstimate;
-  return keep(run, await estimatePlan(run));
+  return storeOutcome(run, await estimatePlan(run));
 };
 
 /** Ends an estimate that the platform could not make, with the reason. May be repeated. */
-export const giveUpCosts = (run: Run, reason: string): Promise<CostEstimate | undefined> => keep(run, errored(reason));
+export const giveUpCosts = (run: Run, reason: string): Promise<CostEstimate | undefined> =>
+  storeOutcome(run, errored(reason));
 
-const keep = async (run: Run, outcome: Outcome): Promise<CostEstimate | undefined> => {
+const storeOutcome = async (run: Run, outcome: Outcome): Promise<CostEstimate | undefined> => {
   const at = new Date().toISOString();
   const changed = await updateRun(run.id, {
     set: Object.fromEntries([

@@ -6,7 +6,7 @@ import { list, pageOf, slice } from '../api/pagination.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { type Delivery, type Destination, deliverNotification } from '../outbound/notification.ts';
-import { verificationNotice } from '../run/notifications.ts';
+import { verificationPayload } from '../run/notifications.ts';
 import type { Editor } from '../store/edits.ts';
 import { newId } from '../store/id.ts';
 import type { Workspace } from '../workspaces/records.ts';
@@ -18,7 +18,7 @@ import {
   getNotification,
   keepResponse,
   listNotifications,
-  mostNotifications,
+  maxNotifications,
   type NotificationConfiguration,
   type NotificationValues,
   openToken,
@@ -43,7 +43,7 @@ const gone = () => notFound('The notification configuration was deleted at the s
 const verify = (
   { id, name, ...destination }: Destination & { id: string; name: string },
   { baseUrl }: ApiRequest,
-): Promise<Delivery> => deliverNotification(destination, verificationNotice(id, name), baseUrl);
+): Promise<Delivery> => deliverNotification(destination, verificationPayload(id, name), baseUrl);
 
 /** @throws {ApiError} 400 (HCP API: notification configurations) when it did not answer as it should */
 const checkVerified = ({ response }: Delivery): void => {
@@ -63,10 +63,10 @@ const shown = (configuration: NotificationConfiguration): Answer =>
 
 const create = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
   const given = readNewNotification(request);
-  if ((subject.notifications?.size ?? 0) >= mostNotifications) {
+  if ((subject.notifications?.size ?? 0) >= maxNotifications) {
     throw unprocessable(
       '/data',
-      `${subject.name} has ${mostNotifications} notification configurations, the maximum. Delete one first`,
+      `${subject.name} has ${maxNotifications} notification configurations, the maximum. Delete one first`,
     );
   }
   const id = newId('nc');

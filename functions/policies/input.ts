@@ -4,9 +4,9 @@ import type { ApiRequest } from '../api/request.ts';
 import { check, identifier, readData, setting, text } from '../api/validation.ts';
 import { type EnforcementLevel, enforcementLevels, type PolicyKind, policyKinds } from '../run/policies.ts';
 import type { VariableValues } from '../variables/records.ts';
-import { longestQuery } from './engine/policies-file.ts';
+import { maxQuery } from './engine/policies-file.ts';
 import { getPolicies, type Policy } from './records.ts';
-import { mostRelated, type PolicySet } from './set-records.ts';
+import { maxRelated, type PolicySet } from './set-records.ts';
 
 /** What creating and changing policies and parameters may say (HCP API: policies, policy set parameters). */
 
@@ -20,7 +20,7 @@ export const kind = v.optional(v.picklist(policyKinds), 'sentinel');
 /** `enforce` is how it used to be said: of its entries, the first one's mode. */
 const settings = {
   description: setting(text(1000)),
-  query: setting(text(longestQuery)),
+  query: setting(text(maxQuery)),
   'enforcement-level': setting(v.string()),
   enforce: v.nullish(v.array(v.object({ mode: v.nullish(v.string()) }))),
 };
@@ -105,7 +105,7 @@ export const toMany = <T extends string>(type: T, most: number) =>
 
 /** The policies in a body that adds them to a set, or takes them out. @throws {ApiError} 400 or 422 */
 export const readPolicies = (request: ApiRequest): string[] => {
-  const { data } = check(toMany('policies', mostRelated.policyIds), request.json() ?? {});
+  const { data } = check(toMany('policies', maxRelated.policyIds), request.json() ?? {});
   return [...new Set(data.map(({ id }) => id))];
 };
 

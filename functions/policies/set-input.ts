@@ -5,7 +5,7 @@ import { check, readData, setting, settingsFrom, text } from '../api/validation.
 import { getProjects } from '../projects/records.ts';
 import { getWorkspaces } from '../workspaces/records.ts';
 import { checkPolicies, kind, policyName, readPolicies, toMany } from './input.ts';
-import { mostRelated, type PolicySet, type PolicySetSettings, type Related } from './set-records.ts';
+import { maxRelated, type PolicySet, type PolicySetSettings, type Related } from './set-records.ts';
 
 /** What creating and changing a policy set may say (HCP API: policy sets). */
 
@@ -84,11 +84,11 @@ export interface Targets {
 }
 
 const relationships = {
-  policies: v.optional(toMany('policies', mostRelated.policyIds)),
-  workspaces: v.optional(toMany('workspaces', mostRelated.workspaceIds)),
-  projects: v.optional(toMany('projects', mostRelated.projectIds)),
-  'workspace-exclusions': v.optional(toMany('workspaces', mostRelated.workspaceExclusionIds)),
-  'project-exclusions': v.optional(toMany('projects', mostRelated.projectExclusionIds)),
+  policies: v.optional(toMany('policies', maxRelated.policyIds)),
+  workspaces: v.optional(toMany('workspaces', maxRelated.workspaceIds)),
+  projects: v.optional(toMany('projects', maxRelated.projectIds)),
+  'workspace-exclusions': v.optional(toMany('workspaces', maxRelated.workspaceExclusionIds)),
+  'project-exclusions': v.optional(toMany('projects', maxRelated.projectExclusionIds)),
 };
 
 /** What a set is related to is in its organization. */
@@ -151,7 +151,7 @@ export const readRelated = async (request: ApiRequest, set: PolicySet, relation:
   const read =
     relation === 'policies'
       ? readPolicies(request)
-      : check(toMany(typeOf(relation), mostRelated[related[relation]]), request.json() ?? {}).data.map(({ id }) => id);
+      : check(toMany(typeOf(relation), maxRelated[related[relation]]), request.json() ?? {}).data.map(({ id }) => id);
   const ids = [...new Set(read)];
   if (adds) await checkTargets(set, { relation, ids }, '/data');
   return ids;

@@ -49,12 +49,12 @@ const listVersions = async ({ request, subject }: Context<PolicySet>): Promise<A
 };
 
 const taken = () => unprocessable('/data/attributes/key', 'Key has already been taken');
-const mostParameters = 100;
+const maxParameters = 100;
 
 const createParameter = async ({ request, subject }: Context<PolicySet>): Promise<Answer> => {
   const given = readNewParameter(request);
-  if ((await listVariables(subject.id)).length >= mostParameters) {
-    throw unprocessable('/data', `a policy set has at most ${mostParameters} parameters`);
+  if ((await listVariables(subject.id)).length >= maxParameters) {
+    throw unprocessable('/data', `a policy set has at most ${maxParameters} parameters`);
   }
   const parameter = await createVariable(subject.id, given);
   if (!parameter) throw taken();

@@ -31,7 +31,7 @@ import { effectiveBindings } from './tag-routes.ts';
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 
-const mostNames = 100;
+const maxNames = 100;
 
 const byName = (a: Project, b: Project): number => {
   const [x, y] = [a.name.toLowerCase(), b.name.toLowerCase()];
@@ -61,8 +61,8 @@ const listAll = async (context: Context<InOrganization>): Promise<Answer> => {
     const sorted = projects.filter(({ name }) => fits(name)).sort(byName);
     return answer(slice(descending ? sorted.reverse() : sorted, page), sorted.length);
   };
-  if (names && names.length > mostNames) {
-    throw badRequest(`filter[names] may have at most ${mostNames} names.`, 'filter[names]');
+  if (names && names.length > maxNames) {
+    throw badRequest(`filter[names] may have at most ${maxNames} names.`, 'filter[names]');
   }
   const reach = await principal.reach(subject.organization, 'project:read');
   if (reach) {
@@ -128,9 +128,9 @@ const remove = async ({ subject }: Context<Project>): Promise<Answer> => {
   return noContent();
 };
 
-const mostMoved = 100;
+const maxMoved = 100;
 const moved = v.object({
-  data: v.pipe(v.array(identifier('workspaces')), v.maxLength(mostMoved, `may have at most ${mostMoved} at once`)),
+  data: v.pipe(v.array(identifier('workspaces')), v.maxLength(maxMoved, `may have at most ${maxMoved} at once`)),
 });
 
 /** Moves all of them or, when one is not there or must stay, none. */

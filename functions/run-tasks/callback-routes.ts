@@ -9,7 +9,7 @@ import type { Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { decideCallback } from '../run/task-callback.ts';
 import { readCallback, type Said } from './callback-input.ts';
-import { keepOutcomes, maxOutcomeBytes, mostOutcomes } from './outcomes.ts';
+import { keepOutcomes, maxOutcomeBytes, maxOutcomes } from './outcomes.ts';
 import { changeTaskResult, deliverResult, getTaskResult, type TaskResult } from './results.ts';
 import { taskResultDocument } from './stage-document.ts';
 
@@ -24,7 +24,7 @@ const changeOf = async (result: TaskResult, { message, url, outcomes }: Said) =>
   if ('tooMany' in kept) {
     throw unprocessable(
       pointer,
-      `outcomes: a task result has at most ${mostOutcomes}, these would make ${kept.tooMany}`,
+      `outcomes: a task result has at most ${maxOutcomes}, these would make ${kept.tooMany}`,
     );
   }
   if ('tooLarge' in kept) {

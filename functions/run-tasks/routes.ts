@@ -17,8 +17,8 @@ import {
   getTask,
   getTasks,
   listTasks,
-  mostGlobalTasks,
-  mostTasks,
+  maxGlobalTasks,
+  maxTasks,
   type Task,
   updateTask,
 } from './records.ts';
@@ -29,7 +29,7 @@ import {
   isTaskInUse,
   listTaskWorkspaces,
   listWorkspaceTasks,
-  mostWorkspaceTasks,
+  maxWorkspaceTasks,
   updateWorkspaceTask,
   type WorkspaceTask,
 } from './workspace-tasks.ts';
@@ -69,18 +69,18 @@ const single = async (context: Context<Subject>, record: Task): Promise<Answer> 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 
 const checkGlobal = async (name: string, wanted: Task['global'] | undefined): Promise<void> => {
-  if (!wanted?.enabled || (await countGlobalTasks(name)) < mostGlobalTasks) return;
+  if (!wanted?.enabled || (await countGlobalTasks(name)) < maxGlobalTasks) return;
   const pointer = '/data/attributes/global-configuration';
   throw unprocessable(
     pointer,
-    `global-configuration: ${name} has ${mostGlobalTasks} global run tasks, the maximum. Make one of them not global first`,
+    `global-configuration: ${name} has ${maxGlobalTasks} global run tasks, the maximum. Make one of them not global first`,
   );
 };
 
 const create = async (context: Context<InOrganization>): Promise<Answer> => {
   const name = context.subject.organization;
-  if ((await countTasks(name)) >= mostTasks) {
-    throw unprocessable('/data', `${name} has ${mostTasks} run tasks, the maximum. Delete one first`);
+  if ((await countTasks(name)) >= maxTasks) {
+    throw unprocessable('/data', `${name} has ${maxTasks} run tasks, the maximum. Delete one first`);
   }
   const given = await readNewTask(context.request, name);
   await checkGlobal(name, given.global);
@@ -145,8 +145,8 @@ const attach = async ({ request, subject }: Context<Workspace>): Promise<Answer>
   if (wanted?.organization !== subject.organization) {
     throw unprocessable(taskPointer, `task: run task ${taskId} not found in ${subject.organization}`);
   }
-  if ((await listWorkspaceTasks(subject.id)).length >= mostWorkspaceTasks) {
-    throw unprocessable('/data', `a workspace can have at most ${mostWorkspaceTasks} run tasks; remove one first`);
+  if ((await listWorkspaceTasks(subject.id)).length >= maxWorkspaceTasks) {
+    throw unprocessable('/data', `a workspace can have at most ${maxWorkspaceTasks} run tasks; remove one first`);
   }
   const made = await createWorkspaceTask(subject.id, taskId, settings);
   if (!made) throw unprocessable(taskPointer, `task: ${subject.name} already has run task ${wanted.name}`);

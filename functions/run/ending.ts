@@ -23,13 +23,14 @@ export const endReason = (
   if (ending === 'Discarded' && run.decision?.reason) return run.decision.reason;
   if (ending === 'Discarded' && error?.Error === 'States.Timeout') return 'The plan was not confirmed in time.';
   if (ending === 'PolicySoftFailed' || (ending === 'PlanErrored' && !error)) return run.failure;
-  if (endings[ending] === 'canceled') return told(run.apply.report?.stateProblem ?? canceledNote(run, recorded), run);
+  if (endings[ending] === 'canceled')
+    return withErroredState(run.apply.report?.stateProblem ?? canceledNote(run, recorded), run);
   if (endings[ending] !== 'errored' || !error) return undefined;
-  return told(whyErrored(run, error, recorded), run);
+  return withErroredState(whyErrored(run, error, recorded), run);
 };
 
 /** What has to be done before anything else is applied, unless the runner could still say it itself. */
-const told = (reason: string | undefined, { unsaved, apply }: Run): string | undefined => {
+const withErroredState = (reason: string | undefined, { unsaved, apply }: Run): string | undefined => {
   if (!unsaved || (apply.report?.unsavedState && reason)) return reason;
   return [reason, leftNote(unsaved)].filter(Boolean).join(' ');
 };

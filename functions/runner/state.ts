@@ -7,7 +7,7 @@ import type { Client } from './client.ts';
 import type { Control } from './control.ts';
 import { isExpired, messageOf } from './errors.ts';
 import { type KeptStateKey, writeKeptState } from './kept-state.ts';
-import { mostInlineStateBytes, type PhaseReport, type StateVersionAnswer } from './protocol.ts';
+import { maxInlineStateBytes, type PhaseReport, type StateVersionAnswer } from './protocol.ts';
 import { upload } from './transfer.ts';
 import { readOwn } from './workspace/tree.ts';
 
@@ -231,7 +231,7 @@ export class StateKeeper {
   async #upload(found: Snapshot, intermediate: boolean): Promise<StateVersionAnswer> {
     const { content, serial, lineage, md5 } = this.#numbered(found);
     const patience = this.#control.patience(intermediate ? intermediateMs : undefined, spareMs);
-    const inline = content.length <= mostInlineStateBytes ? content.toString('base64') : undefined;
+    const inline = content.length <= maxInlineStateBytes ? content.toString('base64') : undefined;
     // Of one that comes along, the control plane makes its own.
     const sha256 = inline === undefined ? createHash('sha256').update(content).digest() : undefined;
     const announced = {

@@ -87,14 +87,14 @@ const attempt = async <T>(url: string, { signal }: Patience, read: (body: Readab
   }
 };
 
-const longestRefusal = 4096;
+const maxRefusal = 4096;
 
 const beginningOf = async (body: Readable): Promise<string> => {
   let text = '';
   try {
     for await (const chunk of body) {
       text += String(chunk);
-      if (text.length > longestRefusal) break;
+      if (text.length > maxRefusal) break;
     }
   } catch {
     // The status says enough.

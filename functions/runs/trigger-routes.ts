@@ -11,8 +11,8 @@ import {
   createRunTrigger,
   deleteRunTrigger,
   listRunTriggers,
-  mostSources,
-  mostTargets,
+  maxSources,
+  maxTargets,
   type Refusal,
   type RunTrigger,
 } from './triggers.ts';
@@ -67,8 +67,8 @@ const refusals: Record<Refusal, (source: Workspace, target: Workspace) => string
   loop: (source, target) =>
     `sourceable: applies in ${target.name} already lead to runs in ${source.name}, so this would be an endless loop`,
   'too far': (_, target) => `sourceable: too many workspaces follow ${target.name} to check for a loop`,
-  'too many sources': (_, target) => `runs in ${target.name} are queued by ${mostSources} workspaces, the maximum`,
-  'too many targets': (source) => `applies in ${source.name} queue runs in ${mostTargets} workspaces, the maximum`,
+  'too many sources': (_, target) => `runs in ${target.name} are queued by ${maxSources} workspaces, the maximum`,
+  'too many targets': (source) => `applies in ${source.name} queue runs in ${maxTargets} workspaces, the maximum`,
 };
 
 const create = async (context: Context<Workspace>): Promise<Answer> => {

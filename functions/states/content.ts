@@ -116,13 +116,13 @@ const count = (counts: Counts, group: string, type: string, n: number): void => 
 };
 
 /** Far deeper than any value of Terraform's; what is deeper could not be written as JSON again. */
-const mostLevels = 200;
+const maxLevels = 200;
 
 /** Without recursion, which is what a value without end is sent to break. */
 const nestsTooDeep = (value: unknown): boolean => {
   let level = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > mostLevels) return true;
+    if (depth > maxLevels) return true;
     level = level.flatMap((one) => (one !== null && typeof one === 'object' ? Object.values(one) : []));
   }
   return false;
@@ -145,7 +145,7 @@ export const parseState = (bytes: Uint8Array): StateContent => {
   for (const [name, { value, type }] of Object.entries(raw.outputs ?? {})) {
     if (nestsTooDeep(value) || nestsTooDeep(type)) {
       throw new InvalidStateError(
-        `Output ${name} of the state is nested too deep; the maximum is ${mostLevels} levels.`,
+        `Output ${name} of the state is nested too deep; the maximum is ${maxLevels} levels.`,
       );
     }
   }

@@ -12,10 +12,10 @@ import { addConsumers, listConsumers, removeConsumers } from './sharing.ts';
 
 /** The workspaces whose runs may read this one's state (HCP API: workspaces, remote state consumers). */
 
-const mostAtOnce = 100;
+const maxAtOnce = 100;
 
 const body = v.object({
-  data: v.pipe(v.array(identifier('workspaces')), v.maxLength(mostAtOnce, `may have at most ${mostAtOnce} at once`)),
+  data: v.pipe(v.array(identifier('workspaces')), v.maxLength(maxAtOnce, `may have at most ${maxAtOnce} at once`)),
 });
 
 const idsIn = ({ request }: Context<Workspace>): string[] => [

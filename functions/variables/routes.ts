@@ -20,7 +20,7 @@ import {
   updateVariable,
   type Variable,
 } from './records.ts';
-import { mostOf, type VariableSet } from './set-records.ts';
+import { maxOf, type VariableSet } from './set-records.ts';
 
 /** Variables of workspaces and of variable sets: the same, in two places. */
 
@@ -29,7 +29,7 @@ type Owner = Workspace | VariableSet;
 const taken = () => unprocessable('/data/attributes/key', 'Key has already been taken');
 
 const checkRoom = (owner: Owner): void => {
-  const most = mostOf.variableIds;
+  const most = maxOf.variableIds;
   if ('global' in owner && (owner.variableIds?.size ?? 0) >= most) {
     throw unprocessable('/data', `a variable set has at most ${most} variables; create another set`);
   }
@@ -90,11 +90,11 @@ const listEffective = async ({ request, subject }: Context<Workspace>): Promise<
   return wholeList(request, documents.reverse());
 };
 
-const mostAtOnce = 100;
+const maxAtOnce = 100;
 const batch = v.object({
   data: v.pipe(
     v.array(v.object({ id: v.pipe(v.string(), v.maxLength(100)), attributes: variableChange })),
-    v.maxLength(mostAtOnce, `may have at most ${mostAtOnce} variables at once`),
+    v.maxLength(maxAtOnce, `may have at most ${maxAtOnce} variables at once`),
   ),
 });
 

@@ -6,7 +6,7 @@ import { check, identifier, readData, setting, settingsFrom, text, toOne } from 
 import { getProject, getProjects } from '../projects/records.ts';
 import { getWorkspaces } from '../workspaces/records.ts';
 import { newVariable, newVariableOf } from './input.ts';
-import { mostOf, type VariableSet } from './set-records.ts';
+import { maxOf, type VariableSet } from './set-records.ts';
 
 /** What creating, changing and applying a variable set may say (HCP API: variable sets). */
 
@@ -20,10 +20,7 @@ export const idsOf = { workspaces: 'workspaceIds', projects: 'projectIds' } as c
 
 const toMany = (type: Kind) =>
   v.object({
-    data: v.pipe(
-      v.array(identifier(type)),
-      v.maxLength(mostOf[idsOf[type]], `may have at most ${mostOf[idsOf[type]]}`),
-    ),
+    data: v.pipe(v.array(identifier(type)), v.maxLength(maxOf[idsOf[type]], `may have at most ${maxOf[idsOf[type]]}`)),
   });
 
 const relationships = {

@@ -32,7 +32,7 @@ import {
   getVariableSet,
   listOwnVariableSets,
   listProjectVariableSets,
-  mostOf,
+  maxOf,
   updateVariableSet,
   type VariableSet,
   withdrawVariableSet,
@@ -43,7 +43,7 @@ import {
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 
 const tooMany = (kind: Kind) =>
-  unprocessable('/data', `${kind}: a variable set is applied to at most ${mostOf[idsOf[kind]]}`);
+  unprocessable('/data', `${kind}: a variable set is applied to at most ${maxOf[idsOf[kind]]}`);
 
 const apply = async (set: VariableSet, kind: Kind, ids: string[]): Promise<VariableSet> => {
   const applied = await applyVariableSet(set, idsOf[kind], ids);
@@ -91,10 +91,10 @@ const update = async (context: Context<VariableSet>): Promise<Answer> => {
 
 const knownIncludes = ['vars', 'workspaces', 'projects', 'stacks'] as const;
 /** More than that many do not come along. */
-const mostIncluded = 100;
+const maxIncluded = 100;
 
 const some = (sets: VariableSet[], ids: 'workspaceIds' | 'projectIds'): string[] =>
-  [...new Set(sets.flatMap((set) => [...(set[ids] ?? [])]))].slice(0, mostIncluded);
+  [...new Set(sets.flatMap((set) => [...(set[ids] ?? [])]))].slice(0, maxIncluded);
 
 const included = async (
   { request, principal }: Context<Subject>,

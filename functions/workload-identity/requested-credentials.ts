@@ -26,7 +26,7 @@ const backedReaders: Record<string, (settings: Settings) => BackedCredential> = 
 /** Each costs a signature. */
 const most = 50;
 /** Tokens also go into the environment, where a value has its limits. */
-const longestAudience = 1000;
+const maxAudience = 1000;
 
 const plain = /^TFC_WORKLOAD_IDENTITY_AUDIENCE(?:_(.+))?$/;
 const provider = /^TFC_([A-Z]+)_PROVIDER_AUTH(?:_(.+))?$/;
@@ -97,8 +97,8 @@ const tagged = (name: string, tag: string | undefined): { tag?: string } => {
 };
 
 const checked = (name: string, credential: Credential): Credential => {
-  if (credential.audience.length <= longestAudience) return credential;
-  throw new MisconfiguredError(`The audience in ${name} has more than ${longestAudience} characters, the maximum.`);
+  if (credential.audience.length <= maxAudience) return credential;
+  throw new MisconfiguredError(`The audience in ${name} has more than ${maxAudience} characters, the maximum.`);
 };
 
 /** Vault has to let the run in before it makes anything. */

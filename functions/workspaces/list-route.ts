@@ -48,7 +48,7 @@ const withRuns = async (workspaces: Workspace[]): Promise<WithRun[]> => {
 };
 
 /** Most that are put in another order than that of their names: every one of them is read for it. */
-const mostSorted = 2000;
+const maxSorted = 2000;
 
 interface Selected {
   page: Page;
@@ -84,10 +84,10 @@ const select = async ({ request, subject, principal }: Context<InOrganization>):
     const found = await find(page, { records: withRuns, fits });
     return answer({ ...found, items: found.items.map(({ workspace }) => workspace) });
   }
-  const { items, more } = await find({ page: 1, size: mostSorted }, { records: withRuns, fits });
+  const { items, more } = await find({ page: 1, size: maxSorted }, { records: withRuns, fits });
   if (more) {
     throw badRequest(
-      `sort: at most ${mostSorted} workspaces can be sorted by ${key}. Filter them, e.g. by project.`,
+      `sort: at most ${maxSorted} workspaces can be sorted by ${key}. Filter them, e.g. by project.`,
       'sort',
     );
   }

@@ -167,7 +167,7 @@ describe('a workspace', () => {
     const take = (id: string) => api.patch(`workspaces/${id}`, withPool(pool.id));
     expect((await take(allowed.id)).status).toBe(200);
     for (const { id } of [excluded, stranger])
-      expect(errorOf(await take(id)).detail).toContain('is not for this workspace');
+      expect(errorOf(await take(id)).detail).toContain('is not available to this workspace');
     const inProject = { project: { data: { type: 'projects', id: project.id } } };
     const name = uniqueName('ws');
     const made = await api.post('organizations/acme/workspaces', { name, ...withPool(pool.id) }, inProject);

@@ -27,7 +27,7 @@ it.each([
     {
       status: '404',
       title: 'not found',
-      detail: `There is no ${method} /api/v2/${path} in this API: ${feature}, not provided by this platform.`,
+      detail: `${method} /api/v2/${path} not found: this platform does not support ${feature}.`,
     },
   ]);
 });

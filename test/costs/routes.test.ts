@@ -121,7 +121,7 @@ describe('a cost estimate', () => {
     });
     expect((await output(errored)).body).toBe('The JSON plan is not an object.\n');
     const targeted = await waiting({ costEstimate: newCostEstimate({ targetAddrs: ['a.b'] }, at) });
-    expect((await output(targeted)).body).toContain('the run has targets');
+    expect((await output(targeted)).body).toContain('the run has target addresses');
     expect((await output(await waiting())).status).toBe(503);
     const ended = await waiting({ status: 'errored' });
     expect((await api.get(`cost-estimates/${idOf(ended)}`)).body.data.attributes.status).toBe('unreachable');

@@ -143,7 +143,7 @@ describe('the end of a run', () => {
     ['States.HeartbeatTimeout', '', /stopped answering.*state is unchanged/i],
     ['States.Timeout', '', /took longer than its time limit/],
     ['ExecutionStopped', 'Its execution was stopped by an operator.', /stopped by an operator.*unchanged/],
-    ['Lambda.Unknown', '', /Lambda\.Unknown.*Queue a new run/],
+    ['Lambda.Unknown', '', /Lambda\.Unknown.*Start a new run/],
   ])('says in plain words what %s was', (error, Cause, words) => {
     expect(
       endReason(newRun({ status: 'planning', plan: phase({ status: 'running' }) }), 'PlanErrored', {
@@ -177,7 +177,7 @@ describe('the end of a run', () => {
       plan: phase({ status: 'finished' }),
       apply: phase({ status: 'running' }),
     });
-    const cut = /^The apply was cut off\. The state may be stale/;
+    const cut = /^The apply was interrupted\. The state may be stale/;
     expect(endReason(run, 'Canceled', undefined)).toMatch(cut);
     const report = { outcome: 'canceled' as const };
     const reported = { ...run, apply: { ...run.apply, report } };

@@ -145,7 +145,7 @@ describe('creating a run', () => {
       source: { pointer: '/data/relationships/configuration-version' },
     });
     const other = await help.ready();
-    expect((await api.post('runs', {}, on(id, other.version))).body.errors[0].detail).toMatch(/has none with id/);
+    expect((await api.post('runs', {}, on(id, other.version))).body.errors[0].detail).toMatch(/not found in workspace/);
     expect((await api.post('runs', {}, on(id, 'cv-unknown'))).status).toBe(422);
   });
 

@@ -194,6 +194,6 @@ describe('an apply', () => {
     await finishRun(followed.id, 'Applied');
     await succeeded(followed.id);
     expect(await runsOf(source.id)).toHaveLength(1);
-    expect(await skipped(followed.id)).toEqual([expect.stringMatching(/its own apply has led to this one/)]);
+    expect(await skipped(followed.id)).toEqual([expect.stringMatching(/its own apply triggered this run/)]);
   });
 });

@@ -297,7 +297,7 @@ describe('completing an upload for a run', () => {
     await expect(store.completeStateVersion(stateVersion.id)).rejects.toThrow(/not uploaded/);
     await putObject(objects.upload(`${stateVersion.id}.tfstate`), 'nonsense');
     await expect(store.completeStateVersion(stateVersion.id)).rejects.toThrow(/MD5/);
-    await expect(store.completeStateVersion('sv-unknown')).rejects.toThrow(/no state version/);
+    await expect(store.completeStateVersion('sv-unknown')).rejects.toThrow(/not found in this run/);
   });
 
   it('is limited to the run that created it', async () => {

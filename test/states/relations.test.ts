@@ -55,7 +55,7 @@ describe('the JSON state', () => {
       'hosted-json-state-download-url': null,
     });
     const early = await api.get(`state-versions/${id}/json-download`);
-    expect([early.status, early.body.errors[0].detail]).toEqual([404, expect.stringContaining('not known as JSON')]);
+    expect([early.status, early.body.errors[0].detail]).toEqual([404, expect.stringContaining('has no JSON state')]);
 
     await fetch(urls['hosted-json-state-upload-url'], { method: 'PUT', body: json });
     const late = (await read(id)).data.attributes;

@@ -7,7 +7,7 @@ import { type Call, type Route, userRoute } from '../../api/route.ts';
 import { readData } from '../../api/validation.ts';
 import { mayCreateOrganizations } from '../organizations/admission-rules.ts';
 import { accountDocument, userDocument } from './user-document.ts';
-import { mostUsernames, settleUsername, takeUsername } from './usernames.ts';
+import { maxUsernames, settleUsername, takeUsername } from './usernames.ts';
 import { getUser, type User, updateUser } from './users.ts';
 
 const noUser = () => notFound('User not found.');
@@ -28,7 +28,7 @@ const rename = async ({ principal }: Call, wanted: string): Promise<User> => {
   if (user === 'too many') {
     throw unprocessable(
       pointer,
-      `username: you have used ${mostUsernames} names, the maximum. Choose one of your earlier names`,
+      `username: you have used ${maxUsernames} names, the maximum. Choose one of your earlier names`,
     );
   }
   return user;

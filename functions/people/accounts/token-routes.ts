@@ -15,7 +15,7 @@ const noUser = () => notFound("User not found, or you don't have access.");
 const noToken = () => notFound("Token not found, or you don't have access.");
 
 /** Most that one user or team has. */
-const mostTokens = 100;
+const maxTokens = 100;
 
 /**
  * What the token of a team or an organization makes ends with it, by deletion and by time: else whoever got hold of one
@@ -47,8 +47,8 @@ export const makeToken = async (
   given: Pick<NewToken, 'kind' | 'userId'> & Partial<NewToken>,
   former: Token[] = [],
 ): Promise<Answer> => {
-  if ((await listTokens(given.userId)).length >= mostTokens) {
-    throw unprocessable('/data', `there are already ${mostTokens} tokens, the maximum. Delete an unused one first`);
+  if ((await listTokens(given.userId)).length >= maxTokens) {
+    throw unprocessable('/data', `there are already ${maxTokens} tokens, the maximum. Delete an unused one first`);
   }
   const read = readToken(request);
   const bounds = await boundTo(principal, read, former);

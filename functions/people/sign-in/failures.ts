@@ -21,7 +21,8 @@ const refusals: Record<string, string> = {
 
 const codeOf = (error: unknown): string | undefined => (error as { code?: string }).code;
 
-const said = (description: string | undefined): string => (description ? ` It says: ${description.slice(0, 300)}` : '');
+const reasonText = (description: string | undefined): string =>
+  description ? ` It says: ${description.slice(0, 300)}` : '';
 
 /** For the log; what an issuer answered can hold tokens and stays out of it. */
 const note = (error: unknown, { issuer }: SignInSettings): void => {
@@ -46,7 +47,7 @@ export const readableFailure = (error: unknown, settings: SignInSettings): SignI
     const why = refusals[error.error] ?? `refused with "${error.error}"`;
     return new SignInError(
       error.error === 'access_denied' ? 403 : 400,
-      `${name} ${why}.${said(error.error_description)} ${again}`,
+      `${name} ${why}.${reasonText(error.error_description)} ${again}`,
     );
   }
   if (error instanceof oauth.ResponseBodyError) return ofTokenEndpoint(error, name);
@@ -73,7 +74,10 @@ export const readableFailure = (error: unknown, settings: SignInSettings): SignI
 const unknownClient = (name: string, description?: string): SignInError => {
   // Perhaps the secret was replaced.
   forgetClientSecret();
-  return new SignInError(502, `${name} rejected this platform's client id and secret.${said(description)} ${operator}`);
+  return new SignInError(
+    502,
+    `${name} rejected this platform's client id and secret.${reasonText(description)} ${operator}`,
+  );
 };
 
 /** RFC 6749 §5.2. */
@@ -85,5 +89,5 @@ const ofTokenEndpoint = (
     return new SignInError(400, `The authorization code of ${name} has expired or was already used. ${again}`);
   }
   if (error === 'invalid_client' || error === 'unauthorized_client') return unknownClient(name, description);
-  return new SignInError(502, `${name} refused with "${error}".${said(description)} ${operator}`);
+  return new SignInError(502, `${name} refused with "${error}".${reasonText(description)} ${operator}`);
 };

@@ -2,7 +2,7 @@ import { type Answer, done, json } from '../../api/answer.ts';
 import { authenticate, type Principal } from '../../api/permissions/auth.ts';
 import type { ApiRequest } from '../../api/request.ts';
 import { openRoute, type Route } from '../../api/route.ts';
-import { deedOf, inTrails } from '../../audit/trail.ts';
+import { auditActionOf, withAuditInAllOrganizations } from '../../audit/trail.ts';
 import { identityHash } from '../accounts/identities.ts';
 import { type LoginGrant, redeemLoginCode } from '../accounts/login-codes.ts';
 import { useOneTimeSecret } from '../accounts/one-time-secrets.ts';
@@ -20,7 +20,7 @@ const plainJson = 'application/json';
 const failed = (error: string, description: string): Answer =>
   json(400, { error, error_description: description }, plainJson);
 
-const connecting = deedOf('POST', '/account/identities');
+const connecting = auditActionOf('POST', '/account/identities');
 
 /** From now on the caller signs in so, whoever that was who did; kept in the trails of all who let the caller in. */
 const connectTo = async (request: ApiRequest, principal: Principal, person: Person): Promise<Answer> => {
@@ -28,7 +28,7 @@ const connectTo = async (request: ApiRequest, principal: Principal, person: Pers
     return failed('invalid_grant', 'Only users can sign in, not team or organization tokens. Sign in as a user first.');
   }
   const { userId } = principal;
-  return inTrails({ request, principal, deed: connecting }, async () =>
+  return withAuditInAllOrganizations({ request, principal, deed: connecting }, async () =>
     (await connect(person, userId))
       ? done()
       : failed('invalid_grant', 'This identity belongs to another user. Sign out, then sign in with it to see which.'),
@@ -70,9 +70,9 @@ const issue = async (userId: string, isPage: boolean, { description, until = nul
   return json(200, { access_token: secret, token_type: 'bearer', expires_in: seconds }, plainJson);
 };
 
-const deed = deedOf('POST', '/authentication-tokens');
+const deed = auditActionOf('POST', '/authentication-tokens');
 const tokenFor = (request: ApiRequest, userId: string, isPage: boolean, how: How) =>
-  inTrails({ request, principal: { userId, kind: 'user' }, deed }, () => issue(userId, isPage, how));
+  withAuditInAllOrganizations({ request, principal: { userId, kind: 'user' }, deed }, () => issue(userId, isPage, how));
 
 const exchangeCode = async (request: ApiRequest, given: (name: string) => string): Promise<Answer> => {
   const redirectUri = given('redirect_uri');

@@ -20,7 +20,7 @@ import { issuerName, issuerSettings } from './settings.ts';
  */
 
 /** For the web page, which asks before it offers it. */
-const tell = async (): Promise<Answer> => {
+const answerSettings = async (): Promise<Answer> => {
   const settings = issuerSettings();
   return json(200, { name: settings ? issuerName(settings) : null }, 'application/json');
 };
@@ -92,7 +92,7 @@ const handOver = async (request: ApiRequest, { asking }: Attempt, person: Person
 };
 
 export const signInRoutes: Route[] = [
-  openRoute('GET', '/oauth/issuer', 'anyone', tell),
+  openRoute('GET', '/oauth/issuer', 'anyone', answerSettings),
   openRoute('GET', '/oauth/sign-in', 'anyone', inWords(begin)),
   openRoute('GET', '/oauth/callback', 'anyone', inWords(end)),
 ];

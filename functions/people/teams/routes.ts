@@ -45,7 +45,7 @@ export const visibleTeams = async (principal: Principal, teams: Team[]): Promise
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 
 /** Most people that come along with teams: their documents have to fit into an answer. */
-const mostIncluded = 1000;
+const maxIncluded = 1000;
 
 /** Documents of teams, with who is in them. 1 read for 100 teams. */
 export const teamDocuments = async (
@@ -63,9 +63,9 @@ export const teamDocuments = async (
 const included = async ({ request, subject }: Context<Subject>, userIds: string[]): Promise<Resource[] | undefined> => {
   const include = includes(request, ['users', 'organization_memberships']);
   if (include.size === 0) return undefined;
-  if (userIds.length > mostIncluded) {
+  if (userIds.length > maxIncluded) {
     throw badRequest(
-      `include: these teams have ${userIds.length} users; at most ${mostIncluded} can be included. Request a smaller page, or list the organization's memberships.`,
+      `include: these teams have ${userIds.length} users; at most ${maxIncluded} can be included. Request a smaller page, or list the organization's memberships.`,
       'include',
     );
   }

@@ -40,18 +40,18 @@ interface OpaOutput {
 }
 
 /** `network/deny.rego line 7: …`; `root` is where the files lie. */
-const told = ({ message, location }: OpaError, root: string): string => {
+const describeError = ({ message, location }: OpaError, root: string): string => {
   const file = location?.file?.replace(`${root}/`, '');
   return file ? `${file} line ${location?.row ?? 1}: ${message}` : message;
 };
 
-const mostErrors = 5;
+const maxErrors = 5;
 const toldAll = (errors: OpaError[], root: string): string => {
-  const each = [...new Set(errors.map((error) => told(error, root)))];
+  const each = [...new Set(errors.map((error) => describeError(error, root)))];
   // Of one mistake it tells twice, shorter and longer.
   const all = each.filter((one) => !each.some((other) => other !== one && other.startsWith(one)));
-  const more = all.length - mostErrors;
-  return all.slice(0, mostErrors).join('; ') + (more > 0 ? `; and ${more} more` : '');
+  const more = all.length - maxErrors;
+  return all.slice(0, maxErrors).join('; ') + (more > 0 ? `; and ${more} more` : '');
 };
 
 const oldSyntax = /`(if|contains)` keyword is required|var cannot be used for rule name/;
@@ -134,7 +134,7 @@ class Session {
     // Errors of functions leave their expression undefined, as OPA has it; everything else is fatal.
     const fatal = errors.filter(({ code }) => code !== 'eval_builtin_error');
     if (fatal.length || exitCode !== 0) return { error: advised(toldAll(fatal.length ? fatal : errors, root)) };
-    for (const error of errors) this.warnings.add(told(error, root));
+    for (const error of errors) this.warnings.add(describeError(error, root));
     const value = output.result?.[0]?.expressions?.at(-1)?.value;
     return output.result === undefined ? undefinedRule(query) : { value };
   }

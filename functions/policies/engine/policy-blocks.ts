@@ -9,7 +9,7 @@ export class PolicySetError extends Error {
 }
 
 /** More are refused: each is evaluated, and the results of all are kept. */
-export const mostPolicies = 200;
+export const maxPolicies = 200;
 
 export interface PolicyBlock {
   name: string;
@@ -22,12 +22,12 @@ export interface PolicyBlock {
 }
 
 /** Each policy in it may say a page about itself. Reading costs whoever looks first, so it is bounded. */
-export const longestDeclaration = 4 * 1024 * 1024;
+export const maxDeclaration = 4 * 1024 * 1024;
 
 /** Brackets are followed by recursion: what nests deeper than the stack is no policy set's configuration. */
 const parse = (content: string, fail: (line: number, what: string) => never): File => {
-  if (content.length > longestDeclaration)
-    fail(1, `it has more than ${longestDeclaration} characters, the maximum; create another set`);
+  if (content.length > maxDeclaration)
+    fail(1, `it has more than ${maxDeclaration} characters, the maximum; create another set`);
   try {
     return parseHcl(content);
   } catch (error) {
@@ -98,7 +98,7 @@ export const readPolicyBlocks = (file: string, content: string, known: readonly 
     names.add(name);
   }
   if (policies.length === 0) fail(1, `it has no policy; add policy "name" { … } with ${known.join(', ')}`);
-  const over = policies[mostPolicies];
-  if (over) fail(over.line, `a policy set has at most ${mostPolicies} policies; create another set`);
+  const over = policies[maxPolicies];
+  if (over) fail(over.line, `a policy set has at most ${maxPolicies} policies; create another set`);
   return policies;
 };

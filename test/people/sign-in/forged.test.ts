@@ -98,10 +98,10 @@ it('signs in the user of a valid response', async () => {
 
 describe('an ID token', () => {
   it.each([
-    ['of another issuer', { iss: 'https://other.test' }, 'made by another issuer'],
-    ['for another platform', { aud: 'somebody' }, 'for another platform'],
-    ['for others as well', { aud: ['stepform', 'somebody'] }, 'for another platform'],
-    ['of another sign-in', { nonce: 'another' }, 'for another sign-in'],
+    ['of another issuer', { iss: 'https://other.test' }, 'comes from another issuer'],
+    ['for another platform', { aud: 'somebody' }, 'for another platform or sign-in'],
+    ['for others as well', { aud: ['stepform', 'somebody'] }, 'for another platform or sign-in'],
+    ['of another sign-in', { nonce: 'another' }, 'another platform or sign-in'],
     ['that is too old', { exp: now() - 120 }, 'too old'],
     ['that is not yet good', { nbf: now() + 120 }, 'clock'],
     ['without a subject', { sub: undefined }, 'sub'],
@@ -134,7 +134,7 @@ describe('an ID token', () => {
       (claims) => signed(claims).replace(/\.[^.]+\./, `.${part({ ...claims, sub: 'root' })}.`),
     ],
   ])('%s is rejected', async (_, make) => {
-    expect(await come(make)).toMatchObject(turnedAway('cannot be trusted'));
+    expect(await come(make)).toMatchObject(turnedAway('was rejected'));
   });
 
   it('without a subject, or a missing one, is rejected', async () => {
@@ -162,14 +162,14 @@ describe('an issuer', () => {
     ['calls itself otherwise', { issuer: 'https://other.test', authorization_endpoint: 'https://other.test/a' }],
   ])('that %s is rejected', async (_, answer) => {
     answers[`/${path}/.well-known/openid-configuration`] = answer as Document;
-    expect(await new Browser().begin()).toMatchObject(turnedAway('does not answer as an OpenID Connect issuer does'));
+    expect(await new Browser().begin()).toMatchObject(turnedAway('does not respond like an OpenID Connect issuer'));
   });
 
   it('that is down is reported, with API tokens as the alternative', async () => {
     configure({ issuer: 'http://127.0.0.1:1' }, { url, clientId: 'stepform', clientSecret: 's' } as never);
     const said = await new Browser().begin();
     expect(said).toMatchObject(turnedAway('http://127.0.0.1:1) cannot be reached: nothing accepts connections'));
-    expect(said.text).toContain('API token lets you in');
+    expect(said.text).toContain('sign in with an API token');
   });
 
   it('at a private address is called only if the operator allows it', async () => {

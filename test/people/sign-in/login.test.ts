@@ -86,7 +86,7 @@ describe('no token is issued', () => {
   it('for an invalid token', async () => {
     const page = await allow({ token: 'sfu_wrong' });
     expect(page.status).toBe(403);
-    expect(page.text).toContain('not a valid API token');
+    expect(page.text).toContain('Invalid API token');
     expect(page.headers.location).toBeUndefined();
   });
 

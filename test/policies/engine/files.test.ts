@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { archiveLimits, readArchive } from '../../../functions/policies/engine/archive.ts';
 import { bundleOf } from '../../../functions/policies/engine/bundle.ts';
 import { readPoliciesFile } from '../../../functions/policies/engine/policies-file.ts';
-import { mostPolicies } from '../../../functions/policies/engine/policy-blocks.ts';
+import { maxPolicies } from '../../../functions/policies/engine/policy-blocks.ts';
 import { archive, policyFiles } from '../../support/policies.ts';
 
 /** What is uploaded as a version of a policy set. */
@@ -35,13 +35,15 @@ describe('an archive', () => {
       { path: 'a.rego', content: '' },
       { path: 'policies.hcl', content: 'y' },
     ]);
-    await expect(readArchive(packed, '../net')).rejects.toThrow(/leaves the policy set/);
+    await expect(readArchive(packed, '../net')).rejects.toThrow(/is outside the policy set/);
   });
 
   it.each(['../evil.rego', '/etc/evil.rego', 'a/../../evil.rego', 'a\\..\\..\\evil.rego'])(
     'is refused for the entry %s',
     async (name) => {
-      await expect(readArchive(await archive({ [name]: 'package a' }), '')).rejects.toThrow(/leaves the policy set/);
+      await expect(readArchive(await archive({ [name]: 'package a' }), '')).rejects.toThrow(
+        /is outside the policy set/,
+      );
     },
   );
 
@@ -132,7 +134,7 @@ policy "two" { query = "data.two.deny" }
     [`query = "x"`, /line 1: "query" is outside a policy block/],
     [`policy "a" {\n query = "${'x'.repeat(1001)}"\n}`, /line 2: query may have at most 1000/],
     [
-      Array.from({ length: mostPolicies + 1 }, (_, i) => `policy "p${i}" { ${q} }`).join('\n'),
+      Array.from({ length: maxPolicies + 1 }, (_, i) => `policy "p${i}" { ${q} }`).join('\n'),
       /line 201: a policy set has at most 200/,
     ],
   ])('%j', (content, expected) => {
