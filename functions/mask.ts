@@ -57,12 +57,12 @@ interface Span {
 const breaks = new Set([...Buffer.from(' \t\r\n│')]);
 const escapeByte = 0x1b;
 const endOfColour = 'm'.charCodeAt(0);
-const longestBreak = 64;
+const maxBreak = 64;
 
 /** End of the break that begins here; `at` itself when none does. */
 const skipBreak = (data: Buffer, at: number): number => {
   let end = at;
-  while (end < data.length && end - at < longestBreak) {
+  while (end < data.length && end - at < maxBreak) {
     if (data[end] === escapeByte) {
       const closed = data.indexOf(endOfColour, end);
       end = closed < 0 ? data.length : closed + 1;
@@ -81,7 +81,7 @@ class Secret {
   constructor(text: string) {
     const words = text.split(/\s+/).filter(Boolean);
     this.#words = (words.length > 1 && words.length < 100 ? words : [text]).map((word) => Buffer.from(word));
-    this.longest = Buffer.byteLength(text) + (this.#words.length - 1) * longestBreak;
+    this.longest = Buffer.byteLength(text) + (this.#words.length - 1) * maxBreak;
   }
 
   get first(): Buffer {

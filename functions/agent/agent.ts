@@ -43,7 +43,7 @@ export class Agent {
   stop(): void {
     const { say } = this.#settings;
     if (!this.#stopping.signal.aborted) {
-      const rest = this.#child ? 'after what runs now; once more interrupts that' : 'now';
+      const rest = this.#child ? 'after the current run; press again to interrupt it' : 'now';
       say(`Stopping ${rest}.`);
       this.#stopping.abort();
       return;
@@ -98,8 +98,7 @@ export class Agent {
     } catch (error) {
       if (signal.aborted) return undefined;
       if (error instanceof ForgottenError) this.#self = undefined;
-      else if (error instanceof TransportError)
-        say(`The platform does not answer (${messageOf(error)}); still trying.`);
+      else if (error instanceof TransportError) say(`Can't reach the platform (${messageOf(error)}). Retrying.`);
       else throw error;
       return undefined;
     }
@@ -109,7 +108,7 @@ export class Agent {
     const { name, say, address } = this.#settings;
     const self = await this.#client.register({ instance: this.#instance, name }, within(callMs, this.#stopping.signal));
     this.#pingedAt = Date.now();
-    say(`Agent ${name} of pool ${self.pool} (${self.organization}) at ${address} waits for runs.`);
+    say(`Agent ${name} of pool ${self.pool} (${self.organization}) at ${address} is waiting for runs.`);
     return self;
   }
 
@@ -123,7 +122,7 @@ export class Agent {
     const why = await ended(child);
     clearInterval(pings);
     this.#child = undefined;
-    say(`The ${phase} of ${runId} is over (${why}).`);
+    say(`The ${phase} of ${runId} ended (${why}).`);
     const agent = this.#self?.agent ?? '';
     // The run goes on without this word too, if later.
     await this.#client
@@ -140,7 +139,9 @@ export class Agent {
       this.#client.ping({ agent, job }, within(pingSeconds * 500)).catch((error) => {
         dead = error instanceof TokenDeadError;
         if (dead)
-          this.#settings.say('The token of this agent is dead. What runs now has one of its own, and is finished.');
+          this.#settings.say(
+            'The agent token was revoked or has expired. The current run has its own token and will finish.',
+          );
       });
     }, pingSeconds * 1000);
   }

@@ -11,7 +11,7 @@ export class ForgottenError extends Error {
 /** Besides 5xx: told to slow down, or cut off by a gateway. */
 const passingStatuses = [408, 425, 429];
 
-const said = (text: string): string => {
+const errorIn = (text: string): string => {
   try {
     return String((JSON.parse(text) as { error?: string }).error ?? text);
   } catch {
@@ -61,7 +61,7 @@ export class Client {
       });
       const text = answer.body.toString('utf8');
       if (answer.status >= 200 && answer.status < 300) return JSON.parse(text) as T;
-      const message = `${call}: HTTP ${answer.status} ${said(text).slice(0, 500)}`;
+      const message = `${call}: HTTP ${answer.status} ${errorIn(text).slice(0, 500)}`;
       if (answer.status === 401) throw new TokenDeadError(message);
       if (answer.status === 410) throw new ForgottenError(message);
       if (answer.status >= 500 || passingStatuses.includes(answer.status)) throw new TransportError(message);

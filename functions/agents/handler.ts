@@ -16,7 +16,7 @@ import { getAgentPool } from './records.ts';
 
 type Event = APIGatewayProxyEventV2;
 
-const id = v.pipe(v.string(), v.regex(/^agent-[A-Za-z0-9]{32}$/, 'is not the id of an agent'));
+const id = v.pipe(v.string(), v.regex(/^agent-[A-Za-z0-9]{32}$/, 'is not an agent id'));
 const name = v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(100), v.regex(/^[^\p{Cc}]*$/u));
 const job = v.object({
   runId: v.pipe(v.string(), v.regex(/^run-[A-Za-z0-9]{16}$/)),
@@ -41,9 +41,9 @@ const askAfterMs = 5_000;
 
 const addressOf = (event: Event): string | null => event.requestContext.http.sourceIp ?? null;
 
-const forgotten = () => new ProtocolError(410, 'this agent is not known (any more): it has to register again');
+const forgotten = () => new ProtocolError(410, 'unknown agent: register again');
 
-const known = (agent: Agent | undefined): Agent => {
+const registered = (agent: Agent | undefined): Agent => {
   if (!agent) throw forgotten();
   return agent;
 };
@@ -51,7 +51,7 @@ const known = (agent: Agent | undefined): Agent => {
 const register = async (token: Token, event: Event): Promise<Registered> => {
   const { instance, name: called } = parse(bodies.register, event);
   const pool = await getAgentPool(token.userId);
-  if (!pool) throw new ProtocolError(401, 'the agent pool of this token was deleted');
+  if (!pool) throw new ProtocolError(401, 'the agent pool of this token was deleted: use a token of another pool');
   const agent = await registerAgent(pool, { instance, name: called, address: addressOf(event) });
   return { agent: agent.id, pool: pool.name, organization: pool.organization, pingSeconds };
 };
@@ -60,7 +60,7 @@ const next = async (token: Token, event: Event): Promise<NextWork> => {
   const { agent, name: called, ping } = parse(bodies.next, event);
   if (!isOfPool(agent, token.userId)) throw forgotten();
   const address = addressOf(event);
-  if (ping) known(await pingAgent(agent, token.userId, { address }));
+  if (ping) registered(await pingAgent(agent, token.userId, { address }));
   const taken = await takeJob({ id: agent, name: called, poolId: token.userId });
   if (!taken) return { action: 'wait', afterMs: askAfterMs };
   const { run, phase, claim } = taken;
@@ -72,7 +72,7 @@ const next = async (token: Token, event: Event): Promise<NextWork> => {
 
 const ping = async (token: Token, event: Event): Promise<object> => {
   const { agent, ...state } = parse(bodies.ping, event);
-  known(await pingAgent(agent, token.userId, { address: addressOf(event), ...state }));
+  registered(await pingAgent(agent, token.userId, { address: addressOf(event), ...state }));
   return {};
 };
 
@@ -95,17 +95,17 @@ const authenticate = async (event: Event): Promise<Token> => {
   const secret = event.headers.authorization?.replace(/^Bearer /i, '') ?? '';
   const token = await findAgentToken(secret);
   if (!token)
-    throw new ProtocolError(401, 'this is not a valid token of an agent pool: it was revoked, or has expired');
+    throw new ProtocolError(401, 'the agent token is invalid, revoked or expired: create a new one in the agent pool');
   await noteUse(token, secret).catch(() => {});
   return token;
 };
 
 const route = async (event: Event): Promise<object> => {
   const call = event.rawPath.replace(/^\/agent\/v1\//, '');
-  if (event.requestContext.http.method !== 'POST') throw new ProtocolError(405, 'every call is a POST');
+  if (event.requestContext.http.method !== 'POST') throw new ProtocolError(405, 'method not allowed: use POST');
   const answer = Object.hasOwn(calls, call) ? calls[call] : undefined;
   const token = await authenticate(event);
-  if (!answer) throw new ProtocolError(404, `no such call: ${call}`);
+  if (!answer) throw new ProtocolError(404, `unknown call: ${call}`);
   return answer(token, event);
 };
 

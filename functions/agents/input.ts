@@ -10,11 +10,11 @@ import type { AgentPoolSettings } from './records.ts';
 
 /** What creating and changing agent pools may say (HCP API: agent pools). */
 
-const mostNamed = 500;
+const maxNamed = 500;
 const toMany = <T extends string>(type: T) =>
   v.optional(
     v.object({
-      data: v.pipe(v.array(identifier(type)), v.maxLength(mostNamed, `may have at most ${mostNamed} entries`)),
+      data: v.pipe(v.array(identifier(type)), v.maxLength(maxNamed, `may have at most ${maxNamed} entries`)),
     }),
   );
 
@@ -43,7 +43,7 @@ const idsOf = async (
   if (missing === undefined) return ids;
   throw unprocessable(
     `/data/relationships/${relationship}`,
-    `${relationship}: there is no ${what} ${missing} in ${organization}`,
+    `${relationship}: ${what} ${missing} not found in ${organization}`,
   );
 };
 

@@ -33,7 +33,7 @@ export const offerJob = async (run: Run, phase: PhaseName): Promise<void> => {
   await update(keys.agentJob(agentPool.id, at, id, phase), {
     set: { runId: id, phase, expiresAt: Math.floor(Date.now() / 1000) + keptSeconds },
   });
-  const description = `The ${phase} waits for an agent of pool ${agentPool.name}.`;
+  const description = `The ${phase} is waiting for an agent of pool ${agentPool.name}.`;
   await recordRunEvent(run, `${phase}_agent_queued`, undefined, undefined, at, description);
   await updateRun(id, { set: { [`${phase}.statusTimestamps.${timestamp}`]: at } });
 };

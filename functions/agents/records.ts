@@ -27,7 +27,7 @@ export interface AgentPool extends AgentPoolSettings, Edited {
   deletedAt?: string;
 }
 
-export const mostPools = 200;
+export const maxPools = 200;
 
 const living = (pool: AgentPool | undefined): AgentPool | undefined => (pool?.deletedAt ? undefined : pool);
 

@@ -23,7 +23,7 @@ import {
   deleteAgentPool,
   getAgentPool,
   listAgentPools,
-  mostPools,
+  maxPools,
   updateAgentPool,
 } from './records.ts';
 
@@ -57,8 +57,8 @@ const taken = () => unprocessable('/data/attributes/name', 'Name has already bee
 const create = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject, principal } = context;
   const name = subject.organization;
-  if ((await listAgentPools(name)).length >= mostPools) {
-    throw unprocessable('/data', `${name} has ${mostPools} agent pools, which is the most; delete one first`);
+  if ((await listAgentPools(name)).length >= maxPools) {
+    throw unprocessable('/data', `${name} has ${maxPools} agent pools, the maximum. Delete one first`);
   }
   const made = await createAgentPool(name, await readNewAgentPool(request, name, principal));
   if (!made) throw taken();
@@ -98,7 +98,10 @@ const sorted = <T>(items: T[], sort: string, by: Record<string, (item: T) => str
   const descending = sort.startsWith('-');
   const key = by[descending ? sort.slice(1) : sort];
   if (!key)
-    throw badRequest(`sort: must be one of ${Object.keys(by).join(', ')}, with "-" before it in reverse`, 'sort');
+    throw badRequest(
+      `sort: must be one of ${Object.keys(by).join(', ')}, with the prefix "-" for descending order`,
+      'sort',
+    );
   const rising = [...items].sort((a, b) => (key(a) < key(b) ? -1 : 1));
   return descending ? rising.reverse() : rising;
 };
@@ -124,7 +127,7 @@ const update = async (context: Context<AgentPool>): Promise<Answer> => {
   const updated = await updateAgentPool(subject, change, editor);
   if (!updated) {
     const found = await getAgentPool(subject.id);
-    if (!found) throw notFound('The agent pool was deleted meanwhile.');
+    if (!found) throw notFound('The agent pool was deleted at the same time.');
     await checkSeen(request, found, 'agent pool');
     throw taken();
   }
@@ -140,7 +143,7 @@ const remove = async (context: Context<AgentPool>): Promise<Answer> => {
     throw unprocessable(
       '/data',
       `Agent pool ${subject.name} is used by workspaces${names.length ? ` (${names.join(', ')}${using.length > 5 ? ', …' : ''})` : ''}, ` +
-        'or is the default of a project or of the organization: set another agent pool or execution mode there first.',
+        'or is the default of a project or of the organization. Select another agent pool or execution mode there first.',
     );
   }
   return noContent();
@@ -171,7 +174,7 @@ const removeOne = async ({ subject }: Context<Agent>): Promise<Answer> => {
   if (status === 'idle' || status === 'busy') {
     throw unprocessable(
       '/data',
-      `Agent ${subject.name} is ${status}: stop its program first (Ctrl-C), or revoke the token it has.`,
+      `Agent ${subject.name} is ${status}. Stop the agent (Ctrl-C) or revoke its token first.`,
     );
   }
   await removeAgent(subject);
@@ -188,7 +191,7 @@ const createToken = async (context: Context<AgentPool>): Promise<Answer> => {
   const { id: userId, organization: home } = context.subject;
   const { description } = readToken(context.request);
   if (!description) {
-    throw unprocessable('/data/attributes/description', 'description: is missing; it tells the tokens of a pool apart');
+    throw unprocessable('/data/attributes/description', 'description: is required');
   }
   return makeToken(context, { kind: 'agent', userId, organization: home, description });
 };

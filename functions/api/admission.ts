@@ -16,8 +16,8 @@ import { type Admission, RateLimit } from './rate-limit.ts';
  */
 
 /** Whose token it is, by its hash; null for those that are not counted. */
-const known = new Map<string, string | null>();
-const mostKnown = 10_000;
+const userOfToken = new Map<string, string | null>();
+const maxKnown = 10_000;
 
 /**
  * To be said once a token was found good.
@@ -25,8 +25,8 @@ const mostKnown = 10_000;
  */
 export const isTokenOf = (authorization: string | undefined, caller: string | null): void => {
   if (!authorization) return;
-  if (known.size >= mostKnown) known.clear();
-  known.set(hashSecret(authorization), caller);
+  if (userOfToken.size >= maxKnown) userOfToken.clear();
+  userOfToken.set(hashSecret(authorization), caller);
 };
 
 /** An address; of IPv6 the network of 64 bits, because whoever has one address there has them all. */
@@ -39,7 +39,7 @@ export const networkOf = (address: string): string => {
 
 const callerOf = ({ headers, requestContext }: APIGatewayProxyEventV2): string | null => {
   const { authorization } = headers;
-  const caller = authorization ? known.get(hashSecret(authorization)) : undefined;
+  const caller = authorization ? userOfToken.get(hashSecret(authorization)) : undefined;
   return caller === undefined ? (namedIn(authorization) ?? networkOf(requestContext.http.sourceIp ?? '')) : caller;
 };
 

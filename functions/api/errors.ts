@@ -29,7 +29,7 @@ export const badRequest = (detail: string, parameter?: string): ApiError =>
 
 /** Missing or bad token, and nothing else. */
 export const unauthorized = (): ApiError =>
-  one(401, 'unauthorized', 'Send a valid token: "Authorization: Bearer <token>".');
+  one(401, 'unauthorized', 'The API token is missing or invalid. Send a valid one: "Authorization: Bearer <token>".');
 
 /** The caller may see it but not do that with it. */
 export const forbidden = (detail: string): ApiError => one(403, 'forbidden', detail);
@@ -46,7 +46,7 @@ export const outdated = (what: string, edited?: { by: string; at: string }): Api
       title: 'precondition failed',
       detail: `${
         edited ? `${edited.by} changed the ${what} at ${edited.at}` : `The ${what} was changed`
-      }, after what If-Match names was read. Read it again, then change it.`,
+      }, since the version in If-Match. Read it again, then repeat the change.`,
       ...(edited ? { meta: { 'changed-by': edited.by, 'changed-at': edited.at } } : {}),
     },
   ]);
@@ -64,7 +64,7 @@ export const tooMany = (limit: number): ApiError =>
   one(
     429,
     'Too many requests',
-    `You have exceeded the API's rate limit of ${limit} requests per second. Wait a second, and send it again.`,
+    `You have exceeded the API's rate limit of ${limit} requests per second. Wait a second, then retry.`,
   );
 
 /** A value that cannot be; `pointer` is where it stands in the body. */

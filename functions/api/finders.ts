@@ -43,6 +43,7 @@ export interface InOrganization extends Subject {
 
 export const organization: Finder<InOrganization> = {
   what: 'organization',
+  parameter: 'organization',
   find: async (request) => {
     const record = await getOrganization(param(request, 'organization'));
     return record && { organization: record.name, record };
@@ -83,6 +84,7 @@ export const entitledOrganization: Finder<InOrganization> = {
 
 export const project: Finder<Project> = {
   what: 'project',
+  parameter: 'project',
   find: (request) => getProject(param(request, 'project')),
   seen: 'project:read',
   scope: (project) => ({ organization: project.organization, project }),
@@ -90,6 +92,7 @@ export const project: Finder<Project> = {
 
 export const workspace: Finder<Workspace> = {
   what: 'workspace',
+  parameter: 'workspace',
   find: (request) => getWorkspace(param(request, 'workspace')),
   seen: 'workspace:read',
   scope: (workspace) => ({ organization: workspace.organization, workspace }),
@@ -97,6 +100,7 @@ export const workspace: Finder<Workspace> = {
 
 export const workspaceByName: Finder<Workspace> = {
   ...workspace,
+  parameter: 'name',
   find: (request) => findWorkspace(param(request, 'organization'), param(request, 'name')),
 };
 
@@ -111,6 +115,7 @@ export const sharedWorkspaceByName = withSharedState(workspaceByName);
 
 export const variableSet: Finder<VariableSet> = {
   what: 'variable set',
+  parameter: 'varset',
   find: (request) => getVariableSet(param(request, 'varset')),
   seen: 'varset:read',
   scope: (variableSet) => ({ organization: variableSet.organization, variableSet }),
@@ -118,6 +123,7 @@ export const variableSet: Finder<VariableSet> = {
 
 export const policy: Finder<Policy> = {
   what: 'policy',
+  parameter: 'policy',
   find: (request) => getPolicy(param(request, 'policy')),
   seen: 'policy:read',
   scope: inOrganization,
@@ -125,6 +131,7 @@ export const policy: Finder<Policy> = {
 
 export const policySet: Finder<PolicySet> = {
   what: 'policy set',
+  parameter: 'policySet',
   find: (request) => getPolicySet(param(request, 'policySet')),
   seen: 'policy:read',
   scope: inOrganization,
@@ -133,6 +140,7 @@ export const policySet: Finder<PolicySet> = {
 /** Gone with its policy set. */
 export const policySetVersion: Finder<PolicySetVersion> = {
   what: 'policy set version',
+  parameter: 'policySetVersion',
   find: async (request) => {
     const found = await getPolicySetVersion(param(request, 'policySetVersion'));
     return found && (await getPolicySet(found.policySetId)) ? found : undefined;
@@ -143,12 +151,14 @@ export const policySetVersion: Finder<PolicySetVersion> = {
 
 export const runTrigger: Finder<RunTrigger> = {
   what: 'run trigger',
+  parameter: 'trigger',
   find: (request) => getRunTrigger(param(request, 'trigger')),
   ...inWorkspace,
 };
 
 export const task: Finder<Task> = {
   what: 'run task',
+  parameter: 'task',
   find: (request) => getTask(param(request, 'task')),
   seen: 'task:read',
   scope: inOrganization,
@@ -156,6 +166,7 @@ export const task: Finder<Task> = {
 
 export const agentPool: Finder<AgentPool> = {
   what: 'agent pool',
+  parameter: 'pool',
   find: (request) => getAgentPool(param(request, 'pool')),
   seen: 'agent-pool:read',
   scope: inOrganization,
@@ -164,6 +175,7 @@ export const agentPool: Finder<AgentPool> = {
 /** Gone with its pool. */
 export const agent: Finder<Agent> = {
   what: 'agent',
+  parameter: 'agent',
   find: async (request) => {
     const found = await getAgent(param(request, 'agent'));
     return found && (await getAgentPool(found.poolId)) ? found : undefined;
@@ -174,6 +186,7 @@ export const agent: Finder<Agent> = {
 
 export const configurationVersion: Finder<ConfigurationVersion> = {
   what: 'configuration version',
+  parameter: 'version',
   find: (request) => getConfigurationVersion(param(request, 'version')),
   ...inWorkspace,
 };
@@ -186,6 +199,7 @@ export const taskConfigurationVersion: Finder<ConfigurationVersion> = {
 
 export const run: Finder<Run> = {
   what: 'run',
+  parameter: 'run',
   find: (request) => getRun(param(request, 'run')),
   ...inWorkspace,
 };
@@ -193,6 +207,7 @@ export const run: Finder<Run> = {
 /** Plans, applies and cost estimates are parts of their run. */
 const part = (what: string, idOf: (runId: string) => string): Finder<Run> => ({
   what,
+  parameter: what,
   find: async (request) => {
     const id = param(request, what);
     const runId = runIdOf(id);
@@ -208,6 +223,7 @@ export const apply = part('apply', applyId);
 /** The run that has the estimate. */
 export const costEstimate: Finder<Run> = {
   what: 'cost estimate',
+  parameter: 'estimate',
   find: async (request) => {
     const id = param(request, 'estimate');
     const found = costEstimateId(runIdOf(id)) === id ? await getRun(runIdOf(id)) : undefined;
@@ -219,6 +235,7 @@ export const costEstimate: Finder<Run> = {
 /** The run that something said of it belongs to. */
 const about = (what: string, parameter: string, runIdIn: (id: string) => string | undefined): Finder<Run> => ({
   what,
+  parameter,
   find: async (request) => {
     const id = runIdIn(param(request, parameter));
     return id === undefined ? undefined : getRun(id);
@@ -237,6 +254,7 @@ const currentState = async ({ id, workspaceId }: StateVersion) => {
 
 export const stateVersion: Finder<StateVersion> = {
   what: 'state version',
+  parameter: 'version',
   find: (request) => getStateVersion(param(request, 'version')),
   ...inWorkspace,
 };
@@ -246,6 +264,7 @@ export const sharedStateVersion: Finder<StateVersion> = { ...stateVersion, share
 /** The state version that an output belongs to. */
 export const stateVersionOfOutput: Finder<StateVersion> = {
   what: 'state version output',
+  parameter: 'output',
   find: async (request) => {
     const named = readOutputId(param(request, 'output'));
     return named && getStateVersion(named.stateVersionId);

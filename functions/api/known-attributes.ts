@@ -13,7 +13,7 @@ import type { ApiRequest } from './request.ts';
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-interface Known {
+interface Collection {
   /** Attributes and relationships that documents show, and nobody can set. */
   shown?: string;
   related?: string;
@@ -21,23 +21,23 @@ interface Known {
   lacking?: Record<string, string | readonly [why: string, ...same: unknown[]]>;
 }
 
-const tokens: Known = { shown: 'created-at last-used-at token', related: 'created-by team' };
-const noStacks = 'there are no stacks';
-const noPublishing = 'there is no private registry';
-const noKeys = 'there are no keys of your own (HYOK)';
-const noDestroy = 'nothing is destroyed by itself';
-const variables: Known = {
+const tokens: Collection = { shown: 'created-at last-used-at token', related: 'created-by team' };
+const noStacks = 'stacks are not supported';
+const noPublishing = 'this platform has no private registry';
+const noKeys = 'this platform does not support HYOK';
+const noDestroy = 'this platform does not destroy workspaces automatically';
+const variables: Collection = {
   shown: 'created-at version-id',
   related: 'configurable overwriter overwritten varset workspace',
 };
 
 /** By the collection that a request is sent to, or of which it changes one; with its owner's where that matters. */
-const known: Record<string, Known> = {
+const known: Record<string, Collection> = {
   account: {
     shown: `auth-method avatar-url enterprise-support has-git-hub-app-token has-linked-hcp is-admin is-confirmed
       is-service-account is-site-admin is-sso-login is-sudo is-unified permissions two-factor unconfirmed-email v2-only`,
     related: 'authenticated-resource authentication-tokens github-app-oauth-tokens',
-    lacking: { password: 'people sign in with tokens, or at an issuer' },
+    lacking: { password: 'users sign in with tokens or single sign-on' },
   },
   organizations: {
     // HCP Terraform's clients ask for stacks with every organization they make; the answer says that there are none.
@@ -53,8 +53,8 @@ const known: Record<string, Known> = {
       'global-module-sharing': noPublishing,
       'global-provider-sharing': noPublishing,
       'max-ttl-enabled': 'tokens have no maximum lifetime',
-      'owners-team-saml-role-id': 'there is no SAML',
-      'recoverable-items-enabled': 'what is deleted cannot be recovered',
+      'owners-team-saml-role-id': 'this platform has no SAML',
+      'recoverable-items-enabled': 'deleted resources cannot be recovered',
       'registry-monorepo-support-enabled': noPublishing,
       'stacks-default-execution-mode': [noStacks, 'remote'],
       'user-tokens-enabled': ['tokens of users are always good', true],
@@ -83,7 +83,7 @@ const known: Record<string, Known> = {
     shown: `hcp-resource-name is-unified non-service-users-count permissions scim-group-name scim-linked
       scim-sync-paused scim-updated-at users-count`,
     related: 'authentication-token authentication-tokens organization organization-memberships users',
-    lacking: { description: 'teams have none' },
+    lacking: { description: 'teams have no SAML' },
   },
   'team-workspaces': { shown: 'permissions', related: 'team workspace' },
   'team-projects': { shown: 'permissions', related: 'team project' },
@@ -102,8 +102,8 @@ const known: Record<string, Known> = {
     related: `current-assessment-result current-configuration-version current-run current-state-version
       effective-tag-bindings latest-run locked-by organization outputs readme remote-state-consumers vars`,
     lacking: {
-      'migration-environment': 'there are no environments of the first Terraform Enterprise',
-      'ssh-key': 'there are no SSH keys',
+      'migration-environment': 'legacy environments are not supported',
+      'ssh-key': 'this platform has no SSH keys',
     },
   },
   'workspaces/notification-configurations': {
@@ -115,7 +115,7 @@ const known: Record<string, Known> = {
   parameters: {
     shown: variables.shown,
     related: `${variables.related} policy-set`,
-    lacking: { description: 'parameters of policy sets have none', hcl: 'parameters of policy sets are plain text' },
+    lacking: { description: 'policy set parameters have no description', hcl: 'policy set parameters are plain text' },
   },
   varsets: {
     shown: 'created-at permissions project-count stack-count updated-at var-count workspace-count',
@@ -128,9 +128,9 @@ const known: Record<string, Known> = {
     related: `apply canceled-by comments confirmed-by cost-estimate created-by plan policy-checks run-events
       run-trigger-snapshots task-stages tf-policy-evaluations triggering-run triggering-source`,
     lacking: {
-      comment: 'a new run has a message; comment on it once it is there',
-      'invoke-action-addrs': 'runs invoke no actions by themselves',
-      'policy-paths': 'policies come from policy sets alone',
+      comment: 'use message, or add a comment after creating the run',
+      'invoke-action-addrs': 'invoking actions is not supported',
+      'policy-paths': 'policies come only from policy sets',
     },
   },
   'runs/comments': { related: 'run-event' },
@@ -152,7 +152,7 @@ const known: Record<string, Known> = {
     shown: 'created-at policy-count project-count scoping-type updated-at versioned workspace-count',
     related: 'current-version newest-version organization',
     lacking: {
-      'policy-update-patterns': 'there are no version control connections whose changes could fit them',
+      'policy-update-patterns': 'version control connections are not supported',
     },
   },
   tasks: { shown: 'created-at updated-at', related: 'organization workspace-tasks' },
@@ -160,7 +160,7 @@ const known: Record<string, Known> = {
 };
 
 /** `/api/v2/organizations/acme/workspaces/w` → what is known of `workspaces`. Names and ids stand between collections. */
-const knownAt = (path: string): [string, Known] => {
+const collectionAt = (path: string): [string, Collection] => {
   const segments = path.replace(/^\/api\/v2\//, '').split('/');
   const collections = segments.filter((segment) => segment !== 'relationships').filter((_, i) => i % 2 === 0);
   const [owner, last] = [collections.at(-2), collections.at(-1) ?? ''];
@@ -171,23 +171,23 @@ const knownAt = (path: string): [string, Known] => {
   return [last, (Object.hasOwn(known, name) && known[name]) || {}];
 };
 
-const asksNothing = (value: unknown): boolean =>
+const isOff = (value: unknown): boolean =>
   value === null || value === false || value === '' || (Array.isArray(value) && value.length === 0);
 
 type Part = 'attributes' | 'relationships';
 
 const escaped = (name: string): string => name.slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1');
 
-const problemOf = (name: string, value: unknown, part: Part, where: [string, Known], taken: string[]) => {
+const problemOf = (name: string, value: unknown, part: Part, where: [string, Collection], taken: string[]) => {
   const [collection, { shown = '', related = '', lacking = {} }] = where;
   if (value === null || words(part === 'attributes' ? shown : related).includes(name)) return undefined;
   const lacks = Object.hasOwn(lacking, name) ? lacking[name] : undefined;
   if (lacks !== undefined) {
     const [why, ...same] = typeof lacks === 'string' ? [lacks] : lacks;
-    return asksNothing(value) || same.includes(value) ? undefined : `cannot be set: ${why}`;
+    return isOff(value) || same.includes(value) ? undefined : `cannot be set: ${why}`;
   }
-  const choice = taken.length > 0 ? `; it can be one of ${taken.join(', ')}` : '';
-  return `is not known of ${collection}, and nothing would come of it${choice}`;
+  const choice = taken.length > 0 ? `; supported: ${taken.join(', ')}` : '';
+  return `is not an attribute or relationship of ${collection}${choice}`;
 };
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -200,7 +200,7 @@ export const notTaken = (
   taken: Record<Part, string[]>,
 ): Omit<ErrorObject, 'status'>[] => {
   if (!isObject(data)) return [];
-  const where = knownAt(request.path);
+  const where = collectionAt(request.path);
   return (['attributes', 'relationships'] as const).flatMap((part) => {
     const given = data[part];
     if (!isObject(given)) return [];

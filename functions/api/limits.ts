@@ -17,15 +17,16 @@ export const limits = {
 } as const;
 
 export const checkBytes = (bytes: number, most: number): void => {
-  if (bytes > most) throw tooMuch(`The body has ${bytes} bytes; at most ${most} are taken here.`);
+  if (bytes > most) throw tooMuch(`The body has ${bytes} bytes; the maximum is ${most}.`);
 };
 
 export const checkQuery = (query: string): URLSearchParams => {
   if (query.length > limits.query) {
-    throw tooLong(`The query has ${query.length} characters; at most ${limits.query} are taken. Ask for less at once.`);
+    throw tooLong(`The query has ${query.length} characters; the maximum is ${limits.query}. Split the request.`);
   }
   const parameters = new URLSearchParams(query);
-  if (parameters.size > limits.parameters) throw badRequest(`The query has more than ${limits.parameters} parameters.`);
+  if (parameters.size > limits.parameters)
+    throw badRequest(`The query has ${parameters.size} parameters; the maximum is ${limits.parameters}.`);
   return parameters;
 };
 
@@ -41,7 +42,7 @@ export const checkEncoding = (type: string | undefined, encoding: string | undef
 };
 
 /** JSON can escape half of a character (`"\\ud800"`); the table cannot keep it. */
-const notUnicode = 'is not Unicode text: it has half of a surrogate pair';
+const notUnicode = 'is not valid Unicode: it has a lone surrogate';
 
 /** Without recursion: the deepest document is the one that somebody sends to break it. */
 export const checkShape = (document: unknown): void => {
@@ -52,12 +53,12 @@ export const checkShape = (document: unknown): void => {
   };
   look('', document);
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth >= limits.depth) throw badRequest(`The body is nested more than ${limits.depth} levels deep.`);
+    if (depth >= limits.depth) throw badRequest(`The body is nested too deep; the maximum is ${limits.depth} levels.`);
     const here = level;
     level = [];
     for (const [pointer, value] of here) {
       if (Array.isArray(value) && value.length > limits.list) {
-        throw unprocessable(pointer || '/', `a list may have at most ${limits.list} entries; send them in parts`);
+        throw unprocessable(pointer || '/', `may have at most ${limits.list} entries; send them in several requests`);
       }
       for (const [key, inner] of Object.entries(value)) {
         if (!key.isWellFormed()) throw unprocessable(pointer || '/', notUnicode);

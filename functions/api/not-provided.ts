@@ -4,11 +4,7 @@
  */
 const features: Record<string, string[]> = {
   'metrics of agents': ['organizations/*/metrics-tokens'],
-  'lists of addresses that tokens are good from': [
-    'cidr-range-lists',
-    'cidr-ranges',
-    'organizations/*/cidr-range-lists',
-  ],
+  'IP allowlists': ['cidr-range-lists', 'cidr-ranges', 'organizations/*/cidr-range-lists'],
   'the private registry': [
     'registry-modules',
     'registry-providers',
@@ -56,10 +52,10 @@ const features: Record<string, string[]> = {
     'organizations/*/relationships/data-retention-policy',
     'workspaces/*/relationships/data-retention-policy',
   ],
-  'recovering what was deleted': ['recoverable-items', 'organizations/*/recoverable-items'],
+  'recovering deleted resources': ['recoverable-items', 'organizations/*/recoverable-items'],
   'moving workspaces between organizations': ['workspace-transfers'],
   'plan exports': ['plan-exports'],
-  'keys of your own (HYOK)': [
+  'HYOK (hold your own key)': [
     'hyok-configurations',
     'hyok-customer-key-versions',
     'hyok-encrypted-data-keys',

@@ -14,7 +14,7 @@ const maxSize = 100;
 const positive = (request: ApiRequest, parameter: string, otherwise: number): number => {
   const text = request.query.get(parameter);
   if (text === null || text === '') return otherwise;
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw badRequest(`${parameter} must be a number from 1.`, parameter);
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw badRequest(`${parameter} must be a whole number of at least 1.`, parameter);
   return Number(text);
 };
 

@@ -37,7 +37,7 @@ const ofRuns: Record<string, Rule> = {
 };
 
 /** `*` in brackets is any number or name there. */
-const known: Record<string, Record<string, Rule>> = {
+const parameters: Record<string, Record<string, Rule>> = {
   'GET /organizations': { ...searched, 'q[name]': 'text', 'q[email]': 'text', ...include },
   'GET /organizations/{organization}': include,
   'GET /organizations/{organization}/authentication-token': token,
@@ -199,7 +199,7 @@ const isOption = (name: string): boolean => !/^[A-Z]/.test(name) && (name.includ
 
 /** Those that are in the table, for the test that holds it against the routes. */
 export const queryParameters: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
-  Object.entries(known).map(([target, rules]) => [target, Object.keys(rules)]),
+  Object.entries(parameters).map(([target, rules]) => [target, Object.keys(rules)]),
 );
 
 const unknown = (name: string, rules: Record<string, Rule>) => {
@@ -207,7 +207,9 @@ const unknown = (name: string, rules: Record<string, Rule>) => {
   const shown = name.slice(0, 100);
   // Clients look for these words.
   const what =
-    name === 'include' ? 'Invalid include parameter: nothing can be included here.' : `${shown} is not known here.`;
+    name === 'include'
+      ? 'Invalid include parameter: nothing can be included in this response.'
+      : `Unknown query parameter ${shown}.`;
   return badRequest(`${what} Known: ${[...names, ...Object.keys(paging)].join(', ')}.`, shown);
 };
 
@@ -216,7 +218,7 @@ const checkValue = (name: string, value: string, rule: Rule): void => {
   const values = 'one' in rule ? rule.one : rule.some;
   const given = 'one' in rule ? [value] : value.split(',').map((word) => word.trim());
   if (given.every((word) => word === '' || values.includes(word))) return;
-  const words = 'one' in rule ? 'must be one of' : 'must be one or more, with commas between them, of';
+  const words = 'one' in rule ? 'must be one of' : 'must be a comma-separated list of';
   throw badRequest(`${name} ${words} ${values.join(', ')}.`, name);
 };
 
@@ -227,7 +229,7 @@ const checkValue = (name: string, value: string, rule: Rule): void => {
  */
 export const checkParameters = (method: string, path: string, query: URLSearchParams): void => {
   if (query.size === 0) return;
-  const rules = known[`${method} ${path}`] ?? {};
+  const rules = parameters[`${method} ${path}`] ?? {};
   const seen = new Set<string>();
   for (const [name, value] of query) {
     if (value === '') continue;
@@ -235,7 +237,7 @@ export const checkParameters = (method: string, path: string, query: URLSearchPa
     if (rule === undefined && !isOption(name)) continue;
     if (rule === undefined) throw unknown(name, rules);
     if (seen.has(name))
-      throw badRequest(`${name.slice(0, 100)} is there twice: only the first would count.`, name.slice(0, 100));
+      throw badRequest(`${name.slice(0, 100)} is set more than once. Send it once.`, name.slice(0, 100));
     seen.add(name);
     checkValue(name, value, rule);
   }

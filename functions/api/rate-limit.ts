@@ -33,7 +33,7 @@ interface Caller {
 
 const strictMs = 10_000;
 /** Callers an instance remembers; an instance lives for hours. */
-const mostCallers = 10_000;
+const maxCallers = 10_000;
 
 export class RateLimit {
   readonly #limit: number;
@@ -75,7 +75,10 @@ export class RateLimit {
     try {
       sum = await this.#count(name, caller.second, more);
     } catch (error) {
-      console.error(JSON.stringify({ message: 'requests cannot be counted; each instance limits for itself' }), error);
+      console.error(
+        JSON.stringify({ message: 'request counts unavailable; each instance applies the limit on its own' }),
+        error,
+      );
       sum = caller.counted + more;
     }
     caller.counted += more;
@@ -87,7 +90,7 @@ export class RateLimit {
   #callerIn(name: string, second: number, now: number): Caller {
     const before = this.#callers.get(name);
     if (before?.second === second) return before;
-    if (!before && this.#callers.size >= mostCallers) this.#forget(second, now);
+    if (!before && this.#callers.size >= maxCallers) this.#forget(second, now);
     const strictUntil = before?.strictUntil ?? 0;
     const granted = strictUntil > now ? 0 : this.#share;
     const caller: Caller = { second, used: 0, granted, counted: 0, others: 0, spent: false, strictUntil };

@@ -49,9 +49,10 @@ const decode = (text: string): string => {
   try {
     decoded = decodeURIComponent(text);
   } catch {
-    throw notFound('The path is not percent-encoded UTF-8.');
+    throw notFound('The path is not valid percent-encoded UTF-8.');
   }
-  if (decoded.length > maxParameter) throw notFound('Nothing has an id or a name that long.');
+  if (decoded.length > maxParameter)
+    throw notFound(`The path has an id or a name of more than ${maxParameter} characters.`);
   return decoded;
 };
 
@@ -61,7 +62,7 @@ const textOf = ({ body, isBase64Encoded }: APIGatewayProxyEventV2): string => {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(body, 'base64'));
   } catch {
-    throw badRequest('The body is not UTF-8 text.');
+    throw badRequest('The body is not valid UTF-8.');
   }
 };
 
@@ -74,7 +75,7 @@ const parse = (text: string): unknown => {
   try {
     document = JSON.parse(text);
   } catch {
-    throw badRequest('The body is not JSON.');
+    throw badRequest('The body is not valid JSON.');
   }
   checkShape(document);
   return document;

@@ -1,4 +1,4 @@
-import { deedOf, inTrail, inTrails, isAudited, recordRefusal } from '../audit/trail.ts';
+import { auditActionOf, isAudited, recordRefusal, withAudit, withAuditInAllOrganizations } from '../audit/trail.ts';
 import { getOrganization } from '../people/organizations/records.ts';
 import type { Run } from '../run/run.ts';
 import { countingReads, readsSoFar } from '../store/table.ts';
@@ -32,6 +32,8 @@ export interface Subject {
 export interface Finder<S extends Subject> {
   /** For messages: `workspace`. */
   what: string;
+  /** The path parameter with its id or name, for messages. */
+  parameter?: string;
   find(request: ApiRequest): Promise<S | undefined>;
   /** What it takes to see it: without that, it does not exist for the caller. */
   seen: Permission | ((subject: S) => Permission);
@@ -68,17 +70,19 @@ export interface Route {
   answer(request: ApiRequest): Promise<Answer>;
 }
 
-const missing = (what: string) => notFound(`There is no such ${what}, or you may not see it.`);
+/** Must not depend on whether the subject exists: hidden and missing subjects look the same to the caller. */
+const missing = (what: string, id = '') =>
+  notFound(`${what.charAt(0).toUpperCase()}${what.slice(1)}${id && ` ${id}`} not found, or you don't have access.`);
 
 /**
  * Most reads it takes to know that a thing is not there, or not for the caller: the token, two for the thing, then the
  * membership, teams, the workspace and its project.
  */
-const mostReads = 7;
+const maxReads = 7;
 
 /** What may not be seen is missing after as many reads as what is not there: nobody learns more from how long it takes. */
-const readOn = async (): Promise<void> => {
-  while (readsSoFar() < mostReads) await getOrganization('');
+const readToMaximum = async (): Promise<void> => {
+  while (readsSoFar() < maxReads) await getOrganization('');
 };
 
 /** The trail of what is in no organization: it is written all the same, so that nobody learns from the time it takes. */
@@ -92,8 +96,8 @@ export const route = <S extends Subject>(
   finder: Finder<S>,
   handle: (context: Context<S>) => Promise<Answer>,
 ): Route => {
-  const { what, find, seen, scope, shared, ofTask } = finder;
-  const deed = deedOf(method, path);
+  const { what, parameter, find, seen, scope, shared, ofTask } = finder;
+  const deed = auditActionOf(method, path);
   const answer = async (request: ApiRequest): Promise<Answer> => {
     const finding = find(request);
     // Whatever it throws is for callers with a valid token only.
@@ -109,8 +113,8 @@ export const route = <S extends Subject>(
     const doing = { request, principal, deed, organization: subject?.organization ?? nowhere, id };
     const refuse = async (): Promise<never> => {
       // Reads of what the caller may not see are recorded as little as those of what is not there.
-      await Promise.all([readOn(), method === 'GET' ? undefined : recordRefusal(doing)]);
-      throw missing(what);
+      await Promise.all([readToMaximum(), method === 'GET' ? undefined : recordRefusal(doing)]);
+      throw missing(what, request.params[parameter ?? '']);
     };
     if (!subject) return refuse();
     const granted = caller
@@ -123,9 +127,9 @@ export const route = <S extends Subject>(
       checkParameters(method, path, request.query);
       return handle({ request, principal, subject, granted });
     };
-    if (granted.has(permission)) return isAudited(method, path) ? inTrail(doing, act) : act();
+    if (granted.has(permission)) return isAudited(method, path) ? withAudit(doing, act) : act();
     await recordRefusal(doing);
-    throw forbidden(`You may see this ${what}, but not do that with it: it needs the permission ${permission}.`);
+    throw forbidden(`You can see this ${what}, but this request needs the permission ${permission}.`);
   };
   return { method, path, access: permission, finder, answer: countingReads(answer) };
 };
@@ -146,7 +150,9 @@ export const userRoute = (
       checkParameters(method, path, request.query);
       return handle({ request, principal });
     };
-    return isAudited(method, path) ? inTrails({ request, principal, deed: deedOf(method, path) }, act) : act();
+    return isAudited(method, path)
+      ? withAuditInAllOrganizations({ request, principal, deed: auditActionOf(method, path) }, act)
+      : act();
   },
 });
 

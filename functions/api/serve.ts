@@ -13,13 +13,13 @@ import type { Route } from './route.ts';
 const internal = new ApiError(500, [
   {
     title: 'internal error',
-    detail: 'Something went wrong on this side. Try again; if it happens again, tell the operator of this platform.',
+    detail: 'Internal error. Try again; if it keeps failing, tell the operator of this platform.',
   },
 ]);
 
 const tooWide = ({ looked }: FilterTooWideError): ApiError =>
   badRequest(
-    `The filter fits too little of a long list: ${looked} entries were looked at and did not fill this page. Narrow it down by name, workspace or time, or leave it out.`,
+    `The filter matches too few entries of a long list: ${looked} entries were read without filling this page. Narrow it by name, workspace or time, or remove it.`,
     'filter',
   );
 
@@ -53,8 +53,8 @@ export const serve = (routes: Route[]) => {
     routes: routes.map((route) => ({ method: route.method, path: route.path, handler: dispatch(route) })),
     notFoundResponse: ({ method, path }) => {
       const feature = featureNotProvided(path);
-      const missing = `There is no ${method} ${path} in this API`;
-      throw notFound(feature ? `${missing}: ${feature}, not provided by this platform.` : `${missing}.`);
+      const missing = `${method} ${path} not found`;
+      throw notFound(feature ? `${missing}: this platform does not support ${feature}.` : `${missing}.`);
     },
   });
   const app = middy(router).onError((request) => {

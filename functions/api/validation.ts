@@ -77,7 +77,7 @@ export const text = (max: number) =>
   v.pipe(
     v.string(),
     v.maxLength(max, `may have at most ${max} characters`),
-    v.regex(/^[^\0]*$/, 'has a NUL character'),
+    v.regex(/^[^\0]*$/, 'must not contain a NUL character'),
   );
 
 /** Missing: unchanged. Null: back to the default. */
@@ -92,7 +92,7 @@ export const typeOf = <T extends string>(...types: [T, ...T[]]) =>
   );
 
 export const identifier = <T extends string>(...types: [T, ...T[]]) =>
-  v.object({ type: typeOf(...types), id: v.pipe(v.string(), v.maxLength(100, 'is not an id')) });
+  v.object({ type: typeOf(...types), id: v.pipe(v.string(), v.maxLength(100, 'is not a valid id')) });
 
 /** A relationship to one, or to none. */
 export const toOne = <T extends string>(...types: [T, ...T[]]) => v.object({ data: v.nullable(identifier(...types)) });

@@ -12,7 +12,7 @@ import { type AuditEvent, type Direction, eventsSince } from './records.ts';
 /** As many as HCP Terraform has at most, and when nothing is said. */
 const pageSize = 1000;
 /** Every page is read from the first event on; beyond this, `since` is to move on. */
-const mostEvents = 20_000;
+const maxEvents = 20_000;
 /** What HCP Terraform keeps. */
 const usualMs = 14 * 86_400_000;
 
@@ -47,10 +47,11 @@ const organizationOf = async ({ request, principal }: Call): Promise<string> => 
   const [first, another] = readable;
   if (!first) {
     throw forbidden(
-      'The audit trail is for owners, and for tokens of the organization: it needs the permission audit:read.',
+      'Reading the audit trail needs the permission audit:read, which owners and organization tokens have.',
     );
   }
-  if (another) throw badRequest(`Say whose trail: ${parameter}=${first}.`, parameter);
+  if (another)
+    throw badRequest(`${parameter} is required. Name an organization, e.g. ${parameter}=${first}.`, parameter);
   return first;
 };
 
@@ -66,9 +67,9 @@ const namesOf = async (events: AuditEvent[]): Promise<Map<string, string>> => {
 const readTrail = async (call: Call): Promise<Answer> => {
   const { request } = call;
   const { page, size } = pageOf(request, pageSize, pageSize);
-  if (page * size > mostEvents) {
+  if (page * size > maxEvents) {
     throw badRequest(
-      `Only the first ${mostEvents} events are paged through: ask with a later since, such as the last event's timestamp.`,
+      `page[number]: only the first ${maxEvents} events can be paged. To read on, set "since" to the timestamp of the last event.`,
       'page[number]',
     );
   }

@@ -24,7 +24,7 @@ const plain = (text: string): string => text.replaceAll('-', '_');
 const singular = (collection: string): string => plain(collection.replace(/ies$/, 'y').replace(/s$/, ''));
 
 /** In the API's own words (HCP API: audit trails): `workspace lock`, `var create`. */
-export interface Deed {
+export interface AuditAction {
   type: string;
   action: string;
   /** The path parameter that names it, or for what is created, what it is created in. */
@@ -33,7 +33,7 @@ export interface Deed {
 }
 
 /** @param path of a route, with its parameters in braces */
-export const deedOf = (method: string, path: string): Deed => {
+export const auditActionOf = (method: string, path: string): AuditAction => {
   const parts = path.replace(/^\/(api\/v2\/)?/, '').split('/');
   const last = parts.findLastIndex((part) => part.startsWith('{'));
   const parameter = last < 0 ? undefined : parts[last]?.slice(1, -1);
@@ -61,16 +61,16 @@ const secret = /\/(download|json-download|json-output)$|\/state-version-outputs\
 
 export const isAudited = (method: string, path: string): boolean => method !== 'GET' || secret.test(path);
 
-interface Doing {
+interface AuditContext {
   request: ApiRequest;
   principal: Pick<Principal, 'userId' | 'kind'> & { tokenId?: string };
-  deed: Deed;
+  deed: AuditAction;
   organization: string;
   /** What the path's last parameter stands for, where that is a name. */
   id?: string;
 }
 
-const eventOf = ({ request, principal, deed, organization, id }: Doing, allowed: boolean): AuditEvent => ({
+const eventOf = ({ request, principal, deed, organization, id }: AuditContext, allowed: boolean): AuditEvent => ({
   id: randomUUID(),
   at: new Date().toISOString(),
   organization,
@@ -86,14 +86,14 @@ const eventOf = ({ request, principal, deed, organization, id }: Doing, allowed:
 });
 
 /** 1 write. */
-export const recordRefusal = (doing: Doing): Promise<void> => keepEvent(eventOf(doing, false));
+export const recordRefusal = (doing: AuditContext): Promise<void> => keepEvent(eventOf(doing, false));
 
 const statusOf = (error: unknown): number => (error instanceof ApiError ? error.status : 500);
 
 /** Does it, with a record that is kept when something changes; 1 write, and another when it comes to nothing after all. */
-const doing = async (
+const withAuditEvents = async (
   events: () => Promise<AuditEvent[]>,
-  { deed, method }: { deed: Deed; method: string },
+  { deed, method }: { deed: AuditAction; method: string },
   handle: () => Promise<Answer>,
 ): Promise<Answer> => {
   let kept: AuditEvent[] = [];
@@ -118,22 +118,23 @@ const doing = async (
     else await keepRecord(record);
     return answer;
   } catch (error) {
-    await failed(statusOf(error)).catch((why) =>
-      console.error('an event of the audit trail is not as it should be', why),
-    );
+    await failed(statusOf(error)).catch((why) => console.error('malformed audit event', why));
     throw error;
   }
 };
 
-export const inTrail = (about: Doing, handle: () => Promise<Answer>): Promise<Answer> => {
+export const withAudit = (about: AuditContext, handle: () => Promise<Answer>): Promise<Answer> => {
   const event = eventOf(about, true);
-  return doing(async () => [event], { deed: about.deed, method: about.request.method }, handle);
+  return withAuditEvents(async () => [event], { deed: about.deed, method: about.request.method }, handle);
 };
 
 const nameIn = ({ body = '{}' }: Answer): string => (JSON.parse(body) as { data: { id: string } }).data.id;
 
 /** What somebody does to the own account is for every organization to know that lets them in. */
-export const inTrails = async (about: Omit<Doing, 'organization'>, handle: () => Promise<Answer>): Promise<Answer> => {
+export const withAuditInAllOrganizations = async (
+  about: Omit<AuditContext, 'organization'>,
+  handle: () => Promise<Answer>,
+): Promise<Answer> => {
   const { deed, principal, request } = about;
   const createsOrganization = deed.creates && deed.type === 'organization';
   const event = eventOf({ ...about, organization: '' }, true);
@@ -141,7 +142,7 @@ export const inTrails = async (about: Omit<Doing, 'organization'>, handle: () =>
     createsOrganization
       ? []
       : (await membershipsOf(principal.userId)).map(({ organization }) => ({ ...event, organization }));
-  const answer = await doing(events, { deed, method: request.method }, handle);
+  const answer = await withAuditEvents(events, { deed, method: request.method }, handle);
   // Before it is there nobody can tell whose trail that is.
   if (createsOrganization) {
     const organization = nameIn(answer);

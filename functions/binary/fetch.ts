@@ -13,7 +13,7 @@ const smallMs = 10_000;
 const againMs = 2000;
 const wholeMs = 300_000;
 const idleMs = 10_000;
-const mostRedirects = 5;
+const maxRedirects = 5;
 
 const answered = (url: string, status: number): void => {
   if (status === 200) return;
@@ -29,7 +29,7 @@ const redirected = (from: string, location: string | undefined): string => {
 
 const get = async (url: string, signal: AbortSignal) => {
   let address = url;
-  for (let n = 0; n <= mostRedirects; n++) {
+  for (let n = 0; n <= maxRedirects; n++) {
     const answer = await open(address, { method: 'GET', signal, idleMs });
     const status = answer.statusCode ?? 0;
     if (status < 300 || status >= 400) {

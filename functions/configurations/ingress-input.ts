@@ -5,7 +5,7 @@ import type { Ingress } from '../run/run.ts';
 const words = (most: number) => v.nullish(text(most), null);
 
 const isWebAddress = (address: string): boolean => /^https?:$/.test(URL.parse(address)?.protocol ?? '');
-const webAddress = v.pipe(text(1000), v.check(isWebAddress, 'must be an address that begins with https://'));
+const webAddress = v.pipe(text(1000), v.check(isWebAddress, 'must be an https:// URL'));
 
 /**
  * What an uploader says of the commit it packed. HCP Terraform learns this from version control; here whoever has the
@@ -15,7 +15,7 @@ export const ingressAttributes = v.pipe(
   v.object({
     'commit-sha': v.pipe(
       v.string(),
-      v.regex(/^[0-9a-f]{7,64}$/i, 'must be the hash of a commit: 7 to 64 hexadecimal digits'),
+      v.regex(/^[0-9a-f]{7,64}$/i, 'must be a commit hash of 7 to 64 hexadecimal digits'),
     ),
     'commit-message': words(2000),
     'commit-url': v.nullish(webAddress, null),

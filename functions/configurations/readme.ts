@@ -21,7 +21,7 @@ export const bounds = {
 /** What comes after in a longer one is left out. */
 const readmeBytes = 256 * 1024;
 /** No file that anybody means is named longer; names in archives can have megabytes. */
-const longestPath = 4096;
+const maxPath = 4096;
 
 /** Bytes as they are unpacked, until there are too many or it takes too long. */
 async function* unpacked(archive: Buffer): AsyncGenerator<Buffer> {
@@ -41,7 +41,7 @@ async function* unpacked(archive: Buffer): AsyncGenerator<Buffer> {
 }
 
 const pathOf = ({ name, isFile }: TarEntry): string =>
-  isFile && name.length <= longestPath ? name.replace(/^(?:\.?\/)+/, '').toLowerCase() : '';
+  isFile && name.length <= maxPath ? name.replace(/^(?:\.?\/)+/, '').toLowerCase() : '';
 
 /** What is wrong with an archive, whoever runs Terraform with it is told. */
 const isArchives = (error: unknown): boolean =>

@@ -116,7 +116,7 @@ const faultOf = ({ size, head }: Peek): string | undefined => {
     return 'The uploaded configuration is not a gzip file. Upload a gzip-compressed tar archive (.tar.gz).';
   }
   if (size > maxArchiveBytes) {
-    return `The uploaded configuration has ${size} bytes; at most ${maxArchiveBytes} are allowed. Leave out what Terraform does not need with a .terraformignore file.`;
+    return `The uploaded configuration has ${size} bytes; at most ${maxArchiveBytes} are allowed. Exclude files that Terraform does not need with a .terraformignore file.`;
   }
   return undefined;
 };

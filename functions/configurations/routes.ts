@@ -62,7 +62,7 @@ const included = (request: ApiRequest, versions: ConfigurationVersion[]) =>
 
 const ingress = async ({ subject }: Context<ConfigurationVersion>): Promise<Answer> => {
   if (subject.ingress) return ok(ingressDocument(subject.id, subject.ingress));
-  throw notFound('Nobody said which commit this configuration is of.');
+  throw notFound('This configuration version has no ingress attributes.');
 };
 
 const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
@@ -100,7 +100,8 @@ const manage =
   };
 
 const download = async (version: ConfigurationVersion | undefined): Promise<Answer> => {
-  if (version?.status !== 'uploaded') throw notFound('The configuration was not uploaded.');
+  if (version?.status !== 'uploaded')
+    throw notFound('The configuration version has no uploaded content. Upload the configuration first.');
   const { key } = archiveOf(version);
   if (await hasExpired(key, version.createdAt)) {
     throw notFound(`The content of configuration version ${version.id} has expired. Upload the configuration again.`);
@@ -110,7 +111,7 @@ const download = async (version: ConfigurationVersion | undefined): Promise<Answ
 
 const ofRun = async ({ subject }: Context<Run>): Promise<ConfigurationVersion> => {
   const version = await getConfigurationVersion(subject.configurationVersionId);
-  if (!version) throw notFound('The configuration version of this run is gone.');
+  if (!version) throw notFound('The configuration version of this run was deleted.');
   return version;
 };
 

@@ -43,7 +43,7 @@ const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte ===
 const opens = (byte: number | undefined): boolean => byte === 0x7b || byte === 0x5b;
 const closes = (byte: number | undefined): boolean => byte === 0x7d || byte === 0x5d;
 
-const cut = (): PlanJsonError => new PlanJsonError('The plan in JSON is cut off or is not JSON.');
+const cut = (): PlanJsonError => new PlanJsonError('The JSON plan is truncated or not valid JSON.');
 
 const afterSpace = (bytes: Buffer, from: number): number => {
   let at = from;
@@ -126,7 +126,7 @@ const lean = (values: Json): Json => {
 
 const planned = (entry: unknown): PlannedResource | undefined => {
   if (!isObject(entry) || !isObject(entry.change))
-    throw new PlanJsonError('A resource change of the plan has no change.');
+    throw new PlanJsonError('A resource change in the JSON plan has no "change".');
   if (entry.mode === 'data') return undefined;
   const { change, index } = entry;
   return {
@@ -154,23 +154,19 @@ const variablesOf = (value: unknown): Map<string, unknown> =>
  */
 export const readPlan = (bytes: Buffer, keeps: (type: string) => boolean = () => true): Plan => {
   const start = afterSpace(bytes, 0);
-  if (bytes[start] !== 0x7b) throw new PlanJsonError('The plan is not a JSON object.');
+  if (bytes[start] !== 0x7b) throw new PlanJsonError('The JSON plan is not an object.');
   const plan: Plan = { resources: [], configuration: {}, variables: new Map() };
   for (const { key, from, to } of itemsOf(bytes, start)) {
     if (key === 'format_version') {
       const version = parse(bytes, from, to);
       if (!/^1\./.test(text(version))) {
-        throw new PlanJsonError(
-          `The plan is in format ${JSON.stringify(version)}; estimates are made from format 1.x.`,
-        );
+        throw new PlanJsonError(`The plan is in format ${JSON.stringify(version)}; cost estimates need format 1.x.`);
       }
     } else if (key === 'variables') {
       plan.variables = variablesOf(parse(bytes, from, to));
     } else if (key === 'configuration') {
       if (to - from > maxConfigurationBytes) {
-        throw new PlanJsonError(
-          'The configuration in the plan is larger than 16 MiB, which is the limit of an estimate.',
-        );
+        throw new PlanJsonError('The configuration in the plan is larger than 16 MiB, the maximum for cost estimates.');
       }
       const configuration = parse(bytes, from, to);
       if (isObject(configuration)) plan.configuration = configuration;

@@ -37,13 +37,13 @@ const summary = ({ matched, unmatched, prior, proposed }: Estimate): Outcome => 
 const estimatePlan = async (run: Run): Promise<Outcome> => {
   const { id, plan } = run;
   if (!plan.report?.artifacts?.includes('plan-json')) {
-    return errored('The plan left nothing to estimate: it is not there in JSON.');
+    return errored('The plan has no JSON output to estimate from.');
   }
   const json = await readPlanJson(run);
-  if (json === undefined) return errored('The plan in JSON is no longer there.');
+  if (json === undefined) return errored('The JSON plan has expired.');
   if (typeof json === 'number') {
     return errored(
-      `The plan has ${mebibytes(json)} in JSON; estimates are made of plans of up to ${mebibytes(maxPlanBytes)}.`,
+      `The JSON plan has ${mebibytes(json)}; the maximum for cost estimates is ${mebibytes(maxPlanBytes)}.`,
     );
   }
   try {
@@ -66,13 +66,14 @@ const estimatePlan = async (run: Run): Promise<Outcome> => {
  */
 export const estimateCosts = async (run: Run): Promise<CostEstimate | undefined> => {
   if (!awaitsCostEstimate(run)) return run.costEstimate;
-  return keep(run, await estimatePlan(run));
+  return storeOutcome(run, await estimatePlan(run));
 };
 
 /** Ends an estimate that the platform could not make, with the reason. May be repeated. */
-export const giveUpCosts = (run: Run, reason: string): Promise<CostEstimate | undefined> => keep(run, errored(reason));
+export const giveUpCosts = (run: Run, reason: string): Promise<CostEstimate | undefined> =>
+  storeOutcome(run, errored(reason));
 
-const keep = async (run: Run, outcome: Outcome): Promise<CostEstimate | undefined> => {
+const storeOutcome = async (run: Run, outcome: Outcome): Promise<CostEstimate | undefined> => {
   const at = new Date().toISOString();
   const changed = await updateRun(run.id, {
     set: Object.fromEntries([

@@ -14,9 +14,10 @@ const read = async ({ subject }: Context<Run>): Promise<Answer> => {
 };
 
 const endings: Partial<Record<CostEstimate['status'], string>> = {
-  skipped_due_to_targeting: 'There is no estimate: the run has targets, and would be priced in part only.',
-  canceled: 'There is no estimate: the run was canceled before.',
-  unreachable: 'There is no estimate: the run ended before.',
+  skipped_due_to_targeting:
+    'No cost estimate: the run has target addresses, so it would cover only part of the workspace.',
+  canceled: 'No cost estimate: the run was canceled before cost estimation.',
+  unreachable: 'No cost estimate: the run ended before cost estimation.',
 };
 
 /** What go-tfe reads as the estimate's log, once it is over. */
@@ -27,7 +28,7 @@ const output = async ({ subject }: Context<Run>): Promise<Answer> => {
   }
   const ending = estimate && (estimate.errorMessage ?? endings[estimate.status]);
   if (ending) return plainText(`${ending}\n`);
-  throw unavailable(`The cost estimate of run ${subject.id} is not there yet.`);
+  throw unavailable(`The cost estimate of run ${subject.id} is not finished yet.`);
 };
 
 export const costEstimateRoutes: Route[] = [

@@ -1,8 +1,8 @@
-import { announce } from '../orchestration/notices.ts';
+import { notify } from '../orchestration/notices.ts';
 import { enterState } from '../runs/state-versions.ts';
 import type { WaitingTask } from './waiting.ts';
 
 /** Waits for the runner's report on the apply. */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
-  await announce(await enterState(runId, 'Applying', attempt));
+  await notify(await enterState(runId, 'Applying', attempt));
 };

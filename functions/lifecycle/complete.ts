@@ -1,5 +1,5 @@
 import { finishRun } from '../orchestration/finish.ts';
-import { announce } from '../orchestration/notices.ts';
+import { notify } from '../orchestration/notices.ts';
 import { detourBefore } from '../run/checks.ts';
 import type { CaughtError } from '../run/ending.ts';
 import type { Ending } from '../run/machine-states.ts';
@@ -32,7 +32,7 @@ export const handler = async ({ ending, run }: CompleteTask): Promise<void> => {
   // Step Functions tells of a missed heartbeat as States.Timeout too; which catcher caught it makes the difference.
   const error = run.missedHeartbeat ? { Error: 'States.HeartbeatTimeout' } : run.error;
   const ended = await finishRun(run.runId, ending, error);
-  if (ended) await announce(ended);
+  if (ended) await notify(ended);
 };
 
 const postApplyFirst = async (runId: string): Promise<void> => {

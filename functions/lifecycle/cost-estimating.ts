@@ -13,7 +13,7 @@ export interface CostEstimatingTask extends CheckTask {
 /** Estimates what the plan costs. Whatever comes of it, the run goes on. */
 export const handler = async ({ runId, error }: CostEstimatingTask): Promise<{ next: Next }> => {
   const run = await enterCheck(runId, 'CostEstimating');
-  if (error) await giveUpCosts(run, `The platform could not estimate the costs (${error.Error}).`);
+  if (error) await giveUpCosts(run, `Cost estimation failed (${error.Error}).`);
   else await estimateCosts(run);
   return leadingOn((await getRun(runId)) ?? run);
 };

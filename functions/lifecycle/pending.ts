@@ -1,4 +1,4 @@
-import { announce } from '../orchestration/notices.ts';
+import { notify } from '../orchestration/notices.ts';
 import { startNext } from '../orchestration/queue.ts';
 import { takesQueue } from '../run/machine-states.ts';
 import { enterState } from '../runs/state-versions.ts';
@@ -8,5 +8,5 @@ import type { WaitingTask } from './waiting.ts';
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
   const run = await enterState(runId, 'Pending', attempt);
   if (takesQueue(run) && !run.current && !run.cancel && !run.decision) await startNext(run.workspaceId);
-  await announce(run);
+  await notify(run);
 };

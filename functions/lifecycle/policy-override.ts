@@ -1,8 +1,8 @@
-import { announce } from '../orchestration/notices.ts';
+import { notify } from '../orchestration/notices.ts';
 import { enterState } from '../runs/state-versions.ts';
 import type { WaitingTask } from './waiting.ts';
 
 /** Shows which soft-mandatory policies failed, and waits for a person to let them pass or to discard the run. */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
-  await announce(await enterState(runId, 'PolicyOverride', attempt));
+  await notify(await enterState(runId, 'PolicyOverride', attempt));
 };

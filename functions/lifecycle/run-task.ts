@@ -66,7 +66,7 @@ const giveUp = async ({ id }: TaskResult, reason: string): Promise<void> => {
 
 const ask = async (run: Run, result: TaskResult, accessToken: string, { tries, pauseMs }: Patience): Promise<void> => {
   const task = await getTask(result.taskId);
-  if (!task) return giveUp(result, 'The run task was deleted before the run came to it.');
+  if (!task) return giveUp(result, 'The run task was deleted before it was called.');
   const [payload, hmacKey] = await Promise.all([payloadOf(run, result, accessToken), openHmacKey(task)]);
   const { publicUrl: baseUrl } = environment;
   for (let n = 1; ; n++) {
@@ -74,7 +74,7 @@ const ask = async (run: Run, result: TaskResult, accessToken: string, { tries, p
     if (!failure) return acknowledgeResult(result);
     if (await isMoot(result)) return;
     if (failure.final) return giveUp(result, `The run task was not called: ${failure.reason}.`);
-    if (n === tries) return giveUp(result, `The run task was called ${n} times in vain: ${failure.reason}.`);
+    if (n === tries) return giveUp(result, `The run task was called ${n} times without success: ${failure.reason}.`);
     await delay(pauseMs * 2 ** (n - 1));
     if (await isMoot(result)) return;
   }
@@ -91,7 +91,7 @@ export const runTask = async (
   patience = usualPatience,
 ): Promise<void> => {
   const awaited = await awaitResult(taskResultId, attempt);
-  if (!awaited) throw new Error(`run ${runId} has no task result ${taskResultId} that this attempt may wait for`);
+  if (!awaited) throw new Error(`run ${runId} has no task result ${taskResultId} for this attempt`);
   const { result, accessToken } = awaited;
   // A cancel that came before the token was there could not tell it.
   const run = await enterCheck(runId, stateOf[result.stage]);

@@ -14,13 +14,13 @@ const timedOut = ({ waitingSince }: TaskResult): string => {
   // Both clocks begin a moment apart.
   return waited >= (resultSeconds - 60) * 1000
     ? `The run task timed out: it did not finish within ${resultSeconds / 60} minutes.`
-    : `The run task timed out: nothing was heard of it for ${silenceSeconds / 60} minutes.`;
+    : `The run task timed out: it sent no callback for ${silenceSeconds / 60} minutes.`;
 };
 
 const messageOf = (result: TaskResult, { Error: name }: CaughtError): string =>
   name === 'States.Timeout' || name === 'States.HeartbeatTimeout'
     ? timedOut(result)
-    : `The platform could not call the run task (${name}). Queue a new run; if it happens again, tell the operator of this platform.`;
+    : `The platform could not call the run task (${name}). Start a new run; if it keeps failing, tell the operator of this platform.`;
 
 /** Records why a wait for a run task ended without its result. One that came at the last moment counts. */
 export const handler = async ({ taskResultId, error }: TaskUnansweredInput): Promise<void> => {

@@ -1,28 +1,28 @@
 import { environment } from '../environment.ts';
-import type { NoticeEvent } from '../orchestration/notices.ts';
+import type { NotificationEvent } from '../orchestration/notices.ts';
 import { deliverNotification } from '../outbound/notification.ts';
 import { getUsers } from '../people/accounts/users.ts';
-import { authorOf, type NoticeFacts, notificationPayload } from '../run/notifications.ts';
+import { authorOf, type NotificationFacts, notificationPayload } from '../run/notifications.ts';
 import type { Run } from '../run/run.ts';
 import { getRun } from '../runs/records.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 import {
-  endTelling,
+  claimDelivery,
+  endDelivery,
   keepResponse,
   listNotifications,
-  mayTell,
   type NotificationConfiguration,
   openToken,
 } from './records.ts';
 
 /** A destination may take it another time: Lambda tries the event again (asynchronous invocation). */
-export class NotTakenError extends Error {
+export class DeliveryError extends Error {
   override name = 'NotTakenError';
 }
 
-type People = Pick<NoticeFacts, 'createdBy' | 'updatedBy'>;
+type People = Pick<NotificationFacts, 'createdBy' | 'updatedBy'>;
 
-const peopleOf = async (run: Run, { status }: NoticeEvent): Promise<People> => {
+const peopleOf = async (run: Run, { status }: NotificationEvent): Promise<People> => {
   const author = authorOf(run, status);
   const users = await getUsers([...new Set([run.createdBy, ...(author ? [author] : [])])]);
   const nameOf = (id: string) => users.find((user) => user.id === id)?.username ?? id;
@@ -30,24 +30,24 @@ const peopleOf = async (run: Run, { status }: NoticeEvent): Promise<People> => {
 };
 
 /** True when it is over, however it went. */
-const tell = async (
+const sendNotification = async (
   configuration: NotificationConfiguration,
-  { run, event, people }: { run: Run; event: NoticeEvent; people: People },
+  { run, event, people }: { run: Run; event: NotificationEvent; people: People },
 ): Promise<boolean> => {
   const { id, url, destinationType } = configuration;
   const { publicUrl: baseUrl } = environment;
-  if (!(await mayTell(run.id, id, event, event.id))) return true;
+  if (!(await claimDelivery(run.id, id, event, event.id))) return true;
   const payload = notificationPayload(run, event, { ...people, configurationId: id, baseUrl });
   const token = await openToken(configuration);
   const { response, again } = await deliverNotification({ url, destinationType, token }, payload, baseUrl);
   await keepResponse(id, response);
   if (again) return false;
-  await endTelling(run.id, id, event);
+  await endDelivery(run.id, id, event);
   return true;
 };
 
 /** Tells every configuration of the run's workspace that wants to hear of it; side by side, so that none waits for another. */
-export const handler = async (event: NoticeEvent): Promise<void> => {
+export const handler = async (event: NotificationEvent): Promise<void> => {
   const run = await getRun(event.runId);
   const workspace = run && (await getWorkspace(run.workspaceId));
   if (!workspace) return;
@@ -56,11 +56,13 @@ export const handler = async (event: NoticeEvent): Promise<void> => {
   );
   if (wanting.length === 0) return;
   const people = await peopleOf(run, event);
-  const told = await Promise.allSettled(wanting.map((one) => tell(one, { run, event, people })));
+  const told = await Promise.allSettled(wanting.map((one) => sendNotification(one, { run, event, people })));
   const failed = told.find((one) => one.status === 'rejected');
   if (failed) throw failed.reason;
   const left = wanting.filter((_, i) => (told[i] as PromiseFulfilledResult<boolean>).value === false);
   if (left.length) {
-    throw new NotTakenError(`${event.trigger} of ${run.id} was not taken by ${left.map(({ id }) => id).join(', ')}`);
+    throw new DeliveryError(
+      `${event.trigger} notification for ${run.id} was not delivered to ${left.map(({ id }) => id).join(', ')}`,
+    );
   }
 };

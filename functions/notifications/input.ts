@@ -29,10 +29,10 @@ const destinationType = v.pipe(
 
 /** What HCP Terraform tells people of besides, and nothing here ever does. */
 const neverFired: Record<string, string> = {
-  assessment: 'there are no health assessments',
-  workspace: 'workspaces are never destroyed by themselves',
-  team: 'there are no change requests',
-  change_request: 'there are no change requests',
+  assessment: 'this platform has no health assessments',
+  workspace: 'this platform does not destroy workspaces automatically',
+  team: 'this platform has no change requests',
+  change_request: 'this platform has no change requests',
 };
 
 const isKnown = (given: string): given is NotificationTrigger =>
@@ -41,7 +41,7 @@ const isKnown = (given: string): given is NotificationTrigger =>
 const problemOf = (given: string): string => {
   const reason = neverFired[given.split(':')[0] ?? ''];
   return reason && given.includes(':')
-    ? `${given} would never be sent by this platform: ${reason}. Leave it out`
+    ? `${given} is never sent: ${reason}. Remove it`
     : `must be of ${notificationTriggers.join(', ')}`;
 };
 
@@ -71,7 +71,7 @@ const checkToken = (type: DestinationType, token: string | null | undefined): vo
   if (!token || type === 'generic') return;
   throw unprocessable(
     '/data/attributes/token',
-    `token: signs notifications of destination-type generic; the URL of ${type} is a secret itself. Leave it out`,
+    `token: signs notifications of destination-type generic; with ${type} the URL is the secret. Remove it`,
   );
 };
 
@@ -107,7 +107,7 @@ export const readNotificationChange = (
     'destination-type': v.optional(
       v.pipe(
         v.string(),
-        v.check((given) => given === type, `is ${type} for good; make another configuration`),
+        v.check((given) => given === type, `is ${type} and cannot be changed; create another configuration`),
       ),
     ),
     url: v.optional(outboundUrl),

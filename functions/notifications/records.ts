@@ -1,5 +1,5 @@
 import type { DeliveryResponse } from '../outbound/notification.ts';
-import type { DestinationType, Notice, NotificationTrigger } from '../run/notifications.ts';
+import type { DestinationType, Notification, NotificationTrigger } from '../run/notifications.ts';
 import { updateRun } from '../runs/records.ts';
 import { asEdit, type Edited, type Editor } from '../store/edits.ts';
 import { type Key, keys } from '../store/keys.ts';
@@ -36,9 +36,9 @@ export type NotificationSettings = Pick<
 export type NotificationValues = NotificationSettings & { token?: string | null };
 
 /** HCP API: notification configurations. */
-export const mostNotifications = 20;
+export const maxNotifications = 20;
 /** How many answers are kept. */
-const mostResponses = 5;
+const maxResponses = 5;
 
 const contextOf = ({ workspaceId, id }: Pick<NotificationConfiguration, 'workspaceId' | 'id'>): SecretContext => ({
   workspace: workspaceId,
@@ -65,7 +65,7 @@ const atOnce = 50;
  * Runs know from their creation whether somebody wants to hear of them (decisions/0019). Those that are under way learn it
  * with the first configuration: the next in line, and whoever waits with a saved plan.
  */
-const tellOpenRuns = async ({ id, savedPlans }: Workspace): Promise<void> => {
+const enableForOpenRuns = async ({ id, savedPlans }: Workspace): Promise<void> => {
   const queued = await queryAll<{ runId: string }>({ pk: keys.workspace(id).pk, prefix: 'QUEUE#' });
   const runIds = [...new Set([...queued.map(({ runId }) => runId), ...(savedPlans ?? [])])];
   for (let i = 0; i < runIds.length; i += atOnce) {
@@ -74,7 +74,7 @@ const tellOpenRuns = async ({ id, savedPlans }: Workspace): Promise<void> => {
   }
 };
 
-/** @param id made by the caller, who has told it to the destination. Undefined when the workspace is gone. 2 writes, 1 KMS request with a token. */
+/** @param id made by the caller, who has told it to the destination. Undefined when the workspace was deleted. 2 writes, 1 KMS request with a token. */
 export const createNotification = async (
   workspace: Workspace,
   id: string,
@@ -91,7 +91,7 @@ export const createNotification = async (
   });
   if (!known) return undefined;
   await create({ ...keys.notification(id), ...made });
-  if (!workspace.notifications) await tellOpenRuns(workspace);
+  if (!workspace.notifications) await enableForOpenRuns(workspace);
   return made;
 };
 
@@ -140,7 +140,7 @@ export const keepResponse = async (
     if (!before) return undefined;
     const { deliveries, responses = [] } = before;
     const kept = await update<NotificationConfiguration>(keys.notification(id), {
-      set: { responses: [response, ...responses].slice(0, mostResponses), deliveries: (deliveries ?? 0) + 1 },
+      set: { responses: [response, ...responses].slice(0, maxResponses), deliveries: (deliveries ?? 0) + 1 },
       condition: deliveries ? 'deliveries = :deliveries' : 'attribute_exists(pk) AND attribute_not_exists(deliveries)',
       values: deliveries ? { ':deliveries': deliveries } : {},
     });
@@ -149,31 +149,31 @@ export const keepResponse = async (
   return getNotification(id);
 };
 
-interface Told extends Key {
+interface Delivery extends Key {
   eventId: string;
   over?: boolean;
 }
 
-const toldKey = (runId: string, configurationId: string, { trigger, status }: Notice): Key =>
+const deliveryKey = (runId: string, configurationId: string, { trigger, status }: Notification): Key =>
   keys.told(runId, `${configurationId}#${trigger}#${status}`);
 
 /**
  * Whether this event is the one that tells a configuration of it: the first that comes, until it is through. A state that
  * the machine tries again makes another event, and tells nobody twice; Lambda's second try of the same event goes on.
  */
-export const mayTell = async (
+export const claimDelivery = async (
   runId: string,
   configurationId: string,
-  notice: Notice,
+  notice: Notification,
   eventId: string,
 ): Promise<boolean> => {
-  const key = toldKey(runId, configurationId, notice);
+  const key = deliveryKey(runId, configurationId, notice);
   if (await create({ ...key, eventId })) return true;
-  const told = await get<Told>(key);
+  const told = await get<Delivery>(key);
   return told?.eventId === eventId && !told.over;
 };
 
 /** It was taken, or never will be. */
-export const endTelling = async (runId: string, configurationId: string, notice: Notice): Promise<void> => {
-  await update(toldKey(runId, configurationId, notice), { set: { over: true } });
+export const endDelivery = async (runId: string, configurationId: string, notice: Notification): Promise<void> => {
+  await update(deliveryKey(runId, configurationId, notice), { set: { over: true } });
 };

@@ -6,7 +6,7 @@ import { list, pageOf, slice } from '../api/pagination.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { type Delivery, type Destination, deliverNotification } from '../outbound/notification.ts';
-import { verificationNotice } from '../run/notifications.ts';
+import { verificationPayload } from '../run/notifications.ts';
 import type { Editor } from '../store/edits.ts';
 import { newId } from '../store/id.ts';
 import type { Workspace } from '../workspaces/records.ts';
@@ -18,7 +18,7 @@ import {
   getNotification,
   keepResponse,
   listNotifications,
-  mostNotifications,
+  maxNotifications,
   type NotificationConfiguration,
   type NotificationValues,
   openToken,
@@ -32,17 +32,18 @@ import {
 
 const notification: Finder<NotificationConfiguration> = {
   what: 'notification configuration',
+  parameter: 'notification',
   find: ({ params }) => getNotification(params.notification ?? ''),
   ...inWorkspace,
 };
 
-const gone = () => notFound('The notification configuration was deleted meanwhile.');
+const gone = () => notFound('The notification configuration was deleted at the same time.');
 
 /** Asks the destination whether it is there. */
 const verify = (
   { id, name, ...destination }: Destination & { id: string; name: string },
   { baseUrl }: ApiRequest,
-): Promise<Delivery> => deliverNotification(destination, verificationNotice(id, name), baseUrl);
+): Promise<Delivery> => deliverNotification(destination, verificationPayload(id, name), baseUrl);
 
 /** @throws {ApiError} 400 (HCP API: notification configurations) when it did not answer as it should */
 const checkVerified = ({ response }: Delivery): void => {
@@ -51,7 +52,7 @@ const checkVerified = ({ response }: Delivery): void => {
   throw new ApiError(400, [
     {
       title: 'verification failed',
-      detail: `The destination must answer a verification request with 2xx, but ${said}. Check the URL, or leave it disabled, and enable it later.`,
+      detail: `The destination did not answer the verification request with 2xx: ${said}. Check the URL, or disable the configuration and enable it later.`,
       source: { pointer: '/data/attributes/url' },
     },
   ]);
@@ -62,17 +63,17 @@ const shown = (configuration: NotificationConfiguration): Answer =>
 
 const create = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
   const given = readNewNotification(request);
-  if ((subject.notifications?.size ?? 0) >= mostNotifications) {
+  if ((subject.notifications?.size ?? 0) >= maxNotifications) {
     throw unprocessable(
       '/data',
-      `${subject.name} has ${mostNotifications} notification configurations, which is the most; delete one first`,
+      `${subject.name} has ${maxNotifications} notification configurations, the maximum. Delete one first`,
     );
   }
   const id = newId('nc');
   const asked = given.enabled ? await verify({ ...given, id, token: given.token ?? undefined }, request) : undefined;
   if (asked) checkVerified(asked);
   const made = await createNotification(subject, id, given);
-  if (!made) throw notFound(`Workspace ${subject.name} was deleted meanwhile.`);
+  if (!made) throw notFound(`Workspace ${subject.name} was deleted at the same time.`);
   return created(notificationDocument(asked ? ((await keepResponse(id, asked.response)) ?? made) : made));
 };
 

@@ -29,7 +29,7 @@ export const mayAllApply = async (
 };
 
 const reason =
-  'Not applied automatically: whoever started this run or uploaded its configuration may no longer apply runs in this workspace. Somebody who may has to confirm it.';
+  'Not applied automatically: the author of this run or of its configuration no longer has permission to apply runs in this workspace. Confirm it as a user with that permission.';
 
 /**
  * A run that is about to be applied without a confirmation, after its authors were looked at again: one of them may have lost

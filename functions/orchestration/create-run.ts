@@ -107,7 +107,7 @@ export const queueUploaded = async (version: ConfigurationVersion): Promise<Run 
   return queueRun({
     workspace,
     version,
-    options: { ...defaultOptions, message: 'Queued by the upload of a configuration', savePlan: version.provisional },
+    options: { ...defaultOptions, message: 'Queued by a configuration upload', savePlan: version.provisional },
     createdBy: version.createdBy,
     granted,
     source: 'tfe-configuration-version',

@@ -10,7 +10,7 @@ import { deliver } from './execution.ts';
 
 /** What people do to a run. Each may be repeated. */
 
-const later = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
+const timeIn = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
 
 export type ActionResult = 'accepted' | 'conflict';
 
@@ -111,7 +111,7 @@ export const cancelRun = (run: Run, userId: string, comment?: string): Promise<A
     userId,
     comment,
     {
-      set: { cancel: { by: userId, at, forceAvailableAt: later(forceCancelCoolOffSeconds) } },
+      set: { cancel: { by: userId, at, forceAvailableAt: timeIn(forceCancelCoolOffSeconds) } },
       ...mayNow('cancel'),
     },
     ({ cancel }) => cancel?.by === userId && cancel.at === at,

@@ -4,7 +4,7 @@ import { dueIn, notDue } from '../store/due.ts';
 import { keys } from '../store/keys.ts';
 import { update } from '../store/table.ts';
 import { finishRun } from './finish.ts';
-import { announce } from './notices.ts';
+import { notify } from './notices.ts';
 
 /** Detail of EventBridge's "Step Functions Execution Status Change". */
 interface StatusChange {
@@ -28,14 +28,16 @@ export const handler = async ({ detail }: StatusChange): Promise<void> => {
     { Error: 'ExecutionStopped', Cause: reason(detail) },
     { keepDue: true },
   );
-  if (ended) await announce(ended);
+  if (ended) await notify(ended);
   await update(key, { remove: notDue });
 };
 
 const reason = ({ status, error, cause }: StatusChange['detail']): string => {
   const said = [error, cause].filter(Boolean).join(': ');
-  const how = { ABORTED: 'was stopped by an operator', TIMED_OUT: 'took longer than a run may', FAILED: 'failed' }[
-    status
-  ];
+  const how = {
+    ABORTED: 'was stopped by an operator',
+    TIMED_OUT: 'exceeded the maximum duration of a run',
+    FAILED: 'failed',
+  }[status];
   return `Its execution ${how ?? `ended as ${status}`}${said ? ` (${said})` : ''}.`;
 };

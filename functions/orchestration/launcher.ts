@@ -52,7 +52,7 @@ const noRoom = ({ name, message }: Error): boolean =>
  */
 export const startRunner = async (run: Run, phase: PhaseName, secret: string): Promise<void> => {
   const refused = (why: string) =>
-    new CapacityUnavailableError(`No container could be started for the ${phase} of ${run.id}: ${why}`);
+    new CapacityUnavailableError(`The container for the ${phase} could not be started of ${run.id}: ${why}`);
   const answer = await client
     .send(
       new RunTaskCommand({
@@ -95,7 +95,7 @@ export const startRunner = async (run: Run, phase: PhaseName, secret: string): P
     condition: `${phase}.claimHash = :claim`,
     values: { ':claim': hashSecret(secret) },
   });
-  if (!known) await stopRunner(taskArn, 'the run has ended, or another runner has its work');
+  if (!known) await stopRunner(taskArn, 'the run has ended, or another runner has claimed the phase');
 };
 
 /** Every container that was started for a run and that ECS still knows, whoever died before it was written down. */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { environment } from '../environment.ts';
-import { type Notice, noticeOf } from '../run/notifications.ts';
+import { type Notification, notificationOf } from '../run/notifications.ts';
 import type { Run } from '../run/run.ts';
 import { invokeLater } from '../store/aws.ts';
 
 /** What the function Notify is given. `id` stays the same however often the event is delivered. */
-export interface NoticeEvent extends Notice {
+export interface NotificationEvent extends Notification {
   id: string;
   runId: string;
 }
@@ -14,13 +14,13 @@ export interface NoticeEvent extends Notice {
  * Has people told that a run came to its status; of one that nobody wants to hear of, it costs nothing. Whatever goes wrong
  * is not the run's fault, and does not hold it up.
  */
-export const announce = async (run: Run): Promise<void> => {
-  const notice = run.notifies && noticeOf(run);
+export const notify = async (run: Run): Promise<void> => {
+  const notice = run.notifies && notificationOf(run);
   if (!notice) return;
-  const event: NoticeEvent = { id: randomUUID(), runId: run.id, ...notice };
+  const event: NotificationEvent = { id: randomUUID(), runId: run.id, ...notice };
   try {
     await invokeLater(environment.notifyFunction, event);
   } catch (error) {
-    console.error(JSON.stringify({ message: 'nobody is told', run: run.id, ...notice, error: String(error) }));
+    console.error(JSON.stringify({ message: 'notification failed', run: run.id, ...notice, error: String(error) }));
   }
 };

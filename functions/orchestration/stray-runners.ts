@@ -34,7 +34,7 @@ export const stopStrayRunners = async (now = Date.now()): Promise<string[]> => {
     const byId = new Map(runs.map((run) => [run.id, run]));
     for (const { arn, startedBy, createdAt } of some) {
       if (!isStray(arn, createdAt, byId.get(startedBy), now)) continue;
-      await stopRunner(arn, 'nobody waits for it');
+      await stopRunner(arn, 'no run needs this runner');
       stopped.push(startedBy);
     }
   }

@@ -49,7 +49,7 @@ export const handler = async (): Promise<{ looked: number; repaired: number }> =
       const what = await lookAt(key);
       if (!what) continue;
       repaired++;
-      tell(what, key.pk);
+      logRepair(what, key.pk);
     } catch (error) {
       if (!(error instanceof RunnerStillStoppingError))
         console.error(JSON.stringify({ message: 'repair failed', item: key.pk, error: String(error) }));
@@ -57,13 +57,13 @@ export const handler = async (): Promise<{ looked: number; repaired: number }> =
   }
   for (const runId of await stopStrayRunners()) {
     repaired++;
-    tell('container stopped', runId);
+    logRepair('container stopped', runId);
   }
   return { looked: items.length, repaired };
 };
 
 /** Operators see it, and an alarm counts it (infra/operations.ts). */
-const tell = (repair: string, item: string): void =>
+const logRepair = (repair: string, item: string): void =>
   console.warn(JSON.stringify({ message: 'repaired', repair, item }));
 
 const lookAt = async (key: Key): Promise<string | undefined> => {
@@ -81,30 +81,30 @@ const lookAtWorkspace = async (key: Key): Promise<string | undefined> => {
   return 'queue started';
 };
 
-const lookAtRun = async (id: string): Promise<string | undefined> => {
+const repairRun = async (id: string): Promise<string | undefined> => {
   const run = await getRun(id);
   if (!run) return undefined;
-  if (isFinal(run.status)) return leaveEnded(run);
+  if (isFinal(run.status)) return repairEndedRun(run);
   const execution = await describe(id);
   if (!execution) {
     await enqueue(run);
-    await lookLater(run, 60);
+    await scheduleCheck(run, 60);
     return 'execution started';
   }
   if (execution.status !== 'RUNNING') {
-    await lookLater(run, 60);
+    await scheduleCheck(run, 60);
     await executionStopped({
       detail: { name: id, status: execution.status ?? 'FAILED', error: execution.error, cause: execution.cause },
     });
     return 'run finished';
   }
-  const repaired = await nudge(run);
-  await lookLater(run, repaired ? 60 : Math.max(wellSeconds, lookAfterSeconds(run)));
+  const repaired = await repairActiveRun(run);
+  await scheduleCheck(run, repaired ? 60 : Math.max(wellSeconds, checkIntervalOf(run)));
   return repaired;
 };
 
 /** An ended run whose finisher was cut off before the queue moved, or whose followers are not queued yet. */
-const leaveEnded = async (run: Run): Promise<string> => {
+const repairEndedRun = async (run: Run): Promise<string> => {
   await leaveQueue(run);
   await queueTriggeredRuns(run);
   await update(keys.run(run.id), { remove: notDue });
@@ -112,7 +112,7 @@ const leaveEnded = async (run: Run): Promise<string> => {
 };
 
 /** What may be wrong with a run whose execution lives. */
-const nudge = async (run: Run): Promise<string | undefined> => {
+const repairActiveRun = async (run: Run): Promise<string | undefined> => {
   if (await deliver(run)) return 'answer delivered';
   if (run.wait?.state === 'ApplyQueued' && run.apply.offeredAt && !run.apply.claimNonce) {
     await endHold(run);
@@ -125,17 +125,17 @@ const nudge = async (run: Run): Promise<string | undefined> => {
   }
   if (run.savePlan && (await discardIfStale(run))) return 'stale plan discarded';
   if (run.wait?.state === 'Pending') await startNext(run.workspaceId);
-  if (isAsking(run) && (await deliverResults(run))) return 'verdict delivered';
+  if (hasOpenTasks(run) && (await deliverResults(run))) return 'verdict delivered';
   // S3 tells of an upload, as a rule.
   if (run.wait?.state === 'Fetching') await awaitConfiguration(run);
   return undefined;
 };
 
 /** As often as when the state was entered. */
-const lookAfterSeconds = (run: Run): number =>
+const checkIntervalOf = (run: Run): number =>
   run.wait ? entryOf(run.wait.state as RunState, run).lookAfterSeconds : 0;
 
-const isAsking = ({ wait }: Run): boolean => wait !== undefined && wait.state in taskStates;
+const hasOpenTasks = ({ wait }: Run): boolean => wait !== undefined && wait.state in taskStates;
 
 /** Whoever recorded a run task's verdict may have died before telling. */
 const deliverResults = async (run: Run): Promise<boolean> =>
@@ -150,7 +150,7 @@ const discardIfStale = async (run: Run): Promise<boolean> => {
   return true;
 };
 
-const lookLater = (run: Run, seconds: number) => updateRun(run.id, { set: dueIn(run.id, seconds) });
+const scheduleCheck = (run: Run, seconds: number) => updateRun(run.id, { set: dueIn(run.id, seconds) });
 
 const describe = async (runId: string) => {
   // arn:…:stateMachine:name → arn:…:execution:name:run-id

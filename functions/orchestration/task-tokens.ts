@@ -12,7 +12,7 @@ import type { Resume } from '../run/lifecycle.ts';
 const client = new SFNClient({});
 
 /** False when nobody waits with the token any more: it was answered before, timed out, or its execution is gone. */
-const tell = async (answer: Promise<unknown>): Promise<boolean> => {
+const send = async (answer: Promise<unknown>): Promise<boolean> => {
   try {
     await answer;
     return true;
@@ -23,7 +23,7 @@ const tell = async (answer: Promise<unknown>): Promise<boolean> => {
 };
 
 export const answerWait = (taskToken: string, answer: Resume): Promise<boolean> =>
-  tell(
+  send(
     'output' in answer
       ? client.send(new SendTaskSuccessCommand({ taskToken, output: JSON.stringify(answer.output) }))
       : client.send(new SendTaskFailureCommand({ taskToken, error: answer.error, cause: answer.cause.slice(0, 4000) })),
@@ -38,4 +38,4 @@ export const cancelTaskWait = (taskToken: string, cause: string): Promise<boolea
 
 /** Whoever is waited for is still at work. */
 export const extendWait = (taskToken: string): Promise<boolean> =>
-  tell(client.send(new SendTaskHeartbeatCommand({ taskToken })));
+  send(client.send(new SendTaskHeartbeatCommand({ taskToken })));

@@ -35,10 +35,10 @@ const queueOne = async (run: Run, { id, workspaceId }: RunTrigger): Promise<void
     recordRunEvent(run, 'run_trigger_skipped', undefined, undefined, run.statusTimestamps['applied-at'], why, id);
   const via = [...(run.trigger?.via ?? []), run.workspaceId];
   if (via.includes(workspaceId)) {
-    return skip(`No run was queued in ${workspace.name}: its own apply has led to this one.`);
+    return skip(`No run was queued in ${workspace.name}: its own apply triggered this run.`);
   }
   if (workspace.executionMode === 'local') {
-    return skip(`No run was queued in ${workspace.name}: it runs Terraform locally.`);
+    return skip(`No run was queued in ${workspace.name}: its execution mode is local.`);
   }
   const version = await latestConfigurationVersion(workspaceId);
   if (!version) return skip(`No run was queued in ${workspace.name}: it has no configuration yet.`);

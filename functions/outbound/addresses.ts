@@ -46,7 +46,7 @@ const listOf = (ranges: readonly string[]): BlockList => {
   const list = new BlockList();
   for (const range of ranges) {
     const read = readCidr(range);
-    if (!read) throw new Error(`${range} is no range of addresses`);
+    if (!read) throw new Error(`${range} is not a CIDR range`);
     list.addSubnet(read.address, read.prefix, read.family);
   }
   return list;
@@ -86,7 +86,7 @@ export const allowedAddresses = async (hostname: string): Promise<Address[]> => 
   if (may.length > 0) return may;
   throw new OutboundError(
     'forbidden',
-    `${hostname} is at a loopback, private, link-local or otherwise reserved address, which is not called unless the operator of this platform allows it (setting outboundAllowedCidrs)`,
+    `${hostname} resolves to a loopback, private, link-local or otherwise reserved address. The operator of this platform can allow it with the setting outboundAllowedCidrs`,
   );
 };
 
@@ -94,6 +94,6 @@ const resolve = async (hostname: string): Promise<Address[]> => {
   try {
     return await lookup(hostname, { all: true });
   } catch {
-    throw new OutboundError('unreachable', `${hostname} is not known to the domain name system`);
+    throw new OutboundError('unreachable', `${hostname} cannot be resolved by DNS`);
   }
 };

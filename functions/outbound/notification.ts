@@ -30,17 +30,17 @@ export interface Delivery {
   again: boolean;
 }
 
-const mostBody = 1000;
-const mostHeaders = 20;
-const mostHeader = 200;
+const maxBody = 1000;
+const maxHeaders = 20;
+const maxHeader = 200;
 
 /** Cookies are credentials of whoever called, that is of this platform. */
 const shown = (headers: IncomingHttpHeaders): Record<string, string[]> =>
   Object.fromEntries(
     Object.entries(headers)
       .filter(([name, value]) => value !== undefined && !name.startsWith('set-cookie'))
-      .slice(0, mostHeaders)
-      .map(([name, value]) => [name, [value ?? ''].flat().map((one) => one.slice(0, mostHeader))]),
+      .slice(0, maxHeaders)
+      .map(([name, value]) => [name, [value ?? ''].flat().map((one) => one.slice(0, maxHeader))]),
   );
 
 /** Too many, too early, and what its server is to blame for. */
@@ -62,7 +62,7 @@ export const deliverNotification = async (
   try {
     const answer = await send({ method: 'POST', url, headers, body });
     const successful = answer.status >= 200 && answer.status < 300;
-    const said = answer.body.toString('utf8').replaceAll('\0', '').slice(0, mostBody);
+    const said = answer.body.toString('utf8').replaceAll('\0', '').slice(0, maxBody);
     const response = {
       url,
       code: String(answer.status),

@@ -25,7 +25,7 @@ export const askTask = async (
   };
   try {
     const { status } = await send({ method: 'POST', url, headers, body }, limits);
-    return status === 200 ? undefined : { reason: `it answered ${status} where 200 is expected`, final: false };
+    return status === 200 ? undefined : { reason: `it answered ${status} instead of 200`, final: false };
   } catch (error) {
     if (error instanceof OutboundError) return { reason: error.message, final: error.failure === 'forbidden' };
     throw error;

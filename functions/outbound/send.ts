@@ -48,7 +48,8 @@ export const readUrl = (text: string, base?: URL): URL => {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new OutboundError('forbidden', 'only http and https URLs are called');
   }
-  if (url.username || url.password) throw new OutboundError('forbidden', 'a URL must not have a user name or password');
+  if (url.username || url.password)
+    throw new OutboundError('forbidden', 'the URL must not contain a user name or password');
   return url;
 };
 
@@ -69,16 +70,13 @@ export const send = async (request: OutboundRequest, limits: Partial<OutboundLim
       throw new OutboundError('unreachable', `it redirects more than ${maxRedirects} times`);
     const next = readUrl(location, url);
     if (url.protocol === 'https:' && next.protocol === 'http:') {
-      throw new OutboundError(
-        'forbidden',
-        'it redirects from https to http, where the request could be read on its way',
-      );
+      throw new OutboundError('forbidden', 'it redirects from https to http, which would send the request unencrypted');
     }
     url = next;
   }
 };
 
-const late = (): OutboundError => new OutboundError('timeout', 'it did not answer in time');
+const late = (): OutboundError => new OutboundError('timeout', 'it timed out');
 
 /** Looking a name up cannot be called off; waiting for it can. */
 const inTime = async <T>(work: Promise<T>, deadline: number): Promise<T> => {
@@ -157,16 +155,16 @@ const exchange = (
   });
 
 const reasons: Record<string, string> = {
-  ECONNREFUSED: 'nothing accepts connections there',
-  ECONNRESET: 'the connection was closed before an answer came',
-  EPROTO: 'it does not speak TLS',
-  HPE_INVALID_CONSTANT: 'it does not speak HTTP',
-  HPE_HEADER_OVERFLOW: 'its answer has too large headers',
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'it closed the connection without a response',
+  EPROTO: 'the server does not support TLS',
+  HPE_INVALID_CONSTANT: 'its response is not HTTP',
+  HPE_HEADER_OVERFLOW: 'the headers of its response are too large',
 };
 
 /** In plain words; names of errors of TLS and connections say enough by themselves, and nothing about this side. */
 const reasonOf = (error: NodeJS.ErrnoException): string => {
   const code = error.code ?? error.name;
-  if (code.startsWith('ERR_SSL')) return 'it does not speak TLS, or not as it should';
+  if (code.startsWith('ERR_SSL')) return 'the TLS handshake failed';
   return reasons[code] ?? `the connection failed (${code})`;
 };

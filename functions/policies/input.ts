@@ -4,9 +4,9 @@ import type { ApiRequest } from '../api/request.ts';
 import { check, identifier, readData, setting, text } from '../api/validation.ts';
 import { type EnforcementLevel, enforcementLevels, type PolicyKind, policyKinds } from '../run/policies.ts';
 import type { VariableValues } from '../variables/records.ts';
-import { longestQuery } from './engine/policies-file.ts';
+import { maxQuery } from './engine/policies-file.ts';
 import { getPolicies, type Policy } from './records.ts';
-import { mostRelated, type PolicySet } from './set-records.ts';
+import { maxRelated, type PolicySet } from './set-records.ts';
 
 /** What creating and changing policies and parameters may say (HCP API: policies, policy set parameters). */
 
@@ -20,7 +20,7 @@ export const kind = v.optional(v.picklist(policyKinds), 'sentinel');
 /** `enforce` is how it used to be said: of its entries, the first one's mode. */
 const settings = {
   description: setting(text(1000)),
-  query: setting(text(longestQuery)),
+  query: setting(text(maxQuery)),
   'enforcement-level': setting(v.string()),
   enforce: v.nullish(v.array(v.object({ mode: v.nullish(v.string()) }))),
 };
@@ -38,7 +38,7 @@ const levelOf = (given: Given, ofKind: PolicyKind): EnforcementLevel | undefined
   if (found) return found;
   throw unprocessable(
     `/data/attributes/${pointer}`,
-    `${pointer.split('/')[0]}: of a policy of kind ${ofKind} it is one of ${levels.join(', ')}`,
+    `${pointer.split('/')[0]}: must be, for kind ${ofKind}, one of ${levels.join(', ')}`,
   );
 };
 
@@ -49,7 +49,7 @@ const checkQuery = (query: string | null | undefined, ofKind: PolicyKind): strin
   if (trimmed) return trimmed;
   throw unprocessable(
     '/data/attributes/query',
-    'query: an OPA policy needs the rule that it is asked for, e.g. data.terraform.deny',
+    'query: is required for OPA policies: the rule to evaluate, e.g. data.terraform.deny',
   );
 };
 
@@ -73,7 +73,7 @@ export const readNewPolicy = (request: ApiRequest, organization: string) => {
 
 /** @throws {ApiError} 400 or 422 */
 export const readPolicyChange = (request: ApiRequest, policy: Policy) => {
-  const forGood = (is: string) => v.optional(v.literal(is, `is ${is} for good; make another policy`));
+  const forGood = (is: string) => v.optional(v.literal(is, `is ${is} and cannot be changed; create another policy`));
   const { attributes } = readData(request, { ...settings, name: forGood(policy.name), kind: forGood(policy.kind) });
   return {
     ...(attributes.description === undefined ? {} : { description: attributes.description }),
@@ -88,7 +88,7 @@ export const checkPolicies = async (set: PolicySet, ids: string[], pointer: stri
   if (set.newestVersionId) {
     throw unprocessable(
       pointer,
-      `policies: policy set ${set.name} has versions, whose archives have its policies; upload a new one`,
+      `policies: policy set ${set.name} gets its policies from uploaded versions; upload a new version`,
     );
   }
   const found = await getPolicies(ids);
@@ -98,7 +98,7 @@ export const checkPolicies = async (set: PolicySet, ids: string[], pointer: stri
   const missing = ids.find((id) => !fits.has(id));
   if (missing !== undefined) {
     const what = `${missing.slice(0, 100)} of kind ${set.kind} in organization ${set.organization}`;
-    throw unprocessable(pointer, `policies: there is no policy ${what}`);
+    throw unprocessable(pointer, `policies: policy ${what} not found`);
   }
 };
 
@@ -107,7 +107,7 @@ export const toMany = <T extends string>(type: T, most: number) =>
 
 /** The policies in a body that adds them to a set, or takes them out. @throws {ApiError} 400 or 422 */
 export const readPolicies = (request: ApiRequest): string[] => {
-  const { data } = check(toMany('policies', mostRelated.policyIds), request.json() ?? {});
+  const { data } = check(toMany('policies', maxRelated.policyIds), request.json() ?? {});
   return [...new Set(data.map(({ id }) => id))];
 };
 
@@ -117,7 +117,7 @@ const parameter = {
   category: v.nullish(v.picklist(['policy-set'])),
 };
 
-const key = v.pipe(text(128), v.regex(/^\S+$/, 'must not be empty, nor have spaces'));
+const key = v.pipe(text(128), v.regex(/^\S+$/, 'must not be empty or contain spaces'));
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewParameter = (request: ApiRequest): VariableValues => {
@@ -138,7 +138,7 @@ export const readParameterChange = (
   current: Pick<VariableValues, 'key' | 'sensitive'>,
 ): Partial<VariableValues> => {
   const { attributes } = readData(request, { ...parameter, key: v.optional(key) });
-  const advice = 'of a sensitive parameter cannot be changed. Delete it and create another one.';
+  const advice = 'of a sensitive parameter cannot be changed. Delete it and create a new one.';
   if (current.sensitive && attributes.sensitive === false) {
     throw unprocessable('/data/attributes/sensitive', `sensitive: ${advice}`);
   }

@@ -104,7 +104,7 @@ const readOutput = async ({ subject }: Context<Run>): Promise<Answer> => {
   const kept = isJudged(policyCheckStatus(subject)) ? await getPolicyResult(subject.id, 'check') : undefined;
   if (!kept) return plainText('');
   const sets = await readPolicySetOutcomes(kept);
-  return plainText(sets.length ? checkOutput(sets) : 'What the policies said has expired.\n');
+  return plainText(sets.length ? checkOutput(sets) : 'The policy results have expired.\n');
 };
 
 const override = async (context: Context<Run>): Promise<Answer> => {
@@ -114,7 +114,7 @@ const override = async (context: Context<Run>): Promise<Answer> => {
   const result = soft ? await overrideRun(subject, 'policyCheck', principal.userId, readComment(request)) : 'conflict';
   if (result !== 'accepted') {
     throw conflict(
-      `This policy check is ${status} and its run ${subject.status}: only soft-mandatory failures of a run that waits for it can be overridden.`,
+      `This policy check is ${status} and its run ${subject.status}: only soft-mandatory failures of a run that awaits an override can be overridden.`,
       'transition not allowed',
     );
   }
@@ -172,7 +172,7 @@ const listOutcomes = async ({ request, subject }: Context<Run>): Promise<Answer>
 
 const readOutcome = async ({ request, subject }: Context<Run>): Promise<Answer> => {
   const found = (await outcomesOf(subject)).find(({ id }) => id === request.params.policySetOutcome);
-  if (!found) throw notFound('There is no such policy set outcome, or not yet.');
+  if (!found) throw notFound("Policy set outcome not found, or you don't have access.");
   return ok(found);
 };
 

@@ -22,7 +22,7 @@ import { getPolicySets, relate, unrelate } from './set-records.ts';
 /** Policies that are managed one by one (HCP API: policies). */
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
-const gone = () => notFound('The policy was deleted meanwhile.');
+const gone = () => notFound('The policy was deleted at the same time.');
 
 const create = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
   const { policy: wanted, policySetIds } = readNewPolicy(request, subject.organization);
@@ -32,12 +32,13 @@ const create = async ({ request, subject }: Context<InOrganization>): Promise<An
     (id) => !sets.some((set) => set.id === id && set.organization === subject.organization),
   );
   if (missing)
-    throw unprocessable(pointer, `policy-sets: there is no ${missing.slice(0, 100)} in ${subject.organization}`);
+    throw unprocessable(pointer, `policy-sets: ${missing.slice(0, 100)} not found in ${subject.organization}`);
   const made = await createPolicy(wanted);
   if (!made) throw taken();
   for (const set of sets) {
     await checkPolicies(set, [made.id], pointer);
-    if (!(await relate(set, 'policyIds', [made.id]))) throw unprocessable(pointer, `policy-sets: ${set.name} is full`);
+    if (!(await relate(set, 'policyIds', [made.id])))
+      throw unprocessable(pointer, `policy-sets: ${set.name} has the maximum number of policies`);
   }
   return created(policyDocument({ ...made, policySetIds: new Set(policySetIds) }));
 };
@@ -69,7 +70,7 @@ const upload = async ({ request, subject }: Context<Policy>): Promise<Answer> =>
 
 const download = async ({ subject }: Context<Policy>): Promise<Answer> => {
   const source = await readPolicy(subject);
-  if (source === undefined) throw notFound('The policy has no source yet: upload it.');
+  if (source === undefined) throw notFound('The policy has no source yet. Upload it first.');
   return plainText(source);
 };
 

@@ -5,7 +5,7 @@ import { check, readData, setting, settingsFrom, text } from '../api/validation.
 import { getProjects } from '../projects/records.ts';
 import { getWorkspaces } from '../workspaces/records.ts';
 import { checkPolicies, kind, policyName, readPolicies, toMany } from './input.ts';
-import { mostRelated, type PolicySet, type PolicySetSettings, type Related } from './set-records.ts';
+import { maxRelated, type PolicySet, type PolicySetSettings, type Related } from './set-records.ts';
 
 /** What creating and changing a policy set may say (HCP API: policy sets). */
 
@@ -28,7 +28,7 @@ const typeOf = (relation: Relation): 'policies' | 'workspaces' | 'projects' => {
 const path = v.pipe(
   text(500),
   v.transform((given) => given.replace(/^\.?\/+|\/+$/g, '')),
-  v.check((given) => !given.split('/').includes('..'), 'must stay inside the archive, without ".."'),
+  v.check((given) => !given.split('/').includes('..'), 'must be a path inside the archive, without ".."'),
 );
 
 const toolVersion = v.pipe(
@@ -56,19 +56,19 @@ const checkProvided = (given: Given, ofKind: PolicySet['kind']): void => {
   if (given['vcs-repo']) {
     throw unprocessable(
       '/data/attributes/vcs-repo',
-      'vcs-repo: there are no version control connections here; upload versions of the policy set (POST policy-sets/…/versions)',
+      'vcs-repo: version control connections are not supported. Upload versions of the policy set instead (POST policy-sets/…/versions)',
     );
   }
   if ((given['tag-selectors'] as unknown[] | null | undefined)?.length) {
     throw unprocessable(
       '/data/attributes/tag-selectors',
-      'tag-selectors: policy sets are not attached by tags here; attach workspaces or projects, or make it global',
+      'tag-selectors: not supported. Attach workspaces or projects, or make the policy set global',
     );
   }
   if (given['agent-enabled'] && ofKind === 'sentinel') {
     throw unprocessable(
       '/data/attributes/agent-enabled',
-      'agent-enabled: the platform evaluates policies itself, in the policy check; leave this out, or use kind opa for policy evaluations',
+      'agent-enabled: not supported, policies are evaluated in the policy check. Remove it, or use kind opa for policy evaluations',
     );
   }
 };
@@ -84,11 +84,11 @@ export interface Targets {
 }
 
 const relationships = {
-  policies: v.optional(toMany('policies', mostRelated.policyIds)),
-  workspaces: v.optional(toMany('workspaces', mostRelated.workspaceIds)),
-  projects: v.optional(toMany('projects', mostRelated.projectIds)),
-  'workspace-exclusions': v.optional(toMany('workspaces', mostRelated.workspaceExclusionIds)),
-  'project-exclusions': v.optional(toMany('projects', mostRelated.projectExclusionIds)),
+  policies: v.optional(toMany('policies', maxRelated.policyIds)),
+  workspaces: v.optional(toMany('workspaces', maxRelated.workspaceIds)),
+  projects: v.optional(toMany('projects', maxRelated.projectIds)),
+  'workspace-exclusions': v.optional(toMany('workspaces', maxRelated.workspaceExclusionIds)),
+  'project-exclusions': v.optional(toMany('projects', maxRelated.projectExclusionIds)),
 };
 
 /** What a set is related to is in its organization. */
@@ -100,10 +100,7 @@ const checkTargets = async (set: PolicySet, { relation, ids }: Targets, pointer:
   const there = new Set(found.filter((one) => one.organization === set.organization).map(({ id }) => id));
   const missing = ids.find((id) => !there.has(id));
   if (missing !== undefined) {
-    throw unprocessable(
-      pointer,
-      `${relation}: there is no ${missing.slice(0, 100)} in organization ${set.organization}`,
-    );
+    throw unprocessable(pointer, `${relation}: ${missing.slice(0, 100)} not found in organization ${set.organization}`);
   }
 };
 
@@ -134,14 +131,14 @@ const checkRelated = (set: PolicySet, given: Partial<Record<Relation, { data: { 
     if (!ids || (ids.every((id) => current.has(id)) && new Set(ids).size === current.size)) continue;
     throw unprocessable(
       `/data/relationships/${relation}`,
-      `${relation}: are added with POST and taken out with DELETE policy-sets/${set.id}/relationships/${relation}`,
+      `${relation}: cannot be changed here; add with POST and remove with DELETE policy-sets/${set.id}/relationships/${relation}`,
     );
   }
 };
 
 /** @throws {ApiError} 400 or 422 */
 export const readPolicySetChange = (request: ApiRequest, set: PolicySet): Partial<PolicySetSettings> => {
-  const ofKind = v.optional(v.literal(set.kind, `is ${set.kind} for good; make another policy set`));
+  const ofKind = v.optional(v.literal(set.kind, `is ${set.kind} and cannot be changed; create another policy set`));
   const entries = { ...settings, name: v.optional(policyName), kind: ofKind };
   const { attributes, relationships: given } = readData(request, entries, relationships);
   checkProvided(attributes, set.kind);
@@ -154,7 +151,7 @@ export const readRelated = async (request: ApiRequest, set: PolicySet, relation:
   const read =
     relation === 'policies'
       ? readPolicies(request)
-      : check(toMany(typeOf(relation), mostRelated[related[relation]]), request.json() ?? {}).data.map(({ id }) => id);
+      : check(toMany(typeOf(relation), maxRelated[related[relation]]), request.json() ?? {}).data.map(({ id }) => id);
   const ids = [...new Set(read)];
   if (adds) await checkTargets(set, { relation, ids }, '/data');
   return ids;

@@ -46,14 +46,14 @@ export interface PolicySet extends Edited {
 }
 
 /** Most a set may have of each: its item holds their ids. */
-export const mostRelated = {
+export const maxRelated = {
   workspaceIds: 1000,
   projectIds: 500,
   workspaceExclusionIds: 1000,
   projectExclusionIds: 500,
   policyIds: 200,
 } as const;
-export type Related = keyof typeof mostRelated;
+export type Related = keyof typeof maxRelated;
 
 export type PolicySetSettings = Pick<
   PolicySet,
@@ -140,7 +140,7 @@ export const relate = async (set: PolicySet, to: Related, ids: string[]): Promis
     set: { updatedAt: now() },
     add: { [to]: new Set(ids) },
     condition: `${alive} AND (attribute_not_exists(${to}) OR size(${to}) <= :room)`,
-    values: { ':room': mostRelated[to] - ids.length },
+    values: { ':room': maxRelated[to] - ids.length },
   });
 };
 
@@ -161,7 +161,7 @@ export const unrelate = async (set: Pick<PolicySet, 'id'>, from: Related, ids: s
 export const deletePolicySet = async (set: PolicySet): Promise<void> => {
   const key = keys.policySet(set.id);
   await update(key, { set: { deletedAt: now() }, condition: 'attribute_exists(pk)' });
-  const related = Object.keys(mostRelated) as Related[];
+  const related = Object.keys(maxRelated) as Related[];
   for (const to of related) {
     await inParts([...(set[to] ?? [])], (id) => {
       const scope = scopeOf(to, id);

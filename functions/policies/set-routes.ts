@@ -26,7 +26,7 @@ import {
   getPolicySet,
   getPolicySets,
   listPolicySetNames,
-  mostRelated,
+  maxRelated,
   type PolicySet,
   relate,
   unrelate,
@@ -41,7 +41,7 @@ const taken = () => unprocessable('/data/attributes/name', 'Name has already bee
 const add = async (set: PolicySet, { relation, ids }: Targets, pointer: string): Promise<PolicySet> => {
   const changed = await relate(set, related[relation], ids);
   if (changed) return changed;
-  throw unprocessable(pointer, `${relation}: a policy set has at most ${mostRelated[related[relation]]}`);
+  throw unprocessable(pointer, `${relation}: a policy set has at most ${maxRelated[related[relation]]}`);
 };
 
 const create = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
@@ -58,7 +58,7 @@ const update = async (context: Context<PolicySet>): Promise<Answer> => {
   const updated = await updatePolicySet(subject, change, await editorOf(context, subject, 'policy set'));
   if (updated) return tagged(ok(policySetDocument(updated)), updated);
   const found = await getPolicySet(subject.id);
-  if (!found) throw notFound('The policy set was deleted meanwhile.');
+  if (!found) throw notFound('The policy set was deleted at the same time.');
   await checkSeen(request, found, 'policy set');
   throw taken();
 };
@@ -82,7 +82,7 @@ const knownIncludes = [
   'project_exclusions',
 ] as const;
 /** More than that many do not come along. */
-const mostIncluded = 100;
+const maxIncluded = 100;
 
 const included = async (
   { request, principal }: Context<Subject>,
@@ -95,7 +95,7 @@ const included = async (
     of: (set: PolicySet) => Iterable<string | undefined>,
   ): string[] =>
     include.has(name) ? [...new Set(sets.flatMap((set) => [...of(set)]))].filter((id) => id !== undefined) : [];
-  const distinct = (...of: string[][]): string[] => [...new Set(of.flat())].slice(0, mostIncluded);
+  const distinct = (...of: string[][]): string[] => [...new Set(of.flat())].slice(0, maxIncluded);
   const [policies, workspaces, projects, versions] = await Promise.all([
     getPolicies(distinct(some('policies', (set) => set.policyIds ?? []))),
     getWorkspaces(

@@ -82,7 +82,7 @@ const ingest = async (version: PolicySetVersion, set: PolicySet): Promise<Ingest
   if (archive === undefined) return undefined;
   try {
     if (typeof archive === 'number') {
-      throw new PolicySetError(`The archive has ${archive} bytes; at most ${most} are allowed. Pack policies only.`);
+      throw new PolicySetError(`The archive has ${archive} bytes; at most ${most} are allowed. Pack only policies.`);
     }
     const root = set.policiesPath ?? '';
     const bundle = bundleOf(await readArchive(archive, root), set.kind, root);

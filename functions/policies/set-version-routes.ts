@@ -28,11 +28,11 @@ import {
 const createVersion = async ({ subject }: Context<PolicySet>): Promise<Answer> => {
   if (subject.policyIds?.size) {
     throw conflict(
-      `Policy set ${subject.name} has policies that are managed one by one. Take them out of it before you upload versions.`,
+      `Policy set ${subject.name} has individually managed policies. Remove them before you upload versions.`,
     );
   }
   const version = await createPolicySetVersion(subject);
-  if (!version) throw notFound('The policy set was deleted meanwhile.');
+  if (!version) throw notFound('The policy set was deleted at the same time.');
   const uploadUrl = await policyUploadUrl(version);
   return created(policySetVersionDocument(version, uploadUrl));
 };
@@ -53,12 +53,12 @@ const listVersions = async ({ request, subject }: Context<PolicySet>): Promise<A
 };
 
 const taken = () => unprocessable('/data/attributes/key', 'Key has already been taken');
-const mostParameters = 100;
+const maxParameters = 100;
 
 const createParameter = async ({ request, subject }: Context<PolicySet>): Promise<Answer> => {
   const given = readNewParameter(request);
-  if ((await listVariables(subject.id)).length >= mostParameters) {
-    throw unprocessable('/data', `a policy set has at most ${mostParameters} parameters`);
+  if ((await listVariables(subject.id)).length >= maxParameters) {
+    throw unprocessable('/data', `a policy set has at most ${maxParameters} parameters`);
   }
   const parameter = await createVariable(subject.id, given);
   if (!parameter) throw taken();
@@ -67,7 +67,7 @@ const createParameter = async ({ request, subject }: Context<PolicySet>): Promis
 
 const find = async ({ request, subject }: Context<PolicySet>): Promise<Variable> => {
   const parameter = await getVariable(subject.id, request.params.parameter ?? '');
-  if (!parameter) throw notFound(`There is no such parameter in policy set ${subject.name}.`);
+  if (!parameter) throw notFound(`Parameter not found in policy set ${subject.name}.`);
   return parameter;
 };
 

@@ -31,7 +31,7 @@ import { effectiveBindings } from './tag-routes.ts';
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 
-const mostNames = 100;
+const maxNames = 100;
 
 const byName = (a: Project, b: Project): number => {
   const [x, y] = [a.name.toLowerCase(), b.name.toLowerCase()];
@@ -61,8 +61,8 @@ const listAll = async (context: Context<InOrganization>): Promise<Answer> => {
     const sorted = projects.filter(({ name }) => fits(name)).sort(byName);
     return answer(slice(descending ? sorted.reverse() : sorted, page), sorted.length);
   };
-  if (names && names.length > mostNames) {
-    throw badRequest(`filter[names] may have at most ${mostNames} names.`, 'filter[names]');
+  if (names && names.length > maxNames) {
+    throw badRequest(`filter[names] may have at most ${maxNames} names.`, 'filter[names]');
   }
   const reach = await principal.reach(subject.organization, 'project:read');
   if (reach) {
@@ -108,7 +108,7 @@ const update = async (context: Context<Project>): Promise<Answer> => {
   const updated = await withPool(() => updateProject(subject, change, editor));
   if (!updated) {
     const found = await getProject(subject.id);
-    if (!found) throw notFound('The project was deleted meanwhile.');
+    if (!found) throw notFound('The project was deleted at the same time.');
     await checkSeen(request, found, 'project');
     throw taken();
   }
@@ -119,7 +119,7 @@ const update = async (context: Context<Project>): Promise<Answer> => {
 const remove = async ({ subject }: Context<Project>): Promise<Answer> => {
   const home = await getOrganization(subject.organization);
   if (home?.defaultProjectId === subject.id) {
-    throw conflict(`Project ${subject.name} is the organization's default project and stays.`);
+    throw conflict(`Project ${subject.name} is the organization's default project and cannot be deleted.`);
   }
   if (await hasWorkspacesIn(subject)) {
     throw conflict(`Project ${subject.name} still has workspaces. Move or delete them first.`);
@@ -128,9 +128,9 @@ const remove = async ({ subject }: Context<Project>): Promise<Answer> => {
   return noContent();
 };
 
-const mostMoved = 100;
+const maxMoved = 100;
 const moved = v.object({
-  data: v.pipe(v.array(identifier('workspaces')), v.maxLength(mostMoved, `may have at most ${mostMoved} at once`)),
+  data: v.pipe(v.array(identifier('workspaces')), v.maxLength(maxMoved, `may have at most ${maxMoved} at once`)),
 });
 
 /** Moves all of them or, when one is not there or must stay, none. */
@@ -141,11 +141,11 @@ const move = async ({ request, subject, principal }: Context<Project>): Promise<
   const workspaces = ids.map((id, i): Workspace => {
     const workspace = found.get(id);
     if (workspace?.organization !== subject.organization || !granted(id).has('workspace:read')) {
-      throw unprocessable(`/data/${i}/id`, `id: ${subject.organization} has no workspace ${id}`);
+      throw unprocessable(`/data/${i}/id`, `id: workspace ${id} not found in ${subject.organization}`);
     }
     if (workspace.projectId === subject.id || granted(id).has('workspace:move')) return workspace;
     throw forbidden(
-      `Workspace ${workspace.name} may not be moved out of its project: it needs the permission workspace:move there.`,
+      `Workspace ${workspace.name} cannot be moved out of its project: you need the permission workspace:move there.`,
     );
   });
   const changes = workspaces.map(
@@ -159,7 +159,7 @@ const move = async ({ request, subject, principal }: Context<Project>): Promise<
     const change = changes[i] as WorkspaceChange;
     const updated = await withPool(() => updateWorkspace(workspace, change, { userId: principal.userId }));
     if (typeof updated === 'string') {
-      throw conflict(`Workspace ${workspace.name} was changed by somebody else at the same moment. Try again.`);
+      throw conflict(`Workspace ${workspace.name} was changed by another request at the same time. Try again.`);
     }
   }
   return noContent();

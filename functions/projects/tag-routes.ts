@@ -12,7 +12,7 @@ import { getProject, type Project, updateProject } from './records.ts';
 
 /** Tags of a project, which its workspaces have too. */
 
-const given = ({ request }: Context<Project>): Tag[] =>
+const tagsIn = ({ request }: Context<Project>): Tag[] =>
   check(v.object({ data: tagBindingList }), request.json() ?? {}).data.map(bindingOf);
 
 /** Nobody's tags get lost: what somebody else changed at the same moment is looked at again. */
@@ -25,12 +25,12 @@ const write = async (
     const updated = await updateProject(project, { tags: distinct(tagsOf(project)) }, editor);
     if (updated) return updated;
   }
-  throw notFound('The project was deleted meanwhile.');
+  throw notFound('The project was deleted at the same time.');
 };
 
 /** With those that it has. */
 const adding = (context: Context<Project>): Promise<Project> => {
-  const tags = given(context);
+  const tags = tagsIn(context);
   return write(context, (project) => [...(project.tags ?? []), ...tags]);
 };
 
@@ -58,7 +58,7 @@ const add = async (context: Context<Project>): Promise<Answer> => {
 };
 
 const replace = async (context: Context<Project>): Promise<Answer> => {
-  const tags = given(context);
+  const tags = tagsIn(context);
   await write(context, () => tags);
   return noContent();
 };

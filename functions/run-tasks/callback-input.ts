@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { ApiRequest } from '../api/request.ts';
 import { check, text } from '../api/validation.ts';
 import { reportedStatuses, tagLevels } from '../run/task-stages.ts';
-import { type GivenOutcome, mostOutcomes } from './outcomes.ts';
+import { type GivenOutcome, maxOutcomes } from './outcomes.ts';
 import { maxMessage } from './results.ts';
 
 /** What a run task may say of its result. */
@@ -17,7 +17,9 @@ const link = v.pipe(
 );
 
 /** An empty string is none: the vendor's clients send one. */
-const optionalLink = v.nullish(v.union([v.literal(''), link], (issue) => issue.issues?.at(-1)?.message ?? 'is no URL'));
+const optionalLink = v.nullish(
+  v.union([v.literal(''), link], (issue) => issue.issues?.at(-1)?.message ?? 'is not a valid URL'),
+);
 
 const tag = v.object({
   label: text(255),
@@ -44,9 +46,7 @@ const relationships = v.nullish(
   v.object({
     outcomes: v.nullish(
       v.object({
-        data: v.nullish(
-          v.pipe(v.array(outcome), v.maxLength(mostOutcomes, `may have at most ${mostOutcomes} outcomes`)),
-        ),
+        data: v.nullish(v.pipe(v.array(outcome), v.maxLength(maxOutcomes, `may have at most ${maxOutcomes} outcomes`))),
       }),
     ),
   }),

@@ -9,7 +9,7 @@ import type { Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { decideCallback } from '../run/task-callback.ts';
 import { readCallback, type Said } from './callback-input.ts';
-import { keepOutcomes, maxOutcomeBytes, mostOutcomes } from './outcomes.ts';
+import { keepOutcomes, maxOutcomeBytes, maxOutcomes } from './outcomes.ts';
 import { changeTaskResult, deliverResult, getTaskResult, type TaskResult } from './results.ts';
 import { taskResultDocument } from './stage-document.ts';
 
@@ -24,11 +24,11 @@ const changeOf = async (result: TaskResult, { message, url, outcomes }: Said) =>
   if ('tooMany' in kept) {
     throw unprocessable(
       pointer,
-      `outcomes: a task result has at most ${mostOutcomes}, and these would make ${kept.tooMany}`,
+      `outcomes: a task result has at most ${maxOutcomes}, these would make ${kept.tooMany}`,
     );
   }
   if ('tooLarge' in kept) {
-    throw unprocessable(pointer, `outcomes: those of a task result have at most ${maxOutcomeBytes} bytes together`);
+    throw unprocessable(pointer, `outcomes: a task result can have at most ${maxOutcomeBytes} bytes of outcomes`);
   }
   return { message, url, ...kept };
 };
@@ -45,14 +45,14 @@ const record = async (id: string, run: Run | undefined, said: Said): Promise<Tas
     if (decision === 'repeat') return result;
     if (decision === 'conflict') {
       throw conflict(
-        `Task result ${id} is ${result.status} already and does not change any more${result.message ? `: ${result.message}` : '.'}`,
+        `Task result ${id} is already ${result.status} and cannot be changed${result.message ? `: ${result.message}` : '.'}`,
       );
     }
     const status = decision === 'unreachable' ? 'unreachable' : said.status;
     const changed = await changeTaskResult(result, status, await changeOf(result, said));
     if (changed) return changed;
   }
-  throw unavailable(`Too many callbacks for task result ${id} came at the same time. Send it again.`);
+  throw unavailable(`Too many callbacks for task result ${id} came at the same time. Retry.`);
 };
 
 const callback = async (request: ApiRequest): Promise<Answer> => {

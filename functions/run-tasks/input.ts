@@ -78,7 +78,7 @@ const verify = async (
   if (!failure) return;
   throw unprocessable(
     `${at}/${field}`,
-    `${field}: the run task must answer a verification request with 200, but ${failure.reason}`,
+    `${field}: the run task did not answer the verification request with 200: ${failure.reason}`,
   );
 };
 

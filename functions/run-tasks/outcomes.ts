@@ -24,7 +24,7 @@ export interface Outcome {
 export type GivenOutcome = Omit<Outcome, 'id' | 'createdAt'>;
 
 /** Most a result may have, and most bytes they may have together. */
-export const mostOutcomes = 250;
+export const maxOutcomes = 250;
 export const maxOutcomeBytes = 5 * 1024 * 1024;
 
 const form = /^tro-([A-Za-z0-9]{25})[0-9a-f]{10}$/;
@@ -61,7 +61,7 @@ export const keepOutcomes = async (
     const id = idOf(result.id, outcome.outcomeId);
     all.set(id, { ...outcome, id, createdAt: all.get(id)?.createdAt ?? createdAt });
   }
-  if (all.size > mostOutcomes) return { tooMany: all.size };
+  if (all.size > maxOutcomes) return { tooMany: all.size };
   const content = JSON.stringify([...all.values()]);
   if (Buffer.byteLength(content) > maxOutcomeBytes) return { tooLarge: Buffer.byteLength(content) };
   const outcomesKey = objects.outcomes(result.runId, result.id, newId('v'));

@@ -33,8 +33,8 @@ export type TaskSettings = Pick<Task, 'name' | 'url' | 'description' | 'enabled'
 export type TaskValues = TaskSettings & { hmacKey?: string | null };
 
 /** Most an organization may have, and may have as global ones: each run reads those. */
-export const mostTasks = 200;
-export const mostGlobalTasks = 50;
+export const maxTasks = 200;
+export const maxGlobalTasks = 50;
 
 interface Pointer extends Key {
   taskId: string;

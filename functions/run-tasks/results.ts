@@ -57,7 +57,7 @@ type NewResult = Omit<TaskResult, 'status' | 'statusTimestamps' | 'createdAt' | 
 export const newTaskResult = (given: NewResult): { key: Key; result: TaskResult } => {
   const at = now();
   const key = keyOf(given.id);
-  if (!key) throw new Error(`${given.id} is no id of a task result`);
+  if (!key) throw new Error(`${given.id} is not a task result id`);
   return { key, result: { ...given, status: 'pending', statusTimestamps: {}, createdAt: at, updatedAt: at } };
 };
 

@@ -17,8 +17,8 @@ import {
   getTask,
   getTasks,
   listTasks,
-  mostGlobalTasks,
-  mostTasks,
+  maxGlobalTasks,
+  maxTasks,
   type Task,
   updateTask,
 } from './records.ts';
@@ -29,7 +29,7 @@ import {
   isTaskInUse,
   listTaskWorkspaces,
   listWorkspaceTasks,
-  mostWorkspaceTasks,
+  maxWorkspaceTasks,
   updateWorkspaceTask,
   type WorkspaceTask,
 } from './workspace-tasks.ts';
@@ -69,18 +69,18 @@ const single = async (context: Context<Subject>, record: Task): Promise<Answer> 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 
 const checkGlobal = async (name: string, wanted: Task['global'] | undefined): Promise<void> => {
-  if (!wanted?.enabled || (await countGlobalTasks(name)) < mostGlobalTasks) return;
+  if (!wanted?.enabled || (await countGlobalTasks(name)) < maxGlobalTasks) return;
   const pointer = '/data/attributes/global-configuration';
   throw unprocessable(
     pointer,
-    `global-configuration: ${name} has ${mostGlobalTasks} global run tasks, which is the most`,
+    `global-configuration: ${name} has ${maxGlobalTasks} global run tasks, the maximum. Make one of them not global first`,
   );
 };
 
 const create = async (context: Context<InOrganization>): Promise<Answer> => {
   const name = context.subject.organization;
-  if ((await countTasks(name)) >= mostTasks) {
-    throw unprocessable('/data', `${name} has ${mostTasks} run tasks, which is the most; delete one first`);
+  if ((await countTasks(name)) >= maxTasks) {
+    throw unprocessable('/data', `${name} has ${maxTasks} run tasks, the maximum. Delete one first`);
   }
   const given = await readNewTask(context.request, name);
   await checkGlobal(name, given.global);
@@ -104,7 +104,7 @@ const update = async (context: Context<Task>): Promise<Answer> => {
   const updated = await updateTask(subject, change, editor);
   if (!updated) {
     const found = await getTask(subject.id);
-    if (!found) throw notFound('The run task was deleted meanwhile.');
+    if (!found) throw notFound('The run task was deleted at the same time.');
     await checkSeen(request, found, 'run task');
     throw taken();
   }
@@ -117,7 +117,7 @@ const inUse = async ({ subject, principal }: Context<Task>, workspaces: Workspac
   const names = (await principal.visible(subject.organization, uses)).map(({ workspace }) => workspace.name);
   const count = uses.length === 1 ? '1 workspace' : `${uses.length} workspaces`;
   const some = names.length ? ` (${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''})` : '';
-  return conflict(`Run task ${subject.name} is used by ${count}${some}. Remove it there first.`);
+  return conflict(`Run task ${subject.name} is used by ${count}${some}. Remove it from them first.`);
 };
 
 const remove = async (context: Context<Task>): Promise<Answer> => {
@@ -143,13 +143,13 @@ const attach = async ({ request, subject }: Context<Workspace>): Promise<Answer>
   const { taskId, settings } = readNewWorkspaceTask(request);
   const wanted = await getTask(taskId);
   if (wanted?.organization !== subject.organization) {
-    throw unprocessable(taskPointer, `task: there is no run task ${taskId} in ${subject.organization}`);
+    throw unprocessable(taskPointer, `task: run task ${taskId} not found in ${subject.organization}`);
   }
-  if ((await listWorkspaceTasks(subject.id)).length >= mostWorkspaceTasks) {
-    throw unprocessable('/data', `a workspace has at most ${mostWorkspaceTasks} run tasks; remove one first`);
+  if ((await listWorkspaceTasks(subject.id)).length >= maxWorkspaceTasks) {
+    throw unprocessable('/data', `a workspace can have at most ${maxWorkspaceTasks} run tasks; remove one first`);
   }
   const made = await createWorkspaceTask(subject.id, taskId, settings);
-  if (!made) throw unprocessable(taskPointer, `task: ${subject.name} has run task ${wanted.name} already`);
+  if (!made) throw unprocessable(taskPointer, `task: ${subject.name} already has run task ${wanted.name}`);
   return created(workspaceTaskDocument(made));
 };
 
@@ -165,13 +165,13 @@ const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promis
 
 const found = async ({ request, subject }: Context<Workspace>): Promise<WorkspaceTask> => {
   const one = await getWorkspaceTask(subject.id, request.params.wstask ?? '');
-  if (!one) throw notFound(`Workspace ${subject.name} has no such run task.`);
+  if (!one) throw notFound(`Run task not found in workspace ${subject.name}.`);
   return one;
 };
 
 const change = async (context: Context<Workspace>): Promise<Answer> => {
   const updated = await updateWorkspaceTask(await found(context), readWorkspaceTaskChange(context.request));
-  if (!updated) throw notFound(`Workspace ${context.subject.name} has no such run task.`);
+  if (!updated) throw notFound(`Run task not found in workspace ${context.subject.name}.`);
   return ok(workspaceTaskDocument(updated));
 };
 

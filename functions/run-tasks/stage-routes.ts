@@ -30,6 +30,7 @@ interface Stage {
 
 const taskStage: Finder<Stage> = {
   what: 'task stage',
+  parameter: 'stage',
   find: async ({ params }) => {
     const named = readTaskStageId(params.stage ?? '');
     const found = named && (await getRun(named.runId));
@@ -59,12 +60,14 @@ const listed = (found: StageFacts, { id, stage }: TaskResult): boolean =>
 
 const taskResult: Finder<Result> = {
   what: 'task result',
+  parameter: 'result',
   find: async ({ params }) => withRun(await getTaskResult(params.result ?? '')),
   ...inWorkspace,
 };
 
 const taskOutcome: Finder<Result> = {
   what: 'task result outcome',
+  parameter: 'outcome',
   find: async ({ params }) => {
     const resultId = resultIdOfOutcome(params.outcome ?? '');
     return resultId === undefined ? undefined : withRun(await getTaskResult(resultId));
@@ -131,7 +134,7 @@ const override = async (context: Context<Stage>): Promise<Answer> => {
     (await overrideRun(found, 'policyEvaluation', principal.userId, comment)) === 'accepted';
   if (!accepted && !repeated) {
     throw conflict(
-      `This task stage is ${status}: only one that awaits an override can be overridden. A mandatory run task that failed cannot be; make it advisory, or mend what it found, and queue a new run.`,
+      `This task stage is ${status}: only one that awaits an override can be overridden. A failed mandatory run task cannot be overridden: make it advisory or fix its findings, then start a new run.`,
       'transition not allowed',
     );
   }
@@ -150,7 +153,7 @@ const listOutcomes = async ({ request, subject }: Context<Result>): Promise<Answ
 
 const outcomeOf = async ({ request, subject }: Context<Result>): Promise<Outcome> => {
   const outcome = (await readOutcomes(subject.result)).find(({ id }) => id === request.params.outcome);
-  if (!outcome) throw notFound('There is no such task result outcome, or you may not see it.');
+  if (!outcome) throw notFound("Task result outcome not found, or you don't have access.");
   return outcome;
 };
 

@@ -18,7 +18,7 @@ export interface WorkspaceTask {
 export type WorkspaceTaskSettings = Pick<WorkspaceTask, 'stages' | 'enforcementLevel'>;
 
 /** Most a workspace may have. */
-export const mostWorkspaceTasks = 50;
+export const maxWorkspaceTasks = 50;
 
 /** A workspace has a task once, so the two make its id. */
 const idOf = (workspaceId: string, taskId: string): string => derivedId('wstask', `${workspaceId} ${taskId}`);

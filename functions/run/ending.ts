@@ -21,22 +21,23 @@ export const endReason = (
   recorded?: number,
 ): string | undefined => {
   if (ending === 'Discarded' && run.decision?.reason) return run.decision.reason;
-  if (ending === 'Discarded' && error?.Error === 'States.Timeout') return 'Nobody confirmed the plan in time.';
+  if (ending === 'Discarded' && error?.Error === 'States.Timeout') return 'The plan was not confirmed in time.';
   if (ending === 'PolicySoftFailed' || (ending === 'PlanErrored' && !error)) return run.failure;
-  if (endings[ending] === 'canceled') return told(run.apply.report?.stateProblem ?? canceledNote(run, recorded), run);
+  if (endings[ending] === 'canceled')
+    return withErroredState(run.apply.report?.stateProblem ?? canceledNote(run, recorded), run);
   if (endings[ending] !== 'errored' || !error) return undefined;
-  return told(whyErrored(run, error, recorded), run);
+  return withErroredState(whyErrored(run, error, recorded), run);
 };
 
 /** What has to be done before anything else is applied, unless the runner could still say it itself. */
-const told = (reason: string | undefined, { unsaved, apply }: Run): string | undefined => {
+const withErroredState = (reason: string | undefined, { unsaved, apply }: Run): string | undefined => {
   if (!unsaved || (apply.report?.unsavedState && reason)) return reason;
   return [reason, leftNote(unsaved)].filter(Boolean).join(' ');
 };
 
 const leftNote = ({ serial }: NonNullable<Run['unsaved']>): string =>
-  `A newer state (serial ${serial}) is kept as this apply's errored state: download it and bring it in with ` +
-  '"terraform state push". Until then the workspace is locked, so that nothing is made twice.';
+  `A newer state (serial ${serial}) was saved as this apply's errored state: download it, then push it with ` +
+  '"terraform state push". Until then the workspace is locked, so that no resource is created twice.';
 
 const isQueued = ({ status }: Run): boolean => status === 'plan_queued' || status === 'apply_queued';
 
@@ -49,20 +50,20 @@ const whyErrored = (run: Run, error: CaughtError, recorded: number | undefined):
     case 'ConfigurationFailed':
       return error.Cause;
     case 'States.HeartbeatTimeout':
-      return `The runner stopped answering during the ${doing}, so it was taken out of service. ${note}`;
+      return `The runner stopped answering during the ${doing}, so it was stopped. ${note}`;
     case 'States.Timeout':
       if (run.agentPool && isQueued(run)) {
-        return `No agent of pool ${run.agentPool.name} took the ${doing} in time. Start one (stepform agent), and queue a new run.`;
+        return `No agent of pool ${run.agentPool.name} picked up the ${doing} in time. Start one (stepform agent), then start a new run.`;
       }
       return isQueued(run)
-        ? `No runner could be started for the ${doing} in time. Queue a new run.`
+        ? `No runner could be started for the ${doing} in time. Start a new run.`
         : `The ${doing} took longer than its time limit and was stopped. ${note}`;
     case 'CapacityUnavailableError':
-      return `${error.Cause ?? 'No container could be started.'} Queue a new run when there is room for one.`;
+      return `${error.Cause ?? 'The container could not be started.'} Start a new run when there is capacity.`;
     case 'ExecutionStopped':
       return `${error.Cause} ${note}`;
     default:
-      return `The platform could not carry the run on (${error.Error}). Queue a new run; if it happens again, tell the operator of this platform. ${note}`;
+      return `The platform failed to continue the run (${error.Error}). Start a new run; if it keeps failing, tell the operator of this platform. ${note}`;
   }
 };
 
@@ -72,7 +73,7 @@ export const stateNote = (run: Run, recorded?: number): string => {
   const planned = run.plan.report?.resourcesAfter;
   const count = recorded === undefined || planned === undefined ? '' : `: ${recorded} of ${planned} resources recorded`;
   return (
-    `The state may be stale${count}. It has everything Terraform had written and the runner had uploaded by then; ` +
+    `The state may be stale${count}. It contains everything that the runner had uploaded by then; ` +
     'compare it with what exists (a refresh-only run) before you apply again.'
   );
 };
@@ -80,7 +81,7 @@ export const stateNote = (run: Run, recorded?: number): string => {
 /** Only a runner that reports has seen Terraform end in order. */
 const canceledNote = (run: Run, recorded?: number): string | undefined =>
   run.apply.status === 'running' && (!run.apply.report || run.cancel?.forced)
-    ? `The apply was cut off. ${stateNote(run, recorded)}`
+    ? `The apply was interrupted. ${stateNote(run, recorded)}`
     : undefined;
 
 /**

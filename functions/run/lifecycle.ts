@@ -68,7 +68,7 @@ export const mayApply = (run: Run): boolean => {
 /** Whether the machine is on its way to the apply with nobody and nothing left to wait for. */
 export const isAboutToApply = (run: Run): boolean => {
   const state = run.wait?.state;
-  if (state === 'ApplyQueued') return !turnedAway(state, run);
+  if (state === 'ApplyQueued') return !exitOnEntry(state, run);
   if (state === 'NeedsConfirmation') return run.decision?.action === 'apply';
   return state === 'Planning' && mayApply(run) && nextStep(run) === 'ApplyQueued';
 };
@@ -98,11 +98,11 @@ const withoutPermission = (run: Run): Resume | undefined => {
   if (run.decision?.action === 'discard') return discarded(run);
   if (run.decision?.action === 'apply' || appliesByItself(run)) return undefined;
   if (run.cancel) return canceled(run);
-  return { error: 'NeedsConfirmation', cause: 'somebody who may apply runs has to confirm it' };
+  return { error: 'NeedsConfirmation', cause: 'a user with permission to apply runs must confirm it' };
 };
 
 /** Why a state is left as soon as it is entered, with nothing done: something comes first, or has failed. */
-export const turnedAway = (state: RunState, run: Run): Resume | undefined => {
+export const exitOnEntry = (state: RunState, run: Run): Resume | undefined => {
   if (state !== 'PlanQueued' && state !== 'ApplyQueued') return undefined;
   const { verdicts = {}, failure = '' } = run;
   if (verdicts[state === 'PlanQueued' ? 'pre_plan' : 'pre_apply'] === 'failed') {
@@ -127,7 +127,7 @@ export const turnedAway = (state: RunState, run: Run): Resume | undefined => {
  */
 export const resume = (run: Run): Resume | undefined => {
   const state = run.wait?.state as RunState | undefined;
-  const away = state && turnedAway(state, run);
+  const away = state && exitOnEntry(state, run);
   if (away) return away;
   switch (state) {
     case 'Pending':

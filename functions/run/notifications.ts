@@ -10,13 +10,15 @@ export const destinationTypes = ['generic', 'slack', 'microsoft-teams'] as const
 export type DestinationType = (typeof destinationTypes)[number];
 
 /** Something to tell of a run: the trigger, and the status that set it off. Each pair is told once. */
-export interface Notice {
+export interface Notification {
   trigger: NotificationTrigger;
   status: RunStatus;
 }
 
 /** Of a run that has just come to its status; nobody waits for a saved plan or a plan-only run. */
-export const noticeOf = (run: Pick<Run, 'status' | 'decision' | 'cancel' | 'planOnly'>): Notice | undefined => {
+export const notificationOf = (
+  run: Pick<Run, 'status' | 'decision' | 'cancel' | 'planOnly'>,
+): Notification | undefined => {
   const { notifies: trigger } = statuses[run.status];
   if (run.planOnly || trigger === null) return undefined;
   // Somebody decided on the way here.
@@ -54,7 +56,7 @@ const planned = ({ plan: { report } }: Run): string =>
   report?.hasChanges ? `: ${changes(report, ['to add', 'to change', 'to destroy'])}` : '';
 
 /** What a person reads first. Counts only: names and values of resources stay where the run's readers are. */
-const messageOf = (run: Run, { status }: Notice): string => {
+const messageOf = (run: Run, { status }: Notification): string => {
   const { apply } = run;
   switch (status) {
     case 'pending':
@@ -63,7 +65,7 @@ const messageOf = (run: Run, { status }: Notice): string => {
       return 'Run planning';
     case 'post_plan_awaiting_decision':
     case 'policy_override':
-      return `Run planned${planned(run)}. Policies failed: somebody has to override them or to discard the run`;
+      return `Run planned${planned(run)}. Policies failed: override them or discard the run`;
     case 'applying':
       return `Run applying${planned(run)}`;
     case 'applied':
@@ -71,13 +73,13 @@ const messageOf = (run: Run, { status }: Notice): string => {
     case 'planned_and_finished':
       return run.plan.report?.hasChanges ? 'Run planned and finished' : 'Run planned and finished: no changes';
     case 'errored':
-      return `Run errored ${apply.status === 'errored' ? 'while it applied' : 'before it applied anything'}`;
+      return `Run errored ${apply.status === 'errored' ? 'while applying' : 'before applying'}`;
     case 'canceled':
       return 'Run canceled';
     case 'discarded':
       return 'Run discarded';
     default:
-      return `Run planned${planned(run)}. It waits for somebody to confirm or to discard it`;
+      return `Run planned${planned(run)}. Confirm or discard it`;
   }
 };
 
@@ -88,7 +90,7 @@ export const authorOf = (run: Run, status: RunStatus): string | undefined => {
   return status === 'discarded' || status === 'applying' ? run.decision?.by : undefined;
 };
 
-export interface NoticeFacts {
+export interface NotificationFacts {
   configurationId: string;
   /** Names of users. */
   createdBy: string;
@@ -99,8 +101,8 @@ export interface NoticeFacts {
 
 export const notificationPayload = (
   run: Run,
-  notice: Notice,
-  { configurationId, createdBy, updatedBy, baseUrl }: NoticeFacts,
+  notice: Notification,
+  { configurationId, createdBy, updatedBy, baseUrl }: NotificationFacts,
 ): NotificationPayload => ({
   payload_version: 1,
   notification_configuration_id: configurationId,
@@ -124,7 +126,7 @@ export const notificationPayload = (
 });
 
 /** Only asks whether somebody is there. */
-export const verificationNotice = (configurationId: string, name: string): NotificationPayload => ({
+export const verificationPayload = (configurationId: string, name: string): NotificationPayload => ({
   payload_version: 1,
   notification_configuration_id: configurationId,
   run_url: null,

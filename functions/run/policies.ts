@@ -72,7 +72,7 @@ export const resultCount = (sets: PolicySetOutcome[]): ResultCount => {
   };
 };
 
-const mostNamed = 5;
+const maxNamed = 5;
 
 /** `policy "no-public-buckets" of set "network"`, the first few. */
 const reasonFor = (sets: PolicySetOutcome[]): string => {
@@ -87,8 +87,8 @@ const reasonFor = (sets: PolicySetOutcome[]): string => {
               : `Policy "${policyName}" of set "${set.policySetName}" failed.`,
           ),
   );
-  const more = lines.length - mostNamed;
-  return [...lines.slice(0, mostNamed), ...(more > 0 ? [`And ${more} more.`] : [])].join(' ');
+  const more = lines.length - maxNamed;
+  return [...lines.slice(0, maxNamed), ...(more > 0 ? [`And ${more} more.`] : [])].join(' ');
 };
 
 const isBlocking = (set: PolicySetOutcome): boolean => set.error !== undefined || set.outcomes.some(blocking);

@@ -35,6 +35,6 @@ export const stateConflict = (current: StateIdentity | undefined, next: StateIde
   }
   if (current.serial < next.serial) return undefined;
   return current.serial === next.serial
-    ? `The workspace already has another state with serial ${next.serial}. Pull the current state and make the change there.`
-    : `The state has serial ${next.serial}, the workspace's current state the newer serial ${current.serial}. Pull the current state and make the change there.`;
+    ? `The workspace already has another state with serial ${next.serial}. Pull the current state and repeat the change.`
+    : `The state has serial ${next.serial}, the workspace's current state the newer serial ${current.serial}. Pull the current state and repeat the change.`;
 };

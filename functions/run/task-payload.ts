@@ -105,7 +105,7 @@ export const verificationPayload = (organization: string, baseUrl: string, now: 
   taskPayload({
     run: {
       id: 'run-0000000000000000',
-      message: 'Verifies that this run task answers',
+      message: 'Verifies that this run task responds',
       createdAt: now,
       organization,
       workspaceId: 'ws-0000000000000000',

@@ -66,7 +66,7 @@ export const stageVerdict = (results: ResultFacts[]): StageVerdict => {
   }
   if (failed.length === 0) return { verdict: 'passed' };
   const tasks = failed.length === 1 ? 'the run task' : 'the run tasks';
-  return { verdict: 'passed', message: `${tasks} ${named(failed)} did not succeed, which does not stop the run` };
+  return { verdict: 'passed', message: `${tasks} ${named(failed)} did not succeed, but the run continues` };
 };
 
 /** What of a run its task stages are read from. */

@@ -3,7 +3,7 @@ import { heartbeat } from '../orchestration/execution.ts';
 import { endingSignal } from '../run/agents.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
-import type { Beat } from '../runner/protocol.ts';
+import type { Heartbeat } from '../runner/protocol.ts';
 import { getRun } from '../runs/records.ts';
 import { hashSecret } from '../store/id.ts';
 
@@ -39,11 +39,11 @@ const equal = (a: string, b: string): boolean =>
 export const authenticate = async (authorization: string | undefined): Promise<Caller> => {
   const token = authorization?.replace(/^Bearer /i, '') ?? '';
   const named = readCapability(token);
-  if (!named) throw new ProtocolError(401, 'no valid token');
+  if (!named) throw new ProtocolError(401, 'invalid token');
   const run = await getRun(named.runId);
   const hash = run?.[named.phase].tokenHash;
-  if (!run || !hash) throw new ProtocolError(410, 'this token is dead: its run or phase is over');
-  if (!equal(hash, hashSecret(token))) throw new ProtocolError(410, 'this token is dead: another runner took over');
+  if (!run || !hash) throw new ProtocolError(410, 'token expired: its run or phase has ended');
+  if (!equal(hash, hashSecret(token))) throw new ProtocolError(410, 'token revoked: another runner took over');
   return { run, phase: named.phase, token };
 };
 
@@ -53,7 +53,10 @@ const waitsFor: Record<PhaseName, string> = { plan: 'Planning', apply: 'Applying
  * What a runner is to do. `wake` also tells the execution that the runner lives; one that has stopped waiting (its time
  * limit has passed, or it was stopped) has the runner stop Terraform.
  */
-export const beat = async ({ run, phase }: Pick<Caller, 'run' | 'phase'>, { wake = false } = {}): Promise<Beat> => {
+export const recordHeartbeat = async (
+  { run, phase }: Pick<Caller, 'run' | 'phase'>,
+  { wake = false } = {},
+): Promise<Heartbeat> => {
   if (run.cancel?.forced || isFinal(run.status)) return { signal: 'kill' };
   const { stop } = run[phase];
   if (stop) return { signal: endingSignal(stop, new Date().toISOString()) };

@@ -8,10 +8,10 @@ import { isAboutToApply } from '../run/lifecycle.ts';
 import { type Artifact, artifacts, type Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import {
-  type Beat,
   type ErroredStateAnswer,
+  type Heartbeat,
   type Job,
-  mostInlineStateBytes,
+  maxInlineStateBytes,
   type NextAnswer,
   type ReportAnswer,
   type StateVersionAnswer,
@@ -30,7 +30,7 @@ import {
 } from '../states/records.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 import { artifactUrl, laterUrls, leftStateUrl, stateUploadUrl } from './addresses.ts';
-import { authenticate, beat, type Caller, ProtocolError } from './caller.ts';
+import { authenticate, type Caller, ProtocolError, recordHeartbeat } from './caller.ts';
 import { buildJob } from './job.ts';
 import { answered, bytesOf, parse } from './protocol.ts';
 
@@ -53,7 +53,7 @@ const bodies = {
     sha256: v.optional(sha256),
     size: v.pipe(v.number(), v.integer(), v.minValue(1)),
     intermediate: v.boolean(),
-    content: v.optional(v.pipe(v.string(), v.base64(), v.maxLength(Math.ceil(mostInlineStateBytes / 3) * 4))),
+    content: v.optional(v.pipe(v.string(), v.base64(), v.maxLength(Math.ceil(maxInlineStateBytes / 3) * 4))),
   }),
   report: v.object({
     outcome: v.picklist(['finished', 'errored', 'canceled']),
@@ -79,7 +79,7 @@ type Event = APIGatewayProxyEventV2;
 const claim = async (event: Event): Promise<Job> => {
   const { claim, nonce } = parse(bodies.claim, event);
   const claimed = await claimPhase(claim, nonce);
-  if (!claimed) throw new ProtocolError(410, 'this claim is void: the run has ended, or another runner has claimed it');
+  if (!claimed) throw new ProtocolError(410, 'claim rejected: the run has ended, or another runner has claimed it');
   return begin(claimed, { handedOver: false });
 };
 
@@ -97,9 +97,9 @@ const log = async ({ run, phase }: Caller, event: Event) => {
   const offset = Number(event.queryStringParameters?.offset);
   const bytes = bytesOf(event);
   if (!Number.isSafeInteger(offset) || offset < 0) throw new ProtocolError(422, 'offset: not a byte offset');
-  if (bytes.length > maxPieceBytes) throw new ProtocolError(413, `a piece of log has at most ${maxPieceBytes} bytes`);
+  if (bytes.length > maxPieceBytes) throw new ProtocolError(413, `a log chunk can have at most ${maxPieceBytes} bytes`);
   if (bytes.length) await appendLog(run.id, phase, offset, bytes);
-  return beat({ run, phase });
+  return recordHeartbeat({ run, phase });
 };
 
 const uploads = async ({ run, phase }: Caller, event: Event): Promise<UploadsAnswer> => {
@@ -113,9 +113,9 @@ const uploads = async ({ run, phase }: Caller, event: Event): Promise<UploadsAns
 const stateVersion = async ({ run, phase }: Caller, event: Event): Promise<StateVersionAnswer> => {
   const { content: base64, ...wanted } = parse(bodies.stateVersion, event);
   const content = base64 === undefined ? undefined : Buffer.from(base64, 'base64');
-  if (phase !== 'apply') throw new ProtocolError(409, 'a plan does not change state');
+  if (phase !== 'apply') throw new ProtocolError(409, 'a plan cannot change state');
   const workspace = await getWorkspace(run.workspaceId);
-  if (!workspace) throw new ProtocolError(410, 'the workspace is gone');
+  if (!workspace) throw new ProtocolError(410, 'the workspace was deleted');
   const created = await createStateVersion({
     workspace,
     runId: run.id,
@@ -134,7 +134,7 @@ const stateVersion = async ({ run, phase }: Caller, event: Event): Promise<State
 };
 
 const erroredState = async ({ run, phase }: Caller): Promise<ErroredStateAnswer> => {
-  if (phase !== 'apply') throw new ProtocolError(409, 'a plan does not change state');
+  if (phase !== 'apply') throw new ProtocolError(409, 'a plan cannot change state');
   return { uploadUrl: await leftStateUrl(run) };
 };
 
@@ -151,14 +151,14 @@ const report = async ({ run, phase }: Caller, event: Event): Promise<ReportAnswe
 };
 
 /** Also a younger address for the state that could not be stored, where the runner asks for it. */
-const heartbeat = async (caller: Caller, event: Event): Promise<Beat> => {
-  const { signal } = await beat(caller, { wake: true });
+const heartbeat = async (caller: Caller, event: Event): Promise<Heartbeat> => {
+  const { signal } = await recordHeartbeat(caller, { wake: true });
   const renews = caller.phase === 'apply' && event.queryStringParameters?.renew === 'errored-state';
   return renews ? { signal, erroredStateUrl: await leftStateUrl(caller.run) } : { signal };
 };
 
 /** How long a runner is kept waiting for the answer that the machine is about to give; looked for in growing pauses. */
-const longestWaitMs = 1000;
+const maxWaitMs = 1000;
 const firstPauseMs = 10;
 const pauseGrowth = 1.5;
 
@@ -178,7 +178,7 @@ const next = async ({ run, phase, token }: Caller): Promise<NextAnswer> => {
 /** The run once the machine has made of it what it is about to, if that is soon: one request in place of many. */
 const settled = async (run: Run): Promise<Run> => {
   let known = run;
-  const end = Date.now() + longestWaitMs;
+  const end = Date.now() + maxWaitMs;
   for (let pause = firstPauseMs; isAwaitingOffer(known) && Date.now() + pause < end; pause *= pauseGrowth) {
     await sleep(pause);
     known = (await getRun(run.id)) ?? known;
@@ -197,12 +197,12 @@ const afterReport = ['report', 'next'];
  */
 const checkPhase = ({ run, phase }: Caller, call: string): void => {
   if (!run[phase].report || afterReport.includes(call)) return;
-  throw new ProtocolError(410, 'this token is dead: its phase has been reported');
+  throw new ProtocolError(410, 'token expired: its phase was already reported');
 };
 
 const route = async (event: Event): Promise<unknown> => {
   const call = event.rawPath.replace(/^\/runner\/v1\//, '');
-  if (event.requestContext.http.method !== 'POST') throw new ProtocolError(405, 'every call is a POST');
+  if (event.requestContext.http.method !== 'POST') throw new ProtocolError(405, 'method not allowed: use POST');
   if (call === 'claim') return claim(event);
   const caller = await authenticate(event.headers.authorization);
   checkPhase(caller, call);
@@ -227,7 +227,7 @@ const route = async (event: Event): Promise<unknown> => {
     case 'next':
       return next({ ...caller, run: await settled(caller.run) });
     default:
-      throw new ProtocolError(404, `no such call: ${call}`);
+      throw new ProtocolError(404, `unknown call: ${call}`);
   }
 };
 

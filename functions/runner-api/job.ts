@@ -42,7 +42,7 @@ export const buildJob = async (
     openInputs(run),
     archiveOfRun(run),
   ]);
-  if (!workspace) throw new ProtocolError(410, 'the workspace is gone');
+  if (!workspace) throw new ProtocolError(410, 'the workspace was deleted');
   if (phase === 'plan') await noteBasis(run, workspace);
   const slug = `${run.organization}/${run.workspaceName}`;
   const { state } = workspace;

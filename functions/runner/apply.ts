@@ -53,7 +53,7 @@ export const apply = async (phase: Phase, handedOver?: HandedOver): Promise<void
 /** The file that was stored and judged is the one that is applied. */
 const checkPlan = async (file: string, { planSha256 }: Prepared): Promise<void> => {
   if (planSha256 !== undefined && (await sha256Of(await readFile(file))) === planSha256) return;
-  throw new PhaseError('The plan file is not the one that was made: something changed it. Start a new run.');
+  throw new PhaseError('The plan file was changed after the plan. Start a new run.');
 };
 
 /** However Terraform has ended. */

@@ -43,13 +43,13 @@ export class Artifacts {
       this.stored.push(artifact);
     } catch (error) {
       if (error instanceof TokenDeadError || this.#control.over.aborted) throw error;
-      throw new PhaseError(`The ${artifact.replaceAll('-', ' ')} could not be stored: ${messageOf(error)}.`);
+      throw new PhaseError(`The ${artifact.replaceAll('-', ' ')} could not be uploaded: ${messageOf(error)}.`);
     }
   }
 
   async #fresh(artifact: Artifact): Promise<string> {
     const url = (await this.#ask([artifact]))[artifact];
-    if (!url) throw new Error('the control plane gave no address for it');
+    if (!url) throw new Error('the control plane returned no upload URL for it');
     return url;
   }
 

@@ -1,9 +1,9 @@
 import { messageOf, RefusedError, TokenDeadError, TransportError } from './errors.ts';
 import { type Answer, send } from './http.ts';
 import type {
-  Beat,
   ClaimRequest,
   ErroredStateAnswer,
+  Heartbeat,
   Job,
   NextAnswer,
   PhaseReport,
@@ -78,14 +78,14 @@ export class Client {
   }
 
   /** Tried until the phase is over: without its log a run cannot be judged. */
-  log(offset: number, bytes: Uint8Array): Promise<Beat> {
+  log(offset: number, bytes: Uint8Array): Promise<Heartbeat> {
     return this.#post(`log?offset=${offset}`, bytes, 'application/octet-stream', {
       until: () => Number.POSITIVE_INFINITY,
     });
   }
 
   /** `renew` asks for a new address of the errored state. */
-  heartbeat(patience: Patience, renew: boolean): Promise<Beat> {
+  heartbeat(patience: Patience, renew: boolean): Promise<Heartbeat> {
     return this.#post(renew ? 'heartbeat?renew=errored-state' : 'heartbeat', undefined, undefined, patience);
   }
 

@@ -12,7 +12,7 @@ export interface Conclusion<T> {
   defect?: unknown;
 }
 
-const longestMessage = 1000;
+const maxMessage = 1000;
 
 /**
  * Terraform's own client looks for more of a plan's log every two seconds at worst, asks for five more things before it
@@ -41,7 +41,7 @@ const verdictOf = (phase: Phase, error: unknown): Verdict => {
   return { outcome: 'errored', message: `The runner failed: ${messageOf(error)}`, defect: error };
 };
 
-const beating = ({ client, control, job, refuge }: Phase): { end(): Promise<void> } => {
+const startHeartbeats = ({ client, control, job, refuge }: Phase): { end(): Promise<void> } => {
   const ended = new AbortController();
   const everyMs = job.heartbeatSeconds * 1000;
   let heardAt = Date.now();
@@ -78,7 +78,7 @@ const beating = ({ client, control, job, refuge }: Phase): { end(): Promise<void
  */
 export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise<Conclusion<T>> => {
   const { control, log, client, job, facts } = phase;
-  const heart = beating(phase);
+  const heart = startHeartbeats(phase);
   const begun = Date.now();
   let result: T | undefined;
   let verdict: Verdict;
@@ -101,9 +101,9 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise
   await heart.end();
   const report: PhaseReport = {
     outcome,
-    ...(outcome === 'finished' ? {} : { message: phase.masked(message).slice(0, longestMessage) }),
+    ...(outcome === 'finished' ? {} : { message: phase.masked(message).slice(0, maxMessage) }),
     ...facts,
-    ...(phase.stateProblem ? { stateProblem: phase.masked(phase.stateProblem).slice(0, longestMessage) } : {}),
+    ...(phase.stateProblem ? { stateProblem: phase.masked(phase.stateProblem).slice(0, maxMessage) } : {}),
     artifacts: phase.artifacts.stored,
     checksums: phase.artifacts.checksums,
     timings: phase.timings.all(),

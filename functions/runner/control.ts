@@ -1,4 +1,4 @@
-import type { Beat } from './protocol.ts';
+import type { Heartbeat } from './protocol.ts';
 import type { Patience } from './retry.ts';
 
 /** Something that can be told to stop: a running Terraform. */
@@ -48,7 +48,7 @@ export class Control {
     return { until, signal: this.over };
   }
 
-  heed({ signal }: Beat): void {
+  heed({ signal }: Heartbeat): void {
     if (signal === 'interrupt') this.#interrupt('interrupt');
     if (signal === 'kill') {
       this.cause ??= 'interrupt';

@@ -35,7 +35,7 @@ export interface Answer {
 }
 
 const defaultIdleMs = 20_000;
-const longestAnswer = 32 * 1024 * 1024;
+const maxAnswer = 32 * 1024 * 1024;
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const agents = new Map<string, http.Agent>();
@@ -82,7 +82,7 @@ export const open = (address: string, call: Call): Promise<http.IncomingMessage>
     request.on('response', resolve);
     if (onSent) request.on('finish', onSent);
     request.setTimeout(idleMs, () =>
-      request.destroy(Object.assign(new Error(`no answer for ${idleMs} ms`), { code: 'ETIMEDOUT' })),
+      request.destroy(Object.assign(new Error(`no response for ${idleMs} ms`), { code: 'ETIMEDOUT' })),
     );
     if (body === undefined || body instanceof Uint8Array) request.end(body);
     else if (body.size === 0) request.end();
@@ -104,7 +104,7 @@ const readAll = async (answer: http.IncomingMessage, name: string): Promise<Buff
   try {
     for await (const chunk of answer as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > longestAnswer) throw new Error(`answer longer than ${longestAnswer} bytes`);
+      if (size > maxAnswer) throw new Error(`response longer than ${maxAnswer} bytes`);
       chunks.push(chunk);
     }
   } catch (error) {

@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Mask } from '../mask.ts';
 import { messageOf } from './errors.ts';
-import type { Beat } from './protocol.ts';
+import type { Heartbeat } from './protocol.ts';
 
 /** Framing of a log: its first and last byte (HCP API: log-read-url). */
 const stx = Buffer.from([0x02]);
@@ -17,7 +17,7 @@ const closingMs = 300_000;
 const cutNote = (limit: number): string =>
   `\n\n(This log has reached its limit of ${Math.floor(limit / 1024 / 1024)} MiB and ends here. Terraform goes on.)\n`;
 
-type Send = (offset: number, bytes: Uint8Array) => Promise<Beat>;
+type Send = (offset: number, bytes: Uint8Array) => Promise<Heartbeat>;
 
 /**
  * The log of one phase: written to a file at once, and sent from there piece by piece, one at a time and in order, so
@@ -30,7 +30,7 @@ export class PhaseLog {
   readonly #mask: Mask;
   readonly #limit: number;
   readonly #send: Send;
-  readonly #heed: (beat: Beat) => void;
+  readonly #heed: (beat: Heartbeat) => void;
   #written = 0;
   #sent = 0;
   #cut = false;
@@ -40,7 +40,7 @@ export class PhaseLog {
   readonly #hurry = new AbortController();
   readonly #sending: Promise<void>;
 
-  constructor(path: string, options: { limitBytes: number; mask: Mask; send: Send; heed: (beat: Beat) => void }) {
+  constructor(path: string, options: { limitBytes: number; mask: Mask; send: Send; heed: (beat: Heartbeat) => void }) {
     this.path = path;
     this.#mask = options.mask;
     this.#limit = options.limitBytes;

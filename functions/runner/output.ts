@@ -10,9 +10,9 @@ export interface Counts {
   resourceImports: number;
 }
 
-const longestLine = 64 * 1024;
-const mostErrors = 3;
-const longestMessage = 600;
+const maxLine = 64 * 1024;
+const maxErrors = 3;
+const maxMessage = 600;
 
 /** Only announces the errors that follow. */
 const frame = /encountered problems during initiali[sz]ation/;
@@ -51,7 +51,7 @@ export class OutputReader {
 
   push(bytes: Buffer): void {
     const lines = (this.#line + this.#decoder.write(bytes)).split('\n');
-    this.#line = (lines.pop() ?? '').slice(-longestLine);
+    this.#line = (lines.pop() ?? '').slice(-maxLine);
     for (const line of lines) this.#read(line);
   }
 
@@ -67,7 +67,7 @@ export class OutputReader {
     const texts = (telling.length ? telling : this.#problems).map(({ summary, place }) =>
       place ? `${summary} (${place})` : summary,
     );
-    return `${[...new Set(texts)].slice(0, mostErrors).join('; ')}.`.slice(0, longestMessage);
+    return `${[...new Set(texts)].slice(0, maxErrors).join('; ')}.`.slice(0, maxMessage);
   }
 
   #read(raw: string): void {
@@ -131,7 +131,7 @@ export class OutputReader {
   }
 
   #problem(problem: Problem): void {
-    if (this.#problems.length < mostErrors * 2) this.#problems.push(problem);
+    if (this.#problems.length < maxErrors * 2) this.#problems.push(problem);
   }
 
   #count(action: string): void {

@@ -61,7 +61,7 @@ export const plan = async (phase: Phase): Promise<Prepared> => {
     throw new TerraformError(phase.output.failure ?? `terraform plan ended with ${code}.`);
   }
   // From here on the plan is this file, which no code of the configuration gets to: what policies judge is what is applied.
-  if (!takeFile(files.plan, files.kept.plan, phase.user.owner)) throw new PhaseError('Terraform left no plan.');
+  if (!takeFile(files.plan, files.kept.plan, phase.user.owner)) throw new PhaseError('Terraform wrote no plan file.');
   const json = await store(phase, prepared);
   Object.assign(phase.facts, {
     hasChanges: changesAnything(json, phase.job.operation.refreshOnly),

@@ -79,9 +79,7 @@ const arrange = async (phase: Phase, { binary, made }: Fetched): Promise<Prepare
   // With a state in sight, init would ask whether to move it.
   const stray = await stat(join(directory, 'terraform.tfstate')).catch(() => undefined);
   if (stray?.size) {
-    log.note(
-      'Note: the configuration has a file terraform.tfstate. It is not used: this platform keeps the state itself.\n',
-    );
+    log.note('Note: the configuration has a file terraform.tfstate. It is ignored: this platform stores the state.\n');
   }
   await Promise.all([
     overrideBackend(directory, module, fromDirectory({ directory }, files.states)),

@@ -7,8 +7,8 @@
  * | call | body → answer |
  * |---|---|
  * | `POST /claim` (no token) | {@link ClaimRequest} → {@link Job}; 410 when claimed by another or the run has ended |
- * | `POST /log?offset=N` | raw bytes (≤ 64 KiB) at that offset → {@link Beat} |
- * | `POST /heartbeat` | – → {@link Beat}; with `?renew=errored-state` also a new address for that |
+ * | `POST /log?offset=N` | raw bytes (≤ 64 KiB) at that offset → {@link Heartbeat} |
+ * | `POST /heartbeat` | – → {@link Heartbeat}; with `?renew=errored-state` also a new address for that |
  * | `POST /uploads` | {@link UploadsRequest} → {@link UploadsAnswer} |
  * | `POST /state-versions` | {@link StateVersionRequest} → {@link StateVersionAnswer}; a small state comes along |
  * | `POST /state-versions/{id}/complete` | – → `{}` once the uploaded content is verified and current |
@@ -103,7 +103,7 @@ export interface JobVariable {
   sensitive: boolean;
 }
 
-export interface Beat {
+export interface Heartbeat {
   /** `interrupt`: stop Terraform as Ctrl-C does and report `canceled`; `kill`: end it at once. */
   signal: 'continue' | 'interrupt' | 'kill';
   /** Presigned PUT in place of the job's, in answer to a heartbeat that asks for it. */
@@ -128,11 +128,11 @@ export interface StateVersionRequest {
   size: number;
   /** A snapshot taken while Terraform still applies. */
   intermediate: boolean;
-  /** The state itself in base64, when it has at most {@link mostInlineStateBytes}; a larger one is uploaded. */
+  /** The state itself in base64, when it has at most {@link maxInlineStateBytes}; a larger one is uploaded. */
   content?: string;
 }
 /** Twice the round trips of an upload take longer than so many bytes do. */
-export const mostInlineStateBytes = 256 * 1024;
+export const maxInlineStateBytes = 256 * 1024;
 
 export interface StateVersionAnswer {
   id: string;

@@ -9,10 +9,10 @@ export interface Patience {
 }
 
 const firstMs = 50;
-const longestMs = 5000;
+const maxMs = 5000;
 
 /** Doubling, half of it random, so that runners that lost the same server do not come back in step. */
-const pauseMs = (attempt: number): number => Math.min(longestMs, firstMs * 2 ** attempt) * (0.5 + Math.random() / 2);
+const pauseMs = (attempt: number): number => Math.min(maxMs, firstMs * 2 ** attempt) * (0.5 + Math.random() / 2);
 
 /**
  * Tries again after a {@link TransportError}; any other error, and an abort, ends it at once.

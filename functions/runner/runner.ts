@@ -13,9 +13,9 @@ import type { HandedOver } from './workspace/record.ts';
 
 /** Pauses between the questions of a runner that stands by. */
 const firstPauseMs = 30;
-const longestPauseMs = 2000;
+const maxPauseMs = 2000;
 const pauseGrowth = 1.5;
-const longestAskMs = 10_000;
+const maxAskMs = 10_000;
 /** Who asks so seldom waits for a person, and has time for something else. */
 const idlePauseMs = 500;
 
@@ -59,7 +59,7 @@ export class Runner {
       return await this.#work(await modules, job, await users);
     } catch (error) {
       if (error instanceof TokenDeadError || this.#control?.over.aborted) {
-        console.error(`nothing (more) to do here: ${messageOf(error)}`);
+        console.error(`nothing left to do: ${messageOf(error)}`);
         return 0;
       }
       console.error(messageOf(error));
@@ -102,7 +102,7 @@ export class Runner {
     let pause = firstPauseMs;
     while (!signal.aborted) {
       // Not cut off by a stop: an apply that was given to this runner must be answered for.
-      const answer = await client.next(within(Math.min(longestAskMs, Math.max(0, end - Date.now())))).catch((error) => {
+      const answer = await client.next(within(Math.min(maxAskMs, Math.max(0, end - Date.now())))).catch((error) => {
         if (error instanceof TransportError) return { action: 'wait', afterMs: 0 } as const;
         throw error;
       });
@@ -110,7 +110,7 @@ export class Runner {
       const left = end - Date.now();
       if (answer.action === 'exit' || left <= 0) return undefined;
       await sleep(Math.min(left, Math.max(pause, answer.afterMs)), undefined, { signal }).catch(() => {});
-      pause = Math.min(longestPauseMs, pause * pauseGrowth);
+      pause = Math.min(maxPauseMs, pause * pauseGrowth);
       if (pause > idlePauseMs && !signal.aborted) void afterwards.run();
     }
     return undefined;

@@ -7,7 +7,7 @@ import type { Client } from './client.ts';
 import type { Control } from './control.ts';
 import { isExpired, messageOf } from './errors.ts';
 import { type KeptStateKey, writeKeptState } from './kept-state.ts';
-import { mostInlineStateBytes, type PhaseReport, type StateVersionAnswer } from './protocol.ts';
+import { maxInlineStateBytes, type PhaseReport, type StateVersionAnswer } from './protocol.ts';
 import { upload } from './transfer.ts';
 import { readOwn } from './workspace/tree.ts';
 
@@ -35,7 +35,7 @@ const looks = 50;
 const intermediateMs = 5000;
 
 const tornText =
-  'Terraform was ended while it wrote its state: what it did last is not recorded, and the state may be stale. ' +
+  'Terraform was killed while it wrote its state. Its last changes are not recorded, and the state may be stale. ' +
   'Compare it with what exists (a refresh-only run) before the next apply.';
 
 const md5 = (content: Buffer): string => createHash('md5').update(content).digest('hex');
@@ -147,14 +147,14 @@ export class StateKeeper {
   }
 
   #lost(serial: number, error: unknown, { place, errored }: { place: string; errored: boolean }): string {
-    const known = this.#stored ? `still has serial ${this.#stored.serial}` : 'still has none';
+    const known = this.#stored ? `still has serial ${this.#stored.serial}` : 'still has no state';
     const remedy = errored
-      ? 'Download it and bring it in with "terraform state push".'
-      : 'Whoever operates this platform can open it ("npm run open-state"); bring it in with "terraform state push".';
+      ? 'Download it, then push it with "terraform state push".'
+      : 'The operator of this platform can decrypt it ("npm run open-state"). Then push it with "terraform state push".';
     return (
-      `The state of this apply (serial ${serial}) could not become the workspace's, which ${known}: ` +
-      `${messageOf(error).replace(/\.$/, '')}. The newer state is kept ${place}. ${remedy} ` +
-      'Until then the workspace is locked, so that nothing is made twice.'
+      `The state of this apply (serial ${serial}) could not be saved to the workspace, which ${known}: ` +
+      `${messageOf(error).replace(/\.$/, '')}. The newer state was saved ${place}. ${remedy} ` +
+      'Until then the workspace is locked, so that no resource is created twice.'
     );
   }
 
@@ -177,7 +177,7 @@ export class StateKeeper {
       () => file,
       (failure: unknown) => `nowhere: ${messageOf(failure)}`,
     );
-    console.error(`the newest state is kept at ${place}`);
+    console.error(`the newest state was saved at ${place}`);
     return place;
   }
 
@@ -231,7 +231,7 @@ export class StateKeeper {
   async #upload(found: Snapshot, intermediate: boolean): Promise<StateVersionAnswer> {
     const { content, serial, lineage, md5 } = this.#numbered(found);
     const patience = this.#control.patience(intermediate ? intermediateMs : undefined, spareMs);
-    const inline = content.length <= mostInlineStateBytes ? content.toString('base64') : undefined;
+    const inline = content.length <= maxInlineStateBytes ? content.toString('base64') : undefined;
     // Of one that comes along, the control plane makes its own.
     const sha256 = inline === undefined ? createHash('sha256').update(content).digest() : undefined;
     const announced = {

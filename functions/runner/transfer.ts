@@ -87,14 +87,14 @@ const attempt = async <T>(url: string, { signal }: Patience, read: (body: Readab
   }
 };
 
-const longestRefusal = 4096;
+const maxRefusal = 4096;
 
 const beginningOf = async (body: Readable): Promise<string> => {
   let text = '';
   try {
     for await (const chunk of body) {
       text += String(chunk);
-      if (text.length > longestRefusal) break;
+      if (text.length > maxRefusal) break;
     }
   } catch {
     // The status says enough.
@@ -130,7 +130,7 @@ export const toFile =
     await pipeline(body, hashing, createWriteStream(path, { mode: 0o600 }));
     if (recorded !== undefined && hash.digest('hex') !== recorded) {
       throw new PhaseError(
-        `${what} in storage is not what was recorded: its ${algorithm} checksum is another. Nothing was done with it. Upload it again and start a new run.`,
+        `${what} in storage is damaged: its ${algorithm} checksum does not match the recorded one. It was not used. Upload it again and start a new run.`,
       );
     }
   };

@@ -17,7 +17,7 @@ const act =
     const result = await decide(subject, principal.userId, readComment(request));
     if (result === 'accepted') return accepted();
     throw conflict(
-      `Run ${subject.id} is ${subject.status} and cannot be ${verb} now; its actions say what can be done with it.`,
+      `Run ${subject.id} is ${subject.status} and cannot be ${verb} now. See its "actions" for what is allowed.`,
       'transition not allowed',
     );
   };
@@ -39,7 +39,9 @@ const apply = async (context: Context<Run>): Promise<Answer> => {
 const cancel = async (context: Context<Run>): Promise<Answer> => {
   const { subject, granted, principal } = context;
   if (!mayCancel(granted, subject, principal.userId)) {
-    throw forbidden('Only who may apply runs can cancel this one; planners can cancel their own plan-only runs.');
+    throw forbidden(
+      'Canceling this run needs the permission run:apply; with run:plan you can cancel your own plan-only runs.',
+    );
   }
   return act('canceled', cancelRun)(context);
 };
@@ -47,9 +49,9 @@ const cancel = async (context: Context<Run>): Promise<Answer> => {
 const refusals: Record<Exclude<ForceExecuteResult, 'accepted'>, (run: Run) => ApiError> = {
   'not pending': ({ id, status }) => forbidden(`Run ${id} is ${status}: only a run that is pending can be executed.`),
   'not behind a run': ({ id, workspaceName }) =>
-    forbidden(`Run ${id} does not wait for another run: none holds workspace ${workspaceName}.`),
+    forbidden(`Run ${id} does not wait for another run: workspace ${workspaceName} is free.`),
   'not discardable': ({ id }) =>
-    conflict(`The run in front of ${id} does not wait for a person, so it cannot be discarded.`),
+    conflict(`The run ahead of ${id} does not await a decision, so it cannot be discarded.`),
 };
 
 const forceExecute = async ({ request, subject, principal }: Context<Run>): Promise<Answer> => {

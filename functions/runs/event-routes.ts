@@ -46,7 +46,7 @@ const listEvents = async (context: Context<Run>): Promise<Answer> => {
 
 const readEvent = async (context: Context<Run>): Promise<Answer> => {
   const event = await getRunEvent(context.request.params.event ?? '');
-  if (!event) throw notFound('There is no such run event.');
+  if (!event) throw notFound("Run event not found, or you don't have access.");
   return ok(runEventDocument(event), await related(context, [event]));
 };
 
@@ -61,13 +61,13 @@ const body = v.pipe(text(maxCommentLength), v.minLength(1, 'must not be empty'))
 const create = async ({ request, subject, principal }: Context<Run>): Promise<Answer> => {
   const { attributes } = readData(request, { body });
   const comment = await commentOn(subject, principal.userId, attributes.body);
-  if (!comment) throw conflict(`Run ${subject.id} has ${maxComments} comments; there cannot be more.`);
+  if (!comment) throw conflict(`Run ${subject.id} already has ${maxComments} comments, the maximum.`);
   return created(commentDocument(comment));
 };
 
 const read = async ({ request }: Context<Run>): Promise<Answer> => {
   const comment = await getComment(request.params.comment ?? '');
-  if (!comment) throw notFound('There is no such comment.');
+  if (!comment) throw notFound("Comment not found, or you don't have access.");
   return ok(commentDocument(comment));
 };
 

@@ -44,11 +44,11 @@ const timeframe = ({ query }: ApiRequest): Pick<RunFilter, 'from' | 'to'> => {
   throw badRequest('filter[timeframe] must be "year" or a year such as 2026.', 'filter[timeframe]');
 };
 
-const mostNames = 100;
+const maxNames = 100;
 
 const workspacesNamed = async (organization: string, names: string[]): Promise<Set<string>> => {
-  if (names.length > mostNames) {
-    throw badRequest(`filter[workspace_names]: may have at most ${mostNames} names`, 'filter[workspace_names]');
+  if (names.length > maxNames) {
+    throw badRequest(`filter[workspace_names]: may have at most ${maxNames} names`, 'filter[workspace_names]');
   }
   const entries = await Promise.all(names.map((name) => nameEntry(organization, name.slice(0, 100))));
   return new Set(entries.flatMap((entry) => entry?.workspaceId ?? []));

@@ -31,7 +31,7 @@ const variables = v.pipe(
         text(128),
         v.regex(
           /^[\p{L}_][\p{L}\p{N}_-]*$/u,
-          'is named with letters, digits, "_" and "-", and does not begin with a digit',
+          'must consist of letters, digits, "_" and "-", and not begin with a digit',
         ),
       ),
       value: v.string(),
@@ -39,7 +39,7 @@ const variables = v.pipe(
   ),
   v.check(
     (all) => all.reduce((bytes, { key, value }) => bytes + Buffer.byteLength(key + value), 0) <= maxVariablesBytes,
-    `of one run may have at most ${maxVariablesBytes / 1024} KB together; set large ones on the workspace`,
+    `may have at most ${maxVariablesBytes / 1024} KB per run; set large variables on the workspace`,
   ),
 );
 
@@ -77,21 +77,18 @@ const pointer = (field: string) => `/data/attributes/${field}`;
 
 const checkTogether = (workspace: Workspace, options: Omit<RunOptions, 'autoApply'>): void => {
   if (options.isDestroy && options.refreshOnly) {
-    throw unprocessable(pointer('refresh-only'), 'refresh-only: a run that destroys cannot only refresh');
+    throw unprocessable(pointer('refresh-only'), 'refresh-only: cannot be combined with is-destroy');
   }
   if (options.refreshOnly && !options.refresh) {
-    throw unprocessable(pointer('refresh'), 'refresh: a run that only refreshes cannot do without');
+    throw unprocessable(pointer('refresh'), 'refresh: cannot be false in a refresh-only run');
   }
   if (options.savePlan && options.planOnly) {
-    throw unprocessable(
-      pointer('save-plan'),
-      'save-plan: a plan-only run has nothing to save, it can never be applied',
-    );
+    throw unprocessable(pointer('save-plan'), 'save-plan: cannot be combined with plan-only, which is never applied');
   }
   if (options.isDestroy && !workspace.allowDestroyPlan) {
     throw unprocessable(
       pointer('is-destroy'),
-      `is-destroy: workspace ${workspace.name} does not allow destroy plans; see its setting allow-destroy-plan`,
+      `is-destroy: workspace ${workspace.name} does not allow destroy plans; set allow-destroy-plan to true first`,
     );
   }
   if (workspace.executionMode === 'local') {
@@ -115,7 +112,7 @@ const findVersion = async (workspace: Workspace, id: string | undefined): Promis
   }
   const version = await getConfigurationVersion(id);
   if (version?.workspaceId !== workspace.id) {
-    throw unprocessable(versionPointer, `configuration-version: workspace ${workspace.name} has none with id ${id}`);
+    throw unprocessable(versionPointer, `configuration-version: ${id} not found in workspace ${workspace.name}`);
   }
   const checked = await acceptUpload(version);
   const { status, errorMessage = '' } = checked;
@@ -141,10 +138,7 @@ export const readNewRun = async (request: ApiRequest, workspace: Workspace) => {
   const version = await findVersion(workspace, versionId);
   const terraformVersion = given.attributes['terraform-version'] ?? undefined;
   if (terraformVersion && !options.planOnly && !version.speculative) {
-    throw unprocessable(
-      pointer('terraform-version'),
-      'terraform-version: only a plan-only run may use another version',
-    );
+    throw unprocessable(pointer('terraform-version'), 'terraform-version: only plan-only runs can set it');
   }
   return {
     options,

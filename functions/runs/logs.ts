@@ -33,7 +33,7 @@ export const appendLog = async (runId: string, phase: PhaseName, offset: number,
 
 /** Up to `limit` bytes from `offset`; empty when there is nothing new. */
 export const readLog = async (run: Run, phase: PhaseName, offset: number, limit: number): Promise<Buffer> => {
-  if (run[phase].content) return instead('This log is deleted.', offset, limit);
+  if (run[phase].content) return instead('This log was deleted.', offset, limit);
   const { status, report, logStored } = run[phase];
   if (isPhaseFinal(status) && (logStored || report?.artifacts?.includes('log'))) {
     const key = objects.artifact(run.id, phase, 'log');

@@ -13,7 +13,7 @@ const manage =
   async ({ subject }: Context<Run>): Promise<Answer> => {
     const what = `The content of the ${phase} of run ${subject.id}`;
     if (!isFinal(subject.status))
-      throw conflict(`${what} cannot be ${verb}: the run is not over, it is ${subject.status}.`);
+      throw conflict(`${what} cannot be ${verb}: the run is ${subject.status} and has not ended.`);
     if (await change(subject, phase)) return noContent();
     const { content } = subject[phase];
     throw conflict(`${what} cannot be ${verb}: it is ${content ? states[content] : 'not deleted'}.`);

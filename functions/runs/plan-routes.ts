@@ -23,7 +23,7 @@ const kept =
   (handle: (context: Context<Run>) => Promise<Answer>) =>
   (context: Context<Run>): Promise<Answer> => {
     const { id, plan } = context.subject;
-    if (plan.content) throw notFound(`The content of the plan of run ${id} is deleted.`);
+    if (plan.content) throw notFound(`The content of the plan of run ${id} was deleted.`);
     return handle(context);
   };
 
@@ -35,9 +35,9 @@ const jsonOutput = async ({ subject }: Context<Run>): Promise<Answer> =>
 const jsonOutputRedacted = async ({ subject }: Context<Run>): Promise<Answer> => {
   if (subject.plan.report?.artifacts?.includes('plan-json-redacted')) return link(subject, 'plan-json-redacted');
   if (isPhaseFinal(subject.plan.status)) {
-    throw notFound(`The plan of run ${subject.id} ended without a plan in JSON: it is ${subject.plan.status}.`);
+    throw notFound(`The plan of run ${subject.id} has no JSON output: it is ${subject.plan.status}.`);
   }
-  throw unavailable(`The plan of run ${subject.id} is not there yet.`);
+  throw unavailable(`The plan of run ${subject.id} is not finished yet.`);
 };
 
 /** They come when the plan is over, if they come. */
@@ -50,14 +50,14 @@ const jsonSchema = async ({ subject }: Context<Run>): Promise<Answer> => {
   if (await objectSize(objects.artifact(id, 'plan', 'provider-schemas'))) return link(subject, 'provider-schemas');
   const finished = plan.statusTimestamps['finished-at'];
   if (finished && Date.now() - Date.parse(finished) < awaitSchemasMs) return noContent();
-  throw notFound(`The plan of run ${id} ended without the schemas of its providers: it is ${plan.status}.`);
+  throw notFound(`The plan of run ${id} has no provider schemas: it is ${plan.status}.`);
 };
 
 const erroredState = async ({ subject }: Context<Run>): Promise<Answer> => {
   const key = objects.erroredState(subject.workspaceId, subject.id, subject.unsaved?.copy);
-  if (subject.apply.content) throw notFound(`The content of the apply of run ${subject.id} is deleted.`);
+  if (subject.apply.content) throw notFound(`The content of the apply of run ${subject.id} was deleted.`);
   if (!(await objectSize(key))) {
-    throw notFound(`The apply of run ${subject.id} left no state that could not become the workspace's.`);
+    throw notFound(`The apply of run ${subject.id} has no errored state.`);
   }
   await checkStored(`The errored state of run ${subject.id}`, key, subject.unsaved?.sha256);
   return redirect(307, await presignGet(key, linkSeconds));

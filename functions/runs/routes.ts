@@ -47,7 +47,7 @@ const create = async ({ request, subject, granted, principal }: Context<Workspac
     !granted.has('run:apply')
   ) {
     throw forbidden(
-      'is-destroy: only who may apply runs here can queue a destroy run (can-queue-destroy); with plan-only, the permission run:plan is enough.',
+      'is-destroy: queueing a destroy run needs the permission run:apply; with plan-only, run:plan is enough.',
     );
   }
   // The run that a configuration was uploaded for is its uploader's to create.

@@ -1,7 +1,7 @@
 import { type Attempt, notOutrun, orderOf } from '../orchestration/attempts.ts';
 import { deliver } from '../orchestration/execution.ts';
 import type { Verdicts } from '../run/checks.ts';
-import { type Next, nextStep, turnedAway } from '../run/lifecycle.ts';
+import { exitOnEntry, type Next, nextStep } from '../run/lifecycle.ts';
 import { type CheckState, entryOf, type RunState, type TaskState, type WaitingState } from '../run/machine-states.ts';
 import type { Run } from '../run/run.ts';
 import { dueIn } from '../store/due.ts';
@@ -47,7 +47,7 @@ const enter = async (
     if (repeat && !attempt && before.wait?.state === state) return before;
     if (order && (before.wait?.order ?? '') > order) break;
     if (!repeat && !entry.from.includes(before.status)) break;
-    const away = turnedAway(state, before) !== undefined;
+    const away = exitOnEntry(state, before) !== undefined;
     const run = await updateRun(runId, {
       set: {
         ...(repeat || away ? {} : statusChange(entry, before, new Date().toISOString())),

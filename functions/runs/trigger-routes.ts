@@ -11,8 +11,8 @@ import {
   createRunTrigger,
   deleteRunTrigger,
   listRunTriggers,
-  mostSources,
-  mostTargets,
+  maxSources,
+  maxTargets,
   type Refusal,
   type RunTrigger,
 } from './triggers.ts';
@@ -63,13 +63,12 @@ const related = async (
 const pointer = '/data/relationships/sourceable';
 
 const refusals: Record<Refusal, (source: Workspace, target: Workspace) => string> = {
-  exists: (source, target) => `applies in ${source.name} already queue runs in ${target.name}`,
-  loop: (source, target) => `applies in ${target.name} lead to runs in ${source.name}: this would never end`,
-  'too far': (_, target) => `too many workspaces are behind ${target.name} to see whether this would ever end`,
-  'too many sources': (_, target) =>
-    `runs in ${target.name} are queued by ${mostSources} workspaces, which is the most`,
-  'too many targets': (source) =>
-    `applies in ${source.name} queue runs in ${mostTargets} workspaces, which is the most`,
+  exists: (source, target) => `sourceable: applies in ${source.name} already queue runs in ${target.name}`,
+  loop: (source, target) =>
+    `sourceable: applies in ${target.name} already lead to runs in ${source.name}, so this would be an endless loop`,
+  'too far': (_, target) => `sourceable: too many workspaces follow ${target.name} to check for a loop`,
+  'too many sources': (_, target) => `runs in ${target.name} are queued by ${maxSources} workspaces, the maximum`,
+  'too many targets': (source) => `applies in ${source.name} queue runs in ${maxTargets} workspaces, the maximum`,
 };
 
 const create = async (context: Context<Workspace>): Promise<Answer> => {
@@ -80,7 +79,7 @@ const create = async (context: Context<Workspace>): Promise<Answer> => {
   const mayRead =
     source && (await principal.on({ organization: source.organization, workspace: source })).has('workspace:read');
   if (!mayRead || source.organization !== subject.organization) {
-    throw unprocessable(pointer, `sourceable: there is no workspace ${id} in ${subject.organization}`);
+    throw unprocessable(pointer, `sourceable: workspace ${id} not found in ${subject.organization}`);
   }
   const made = await createRunTrigger(subject.organization, { workspaceId: subject.id, sourceableId: source.id });
   if (typeof made === 'string') throw unprocessable(pointer, `sourceable: ${refusals[made](source, subject)}`);

@@ -18,10 +18,10 @@ export interface RunTrigger {
 }
 
 /** A workspace is triggered by at most so many (HCP Terraform: run triggers), and triggers at most so many here. */
-export const mostSources = 20;
-export const mostTargets = 100;
+export const maxSources = 20;
+export const maxTargets = 100;
 /** How many workspaces behind a new trigger are looked at for a loop. */
-const mostVisited = 200;
+const maxVisited = 200;
 
 type Direction = 'inbound' | 'outbound';
 
@@ -38,7 +38,7 @@ export const listRunTriggers = async (workspaceId: string, direction: Direction)
   const { pk } = keys.workspace(workspaceId);
   const pointers = await queryAll<Pointer>({ pk, prefix: prefixes[direction] });
   return batchGet<RunTrigger & Key>(
-    pointers.slice(0, mostTargets).map(({ runTriggerId }) => keys.runTrigger(runTriggerId)),
+    pointers.slice(0, maxTargets).map(({ runTriggerId }) => keys.runTrigger(runTriggerId)),
   );
 };
 
@@ -53,7 +53,7 @@ const leadsTo = async (from: string, to: string): Promise<boolean | undefined> =
   const seen = new Set([from]);
   for (const workspaceId of seen) {
     if (workspaceId === to) return true;
-    if (seen.size > mostVisited) return undefined;
+    if (seen.size > maxVisited) return undefined;
     for (const trigger of await listRunTriggers(workspaceId, 'outbound')) seen.add(trigger.workspaceId);
   }
   return false;
@@ -77,8 +77,8 @@ export const createRunTrigger = async (
   if (sources.some((trigger) => trigger.sourceableId === sourceableId)) return 'exists';
   if (loop) return 'loop';
   if (loop === undefined) return 'too far';
-  if (sources.length >= mostSources) return 'too many sources';
-  if (targets.length >= mostTargets) return 'too many targets';
+  if (sources.length >= maxSources) return 'too many sources';
+  if (targets.length >= maxTargets) return 'too many targets';
   const trigger: RunTrigger = {
     id: newId('rt'),
     organization,

@@ -116,13 +116,13 @@ const count = (counts: Counts, group: string, type: string, n: number): void => 
 };
 
 /** Far deeper than any value of Terraform's; what is deeper could not be written as JSON again. */
-const mostLevels = 200;
+const maxLevels = 200;
 
 /** Without recursion, which is what a value without end is sent to break. */
 const nestsTooDeep = (value: unknown): boolean => {
   let level = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > mostLevels) return true;
+    if (depth > maxLevels) return true;
     level = level.flatMap((one) => (one !== null && typeof one === 'object' ? Object.values(one) : []));
   }
   return false;
@@ -134,17 +134,19 @@ export const parseState = (bytes: Uint8Array): StateContent => {
   try {
     raw = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as RawState;
   } catch {
-    throw new InvalidStateError('The state is not JSON.');
+    throw new InvalidStateError('The state is not valid JSON.');
   }
   if (raw?.version !== 4) {
-    throw new InvalidStateError(`The state has format version ${raw?.version}; only version 4 can be kept.`);
+    throw new InvalidStateError(`The state has format version ${raw?.version}; only version 4 is supported.`);
   }
   if (!Number.isSafeInteger(raw.serial) || (raw.serial as number) < 0 || typeof raw.lineage !== 'string') {
-    throw new InvalidStateError('The state has no serial or no lineage.');
+    throw new InvalidStateError('The state has no serial or lineage.');
   }
   for (const [name, { value, type }] of Object.entries(raw.outputs ?? {})) {
     if (nestsTooDeep(value) || nestsTooDeep(type)) {
-      throw new InvalidStateError(`Output ${name} of the state is nested more than ${mostLevels} levels deep.`);
+      throw new InvalidStateError(
+        `Output ${name} of the state is nested too deep; the maximum is ${maxLevels} levels.`,
+      );
     }
   }
   const modules: Counts = Object.create(null);

@@ -13,7 +13,7 @@ const attributes = {
   serial: v.pipe(v.number(), v.integer('must be a whole number'), v.minValue(0, 'must be 0 or more')),
   md5: v.pipe(
     v.string(),
-    v.regex(/^[0-9a-fA-F]{32}$/, 'must be the hexadecimal MD5 of the raw state'),
+    v.regex(/^[0-9a-fA-F]{32}$/, 'must be the MD5 of the raw state in hexadecimal'),
     v.toLowerCase(),
   ),
   lineage: setting(text(200)),
@@ -38,7 +38,7 @@ const decodeJson = (base64: string): Buffer<ArrayBuffer> => {
     JSON.parse(bytes.toString('utf8'));
     return bytes;
   } catch {
-    throw unprocessable(pointer('json-state'), 'json-state: is not JSON, in base64');
+    throw unprocessable(pointer('json-state'), 'json-state: must be base64-encoded JSON');
   }
 };
 

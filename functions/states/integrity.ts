@@ -19,7 +19,7 @@ export const stateChecksum = ({ sha256, md5 }: { sha256?: string; md5: string })
 
 const damaged = (what: string): DamagedContentError =>
   new DamagedContentError(
-    `${what} in storage is not what was recorded: its checksum is another. It is not used. Roll the workspace back to another state version, or push the right state.`,
+    `${what} in storage is damaged: its checksum does not match the recorded one. Roll the workspace back to another state version, or push the correct state.`,
   );
 
 type Stored = Pick<StateVersion, 'id' | 'workspaceId' | 'sha256' | 'md5'>;

@@ -12,9 +12,10 @@ import { currentVersion } from './routes.ts';
 const outputsOf = async (found: StateVersion) => {
   const version = await finalizeStateVersion(found);
   if (version.status.startsWith('backing_data'))
-    throw notFound(`The content of state version ${version.id} is deleted.`);
+    throw notFound(`The content of state version ${version.id} was deleted.`);
   const summary = version.status === 'finalized' ? await readSummary(version) : undefined;
-  if (!summary) throw unavailable(`State version ${version.id} is ${version.status}: its outputs are not known.`);
+  if (!summary)
+    throw unavailable(`State version ${version.id} is ${version.status}: its outputs are not available yet.`);
   return summary.outputs;
 };
 
@@ -37,9 +38,9 @@ const currentOutputs = async ({ request, subject }: Context<Workspace>): Promise
 const readOutput = async ({ request, subject, granted }: Context<StateVersion>): Promise<Answer> => {
   const index = readOutputId(request.params.output ?? '')?.index ?? -1;
   const output = (await outputsOf(subject))[index];
-  if (!output) throw notFound('There is no such state version output.');
+  if (!output) throw notFound("State version output not found, or you don't have access.");
   if (output.sensitive && !granted.has('state:read')) {
-    throw forbidden(`Output ${output.name} is sensitive: its value is for those who may read the state.`);
+    throw forbidden(`Output ${output.name} is sensitive: reading its value needs the permission state:read.`);
   }
   return ok(outputDocument(subject.id, output, index, { reveal: true }));
 };

@@ -133,7 +133,7 @@ export const createStateVersion = async (
 ): Promise<{ stateVersion: StateVersion; stored: boolean } | { conflict: string }> => {
   const { workspace, force, size, ...rest } = wanted;
   if (!holdsLock(workspace, wanted.runId, wanted.userId)) {
-    return { conflict: `Workspace ${workspace.name} must be locked by whoever writes its state. Lock it first.` };
+    return { conflict: `Workspace ${workspace.name} must be locked by you before you write its state. Lock it first.` };
   }
   if (size !== undefined && size > maxStateBytes) return { conflict: tooLarge(size) };
   const lineage = wanted.lineage || workspace.state?.lineage || '';
@@ -161,17 +161,19 @@ export const createStateVersion = async (
   return { stateVersion, stored: stateVersion.status !== 'pending' };
 };
 
-const tooLarge = (bytes: number) => `The state has ${bytes} bytes; at most ${maxStateBytes} can be kept.`;
+const tooLarge = (bytes: number) => `The state has ${bytes} bytes; the maximum is ${maxStateBytes}.`;
 
 /** @throws {InvalidStateError} when the upload is not what was announced */
 const check = (version: StateVersion, bytes: Buffer | number): StateContent => {
   if (typeof bytes === 'number') throw new InvalidStateError(tooLarge(bytes));
   const md5 = md5Of(bytes);
   if (md5 !== version.md5) {
-    throw new InvalidStateError(`The uploaded state has MD5 ${md5}, announced was ${version.md5}. Upload it again.`);
+    throw new InvalidStateError(
+      `The uploaded state has MD5 ${md5} instead of the announced ${version.md5}. Upload it again.`,
+    );
   }
   if (version.sha256 !== undefined && sha256Of(bytes) !== version.sha256) {
-    throw new InvalidStateError('The uploaded state has not the SHA-256 that was announced. Upload it again.');
+    throw new InvalidStateError('The uploaded state does not match the announced SHA-256. Upload it again.');
   }
   return parseState(bytes);
 };
@@ -209,7 +211,7 @@ const becomeCurrent = async (version: StateVersion, sha256: string, resources: n
     return;
   }
   const workspace = await getWorkspace(workspaceId);
-  if (!workspace) throw new InvalidStateError('The workspace is gone.');
+  if (!workspace) throw new InvalidStateError('The workspace was deleted.');
   const { state } = workspace;
   if (state?.id === id && state.sha256 !== undefined && state.sha256 !== sha256) throw new SupersededError();
   if (isSameState(state, version)) return;
@@ -303,14 +305,14 @@ export class StateNotKeptError extends Error {
  */
 export const completeStateVersion = async (id: string, { runId }: { runId?: string } = {}): Promise<StateVersion> => {
   const version = await getStateVersion(id);
-  if (!version || version.runId !== runId) throw new StateNotKeptError(`There is no state version ${id} of this run.`);
+  if (!version || version.runId !== runId) throw new StateNotKeptError(`State version ${id} not found in this run.`);
   return kept(await finalizeStateVersion(version));
 };
 
 const kept = (version: StateVersion): StateVersion => {
   const { id, status, refusal } = version;
   if (status === 'pending') throw new StateNotKeptError(`The content of state version ${id} was not uploaded.`);
-  if (status === 'discarded') throw new StateNotKeptError(refusal ?? 'The state was refused.');
+  if (status === 'discarded') throw new StateNotKeptError(refusal ?? 'The state was rejected.');
   return version;
 };
 

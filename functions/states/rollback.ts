@@ -15,7 +15,7 @@ export const duplicateState = async (
   userId: string,
 ): Promise<{ stateVersion: StateVersion } | { conflict: string }> => {
   const content = await readState(source);
-  if (!content) return { conflict: `The content of state version ${source.id} is gone.` };
+  if (!content) return { conflict: `The content of state version ${source.id} has expired or was deleted.` };
   const serial = (workspace.state?.serial ?? source.serial) + 1;
   const state = { ...(JSON.parse(content.toString('utf8')) as object), serial };
   const bytes = Buffer.from(`${JSON.stringify(state, null, 2)}\n`);

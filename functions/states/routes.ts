@@ -128,7 +128,7 @@ const rollback = async (context: Context<Workspace>): Promise<Answer> => {
   if (source?.workspaceId !== subject.id || source.status !== 'finalized') {
     throw unprocessable(
       '/data/relationships/rollback-state-version',
-      `rollback-state-version: workspace ${subject.name} has no state version ${id} to go back to`,
+      `rollback-state-version: ${id} not found in workspace ${subject.name}`,
     );
   }
   const result = await duplicateState(subject, source, principal.userId);
@@ -141,7 +141,7 @@ const manage =
   (verb: string, change: (version: StateVersion) => Promise<StateVersion | undefined>) =>
   async ({ subject }: Context<StateVersion>): Promise<Answer> => {
     if ((await getWorkspace(subject.workspaceId))?.state?.id === subject.id) {
-      throw conflict(`State version ${subject.id} is the current one of its workspace and cannot be ${verb}.`);
+      throw conflict(`State version ${subject.id} is the current one of its workspace, so it cannot be ${verb}.`);
     }
     if (!(await change(subject))) {
       throw conflict(`State version ${subject.id} is ${subject.status} and cannot be ${verb}.`);
@@ -183,9 +183,7 @@ export const stateVersionRoutes: Route[] = [
   route('GET', `${base}/json-download`, 'state:read', sharedStateVersion, async ({ subject }) => {
     const version = await withJson(subject);
     if (!version.hasJson) {
-      throw notFound(
-        `State version ${subject.id} is not known as JSON: whoever wrote it did not say it so, or not yet.`,
-      );
+      throw notFound(`State version ${subject.id} has no JSON state: its author did not upload one, or has not yet.`);
     }
     return download(version, jsonKey(version), version.json?.sha256);
   }),

@@ -12,10 +12,10 @@ import { addConsumers, listConsumers, removeConsumers } from './sharing.ts';
 
 /** The workspaces whose runs may read this one's state (HCP API: workspaces, remote state consumers). */
 
-const mostAtOnce = 100;
+const maxAtOnce = 100;
 
 const body = v.object({
-  data: v.pipe(v.array(identifier('workspaces')), v.maxLength(mostAtOnce, `may have at most ${mostAtOnce} at once`)),
+  data: v.pipe(v.array(identifier('workspaces')), v.maxLength(maxAtOnce, `may have at most ${maxAtOnce} at once`)),
 });
 
 const idsIn = ({ request }: Context<Workspace>): string[] => [
@@ -33,7 +33,8 @@ const consumersIn = async (context: Context<Workspace>): Promise<string[]> => {
       .map(({ id }) => id),
   );
   const missing = ids.findIndex((id) => !known.has(id));
-  if (missing >= 0) throw unprocessable(`/data/${missing}/id`, `id: ${organization} has no workspace ${ids[missing]}`);
+  if (missing >= 0)
+    throw unprocessable(`/data/${missing}/id`, `id: workspace ${ids[missing]} not found in ${organization}`);
   return ids;
 };
 

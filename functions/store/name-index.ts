@@ -71,14 +71,14 @@ export const findNames = <E extends Key, R>(
  * one for ever.
  */
 const bookmarks = new Map<string, { changes: number; at: number; starts: Map<number, string> }>();
-const mostBookmarks = 500;
+const maxBookmarks = 500;
 const bookmarkMs = 30_000;
 
 const bookmarksOf = ({ pk, prefix, descending }: Names, size: number, changes: number): Map<number, string> => {
   const list = `${pk} ${prefix} ${descending ? '-' : ''}${size}`;
   const known = bookmarks.get(list);
   if (known?.changes === changes && Date.now() - known.at < bookmarkMs) return known.starts;
-  if (bookmarks.size >= mostBookmarks) bookmarks.clear();
+  if (bookmarks.size >= maxBookmarks) bookmarks.clear();
   const fresh = { changes, at: Date.now(), starts: new Map<number, string>() };
   bookmarks.set(list, fresh);
   return fresh.starts;

@@ -24,8 +24,8 @@ export interface Scan<P, R> {
 }
 
 /** How far a list looks, in records it has to read, and in pointers alone. */
-const mostRecords = 2000;
-const mostPointers = 20_000;
+const maxRecords = 2000;
+const maxPointers = 20_000;
 /** Pieces grow, so that neither a full page nor a rare match costs many reads. Pointers are some 200 bytes each. */
 const smallestPiece = { records: 20, pointers: 100 };
 const largestPiece = 500;
@@ -48,7 +48,7 @@ export class FilterTooWideError extends Error {
 export const scan = async <P, R>({ read, narrow, records, fits }: Scan<P, R>, paging: Paging): Promise<Found<R>> => {
   const { page, size } = paging;
   const wanted = page * size + 1;
-  const most = fits ? mostRecords : mostPointers;
+  const most = fits ? maxRecords : maxPointers;
   const pointers: P[] = [];
   const found: R[] = [];
   const count = () => (fits ? found.length : pointers.length);

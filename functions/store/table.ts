@@ -260,12 +260,12 @@ const page = async <T>(range: Range, start?: Item): Promise<Page<T>> => {
 };
 
 /** So many keys DynamoDB takes at once. */
-const mostKeys = 100;
+const maxKeys = 100;
 
 /** Items in the order of the keys; missing ones are left out. 1 read for 100 keys. */
 export const batchGet = async <T extends Key>(keys: Key[]): Promise<T[]> => {
-  if (keys.length > mostKeys) {
-    return [...(await batchGet<T>(keys.slice(0, mostKeys))), ...(await batchGet<T>(keys.slice(mostKeys)))];
+  if (keys.length > maxKeys) {
+    return [...(await batchGet<T>(keys.slice(0, maxKeys))), ...(await batchGet<T>(keys.slice(maxKeys)))];
   }
   if (keys.length === 0) return [];
   const found = new Map<string, T>();

@@ -50,10 +50,10 @@ const checkName = (given: Pick<Variable, 'key' | 'category'>, pointer: string): 
 
 const checkContent = (given: { category: string; hcl: boolean; value?: string }, pointer: string): void => {
   if (given.category === 'env' && given.hcl) {
-    throw unprocessable(`${pointer}/hcl`, 'hcl: an environment variable is plain text, never HCL');
+    throw unprocessable(`${pointer}/hcl`, 'hcl: cannot be true for environment variables');
   }
   if (given.category === 'env' && given.value?.includes('\0')) {
-    throw unprocessable(`${pointer}/value`, 'value: an environment variable cannot have a NUL character');
+    throw unprocessable(`${pointer}/value`, 'value: must not contain a NUL character in an environment variable');
   }
 };
 
@@ -64,7 +64,7 @@ const checkSensitive = (
   pointer: string,
 ) => {
   if (!variable.sensitive) return;
-  const advice = 'of a sensitive variable cannot be changed. Delete it and create another one.';
+  const advice = 'of a sensitive variable cannot be changed. Delete it and create a new one.';
   if (!next.sensitive) throw unprocessable(`${pointer}/sensitive`, `sensitive: ${advice}`);
   if (next.key !== variable.key) throw unprocessable(`${pointer}/key`, `key: ${advice}`);
   if (next.category !== variable.category) throw unprocessable(`${pointer}/category`, `category: ${advice}`);

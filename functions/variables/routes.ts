@@ -20,7 +20,7 @@ import {
   updateVariable,
   type Variable,
 } from './records.ts';
-import { mostOf, type VariableSet } from './set-records.ts';
+import { maxOf, type VariableSet } from './set-records.ts';
 
 /** Variables of workspaces and of variable sets: the same, in two places. */
 
@@ -29,9 +29,9 @@ type Owner = Workspace | VariableSet;
 const taken = () => unprocessable('/data/attributes/key', 'Key has already been taken');
 
 const checkRoom = (owner: Owner): void => {
-  const most = mostOf.variableIds;
+  const most = maxOf.variableIds;
   if ('global' in owner && (owner.variableIds?.size ?? 0) >= most) {
-    throw unprocessable('/data', `a variable set has at most ${most} variables; make another set`);
+    throw unprocessable('/data', `a variable set has at most ${most} variables; create another set`);
   }
 };
 
@@ -45,7 +45,7 @@ const create = async ({ request, subject }: Context<Owner>): Promise<Answer> => 
 
 const find = async ({ request, subject }: Context<Owner>): Promise<Variable> => {
   const variable = await getVariable(subject.id, request.params.variable ?? '');
-  if (!variable) throw notFound(`There is no such variable in ${subject.name}.`);
+  if (!variable) throw notFound(`Variable not found in ${subject.name}.`);
   return variable;
 };
 
@@ -90,11 +90,11 @@ const listEffective = async ({ request, subject }: Context<Workspace>): Promise<
   return wholeList(request, documents.reverse());
 };
 
-const mostAtOnce = 100;
+const maxAtOnce = 100;
 const batch = v.object({
   data: v.pipe(
     v.array(v.object({ id: v.pipe(v.string(), v.maxLength(100)), attributes: variableChange })),
-    v.maxLength(mostAtOnce, `may have at most ${mostAtOnce} variables at once`),
+    v.maxLength(maxAtOnce, `may have at most ${maxAtOnce} variables at once`),
   ),
 });
 
@@ -104,7 +104,7 @@ const updateSome = async ({ request, subject, principal }: Context<Workspace>): 
   const changes = await Promise.all(
     data.map(async ({ id, attributes }, i) => {
       const variable = await getVariable(subject.id, id);
-      if (!variable) throw unprocessable(`/data/${i}/id`, `id: workspace ${subject.name} has no variable ${id}`);
+      if (!variable) throw unprocessable(`/data/${i}/id`, `id: variable ${id} not found in workspace ${subject.name}`);
       const edited = { by: principal.userId, at: now() };
       const change = (seen: Variable) => ({ ...changeOf(seen, attributes, `/data/${i}/attributes`), edited });
       return { variable, change, key: change(variable).key };

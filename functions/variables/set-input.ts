@@ -6,11 +6,11 @@ import { check, identifier, readData, setting, settingsFrom, text, toOne } from 
 import { getProject, getProjects } from '../projects/records.ts';
 import { getWorkspaces } from '../workspaces/records.ts';
 import { newVariable, newVariableOf } from './input.ts';
-import { mostOf, type VariableSet } from './set-records.ts';
+import { maxOf, type VariableSet } from './set-records.ts';
 
 /** What creating, changing and applying a variable set may say (HCP API: variable sets). */
 
-const name = v.pipe(text(90), v.regex(/^\S(.*\S)?$/, 'must not be empty, nor begin or end with a space'));
+const name = v.pipe(text(90), v.regex(/^\S(.*\S)?$/, 'must not be empty, or begin or end with a space'));
 
 const settings = { description: setting(text(512)), global: setting(v.boolean()), priority: setting(v.boolean()) };
 
@@ -20,10 +20,7 @@ export const idsOf = { workspaces: 'workspaceIds', projects: 'projectIds' } as c
 
 const toMany = (type: Kind) =>
   v.object({
-    data: v.pipe(
-      v.array(identifier(type)),
-      v.maxLength(mostOf[idsOf[type]], `may have at most ${mostOf[idsOf[type]]}`),
-    ),
+    data: v.pipe(v.array(identifier(type)), v.maxLength(maxOf[idsOf[type]], `may have at most ${maxOf[idsOf[type]]}`)),
   });
 
 const relationships = {
@@ -53,7 +50,7 @@ const checkTargets = async (
   pointer: string,
 ): Promise<void> => {
   if (set.global && ids.length) {
-    throw unprocessable(pointer, `${kind}: a global variable set is applied to every workspace already`);
+    throw unprocessable(pointer, `${kind}: a global variable set already applies to every workspace`);
   }
   const found =
     kind === 'workspaces'
@@ -67,7 +64,7 @@ const checkTargets = async (
   const missing = ids.find((id) => !fits.has(id));
   if (missing !== undefined) {
     const where = set.projectId ? `project ${set.projectId}` : `organization ${set.organization}`;
-    throw unprocessable(pointer, `${kind}: there is no ${missing.slice(0, 100)} in ${where}`);
+    throw unprocessable(pointer, `${kind}: ${missing.slice(0, 100)} not found in ${where}`);
   }
 };
 
@@ -88,7 +85,7 @@ const parentOf = async (organizationName: string, parent: Parent) => {
 export const newVariableSet = inProjectOf('parent', ['projects', 'organizations']);
 
 const globalPointer = '/data/attributes/global';
-const notGlobal = () => unprocessable(globalPointer, 'global: a set that a project owns cannot be global');
+const notGlobal = () => unprocessable(globalPointer, 'global: a variable set owned by a project cannot be global');
 
 export interface Targets {
   kind: Kind;

@@ -32,8 +32,8 @@ export interface VariableSet extends Edited {
 }
 
 /** Most a set may be applied to, or have: its item holds their ids. */
-export const mostOf = { workspaceIds: 1000, projectIds: 500, variableIds: 500 } as const;
-type Ids = keyof typeof mostOf;
+export const maxOf = { workspaceIds: 1000, projectIds: 500, variableIds: 500 } as const;
+type Ids = keyof typeof maxOf;
 
 export type VariableSetSettings = Pick<VariableSet, 'name' | 'description' | 'global' | 'priority'>;
 
@@ -167,7 +167,7 @@ export const addIds = (setId: string, to: Ids, ids: string[]): Promise<VariableS
     set: { updatedAt: now() },
     add: { [to]: new Set(ids) },
     condition: `attribute_exists(pk) AND attribute_not_exists(deletedAt) AND (attribute_not_exists(${to}) OR size(${to}) <= :room)`,
-    values: { ':room': mostOf[to] - ids.length },
+    values: { ':room': maxOf[to] - ids.length },
   });
 
 export const removeIds = (setId: string, from: Ids, ids: string[]): Promise<VariableSet | undefined> =>

@@ -32,7 +32,7 @@ import {
   getVariableSet,
   listOwnVariableSets,
   listProjectVariableSets,
-  mostOf,
+  maxOf,
   updateVariableSet,
   type VariableSet,
   withdrawVariableSet,
@@ -43,7 +43,7 @@ import {
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 
 const tooMany = (kind: Kind) =>
-  unprocessable('/data', `${kind}: a variable set is applied to at most ${mostOf[idsOf[kind]]}`);
+  unprocessable('/data', `${kind}: a variable set is applied to at most ${maxOf[idsOf[kind]]}`);
 
 const apply = async (set: VariableSet, kind: Kind, ids: string[]): Promise<VariableSet> => {
   const applied = await applyVariableSet(set, idsOf[kind], ids);
@@ -91,10 +91,10 @@ const update = async (context: Context<VariableSet>): Promise<Answer> => {
 
 const knownIncludes = ['vars', 'workspaces', 'projects', 'stacks'] as const;
 /** More than that many do not come along. */
-const mostIncluded = 100;
+const maxIncluded = 100;
 
 const some = (sets: VariableSet[], ids: 'workspaceIds' | 'projectIds'): string[] =>
-  [...new Set(sets.flatMap((set) => [...(set[ids] ?? [])]))].slice(0, mostIncluded);
+  [...new Set(sets.flatMap((set) => [...(set[ids] ?? [])]))].slice(0, maxIncluded);
 
 const included = async (
   { request, principal }: Context<Subject>,
@@ -241,13 +241,13 @@ const listApplicable = async (context: Context<Workspace>): Promise<Answer> => {
 const setOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<VariableSet> => {
   const id = request.params.varset ?? '';
   const found = (await effectiveVariableSets(subject)).find(({ set }) => set.id === id);
-  if (!found) throw notFound(`No such variable set is applied to workspace ${subject.name}.`);
+  if (!found) throw notFound(`Variable set not found in workspace ${subject.name}.`);
   return found.set;
 };
 
 const readVariableOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => {
   const variable = await getVariable((await setOfWorkspace(context)).id, context.request.params.variable ?? '');
-  if (!variable) throw notFound('There is no such variable in the variable set.');
+  if (!variable) throw notFound('Variable not found in the variable set.');
   return ok(variableDocument(variable));
 };
 

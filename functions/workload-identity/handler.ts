@@ -41,11 +41,11 @@ const json = (statusCode: number, cacheControl: string, body: unknown): APIGatew
 
 export const handler = async ({ rawPath }: APIGatewayProxyEventV2): Promise<APIGatewayProxyStructuredResultV2> => {
   const document = Object.hasOwn(documents, rawPath) ? documents[rawPath] : undefined;
-  if (!document) return json(404, 'no-store', { error: 'there is no such document' });
+  if (!document) return json(404, 'no-store', { error: 'document not found' });
   try {
     return json(200, `public, max-age=${maxAgeSeconds}`, await document());
   } catch (error) {
     console.error(error);
-    return json(503, 'no-store', { error: 'the keys cannot be read just now; try again' });
+    return json(503, 'no-store', { error: 'the signing keys are unavailable; try again' });
   }
 };

@@ -35,7 +35,7 @@ export const identify = async (
     getOrganization(run.organization),
     getProject(workspace.projectId),
   ]);
-  if (!organization || !project) throw new Error(`run ${run.id}: its organization or project is gone`);
+  if (!organization || !project) throw new Error(`run ${run.id}: its organization or project was deleted`);
   const workload = {
     organization: { id: organization.externalId, name: organization.name },
     project,

@@ -26,7 +26,7 @@ const backedReaders: Record<string, (settings: Settings) => BackedCredential> = 
 /** Each costs a signature. */
 const most = 50;
 /** Tokens also go into the environment, where a value has its limits. */
-const longestAudience = 1000;
+const maxAudience = 1000;
 
 const plain = /^TFC_WORKLOAD_IDENTITY_AUDIENCE(?:_(.+))?$/;
 const provider = /^TFC_([A-Z]+)_PROVIDER_AUTH(?:_(.+))?$/;
@@ -62,7 +62,7 @@ export const readAsked = (variables: JobVariable[], phase: PhaseName): Asked => 
   const count = asked.credentials.length + asked.backed.length;
   if (count <= most) return asked;
   throw new MisconfiguredError(
-    `The variables ask for ${count} credentials, at most ${most} are made: remove some of them.`,
+    `The workspace's variables request ${count} credentials; the maximum is ${most}. Remove some of them.`,
   );
 };
 
@@ -83,7 +83,7 @@ const readOne = <C>(
   const read = Object.hasOwn(known, prefix) ? known[prefix] : undefined;
   if (read) return read(new Settings({ ...scope, provider: prefix, ...tagged(name, tag) }));
   throw new MisconfiguredError(
-    `${name} is "true", but this platform makes credentials for ${Object.keys(known).join(', ')} only: remove it, or take a token from TFC_WORKLOAD_IDENTITY_AUDIENCE.`,
+    `${name} is "true", but this platform issues credentials only for ${Object.keys(known).join(', ')}. Remove it, or request a token with TFC_WORKLOAD_IDENTITY_AUDIENCE.`,
   );
 };
 
@@ -92,20 +92,18 @@ const tagged = (name: string, tag: string | undefined): { tag?: string } => {
   if (tag === undefined) return {};
   if (/^\w+$/.test(tag) && tag !== 'TYPE') return { tag };
   throw new MisconfiguredError(
-    `The name of the variable ${name} ends in a tag that cannot be: tags have letters, digits and underscores, and are not TYPE.`,
+    `The name of the variable ${name} ends in an invalid tag. Tags consist of letters, digits and underscores, and cannot be TYPE.`,
   );
 };
 
 const checked = (name: string, credential: Credential): Credential => {
-  if (credential.audience.length <= longestAudience) return credential;
-  throw new MisconfiguredError(
-    `The audience that ${name} asks a token for has more than ${longestAudience} characters.`,
-  );
+  if (credential.audience.length <= maxAudience) return credential;
+  throw new MisconfiguredError(`The audience in ${name} has more than ${maxAudience} characters, the maximum.`);
 };
 
 /** Vault has to let the run in before it makes anything. */
 const withVault = (name: string, made: BackedCredential, switched: string[]): BackedCredential => {
   const needed = `TFC_VAULT_PROVIDER_AUTH${made.vault === undefined ? '' : `_${made.vault}`}`;
   if (switched.includes(needed)) return made;
-  throw new MisconfiguredError(`${name} is "true", but ${needed} is not: set it, with the other variables for Vault.`);
+  throw new MisconfiguredError(`${name} is "true", but ${needed} is not. Set it, with the other variables for Vault.`);
 };

@@ -19,29 +19,26 @@ export const settleAgentPool = async (
   const mode = change.executionMode ?? current.executionMode;
   if (mode !== 'agent') {
     if (change.agentPoolId) {
-      throw unprocessable(pointer, 'agent-pool-id: goes with execution-mode "agent" only; set that too');
+      throw unprocessable(pointer, 'agent-pool-id: requires execution-mode "agent"; set both');
     }
     if (current.agentPoolId) change.agentPoolId = null;
     return;
   }
   const id = change.agentPoolId === undefined ? current.agentPoolId : change.agentPoolId;
   if (!id) {
-    throw unprocessable(
-      pointer,
-      'agent-pool-id: is missing; execution-mode "agent" needs the agent pool whose agents do the runs',
-    );
+    throw unprocessable(pointer, 'agent-pool-id: is required for execution-mode "agent"');
   }
   const projectId = change.projectId ?? current.projectId ?? '';
   const moved = change.projectId !== undefined && change.projectId !== current.projectId;
   if (id === current.agentPoolId && !moved) return;
   const pool = await getAgentPool(id);
   if (pool?.organization !== current.organization) {
-    throw unprocessable(pointer, `agent-pool-id: there is no agent pool ${id} in ${current.organization}`);
+    throw unprocessable(pointer, `agent-pool-id: agent pool ${id} not found in ${current.organization}`);
   }
   if (allows(pool, { id: current.id, projectId })) return;
   throw unprocessable(
     pointer,
-    `agent-pool-id: agent pool ${pool.name} is not for this workspace: whoever manages agent pools can allow it, or its project`,
+    `agent-pool-id: agent pool ${pool.name} is not available to this workspace; allow the workspace or its project in the agent pool first`,
   );
 };
 
@@ -51,6 +48,6 @@ export const withPool = async <T>(write: () => Promise<T>): Promise<T> => {
     return await write();
   } catch (error) {
     if (!(error instanceof AgentPoolGoneError)) throw error;
-    throw unprocessable(pointer, 'agent-pool-id: this agent pool has just been deleted');
+    throw unprocessable(pointer, 'agent-pool-id: this agent pool was deleted at the same time');
   }
 };

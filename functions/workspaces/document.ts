@@ -19,8 +19,8 @@ export const lockReason = (lock: Workspace['lock']): string | null => {
   if (lock.kind === 'user') return lock.reason;
   if (!lock.unsaved) return `Locked by Run ${lock.runId}`;
   return (
-    `What the apply of ${lock.runId} recorded last (serial ${lock.unsaved.serial}) is not the state of the workspace. ` +
-    'Download it from the errored state of that apply and bring it in with "terraform state push": then the next run ' +
+    `The last state of the apply of ${lock.runId} (serial ${lock.unsaved.serial}) could not be saved to the workspace. ` +
+    'Download it from the errored state of that apply and push it with "terraform state push": then the next run ' +
     'starts. To go on without it, force-unlock the workspace.'
   );
 };

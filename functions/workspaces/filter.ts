@@ -45,7 +45,7 @@ const taggedIn = (query: URLSearchParams): Tagged[] => {
   }
   const pairs = [...wanted].map(([index, { key, value }]): Tagged => {
     const parameter = `filter[tagged][${index}][key]`;
-    if (!key) throw badRequest(`${parameter} is missing: a value is that of a key.`, parameter);
+    if (!key) throw badRequest(`${parameter} is required with a tag value.`, parameter);
     return { key, value };
   });
   return [...words(query.get('filter[tagged]')).map((key): Tagged => ({ key })), ...pairs];

@@ -57,14 +57,14 @@ const settings = {
   'trigger-patterns': setting(patterns),
   'global-remote-state': setting(v.boolean()),
   'project-remote-state': setting(v.boolean()),
-  'assessments-enabled': setting(v.literal(false, 'cannot be true: this platform does not assess workspaces')),
+  'assessments-enabled': setting(v.literal(false, 'cannot be true: this platform has no health assessments')),
   'source-name': setting(text(250)),
   'source-url': setting(text(1000)),
   'vcs-repo': v.optional(v.null('cannot be set: this platform has no version control connection yet')),
-  'auto-destroy-at': notHere('does not destroy by itself'),
-  'auto-destroy-activity-duration': notHere('does not destroy by itself'),
+  'auto-destroy-at': notHere('does not destroy workspaces automatically'),
+  'auto-destroy-activity-duration': notHere('does not destroy workspaces automatically'),
   'agent-pool-id': setting(text(100)),
-  'hyok-enabled': setting(v.literal(false, 'cannot be true: this platform has no keys of your own (HYOK)')),
+  'hyok-enabled': setting(v.literal(false, 'cannot be true: this platform does not support HYOK')),
 };
 
 const maxTags = 50;
@@ -129,7 +129,7 @@ const inheritsOf = ({ attributes }: Input): boolean | undefined => {
 };
 
 export const noProject = (projectId: string, organization: string): ApiError =>
-  unprocessable('/data/relationships/project', `project: there is no project ${projectId} in ${organization}`);
+  unprocessable('/data/relationships/project', `project: project ${projectId} not found in ${organization}`);
 
 /**
  * @param current missing for a new one

@@ -30,7 +30,10 @@ const sortOf = ({ query }: ApiRequest) => {
   const sort = query.get('sort') || 'name';
   const key = sort.replace(/^-/, '');
   if (!Object.hasOwn(sorts, key)) {
-    throw badRequest(`Invalid sort parameter. Known: ${Object.keys(sorts).join(', ')}, each also with "-".`, 'sort');
+    throw badRequest(
+      `Invalid sort parameter. Supported: ${Object.keys(sorts).join(', ')}, each also with the prefix "-".`,
+      'sort',
+    );
   }
   return { key, by: sorts[key] as Key, descending: sort.startsWith('-') };
 };
@@ -46,7 +49,7 @@ const withRuns = async (workspaces: Workspace[]): Promise<WithRun[]> => {
 };
 
 /** Most that are put in another order than that of their names: every one of them is read for it. */
-const mostSorted = 2000;
+const maxSorted = 2000;
 
 interface Selected {
   page: Page;
@@ -82,10 +85,10 @@ const select = async ({ request, subject, principal }: Context<InOrganization>):
     const found = await find(page, { records: withRuns, fits });
     return answer({ ...found, items: found.items.map(({ workspace }) => workspace) });
   }
-  const { items, more } = await find({ page: 1, size: mostSorted }, { records: withRuns, fits });
+  const { items, more } = await find({ page: 1, size: maxSorted }, { records: withRuns, fits });
   if (more) {
     throw badRequest(
-      `At most ${mostSorted} workspaces can be sorted by ${key}. Ask for fewer, e.g. of one project.`,
+      `sort: at most ${maxSorted} workspaces can be sorted by ${key}. Filter them, e.g. by project.`,
       'sort',
     );
   }

@@ -54,7 +54,7 @@ const settleState = async (subject: Workspace): Promise<void> => {
   if (isOfThisLock && isAwaited(version)) {
     // Clients look for these words and try again.
     throw new ApiError(422, [
-      { title: 'latest state version is still pending', detail: 'Its upload has not come yet.' },
+      { title: 'latest state version is still pending', detail: 'Its content has not been uploaded yet.' },
     ]);
   }
 };

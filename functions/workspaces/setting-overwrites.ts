@@ -33,6 +33,6 @@ export const checkFollows = (name: string, given: string | null | undefined, abo
   if (given === undefined || given === null || given === above) return;
   throw unprocessable(
     `${at}/${name}`,
-    `${name}: false in setting-overwrites means ${above}, which is set above, and the attribute says ${given}; leave one of them out`,
+    `${name}: false in setting-overwrites means the inherited value ${above}, but the attribute is ${given}; remove one of them`,
   );
 };

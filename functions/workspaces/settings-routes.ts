@@ -31,7 +31,7 @@ const checkMove = async (
   if (!there.has('project:read')) throw noProject(projectId, subject.organization);
   if (granted.has('workspace:move') && there.has('workspace:move')) return;
   throw forbidden(
-    `Workspace ${subject.name} can only be moved by who may move workspaces out of its project and into the other one: it needs the permission workspace:move in both.`,
+    `Workspace ${subject.name} cannot be moved: you need the permission workspace:move in both projects.`,
   );
 };
 
@@ -45,13 +45,13 @@ const update = async (context: Context<Workspace>): Promise<Answer> => {
   if (updated === 'name taken') throw taken();
   if (updated === 'changed meanwhile') {
     await checkSeen(request, (await getWorkspace(subject.id)) ?? subject, 'workspace');
-    throw conflict(`Workspace ${subject.name} was changed by somebody else at the same moment. Try again.`);
+    throw conflict(`Workspace ${subject.name} was changed by another request at the same time. Try again.`);
   }
   return tagged(ok(workspaceDocument(updated, granted)), updated);
 };
 
 const busy = (subject: Workspace) =>
-  conflict(`Workspace ${subject.name} has runs that are not over. Cancel or discard them first.`);
+  conflict(`Workspace ${subject.name} has runs that have not ended. Cancel or discard them first.`);
 
 /** With what it manages, a workspace is deleted by owners only, unless the organization lets its admins. */
 const checkForce = async ({ subject, granted }: Context<Workspace>): Promise<void> => {
@@ -59,7 +59,7 @@ const checkForce = async ({ subject, granted }: Context<Workspace>): Promise<voi
   const home = await getOrganization(subject.organization);
   if (home?.allowForceDeleteWorkspaces) return;
   throw forbidden(
-    `Workspace ${subject.name} still manages ${subject.state.resources} resources: only owners of ${subject.organization} may delete it. Destroy them first.`,
+    `Workspace ${subject.name} still manages ${subject.state.resources} resources: only owners of ${subject.organization} can delete it. Destroy them first.`,
   );
 };
 

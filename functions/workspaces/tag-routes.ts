@@ -15,7 +15,7 @@ import { updateWorkspace, type Workspace } from './records.ts';
 const write = async ({ subject, principal }: Context<Workspace>, tags: Tag[]): Promise<Workspace> => {
   const updated = await updateWorkspace(subject, { tags: distinct(tags) }, { userId: principal.userId });
   if (typeof updated === 'string') {
-    throw conflict(`Workspace ${subject.name} was changed by somebody else at the same moment. Try again.`);
+    throw conflict(`Workspace ${subject.name} was changed by another request at the same time. Try again.`);
   }
   return updated;
 };
@@ -68,7 +68,7 @@ const namesIn = async (context: Context<Workspace>): Promise<string[]> => {
   return data.map(({ id = '', attributes }, i) => {
     const name = attributes?.name ?? byId.get(id);
     if (name !== undefined) return name;
-    const what = id ? `there is no tag ${id.slice(0, 100)} in ${subject.organization}` : 'needs attributes with a name';
+    const what = id ? `tag ${id.slice(0, 100)} not found in ${subject.organization}` : 'attributes.name is required';
     throw unprocessable(`/data/${i}`, `${i}: ${what}`);
   });
 };

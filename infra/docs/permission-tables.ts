@@ -7,9 +7,9 @@ import {
   organizationToken,
   overriding,
   type Permission,
+  type Permissions,
   permissions,
   projectGives,
-  type Some,
   workspaceGives,
 } from '../../functions/api/permissions/permissions.ts';
 
@@ -20,7 +20,7 @@ const row = (...cells: string[]): string => `| ${cells.join(' | ')} |`;
 const table = (head: string[], rows: string[][]): string =>
   [row(...head), row(...head.map(() => '---')), ...rows.map((cells) => row(...cells))].join('\n');
 
-type Values = Record<string, Record<string, Some>>;
+type Values = Record<string, Record<string, Permissions>>;
 
 /** The least value of each part of a custom level that gives the permission. */
 const partsOf = (gives: object, permission: Permission): string[] =>
@@ -31,7 +31,7 @@ const partsOf = (gives: object, permission: Permission): string[] =>
   });
 
 /** A row for each set of permissions that all levels and parts have alike. */
-const byLevel = (levels: Record<string, Some>, gives: object): string[][] => {
+const byLevel = (levels: Record<string, Permissions>, gives: object): string[][] => {
   const rows = new Map<string, { names: string[]; cells: string[] }>();
   for (const permission of permissions) {
     const marks = Object.values(levels).map((given) => (given.includes(permission) ? '✓' : ''));
@@ -59,7 +59,7 @@ const onWorkspace = (): string =>
 /** What is the workspaces' is in the other table. */
 const onProject = (): string => {
   const own = new Set<Permission>(Object.values(projectGives).flatMap((values) => Object.values(values).flat()));
-  const only = (given: Some) => given.filter((permission) => own.has(permission));
+  const only = (given: Permissions) => given.filter((permission) => own.has(permission));
   return table(
     ['on a project', ...projectLevels, 'custom'],
     byLevel(
@@ -72,7 +72,7 @@ const onProject = (): string => {
 const workspaceSets = workspaceLevels.map((access) => ({ access, given: ofWorkspaceGrant({ access }) })).reverse();
 
 /** Levels by their names, so that a row can be read. */
-const shortened = (given: Some): string => {
+const shortened = (given: Permissions): string => {
   const level = workspaceSets.find((one) => one.given.every((permission) => given.includes(permission)));
   const rest = [...new Set(given)].filter((permission) => !level?.given.includes(permission));
   return [...(level ? [`${level.access} on workspaces`] : []), ...(rest.length ? [code(rest)] : [])].join(', ');

@@ -12,7 +12,7 @@ let load: {
   finishRun: typeof import('../../functions/orchestration/finish.ts').finishRun;
   claimPhase: typeof import('../../functions/runs/phases.ts').claimPhase;
   reportPhase: typeof import('../../functions/runs/phases.ts').reportPhase;
-  beat: typeof import('../../functions/runner-api/caller.ts').beat;
+  recordHeartbeat: typeof import('../../functions/runner-api/caller.ts').recordHeartbeat;
   jobsOf(pool: string): Promise<unknown[]>;
 };
 beforeAll(async () => {
@@ -218,13 +218,13 @@ describe('the runner of an agent', () => {
       await load.claimPhase(claim, id);
       const finishing = load.finishRun(id, 'PlanErrored', { Error: 'States.HeartbeatTimeout' });
       await expect(finishing).rejects.toThrow('has not stopped yet (agent one)');
-      expect(await load.beat({ run: await now(id), phase: 'plan' })).toEqual({ signal: 'interrupt' });
+      expect(await load.recordHeartbeat({ run: await now(id), phase: 'plan' })).toEqual({ signal: 'interrupt' });
     }
     await load.reportPhase(await now(first), 'plan', { outcome: 'errored' }, 0);
     await load.finishRun(first, 'PlanErrored', { Error: 'States.HeartbeatTimeout' });
     expect((await now(first)).status).toBe('errored');
     later(90_000);
-    expect(await load.beat({ run: await now(second), phase: 'plan' })).toEqual({ signal: 'kill' });
+    expect(await load.recordHeartbeat({ run: await now(second), phase: 'plan' })).toEqual({ signal: 'kill' });
     await expect(load.finishRun(second, 'PlanErrored')).rejects.toThrow('has not stopped yet');
     later(131_000);
     await load.finishRun(second, 'PlanErrored', { Error: 'States.HeartbeatTimeout' });

@@ -96,12 +96,10 @@ describe('a workspace', () => {
     expect((await shown()).relationships['agent-pool'].data).toBeNull();
     expect(errorOf(await api.patch(`workspaces/${id}`, { 'agent-pool-id': pool.id }))).toEqual({
       status: 422,
-      detail: 'agent-pool-id: goes with execution-mode "agent" only; set that too',
+      detail: 'agent-pool-id: requires execution-mode "agent"; set both',
     });
-    expect(errorOf(await api.patch(`workspaces/${id}`, { 'execution-mode': 'agent' })).detail).toContain('is missing');
-    expect(errorOf(await api.patch(`workspaces/${id}`, withPool('apool-x'))).detail).toContain(
-      'there is no agent pool',
-    );
+    expect(errorOf(await api.patch(`workspaces/${id}`, { 'execution-mode': 'agent' })).detail).toContain('is required');
+    expect(errorOf(await api.patch(`workspaces/${id}`, withPool('apool-x'))).detail).toContain('not found');
   });
 
   it('keeps its pool from being deleted', async () => {
@@ -141,7 +139,7 @@ describe('a workspace', () => {
       'default-agent-pool': { data: pool && { type: 'agent-pools', id: pool } },
     });
     const agents = { 'default-execution-mode': 'agent' };
-    expect(errorOf(await api.patch('organizations/acme', agents)).detail).toContain('default-agent-pool: is missing');
+    expect(errorOf(await api.patch('organizations/acme', agents)).detail).toContain('default-agent-pool: is required');
     const narrow = await makePool({ 'organization-scoped': false });
     expect(errorOf(await api.patch('organizations/acme', agents, home(narrow.id))).detail).toContain('not for all');
     const third = await makePool();
@@ -169,7 +167,7 @@ describe('a workspace', () => {
     const take = (id: string) => api.patch(`workspaces/${id}`, withPool(pool.id));
     expect((await take(allowed.id)).status).toBe(200);
     for (const { id } of [excluded, stranger])
-      expect(errorOf(await take(id)).detail).toContain('is not for this workspace');
+      expect(errorOf(await take(id)).detail).toContain('is not available to this workspace');
     const inProject = { project: { data: { type: 'projects', id: project.id } } };
     const name = uniqueName('ws');
     const made = await api.post('organizations/acme/workspaces', { name, ...withPool(pool.id) }, inProject);
@@ -187,6 +185,6 @@ describe('a workspace', () => {
     expect(await usable(`filter[allowed_projects][name]=${project.attributes.name}`)).toBe(true);
     expect(await usable('filter[allowed_projects][name]=nothing')).toBe(false);
     const unknown = await api.patch(`agent-pools/${pool.id}`, {}, { 'allowed-workspaces': refs('workspaces', 'ws-x') });
-    expect(errorOf(unknown).detail).toBe('allowed-workspaces: there is no workspace ws-x in acme');
+    expect(errorOf(unknown).detail).toBe('allowed-workspaces: workspace ws-x not found in acme');
   });
 });

@@ -19,7 +19,7 @@ afterAll(() => api.close());
 
 const act = (path: string, action: string, sent = {}) => api.call('POST', `${path}/actions/${action}`, sent);
 
-describe('the content of a state version', () => {
+describe('content of a state version', () => {
   const history = async () => {
     const { id } = await api.workspace();
     await act(`workspaces/${id}`, 'lock');
@@ -36,7 +36,7 @@ describe('the content of a state version', () => {
     return { id: id as string, old: `state-versions/${old}`, current: `state-versions/${current}`, oldId: old, oldKey };
   };
 
-  it('is out of reach when deleted, and back when restored', async () => {
+  it('is 404 after deletion and readable after a restore', async () => {
     const { id, old, oldId } = await history();
     expect((await act(old, 'soft_delete_backing_data')).status).toBe(204);
     expect((await api.get(old)).body.data).toMatchObject({
@@ -72,7 +72,7 @@ describe('the content of a state version', () => {
     });
   });
 
-  it('of the current version stays, whoever asks', async () => {
+  it('cannot be deleted while the version is current', async () => {
     const { current, old } = await history();
     for (const action of ['soft_delete_backing_data', 'permanently_delete_backing_data']) {
       expect((await act(current, action)).body.errors[0].detail).toMatch(/is the current one/);
@@ -82,8 +82,8 @@ describe('the content of a state version', () => {
   });
 });
 
-describe('the content of a configuration version', () => {
-  it('is deleted, restored and emptied; what runs would take stays', async () => {
+describe('content of a configuration version', () => {
+  it('can be deleted, restored and purged unless new runs would use it', async () => {
     const { id, version: old } = await help.ready();
     const current = (await api.configuration(id)).id;
     const path = `configuration-versions/${old}`;
@@ -114,7 +114,7 @@ describe('the content of a configuration version', () => {
   });
 });
 
-describe.each(['plan', 'apply'] as const)('the content of the %s of a run', (phase) => {
+describe.each(['plan', 'apply'] as const)('content of the %s of a run', (phase) => {
   const artifact = phase === 'plan' ? 'plan-json' : 'log';
   const base = (id: string) => `${phase === 'plan' ? 'plans' : 'applies'}/${phase}-${id.slice('run-'.length)}`;
   const errored = ({ workspaceId, id }: Run) => `states/${workspaceId}/${id}.errored.tfstate`;
@@ -137,7 +137,7 @@ describe.each(['plan', 'apply'] as const)('the content of the %s of a run', (pha
     expect(await log(run)).toContain('secret');
     expect((await act(path, 'restore-backing-data')).status).toBe(409);
     expect((await act(path, 'soft-delete-backing-data')).status).toBe(204);
-    expect(await log(run)).toBe('\u0002This log is deleted.\n\u0003');
+    expect(await log(run)).toBe('\u0002This log was deleted.\n\u0003');
     if (phase === 'plan') {
       for (const end of ['json-output', 'json-output-redacted', 'json-schema']) {
         expect((await api.get(`${path}/${end}`)).status).toBe(404);
@@ -162,7 +162,7 @@ describe.each(['plan', 'apply'] as const)('the content of the %s of a run', (pha
     expect((await getObject(errored(run)))?.length).toBe(phase === 'apply' ? 0 : 5);
   });
 
-  it('is kept while the run is not over', async () => {
+  it('cannot be deleted before the run has ended', async () => {
     const { id } = await help.create((await help.ready()).id);
     const { status, body } = await act(base(id), 'soft-delete-backing-data');
     expect([status, body.errors[0].detail]).toEqual([409, expect.stringContaining('is pending')]);

@@ -16,16 +16,18 @@ it.each([
   ['1 MB of open brackets', '['.repeat(1_000_000)],
   ['half a document', '{"data":{"attributes":{"name":"x"'],
   ['a form', 'name=x&type=workspaces'],
-])('answers 400 for %s in place of JSON', async (_, body) => {
+])('rejects %s instead of JSON with 400', async (_, body) => {
   for (const base64 of [false, true]) {
     const answer = await api.call('POST', path, { body, base64 });
     expect(answer.status).toBe(400);
-    expect(answer.body.errors).toEqual([{ status: '400', title: 'bad request', detail: 'The body is not JSON.' }]);
+    expect(answer.body.errors).toEqual([
+      { status: '400', title: 'bad request', detail: 'The body is not valid JSON.' },
+    ]);
   }
 });
 
 it.each(['{"data":{"attributes":{"name":"\\ud800"}}}', '{"data":{"attributes":{"\\udfff":1}}}'])(
-  'answers 422 for half of a character: %s',
+  'rejects a lone surrogate with 422: %s',
   async (body) => {
     const answer = await api.call('POST', path, { body });
     expect([answer.status, answer.body.errors[0].detail]).toEqual([422, expect.stringMatching(/surrogate/)]);
@@ -33,7 +35,7 @@ it.each(['{"data":{"attributes":{"name":"\\ud800"}}}', '{"data":{"attributes":{"
   },
 );
 
-it('answers 400 for bytes that are not text', async () => {
+it('rejects a body that is not UTF-8 with 400', async () => {
   const { handler } = await import('../../functions/api/functions/settings.ts');
   const { eventOf } = await import('../support/api.ts');
   const event = eventOf('POST', `/api/v2/${path}`, { token: api.token });
@@ -52,13 +54,13 @@ it.each([
   ['data that is a list', '{"data":[]}', '/data/attributes/name'],
   ['attributes that are text', '{"data":{"attributes":"x"}}', '/data/attributes'],
   ['no name', '{"data":{"attributes":{}}}', '/data/attributes/name'],
-])('answers 422 that points at the place for %s', async (_, body, pointer) => {
+])('rejects %s with 422 and a pointer', async (_, body, pointer) => {
   const answer = await api.call('POST', path, { body });
   expect(answer.status).toBe(422);
   expect(answer.body.errors[0].source.pointer).toBe(pointer);
 });
 
-it('reads a body whatever its content type says', async () => {
+it('reads a JSON body with any JSON or generic content type', async () => {
   const types = [undefined, 'application/vnd.api+json', 'application/json', 'application/x-www-form-urlencoded'];
   for (const [n, type] of types.entries()) {
     const headers: Record<string, string> = type ? { 'content-type': type } : {};
@@ -67,7 +69,7 @@ it('reads a body whatever its content type says', async () => {
   }
 });
 
-it('points at every field that is wrong, with what would be right, and repeats no value', async () => {
+it('names every wrong field and its rule without repeating the value', async () => {
   const answer = await api.post(path, {
     name: 'a/b',
     'auto-apply': 'yes',
@@ -82,7 +84,7 @@ it('points at every field that is wrong, with what would be right, and repeats n
     '/data/attributes/name': 'name: a workspace name has 1 to 90 characters of A-Z, a-z, 0-9, "-" and "_"',
     '/data/attributes/auto-apply': 'auto-apply: must be true or false',
     '/data/attributes/execution-mode': 'execution-mode: must be one of "remote", "local", "agent"',
-    '/data/attributes/working-directory': 'working-directory: must be a path inside of the configuration, without ".."',
+    '/data/attributes/working-directory': 'working-directory: must be a path inside the configuration, without ".."',
     '/data/attributes/terraform-version':
       'terraform-version: must be a version such as "1.11.4", a constraint such as "~> 1.11.0", or "latest"',
     '/data/attributes/trigger-prefixes': 'trigger-prefixes: must be a list',
@@ -91,7 +93,7 @@ it('points at every field that is wrong, with what would be right, and repeats n
 });
 
 it.each(['a/b', 'ünïcode', '🦄', ' ', '', 'a b', 'x'.repeat(91), 'a\u0000b', '..'])(
-  'does not take %j for the name of a workspace',
+  'rejects the workspace name %j',
   async (name) => {
     const answer = await api.post(path, { name });
     expect(answer.status).toBe(422);
@@ -99,35 +101,35 @@ it.each(['a/b', 'ünïcode', '🦄', ' ', '', 'a b', 'x'.repeat(91), 'a\u0000b',
   },
 );
 
-it.each(['ab', 'x'.repeat(41), 'a/b', 'é-organization'])('does not take %j for an organization', async (name) => {
+it.each(['ab', 'x'.repeat(41), 'a/b', 'é-organization'])('rejects the organization name %j', async (name) => {
   const answer = await api.post('organizations', { name, email: 'a@b.test' });
   expect(answer.status).toBe(422);
   expect(answer.body.errors[0].detail).toMatch(/3 to 40 characters/);
 });
 
-it('finds names that are percent-encoded in a path', async () => {
+it('decodes percent-encoded names in the path', async () => {
   await api.post(path, { name: 'encoded-name_1' });
   expect((await api.get('organizations/acme/workspaces/encoded%2Dname%5F1')).status).toBe(200);
 });
 
-it('takes a type that is empty or missing', async () => {
+it('accepts a document whose type is empty or missing', async () => {
   const attributes = { name: 'without-a-type', 'no-such': null, __proto__: { x: 1 } };
   expect((await api.call('POST', path, { body: { data: { type: '', attributes } } })).status).toBe(201);
 });
 
-it.each(['0', '-1', 'x', '1.5', '99999999999'])('answers 400 for page number %j', async (number) => {
+it.each(['0', '-1', 'x', '1.5', '99999999999'])('rejects page number %j with 400', async (number) => {
   const answer = await api.get(`${path}?page[number]=${number}`);
   expect(answer.status).toBe(400);
   expect(answer.body.errors[0].source).toEqual({ parameter: 'page[number]' });
 });
 
-it('answers 400 for an include it does not know, in the words that clients look for', async () => {
+it('rejects an unknown include with the message that clients match', async () => {
   const answer = await api.get('organizations/acme?include=secrets');
   expect(answer.status).toBe(400);
   expect(answer.body.errors[0].detail).toMatch(/Invalid include parameter/);
 });
 
-it('answers 500 without telling why, and logs it', async () => {
+it('answers an internal error with a neutral 500 and logs the cause', async () => {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
   const workspace = await api.workspace();
   api.aws.failCall(1, 'before');

@@ -81,8 +81,8 @@ const leaked = (body: { data?: unknown; included?: unknown } | string | undefine
   return secrets.filter((id) => text.includes(id));
 };
 
-describe('in the path, the query and the body that routes find their subject by', () => {
-  it('ids of another or a deleted organization, or of another kind, get nothing', async () => {
+describe('ids that select the subject of a route', () => {
+  it('are 404 when they belong to another or a deleted organization or are of another type', async () => {
     const wrong: string[] = [];
     for (const caller of callers) {
       if (ofElsewhere(caller)) continue;
@@ -98,7 +98,7 @@ describe('in the path, the query and the body that routes find their subject by'
     expect(wrong).toEqual([]);
   });
 
-  it('ids of something else inside of what is theirs get nothing', async () => {
+  it('are 404 when they belong to another parent in the same organization', async () => {
     const nested = guarded.filter(({ path }) => (path.match(/\{\w+\}/g) ?? []).length > 1);
     expect(nested.length).toBeGreaterThan(5);
     const wrong: string[] = [];
@@ -277,7 +277,7 @@ const requests = (from: World, typed: (type: string) => string | undefined): Ask
     }));
   });
 
-describe('in relationships of a body', () => {
+describe('ids in relationships of a body', () => {
   const asIs = (type: string) => type;
   const answers = async (asked: Asked[], token: string | null): Promise<[string, number][]> => {
     const all: [string, number][] = [];
@@ -287,7 +287,7 @@ describe('in relationships of a body', () => {
     return all;
   };
 
-  it('their own ids are taken, so that the others are refused for what they are', async () => {
+  it('are accepted when they belong to the caller (control)', async () => {
     const refused = (await answers(requests(world, asIs), api.token)).filter(([, status]) => isRefused(status));
     // A run trigger onto itself, a workspace in its own project: conflicts of what is there.
     const known = [
@@ -299,7 +299,7 @@ describe('in relationships of a body', () => {
     expect(refused.filter(([what]) => !known.some((one) => what.startsWith(one)))).toEqual([]);
   });
 
-  it('ids of another or a deleted organization, or of another kind, change nothing', async () => {
+  it('change nothing when they belong to another or a deleted organization or are of another type', async () => {
     const wrong: string[] = [];
     for (const [turn, caller] of callers.entries()) {
       if (ofElsewhere(caller)) continue;
@@ -312,7 +312,7 @@ describe('in relationships of a body', () => {
     expect(wrong).toEqual([]);
   });
 
-  it.each(['project', 'x', 'runs'])('a type that it is not changes nothing, and is named: %s', async (type) => {
+  it.each(['project', 'x', 'runs'])('are rejected by name when their type is wrong: %s', async (type) => {
     const unnamed: string[] = [];
     for (const { what, method, url, body } of requests(world, () => type)) {
       const { status, body: answer } = await api.call(method, url, { body });
@@ -322,7 +322,7 @@ describe('in relationships of a body', () => {
     expect(unnamed).toEqual([]);
   });
 
-  it('ids of what one may not see in the organization change nothing', async () => {
+  it('change nothing when the caller cannot see the resource', async () => {
     const wrong: string[] = [];
     const bounded = callers.filter(({ role }) => /^(workspace|project) |^member$|^no token$|has nothing/.test(role));
     expect(bounded.length).toBeGreaterThan(20);
@@ -368,7 +368,7 @@ it('filters by ids of another or a deleted organization tell nothing of it', asy
   expect(wrong).toEqual([]);
 });
 
-it('what was read of relationships may be sent back', async () => {
+it('accepts relationships as they were read', async () => {
   const wrong: string[] = [];
   const changing = new Set(guarded.filter(({ method }) => method === 'PATCH').map(({ path }) => path));
   const both = reading().filter(({ path }) => changing.has(path));
@@ -385,7 +385,7 @@ it('what was read of relationships may be sent back', async () => {
   expect(wrong).toEqual([]);
 });
 
-it('nothing is included that its own route does not answer', async () => {
+it('includes only resources that the caller can read at their own route', async () => {
   const { query } = namedIn(world);
   const known = new Map<Route, string>();
   for (const route of reading()) {

@@ -34,7 +34,7 @@ const withoutAttributes = [
 const pointers = (body: { errors?: { source?: { pointer: string } }[] }) =>
   (body?.errors ?? []).map(({ source }) => source?.pointer);
 
-it.each(['attributes', 'relationships'] as const)('refuses unknown %s by name on every route', async (part) => {
+it.each(['attributes', 'relationships'] as const)('rejects unknown %s by name on every route', async (part) => {
   const wrong: string[] = [];
   expect(writes.length).toBeGreaterThan(35);
   for (const { method, path } of writes) {
@@ -75,7 +75,7 @@ describe('a whole document', () => {
     'policy-sets/{policySet}',
     'policy-sets/{policySet}/parameters/{parameter}',
     'workspaces/{workspace}/tasks/{wstask}',
-  ])('can be sent back as it was read: %s', async (path) => {
+  ])('can be sent back unchanged: %s', async (path) => {
     const at = fillPath(path, world);
     const { data } = (await api.get(at)).body;
     // Sensitive values are not shown, and null is none.
@@ -85,14 +85,14 @@ describe('a whole document', () => {
     expect(answer.body.data.attributes).toMatchObject(before);
   });
 
-  it('of the account can be sent back as it was read', async () => {
+  it('of the account can be sent back unchanged', async () => {
     const { data } = (await api.get('account/details')).body;
     const answer = await api.call('PATCH', 'account/update', { body: { data } });
     expect([answer.status, answer.body?.errors]).toEqual([200, undefined]);
   });
 });
 
-describe('what HCP Terraform has and this platform does not', () => {
+describe('attributes of unsupported features', () => {
   const workspace = () => `workspaces/${world.workspace}`;
   it.each<[string, () => string, object, object, string]>([
     ['organizations', () => 'organizations/acme', { 'enforce-hyok': true }, {}, 'attributes/enforce-hyok'],
@@ -133,12 +133,12 @@ describe('what HCP Terraform has and this platform does not', () => {
       { stacks: { data: [{ type: 'stacks', id: 'st-1' }] } },
       'relationships/stacks',
     ],
-  ])('is refused by name: %s', async (_, path, attributes, relationships, pointer) => {
+  ])('are rejected by name: %s', async (_, path, attributes, relationships, pointer) => {
     const { status, body } = await api.patch(path(), attributes, relationships);
     expect([status, pointers(body)]).toEqual([422, [`/data/${pointer}`]]);
   });
 
-  it('is refused by name for runs', async () => {
+  it('are rejected by name for runs', async () => {
     const on = { workspace: { data: { type: 'workspaces', id: world.workspace } } };
     const { status, body } = await api.post('runs', { 'policy-paths': ['./policies'], 'plan-only': true }, on);
     expect([status, pointers(body)]).toEqual([422, ['/data/attributes/policy-paths']]);
@@ -161,7 +161,7 @@ describe('setting-overwrites', () => {
   const created = async (attributes: object) =>
     api.post('organizations/acme/workspaces', { name: uniqueName('overwrites'), ...attributes });
 
-  it('that contradict the execution mode are refused', async () => {
+  it('rejects values that contradict the execution mode', async () => {
     const { status, body } = await created({
       'execution-mode': 'local',
       'setting-overwrites': { 'execution-mode': false },
@@ -172,14 +172,14 @@ describe('setting-overwrites', () => {
     expect((await api.patch(`workspaces/${id}`, change)).status).toBe(422);
   });
 
-  it('that part the mode from its pool, or are of something else, are refused', async () => {
+  it('rejects overwriting the mode without its pool, and unknown settings', async () => {
     const parted = await created({ 'setting-overwrites': { 'execution-mode': true, 'agent-pool': false } });
     expect(pointers(parted.body)).toEqual(['/data/attributes/setting-overwrites/agent-pool']);
     const unknown = await created({ 'setting-overwrites': { 'terraform-version': true } });
     expect(pointers(unknown.body)).toEqual(['/data/attributes/setting-overwrites/terraform-version']);
   });
 
-  it('of a project follow the same rules', async () => {
+  it('follows the same rules on projects', async () => {
     const { id } = (await api.post('organizations/acme/projects', { name: uniqueName('Overwrites') })).body.data;
     const change = { 'default-execution-mode': 'local', 'setting-overwrites': { 'default-execution-mode': false } };
     const { status, body } = await api.patch(`projects/${id}`, change);
@@ -190,7 +190,7 @@ describe('setting-overwrites', () => {
 describe('tags by id', () => {
   const tag = (id: string) => ({ body: { data: [{ type: 'tags', id }] } });
 
-  it('of another workspace are added', async () => {
+  it('are added when another workspace has them', async () => {
     const bindings = { 'tag-bindings': { data: [{ attributes: { key: 'elsewhere', value: '' } }] } };
     const other = (await api.post('organizations/acme/workspaces', { name: uniqueName('tagged') }, bindings)).body.data
       .id;
@@ -201,7 +201,7 @@ describe('tags by id', () => {
     expect(data.map(({ attributes }: { attributes: { name: string } }) => attributes.name)).toEqual(['elsewhere']);
   });
 
-  it('that nothing has are refused by name', async () => {
+  it('are rejected by name when they do not exist', async () => {
     const { id } = await api.workspace();
     const { status, body } = await api.call('POST', `workspaces/${id}/relationships/tags`, tag('tag-unknown'));
     expect([status, pointers(body)]).toEqual([422, ['/data/0']]);

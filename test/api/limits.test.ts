@@ -23,20 +23,20 @@ const refused = async (status: number, words: RegExp, sent: Parameters<Api['call
   return { ...answer, calls: api.aws.calls - before };
 };
 
-describe('a body', () => {
+describe('a request body', () => {
   const large = document({ name: 'x'.repeat(2 * 1024 * 1024) });
 
-  it('has at most 2 MiB, as text or in base64', async () => {
+  it('is limited to 2 MiB, as text or in base64', async () => {
     for (const base64 of [false, true]) {
       expect((await refused(413, /at most 2097152/, { body: large, base64 })).calls).toBe(0);
     }
   });
 
-  it('is counted in bytes', async () => {
+  it('is measured in bytes, not characters', async () => {
     await refused(413, /at most 2097152/, { body: document({ name: 'é'.repeat(1024 * 1024) }) });
   });
 
-  it('may be larger where a state is in it', async () => {
+  it('may be larger when it carries a state', async () => {
     const { id } = await api.workspace();
     const outputs = { text: { value: 'x'.repeat(2 * 1024 * 1024), type: 'string' } };
     const { text, ...given } = stateFile({ outputs });
@@ -47,14 +47,14 @@ describe('a body', () => {
     await refused(413, /at most 4500000/, { body: most }, `workspaces/${id}/state-versions`);
   });
 
-  it('of a large variable is taken, however it is escaped', async () => {
+  it('is accepted with the largest variable, however it is escaped', async () => {
     const { id } = await api.workspace();
     const value = '\u0001'.repeat(256 * 1024);
     const answer = await api.post(`workspaces/${id}/vars`, { key: 'large', category: 'env', value });
     expect(answer.status).toBe(201);
   });
 
-  it('is nested 32 levels deep at most', async () => {
+  it('is limited to 32 levels of nesting', async () => {
     const name = uniqueName('deep');
     const body = (depth: number) => `{"data":{"attributes":{"name":"${name}"}},"x":${nested(depth + 2)}}`;
     expect((await api.call('POST', path, { body: body(29) })).status).toBe(201);
@@ -62,7 +62,7 @@ describe('a body', () => {
     await refused(400, /more than 32 levels/, { body: nested(200_000) });
   });
 
-  it('has lists of 1,000 entries at most', async () => {
+  it('is limited to lists of 1,000 entries', async () => {
     const body = { data: Array.from({ length: 1001 }, (_, i) => ({ type: 'workspaces', id: `ws-${i}` })) };
     const { id } = await api.workspace();
     const consumers = `workspaces/${id}/relationships/remote-state-consumers`;
@@ -70,7 +70,7 @@ describe('a body', () => {
     expect(answer.errors[0].source.pointer).toBe('/data');
   });
 
-  it('is JSON by its type, or says nothing of it', async () => {
+  it('needs a JSON or generic content type', async () => {
     const attempt = (type: string) => ({ body: document({ name: 'typed' }), headers: { 'content-type': type } });
     for (const type of ['text/html', 'application/xml', 'multipart/form-data; boundary=x', 'application/jsonp']) {
       await refused(415, /application\/vnd\.api\+json/, attempt(type));
@@ -81,7 +81,7 @@ describe('a body', () => {
 });
 
 describe('a query', () => {
-  it('has at most 4,096 characters and 100 parameters', async () => {
+  it('is limited to 4,096 characters and 100 parameters', async () => {
     const long = `${path}?search[name]=${'x'.repeat(4096)}`;
     expect((await refused(414, /at most 4096/, {}, long, 'GET')).calls).toBe(0);
     const many = `${path}?${Array.from({ length: 101 }, (_, i) => `a${i}=1`).join('&')}`;
@@ -90,13 +90,13 @@ describe('a query', () => {
   });
 });
 
-it('does not look for a token that none can be', async () => {
+it('rejects a malformed token without reading the table', async () => {
   const before = api.aws.calls;
   expect((await api.get('account/details', { token: 'x'.repeat(8000) })).status).toBe(401);
   expect(api.aws.calls).toBe(before);
 });
 
-it('answers in words for a state that is nested without end', async () => {
+it('rejects an extremely nested state with a message', async () => {
   const { id } = await api.workspace();
   await api.call('POST', `workspaces/${id}/actions/lock`);
   const { createHash } = await import('node:crypto');
@@ -111,7 +111,7 @@ it('answers in words for a state that is nested without end', async () => {
   expect(answer.body.errors[0].detail).toMatch(/nested/);
 });
 
-it('answers for ids in bodies that none can be', async () => {
+it('rejects malformed ids in bodies', async () => {
   const { id } = await api.workspace();
   const long = 'x'.repeat(5000);
   const to = (type: string) => ({ data: { type, id: long } });

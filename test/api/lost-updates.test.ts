@@ -76,10 +76,10 @@ const kinds: [what: string, path: () => Promise<string>, field: string, values: 
 const change = (path: string, attributes: object, tag?: string, token?: string): Promise<Answered> =>
   api.call('PATCH', path, { token, body: { data: { attributes } }, headers: tag ? { 'if-match': tag } : {} });
 
-describe.each(kinds)('settings of a %s', (what, make, field, [first, second, third]) => {
+describe.each(kinds)('optimistic locking of a %s', (what, make, field, [first, second, third]) => {
   const shown = async (path: string) => (await api.get(path)).body.data.attributes[field];
 
-  it('are changed by who has seen them, and by nobody who has not', async () => {
+  it('accepts the current ETag in If-Match and rejects an outdated one with 412', async () => {
     const path = await make();
     const { etag = '' } = (await api.get(path)).headers;
     expect(etag).toMatch(/^"(\d+|vv-\w+)"$/);
@@ -100,13 +100,13 @@ describe.each(kinds)('settings of a %s', (what, make, field, [first, second, thi
     expect((await change(path, { [field]: third }, '*')).status).toBe(200);
   });
 
-  it('are changed as ever by who does not ask', async () => {
+  it('changes without If-Match overwrite', async () => {
     const path = await make();
     for (const value of [first, second]) expect((await change(path, { [field]: value })).status).toBe(200);
     expect(await shown(path)).toBe(second);
   });
 
-  it('have one winner of those who are as fast', async () => {
+  it('lets one of several concurrent changes win', async () => {
     const path = await make();
     const { etag } = (await api.get(path)).headers;
     const answers = await Promise.all([first, second, third].map((value) => change(path, { [field]: value }, etag)));
@@ -115,7 +115,7 @@ describe.each(kinds)('settings of a %s', (what, make, field, [first, second, thi
   });
 });
 
-it.each(kinds.slice(0, 7))('a %s that is not renamed after all leaves the name to others', async (_, make) => {
+it.each(kinds.slice(0, 7))('frees the new name when renaming a %s fails', async (_, make) => {
   const [path, elsewhere] = [await make(), await make()];
   const { etag } = (await api.get(path)).headers;
   const [name, taken] = [uniqueName('new'), uniqueName('taken')];
@@ -128,7 +128,7 @@ it.each(kinds.slice(0, 7))('a %s that is not renamed after all leaves the name t
   else expect((await change(elsewhere, { name })).status).toBe(422);
 });
 
-it('tags that two add to a project at the same moment are both there', async () => {
+it('keeps both of two tags that are added to a project concurrently', async () => {
   const path = `projects/${await made('projects', {})}/relationships/tag-bindings`;
   const keys = ['a', 'b', 'c', 'd'];
   const add = (key: string) =>

@@ -44,14 +44,14 @@ const list = async (query: string, path = `${base}/workspaces`) => {
   };
 };
 
-describe('a page in the order of names', () => {
-  it('reads itself and knows the total', async () => {
+describe('a page sorted by name', () => {
+  it('reads only its entries and returns the total', async () => {
     expect(await list('page[size]=10')).toEqual({ names: all.slice(0, 10), total: count, next: 2, read: 10 + 11 });
     const last = await list('sort=-name&page[size]=10');
     expect(last).toEqual({ names: all.slice(-10).reverse(), total: count, next: 2, read: 10 + 11 });
   });
 
-  it('reads no more when it follows on another', async () => {
+  it('reads only its entries when it follows another page', async () => {
     const seen: string[] = [];
     for (let page = 1; page <= count / 10; page++) {
       const { names, read } = await list(`page[size]=10&page[number]=${page}`);
@@ -61,13 +61,13 @@ describe('a page in the order of names', () => {
     expect(seen).toEqual(all);
   });
 
-  it('reads the entries before it when it is asked for first', async () => {
+  it('reads the entries before it when requested first', async () => {
     const { names, read } = await list('page[size]=7&page[number]=15');
     expect(names).toEqual(all.slice(98, 105));
     expect(read).toBe(7 + 106);
   });
 
-  it('begins elsewhere as soon as a name has changed', async () => {
+  it('reflects a renamed entry at once', async () => {
     await list('page[size]=5');
     const second = await list('page[size]=5&page[number]=2');
     const path = `${base}/workspaces`;
@@ -84,11 +84,11 @@ describe('a page in the order of names', () => {
     });
   });
 
-  it('past the end is empty and tells the true total', async () => {
+  it('past the end is empty and returns the total', async () => {
     expect(await list('page[number]=99')).toMatchObject({ names: [], total: count, next: null });
   });
 
-  it('puts a total right that was counted wrong, once nobody counts', async () => {
+  it('corrects a wrong total when no concurrent change is running', async () => {
     const key = keys.organization(organization);
     const counted = async () => (await table.get<{ workspaceCount: number }>(key))?.workspaceCount;
     await table.update(key, { set: { workspaceCount: 7 } });
@@ -102,13 +102,13 @@ describe('a page in the order of names', () => {
 });
 
 describe('a filter', () => {
-  it('by project reads the entries of the project', async () => {
+  it('by project reads only the entries of the project', async () => {
     const { names, read } = await list(`filter[project][id]=${project}&page[size]=100`);
     expect(names).toEqual(all.filter((one) => one.startsWith('db')));
     expect(read).toBe(50 + 50);
   });
 
-  it('by the beginning of the name reads what begins so, whatever its case', async () => {
+  it('by name prefix reads only matching entries, ignoring case', async () => {
     const { names, read } = await list('search[wildcard-name]=WEB-*&page[size]=20');
     expect(names).toEqual(all.filter((one) => one.startsWith('Web')).slice(0, 20));
     expect(read).toBe(50 + 20);
@@ -121,11 +121,11 @@ describe('a filter', () => {
     expect(read).toBe(100 + 5);
   });
 
-  it('that nothing fits reads entries only', async () => {
+  it('without matches reads index entries only', async () => {
     expect(await list('search[name]=nothing')).toEqual({ names: [], total: 0, next: null, read: count });
   });
 
-  it('by project does not show who has left it', async () => {
+  it('by project leaves out workspaces that were moved away', async () => {
     const made = (await api.post(`${base}/projects`, { name: 'Passing' })).body.data.id;
     const moved = `${base}/workspaces/${all[0]}`;
     const to = (id: string) => api.patch(moved, {}, { project: { data: { type: 'projects', id } } });
@@ -157,7 +157,7 @@ describe('projects and variable sets', () => {
     }
   });
 
-  it('are read by the page too', async () => {
+  it('are read page by page', async () => {
     const projects = await list('page[size]=10&page[number]=2', `${base}/projects`);
     expect(projects).toMatchObject({ total: 32, next: 3 });
     expect(projects.names.slice(0, 2)).toEqual(['project 08', 'project 09']);

@@ -20,19 +20,19 @@ it.each([
   ['GET', 'workspaces/ws-x/relationships/data-retention-policy', 'data retention policies'],
   ['POST', 'plan-exports', 'plan exports'],
   ['GET', 'organizations/acme/invoices/next', 'subscriptions and invoices'],
-])('%s %s is 404 that names the feature', async (method, path, feature) => {
+])('answers %s %s with a 404 that names the unsupported feature', async (method, path, feature) => {
   const { status, body } = await api.call(method, path);
   expect(status).toBe(404);
   expect(body.errors).toEqual([
     {
       status: '404',
       title: 'not found',
-      detail: `There is no ${method} /api/v2/${path} in this API: ${feature}, not provided by this platform.`,
+      detail: `${method} /api/v2/${path} not found: this platform does not support ${feature}.`,
     },
   ]);
 });
 
-it('says nothing of the kind of a path that HCP Terraform has not either, nor of an id that is unknown', async () => {
+it('answers unknown paths and ids with a plain 404', async () => {
   for (const path of ['nothing', 'agent-poolsx', 'workspaces/agents', 'workspaces/ws-unknown', 'runs/x/plan-exports']) {
     const { status, body } = await api.get(path);
     expect([path, status]).toEqual([path, 404]);
@@ -40,13 +40,13 @@ it('says nothing of the kind of a path that HCP Terraform has not either, nor of
   }
 });
 
-it('is said of nothing that there is a route for', async () => {
+it('lists no path that has a route', async () => {
   const { routes } = await import('../../functions/api/functions/all-routes.ts');
   const shadowed = routes.filter(({ path }) => featureNotProvided(path.replaceAll(/\{\w+\}/g, 'x')));
   expect(shadowed.map(({ path }) => path)).toEqual([]);
 });
 
-describe('an organization is entitled', () => {
+describe('entitlements', () => {
   /** What can be had only where there is a route for it. */
   const needs: Record<string, string> = {
     agents: '/agent-pools/',
@@ -64,7 +64,7 @@ describe('an organization is entitled', () => {
   };
   const never = ['private-run-tasks', 'self-serve-billing', 'sso', 'waypoint-actions', 'waypoint-templates-and-addons'];
 
-  it('to nothing that is not there', async () => {
+  it('are false for unsupported features', async () => {
     const { routes } = await import('../../functions/api/functions/all-routes.ts');
     const { attributes } = (await api.get('organizations/acme/entitlement-set')).body.data;
     for (const name of never) expect([name, attributes[name]]).toEqual([name, false]);

@@ -37,7 +37,7 @@ const required = ({ path }: Route): Record<string, string> => {
 const get = (one: Route, query: Record<string, string>) =>
   api.get(`${fillPath(one.path, world)}?${new URLSearchParams({ ...required(one), ...query })}`);
 
-it('has routes only in its table', () => {
+it('lists only existing routes in the table of parameters', () => {
   const targets = new Set(reads.map(targetOf));
   const others = Object.keys(known).filter((target) => target.startsWith('GET ') && !targets.has(target));
   expect(others).toEqual([]);
@@ -52,7 +52,7 @@ it.each([
   'q[no-such]',
   'filter[no-such][0][key]',
 ])(
-  'answers 400 that names %s on every route',
+  'rejects %s by name with 400 on every route',
   async (name) => {
     const wrong: string[] = [];
     for (const one of reads) {
@@ -67,7 +67,7 @@ it.each([
   120_000,
 );
 
-it('knows every parameter that a route reads, and no other', async () => {
+it('lists exactly the parameters that routes read', async () => {
   const { get: original } = URLSearchParams.prototype;
   const wrong: string[] = [];
   // Only read where another leaves it open: without a workspace, with a tag, where not everybody may read the state.
@@ -89,7 +89,7 @@ it('knows every parameter that a route reads, and no other', async () => {
   expect(wrong).toEqual([]);
 });
 
-describe('values', () => {
+describe('parameter values', () => {
   const organization = 'organizations/acme';
   it.each([
     [`${organization}/policies`, 'filter[kind]', 'tfpolicy'],
@@ -105,7 +105,7 @@ describe('values', () => {
     [`${organization}/workspaces`, 'filter[tagged][0][value]', 'x'],
     [`${organization}/workspaces`, 'include', 'secrets'],
     [`${organization}/team-tokens`, 'filter[expiry_status]', 'soon'],
-  ])('of %s: %s=%s is answered 400 that names it', async (path, name, value) => {
+  ])('are checked: %s rejects %s=%s with 400', async (path, name, value) => {
     const { status, body } = await api.get(`${path}?${new URLSearchParams({ [name]: value })}`);
     expect(status).toBe(400);
     expect(body.errors[0].source.parameter).toBe(name.replace('[value]', '[key]'));
@@ -116,12 +116,12 @@ describe('values', () => {
     expect((await api.get(`${organization}/teams?${empty}`)).body.data.length).toBeGreaterThan(0);
   });
 
-  it('of no route are let through: Terraform sends TagBindings={0xc000}', async () => {
+  it('of unknown plain parameters are ignored: Terraform sends TagBindings={0xc000}', async () => {
     expect((await api.get(`${organization}/teams?TagBindings=%7B0xc000%7D`)).status).toBe(200);
     expect((await api.get(`${organization}/teams?scope=owned`)).status).toBe(400);
   });
 
-  it('count once', async () => {
+  it('are rejected when a parameter is repeated', async () => {
     const answer = await api.get(`${organization}/workspaces?search[tags]=a&search[tags]=b`);
     expect(answer.status).toBe(400);
     expect(answer.body.errors[0].detail).toMatch(/twice/);

@@ -8,7 +8,7 @@ import { taskHelpers } from '../support/task-stages.ts';
 
 const limit = 30;
 
-describe('the limit', () => {
+describe('the rate limit', () => {
   /** What the table does. */
   const counter = () => {
     const sums = new Map<string, number>();
@@ -27,7 +27,7 @@ describe('the limit', () => {
   };
   const times = (n: number, instance = 0) => Array<number>(n).fill(instance);
 
-  it('is exact for one instance, for each caller and second', async () => {
+  it('is exact per caller and second with one instance', async () => {
     const { count } = counter();
     const one = new RateLimit(limit, count);
     expect(await admittedOf([one], times(limit), 5_000)).toBe(limit);
@@ -36,7 +36,7 @@ describe('the limit', () => {
     expect(await one.admit('a', 6_000)).toMatchObject({ admitted: true, remaining: limit - 1 });
   });
 
-  it('costs nothing for who stays below a third of it', async () => {
+  it('costs no write for callers below a third of it', async () => {
     const { count, writes } = counter();
     const one = new RateLimit(limit, count);
     for (let second = 0; second < 20; second++) await admittedOf([one], times(limit / 3), second * 1_000);
@@ -45,7 +45,7 @@ describe('the limit', () => {
     expect(writes()).toBe(2);
   });
 
-  it('is passed by a share for each instance at most, and not again by who goes on', async () => {
+  it("is exceeded at most by each instance's share, and only in the first second", async () => {
     const requests = fc.array(fc.nat(7), { minLength: 150, maxLength: 400 });
     await fc.assert(
       fc.asyncProperty(requests, async (order) => {
@@ -61,7 +61,7 @@ describe('the limit', () => {
     );
   });
 
-  it('is each instance’s own while requests cannot be counted', async () => {
+  it('falls back to a limit per instance while the shared count is unavailable', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {});
     const one = new RateLimit(limit, () => Promise.reject(new Error('throttled')));
     expect(await admittedOf([one], times(50), 0)).toBe(limit);
@@ -73,11 +73,11 @@ it.each([
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
   ['2001:db8::1', '2001:db8:0:0::/64'],
   ['::1', '0:0:0:0::/64'],
-])('takes the address %s for one of %s', (address, network) => {
+])('counts address %s as %s', (address, network) => {
   expect(networkOf(address)).toBe(network);
 });
 
-describe('the API', () => {
+describe("the API's rate limit", () => {
   let api: Api;
   beforeAll(async () => {
     api = await startApi();
@@ -101,7 +101,7 @@ describe('the API', () => {
   };
   const allOf = (n: number, status: number) => Array<number>(n).fill(status);
 
-  it('turns a user away who asks too often, whichever token is shown, until the second is over', async () => {
+  it('rejects a user with 429 across all of their tokens until the second is over', async () => {
     pass(0);
     const { createToken } = await import('../../functions/people/accounts/tokens.ts');
     const other = (await createToken(api.userId, '')).secret;
@@ -128,7 +128,7 @@ describe('the API', () => {
     expect([again.status, again.headers['x-ratelimit-remaining']]).toEqual([200, '29']);
   });
 
-  it('counts those with no token, or none that is one, as those of their address', async () => {
+  it('counts requests without a valid token by source address', async () => {
     pass(0);
     expect(await statuses(20, null)).toEqual(allOf(20, 401));
     const guesses = await Promise.all(Array.from({ length: 20 }, (_, i) => statuses(1, `sfu_guess-${i}`)));
@@ -136,7 +136,7 @@ describe('the API', () => {
     expect(await statuses(1, api.token)).toEqual([200]);
   });
 
-  it('limits no callback of a run task by its address, and each task result by itself', async () => {
+  it('counts run task callbacks by task result, not by source address', async () => {
     const runs = await runHelpers(api);
     const help = await taskHelpers();
     const task = await help.task();
@@ -160,7 +160,7 @@ describe('the API', () => {
     expect(await statuses(1, null)).toEqual([429]);
   });
 
-  it('limits no run that reads state by its address', async () => {
+  it('does not count runs that read state by source address', async () => {
     pass(0);
     expect(await statuses(31, null)).toEqual([...allOf(30, 401), 429]);
     const ofRuns = Array.from({ length: 40 }, (_, n) => `sfr_${String(n).padStart(16, '0')}.plan.${'x'.repeat(43)}`);

@@ -35,12 +35,12 @@ const named = namedIn({ workspace: 'ws-unknown', project: 'prj-unknown', organiz
 const { body } = named;
 const query = `?${named.query}`;
 
-it('has each method and path once', () => {
+it('declares each method and path once', () => {
   const all = routes.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`);
   expect(new Set(all).size).toBe(all.length);
 });
 
-it('lets nobody in without a valid token', async () => {
+it('rejects a missing or invalid token with 401 on every route', async () => {
   const { token: deleted } = await members.somebody('deleted');
   const { deleteToken, findToken } = await import('../../functions/people/accounts/tokens.ts');
   const token = await findToken(deleted);
@@ -54,14 +54,14 @@ it('lets nobody in without a valid token', async () => {
   }
 });
 
-it('takes no token that has expired', async () => {
+it('rejects an expired token with 401', async () => {
   const { createToken } = await import('../../functions/people/accounts/tokens.ts');
   const { secret } = await createToken(api.userId, '', new Date(Date.now() - 1).toISOString());
   expect((await api.get('account/details', { token: secret })).status).toBe(401);
 });
 
 it.each(['unknown', 'run-unknown', '../..', '%00', 'x'.repeat(3000), '__proto__'])(
-  'answers 404 for %j in place of any id or name',
+  'answers %j as any id or name with 404',
   async (id) => {
     frozen = freeze();
     for (const { method, path } of onSubject()) {
@@ -72,7 +72,7 @@ it.each(['unknown', 'run-unknown', '../..', '%00', 'x'.repeat(3000), '__proto__'
   },
 );
 
-it('answers 404 for what is no route, with the standard headers', async () => {
+it('answers unknown paths with 404 and the standard headers', async () => {
   const below = ['nothing', 'organizations/acme/nothing', 'policies/x/nothing', 'varsets'];
   for (const path of ['/', '/api/v2', ...below.map((rest) => `/api/v2/${rest}`)]) {
     const answer = await api.call('GET', path);
@@ -82,7 +82,7 @@ it('answers 404 for what is no route, with the standard headers', async () => {
   }
 });
 
-it('tells clients where the API is, and its version', async () => {
+it('serves service discovery and the API version', async () => {
   const discovery = await api.get('/.well-known/terraform.json', { token: null });
   expect(discovery).toMatchObject({ status: 200, headers: { 'content-type': 'application/json' } });
   expect(discovery.body).toEqual({
@@ -118,7 +118,7 @@ it('sends security headers and nothing for other origins', async () => {
   expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
 });
 
-it('authenticates with 1 read, and reads the subject and one membership beside it', async () => {
+it('authenticates with 1 read, in parallel with the subject and the membership', async () => {
   const workspace = await api.workspace();
   const before = api.aws.calls;
   await api.get(`workspaces/${workspace.id}`);

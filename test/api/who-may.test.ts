@@ -85,7 +85,12 @@ const seenOf = ({ finder }: Route): Permission => {
 };
 
 const isMissing = (text: string | undefined, what: string) =>
-  text === `There is no such ${what}, or you may not see it.`;
+  text?.startsWith(`${what.charAt(0).toUpperCase()}${what.slice(1)} `) &&
+  text.endsWith("not found, or you don't have access.");
+
+/** A body without the ids of the request. */
+const withoutIds = (body: unknown, things: World): unknown =>
+  Object.entries(things).reduce((text, [name, id]) => text.replaceAll(id, `{${name}}`), JSON.stringify(body));
 
 type Verdict = 'allowed' | 401 | 403 | 404;
 
@@ -93,7 +98,7 @@ const verdictOf = (route: Route, { status, body }: Awaited<ReturnType<typeof ask
   const detail: string | undefined = body?.errors?.[0]?.detail;
   if (status === 401) return 401;
   if (status === 404 && isMissing(detail, route.finder?.what ?? '')) return 404;
-  return status === 403 && detail?.endsWith(`it needs the permission ${route.access}.`) ? 403 : 'allowed';
+  return status === 403 && detail?.endsWith(`needs the permission ${route.access}.`) ? 403 : 'allowed';
 };
 
 const expectedOf = (route: Route, { role, token }: Caller): Verdict => {
@@ -104,7 +109,7 @@ const expectedOf = (route: Route, { role, token }: Caller): Verdict => {
   return granted.has(route.access as Permission) ? 'allowed' : 403;
 };
 
-it('answers everybody as the table says, on every route', async () => {
+it('enforces the permission table for every role on every route', async () => {
   for (const caller of callers) {
     const told: string[] = [];
     const should: string[] = [];
@@ -118,7 +123,7 @@ it('answers everybody as the table says, on every route', async () => {
 });
 
 it.each(['member', 'member of a team that has nothing', 'owner elsewhere', 'manage-run-tasks'])(
-  'says of what a %s may not see what it says of what is not there, after as many reads',
+  'answers a %s the same for hidden and missing resources, after equally many reads',
   async (role) => {
     const caller = callers.find((one) => one.role === role) as Caller;
     const hidden = guarded.filter((route) => expectedOf(route, caller) === 404);
@@ -128,14 +133,14 @@ it.each(['member', 'member of a team that has nothing', 'owner elsewhere', 'mana
       for (const things of [world, unknown]) {
         const before = frozen.reads;
         const { status, body } = await ask(route, things, caller.token);
-        answers.push({ path: route.path, status, body, reads: frozen.reads - before });
+        answers.push({ path: route.path, status, body: withoutIds(body, things), reads: frozen.reads - before });
       }
       expect(answers[0]).toEqual(answers[1]);
     }
   },
 );
 
-describe('the table, in samples of what HCP Terraform documents', () => {
+describe("the permission table, sampled against HCP Terraform's documentation", () => {
   const may = (role: string, method: string, path: string): Verdict => {
     const route = guarded.find((one) => one.method === method && one.path === `/api/v2/${path}`);
     const caller = callers.find((one) => one.role === role);

@@ -33,7 +33,7 @@ const readmes = async (workspaceId: string) => {
   return (answer.included ?? []).map(({ attributes }) => attributes['raw-markdown']);
 };
 
-it('unpacks no more than a little of an archive for its README, and that once', async () => {
+it('unpacks at most a bounded part of an archive for its README, once', async () => {
   const archive = await bomb(200);
   expect(archive.length).toBeLessThan(2 * 1024 * 1024);
   const workspace = await newWorkspace();
@@ -47,14 +47,14 @@ it('unpacks no more than a little of an archive for its README, and that once', 
   expect((performance.now() - second) / 10).toBeLessThan(1000);
 });
 
-it('keeps a README that is there, and answers with it again', async () => {
+it('stores a README and returns it again', async () => {
   const workspace = await newWorkspace();
   await client.upload(workspace.id, await packFiles({ 'main.tf': '', 'README.md': '# Here' }));
   expect(await readmes(workspace.id)).toEqual(['# Here']);
   expect(await readmes(workspace.id)).toEqual(['# Here']);
 });
 
-it('is not kept busy by a name of megabytes', async () => {
+it('skips an entry name of several megabytes quickly', async () => {
   const name = './'.repeat(4 * 1024 * 1024);
   const record = ` path=${name}x\n`;
   const length = record.length + String(record.length + 8).length;

@@ -35,7 +35,7 @@ const uploaded = async (workspaceId: string, archive: Uint8Array) => {
   return { version, url };
 };
 
-it('a later upload to the same URL is in no plan and in no apply', async () => {
+it('ignores a later upload to the same URL in plan and apply', async () => {
   const workspace = await newWorkspace();
   const { version, url } = await uploaded(workspace.id, reviewed);
   await put(url, evil);
@@ -51,7 +51,7 @@ it('a later upload to the same URL is in no plan and in no apply', async () => {
   expect(Buffer.from(await shown.arrayBuffer()).equals(Buffer.from(reviewed))).toBe(true);
 });
 
-it('only the answer to its creation has the URL of an upload', async () => {
+it('returns the upload URL only in the response to the creation', async () => {
   const workspace = await newWorkspace();
   const path = `/workspaces/${workspace.id}/configuration-versions`;
   const version = await client.create(path, 'configuration-versions', { 'auto-queue-runs': false });
@@ -64,7 +64,7 @@ it('only the answer to its creation has the URL of an upload', async () => {
 });
 
 // Only somebody inside of the storage can do this; on AWS, nobody this test could be.
-it.runIf(platform.awsEndpointUrl)('a runner refuses what is not the content that was accepted', async () => {
+it.runIf(platform.awsEndpointUrl)('makes the runner reject content that differs from the accepted upload', async () => {
   operate(platform);
   const { putObject } = await import('../../functions/store/bucket.ts');
   const { getConfigurationVersion } = await import('../../functions/configurations/records.ts');
@@ -77,7 +77,7 @@ it.runIf(platform.awsEndpointUrl)('a runner refuses what is not the content that
   expect(await readLog(run, 'plan')).toMatch(/The configuration in storage is not what was recorded/);
 });
 
-it('policies that were taken in stay what they were, whatever is uploaded later', async () => {
+it('keeps accepted policies unchanged by later uploads', async () => {
   const set = await client.create(`/organizations/${organization}/policy-sets`, 'policy-sets', {
     name: newName('set'),
     kind: 'opa',
@@ -100,7 +100,7 @@ it('policies that were taken in stay what they were, whatever is uploaded later'
   expect(after.attributes).toEqual(ready.attributes);
 });
 
-it('a reader downloads what was accepted, byte for byte', async () => {
+it('returns the accepted content byte for byte', async () => {
   const workspace = await newWorkspace();
   const { version, url } = await uploaded(workspace.id, reviewed);
   await put(url, evil);

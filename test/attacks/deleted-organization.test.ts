@@ -82,7 +82,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-it('what a deleted workspace had is not there for owners either', async () => {
+it('hides resources of a deleted workspace from owners', async () => {
   const ofWorkspace = paths.filter((path) => /^(workspaces|runs|plans|configuration|state)/.test(path));
   for (const path of ofWorkspace) {
     expect([path, (await scene.get(former.token, path)).status]).toEqual([path, 404]);
@@ -94,7 +94,7 @@ describe('a deleted organization', () => {
     await scene.must(former.token, 'DELETE', `organizations/${organization}`);
   });
 
-  it('gives its name to nobody', async () => {
+  it('keeps its name reserved', async () => {
     for (const { token } of [mallory, former]) {
       const attributes = { name: organization, email: 'm@example.test' };
       const { status, body } = await scene.post(token, 'organizations', attributes);
@@ -103,7 +103,7 @@ describe('a deleted organization', () => {
     }
   });
 
-  it('has nothing to see for its former owner, nor for who wanted its name', async () => {
+  it('is invisible to its former owner and to callers who request its name', async () => {
     for (const { token } of [mallory, former]) {
       for (const path of paths) {
         const expected = path.startsWith('organization/audit-trail') ? 403 : 404;
@@ -114,7 +114,7 @@ describe('a deleted organization', () => {
     expect(listed.map(({ id }: { id: string }) => id)).not.toContain(organization);
   });
 
-  it('has no tokens any more', async () => {
+  it('has no valid tokens', async () => {
     for (const token of serviceTokens) {
       expect((await scene.get(token, 'account/details')).status).toBe(401);
     }
@@ -126,7 +126,7 @@ describe('a deleted organization', () => {
     expect([401, 404]).toContain(agent.status);
   });
 
-  it('takes nobody in: neither the invited nor anybody by id of its team', async () => {
+  it('accepts no members, by invitation or by team id', async () => {
     const late = await scene.signIn({ email: invited });
     expect((await scene.must(late.token, 'GET', 'organizations')).length).toBe(0);
     expect((await scene.must(late.token, 'GET', 'organization-memberships')).length).toBe(0);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { client, newWorkspace, planJson, startRun, untilFinal } from '../e2e/support/world.ts';
 import { letPlanCodeRun, planCode } from './plan-code.ts';
 
-it('a daemon that the plan leaves cannot change the plan’s JSON, which policies and tasks judge', async () => {
+it('protects the JSON plan from a daemon that the plan started', async () => {
   const workspace = await newWorkspace({ 'auto-apply': true });
   await letPlanCodeRun(workspace);
   // When the runner has written it, and before it uploads it.

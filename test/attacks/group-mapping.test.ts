@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-it('a stranger who signs in makes no organization', async () => {
+it('rejects organizations created by unknown users', async () => {
   const stranger = await scene.signIn();
   const attributes = { name: uniqueName('trap'), email: 'm@example.test' };
   const { status, body } = await scene.post(stranger.token, 'organizations', attributes);
@@ -19,7 +19,7 @@ it('a stranger who signs in makes no organization', async () => {
   expect(account.permissions).toMatchObject({ 'can-create-organizations': false, 'can-create-organization': false });
 });
 
-it('a team of an organization that the operator did not name lists nobody of a group', async () => {
+it('maps no group to a team of an organization that the operator did not list', async () => {
   const group = uniqueName('engineering');
   const trap = await scene.organizationOf(scene.owner);
   const refused = await scene.post(scene.owner, `organizations/${trap}/teams`, {
@@ -38,7 +38,7 @@ it('a team of an organization that the operator did not name lists nobody of a g
   expect(JSON.stringify(members)).not.toContain(victim.account.email);
 });
 
-it('the organization that the operator made maps groups', async () => {
+it('maps groups in the bootstrap organization', async () => {
   const group = uniqueName('operators');
   const team = await scene.team(scene.owner, { 'sso-team-id': group });
   await scene.signIn({ groups: [group] });
@@ -46,7 +46,7 @@ it('the organization that the operator made maps groups', async () => {
   expect(attributes['users-count']).toBe(1);
 });
 
-it('one that the operator names does too, and creating is for whom the operator says', async () => {
+it('maps groups in listed organizations and lets only listed users create organizations', async () => {
   const open = await Scene.open({
     STEPFORM_ORGANIZATION_CREATORS: 'anyone',
     STEPFORM_SIGN_IN_GROUP_ORGANIZATIONS: 'local,named-one',

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { newWorkspace, readLog, startRun, untilFinal } from '../e2e/support/world.ts';
 import { letPlanCodeRun, planCode } from './plan-code.ts';
 
-it('what a daemon changes in the plan’s folder is not what the apply runs', async () => {
+it("applies the original plan although a daemon changed the plan's folder", async () => {
   const workspace = await newWorkspace({ 'auto-apply': true });
   await letPlanCodeRun(workspace);
   // Once there is a plan, and on through the apply.

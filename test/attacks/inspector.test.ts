@@ -6,7 +6,7 @@ import { runners, send } from '../e2e/support/runners.ts';
 import { newWorkspace, platform, resources, startRun, untilFinal, untilStatus } from '../e2e/support/world.ts';
 
 /** As a process of the runner's own user can: where Terraform has no user of its own, every process of Terraform's. */
-it.runIf(platform.caFile)('SIGUSR1 does not open a runner’s inspector, and the run goes on', async () => {
+it.runIf(platform.caFile)("keeps the runner's inspector closed on SIGUSR1, and the run continues", async () => {
   const dataDir = dirname(dirname(platform.caFile as string));
   const run = await startRun(await newWorkspace({ 'auto-apply': true }), { 'main.tf': resources(['a'], 2) });
   await untilStatus(run, 'applying');

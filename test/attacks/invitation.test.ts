@@ -19,18 +19,18 @@ afterAll(() => scene.close());
 const idsIn = async (path: string, token = victim.token): Promise<string[]> =>
   (await scene.must(token, 'GET', path)).map(({ id }: { id: string }) => id);
 
-describe('an invitation that is not accepted', () => {
+describe('a pending invitation', () => {
   it('shortens no session', async () => {
     const { body } = await scene.exchange(victim.account);
     expect(body.expires_in).toBeGreaterThan(3600);
   });
 
-  it('makes nobody a member', async () => {
+  it('grants no membership', async () => {
     expect(await idsIn('organizations')).not.toContain(strange);
     expect((await scene.get(victim.token, `organizations/${strange}`)).status).toBe(404);
   });
 
-  it('lets nobody see what the invited person does to their account, or what they are called', async () => {
+  it("hides the invited user's account changes and username", async () => {
     const made = await scene.must(victim.token, 'POST', `users/${victim.id}/authentication-tokens`, {
       data: { attributes: { description: 'private' } },
     });
@@ -49,7 +49,7 @@ describe('an invitation that is not accepted', () => {
     expect(user?.attributes.username ?? null).toBe(null);
   });
 
-  it('cannot be accepted by who sent it', async () => {
+  it('cannot be accepted by its sender', async () => {
     const answer = await scene.call(scene.owner, 'POST', `organization-memberships/${membershipId}/actions/accept`);
     expect(answer.status).toBe(403);
     const [listed] = (await scene.must(victim.token, 'GET', 'organization-memberships?filter[status]=invited')).filter(
@@ -59,13 +59,13 @@ describe('an invitation that is not accepted', () => {
   });
 });
 
-it('an invitation that was accepted makes the person a member', async () => {
+it('makes the user a member once the invitation is accepted', async () => {
   await scene.must(victim.token, 'POST', `organization-memberships/${membershipId}/actions/accept`);
   expect(await idsIn('organizations')).toContain(strange);
   expect((await scene.exchange(victim.account)).body.expires_in).toBeLessThanOrEqual(60);
 });
 
-it('an invitation is declined by whom it was sent to', async () => {
+it('lets the invited user decline the invitation', async () => {
   const other = await scene.signIn();
   const { id } = await scene.invite(other.account.email ?? '', [], scene.owner, strange);
   await scene.must(other.token, 'DELETE', `organization-memberships/${id}`);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-it('a member of more than 100 organizations makes a token that all of their owners hear of', async () => {
+it('audits a new token in all organizations of a member of more than 100', async () => {
   const mallory = await scene.signIn();
   // The trail of the last one in the order of names is what used to be left out.
   const last = `zz-${uniqueName('victim')}`;

@@ -64,12 +64,12 @@ const waitsForOthers = async (run: Resource): Promise<void> => {
   expect((await attacker.run(run.id)).attributes.actions['is-confirmable']).toBe(true);
 };
 
-describe.concurrent('somebody who may plan and not apply', () => {
+describe.concurrent('a user who may plan but not apply', () => {
   it.each([
     ['an empty apply', { 'allow-empty-apply': true }],
     ['an empty apply with auto-apply', { 'allow-empty-apply': true, 'auto-apply': true }],
     ['an empty destroy-free refresh', { 'allow-empty-apply': true, 'refresh-only': true }],
-  ])('applies nothing by %s', async (_, options) => {
+  ])('cannot apply by %s', async (_, options) => {
     const workspace = await target();
     const run = await attacker.createRun(workspace.id, options);
     await waitsForOthers(run);
@@ -77,14 +77,14 @@ describe.concurrent('somebody who may plan and not apply', () => {
     expect((await untilFinal(run)).attributes.status).toBe('applied');
   });
 
-  it('applies nothing by auto-apply, of the run or of the workspace', async () => {
+  it('cannot apply through auto-apply of the run or of the workspace', async () => {
     const workspace = await target({ 'auto-apply': true });
     const version = await attacker.upload(workspace.id, await packFiles({ 'main.tf': resources(['b']) }));
     const run = await attacker.createRun(workspace.id, { 'auto-apply': true }, version.id);
     await waitsForOthers(run);
   });
 
-  it('applies nothing by uploading a configuration that queues a run', async () => {
+  it('cannot apply by uploading a configuration that queues a run', async () => {
     const workspace = await target({ 'auto-apply': true });
     const before = await client.list(`/workspaces/${workspace.id}/runs`);
     await attacker.upload(workspace.id, await packFiles({ 'main.tf': resources(['b']) }), { 'auto-queue-runs': true });
@@ -96,13 +96,13 @@ describe.concurrent('somebody who may plan and not apply', () => {
     await waitsForOthers(run as Resource);
   });
 
-  it('has no configuration applied by a run that somebody else starts, without a look at it', async () => {
+  it('needs a confirmation when another user starts a run with their configuration', async () => {
     const workspace = await target({ 'auto-apply': true });
     await attacker.upload(workspace.id, await packFiles({ 'main.tf': resources(['b']) }));
     await waitsForOthers(await client.createRun(workspace.id, { 'auto-apply': true }));
   });
 
-  it('has no configuration applied by a run that an apply elsewhere triggers', async () => {
+  it('needs a confirmation when a run trigger uses their configuration', async () => {
     const workspace = await target({ 'auto-apply-run-trigger': true });
     const source = await newWorkspace({ 'auto-apply': true });
     const sourceable = { data: { type: 'workspaces', id: source.id } };
@@ -117,7 +117,7 @@ describe.concurrent('somebody who may plan and not apply', () => {
     await waitsForOthers(triggered as Resource);
   });
 
-  it('does not confirm a saved plan, and starts no destroy run', async () => {
+  it('cannot confirm a saved plan or start a destroy run', async () => {
     const workspace = await target({ 'auto-apply': true });
     const version = await attacker.upload(workspace.id, await packFiles({ 'main.tf': resources(['b']) }));
     const saved = await attacker.createRun(workspace.id, { 'save-plan': true }, version.id);
@@ -127,7 +127,7 @@ describe.concurrent('somebody who may plan and not apply', () => {
     expect((await untilFinal(plan)).attributes.status).toBe('planned_and_finished');
   });
 
-  it('does not put a run to the front of the queue', async () => {
+  it('cannot move a run to the front of the queue', async () => {
     const workspace = await target();
     const version = await client.upload(workspace.id, await packFiles({ 'main.tf': resources(['b']) }));
     const front = await untilConfirmable(await client.createRun(workspace.id, {}, version.id));
@@ -138,7 +138,7 @@ describe.concurrent('somebody who may plan and not apply', () => {
   });
 });
 
-it('a run waits for a confirmation if whoever started it may not apply any more when its turn comes', async () => {
+it('waits for a confirmation if the author of the run has lost the permission to apply', async () => {
   const workspace = await newWorkspace();
   const access = await give(workspace, 'write');
   const front = await untilConfirmable(await startRun(workspace, files));

@@ -18,7 +18,7 @@ cat ../own/* >/dev/null 2>&1 && echo "runner's files read"
 echo "looked everywhere"
 `;
 
-it.runIf(separatesUsers)(`Terraform gets at nothing of a runner’s${notSeparated}`, async () => {
+it.runIf(separatesUsers)(`hides the runner's environment and memory from Terraform${notSeparated}`, async () => {
   const main = `resource "terraform_data" "a" {
   provisioner "local-exec" {
     command = "sh look.sh"

@@ -51,8 +51,8 @@ const workspaces = async (project: Resource): Promise<string[]> =>
 
 const wrongTypes = ['project', 'Projects', 'projects ', 'organizations', 'workspaces', 'x'];
 
-describe('a project that is named with another type', () => {
-  it.each(wrongTypes)('gets no new workspace: %j', async (type) => {
+describe('a project id with a wrong type', () => {
+  it.each(wrongTypes)('creates no workspace: %j', async (type) => {
     const answer = await send('POST', `/organizations/${organization}/workspaces`, {
       attributes: { name: newName() },
       relationships: { project: { data: { type, id: forbidden.id } } },
@@ -61,7 +61,7 @@ describe('a project that is named with another type', () => {
     expect(await workspaces(forbidden)).toEqual([]);
   });
 
-  it.each(wrongTypes)('gets no workspace that is moved: %j', async (type) => {
+  it.each(wrongTypes)('moves no workspace: %j', async (type) => {
     const workspace = await newWorkspace();
     const answer = await send('PATCH', `/workspaces/${workspace.id}`, {
       attributes: {},
@@ -71,7 +71,7 @@ describe('a project that is named with another type', () => {
     expect(await workspaces(forbidden)).toEqual([]);
   });
 
-  it.each(['project', 'x', 'workspaces'])('gets no variable set: %j', async (type) => {
+  it.each(['project', 'x', 'workspaces'])('creates no variable set: %j', async (type) => {
     const answer = await send('POST', `/organizations/${organization}/varsets`, {
       attributes: { name: newName('set') },
       relationships: { parent: { data: { type, id: forbidden.id } } },
@@ -79,7 +79,7 @@ describe('a project that is named with another type', () => {
     expect(answer).toEqual({ status: 422, pointer: '/data/relationships/parent/data/type' });
   });
 
-  it('is found without a type, and is forbidden then', async () => {
+  it('is accepted without a type, and still checked for permission', async () => {
     const body = (project: Resource) => ({
       attributes: { name: newName() },
       relationships: { project: { data: { id: project.id } } },
@@ -91,7 +91,7 @@ describe('a project that is named with another type', () => {
   });
 });
 
-it('a relationship that nothing knows is refused by its name', async () => {
+it('rejects an unknown relationship by name', async () => {
   const answer = await send('POST', `/organizations/${organization}/workspaces`, {
     attributes: { name: newName() },
     relationships: { projects: { data: { type: 'projects', id: own.id } } },

@@ -34,7 +34,7 @@ describe.each([
   ['the owners team', ofOwners],
   ['an organization', ofOrganization],
 ])('the token of %s', (_, make) => {
-  it('connects nobody to an issuer', async () => {
+  it('cannot connect an identity', async () => {
     const token = await make();
     const account = somebody();
     const connected = await scene.exchange(account, token.attributes.token);
@@ -45,7 +45,7 @@ describe.each([
   });
 });
 
-it('what the token of the owners team made ends with it', async () => {
+it("revokes the tokens that the owners team's token created", async () => {
   const leaked = await ofOwners();
   const team = await scene.team(scene.owner);
   const secret = leaked.attributes.token;
@@ -73,7 +73,7 @@ it('what the token of the owners team made ends with it', async () => {
   }
 });
 
-it('a person sees what signs in as them, and ends it with the sessions that it began', async () => {
+it('lets a user list and disconnect identities, which ends their sessions', async () => {
   const victim = await scene.signIn();
   const attacker = somebody();
   const connected = await scene.exchange(attacker, victim.token);
@@ -93,7 +93,7 @@ it('a person sees what signs in as them, and ends it with the sessions that it b
   expect((await scene.get(victim.token, 'account/details')).status).toBe(200);
 });
 
-it('the audit trail tells that an identity was connected, and that it was disconnected', async () => {
+it('audits connecting and disconnecting an identity', async () => {
   const account = somebody();
   expect((await scene.exchange(account, scene.owner)).status).toBe(200);
   const [identity] = await scene.must(scene.owner, 'GET', 'account/identities');
@@ -108,7 +108,7 @@ it('the audit trail tells that an identity was connected, and that it was discon
   expect(actions).toEqual(['destroy', 'create']);
 });
 
-it('the only token of the owners team that replaces itself is good, and its successor still ends what it made', async () => {
+it('keeps replaced owners team tokens linked to the tokens that they created', async () => {
   const [owners] = await scene.must(
     scene.owner,
     'GET',
@@ -131,7 +131,7 @@ it('the only token of the owners team that replaces itself is good, and its succ
   }
 });
 
-it('the token of the owners team makes none that outlives it', async () => {
+it("limits tokens of the owners team's token to its own lifetime", async () => {
   const [owners] = await scene.must(
     scene.owner,
     'GET',

@@ -18,7 +18,7 @@ const finalized = (id: string) =>
     30_000,
   );
 
-it('nobody but its writer sees where a pending state is uploaded', async () => {
+it('shows the upload URL of a pending state only to its writer', async () => {
   const workspace = await newWorkspace();
   await lock(client, workspace);
   const version = await announce(client, workspace, good);
@@ -37,7 +37,7 @@ it('nobody but its writer sees where a pending state is uploaded', async () => {
   expect(capabilitiesIn(await client.get(`/state-versions/${version.id}`))).toHaveLength(2);
 });
 
-it('the URL of a finalized state changes nothing that anybody reads', async () => {
+it('ignores uploads to the URL of a finalized state', async () => {
   const workspace = await newWorkspace();
   await lock(client, workspace);
   const version = await announce(client, workspace, good);
@@ -73,7 +73,7 @@ it('the URL of a finalized state changes nothing that anybody reads', async () =
   );
 });
 
-it('another content than was announced is refused, and the next upload is not its', async () => {
+it('rejects content that differs from the announced checksum', async () => {
   const workspace = await newWorkspace();
   await lock(client, workspace);
   const version = await announce(client, workspace, good);
@@ -89,7 +89,7 @@ it('another content than was announced is refused, and the next upload is not it
 });
 
 // Only somebody inside of the storage can do this; on AWS, nobody this test could be.
-it.runIf(platform.awsEndpointUrl)('what storage gives is refused when it is not what was recorded', async () => {
+it.runIf(platform.awsEndpointUrl)('refuses stored content that does not match the recorded checksum', async () => {
   operate(platform);
   const { putObject } = await import('../../functions/store/bucket.ts');
   const { objects } = await import('../../functions/store/keys.ts');

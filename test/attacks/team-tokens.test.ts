@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-it('a manager of teams ends no token of the owners team, nor of a secret team', async () => {
+it('keeps team managers from revoking tokens of the owners team and of secret teams', async () => {
   const manager = await scene.team(scene.owner, { 'organization-access': { 'manage-teams': true } });
   const email = `${uniqueName('manager')}@example.test`;
   await scene.invite(email, [manager.id]);

@@ -44,7 +44,7 @@ const status = async (url: string, init: RequestInit = {}) => {
 describe('the URL of a log', () => {
   const logUrl = async (by = client) => (await by.phase(run, 'plan')).attributes['log-read-url'] as string;
 
-  it('is for who may read the run, one log, and not for good', async () => {
+  it('opens one log for readers of the run, and expires', async () => {
     const url = await logUrl();
     expect(await status(url)).toBe(200);
     expect(await logUrl(reader.client)).toBe(url);
@@ -64,7 +64,7 @@ describe('a link to content', () => {
     ['a plan in JSON', () => `/runs/${run.id}/plan/json-output`, 'owner'],
     ['a redacted plan', () => `/runs/${run.id}/plan/json-output-redacted`, 'reader'],
     ['a configuration', () => `/runs/${run.id}/configuration-version/download`, 'reader'],
-  ])('%s is given to who may read it, for a minute, and for reading only', async (_, path, who) => {
+  ])('of %s is issued to readers, read-only, for one minute', async (_, path, who) => {
     const seen = await leads(platform.token, path());
     expect(seen.status).toBeLessThan(308);
     expect(lifeOf(seen.url)).toBeLessThanOrEqual(60);
@@ -83,7 +83,7 @@ describe('a link to content', () => {
 });
 
 describe('the URL of an upload', () => {
-  it('is short-lived, for one place that nobody reads', async () => {
+  it('is short-lived and writes to a staging key', async () => {
     const held = await newWorkspace();
     await lock(client, held);
     const path = `/workspaces/${held.id}/configuration-versions`;
@@ -105,7 +105,7 @@ describe('the URL of an upload', () => {
     }
   });
 
-  it('tells a stranger nothing that was not made for them', async () => {
+  it('is not shown to other callers', async () => {
     const held = await newWorkspace();
     await lock(client, held);
     const version = await announce(client, held, stateFile());
@@ -114,8 +114,8 @@ describe('the URL of an upload', () => {
   });
 });
 
-describe('what a run task is sent', () => {
-  it('is dead once the run does not wait for it any more', async () => {
+describe('the access token of a run task', () => {
+  it('is rejected once the run no longer waits for the task', async () => {
     const { server, task } = await newTask(isSilent);
     const watched = await newWorkspace();
     await client.create(
@@ -144,11 +144,11 @@ describe('what a run task is sent', () => {
   });
 });
 
-describe('secrets that are good once', () => {
+describe('one-time secrets', () => {
   it.each([
     ['a code of terraform login', '/oauth/token', { grant_type: 'authorization_code', code: 'A'.repeat(43) }],
     ['a claim of a runner', '/runner/v1/claim', { claim: `run-${'A'.repeat(16)}.plan.${'A'.repeat(43)}`, nonce: 'n' }],
-  ])('%s that nobody was given is worth nothing', async (_, path, body) => {
+  ])('rejects a made-up %s', async (_, path, body) => {
     const answer = await fetch(`${platform.url}${path}`, {
       method: 'POST',
       headers: { 'content-type': path.startsWith('/oauth') ? 'application/x-www-form-urlencoded' : 'application/json' },

@@ -15,7 +15,7 @@ const nameOf = async (token: string): Promise<string> =>
   (await scene.must(token, 'GET', 'account/details')).attributes.username;
 
 describe('a username', () => {
-  it('that somebody has is given to nobody else, in no spelling', async () => {
+  it('cannot be taken twice, in any spelling', async () => {
     const victim = await scene.signIn();
     const attacker = await scene.signIn();
     const name = await nameOf(victim.token);
@@ -27,7 +27,7 @@ describe('a username', () => {
     expect(await nameOf(attacker.token)).not.toBe(name);
   });
 
-  it('of the first owner is not to be had from the issuer', async () => {
+  it('of the first owner cannot be claimed through the issuer', async () => {
     const name = await nameOf(scene.owner);
     const attacker = await scene.signIn({ preferred_username: name });
     expect(await nameOf(attacker.token)).not.toBe(name);
@@ -37,14 +37,14 @@ describe('a username', () => {
     expect(await nameOf(second.token)).not.toBe(name);
   });
 
-  it('that several want at once is given to one of them', async () => {
+  it('is given to one of several concurrent requests', async () => {
     const people = [await scene.signIn(), await scene.signIn(), await scene.signIn()];
     const wanted = uniqueName('wanted');
     const answers = await Promise.all(people.map(({ token }) => rename(token, wanted)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 422, 422]);
   });
 
-  it('that somebody gave up stays theirs', async () => {
+  it('stays reserved for its user after a rename', async () => {
     const victim = await scene.signIn();
     const attacker = await scene.signIn();
     const before = await nameOf(victim.token);
@@ -53,7 +53,7 @@ describe('a username', () => {
     expect((await rename(victim.token, before)).status).toBe(200);
   });
 
-  it('of a service account is for no person', async () => {
+  it('of a service account cannot be taken by a user', async () => {
     const attacker = await scene.signIn({ preferred_username: `api-org-${scene.organization}` });
     const name = await nameOf(attacker.token);
     expect(name).not.toMatch(/^(api-org|api-team|audit-trail)-/);
@@ -63,7 +63,7 @@ describe('a username', () => {
   });
 });
 
-it('a change of the account that changes nothing answers as one that does', async () => {
+it('answers an account update without changes like any other', async () => {
   const { token } = await scene.signIn();
   const bodies = [{ data: { type: 'users', attributes: {} } }, { data: { type: 'users' } }];
   for (const body of bodies) expect((await scene.call(token, 'PATCH', 'account/update', body)).status).toBe(200);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { deedOf, isAudited } from '../../functions/audit/trail.ts';
+import { auditActionOf, isAudited } from '../../functions/audit/trail.ts';
 import { type Api, startApi, uniqueName } from '../support/api.ts';
 import { stateFile } from '../support/state.ts';
 
@@ -287,7 +287,7 @@ it.each([
   ['PATCH', '/account/update', 'account update'],
   ['GET', '/configuration-versions/{version}/download', 'configuration_version download'],
 ])('%s %s is called %s', (method, path, called) => {
-  const { type, action } = deedOf(method, path);
+  const { type, action } = auditActionOf(method, path);
   expect(`${type} ${action}`).toBe(called);
   expect(isAudited(method, path)).toBe(true);
 });

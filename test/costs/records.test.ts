@@ -83,8 +83,8 @@ describe('estimating the costs of a run', () => {
   });
 
   it.each<[string, Change[] | Buffer | undefined, RegExp]>([
-    ['left no JSON', undefined, /nothing to estimate/],
-    ['is not JSON', Buffer.from('<html>'), /not a JSON object/],
+    ['left no JSON', undefined, /no JSON output to estimate/],
+    ['is not JSON', Buffer.from('<html>'), /is not an object/],
     ['is cut off', planOf([cluster]).subarray(0, 100), /cut off/],
     ['is of another format', Buffer.from('{"format_version":"3.0"}'), /format "3.0"/],
   ])('errs, and does not throw, when the plan %s', async (_name, plan, message) => {
@@ -98,7 +98,7 @@ describe('estimating the costs of a run', () => {
     const run = await planned([cluster]);
     run.id = 'run-0000000000vanish';
     await table.put({ pk: `RUN#${run.id}`, sk: 'RUN', ...run });
-    expect(await estimateCosts(run)).toMatchObject({ status: 'errored', errorMessage: /no longer there/ });
+    expect(await estimateCosts(run)).toMatchObject({ status: 'errored', errorMessage: /has expired/ });
   });
 
   it('refuses a plan that is too large without having read it', async () => {

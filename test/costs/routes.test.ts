@@ -115,13 +115,13 @@ describe('a cost estimate', () => {
     const { body } = await api.get(`cost-estimates/${idOf(errored)}`);
     expect(body.data.attributes).toMatchObject({
       status: 'errored',
-      'error-message': 'The plan is not a JSON object.',
+      'error-message': 'The JSON plan is not an object.',
       resources: null,
       'delta-monthly-cost': null,
     });
-    expect((await output(errored)).body).toBe('The plan is not a JSON object.\n');
+    expect((await output(errored)).body).toBe('The JSON plan is not an object.\n');
     const targeted = await waiting({ costEstimate: newCostEstimate({ targetAddrs: ['a.b'] }, at) });
-    expect((await output(targeted)).body).toContain('the run has targets');
+    expect((await output(targeted)).body).toContain('the run has target addresses');
     expect((await output(await waiting())).status).toBe(503);
     const ended = await waiting({ status: 'errored' });
     expect((await api.get(`cost-estimates/${idOf(ended)}`)).body.data.attributes.status).toBe('unreachable');

@@ -82,7 +82,7 @@ const leaf = (name: string, problem: string, random: Random, { world }: Living):
   const choices = choicesOf(problem);
   if (choices.length) return random.of(choices);
   if (/must be a list/.test(problem)) return [];
-  if (/must be a number/.test(problem)) return random.below(10);
+  if (/must be a whole number/.test(problem)) return random.below(10);
   const literal = /must be "([^"]*)"|must be ([\w-]+)$/.exec(problem);
   if (literal?.[1] !== undefined) return literal[1];
   return random.of(['text', 'a', '1.2.3', 'https://example.test/']);

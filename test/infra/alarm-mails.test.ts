@@ -23,7 +23,7 @@ describe('with an alarm recipient', () => {
   const [topic = ''] = Object.keys(template.findResources('AWS::SNS::Topic'));
   const ofThisAccount = { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } };
 
-  it('CloudWatch may publish: the topic’s policy replaces the default one', () => {
+  it('allows CloudWatch to publish to the topic', () => {
     const [policy] = Object.values(template.findResources('AWS::SNS::TopicPolicy'));
     const statements = policy?.Properties.PolicyDocument.Statement as Statement[];
     expect(policy?.Properties.Topics).toEqual([{ Ref: topic }]);
@@ -42,7 +42,7 @@ describe('with an alarm recipient', () => {
     ]);
   });
 
-  it('CloudWatch may use the key that the topic is encrypted with', () => {
+  it("allows CloudWatch to use the topic's key", () => {
     const statements = Object.values(template.findResources('AWS::KMS::Key')).flatMap(
       ({ Properties }) => Properties.KeyPolicy.Statement as Statement[],
     );
@@ -51,7 +51,7 @@ describe('with an alarm recipient', () => {
     ).toMatchObject([{ Action: ['kms:Decrypt', 'kms:GenerateDataKey'], Condition: ofThisAccount }]);
   });
 
-  it('every alarm sends', () => {
+  it('sends from every alarm', () => {
     const alarms = Object.entries(template.findResources('AWS::CloudWatch::Alarm'));
     expect(alarms.length).toBeGreaterThan(4);
     for (const [id, { Properties }] of alarms) expect([id, Properties.AlarmActions]).toEqual([id, [{ Ref: topic }]]);

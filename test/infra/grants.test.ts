@@ -69,7 +69,7 @@ describe('a function has no grant that its code cannot use', () => {
   });
 });
 
-it('knows a grant too many', () => {
+it('detects an unused grant', () => {
   const code = readFileSync(bundles.functions.Planning.file, 'utf8');
   const excess = [
     'dynamodb:DeleteItem table',

@@ -98,7 +98,7 @@ const paths: Path[] = Object.entries(starts).flatMap(([name, run]) => explore(ma
 const describePath = (path: Path) => `${path.start}: ${path.happenings.join(' → ')}`;
 
 describe('the run state machine', () => {
-  it('reaches every state, and every ending, from some start', () => {
+  it('reaches every state and every ending', () => {
     const reached = new Set(paths.flatMap(({ states }) => states));
     expect([...reached].sort()).toEqual(Object.keys(machine.States).sort());
     expect(new Set(paths.map(({ ending }) => ending))).toEqual(new Set(Object.keys(endings)));
@@ -140,7 +140,7 @@ describe('the run state machine', () => {
     }
   });
 
-  it('passes only through documented status transitions, and through each of them', () => {
+  it('makes only documented status transitions, and all of them', () => {
     const seen = new Map<string, Set<RunStatus>>();
     for (const path of paths) {
       path.statuses.slice(1).forEach((to, i) => {
@@ -158,7 +158,7 @@ describe('the run state machine', () => {
     console.log(`${count} ways out of ${seen.size} statuses, each on some path`);
   });
 
-  it('never applies a plan-only run, and never an apply nobody allowed', () => {
+  it('never applies a plan-only or unconfirmed run', () => {
     for (const path of paths) {
       const applies = path.states.includes('Applying');
       if (path.start.startsWith('plan-only')) expect(applies, describePath(path)).toBe(false);
@@ -171,7 +171,7 @@ describe('the run state machine', () => {
     }
   });
 
-  it('never plans or applies what a mandatory task, a policy or a fetch has refused', () => {
+  it('never continues after a failed mandatory task, policy or fetch', () => {
     for (const { happenings, states, start } of paths) {
       const refused = (what: string) => happenings.some((one) => one.endsWith(what));
       const says = `${start}: ${happenings.join(' → ')}`;
@@ -189,7 +189,7 @@ describe('the run state machine', () => {
     }
   });
 
-  it('takes 8 state transitions for a confirmed run, 7 for an auto-applied one, and few more for each stage', () => {
+  it('needs 8 state transitions for a confirmed run, 7 with auto-apply, and few more per stage', () => {
     const shortest = (start: string, way: (path: Path) => boolean = () => true) =>
       Math.min(
         ...paths
@@ -207,7 +207,7 @@ describe('the run state machine', () => {
     expect(shortest('auto-apply, policies', overridden) - plain).toBeLessThanOrEqual(2 * 4);
   });
 
-  it('runs all tasks of a stage at once, each with its own clock, by one transition', () => {
+  it('runs the tasks of a stage in parallel, each with its own timeout', () => {
     const maps = Object.entries(machine.States).filter(([, { Type }]) => Type === 'Map');
     expect(maps.map(([name]) => name).sort()).toEqual(Object.keys(taskStates).sort());
     for (const [name, map] of maps) {
@@ -220,7 +220,7 @@ describe('the run state machine', () => {
     }
   });
 
-  it('bounds every wait and expects a beat wherever a runner is at work', () => {
+  it('limits every wait and requires heartbeats from runners', () => {
     const waits = Object.entries(machine.States).filter(([, { Resource }]) => Resource?.endsWith('waitForTaskToken'));
     expect(waits).toHaveLength(waitingStates.length);
     for (const [name, state] of waits) {
@@ -230,7 +230,7 @@ describe('the run state machine', () => {
     expect(machine.States.Applying).toMatchObject({ HeartbeatSeconds: 60 });
   });
 
-  it('asks for a runner for more than an hour while there is no room for one, and not in a hurry', () => {
+  it('retries to start a runner for more than an hour with backoff while there is no capacity', () => {
     for (const name of ['PlanQueued', 'ApplyQueued']) {
       const { Retry } = machine.States[name] as { Retry?: Record<string, number & string[]>[] };
       const retry = Retry?.find(({ ErrorEquals }) => ErrorEquals?.includes('CapacityUnavailableError'));

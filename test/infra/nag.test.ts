@@ -42,11 +42,11 @@ describe('cdk-nag, AwsSolutions', () => {
       'an own network, alarms by mail, nothing kept',
       { vpcId: 'vpc-1', subnetIds: 'subnet-1,subnet-2', alarmEmail: 'ops@example.com', removalPolicy: 'destroy' },
     ],
-  ])('finds nothing that is not accepted: %s', (_, context) => {
+  ])('has no unacknowledged finding: %s', (_, context) => {
     expect(findings(platform(context))).toEqual([]);
   });
 
-  it('would find something', () => {
+  it('reports a known violation', () => {
     const stack = platform();
     new iam.Role(stack, 'Careless', {
       assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com'),
@@ -62,7 +62,7 @@ describe('cdk-nag, AwsSolutions', () => {
     ]);
   });
 
-  it('accepts a finding with a reason only, and only one that there is', () => {
+  it('requires a reason for each acknowledgement, and rejects unused ones', () => {
     const stack = platform();
     const found = findings(stack, { ignoreAcknowledgments: true });
     const accepted = acknowledged(stack);

@@ -15,8 +15,8 @@ const problem = (make: () => unknown): string => {
   throw new Error('was accepted');
 };
 
-describe('who creates organizations', () => {
-  it('is anyone without an issuer, and owners with one, unless the operator says otherwise', () => {
+describe('organizationCreators', () => {
+  it('defaults to everyone without an issuer, and to owners with one', () => {
     expect(rules(organizationVariable(readSettings({})))).toEqual({ creators: 'anyone' });
     expect(rules(organizationVariable(readSettings(issuer)))).toEqual({ creators: 'owners' });
     const chosen = readSettings({ ...issuer, organizationCreators: 'operator' });
@@ -28,7 +28,7 @@ describe('who creates organizations', () => {
     });
   });
 
-  it('is refused where nobody knows what it means', () => {
+  it('rejects unknown values', () => {
     expect(problem(() => readSettings({ organizationCreators: 'some' }))).toContain(
       'organizationCreators: must be anyone, owners or operator',
     );
@@ -38,8 +38,8 @@ describe('who creates organizations', () => {
   });
 });
 
-describe('organizations in which groups map to teams', () => {
-  it('are those that are named', () => {
+describe('signInGroupOrganizations', () => {
+  it('are the listed ones', () => {
     const given = { ...issuer, signInGroupsClaim: 'groups', signInGroupOrganizations: 'acme, other' };
     expect(rules(organizationVariable(readSettings(given)))).toEqual({ creators: 'owners', groups: ['acme', 'other'] });
     const environment = {
@@ -50,7 +50,7 @@ describe('organizations in which groups map to teams', () => {
     expect(rules(localOrganizationVariable(environment))).toMatchObject({ groups: ['acme', 'other'] });
   });
 
-  it('are of no use without groups, and have names', () => {
+  it('require a groups claim and valid names', () => {
     expect(problem(() => readSettings({ ...issuer, signInGroupOrganizations: 'acme' }))).toContain(
       'signInGroupOrganizations: is of no use without signInGroupsClaim',
     );

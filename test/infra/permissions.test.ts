@@ -163,8 +163,8 @@ const expected: Record<FunctionId, string[]> = {
   Bootstrap: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), ...tableKey],
 };
 
-describe('permissions', () => {
-  it.each(functionIds)('%s may do what it needs and nothing else', (id) => {
+describe('IAM permissions', () => {
+  it.each(functionIds)('%s has exactly the rights that it needs', (id) => {
     const role = roleOf(id);
     const { LogGroup: log } = functionProperties(id).LoggingConfig as { LogGroup: { Ref: string } };
     const ownLog = ['CreateLogStream', 'PutLogEvents'].map((action) => `logs:${action} ${log.Ref}`);
@@ -172,7 +172,7 @@ describe('permissions', () => {
     expect(allowed).toEqual([...expected[id], ...ownLog].sort());
   });
 
-  it.each(functionIds)('%s may use the key of what it reads and writes', (id) => {
+  it.each(functionIds)('%s may use the keys of its data', (id) => {
     const allowed = permissionsOf(roleOf(id)).filter((line) => !line.startsWith('Deny '));
     const may = (start: string) => allowed.some((line) => line.startsWith(start));
     const key = (action: string, service: string) =>
@@ -186,7 +186,7 @@ describe('permissions', () => {
     if (may('s3:PutObject')) expect(key('GenerateDataKey', 's3')).toBe(true);
   });
 
-  it('lets nothing that changes items alter the audit trail', () => {
+  it('prevent functions that change items from changing the audit trail', () => {
     const changing = functionIds.filter((id) => /dynamodb:(Update|Delete)Item/.test(expected[id].join()));
     expect(changing.length).toBeGreaterThan(20);
     for (const id of functionIds) {
@@ -197,15 +197,15 @@ describe('permissions', () => {
     }
   });
 
-  it('gives every function a role of its own', () => {
+  it('give every function its own role', () => {
     expect(new Set(functionIds.map(roleOf)).size).toBe(functionIds.length);
   });
 
-  it('gives runners none at all', () => {
+  it('give runners none', () => {
     expect(permissionsOf(taskRole as string)).toEqual([]);
   });
 
-  it('lets Fargate pull the image and write the log, and nothing else', () => {
+  it('let Fargate only pull the image and write the log', () => {
     const log = resources('AWS::Logs::LogGroup').find(({ id }) => id.startsWith('RunnersLog'))?.id;
     expect(permissionsOf(executionRole as string)).toEqual([
       ...['BatchCheckLayerAvailability', 'BatchGetImage'].map((action) => `ecr:${action} ${repository}`),
@@ -216,14 +216,14 @@ describe('permissions', () => {
     ]);
   });
 
-  it('lets the state machine invoke the functions of its states and write its log', () => {
+  it('let the state machine only invoke its functions and write its log', () => {
     const role = only('LifecycleRunsRole');
     expect(permissionsOf(role).filter((line) => !line.startsWith('logs:'))).toEqual(
       lifecycleFunctions.map((id) => `lambda:InvokeFunction ${id}Function`).sort(),
     );
   });
 
-  it('knows every role of the stack', () => {
+  it('cover every role of the stack', () => {
     const known = [...functionIds.map(roleOf), executionRole, taskRole, only('LifecycleRunsRole')];
     expect(
       resources('AWS::IAM::Role')
@@ -232,7 +232,7 @@ describe('permissions', () => {
     ).toEqual([...known].sort());
   });
 
-  it('never allows an action by wildcard', () => {
+  it('contain no action wildcard', () => {
     const actions = resources('AWS::IAM::Role')
       .flatMap(({ id }) => permissionsOf(id))
       .map((line) => line.split(' ')[0] as string);

@@ -31,7 +31,7 @@ const network = { vpcId: 'vpc-0a1b2c3d', subnetIds: 'subnet-0a1b2c3d' };
 const onAll = (value: string) => Array<string>(4).fill(value);
 
 describe('runners', () => {
-  it('are built for, and run on, the processor of the machine that deploys', () => {
+  it('use the processor architecture of the deploying machine by default', () => {
     const here = process.arch === 'arm64' ? ['ARM64', 'linux/arm64'] : ['X86_64', 'linux/amd64'];
     const { processor, image } = deployed({});
     expect([processor, ...image]).toEqual(here);
@@ -40,16 +40,16 @@ describe('runners', () => {
   it.each([
     ['arm64', 'ARM64', 'linux/arm64'],
     ['x86_64', 'X86_64', 'linux/amd64'],
-  ])('are built for, and run on, the processor that is set: %s', (runnerArchitecture, processor, platform) => {
+  ])('use the configured processor architecture: %s', (runnerArchitecture, processor, platform) => {
     expect(deployed({ runnerArchitecture })).toMatchObject({ processor, image: [platform] });
   });
 
-  it('get a public address where the network has no other way out: in the new one', () => {
+  it('get a public address in a new network', () => {
     expect(deployed({}).publicIp).toEqual(onAll('true'));
     expect(deployed(network).publicIp).toEqual(onAll('false'));
   });
 
-  it('get one in an existing network when it is asked for', () => {
+  it('get one in an existing network on request', () => {
     expect(deployed({ ...network, runnerPublicIp: 'true' }).publicIp).toEqual(onAll('true'));
   });
 });

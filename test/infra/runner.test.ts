@@ -15,7 +15,7 @@ describe('the container of a runner', () => {
   };
   const [container] = definition.ContainerDefinitions;
 
-  it('keeps the capabilities to start Terraform as another user, and no other', () => {
+  it('keeps only the capabilities to start Terraform as another user', () => {
     const { Drop, Add } = container?.LinuxParameters.Capabilities ?? { Drop: [] };
     expect(Add).toBeUndefined();
     expect(byDefault.split(' ').filter((name) => !Drop.includes(name))).toEqual([
@@ -28,14 +28,14 @@ describe('the container of a runner', () => {
     ]);
   });
 
-  it('is root, names the users of Terraform, and opens no inspector', () => {
+  it("runs as root, sets Terraform's users, and disables the inspector", () => {
     expect(container?.User).toBeUndefined();
     expect(dockerfile).toMatch(/^USER root$/m);
     expect(dockerfile).toMatch(/^ENV STEPFORM_TERRAFORM_USERS=60000$/m);
     expect(dockerfile).toMatch(/^ENTRYPOINT \["node", "--disable-sigusr1",/m);
   });
 
-  it('has a role without any permission, because every process in it can use that role', () => {
+  it('has a role without permissions', () => {
     const [id] = definition.TaskRoleArn['Fn::GetAtt'];
     const role = resources('AWS::IAM::Role').find((one) => one.id === id);
     expect(role?.Properties.Policies ?? []).toEqual([]);

@@ -46,7 +46,7 @@ describe('endpoints', () => {
     ['DynamoDB', dynamodb, DynamoDBClient],
     ['Step Functions', sfn, SFNClient],
     ['ECS', ecs, ECSClient],
-  ] as const)('of %s are where the SDK finds them', (_, endpoint, Client) => {
+  ] as const)('of %s match the SDK', (_, endpoint, Client) => {
     const { endpointProvider } = new Client({ region: 'us-east-1' }).config as unknown as {
       endpointProvider: typeof dynamodb;
     };
@@ -60,12 +60,12 @@ describe('endpoints', () => {
     expect(String(endpoint(validated).url)).toBe(String(endpointProvider(validated).url));
   });
 
-  it('that are left out are refused by name', () => {
+  it('that are left out fail by name', () => {
     expect(() => dynamodb({ Region: 'us-east-1', UseDualStack: true })).toThrow('dual-stack');
   });
 });
 
-it('hashes as the SDK does', async () => {
+it('hashes like the SDK', async () => {
   const { sha256: Theirs } = new DynamoDBClient({ region: 'us-east-1' }).config;
   for (const secret of [undefined, 'secret', new Uint8Array([1, 2, 3]), new Uint8Array([1, 2, 3]).buffer]) {
     const [a, b] = [new Sha256Node(secret), new Theirs(secret)];
@@ -91,14 +91,14 @@ describe('the table in a bundle', () => {
     expect(await table.batchGet([{ pk: 'a', sk: 'b' }])).toEqual([item]);
   });
 
-  it('knows a failed condition by its name', async () => {
+  it('recognizes a failed condition by name', async () => {
     expect(await table.create({ pk: 'a', sk: 'b' })).toBe(false);
     expect(await table.update({ pk: 'a', sk: 'b' }, { set: { n: 2 }, condition: 'n = :n', values: { ':n': 9 } })).toBe(
       undefined,
     );
   });
 
-  it('passes on what DynamoDB says of any other mistake', async () => {
+  it('passes on other DynamoDB errors', async () => {
     const failing = table.get({ pk: '', sk: 'b' });
     await expect(failing).rejects.toMatchObject({
       name: 'ValidationException',
@@ -106,7 +106,7 @@ describe('the table in a bundle', () => {
     });
   });
 
-  it('tries again when it is throttled', async () => {
+  it('retries when throttled', async () => {
     const answers = [400, 500, 200];
     const asked: (string | undefined)[] = [];
     const server = createServer((request, response) => {
@@ -136,7 +136,7 @@ describe('the table in a bundle', () => {
   });
 });
 
-it('fails the build when the SDK has moved what is left out', async () => {
+it('fails the build when a replaced SDK file has moved', async () => {
   const nothing = build({
     stdin: { contents: 'export {}' },
     bundle: true,

@@ -32,7 +32,7 @@ describe('settings', () => {
     });
   });
 
-  it('are taken from text, as `-c name=value` gives them', () => {
+  it('are parsed from text (`-c name=value`)', () => {
     const { holdSeconds, subnetIds, vpcId } = readSettings({
       holdSeconds: '0',
       vpcId: 'vpc-0a1b',
@@ -45,12 +45,12 @@ describe('settings', () => {
     });
   });
 
-  it('choose the image’s version by engine', () => {
+  it("select the image's version by engine", () => {
     expect(readSettings({ terraformEngine: 'tofu' }).terraformVersion).not.toBe(readSettings({}).terraformVersion);
     expect(readSettings({ terraformEngine: 'tofu', terraformVersion: '1.8.0' }).terraformVersion).toBe('1.8.0');
   });
 
-  it('leave CDK’s own context alone', () => {
+  it("ignore CDK's own context", () => {
     const context = { '@aws-cdk/core:x': true, 'aws:cdk:y': 1, 'vpc-provider:account=1': {}, 'cli-telemetry': false };
     expect(readSettings(context)).toEqual(readSettings({}));
   });
@@ -75,11 +75,11 @@ describe('settings', () => {
     [{ vpcId: 'vpc-1' }, 'vpcId, subnetIds: give both'],
     [{ vpcId: 'main', subnetIds: 'a' }, 'vpcId: must be the id of a VPC'],
     [{ stackName: 'my stack' }, 'stackName: must be letters, digits and hyphens'],
-  ])('%j is refused', (context, message) => {
+  ])('reject %j', (context, message) => {
     expect(problem(context)).toContain(message);
   });
 
-  it('are all complained about at once', () => {
+  it('report all errors at once', () => {
     expect(problem({ holdSeconds: -1, heartbeatSeconds: 99, nope: 1 }).split('\n')).toHaveLength(4);
   });
 });

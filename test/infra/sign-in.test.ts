@@ -21,8 +21,8 @@ const problem = (make: () => unknown): string => {
   throw new Error('was accepted');
 };
 
-describe('settings of the issuer', () => {
-  it('become one variable of the functions, without the secret', () => {
+describe('issuer settings', () => {
+  it('become one environment variable without the secret', () => {
     const given = {
       ...okta,
       signInEmailDomains: 'Example.com, example.org',
@@ -57,11 +57,11 @@ describe('settings of the issuer', () => {
       { ...okta, signInIssuer: 'https://accounts.google.com' },
       'everybody has an account at https://accounts.google.com',
     ],
-  ])('%j is refused', (context, message) => {
+  ])('reject %j', (context, message) => {
     expect(problem(() => readSettings(context))).toContain(message);
   });
 
-  it('on one machine come from the environment, with the secret and an issuer there', () => {
+  it('on one machine come from the environment, including the secret', () => {
     const environment = {
       STEPFORM_SIGN_IN_ISSUER: 'http://localhost:4000',
       STEPFORM_SIGN_IN_CLIENT_ID: 'c',
@@ -86,7 +86,7 @@ describe('settings of the issuer', () => {
 });
 
 describe('the function SignIn', () => {
-  it('may read the one parameter when there is one, and nobody else may', () => {
+  it("is the only one to read the secret's parameter", () => {
     const stack = new Platform(new App({ analyticsReporting: false }), readSettings(okta), bundles);
     const roles = stack.node.findAll().filter((one) => one instanceof iam.CfnRole);
     const named = roles
@@ -96,7 +96,7 @@ describe('the function SignIn', () => {
     expect(JSON.stringify(named)).toContain(':parameter/stepform/sign-in-secret');
   });
 
-  it('has neither parameter nor issuer when nothing is set', () => {
+  it('has no parameter and no issuer by default', () => {
     expect(environmentOf('SignIn')).toMatchObject({ SIGN_IN: '', OUTBOUND_ALLOWED_CIDRS: '' });
     expect(permissionsOf(roleOf('SignIn')).filter((line) => line.startsWith('ssm:'))).toEqual([]);
   });

@@ -14,7 +14,7 @@ import {
 } from './template.ts';
 
 describe('the stack', () => {
-  it('names nothing for good, so that it can be deployed twice into an account', () => {
+  it('has no fixed names, so it can be deployed twice into an account', () => {
     const named = resources().flatMap(({ id, Type, Properties }) =>
       Object.entries(Properties)
         .filter(([key, value]) => /(?<!Metric)Name$|^Family$/.test(key) && typeof value === 'string')
@@ -26,7 +26,7 @@ describe('the stack', () => {
     ).toEqual([]);
   });
 
-  it('can be created: no resource waits for itself', () => {
+  it('has no circular dependencies', () => {
     const needs = new Map(
       resources().map(({ id, ...resource }) => [
         id,
@@ -44,7 +44,7 @@ describe('the stack', () => {
     expect(done.size).toBe(resources().length);
   });
 
-  it('has no function, and no resource, that CDK brought along by itself', () => {
+  it('has no implicit CDK resources', () => {
     expect(
       resources('AWS::Lambda::Function')
         .map(({ id }) => id)
@@ -55,7 +55,7 @@ describe('the stack', () => {
     ).toEqual([]);
   });
 
-  it('tells the operator where everything is', () => {
+  it('outputs the addresses for the operator', () => {
     expect(Object.keys(template.Outputs).sort()).toEqual([
       'ApiUrl',
       'BootstrapFunctionName',
@@ -65,7 +65,7 @@ describe('the stack', () => {
     ]);
   });
 
-  it('runs every function on Node 24 and arm64, with a log of its own that ends', () => {
+  it('runs every function on Node 24 and arm64 with a log group with retention', () => {
     const logs = resources('AWS::Lambda::Function').map(({ id, Properties }) => {
       expect(Properties, id).toMatchObject({
         Runtime: 'nodejs24.x',
@@ -80,7 +80,7 @@ describe('the stack', () => {
     for (const { id, Properties } of resources('AWS::Logs::LogGroup')) expect(Properties.RetentionInDays, id).toBe(30);
   });
 
-  it('answers before API Gateway gives up', () => {
+  it('times out before API Gateway does', () => {
     for (const id of ['Api', 'States', 'Access', 'SignIn', 'Settings', 'Governance', 'Logs', 'Runner'])
       expect(functionProperties(id).Timeout).toBeLessThan(30);
   });
@@ -93,7 +93,7 @@ const storageKey = () => {
 };
 
 describe('storage', () => {
-  it('keeps table, bucket, key and logs when the stack goes, and nothing of a first deployment that failed', () => {
+  it('retains table, bucket, key and logs on deletion, but nothing of a failed first deployment', () => {
     const kept = [
       only('AWS::DynamoDB::Table'),
       only('AWS::S3::Bucket'),
@@ -134,7 +134,7 @@ describe('storage', () => {
     });
   });
 
-  it('has a bucket that is private, versioned, encrypted and reports uploads', () => {
+  it('has a private, versioned, encrypted bucket with upload events', () => {
     expect(only('AWS::S3::Bucket').Properties).toMatchObject({
       VersioningConfiguration: { Status: 'Enabled' },
       BucketEncryption: {
@@ -157,7 +157,7 @@ describe('storage', () => {
 });
 
 describe('workload identity', () => {
-  it('has a key that signs and does nothing else, whose private part nobody can have', () => {
+  it('has a key that can only sign and cannot be exported', () => {
     const keys = resources('AWS::KMS::Key').filter(({ id }) => id !== storageKey().id);
     expect(keys).toHaveLength(1);
     expect(keys[0]?.Properties).toMatchObject({ KeySpec: 'RSA_2048', KeyUsage: 'SIGN_VERIFY', PendingWindowInDays: 7 });
@@ -199,18 +199,18 @@ describe('the HTTP API', () => {
     });
   });
 
-  it('tells inside addresses that may be called to those alone who call', () => {
+  it('passes the allowed internal addresses only to functions that send requests', () => {
     const told = functionIds.filter((id) => 'OUTBOUND_ALLOWED_CIDRS' in environmentOf(id));
     expect(told.sort()).toEqual(['Governance', 'Notify', 'RunTask', 'Settings', 'SignIn']);
     expect(environmentOf('Governance')).not.toHaveProperty('STATE_MACHINE_ARN');
   });
 
-  it('limits the requests of each user to the public API, and those of nobody else', () => {
+  it('limits requests per user only on the public API', () => {
     const limited = functionIds.filter((id) => environmentOf(id).REQUESTS_PER_SECOND === '30');
     expect(limited.sort()).toEqual(['Access', 'Api', 'Governance', 'Settings', 'SignIn', 'States']);
   });
 
-  it('never turns logs or runners away before the public API', () => {
+  it('throttles the public API before logs and runners', () => {
     const stage = only('AWS::ApiGatewayV2::Stage').Properties as {
       DefaultRouteSettings: { ThrottlingRateLimit: number; ThrottlingBurstLimit: number };
       RouteSettings: Record<string, { ThrottlingRateLimit: number; ThrottlingBurstLimit: number }>;
@@ -226,26 +226,26 @@ describe('the HTTP API', () => {
     }
   });
 
-  it('keeps the capabilities in log paths out of its access log', () => {
+  it("keeps log URLs' secrets out of the access log", () => {
     const { Format } = only('AWS::ApiGatewayV2::Stage').Properties.AccessLogSettings as { Format: string };
     expect(Format).toContain('$context.routeKey');
     expect(Format).not.toMatch(/\$context\.path|rawPath|proxy/);
   });
 
-  it('tells its URL to those who start runners', () => {
+  it('passes its URL to functions that start runners', () => {
     for (const id of ['PlanQueued', 'ApplyQueued', 'RunnerStopped', 'Sweep'])
       expect(readable(environmentOf(id).PUBLIC_URL), id).toMatch(/\.ApiEndpoint$/);
   });
 });
 
 describe('the state machine', () => {
-  it('is valid Amazon States Language as it is synthesized', () => {
+  it('is valid Amazon States Language', () => {
     const { isValid, errorsText } = aslValidator(synthesizedMachine(), { checkPaths: true, checkArn: true });
     expect(errorsText('\n')).toBe('');
     expect(isValid).toBe(true);
   });
 
-  it('is patient where the account’s Lambda concurrency is used up, which is 10 in a new one', () => {
+  it("retries long enough when the account's Lambda concurrency is used up", () => {
     const states = (machine: unknown): Record<string, unknown>[] => {
       const { States = {} } = machine as { States?: Record<string, Record<string, unknown>> };
       return Object.values(States).flatMap((state) => [state, ...states(state.ItemProcessor ?? {})]);
@@ -264,7 +264,7 @@ describe('the state machine', () => {
     }
   });
 
-  it('logs what happens in executions, but none of their data', () => {
+  it('logs execution events without their data', () => {
     expect(only('AWS::StepFunctions::StateMachine').Properties.LoggingConfiguration).toMatchObject({
       Level: 'ALL',
       IncludeExecutionData: false,
@@ -277,7 +277,7 @@ describe('runners', () => {
     ContainerDefinitions: Record<string, unknown>[];
   } & Record<string, unknown>;
 
-  it('are Fargate containers that cannot write but to their volume, and get time to stop', () => {
+  it('are Fargate containers with a read-only root file system and time to stop', () => {
     expect(definition).toMatchObject({
       RequiresCompatibilities: ['FARGATE'],
       RuntimePlatform: { CpuArchitecture: process.arch === 'arm64' ? 'ARM64' : 'X86_64' },
@@ -298,7 +298,7 @@ describe('runners', () => {
     expect(container).not.toHaveProperty('Secrets');
   });
 
-  it('let nobody in', () => {
+  it('accept no inbound traffic', () => {
     expect(only('AWS::EC2::SecurityGroup').Properties).not.toHaveProperty('SecurityGroupIngress');
     expect(resources('AWS::EC2::SecurityGroupIngress')).toEqual([]);
   });
@@ -322,7 +322,7 @@ describe('events', () => {
   });
   const rule = (to: string) => rules.find((candidate) => candidate.to === `${to}Function`);
 
-  it('reach their functions', () => {
+  it('are routed to their functions', () => {
     expect(rules).toHaveLength(5);
     expect(rule('ExecutionStopped')?.EventPattern).toMatchObject({
       source: ['aws.states'],
@@ -345,7 +345,7 @@ describe('events', () => {
     expect(rule('Sweep')?.ScheduleExpression).toBe('rate(1 minute)');
   });
 
-  it('are kept when they cannot be delivered or handled', () => {
+  it('go to the dead-letter queue when delivery or handling fails', () => {
     for (const to of ['ExecutionStopped', 'RunApplied', 'RunnerStopped', 'ConfigurationUploaded']) {
       expect(rule(to)?.lossless, to).toBe(true);
       const retries = resources('AWS::Lambda::EventInvokeConfig').find(
@@ -358,7 +358,7 @@ describe('events', () => {
 });
 
 describe('operations', () => {
-  it('alarm on what people must know', () => {
+  it('have alarms for failures', () => {
     expect(
       resources('AWS::CloudWatch::Alarm')
         .map(({ id }) => id.replace(/^Operations|[0-9A-F]{8}$/g, ''))
@@ -368,7 +368,7 @@ describe('operations', () => {
       expect(Properties, id).toMatchObject({ TreatMissingData: 'notBreaching', AlarmDescription: expect.anything() });
   });
 
-  it('count from the logs what no metric of AWS tells', () => {
+  it('have metric filters on the logs', () => {
     const counted = resources('AWS::Logs::MetricFilter').map(({ Properties }) => {
       const [{ MetricName, DefaultValue } = {}] = Properties.MetricTransformations as Record<string, unknown>[];
       // A value for each line that does not match would be a metric to pay for.
@@ -389,7 +389,7 @@ describe('operations', () => {
     for (const said of ['repaired', 'repair failed']) expect(sweep).toContain(`message:"${said}"`);
   });
 
-  it('put up a dashboard that CloudWatch can read', () => {
+  it('have a valid CloudWatch dashboard', () => {
     const { widgets } = JSON.parse(readable(only('AWS::CloudWatch::Dashboard').Properties.DashboardBody)) as {
       widgets: { properties: { title: string } }[];
     };

@@ -13,11 +13,11 @@ const rules = (context: Record<string, unknown>) => {
 };
 
 describe('the bucket', () => {
-  it('keeps everything for good unless told otherwise, but uploads: what was accepted is a copy', () => {
+  it('expires only uploads by default', () => {
     expect(rules({})).toEqual(['uploads/ 7']);
   });
 
-  it('lets go of configurations and of what runs leave after the days that are set, never of states', () => {
+  it('expires configurations and run artifacts after the configured days, never states', () => {
     expect(rules({ configurationRetentionDays: 400, runRetentionDays: '365' })).toEqual([
       'uploads/ 7',
       'configurations/ 400',

@@ -14,7 +14,7 @@ const scratch = await mkdtemp(join(tmpdir(), 'stepform-synth-'));
 afterAll(() => rm(scratch, { recursive: true, force: true }));
 
 describe('synthesis', () => {
-  it('needs neither network nor Docker, and the command line sees what the local platform sees', async () => {
+  it("needs neither network nor Docker, and equals the local platform's template", async () => {
     const outdir = join(scratch, 'cdk.out');
     await promisify(execFile)(
       process.execPath,
@@ -42,7 +42,7 @@ describe('synthesis', () => {
     expect(report.pluginReports, 'what CloudFormation would refuse or warn of').toEqual([]);
   }, 120_000);
 
-  it('makes nothing again while nothing has changed', async () => {
+  it('reuses the output while nothing has changed', async () => {
     const outdir = join(scratch, 'again');
     const told: string[] = [];
     const tell = (text: string) => told.push(text);
@@ -65,7 +65,7 @@ describe('synthesis', () => {
 describe('bundles', () => {
   const limits = { wanted: 300_000, allowed: 350_000 };
 
-  it('are small', async () => {
+  it('stay within the size limit', async () => {
     const { bundles } = await synthesize();
     const sizes = functionIds.map((id) => [id, bundles.functions[id].bytes] as const).sort(([, a], [, b]) => b - a);
     console.log(
@@ -82,7 +82,7 @@ describe('bundles', () => {
     expect(loaded.handler).toBeTypeOf('function');
   });
 
-  it('are the same from the same sources', async () => {
+  it('are reproducible', async () => {
     const { bundles } = await synthesize();
     const again = await bundle(root, join(scratch, 'bundles'));
     for (const id of functionIds) {

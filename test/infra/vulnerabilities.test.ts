@@ -4,7 +4,7 @@ import { readReport } from '../../infra/vulnerabilities.ts';
 const title = 'Prototype pollution in x';
 const url = 'https://github.com/advisories/GHSA-1';
 
-it('finds what is serious, and through what', () => {
+it('finds serious vulnerabilities and their dependency path', () => {
   const vulnerabilities = {
     x: { severity: 'critical', via: [{ title, url }] },
     y: { severity: 'high', via: ['x'] },
@@ -21,6 +21,6 @@ it.each([
   ['{"message":"405 Method Not Allowed - POST https://registry.test/bulk","statusCode":405}', /405/],
   ['{"error":{"code":"ENOTFOUND"}}', /no report/],
   ['', /not answer in JSON/],
-])('takes %s for no report, not for a clean one', (json, why) => {
+])('rejects %s as a report', (json, why) => {
   expect(readReport(json)).toEqual({ unknown: expect.stringMatching(why) });
 });

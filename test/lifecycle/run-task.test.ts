@@ -201,7 +201,7 @@ describe('asking a run task', () => {
     const { ask, read } = await asking();
     server.answer = hang;
     await ask({ tries: 1, pauseMs: 1 });
-    expect(await read()).toMatchObject({ status: 'errored', message: expect.stringContaining('in time') });
+    expect(await read()).toMatchObject({ status: 'errored', message: expect.stringContaining('timed out') });
   }, 20_000);
 
   it('says when the task is gone', async () => {
@@ -264,8 +264,8 @@ describe('a run task that is not heard of', () => {
   };
 
   it.each([
-    ['States.HeartbeatTimeout', 600, 'nothing was heard of it for 10 minutes'],
-    ['States.Timeout', 600, 'nothing was heard of it for 10 minutes'],
+    ['States.HeartbeatTimeout', 600, 'it sent no callback for 10 minutes'],
+    ['States.Timeout', 600, 'it sent no callback for 10 minutes'],
     ['States.Timeout', 3599, 'did not finish within 60 minutes'],
     ['Lambda.Unknown', 1, 'could not call the run task (Lambda.Unknown)'],
   ])('ends with %s after %i s: %s', async (name, seconds, message) => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { mayNow } from '../../functions/run/actions.ts';
-import type { Notice } from '../../functions/run/notifications.ts';
+import type { Notification } from '../../functions/run/notifications.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { LifecycleWorld } from '../support/lifecycle-world.ts';
 import { newRunOptions } from '../support/run.ts';
@@ -40,7 +40,7 @@ const pathOf = (id: string) => `notification-configurations/${id}`;
 const responsesOf = async (id: string): Promise<{ code: string; body: string }[]> =>
   (await api.get(pathOf(id))).body.data.attributes['delivery-responses'];
 
-const created: Notice = { trigger: 'run:created', status: 'pending' };
+const created: Notification = { trigger: 'run:created', status: 'pending' };
 const runIn = async (workspaceId: string) => (await (await runHelpers(api)).create(workspaceId)).id as string;
 const ready = async () => (await (await runHelpers(api)).ready()).id;
 
@@ -98,7 +98,7 @@ describe('a destination', () => {
     const [failing, well] = [await configure(workspace, { url: `${server.url}failing` }), await configure(workspace)];
     server.answer = (request, response) => response.writeHead(request.path === '/failing' ? 503 : 200).end('hm');
     const event = { id: 'e1', runId: await runIn(workspace), ...created };
-    await expect(notify(event)).rejects.toThrow(`was not taken by ${failing}`);
+    await expect(notify(event)).rejects.toThrow(`was not delivered to ${failing}`);
     // The state is tried again meanwhile: that is another event, and not the one to go on.
     await notify({ ...event, id: 'e2' });
     await expect(notify(event)).rejects.toThrow('was not taken');
@@ -135,7 +135,7 @@ describe('a destination', () => {
 
 describe('a run', () => {
   const noticesOf = () =>
-    api.aws.invoked.map(({ event }) => event as Notice).map((one) => `${one.trigger} ${one.status}`);
+    api.aws.invoked.map(({ event }) => event as Notification).map((one) => `${one.trigger} ${one.status}`);
 
   /** Through the synthesized machine, from its creation to its end. */
   const live = async (notifies: boolean, apply: boolean) => {
@@ -197,7 +197,7 @@ describe('a run', () => {
     expect(await stop()).toBe('errored');
     process.env.NOTIFY_FUNCTION = 'NotifyFunction';
     expect(noticesOf()).toHaveLength(1);
-    expect(error.mock.calls.flat().join()).toContain('nobody is told');
+    expect(error.mock.calls.flat().join()).toContain('notification failed');
     error.mockRestore();
   });
 });

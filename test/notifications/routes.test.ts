@@ -159,13 +159,13 @@ describe('what cannot be is refused, with the field and the remedy', () => {
     [{ 'destination-type': 'email' }, 'destination-type', 'sends no e-mail'],
     [{ 'destination-type': 'pager' }, 'destination-type', 'must be one of generic, slack, microsoft-teams'],
     [{ 'email-addresses': ['a@b.test'] }, 'email-addresses', 'sends no e-mail'],
-    [{ triggers: ['assessment:drifted'] }, 'triggers', 'there are no health assessments. Leave it out'],
-    [{ triggers: ['workspace:auto_destroy_reminder'] }, 'triggers', 'would never be sent'],
+    [{ triggers: ['assessment:drifted'] }, 'triggers', 'this platform has no health assessments. Remove it'],
+    [{ triggers: ['workspace:auto_destroy_reminder'] }, 'triggers', 'is never sent'],
     [{ triggers: ['run:applied'] }, 'triggers', 'must be of run:created'],
     [{ url: 'ftp://a.test' }, 'url', 'only http and https'],
     [{ url: undefined }, 'url', 'is missing'],
     [{ name: ' ' }, 'name', 'is empty'],
-    [{ 'destination-type': 'slack', token: 'secret' }, 'token', 'Leave it out'],
+    [{ 'destination-type': 'slack', token: 'secret' }, 'token', 'Remove it'],
   ])('%j', async (change, field, remedy) => {
     const [code, source, detail] = refusal(await post(change));
     expect([code, source]).toEqual([422, at(field)]);

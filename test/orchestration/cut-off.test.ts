@@ -145,7 +145,7 @@ const retried = (failing: Failing): LifecycleWorld['around'] => {
   };
 };
 
-describe('cut off at every call in turn and called again, a life goes on to the end', () => {
+describe('a lifecycle function that crashes at any call and is retried completes the run', () => {
   it.each<[Failing, string]>([
     ['after', 'the same'],
     ['late', 'the same'],
@@ -166,7 +166,7 @@ describe('cut off at every call in turn and called again, a life goes on to the 
   });
 });
 
-describe('what was recorded is completed by the sweep alone', () => {
+describe('the sweep alone completes a recorded change after a crash', () => {
   /** Cut off at each call; after that the sweep comes. Until it was not cut off any more. */
   const atEachCall = async (prepare: () => Promise<() => Promise<unknown>>, check: (what: string) => Promise<void>) => {
     for (const failing of failings) {
@@ -238,7 +238,7 @@ describe('what was recorded is completed by the sweep alone', () => {
   });
 });
 
-describe('a function that never succeeds ends its run, and not the next one', () => {
+describe('a lifecycle function that always fails errors its run and frees the queue', () => {
   it.each(['Pending', 'PlanQueued', 'Planning', 'NeedsConfirmation', 'ApplyQueued', 'Applying', 'Complete'])(
     '%s',
     async (victim) => {

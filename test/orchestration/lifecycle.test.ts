@@ -165,7 +165,7 @@ const check = (run: Run): void => {
   }
 };
 
-it('ends every run, frees the workspace, and applies nothing that was not allowed, whatever happens', async () => {
+it('ends every run, frees the workspace and applies nothing unconfirmed in every explored order of events', async () => {
   const seen = new Map<string, number>();
   await fc.assert(
     fc.asyncProperty(

@@ -32,7 +32,7 @@ const open = async (set: Partial<Run>): Promise<Run> => {
   return run;
 };
 
-it('a new run is queued and started, though its creation is heard of as a repeat', async () => {
+it('queues and starts a new run although the response to its first write was lost', async () => {
   const workspaceId = id('ws');
   await store.create({ ...store.keys.workspace(workspaceId), id: workspaceId, organization: 'acme', runCount: 0 });
   const { id: _, number, status, ...options } = newRun();
@@ -41,7 +41,7 @@ it('a new run is queued and started, though its creation is heard of as a repeat
   expect(aws.sent.filter(({ action, input }) => action === 'StartExecution' && input.name === run.id)).toHaveLength(1);
 });
 
-it.each([1, 2])('runs are numbered without a gap, though the answer to call %d is lost', async (call) => {
+it.each([1, 2])('numbers runs without a gap although the response to call %d was lost', async (call) => {
   const workspaceId = id('ws');
   await store.create({ ...store.keys.workspace(workspaceId), id: workspaceId, organization: 'acme', runCount: 0 });
   const { id: _, number, status, ...options } = newRun();
@@ -52,7 +52,7 @@ it.each([1, 2])('runs are numbered without a gap, though the answer to call %d i
   expect(listed.map((run) => run.id)).toEqual(runs.map((run) => run.id).reverse());
 });
 
-it.each([0, 3])('settings that were changed %d times are changed by who has seen them', async (edits) => {
+it.each([0, 3])('keeps ETags correct after %d changes whose responses were lost', async (edits) => {
   const key = store.keys.team(id('team'));
   await store.create({ ...key, ...(edits ? { edits } : {}) });
   const editor = { userId: 'user-1', seen: edits };
@@ -63,7 +63,7 @@ it.each([0, 3])('settings that were changed %d times are changed by who has seen
   expect(await store.update(key, late)).toBeUndefined();
 });
 
-it('takes two edits by one person in the same millisecond for two edits', async () => {
+it('distinguishes two edits by one user in the same millisecond', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
   try {
     const key = { pk: 'EDIT', sk: 'TWICE' };
@@ -76,7 +76,7 @@ it('takes two edits by one person in the same millisecond for two edits', async 
   }
 });
 
-describe('what somebody does to a run is accepted, recorded and delivered', () => {
+describe('a run action whose response was lost is accepted, recorded and delivered', () => {
   const waits = { wait: { state: 'NeedsConfirmation', token: 'token' } };
   const confirmable = { status: 'planned', ...waits } as const;
   const past = '2020-01-01T00:00:00.000Z';
@@ -120,7 +120,7 @@ describe('what somebody does to a run is accepted, recorded and delivered', () =
     expect(await store.listRunEvents(run.id)).toHaveLength(1);
   });
 
-  it('and a second time it is not', async () => {
+  it('is rejected the second time', async () => {
     const run = await open(confirmable);
     expect(await store.discardRun(run, 'user-1')).toBe('accepted');
     expect(await store.discardRun(run, 'user-2')).toBe('conflict');

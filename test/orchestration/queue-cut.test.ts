@@ -50,8 +50,8 @@ const cutOff = async (n: number, when: 'before' | 'after', work: () => Promise<u
   }
 };
 
-describe.each(['before', 'after'] as const)('cut off %s any call', (when) => {
-  it('a finisher that is called again starts the next run', async () => {
+describe.each(['before', 'after'] as const)('after a crash %s any call', (when) => {
+  it('the retried finisher starts the next run', async () => {
     for (let n = 1, more = true; more; n++) {
       const workspaceId = await open();
       const [first, second] = [await queued(workspaceId), await queued(workspaceId)];
@@ -65,7 +65,7 @@ describe.each(['before', 'after'] as const)('cut off %s any call', (when) => {
     }
   });
 
-  it('an unlock is completed by the sweep', async () => {
+  it('the sweep completes an unlock', async () => {
     for (let n = 1, more = true; more; n++) {
       const workspaceId = await open({ kind: 'user', userId: 'user-1', reason: '', at: '' });
       const run = await queued(workspaceId);
@@ -81,7 +81,7 @@ describe.each(['before', 'after'] as const)('cut off %s any call', (when) => {
   });
 });
 
-it('a run that leaves the queue behind one at work costs that one nothing', async () => {
+it('does not disturb the current run when another run leaves the queue', async () => {
   const workspaceId = await open();
   const [first, second] = [await queued(workspaceId), await queued(workspaceId)];
   await store.startNext(workspaceId);

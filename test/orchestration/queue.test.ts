@@ -249,7 +249,7 @@ const together = fc
   .array(step, { minLength: 1, maxLength: 3 })
   .filter((steps) => steps.filter(({ do: what }) => what === 'create').length <= 1);
 
-it('starts each run once, in order, one at a time, and loses none, whatever happens at once or is cut off', async () => {
+it('starts each run once, in order and one at a time, under concurrency and crashes', async () => {
   let steps = 0;
   await fc.assert(
     fc.asyncProperty(

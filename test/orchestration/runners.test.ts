@@ -46,7 +46,7 @@ beforeEach(() => {
   aws.refusal = undefined;
 });
 
-it('a container whose name was never written down is stopped and waited for when its run ends', async () => {
+it('stops a container that was started but never recorded when its run ends', async () => {
   await open({ status: 'pending', current: true });
   // Read, write, RunTask, and the write of its ARN fails.
   aws.failCall(4, 'before');
@@ -61,7 +61,7 @@ it('a container whose name was never written down is stopped and waited for when
   expect((await now()).status).toBe('errored');
 });
 
-it('a container that comes too late is stopped, and its end is not that of the one at work', async () => {
+it('stops a late container without ending the phase of the current one', async () => {
   await open({ status: 'pending', current: true });
   // Whoever starts the first container is so slow that another attempt starts a second one meanwhile.
   let held = true;
@@ -84,7 +84,7 @@ it('a container that comes too late is stopped, and its end is not that of the o
   expect((await now()).plan.report).toBeUndefined();
 });
 
-it('a run whose offer was withdrawn by somebody who died then gets its runner from the sweep', async () => {
+it('lets the sweep start a runner after a crash between withdrawing and starting', async () => {
   await open({
     status: 'apply_queued',
     wait: { state: 'ApplyQueued', token: 'token' },
@@ -114,7 +114,7 @@ it.each([
   ['says so', { tasks: [], failures: [{ reason: 'Capacity is unavailable at this time.' }] }],
   ['throttles', { __type: 'ThrottlingException', message: 'Rate exceeded' }],
   ['is at a limit', { __type: 'ClientException', message: 'You’ve reached the limit on the number of tasks' }],
-])('a run stays queued while ECS has no room (%s), and gets its runner when there is some', async (_, refusal) => {
+])('keeps a run queued while ECS has no capacity (%s) and starts it later', async (_, refusal) => {
   await open({ status: 'pending', current: true });
   aws.refusal = refusal;
   await expect(planQueued()).rejects.toMatchObject({ name: 'CapacityUnavailableError' });
@@ -126,7 +126,7 @@ it.each([
   expect(await claim(containers()[0] as StartedContainer, 'nonce')).toBeDefined();
 });
 
-it('an apply stays queued while ECS has no room, and can be canceled meanwhile', async () => {
+it('keeps an apply queued while ECS has no capacity, and lets it be canceled', async () => {
   const report = { outcome: 'finished', hasChanges: true } as const;
   await open({ status: 'planning', autoApply: true, plan: { status: 'running', statusTimestamps: {}, report } });
   const queue = () => store.applyQueued({ runId: run.id, token: `${run.id} token` });
@@ -143,7 +143,7 @@ it('an apply stays queued while ECS has no room, and can be canceled meanwhile',
 it.each([
   ['true', true],
   ['false', false],
-])('a container has a public address where its network needs one: %s', async (setting, hasPublicIp) => {
+])('assigns a public address when the network needs one: %s', async (setting, hasPublicIp) => {
   const before = process.env.ASSIGN_PUBLIC_IP;
   process.env.ASSIGN_PUBLIC_IP = setting;
   await open({ status: 'pending', current: true });
@@ -152,7 +152,7 @@ it.each([
   expect(containers().map((one) => one.hasPublicIp)).toEqual([hasPublicIp]);
 });
 
-it('anything else that RunTask says is no matter of waiting', async () => {
+it('fails the phase at once on other RunTask errors', async () => {
   await open({ status: 'pending', current: true });
   aws.refusal = { __type: 'InvalidParameterException', message: 'TaskDefinition is inactive' };
   await expect(planQueued()).rejects.toMatchObject({ name: 'InvalidParameterException' });
@@ -172,7 +172,7 @@ it.each([
     { stopCode: 'SpotInterruption', stoppedReason: 'Your Spot Task was interrupted.', containers: [{}] },
     /stopped during the apply \(Your Spot Task was interrupted\.\)/,
   ],
-])('a runner that was %s leaves its apply errored, with the reason', async (_, detail, reason) => {
+])('errors the apply with the reason when its runner was %s', async (_, detail, reason) => {
   const apply = { status: 'running', statusTimestamps: {}, taskArn: 'arn:it', claimNonce: 'nonce' } as const;
   await open({ status: 'applying', current: true, apply, wait: { state: 'Applying', token: 'token' } });
   await store.runnerStopped({ detail: { taskArn: 'arn:it', startedBy: run.id, ...detail } });

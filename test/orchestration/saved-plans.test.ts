@@ -80,7 +80,7 @@ const again = async (cut: Cut, work: () => Promise<unknown>): Promise<void> => {
 const answersTo = (run: Run) =>
   aws.sent.filter(({ input }) => input.taskToken?.startsWith(`${run.id}/`)).map(({ input }) => input.error);
 
-it('a saved plan is discarded when the state changes, and says why', async () => {
+it('discards a saved plan with a reason when the state changes', async () => {
   const workspace = await newWorkspace();
   const run = await planned(workspace);
   await save(run);
@@ -95,7 +95,7 @@ it('a saved plan is discarded when the state changes, and says why', async () =>
   expect(await actions.applyRun(discarded, 'user-1')).toBe('conflict');
 });
 
-it('one that was confirmed and waits for its turn is discarded too, one whose turn has come is not', async () => {
+it('discards a confirmed saved plan in the queue, but not one that has left it', async () => {
   const workspace = await newWorkspace();
   const [waiting, current] = [await planned(workspace), await planned(workspace)];
   for (const run of [waiting, current]) {
@@ -135,7 +135,7 @@ it.each([
       await Promise.all([save(run), changeState(run.workspaceId)]);
     },
   ],
-])('a state that %s discards it, wherever that is cut off', async (_, meet) => {
+])('discards it after a state that %s, despite crashes', async (_, meet) => {
   const workspace = await newWorkspace();
   for (const cut of cuts) {
     const run = await planned(workspace);
@@ -145,7 +145,7 @@ it.each([
   }
 });
 
-it('a plan that is applied makes its configuration the workspace’s', async () => {
+it('makes the configuration of an applied saved plan the current one', async () => {
   const workspace = await newWorkspace();
   const version = await configurations.createConfigurationVersion({
     organization: 'acme',

@@ -61,7 +61,7 @@ const waits = (state: string, set: Partial<Run>) =>
   });
 const repairs = () => said.map(({ message, repair }) => repair ?? message);
 
-it('does nothing in a healthy system but ask nine times', async () => {
+it('costs nine reads and no write in a healthy system', async () => {
   const [calls, itemsRead] = [aws.calls, aws.itemsRead];
   expect(await store.sweep()).toEqual({ looked: 0, repaired: 0 });
   expect([aws.calls - calls, aws.itemsRead - itemsRead]).toEqual([9, 0]);
@@ -71,7 +71,7 @@ it('does nothing in a healthy system but ask nine times', async () => {
 it.each([
   ['FAILED', /execution failed/],
   ['ABORTED', /was stopped by an operator/],
-  ['TIMED_OUT', /took longer than a run may/],
+  ['TIMED_OUT', /exceeded the maximum duration of a run/],
 ] as const)('finishes a run whose execution %s, and starts the next', async (status, reason) => {
   const run = await due({ status: 'planning', plan: { status: 'running', statusTimestamps: {} } });
   const next = newRun({ id: `${run.id.slice(0, -1)}n`, workspaceId: run.workspaceId, number: 2 });
@@ -85,7 +85,7 @@ it.each([
   expect(said).toEqual([{ message: 'repaired', repair: 'run finished', item: `RUN#${run.id}` }]);
 });
 
-it('starts an execution that never was', async () => {
+it('starts a missing execution', async () => {
   const run = await due({ status: 'pending' });
   aws.executionStatus = () => undefined;
   await store.sweep();
@@ -108,7 +108,7 @@ it.each<[string, string, Partial<Run>, string]>([
     { status: 'planned', decision: { action: 'discard', by: 'user-1', at: '' } },
     'SendTaskFailure',
   ],
-])('delivers %s that was recorded', async (_, state, set, action) => {
+])('delivers a recorded %s', async (_, state, set, action) => {
   const run = await waits(state, set);
   await store.sweep();
   expect(answers(run).map((answer) => answer.action)).toEqual([action]);
@@ -117,21 +117,21 @@ it.each<[string, string, Partial<Run>, string]>([
   expect((await now(run)).dueAt).toBeDefined();
 });
 
-it('leaves a run alone that waits for a person', async () => {
+it('leaves runs that await a decision alone', async () => {
   const run = await waits('NeedsConfirmation', { status: 'planned' });
   expect(await store.sweep()).toEqual({ looked: 1, repaired: 0 });
   expect(answers(run)).toEqual([]);
   expect(Date.parse((await now(run)).dueAt as string)).toBeGreaterThan(Date.now() + 1_800_000);
 });
 
-it('has an ended run leave the queue whose finisher was cut off', async () => {
+it('removes an ended run from the queue after its finisher crashed', async () => {
   const run = await due({ status: 'errored' });
   await store.sweep();
   expect(await store.get<Workspace>(store.keys.workspace(run.workspaceId))).not.toHaveProperty('lock');
   expect(repairs()).toEqual(['queue left']);
 });
 
-it('discards a saved plan that has become stale, and no other', async () => {
+it('discards only stale saved plans', async () => {
   const state = { id: 'sv-2', serial: 2, lineage: 'l', md5: '', at: '', resources: 0 };
   const plan = (basis: string): Run['plan'] => ({ status: 'finished', statusTimestamps: {}, basis });
   const saved = { status: 'planned_and_saved', savePlan: true, current: undefined } as const;
@@ -147,7 +147,7 @@ it('discards a saved plan that has become stale, and no other', async () => {
   expect(repairs()).toEqual(['stale plan discarded']);
 });
 
-it('goes on with the others when one cannot be repaired', async () => {
+it('continues with other runs when one repair fails', async () => {
   await due({ status: 'errored' });
   await due({ status: 'errored' });
   // Eight shards, the list of containers is asked last, and the first run's read fails.
@@ -157,7 +157,7 @@ it('goes on with the others when one cannot be repaired', async () => {
   await store.sweep();
 });
 
-it('stops containers that nobody waits for, and no others', async () => {
+it('stops only containers that no run needs', async () => {
   const start = async (set: Partial<Run>) => {
     const run = newRun({ id: `run-${String(++count).padStart(16, '0')}`, ...set });
     await store.create({ ...store.keys.run(run.id), ...run });

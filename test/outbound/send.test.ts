@@ -80,7 +80,7 @@ describe('requests to people’s URLs', () => {
 
   it('end when nobody answers', async () => {
     server.answer = hang;
-    await expect(post(server.url, { totalMs: 100 })).rejects.toMatchObject(failure('timeout', 'in time'));
+    await expect(post(server.url, { totalMs: 100 })).rejects.toMatchObject(failure('timeout', 'timed out'));
   });
 
   it('end when the connection does not stand in time', async () => {
@@ -88,7 +88,7 @@ describe('requests to people’s URLs', () => {
     const deaf = createServer();
     await new Promise<void>((resolve) => deaf.listen(0, '127.0.0.1', resolve));
     const url = `https://127.0.0.1:${(deaf.address() as AddressInfo).port}/`;
-    await expect(post(url, { connectMs: 100 })).rejects.toMatchObject(failure('timeout', 'in time'));
+    await expect(post(url, { connectMs: 100 })).rejects.toMatchObject(failure('timeout', 'timed out'));
     deaf.close();
   });
 
@@ -99,7 +99,7 @@ describe('requests to people’s URLs', () => {
   it('fail in words when nothing is there', async () => {
     const gone = await startTaskServer();
     await gone.close();
-    await expect(post(gone.url)).rejects.toMatchObject(failure('unreachable', 'nothing accepts connections'));
+    await expect(post(gone.url)).rejects.toMatchObject(failure('unreachable', 'the connection was refused'));
   });
 
   it('read no more of an answer than they have to', async () => {
@@ -116,7 +116,9 @@ describe('requests to people’s URLs', () => {
 
   it('take no headers without end', async () => {
     server.answer = (_, response) => response.writeHead(200, { 'x-long': 'x'.repeat(100_000) }).end();
-    await expect(post(server.url)).rejects.toMatchObject(failure('unreachable', 'too large headers'));
+    await expect(post(server.url)).rejects.toMatchObject(
+      failure('unreachable', 'headers of its response are too large'),
+    );
   });
 });
 

@@ -118,7 +118,7 @@ describe('a policy set', () => {
   it('is refused for what there is not here, by field', async () => {
     for (const [given, field, detail] of [
       [{ 'vcs-repo': { identifier: 'a/b' } }, 'vcs-repo', 'upload versions'],
-      [{ 'tag-selectors': [{ 'tag-key': 'a' }] }, 'tag-selectors', 'attach workspaces or projects'],
+      [{ 'tag-selectors': [{ 'tag-key': 'a' }] }, 'tag-selectors', 'Attach workspaces or projects'],
       [{ kind: 'sentinel', 'agent-enabled': true }, 'agent-enabled', 'kind opa'],
       [{ kind: 'tfpolicy' }, 'kind', 'must be one of'],
       [{ 'policies-path': '../up' }, 'policies-path', 'without ".."'],

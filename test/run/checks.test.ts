@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { completed, nextCheck, restingStatus } from '../../functions/run/checks.ts';
 import { endReason } from '../../functions/run/ending.ts';
-import { resume, turnedAway } from '../../functions/run/lifecycle.ts';
+import { exitOnEntry, resume } from '../../functions/run/lifecycle.ts';
 import type { Run } from '../../functions/run/run.ts';
 import { newRun } from '../support/run.ts';
 
@@ -125,19 +125,19 @@ describe('a state with something to do first', () => {
   const run = newRun({ checks: { fetching: true, tasks: { pre_plan: stage, pre_apply: stage } } });
 
   it('is left by the name of what comes first, one after the other', () => {
-    expect(turnedAway('PlanQueued', run)).toMatchObject({ error: 'Fetching' });
-    expect(turnedAway('PlanQueued', { ...run, verdicts: { fetching: 'passed' } })).toMatchObject({
+    expect(exitOnEntry('PlanQueued', run)).toMatchObject({ error: 'Fetching' });
+    expect(exitOnEntry('PlanQueued', { ...run, verdicts: { fetching: 'passed' } })).toMatchObject({
       error: 'PrePlanTasks',
     });
-    expect(turnedAway('PlanQueued', { ...run, verdicts: { fetching: 'passed', pre_plan: 'passed' } })).toBeUndefined();
+    expect(exitOnEntry('PlanQueued', { ...run, verdicts: { fetching: 'passed', pre_plan: 'passed' } })).toBeUndefined();
     const confirmed: Run = { ...run, status: 'confirmed', decision: { action: 'apply', by: 'user-1', at: '' } };
-    expect(turnedAway('ApplyQueued', confirmed)).toMatchObject({ error: 'PreApplyTasks' });
-    expect(turnedAway('Planning', run)).toBeUndefined();
+    expect(exitOnEntry('ApplyQueued', confirmed)).toMatchObject({ error: 'PreApplyTasks' });
+    expect(exitOnEntry('Planning', run)).toBeUndefined();
   });
 
   it('is left for good when that has failed, with the reason', () => {
     const failed: Run = { ...run, verdicts: { fetching: 'passed', pre_plan: 'failed' }, failure: 'The task said no.' };
-    expect(turnedAway('PlanQueued', failed)).toEqual({ error: 'TaskStageFailed', cause: 'The task said no.' });
+    expect(exitOnEntry('PlanQueued', failed)).toEqual({ error: 'TaskStageFailed', cause: 'The task said no.' });
     expect(endReason(failed, 'PlanErrored', { Error: 'TaskStageFailed', Cause: 'The task said no.' })).toBe(
       'The task said no.',
     );

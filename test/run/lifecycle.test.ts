@@ -99,7 +99,7 @@ describe('a waiting execution', () => {
 
   it('does not enter the apply unless somebody confirmed the plan, or it was to apply by itself', () => {
     const plan = phase({ report: finished(true) });
-    const refused = { error: 'NeedsConfirmation', cause: 'somebody who may apply runs has to confirm it' };
+    const refused = { error: 'NeedsConfirmation', cause: 'a user with permission to apply runs must confirm it' };
     const by = { by: 'user-1', at: '' };
     expect(waiting('ApplyQueued', { plan })).toEqual(refused);
     expect(waiting('ApplyQueued', { plan, autoApply: true, appliesFor: undefined })).toEqual(refused);
@@ -143,7 +143,7 @@ describe('the end of a run', () => {
     ['States.HeartbeatTimeout', '', /stopped answering.*state is unchanged/i],
     ['States.Timeout', '', /took longer than its time limit/],
     ['ExecutionStopped', 'Its execution was stopped by an operator.', /stopped by an operator.*unchanged/],
-    ['Lambda.Unknown', '', /Lambda\.Unknown.*Queue a new run/],
+    ['Lambda.Unknown', '', /Lambda\.Unknown.*Start a new run/],
   ])('says in plain words what %s was', (error, Cause, words) => {
     expect(
       endReason(newRun({ status: 'planning', plan: phase({ status: 'running' }) }), 'PlanErrored', {
@@ -177,7 +177,7 @@ describe('the end of a run', () => {
       plan: phase({ status: 'finished' }),
       apply: phase({ status: 'running' }),
     });
-    const cut = /^The apply was cut off\. The state may be stale/;
+    const cut = /^The apply was interrupted\. The state may be stale/;
     expect(endReason(run, 'Canceled', undefined)).toMatch(cut);
     const report = { outcome: 'canceled' as const };
     const reported = { ...run, apply: { ...run.apply, report } };

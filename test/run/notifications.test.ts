@@ -3,9 +3,9 @@ import { notificationBody } from '../../functions/run/notification-formats.ts';
 import {
   authorOf,
   type NotificationPayload,
-  noticeOf,
+  notificationOf,
   notificationPayload,
-  verificationNotice,
+  verificationPayload,
 } from '../../functions/run/notifications.ts';
 import type { Run } from '../../functions/run/run.ts';
 import { type RunStatus, runStatuses } from '../../functions/run/status.ts';
@@ -15,7 +15,7 @@ const report = { outcome: 'finished', hasChanges: true, resourceAdditions: 2, re
 const planned: Partial<Run> = { plan: { status: 'finished', statusTimestamps: {}, report } };
 
 describe('a run that came to a status', () => {
-  const told = (change: Partial<Run>) => noticeOf(newRun(change))?.trigger;
+  const told = (change: Partial<Run>) => notificationOf(newRun(change))?.trigger;
 
   it('is told of by its trigger, and of all others by none', () => {
     const expected: Partial<Record<RunStatus, string>> = {
@@ -50,7 +50,7 @@ describe('a run that came to a status', () => {
 const facts = { configurationId: 'nc-1', createdBy: 'ada', updatedBy: 'bob', baseUrl: 'https://tf.test' };
 const payloadOf = (change: Partial<Run>, status: RunStatus): NotificationPayload => {
   const run = newRun({ ...change, status });
-  return notificationPayload(run, noticeOf(run) as NonNullable<ReturnType<typeof noticeOf>>, facts);
+  return notificationPayload(run, notificationOf(run) as NonNullable<ReturnType<typeof notificationOf>>, facts);
 };
 const messageOf = (status: RunStatus, change: Partial<Run> = planned) =>
   payloadOf(change, status).notifications[0]?.message;
@@ -83,14 +83,14 @@ it('the payload has what HCP Terraform documents', () => {
 it.each<[RunStatus, string]>([
   ['pending', 'Run created'],
   ['planning', 'Run planning'],
-  ['planned', 'Run planned: 2 to add, 1 to change, 0 to destroy. It waits for somebody to confirm or to discard it'],
+  ['planned', 'Run planned: 2 to add, 1 to change, 0 to destroy. Confirm or discard it'],
   [
     'policy_override',
-    'Run planned: 2 to add, 1 to change, 0 to destroy. Policies failed: somebody has to override them or to discard the run',
+    'Run planned: 2 to add, 1 to change, 0 to destroy. Policies failed: override them or discard the run',
   ],
   ['applied', 'Run applied'],
   ['planned_and_finished', 'Run planned and finished'],
-  ['errored', 'Run errored before it applied anything'],
+  ['errored', 'Run errored before applying'],
   ['canceled', 'Run canceled'],
   ['discarded', 'Run discarded'],
 ])('%s reads: %s', (status, message) => {
@@ -122,7 +122,7 @@ describe('names and messages that mean harm', () => {
       text: string;
       blocks: { text?: { text: string; type: string }; elements?: { type: string; text: string }[] }[];
     };
-    const said = '&lt;!here&gt;: Run errored before it applied anything';
+    const said = '&lt;!here&gt;: Run errored before applying';
     expect(body.text).toBe(said);
     const [section, context] = body.blocks;
     expect(section?.text?.text).toBe(`<${payload.run_url}|${said}>`);
@@ -160,7 +160,7 @@ describe('names and messages that mean harm', () => {
 });
 
 it('a verification is of no run, in every form', () => {
-  const payload = verificationNotice('nc-1', 'Chat');
+  const payload = verificationPayload('nc-1', 'Chat');
   expect(payload).toMatchObject({ run_id: null, workspace_id: null, notifications: [{ trigger: 'verification' }] });
   expect(notificationBody('generic', payload)).toBe(payload);
   expect(notificationBody('slack', payload)).toMatchObject({ text: 'Verification of Chat' });

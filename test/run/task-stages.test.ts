@@ -47,7 +47,7 @@ describe('what the results of a stage add up to', () => {
 
   it('tasks after the apply only warn', () => {
     const { verdict, message } = stageVerdict([result({ stage: 'post_apply', status: 'failed' })]);
-    expect([verdict, message]).toEqual(['passed', expect.stringContaining('does not stop the run')]);
+    expect([verdict, message]).toEqual(['passed', expect.stringContaining('but the run continues')]);
   });
 
   it('no results are no reason to fail', () => {

@@ -36,7 +36,7 @@ describe('backends', () => {
   ] as const)('are found: %s', async (_, files, engine, expected) => {
     const module = await read(files, engine);
     expect(() => refuseOtherBackends(module)).toThrow(`The configuration declares ${expected}`);
-    expect(() => refuseOtherBackends(module)).toThrow('remove the block, or migrate its state first.');
+    expect(() => refuseOtherBackends(module)).toThrow('Remove the block, or migrate its state first.');
   });
 
   it.each([

@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type {
   Artifact,
-  Beat,
   ClaimRequest,
+  Heartbeat,
   Job,
   NextAnswer,
   PhaseName,
@@ -53,7 +53,7 @@ export class ControlPlane {
   readonly states: StoredState[] = [];
   readonly violations: string[] = [];
   readonly calls: string[] = [];
-  signal: Beat['signal'] = 'continue';
+  signal: Heartbeat['signal'] = 'continue';
   /** What a runner that stands by is told. */
   next: NextAnswer = { action: 'wait', afterMs: 0 };
   hold = false;
@@ -202,9 +202,9 @@ export class ControlPlane {
     if (request.method !== 'POST') return [405, 'POST only'];
     if (call === 'claim') return this.#claim(JSON.parse(body.toString()) as ClaimRequest);
     const record = this.#phases.get(request.headers.authorization?.replace('Bearer ', '') ?? '');
-    if (!record) return [401, 'no valid token'];
+    if (!record) return [401, 'invalid token'];
     if (record.dead) return [410, 'dead token'];
-    const beat: Beat = { signal: this.signal };
+    const beat: Heartbeat = { signal: this.signal };
     const completed = /^state-versions\/(.+)\/complete$/.exec(call)?.[1];
     if (completed) return this.#complete(completed);
     switch (call) {
@@ -255,7 +255,7 @@ export class ControlPlane {
     return [200, record.job];
   }
 
-  #log(record: PhaseRecord, offset: number, body: Buffer, beat: Beat): [number, unknown] {
+  #log(record: PhaseRecord, offset: number, body: Buffer, beat: Heartbeat): [number, unknown] {
     if (body.length > 65_536) return [413, 'too long a piece'];
     record.logCalls.push({ offset, length: body.length, at: Date.now() });
     if (offset === record.log.length) record.log = Buffer.concat([record.log, body]);
@@ -272,7 +272,7 @@ export class ControlPlane {
   }
 
   #stateVersion({ job }: PhaseRecord, { content, ...wanted }: StateVersionRequest): [number, unknown] {
-    if (job.phase !== 'apply') return [409, 'a plan does not change state'];
+    if (job.phase !== 'apply') return [409, 'a plan cannot change state'];
     const last = this.states.at(-1);
     const same = this.states.find(({ serial, md5 }) => serial === wanted.serial && md5 === wanted.md5);
     if (same) {

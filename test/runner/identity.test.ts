@@ -136,7 +136,7 @@ it('what Vault refuses is said, and what others were asked for is taken back', a
   const { report } = await bench.run(jobFor(bench.plane, configuration, { identity }));
   expect(report).toMatchObject({
     outcome: 'errored',
-    message: `Vault at ${vault.address} has not let the run in with role "tfc" at auth/jwt: HTTP 400 role "tfc" could not be found. Correct the TFC_VAULT_… variables of the workspace, or the role in Vault.`,
+    message: `Vault at ${vault.address} rejected the login of this run with role "tfc" at auth/jwt: HTTP 400 role "tfc" could not be found. Correct the TFC_VAULT_… variables of the workspace, or the role in Vault.`,
   });
   expect(bench.leftovers()).toEqual([]);
 });

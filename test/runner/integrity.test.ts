@@ -64,6 +64,6 @@ it('a plan file that changed while the runner stood by is not applied', async ()
   await runner.ended;
   expect(apply.report).toMatchObject({
     outcome: 'errored',
-    message: expect.stringContaining('plan file is not the one'),
+    message: expect.stringContaining('plan file was changed'),
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Mask } from '../../functions/mask.ts';
 import { PhaseLog } from '../../functions/runner/log.ts';
-import type { Beat } from '../../functions/runner/protocol.ts';
+import type { Heartbeat } from '../../functions/runner/protocol.ts';
 import { until } from './until.ts';
 
 let directory: string;
@@ -18,9 +18,9 @@ interface Sent {
   bytes: Buffer;
 }
 
-const open = (options: { limitBytes?: number; secrets?: string[]; answer?: () => Promise<Beat> } = {}) => {
+const open = (options: { limitBytes?: number; secrets?: string[]; answer?: () => Promise<Heartbeat> } = {}) => {
   const sent: Sent[] = [];
-  const beats: Beat[] = [];
+  const beats: Heartbeat[] = [];
   const log = new PhaseLog(join(directory, 'log'), {
     limitBytes: options.limitBytes ?? 10_000_000,
     mask: new Mask(options.secrets ?? []),
@@ -115,7 +115,7 @@ describe('a log', () => {
   });
 
   it('is closed and whole on disk even if nobody takes it', async () => {
-    const { log } = open({ answer: () => Promise.reject(new Error('no such call')) });
+    const { log } = open({ answer: () => Promise.reject(new Error('unknown call')) });
     log.write(Buffer.from('kept'));
     await log.close();
     expect(readFileSync(log.path, 'latin1')).toBe('\u0002kept\u0003');

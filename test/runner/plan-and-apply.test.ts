@@ -207,7 +207,7 @@ it('a state in the archive is left alone, and that is said', async () => {
   });
   const applied = await bench.planAndApply(configuration, { variables });
   expect(applied.report).toMatchObject({ outcome: 'finished', resourceAdditions: 2 });
-  expect(applied.log).toContain('It is not used: this platform keeps the state itself.');
+  expect(applied.log).toContain('It is ignored: this platform stores the state.');
   expect(stateOf().lineage).not.toBe('theirs');
 });
 

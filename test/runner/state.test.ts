@@ -96,7 +96,7 @@ describe('the state of an apply', () => {
     writeFileSync(file, state(3, ['a', 'b']).slice(0, 60));
     const { stateVersionId, problem } = await keeper.finish();
     expect(stateVersionId).toBe('sv-1');
-    expect(problem).toMatch(/^Terraform was ended while it wrote its state/);
+    expect(problem).toMatch(/^Terraform was killed while it wrote its state/);
     expect(JSON.parse(plane.current()?.content?.toString() ?? '')).toMatchObject({ serial: 2 });
   });
 

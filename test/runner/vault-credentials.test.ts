@@ -40,7 +40,7 @@ it('a Vault with an authority of its own is reached by that alone', async () => 
     timeoutSeconds: 1,
     token: 'jwt-of-vault',
   };
-  await expect(make(credential)).rejects.toThrow(/has not let the run in .* SELF_SIGNED_CERT_IN_CHAIN/);
+  await expect(make(credential)).rejects.toThrow(/rejected the login of this run .* SELF_SIGNED_CERT_IN_CHAIN/);
   const identity = await make({ ...credential, caCertificate: readFileSync(tls.caFile, 'utf8') });
   expect(identity.environment).toMatchObject({
     VAULT_TOKEN: vault.token,

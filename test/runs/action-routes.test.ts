@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-describe('acting on a run', () => {
+describe('run actions', () => {
   const act = (id: string, action: string, sent = {}) => api.call('POST', `runs/${id}/actions/${action}`, sent);
   const confirmable = async () => {
     const run = await help.create((await help.ready()).id);
@@ -21,7 +21,7 @@ describe('acting on a run', () => {
     return run.id as string;
   };
 
-  it('confirms once: the same user may repeat it, another may not', async () => {
+  it('confirm once: the same user may repeat it, another may not', async () => {
     const id = await confirmable();
     const other = await help.user('write');
     const answers = await Promise.all([act(id, 'apply', { body: {} }), act(id, 'apply', { body: '' })]);
@@ -37,13 +37,13 @@ describe('acting on a run', () => {
     expect(api.aws.sent.filter(({ action }) => action === 'SendTaskSuccess').length).toBeGreaterThan(0);
   });
 
-  it('lets one of confirm and discard win', async () => {
+  it('let one of concurrent confirm and discard win', async () => {
     const id = await confirmable();
     const answers = await Promise.all([act(id, 'apply'), act(id, 'discard')]);
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 409]);
   });
 
-  it('refuses what the state of the run does not allow, and says so', async () => {
+  it("reject what the run's status does not allow, with a reason", async () => {
     const run = await help.create((await help.ready()).id);
     const early = await act(run.id, 'apply');
     expect(early.status).toBe(409);
@@ -59,7 +59,7 @@ describe('acting on a run', () => {
     }
   });
 
-  it('cancels, and lets go by force only after a while', async () => {
+  it('allow force-cancel only some time after cancel', async () => {
     const run = await help.create((await help.ready()).id);
     await help.bring(run.id, { status: 'planning', 'plan.status': 'running' });
     expect((await act(run.id, 'cancel', { body: {} })).status).toBe(202);
@@ -73,7 +73,7 @@ describe('acting on a run', () => {
     expect((await act(run.id, 'force-cancel')).status).toBe(202);
   });
 
-  it('lets planners cancel their own plan-only runs, and reports that to them', async () => {
+  it('let planners cancel their own plan-only runs, and report it', async () => {
     const planner = await help.user('plan');
     const { id } = await help.ready();
     const own = (await api.post('runs', { 'plan-only': true }, on(id), { token: planner.token })).body.data;
@@ -89,7 +89,7 @@ describe('acting on a run', () => {
     }
   });
 
-  it('refuses a comment that is none', async () => {
+  it('reject an invalid comment', async () => {
     const id = await confirmable();
     const answer = await act(id, 'apply', { body: { comment: 5 } });
     expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([422, '/comment']);
@@ -97,7 +97,7 @@ describe('acting on a run', () => {
   });
 });
 
-describe('executing a pending run by force', () => {
+describe('force-execute', () => {
   const force = (id: string, sent = {}) => api.call('POST', `runs/${id}/actions/force-execute`, sent);
   const { startNext } = {
     startNext: async (id: string) => (await import('../../functions/orchestration/queue.ts')).startNext(id),
@@ -115,7 +115,7 @@ describe('executing a pending run by force', () => {
     return { id, front: front.id as string, second: second.id as string, third: third.id as string };
   };
 
-  it('discards the one in front and is next, before those that were there earlier', async () => {
+  it('discards the run ahead and moves the run to the front', async () => {
     const { id, front, third } = await queue();
     expect((await force(third, { body: { comment: 'urgent' } })).status).toBe(202);
     expect(api.aws.sent.at(-1)).toMatchObject({
@@ -136,7 +136,7 @@ describe('executing a pending run by force', () => {
     expect(said.body.included[0].attributes.body).toBe('urgent');
   });
 
-  it('is forbidden for a run that is not pending, or that waits for nobody', async () => {
+  it('is rejected unless the run is pending behind another', async () => {
     const { id, front, second } = await queue();
     const running = await force(front);
     expect([running.status, running.body.errors[0].detail]).toEqual([403, expect.stringContaining('is planned')]);
@@ -153,7 +153,7 @@ describe('executing a pending run by force', () => {
     expect((await force(second)).status).toBe(403);
   });
 
-  it('is a conflict while the one in front is at work, and changes nothing', async () => {
+  it('answers 409 and changes nothing while the run ahead is active', async () => {
     const { id, front, second, third } = await queue();
     await help.bring(front, { status: 'applying' });
     expect((await force(third)).status).toBe(409);

@@ -13,7 +13,7 @@ afterAll(() => api.close());
 const newRun = async () => (await help.create((await help.ready()).id)).id as string;
 
 describe('the timeline of a run', () => {
-  it('has every event in order, with those who caused them and what they said', async () => {
+  it('lists every event in order, with actor and comment', async () => {
     const id = await newRun();
     await api.call('POST', `runs/${id}/actions/discard`, { body: { comment: 'not now' } });
     const { body } = await api.get(`runs/${id}/run-events?include=actor,comment`);
@@ -33,7 +33,7 @@ describe('the timeline of a run', () => {
     ]);
   });
 
-  it('says a repeated event once', async () => {
+  it('lists a repeated event once', async () => {
     const id = await newRun();
     const { enqueue } = help.store;
     const run = await help.store.getRun(id);
@@ -45,7 +45,7 @@ describe('the timeline of a run', () => {
 describe('comments', () => {
   const say = (id: string, body: unknown, sent = {}) => api.post(`runs/${id}/comments`, { body }, undefined, sent);
 
-  it('are kept with the run, the oldest first, in pages, and show in the timeline', async () => {
+  it('are listed oldest first in pages, and appear in the timeline', async () => {
     const id = await newRun();
     const said = ['one', 'two', 'three'];
     for (const body of said) expect((await say(id, body)).status).toBe(201);
@@ -61,7 +61,7 @@ describe('comments', () => {
     });
   });
 
-  it('can be made on a run that is over, by who may plan', async () => {
+  it('can be added to an ended run by planners', async () => {
     const id = await newRun();
     await help.bring(id, { status: 'applied' });
     const planner = await help.user('plan');
@@ -70,14 +70,14 @@ describe('comments', () => {
     expect((await say(id, 'nice', { token: reader.token })).status).toBe(403);
   });
 
-  it('are numbered each once, however many come at the same time', async () => {
+  it('get unique numbers under concurrency', async () => {
     const id = await newRun();
     const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => say(id, `comment ${n}`)));
     expect(new Set(ids(answers.map(({ body }) => body.data))).size).toBe(8);
     expect((await api.get(`runs/${id}/comments`)).body.data).toHaveLength(8);
   });
 
-  it('have something to say, and not too much', async () => {
+  it('must not be empty or too long', async () => {
     const id = await newRun();
     for (const body of ['', 'x'.repeat(10_001), 5, null]) {
       const answer = await say(id, body);
@@ -87,7 +87,7 @@ describe('comments', () => {
     expect((await say(id, 'one more')).status).toBe(409);
   });
 
-  it('cost a page’s items to list, and nothing that was not asked for', async () => {
+  it('read only the items of the page', async () => {
     const id = await newRun();
     for (let n = 0; n < 5; n++) await say(id, `comment ${n}`);
     const before = { items: api.aws.itemsRead, calls: api.aws.calls };

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-describe('lists', () => {
+describe('run lists', () => {
   it('show the newest first, in pages', async () => {
     const { id } = await help.ready();
     const made: string[] = [];
@@ -23,7 +23,7 @@ describe('lists', () => {
     expect([past.data, past.meta.pagination['current-page']]).toEqual([[], 999]);
   });
 
-  it('leave plan-only runs out unless they are named', async () => {
+  it('leave plan-only runs out unless requested', async () => {
     const { id } = await help.ready();
     const made: string[] = [];
     for (const planOnly of [false, true, true, false, true]) {
@@ -59,7 +59,7 @@ describe('lists', () => {
     expect([unknown.status, unknown.body.errors[0].source]).toEqual([400, { parameter: 'filter[status]' }]);
   });
 
-  it('exist for the organization, without totals', async () => {
+  it('are available for the organization, without totals', async () => {
     const [one, two] = [await help.ready(), await help.ready()];
     const made = [await help.create(one.id), await help.create(two.id), await help.create(one.id)]
       .map(({ id }) => id)
@@ -73,7 +73,7 @@ describe('lists', () => {
   });
 });
 
-describe('what a list costs, in items read', () => {
+describe('items read by a list', () => {
   /** The token, the subject and the membership. */
   const always = 3;
   const cost = async (path: string) => {
@@ -82,7 +82,7 @@ describe('what a list costs, in items read', () => {
     return { items: api.aws.itemsRead - before - always, ids: ids(body.data), page: body.meta.pagination };
   };
 
-  it('is a pointer and a run for each that is answered, on any page, while none is plan-only', async () => {
+  it('are one pointer and one run per entry on any page without plan-only runs', async () => {
     const { id } = await help.ready();
     for (let n = 0; n < 8; n++) await help.create(id);
     for (const page of [1, 2]) {
@@ -90,7 +90,7 @@ describe('what a list costs, in items read', () => {
     }
   });
 
-  it('is the page’s runs, and pointers up to it, where plan-only runs are left out', async () => {
+  it("are the page's runs and the pointers before it when plan-only runs are left out", async () => {
     const { id } = await help.ready();
     for (let n = 0; n < 12; n++) await help.create(id, { 'plan-only': n % 2 === 0 });
     const { items, ids: listed } = await cost(`workspaces/${id}/runs?page[size]=3`);
@@ -98,7 +98,7 @@ describe('what a list costs, in items read', () => {
     expect(items).toBe(12 + 3);
   });
 
-  it('of what is not over is those that are not over, however many are', async () => {
+  it('are only active runs when filtered by active statuses', async () => {
     const { id } = await help.ready();
     const made: string[] = [];
     for (let n = 0; n < 6; n++) made.push((await help.create(id)).id);
@@ -120,7 +120,7 @@ describe('what a list costs, in items read', () => {
     expect(everywhere.ids).toContain(made[5]);
   });
 
-  it('of filters stops when the page is full', async () => {
+  it('are bounded: filters stop when the page is full', async () => {
     const { id } = await help.ready();
     for (let n = 0; n < 30; n++) await help.create(id, { message: n === 2 ? 'needle' : 'hay' });
     const hay = await cost(`workspaces/${id}/runs?search[basic]=hay&page[size]=2`);
@@ -133,8 +133,8 @@ describe('what a list costs, in items read', () => {
   });
 });
 
-describe('searches', () => {
-  it('find runs by who made them, and by the year', async () => {
+describe('run searches', () => {
+  it('find runs by author and by year', async () => {
     const { id } = await help.ready();
     const planner = await help.user('plan');
     const run = (await api.post('runs', {}, on(id), { token: planner.token })).body.data;
@@ -160,7 +160,7 @@ describe('searches', () => {
 });
 
 describe('the organization’s queue', () => {
-  it('has what waits for its turn or is worked on, and counts it', async () => {
+  it('lists and counts pending and active runs', async () => {
     const { id } = await help.ready();
     const [planning, waiting, asking] = [await help.create(id), await help.create(id), await help.create(id)];
     const capacity = async () => (await api.get('organizations/acme/capacity')).body.data.attributes;

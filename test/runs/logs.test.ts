@@ -24,7 +24,7 @@ const newLog = async (...pieces: string[]) => {
   return run;
 };
 
-it('reads bytes from any offset, across pieces and inside them', async () => {
+it('reads bytes from any offset, across and within chunks', async () => {
   const run = await newLog('\x02abc', 'defgh', 'ij');
   const whole = '\x02abcdefghij';
   for (let offset = 0; offset <= whole.length + 1; offset++) {
@@ -35,14 +35,14 @@ it('reads bytes from any offset, across pieces and inside them', async () => {
   }
 });
 
-it('takes the same piece twice, and never a gap', async () => {
+it('accepts a repeated chunk and rejects gaps', async () => {
   const run = await newLog('\x02abc');
   await logs.appendLog(run.id, 'plan', 0, Buffer.from('\x02abc'));
   await logs.appendLog(run.id, 'plan', 9, Buffer.from('late'));
   expect((await logs.readLog(run, 'plan', 0, 100)).toString()).toBe('\x02abc');
 });
 
-it('closes what a runner left open, once, and keeps it when its pieces have expired', async () => {
+it('closes an unfinished log once and keeps it after its chunks have expired', async () => {
   const run = await newLog('\x02abc');
   await logs.storeLog(run.id, 'plan', 'The runner stopped.');
   await logs.storeLog(run.id, 'plan', 'The runner stopped.');

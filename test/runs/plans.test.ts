@@ -27,7 +27,7 @@ const suffix = ({ id }: Run) => id.slice('run-'.length);
 const report = (artifacts: string[]) => ({ outcome: 'finished', hasChanges: true, artifacts });
 
 describe('plans and applies', () => {
-  it('have a log from the start, below the address that the client used', async () => {
+  it("have a log URL from the start, at the client's host", async () => {
     run = await fresh();
     const plan = (await api.get(`plans/plan-${suffix(run)}`)).body.data;
     expect(plan).toMatchObject({ type: 'plans', attributes: { status: 'pending', 'has-changes': false } });
@@ -39,13 +39,13 @@ describe('plans and applies', () => {
     expect((await api.get(`runs/${run.id}/apply`)).body.data).toEqual(apply);
   });
 
-  it('have ids of their own kind', async () => {
+  it('have ids of their own type', async () => {
     for (const path of [`plans/${run.id}`, `plans/apply-${suffix(run)}`, `applies/plan-${suffix(run)}`]) {
       expect((await api.get(path)).status).toBe(404);
     }
   });
 
-  it('give the plan as JSON once it is there: 204, then a redirect without credentials', async () => {
+  it('return the JSON plan: 204 until it exists, then a redirect without credentials', async () => {
     const { putObject } = await import('../../functions/store/bucket.ts');
     const paths = [`plans/plan-${suffix(run)}/json-output`, `runs/${run.id}/plan/json-output`];
     for (const path of paths) expect((await api.get(path)).status).toBe(204);
@@ -58,7 +58,7 @@ describe('plans and applies', () => {
     }
   });
 
-  it('give the redacted plan, 503 before it is there, 404 when it never will be', async () => {
+  it('return the redacted plan: 503 until it exists, 404 if it never will', async () => {
     const path = `plans/plan-${suffix(run)}/json-output-redacted`;
     const ofRun = `runs/${run.id}/plan/json-output-redacted`;
     const answered = async () => [(await api.get(path)).status, (await api.get(ofRun)).status];
@@ -69,7 +69,7 @@ describe('plans and applies', () => {
     expect(await answered()).toEqual([404, 404]);
   });
 
-  it('give the schemas of the providers when they are there: 204 before, 404 when they never came', async () => {
+  it('return provider schemas: 204 until they exist, 404 if they never will', async () => {
     const { putObject } = await import('../../functions/store/bucket.ts');
     const other = await fresh();
     const paths = [`plans/plan-${suffix(other)}/json-schema`, `runs/${other.id}/plan/json-schema`];
@@ -89,7 +89,7 @@ describe('plans and applies', () => {
     expect((await api.get(`plans/plan-${suffix(other)}`)).body.data.links['json-schema']).toBe(`/api/v2/${paths[0]}`);
   });
 
-  it('lead to the state that could not become the workspace’s, whoever may read state', async () => {
+  it('return the errored state to callers who may read state', async () => {
     const { putObject } = await import('../../functions/store/bucket.ts');
     const { objects } = await import('../../functions/store/keys.ts');
     const failed = await fresh();
@@ -111,7 +111,7 @@ describe('plans and applies', () => {
     expect((await api.get(`${path}/errored-state`)).status).toBe(404);
   });
 
-  it('say that their content has expired, when it is old and gone', async () => {
+  it('report expired content', async () => {
     const { update } = await import('../../functions/store/table.ts');
     const { keys } = await import('../../functions/store/keys.ts');
     const old = await fresh();
@@ -133,7 +133,7 @@ describe('plans and applies', () => {
     expect((await api.get(archive)).body.errors[0].detail).toMatch(/has expired\. Upload the configuration again\./);
   });
 
-  it('have no errored state otherwise', async () => {
+  it('have no errored state after a normal apply', async () => {
     const { status, body } = await api.get(`applies/apply-${suffix(run)}/errored-state`);
     expect([status, body.errors[0].detail]).toEqual([404, expect.stringContaining(run.id)]);
     expect((await api.get('applies/apply-unknown/errored-state')).status).toBe(404);
@@ -165,7 +165,7 @@ describe('logs', () => {
     await appendLog(logged.id, 'plan', 5, bytes.subarray(5));
   });
 
-  it('are bytes, from any offset, without a token', async () => {
+  it('are readable from any offset without a token', async () => {
     const whole = await get(`${url}?limit=65536&offset=0`);
     expect(whole).toMatchObject({
       status: 200,
@@ -181,7 +181,7 @@ describe('logs', () => {
     }
   });
 
-  it('answer 200 with nothing when there is nothing new, whatever is asked', async () => {
+  it('answer 200 with an empty body when there is nothing new', async () => {
     for (const query of ['?limit=10&offset=1000', '?limit=65536&offset=999999999999']) {
       expect(await get(`${url}${query}`)).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });
     }
@@ -205,7 +205,7 @@ describe('logs', () => {
     }
   });
 
-  it('answer 200 with nothing when something inside fails: a client would give up', async () => {
+  it('answer 200 with an empty body on internal errors, or clients would give up', async () => {
     const error = vi.spyOn(console, 'error').mockImplementation(() => {});
     api.aws.failCall(1, 'before');
     expect(await get(url)).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });

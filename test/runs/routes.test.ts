@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 describe('creating a run', () => {
-  it('takes the newest configuration and the workspace’s settings', async () => {
+  it("uses the newest configuration and the workspace's settings", async () => {
     const { id, version } = await help.ready({ 'auto-apply': true, 'terraform-version': '1.11.4' });
     const run = await help.create(id);
     expect(run).toMatchObject({
@@ -54,7 +54,7 @@ describe('creating a run', () => {
     });
   });
 
-  it('takes all that the command line says', async () => {
+  it('accepts every option of the Terraform CLI', async () => {
     const { id, version } = await help.ready();
     const attributes = {
       'auto-apply': false,
@@ -73,14 +73,14 @@ describe('creating a run', () => {
     expect(stored?.inputsKey).toBe(`inputs/${run.id}.json`);
   });
 
-  it('makes a run plan-only when its configuration is speculative', async () => {
+  it('creates a plan-only run for a speculative configuration', async () => {
     const { id } = await help.ready({ 'auto-apply': true });
     const version = await api.configuration(id, { 'auto-queue-runs': false, speculative: true });
     const run = (await api.post('runs', { 'auto-apply': true }, on(id, version.id))).body.data;
     expect(run.attributes).toMatchObject({ 'plan-only': true, 'auto-apply': false });
   });
 
-  it('applies by itself only for who may apply', async () => {
+  it('sets auto-apply only for callers who may apply', async () => {
     const { id } = await help.ready({ 'auto-apply': true });
     const planner = await help.user('plan');
     const run = await api.post('runs', { 'auto-apply': true }, on(id), { token: planner.token });
@@ -91,7 +91,7 @@ describe('creating a run', () => {
     });
   });
 
-  it('emits JSON lines for the cloud block in a workspace that wants them, and text otherwise', async () => {
+  it('logs JSON lines for the cloud block if the workspace enables structured output, otherwise text', async () => {
     const headers = { 'x-terraform-integration': 'cloud', 'terraform-version': '1.11.4' };
     const cases = [
       [{}, headers, true],
@@ -106,7 +106,7 @@ describe('creating a run', () => {
     }
   });
 
-  it('from the web page says so, and happens as often as it is asked for', async () => {
+  it('from the web page records the source and is not deduplicated', async () => {
     const { id } = await help.ready();
     const headers = { 'sec-fetch-site': 'same-origin' };
     const made = await api.post(`workspaces/${id}/configuration-versions`, {}, {}, { headers });
@@ -116,7 +116,7 @@ describe('creating a run', () => {
     expect(second.id).not.toBe(first.id);
   });
 
-  it('from the command line happens once for its configuration, however often it is asked for', async () => {
+  it('from the CLI happens once per configuration version', async () => {
     const { id } = await api.workspace();
     const headers = { 'x-terraform-integration': 'cloud', 'terraform-version': '1.11.4' };
     const made = await api.post(
@@ -136,7 +136,7 @@ describe('creating a run', () => {
     expect(other.body.data.id).not.toBe(answers[0]?.body.data.id);
   });
 
-  it('is refused without a configuration', async () => {
+  it('is rejected without a configuration', async () => {
     const { id } = await api.workspace();
     const none = await api.post('runs', {}, on(id));
     expect(none.status).toBe(422);
@@ -145,7 +145,7 @@ describe('creating a run', () => {
       source: { pointer: '/data/relationships/configuration-version' },
     });
     const other = await help.ready();
-    expect((await api.post('runs', {}, on(id, other.version))).body.errors[0].detail).toMatch(/has none with id/);
+    expect((await api.post('runs', {}, on(id, other.version))).body.errors[0].detail).toMatch(/not found in workspace/);
     expect((await api.post('runs', {}, on(id, 'cv-unknown'))).status).toBe(422);
   });
 
@@ -176,7 +176,7 @@ describe('creating a run', () => {
       '/data/attributes/variables',
     ],
     ['a message that is none', { message: { text: 'x' } }, undefined, '/data/attributes/message'],
-  ])('is refused with %s', async (_, attributes, relationships, pointer) => {
+  ])('is rejected with %s', async (_, attributes, relationships, pointer) => {
     const { id } = await help.ready();
     const answer = await api.post('runs', attributes, relationships ?? on(id));
     expect(answer.status).toBe(422);
@@ -184,7 +184,7 @@ describe('creating a run', () => {
     expect((await api.get(`workspaces/${id}/runs`)).body.data).toEqual([]);
   });
 
-  it('is refused where the workspace’s settings say so', async () => {
+  it("is rejected if the workspace's settings forbid it", async () => {
     const destroy = await help.ready({ 'allow-destroy-plan': false });
     expect((await api.post('runs', { 'is-destroy': true }, on(destroy.id))).status).toBe(422);
     const local = await help.ready({ 'execution-mode': 'local' });
@@ -193,7 +193,7 @@ describe('creating a run', () => {
 });
 
 describe('reading a run', () => {
-  it('brings along what is asked for, and never itself', async () => {
+  it('includes requested relations, but never the run itself', async () => {
     const { id } = await help.ready();
     const run = await help.create(id);
     const include = 'plan,apply,created_by,configuration_version,workspace,task_stages,cost_estimate';
@@ -210,7 +210,7 @@ describe('reading a run', () => {
     expect(unknown.body.errors[0].detail).toContain('Invalid include parameter');
   });
 
-  it('tells results together with the status that follows them, not before', async () => {
+  it('shows results together with the status that follows them', async () => {
     const { id } = await help.ready();
     const run = await help.create(id);
     const report = { outcome: 'finished' as const, hasChanges: true, resourceAdditions: 2, artifacts: [] };
@@ -233,7 +233,7 @@ describe('reading a run', () => {
     });
   });
 
-  it('never tells what only runners and the platform may know', async () => {
+  it('never exposes internal fields', async () => {
     const { id } = await help.ready();
     const run = await help.create(id);
     await help.bring(run.id, { wait: { state: 'Planning', token: 'task-token' }, 'plan.tokenHash': 'token-hash' });

@@ -61,7 +61,7 @@ const actions = (): { path: string; reported: () => Promise<boolean> }[] => {
   ];
 };
 
-it.each(Object.entries(situations))('accepts the actions that it reports when %s', async (_, situation) => {
+it.each(Object.entries(situations))('accepts exactly the actions that it reports when %s', async (_, situation) => {
   const reported: string[] = [];
   const accepted: string[] = [];
   for (const status of runStatuses) {
@@ -76,7 +76,7 @@ it.each(Object.entries(situations))('accepts the actions that it reports when %s
   expect(accepted).toEqual(reported);
 });
 
-it('lets a run whose policies wait for an override be discarded, and not be canceled', async () => {
+it('lets a run that awaits a policy override be discarded, but not canceled', async () => {
   for (const status of ['policy_override', 'post_plan_awaiting_decision'] as const) {
     await bring({ status });
     expect((await api.call('POST', `runs/${run.id}/actions/cancel`)).status).toBe(409);
@@ -84,7 +84,7 @@ it('lets a run whose policies wait for an override be discarded, and not be canc
   }
 });
 
-it('finds the runs that can be discarded, and those that are over', async () => {
+it('filters runs by discardable and final', async () => {
   for (const status of runStatuses) {
     await bring({ status });
     const { actions: may } = (await api.get(`runs/${run.id}`)).body.data.attributes;

@@ -36,7 +36,7 @@ const skipped = async (runId: string): Promise<string[]> => {
 };
 
 describe('a run trigger', () => {
-  it('is made, read from both sides, and deleted', async () => {
+  it('can be created, listed from both sides and deleted', async () => {
     const [from, to] = [await api.workspace(), await api.workspace()];
     const made = await connect(from.id, to.id);
     expect(made.status).toBe(201);
@@ -62,7 +62,7 @@ describe('a run trigger', () => {
     expect((await connect(from.id, to.id)).status).toBe(201);
   });
 
-  it('is refused twice, onto itself, around a loop, and from what the caller may not know', async () => {
+  it('is rejected for duplicates, itself, loops and hidden workspaces', async () => {
     const [a, b, c] = [await api.workspace(), await api.workspace(), await api.workspace()];
     await connect(a.id, b.id);
     await connect(b.id, c.id);
@@ -80,7 +80,7 @@ describe('a run trigger', () => {
     expect((await connect(a.id, c.id, { token: writer.token })).status).toBe(403);
   });
 
-  it('goes with either of its workspaces', async () => {
+  it('is deleted with either workspace', async () => {
     const [a, b, c] = [await api.workspace(), await api.workspace(), await api.workspace()];
     const [one, two] = [await connect(a.id, b.id), await connect(b.id, c.id)];
     expect((await api.call('DELETE', `workspaces/${b.id}`)).status).toBe(204);
@@ -89,7 +89,7 @@ describe('a run trigger', () => {
     expect(outbound.body.meta.pagination['total-count']).toBe(0);
   });
 
-  it('leads from at most 20 workspaces', async () => {
+  it('is limited to 20 source workspaces', async () => {
     const { createRunTrigger } = await import('../../functions/runs/triggers.ts');
     const { id: workspaceId } = await api.workspace();
     for (let n = 0; n < 20; n++) await createRunTrigger('acme', { workspaceId, sourceableId: `ws-source${n}` });
@@ -98,7 +98,7 @@ describe('a run trigger', () => {
 });
 
 describe('an apply', () => {
-  it('queues a run behind it once, however often it is told, with the setting for such runs', async () => {
+  it("queues one run per trigger with the workspace's auto-apply-run-trigger setting", async () => {
     const source = await api.workspace();
     await api.configuration(source.id);
     const [automatic, manual] = [
@@ -127,7 +127,7 @@ describe('an apply', () => {
     expect((await help.store.getRun(run.id))?.dueAt).toBeUndefined();
   });
 
-  it('that was cut off while it queued is completed by the sweep', async () => {
+  it('that crashed while queueing is completed by the sweep', async () => {
     const [source, target] = [await help.ready(), await help.ready()];
     await connect(source.id, target.id);
     const run = await applied(source.id);
@@ -142,7 +142,7 @@ describe('an apply', () => {
     expect((await help.store.getRun(run.id))?.dueAt).toBeUndefined();
   });
 
-  it('costs one read more where it sets nothing off, and is not looked at again', async () => {
+  it('costs one extra read without triggers', async () => {
     const { id } = await help.ready();
     const run = await applied(id);
     expect(run.dueAt).toBeUndefined();
@@ -152,7 +152,7 @@ describe('an apply', () => {
   });
 
   it.each(['PlannedAndFinished', 'Discarded', 'ApplyErrored'] as const)(
-    'is what it takes: %s is none',
+    'is required: %s triggers nothing',
     async (ending) => {
       const [source, target] = [await help.ready(), await help.ready()];
       await connect(source.id, target.id);
@@ -163,7 +163,7 @@ describe('an apply', () => {
     },
   );
 
-  it('says why it queued nothing: no configuration, Terraform elsewhere, or a loop made by two at once', async () => {
+  it('records why it queued no run: no configuration, local execution, or a concurrent loop', async () => {
     const source = await help.ready();
     const [empty, local] = [await api.workspace(), await help.ready()];
     await connect(source.id, empty.id);
@@ -194,6 +194,6 @@ describe('an apply', () => {
     await finishRun(followed.id, 'Applied');
     await succeeded(followed.id);
     expect(await runsOf(source.id)).toHaveLength(1);
-    expect(await skipped(followed.id)).toEqual([expect.stringMatching(/its own apply has led to this one/)]);
+    expect(await skipped(followed.id)).toEqual([expect.stringMatching(/its own apply triggered this run/)]);
   });
 });

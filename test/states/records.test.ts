@@ -60,8 +60,8 @@ const push = async (id: string, given: StateFile = {}, change: Partial<store.New
   return 'conflict' in made ? made.conflict : upload(made.stateVersion, file.text);
 };
 
-describe('becoming current', () => {
-  it('happens when the content has come and was checked', async () => {
+describe('a new state version', () => {
+  it('becomes current after its content was uploaded and checked', async () => {
     const id = await locked();
     const file = stateFile({ resources: [resource('null_resource', 'a', 2)] });
     const made = await announce(id, file);
@@ -75,7 +75,7 @@ describe('becoming current', () => {
     expect((await read(id)).state).toMatchObject({ id: final.id, serial: 1, md5: file.md5, resources: 2 });
   });
 
-  it('takes the next serial of the same lineage', async () => {
+  it('needs the next serial of the same lineage', async () => {
     const id = await locked();
     await push(id, { serial: 4 });
     expect(await push(id, { serial: 5 })).toMatchObject({ status: 'finalized' });
@@ -90,7 +90,7 @@ describe('becoming current', () => {
       { serial: 4, outputs: { a: { value: 1, type: 'number' } } },
       /another state/,
     ],
-  ])('refuses %s, unless forced', async (_, given, reason) => {
+  ])('is rejected with %s, unless forced', async (_, given, reason) => {
     const id = await locked();
     await push(id, { serial: 4 });
     expect(await push(id, given)).toMatch(reason);
@@ -99,7 +99,7 @@ describe('becoming current', () => {
     expect((await read(id)).state).toMatchObject({ serial: given.serial });
   });
 
-  it('takes the same state again as a repeat, and stores nothing twice', async () => {
+  it('accepts the same state again without storing it twice', async () => {
     const id = await locked();
     const file = stateFile();
     const [one, two] = [await announce(id, file), await announce(id, file)];
@@ -112,7 +112,7 @@ describe('becoming current', () => {
     expect((await listStateVersions(await read(id), { page: 1, size: 10 })).total).toBe(1);
   });
 
-  it('happens once, however often and concurrently it is asked for', async () => {
+  it('becomes current once under concurrent repeats', async () => {
     const id = await locked();
     const file = stateFile();
     const made = await announce(id, file);
@@ -122,7 +122,7 @@ describe('becoming current', () => {
     expect(all.map(({ status }) => status)).toEqual(['finalized', 'finalized', 'finalized']);
   });
 
-  it('is completed by whoever asks next, when it was cut off before any call', async () => {
+  it('is completed by the next request after a crash at any call', async () => {
     for (let call = 1; call <= 2; call++) {
       for (const when of ['before', 'after'] as const) {
         const id = await locked();
@@ -139,7 +139,7 @@ describe('becoming current', () => {
     }
   });
 
-  it('lets one of two that follow the same state win', async () => {
+  it('wins against at most one concurrent successor', async () => {
     const id = await locked();
     await push(id, { serial: 1 });
     const files = [2, 2].map((serial, i) => stateFile({ serial, outputs: { n: { value: i, type: 'number' } } }));
@@ -152,7 +152,7 @@ describe('becoming current', () => {
     expect((await read(id)).state?.id).toBe(winner?.id);
   });
 
-  it('does not bring a forced version back over what came after it', async () => {
+  it('does not overwrite a later version when a forced request is repeated', async () => {
     const id = await locked();
     await push(id, { serial: 4 });
     const file = stateFile({ serial: 2 });
@@ -164,8 +164,8 @@ describe('becoming current', () => {
   });
 });
 
-describe('the lock', () => {
-  it('is needed, by whoever writes', async () => {
+describe('the workspace lock', () => {
+  it('must be held by the writer', async () => {
     const id = await locked();
     expect(await push(id, {}, { userId: 'user-2' })).toMatch(/must be locked/);
     expect(await push(id, {}, { userId: undefined, runId: 'run-1' })).toMatch(/must be locked/);
@@ -173,7 +173,7 @@ describe('the lock', () => {
     expect(await push(id)).toMatch(/must be locked/);
   });
 
-  it('must still be held when the content comes', async () => {
+  it('must still be held when the content is uploaded', async () => {
     const id = await locked();
     const file = stateFile();
     const made = await announce(id, file);
@@ -186,7 +186,7 @@ describe('the lock', () => {
     expect((await read(id)).state).toBeUndefined();
   });
 
-  it('of a run lets that run write, snapshots too', async () => {
+  it('of a run lets that run write, including snapshots', async () => {
     const id = await locked();
     const lock = { kind: 'run', runId: 'run-1', at: '2026-01-01T00:00:00.000Z' };
     await update(keys.workspace(id), { set: { lock } });
@@ -198,7 +198,7 @@ describe('the lock', () => {
   });
 });
 
-describe('content', () => {
+describe('state content', () => {
   it.each([
     ['is not what was announced', stateFile({ serial: 7 }).text, /MD5/],
     ['is cut off', stateFile().text.slice(0, -5), /MD5/],
@@ -225,7 +225,7 @@ describe('content', () => {
     expect((await read(id)).state).toMatchObject(announced);
   });
 
-  it('is discarded when its format is not known', async () => {
+  it('is discarded when its format is unknown', async () => {
     expect(await push(await locked(), { version: 3 })).toMatchObject({ refusal: expect.stringMatching(/version 3/) });
   });
 
@@ -261,7 +261,7 @@ describe('content', () => {
     ]);
   });
 
-  it('may use names that objects have by themselves', async () => {
+  it('may use names like constructor and __proto__', async () => {
     const outputs = JSON.parse('{"__proto__":{"value":1,"type":"number"},"constructor":{"value":2,"type":"number"}}');
     const version = await push(await locked(), { outputs, resources: [resource('constructor', 'toString', 2)] });
     if (typeof version === 'string') throw new Error(version);
@@ -269,7 +269,7 @@ describe('content', () => {
     expect(JSON.parse(version.summary ?? '{}').modules.root).toEqual({ constructor: 2 });
   });
 
-  it('never gets into the table', async () => {
+  it('is never stored in the table', async () => {
     const id = await locked();
     const version = await push(id, { outputs: { password: { value: 'hunter2', type: 'string', sensitive: true } } });
     if (typeof version === 'string') throw new Error(version);
@@ -277,7 +277,7 @@ describe('content', () => {
     expect(JSON.stringify(items)).not.toContain('hunter2');
   });
 
-  it('keeps a large summary out of the record', async () => {
+  it('with a large summary is stored outside the record', async () => {
     const id = await locked();
     const version = await push(id, { resources: Array.from({ length: 500 }, (_, i) => resource('x', `r${i}`)) });
     if (typeof version === 'string') throw new Error(version);
@@ -286,8 +286,8 @@ describe('content', () => {
   });
 });
 
-describe('completing for a writer', () => {
-  it('says why a state was not kept', async () => {
+describe('completing an upload for a run', () => {
+  it('reports why the state was rejected', async () => {
     const id = await locked();
     const made = await announce(id, stateFile());
     if ('conflict' in made) throw new Error(made.conflict);
@@ -295,10 +295,10 @@ describe('completing for a writer', () => {
     await expect(store.completeStateVersion(stateVersion.id)).rejects.toThrow(/not uploaded/);
     await putObject(objects.upload(`${stateVersion.id}.tfstate`), 'nonsense');
     await expect(store.completeStateVersion(stateVersion.id)).rejects.toThrow(/MD5/);
-    await expect(store.completeStateVersion('sv-unknown')).rejects.toThrow(/no state version/);
+    await expect(store.completeStateVersion('sv-unknown')).rejects.toThrow(/not found in this run/);
   });
 
-  it('is for the run that made it', async () => {
+  it('is limited to the run that created it', async () => {
     const id = await locked();
     const version = await push(id);
     if (typeof version === 'string') throw new Error(version);

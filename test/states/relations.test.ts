@@ -35,14 +35,14 @@ const downloaded = async (url: string) => {
   return (await fetch(headers.location as string)).text();
 };
 
-describe('a state as JSON', () => {
-  it('may come with the state', async () => {
+describe('the JSON state', () => {
+  it('can be uploaded with the state', async () => {
     const { id } = await write(await locked(), {}, { 'json-state': Buffer.from(json).toString('base64') });
     const { attributes } = (await read(id)).data;
     expect(await downloaded(attributes['hosted-json-state-download-url'])).toBe(json);
   });
 
-  it('may come later, and is there as soon as somebody looks; nobody is promised one before', async () => {
+  it('can be uploaded later and is available at the next read', async () => {
     const workspaceId = await locked();
     const { attributes, text } = { attributes: stateFile(), text: stateFile().text };
     const made = (await api.post(`workspaces/${workspaceId}/state-versions`, { ...attributes, text: undefined })).body;
@@ -55,7 +55,7 @@ describe('a state as JSON', () => {
       'hosted-json-state-download-url': null,
     });
     const early = await api.get(`state-versions/${id}/json-download`);
-    expect([early.status, early.body.errors[0].detail]).toEqual([404, expect.stringContaining('not known as JSON')]);
+    expect([early.status, early.body.errors[0].detail]).toEqual([404, expect.stringContaining('has no JSON state')]);
 
     await fetch(urls['hosted-json-state-upload-url'], { method: 'PUT', body: json });
     const late = (await read(id)).data.attributes;
@@ -65,7 +65,7 @@ describe('a state as JSON', () => {
     expect(list.body.data[0].attributes['hosted-json-state-download-url']).toBe(late['hosted-json-state-download-url']);
   });
 
-  it('is not looked for any more when it did not come in time', async () => {
+  it('is no longer expected after its deadline', async () => {
     const { putObject } = await import('../../functions/store/bucket.ts');
     const { update } = await import('../../functions/store/table.ts');
     const { keys, objects } = await import('../../functions/store/keys.ts');
@@ -76,7 +76,7 @@ describe('a state as JSON', () => {
     expect((await read(id)).data.attributes['hosted-json-state-download-url']).toBeNull();
   });
 
-  it('goes with a rollback', async () => {
+  it('is copied by a rollback', async () => {
     const workspaceId = await locked();
     const first = await write(workspaceId, { serial: 1 }, { 'json-state': Buffer.from(json).toString('base64') });
     await write(workspaceId, { serial: 2 });
@@ -92,7 +92,7 @@ describe('a state version', () => {
     return ['previous-state-version', 'next-state-version'].map((name) => relationships[name].data?.id);
   };
 
-  it('knows the one that was current before it and after it, whatever was refused in between', async () => {
+  it('links to its predecessor and successor, skipping rejected versions', async () => {
     const id = await locked();
     const one = await write(id, { serial: 1 });
     expect(await around(one.id)).toEqual([undefined, undefined]);
@@ -105,7 +105,7 @@ describe('a state version', () => {
     expect(await around(two.id)).toEqual([one.id, undefined]);
   });
 
-  it('comes with its run, who made both, and the configuration', async () => {
+  it('includes its run, their authors and the configuration', async () => {
     const { id: workspaceId, version } = await help.ready();
     const run = await help.create(workspaceId);
     const { startNext } = await import('../../functions/orchestration/queue.ts');
@@ -142,7 +142,7 @@ describe('a state version', () => {
     expect((await api.get(`state-versions/${made.stateVersion.id}?include=workspace`)).status).toBe(400);
   });
 
-  it('keeps the run that a client names, if that is one of the workspace', async () => {
+  it('accepts a run of the same workspace', async () => {
     const { id: workspaceId } = await help.ready();
     const run = await help.create(workspaceId, { 'plan-only': true });
     await api.call('POST', `workspaces/${workspaceId}/actions/lock`);

@@ -24,7 +24,7 @@ const direct = (id: string, given: StateFile = {}, more: object = {}) => {
 const put = (url: string, body: string) => fetch(url, { method: 'PUT', body });
 
 describe('a state version', () => {
-  it('is announced, uploaded without credentials, and finalized when it is read', async () => {
+  it('is created, uploaded without credentials, and finalized when read', async () => {
     const { id } = await locked();
     const given = { resources: [resource('null_resource', 'a')], outputs: { n: { value: 1, type: 'number' } } };
     const made = await announce(id, given, { 'json-state-outputs': 'e30=' });
@@ -76,7 +76,7 @@ describe('a state version', () => {
     }
   });
 
-  it('may come in the body, and is finalized at once', async () => {
+  it('is finalized at once when the content is in the body', async () => {
     const { id } = await locked();
     const made = await direct(id, { serial: 3 });
     expect(made.status).toBe(201);
@@ -84,13 +84,13 @@ describe('a state version', () => {
     expect((await direct(id, { serial: 4 }, { lineage: undefined })).status).toBe(201);
   });
 
-  it('is not there for a new workspace', async () => {
+  it('is 404 for a new workspace', async () => {
     const { id } = await api.workspace();
     expect((await api.get(`workspaces/${id}/current-state-version`)).status).toBe(404);
     expect((await api.get(`workspaces/${id}/current-state-version-outputs`)).status).toBe(404);
   });
 
-  it('is refused without the lock, and where it does not follow the current one', async () => {
+  it('is rejected without the lock and when it does not follow the current one', async () => {
     const { id } = await locked();
     await direct(id, { serial: 4 });
     for (const given of [
@@ -108,7 +108,7 @@ describe('a state version', () => {
     expect(unlocked.body.errors[0].detail).toMatch(/must be locked/);
   });
 
-  it('is the same one when it is announced again', async () => {
+  it('is returned again when its creation is repeated', async () => {
     const { id } = await locked();
     const [one, two] = [await announce(id), await announce(id)];
     expect(two.body.data.id).toBe(one.body.data.id);
@@ -129,7 +129,7 @@ describe('a state version', () => {
     ['no md5', { md5: undefined }, 'md5'],
     ['an md5 that is none', { md5: 'xyz' }, 'md5'],
     ['content with another md5', { md5: '0'.repeat(32), state: 'e30=' }, 'md5'],
-  ])('is refused with %s', async (_, attributes, field) => {
+  ])('is rejected with %s', async (_, attributes, field) => {
     const { id } = await locked();
     const answer = await announce(id, {}, attributes);
     expect(answer.status).toBe(422);
@@ -161,7 +161,7 @@ describe('a state version', () => {
     expect(answer.body.errors[0].detail).toMatch(/format version 3/);
   });
 
-  it('shows why its upload was not kept', async () => {
+  it('shows why its upload was rejected', async () => {
     const { id } = await locked();
     const made = await announce(id);
     await put(made.body.data.attributes['hosted-state-upload-url'], 'something else');
@@ -171,8 +171,8 @@ describe('a state version', () => {
   });
 });
 
-describe('the list', () => {
-  it('needs its two filters, and comes newest first in pages', async () => {
+describe('the list of state versions', () => {
+  it('requires both filters and returns the newest first in pages', async () => {
     const { id, name } = await locked();
     for (const serial of [1, 2, 3]) await direct(id, { serial });
     await announce(id, { serial: 4 });
@@ -188,7 +188,7 @@ describe('the list', () => {
   });
 });
 
-describe('outputs', () => {
+describe('state outputs', () => {
   const outputs = {
     url: { value: 'http://x', type: 'string' },
     password: { value: 'hunter2', type: 'string', sensitive: true },
@@ -229,7 +229,7 @@ describe('outputs', () => {
     expect(JSON.stringify([body, included, paged])).not.toContain('hunter2');
   });
 
-  it('tell a sensitive value one by one, to who may read the state', async () => {
+  it('show a sensitive value only individually, to readers of the state', async () => {
     const { body } = await api.get(`workspaces/${id}/current-state-version-outputs`);
     const output = body.data[1];
     expect(output).toMatchObject({ type: 'state-version-outputs', id: expect.stringMatching(/^wsout-/) });
@@ -237,7 +237,7 @@ describe('outputs', () => {
     expect((await api.get(`state-version-outputs/${output.id}z`)).status).toBe(404);
   });
 
-  it('are awaited as long as the content is', async () => {
+  it('are not available before the content', async () => {
     const other = await locked();
     const made = await announce(other.id);
     expect((await api.get(`state-versions/${made.body.data.id}/outputs`)).status).toBe(503);
@@ -245,7 +245,7 @@ describe('outputs', () => {
 });
 
 describe('rollback', () => {
-  it('makes an older state current again, as a new version', async () => {
+  it('makes an older state current as a new version', async () => {
     const { id } = await locked();
     const old = (await direct(id, { serial: 1, outputs: { n: { value: 'old', type: 'string' } } })).body.data;
     await direct(id, { serial: 2 });

@@ -65,7 +65,7 @@ const statuses = async (paths: string[], token: string) => {
 };
 
 describe('a run', () => {
-  it('reads the state of a workspace that names its own, from then until it does not', async () => {
+  it('reads the state of a workspace while its own is a listed consumer', async () => {
     const [source, reader] = [await api.workspace(), await api.workspace()];
     const version = await push(source.id, 1, 'x');
     const { token } = await tokenOf(reader.id);
@@ -82,7 +82,7 @@ describe('a run', () => {
     expect(await statuses(paths, token)).toEqual([4]);
   });
 
-  it('reads the state of its own workspace, of a global one, and of its project’s where that is shared', async () => {
+  it('reads its own, globally shared and project-shared state', async () => {
     const [own, other] = [await api.workspace(), await api.workspace()];
     for (const { id } of [own, other]) await push(id, 1, 'x');
     const { token } = await tokenOf(own.id);
@@ -97,7 +97,7 @@ describe('a run', () => {
     expect(await read(other.id)).toBe(404);
   });
 
-  it('reads what is current, and no older version', async () => {
+  it('reads only the current state version', async () => {
     const workspace = await api.workspace({ 'global-remote-state': true });
     const [old, current] = [await push(workspace.id, 1, 'old'), await push(workspace.id, 2, 'new')];
     const { token } = await tokenOf((await api.workspace()).id);
@@ -109,7 +109,7 @@ describe('a run', () => {
     expect((await api.get(`state-version-outputs/${output}`, { token })).status).toBe(404);
   });
 
-  it('can do nothing else, whatever it is shown', async () => {
+  it('cannot use any other route', async () => {
     const { routes } = await import('../../functions/api/functions/all-routes.ts');
     const workspace = await api.workspace({ 'global-remote-state': true });
     const version = await push(workspace.id, 1, 'x');
@@ -156,7 +156,7 @@ describe('a run', () => {
 describe('the token of a run', () => {
   const read = async (token: string, id: string) => (await api.get(`workspaces/${id}`, { token })).status;
 
-  it('is dead when its phase has been reported, and when the run is over', async () => {
+  it('is rejected after its phase or run has ended', async () => {
     const { id } = await api.workspace();
     const one = await tokenOf(id);
     expect(await read(one.token, id)).toBe(200);
@@ -168,7 +168,7 @@ describe('the token of a run', () => {
     expect(await read(two.token, id)).toBe(401);
   });
 
-  it('is not the runner’s, nor one of another run or phase, nor guessed', async () => {
+  it("differs from the runner's token and is bound to run and phase", async () => {
     const { id } = await api.workspace();
     const [one, two] = [await tokenOf(id), await tokenOf(id)];
     const [head, secret] = [one.token.slice(0, -43), one.token.slice(-43)];
@@ -188,7 +188,7 @@ describe('the token of a run', () => {
     expect(asRunner.statusCode).toBe(401);
   });
 
-  it('is kept as a hash only', async () => {
+  it('is stored only as a hash', async () => {
     const { run, token } = await tokenOf((await api.workspace()).id);
     expect(JSON.stringify(await help.store.getRun(run))).not.toContain(token.slice(-43));
   });
@@ -212,7 +212,7 @@ describe('remote state consumers', () => {
     expect(await listed('?show_only_configured=true')).toEqual([]);
   });
 
-  it('are workspaces of the same organization', async () => {
+  it('must be in the same organization', async () => {
     const source = await api.workspace();
     const unknown = await share(source.id, 'POST', source.id, 'ws-unknown');
     expect([unknown.status, unknown.body.errors[0].source.pointer]).toEqual([422, '/data/1/id']);

@@ -68,7 +68,7 @@ const held = async () => {
 };
 
 describe('a run whose state could not be stored', () => {
-  it('holds its workspace, offers the state, and the next run waits', async () => {
+  it('keeps the workspace locked, offers the errored state, and holds the next run', async () => {
     const { front, next } = await held();
     expect((await workspace()).lock).toMatchObject({
       kind: 'run',
@@ -81,7 +81,7 @@ describe('a run whose state could not be stored', () => {
     expect(await started(next)).toBe(false);
   });
 
-  it('is found out, and says so, although its runner could not report', async () => {
+  it('is detected and reported although its runner could not report', async () => {
     const { front, next } = await open();
     aws.objects.put(store.objects.leftState(front.id), content);
     await store.finishRun(front.id, 'ApplyErrored', { Error: 'States.HeartbeatTimeout' });
@@ -99,7 +99,7 @@ describe('a run whose state could not be stored', () => {
     expect(await started(next)).toBe(false);
   });
 
-  it('holds it too when the state is with the runner alone', async () => {
+  it('keeps the workspace locked when only the runner has the state', async () => {
     const { front, next } = await open({ outcome: 'errored', unsavedState });
     await errored(front);
     expect((await store.getRun(front.id))?.unsaved?.stored).toBe(false);
@@ -110,14 +110,14 @@ describe('a run whose state could not be stored', () => {
     ['the workspace has that state after all', content, { serial: 7, lineage: 'l', md5: '', id: 'sv-7' }],
     ['what it left is no state', 'nothing', undefined],
     ['it left none', undefined, undefined],
-  ])('does not hold it when %s', async (_, left, state) => {
+  ])('does not keep the workspace locked when %s', async (_, left, state) => {
     const { front, next } = await open(undefined, state);
     if (left) aws.objects.put(store.objects.leftState(front.id), left);
     await store.finishRun(front.id, 'ApplyErrored', { Error: 'States.HeartbeatTimeout' });
     expect(await started(next)).toBe(true);
   });
 
-  it('cannot change what is offered once it is over', async () => {
+  it('cannot change the errored state after it has ended', async () => {
     const { front } = await held();
     aws.objects.put(store.objects.leftState(front.id), 'changed by a runner that was given up');
     await errored(front);
@@ -131,29 +131,32 @@ describe('a run whose state could not be stored', () => {
     expect(await started(next)).toBe(true);
   });
 
-  it.each(['before', 'after'] as const)('holds on, however its finisher is cut off (%s a call)', async (when) => {
-    for (let n = 1, more = true; more; n++) {
-      const { front, next } = await open({ outcome: 'errored', unsavedState });
-      aws.objects.put(store.objects.leftState(front.id), content);
-      aws.failCall(n, when);
-      more = await errored(front).then(
-        () => false,
-        () => true,
-      );
-      aws.failCall(0, when);
-      await errored(front);
-      await store.startNext(workspaceId);
-      expect((await workspace()).lock?.unsaved, `cut off at call ${n}`).toBeDefined();
-      expect(await started(next), `cut off at call ${n}`).toBe(false);
-    }
-  });
+  it.each(['before', 'after'] as const)(
+    'keeps the workspace locked although its finisher crashes (%s a call)',
+    async (when) => {
+      for (let n = 1, more = true; more; n++) {
+        const { front, next } = await open({ outcome: 'errored', unsavedState });
+        aws.objects.put(store.objects.leftState(front.id), content);
+        aws.failCall(n, when);
+        more = await errored(front).then(
+          () => false,
+          () => true,
+        );
+        aws.failCall(0, when);
+        await errored(front);
+        await store.startNext(workspaceId);
+        expect((await workspace()).lock?.unsaved, `cut off at call ${n}`).toBeDefined();
+        expect(await started(next), `cut off at call ${n}`).toBe(false);
+      }
+    },
+  );
 });
 
-describe('the workspace', () => {
+describe('the locked workspace', () => {
   it.each([
     ['the very state', 7, { md5: unsavedState.md5 }],
     ['a newer one', 8, {}],
-  ])('is free when somebody who locked it has brought in %s', async (_, serial, file) => {
+  ])('is unlocked after a user pushed %s', async (_, serial, file) => {
     const { front, next } = await held();
     expect((await store.lockWorkspace(workspaceId, 'user-1', 'Locked by Terraform'))?.lock?.kind).toBe('user');
     expect(await started(next)).toBe(false);
@@ -170,7 +173,7 @@ describe('the workspace', () => {
     ['an older state', 6, {}],
     ['another state with that serial', 7, { md5: 'b'.repeat(32) }],
     ['another lineage', 9, { lineage: 'x' }],
-  ])('is held again when they brought in %s', async (_, serial, file) => {
+  ])('stays locked after a user pushed %s', async (_, serial, file) => {
     const { front, next } = await held();
     await store.lockWorkspace(workspaceId, 'user-1', '');
     if (serial) await push(serial, file);
@@ -179,20 +182,20 @@ describe('the workspace', () => {
     expect(await started(next)).toBe(false);
   });
 
-  it('is not unlocked by anybody, but by force', async () => {
+  it('can be unlocked only by force', async () => {
     const { next } = await held();
     expect(await store.unlockWorkspace(workspaceId, 'user-1')).toBeUndefined();
     expect((await store.unlockWorkspace(workspaceId))?.lock).toBeUndefined();
     expect(await started(next)).toBe(true);
   });
 
-  it('is held again when force takes away the lock of somebody who was at it', async () => {
+  it("stays locked when a user's lock is removed by force", async () => {
     const { front } = await held();
     await store.lockWorkspace(workspaceId, 'user-1', '');
     expect((await store.unlockWorkspace(workspaceId))?.lock).toMatchObject({ runId: front.id });
   });
 
-  it('that is locked while the run gives it back stays held', async () => {
+  it('stays locked when a user locks it during release', async () => {
     const { front, next } = await open();
     await store.updateRun(front.id, { set: { status: 'errored', unsaved: { runId: front.id, ...unsavedState } } });
     await store.lockWorkspace(workspaceId, 'user-1', '');

@@ -5,7 +5,7 @@
  */
 import { completed, detourBefore } from '../../functions/run/checks.ts';
 import { type CaughtError, finalPhases, statusAtEnd } from '../../functions/run/ending.ts';
-import { appliesByItself, nextStep, resume, turnedAway } from '../../functions/run/lifecycle.ts';
+import { appliesByItself, exitOnEntry, nextStep, resume } from '../../functions/run/lifecycle.ts';
 import {
   type CheckState,
   checkStates,
@@ -101,7 +101,7 @@ const heard = (name: string, what: string, run: Run): Told => {
 /** Every way out of a state, with the run as it is entered. */
 const waysOut = (state: State, name: string, before: Run): { entered: Run; ways: Way[] } => {
   if (isWaiting(name)) {
-    const away = turnedAway(name, before);
+    const away = exitOnEntry(name, before);
     if (away && 'error' in away) {
       const held = { ...before, wait: { state: name, token: 't' } };
       return { entered: held, ways: [[away.error, held, heard(name, away.error, held)]] };

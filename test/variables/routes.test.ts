@@ -83,7 +83,12 @@ describe('a variable', () => {
     ['an unknown category', { key: 'a', category: 'shell' }, 'category', /"terraform", "env"/],
     ['a value that is no text', { key: 'a', value: 5 }, 'value', /a string/],
     ['a value over 256 KB', { key: 'a', value: 'ä'.repeat(131_073) }, 'value', /256 KB/],
-    ['HCL in the environment', { key: 'a', category: 'env', hcl: true }, 'hcl', /never HCL/],
+    [
+      'HCL in the environment',
+      { key: 'a', category: 'env', hcl: true },
+      'hcl',
+      /cannot be true for environment variables/,
+    ],
   ])('is refused with %s', async (_, attributes, field, reason) => {
     const answer = await api.post(base, { category: 'terraform', ...attributes });
     expect(answer.status).toBe(422);

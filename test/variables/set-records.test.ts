@@ -169,7 +169,7 @@ it('says nothing by a pointer that a cut-off change left behind', async () => {
 it('is applied to no more than it may', async () => {
   const home = newHome();
   const set = await newSet(home);
-  const most = store.mostOf.projectIds;
+  const most = store.maxOf.projectIds;
   const ids = Array.from({ length: most }, (_, i) => `prj-${String(i).padStart(16, '0')}`);
   expect(await store.addIds(set.id, 'projectIds', ids)).toBeDefined();
   expect(await store.addIds(set.id, 'projectIds', ['prj-one-more'])).toBeUndefined();

@@ -65,7 +65,7 @@ describe('what cannot be is said with the variable and the remedy', () => {
       { TFC_HVS_BACKED_AWS_AUTH: 'true' },
       'makes credentials for VAULT_BACKED_AWS, VAULT_BACKED_AZURE, VAULT_BACKED_GCP only',
     ],
-    [{ TFC_AWS_PROVIDER_AUTH_TYPE: 'true' }, 'tags have letters, digits and underscores, and are not TYPE'],
+    [{ TFC_AWS_PROVIDER_AUTH_TYPE: 'true' }, 'Tags consist of letters, digits and underscores, and cannot be TYPE'],
     [{ 'TFC_WORKLOAD_IDENTITY_AUDIENCE_a-b': 'x' }, 'TFC_WORKLOAD_IDENTITY_AUDIENCE_a-b ends in a tag that cannot be'],
     [{ TFC_WORKLOAD_IDENTITY_AUDIENCE: 'x'.repeat(1001) }, 'has more than 1000 characters'],
   ])('%j', (variables, message) => {

@@ -20,7 +20,7 @@ const current = async (id: string) => (await read(id)).data.relationships['curre
 const things = (body: { included: { type: string; id: string }[] }) => body.included.map(({ type, id }) => [type, id]);
 
 describe('the current configuration version', () => {
-  it('is the newest that was uploaded for runs that name none', async () => {
+  it('is the newest non-speculative upload', async () => {
     const { id } = await api.workspace();
     expect(await current(id)).toBeUndefined();
     const announced = (await api.post(`workspaces/${id}/configuration-versions`, { 'auto-queue-runs': false })).body
@@ -40,7 +40,7 @@ describe('the current configuration version', () => {
     expect(things(await read(id, 'current_configuration_version'))).toEqual([['configuration-versions', uploaded.id]]);
   });
 
-  it('is a provisional one from when its saved plan was applied', async () => {
+  it('is a provisional one once its saved plan was applied', async () => {
     const { adoptConfigurationVersion } = await import('../../functions/configurations/records.ts');
     const { id } = await api.workspace();
     const first = await api.configuration(id);
@@ -57,7 +57,7 @@ describe('the current configuration version', () => {
 describe('the readme', () => {
   const markdown = '# Network\n\nSay *hello*.';
 
-  it('comes when it is asked for, from the current configuration', async () => {
+  it('is returned on request, from the current configuration', async () => {
     const { id } = await api.workspace({ 'working-directory': 'live' });
     expect((await read(id)).data.relationships).not.toHaveProperty('readme');
     expect(await read(id, 'readme')).toMatchObject({
@@ -72,8 +72,8 @@ describe('the readme', () => {
   });
 });
 
-describe('what comes along', () => {
-  it('is each thing once, and the relationships that lead there', async () => {
+describe('included resources', () => {
+  it('appear once, with the relationships that lead to them', async () => {
     const { table, keys } = {
       table: await import('../../functions/store/table.ts'),
       keys: (await import('../../functions/store/keys.ts')).keys,
@@ -118,7 +118,7 @@ describe('what comes along', () => {
     expect((await api.get('organizations/acme/workspaces?include=nonsense')).status).toBe(400);
   });
 
-  it('may be asked for where nothing of the kind exists', async () => {
+  it('can be requested although none exist', async () => {
     const { id } = await api.workspace();
     expect(
       (await read(id, 'current_assessment_result,current_configuration_version.ingress_attributes')).included,
@@ -135,7 +135,7 @@ it.each([
   [{ 'agent-pool-id': 'apool-x' }],
   [{ 'hyok-enabled': true }],
   [{ 'assessments-enabled': true }],
-])('a setting that would do nothing is refused, not ignored: %j', async (attributes) => {
+])('rejects a setting without effect: %j', async (attributes) => {
   const { id } = await api.workspace();
   const [name] = Object.keys(attributes);
   const answer = await api.patch(`workspaces/${id}`, attributes);

@@ -18,7 +18,7 @@ describe('locks', () => {
     api.call('POST', `workspaces/${id}/actions/${action}`, { body });
   const fresh = async () => (await api.workspace()).id as string;
 
-  it('takes the reason from where clients put it', async () => {
+  it('accept a reason in the body', async () => {
     const [one, two] = [await fresh(), await fresh()];
     const body = { data: { type: '', attributes: { reason: 'Locked by Terraform' } } };
     const locked = await act(one, 'lock', body);
@@ -30,7 +30,7 @@ describe('locks', () => {
     expect((await act(two, 'lock', { reason: 'plain' })).body.data.attributes['locked-reason']).toBe('plain');
   });
 
-  it('are held once, and given back once', async () => {
+  it('can be acquired once and released once', async () => {
     const id = await fresh();
     expect((await act(id, 'unlock')).status).toBe(409);
     await act(id, 'lock');
@@ -42,7 +42,7 @@ describe('locks', () => {
     expect((await act(id, 'force-unlock')).status).toBe(409);
   });
 
-  it('of others go by force only, and say whose they are', async () => {
+  it('of other users name the holder and need force', async () => {
     const id = await fresh();
     await table.update(keys.workspace(id), { set: { lock: { kind: 'user', userId: 'user-x', reason: '', at: '' } } });
     const refused = await act(id, 'unlock');
@@ -51,7 +51,7 @@ describe('locks', () => {
     expect((await act(id, 'force-unlock')).body.data.attributes.locked).toBe(false);
   });
 
-  it('of runs do not go at all, and say which run', async () => {
+  it('of runs cannot be released and name the run', async () => {
     const id = await fresh();
     await table.update(keys.workspace(id), { set: { lock: { kind: 'run', runId: 'run-x', at: '' } } });
     for (const action of ['unlock', 'force-unlock']) {
@@ -61,7 +61,7 @@ describe('locks', () => {
     }
   });
 
-  it('of runs that have ended are there for the taking, before the run has given them back', async () => {
+  it('of ended runs can be acquired before their release', async () => {
     const help = await runHelpers(api);
     const { leaveQueue, startNext } = await import('../../functions/orchestration/queue.ts');
     const { id } = await help.ready();
@@ -79,7 +79,7 @@ describe('locks', () => {
     expect((await help.store.getRun(next.id))?.current).toBe(true);
   });
 
-  it('are kept while an announced state has not come', async () => {
+  it('are kept while a state upload is pending', async () => {
     const id = await fresh();
     await act(id, 'lock');
     const { text, ...given } = stateFile();
@@ -92,7 +92,7 @@ describe('locks', () => {
     expect((await api.get(`workspaces/${id}/current-state-version`)).body.data.id).toBe(made.body.data.id);
   });
 
-  it('show the run that waits for them', async () => {
+  it('show the run that is waiting', async () => {
     const id = await fresh();
     await api.configuration(id);
     await act(id, 'lock');

@@ -25,7 +25,7 @@ const given = (name: string): store.NewWorkspace => ({
 });
 const create = async (name = uniqueName('ws')) => (await store.createWorkspace(given(name))) as store.Workspace;
 
-it('gives a name to one of many who want it at once', async () => {
+it('creates one workspace for concurrent requests with the same name', async () => {
   const name = uniqueName('ws');
   const made = await Promise.all(Array.from({ length: 8 }, () => store.createWorkspace(given(name))));
   const winners = made.filter((workspace) => workspace !== undefined);
@@ -40,7 +40,7 @@ it('finds by exact name and by id', async () => {
   expect(await store.findWorkspace('other', workspace.name)).toBeUndefined();
 });
 
-it('completes a creation that was cut off after the name was written', async () => {
+it('completes a creation that crashed after writing the name', async () => {
   const name = uniqueName('ws');
   aws.failCall(2, 'before');
   await expect(store.createWorkspace(given(name))).rejects.toThrow();
@@ -58,14 +58,14 @@ it('renames, and frees the old name', async () => {
   expect((await create(workspace.name)).id).not.toBe(workspace.id);
 });
 
-it('refuses a name that another workspace has, and keeps both', async () => {
+it('rejects a rename to an existing name and keeps both workspaces', async () => {
   const [one, two] = [await create(), await create()];
   expect(await store.updateWorkspace(one, { name: two.name }, editor)).toBe('name taken');
   expect((await store.findWorkspace('acme', one.name))?.id).toBe(one.id);
   expect((await store.findWorkspace('acme', two.name))?.id).toBe(two.id);
 });
 
-it('lets nobody be overwritten who changed the workspace meanwhile', async () => {
+it('rejects a change based on an outdated version', async () => {
   const workspace = await create();
   await table.update(keys.workspace(workspace.id), { set: { updatedAt: '2020-01-01T00:00:00.000Z', autoApply: true } });
   const name = uniqueName('renamed');
@@ -84,7 +84,7 @@ it('frees the name, the id and the variables of a deleted workspace', async () =
   expect((await create(workspace.name)).id).not.toBe(workspace.id);
 });
 
-it('can be created again after a deletion that was cut off anywhere', async () => {
+it('can be created again after a deletion that crashed at any call', async () => {
   for (let call = 1; call <= 4; call++) {
     const workspace = await create();
     aws.failCall(call, 'after');
@@ -95,7 +95,7 @@ it('can be created again after a deletion that was cut off anywhere', async () =
   }
 });
 
-it('keeps a workspace whose queue is not empty, or got a run just now', async () => {
+it('refuses to delete a workspace with queued runs', async () => {
   const workspace = await create();
   await table.put({ ...keys.queued(workspace.id, 1), runId: 'run-1' });
   expect(await deleteWorkspace(workspace, { by: 'user-1' })).toBe(false);
@@ -105,7 +105,7 @@ it('keeps a workspace whose queue is not empty, or got a run just now', async ()
   expect(await store.getWorkspace(workspace.id)).toBeDefined();
 });
 
-it('is locked by one of many who try at once, and unlocked by that one', async () => {
+it('gives the lock to one of concurrent requests, and lets only that one unlock', async () => {
   const { id } = await create();
   const users = ['user-1', 'user-2', 'user-3'];
   const locked = await Promise.all(users.map((user) => locks.lockWorkspace(id, user, '')));
@@ -117,14 +117,14 @@ it('is locked by one of many who try at once, and unlocked by that one', async (
   expect(await locks.unlockWorkspace(id, holder[0])).toBeUndefined();
 });
 
-it('never takes the lock of a run away', async () => {
+it('never releases the lock of a run', async () => {
   const { id } = await create();
   await table.update(keys.workspace(id), { set: { lock: { kind: 'run', runId: 'run-1', at: '' } } });
   expect(await locks.unlockWorkspace(id)).toBeUndefined();
   expect(await locks.lockWorkspace(id, 'user-1', '')).toBeUndefined();
 });
 
-it('starts the first run of the queue when it is unlocked', async () => {
+it('starts the first queued run on unlock', async () => {
   const { id } = await create();
   await locks.lockWorkspace(id, 'user-1', 'maintenance');
   await table.put({ ...keys.queued(id, 1), runId: 'run-9' });
@@ -133,7 +133,7 @@ it('starts the first run of the queue when it is unlocked', async () => {
   expect((await store.getWorkspace(id))?.lock).toMatchObject({ kind: 'run', runId: 'run-9' });
 });
 
-it('lists the names of an organization in order, with what lists are filtered by', async () => {
+it('lists names in order, with the attributes for filters', async () => {
   const organization = uniqueName('org');
   for (const name of ['B', 'a', 'c']) {
     await store.createWorkspace({ ...given(name), organization, tags: [{ key: 'team', value: name }] });

@@ -19,7 +19,7 @@ const withState = async (resources: object[]) => {
 
 const instances = (...keys: (string | number)[]) => keys.map((index_key) => ({ index_key, attributes: {} }));
 
-it('lists every instance of what is managed, by address', async () => {
+it('lists every managed resource instance by address', async () => {
   const { path, version } = await withState([
     resource('null_resource', 'one', 1, { provider: 'provider["registry.terraform.io/hashicorp/null"]' }),
     resource('aws_instance', 'web', 0, { module: 'module.net["a"].module.sub', instances: instances('x', 'y') }),
@@ -67,12 +67,12 @@ it('searches, sorts and pages', async () => {
   expect((await api.get(`${path}?sort=weight`)).status).toBe(400);
 });
 
-it('has nothing while there is no state', async () => {
+it('is empty without a state', async () => {
   const { id } = await api.workspace();
   expect((await api.get(`workspaces/${id}/resources`)).body.data).toEqual([]);
 });
 
-it('keeps a JSON rendering that comes with the state', async () => {
+it('stores a JSON state that is sent with the state', async () => {
   const { id } = await api.workspace();
   await api.call('POST', `workspaces/${id}/actions/lock`);
   const { text, ...given } = stateFile();

@@ -18,7 +18,7 @@ interface Named {
 const names = (data: Named[]) => data.map(({ attributes }) => attributes.name);
 
 describe('a workspace', () => {
-  it('has the defaults that the command line builds on', async () => {
+  it('has the defaults that the Terraform CLI relies on', async () => {
     const made = await api.workspace();
     expect(made).toMatchObject({
       type: 'workspaces',
@@ -44,7 +44,7 @@ describe('a workspace', () => {
     expect((await api.get(`organizations/acme/workspaces/${made.attributes.name}`)).body.data).toEqual(made);
   });
 
-  it('changes what is given, clears what is null, and answers with everything', async () => {
+  it('changes given attributes, clears null ones and returns the whole document', async () => {
     const made = await api.workspace({ description: 'old', 'auto-apply': true });
     const changed = await api.patch(`workspaces/${made.id}`, { 'terraform-version': '1.11.4', description: null });
     expect(changed.body.data.attributes).toMatchObject({
@@ -65,14 +65,14 @@ describe('a workspace', () => {
   });
 
   it.each(['1.11.4', '~> 1.11.0', '>= 1.2, < 2.0', '1.12.0-beta1', 'latest'])(
-    'takes %j for a Terraform version',
+    'accepts the Terraform version %j',
     async (version) => {
       const made = await api.workspace({ 'terraform-version': version });
       expect(made.attributes['terraform-version']).toBe(version);
     },
   );
 
-  it('has a name once, also after a change of names', async () => {
+  it('has a unique name, also after a rename', async () => {
     const [one, two] = [await api.workspace(), await api.workspace()];
     const again = await api.post('organizations/acme/workspaces', { name: one.attributes.name });
     expect(again).toMatchObject({ status: 422 });
@@ -90,7 +90,7 @@ describe('a workspace', () => {
     expect(answer.body.errors[0].source.pointer).toBe('/data/relationships/project');
   });
 
-  it('has no version control yet, and says so', async () => {
+  it('rejects version control settings by name', async () => {
     const answer = await api.post('organizations/acme/workspaces', {
       name: uniqueName('ws'),
       'vcs-repo': { identifier: 'a/b' },
@@ -101,7 +101,7 @@ describe('a workspace', () => {
     );
   });
 
-  it('brings organization, project and current run when asked', async () => {
+  it('includes organization, project and current run on request', async () => {
     const made = await api.workspace();
     await api.configuration(made.id);
     const workspace = { data: { type: 'workspaces', id: made.id } };
@@ -122,7 +122,7 @@ describe('a workspace', () => {
   });
 });
 
-describe('deleting', () => {
+describe('deleting a workspace', () => {
   it('works by id and by name', async () => {
     const [one, two] = [await api.workspace(), await api.workspace()];
     expect((await api.call('DELETE', `workspaces/${one.id}`)).status).toBe(204);
@@ -154,7 +154,7 @@ describe('deleting', () => {
     expect(again.body.data.id).not.toBe(id);
   });
 
-  it('safely, is refused while it is locked or manages resources', async () => {
+  it('safely is rejected while it is locked or manages resources', async () => {
     const { id, attributes } = await api.workspace();
     const safely = () => api.call('POST', `organizations/acme/workspaces/${attributes.name}/actions/safe-delete`);
     await api.call('POST', `workspaces/${id}/actions/lock`);
@@ -168,13 +168,13 @@ describe('deleting', () => {
     expect((await api.call('DELETE', `workspaces/${id}`)).status).toBe(204);
   });
 
-  it('safely, works for an empty one', async () => {
+  it('safely works without resources', async () => {
     const { id } = await api.workspace();
     expect((await api.call('POST', `workspaces/${id}/actions/safe-delete`)).status).toBe(204);
   });
 });
 
-describe('the list', () => {
+describe('the list of workspaces', () => {
   const organization = 'listing';
   const all = ['app-dev', 'app-prod', 'net-dev', 'net-prod', 'zone'];
   beforeAll(async () => {
@@ -195,14 +195,14 @@ describe('the list', () => {
   const list = async (query = '') => (await api.get(`organizations/${organization}/workspaces?${query}`)).body;
   const found = async (query: string) => names((await list(query)).data);
 
-  it('is in the order of names, the other way round when asked', async () => {
+  it('is sorted by name, descending on request', async () => {
     expect(await found('')).toEqual(all);
     expect(await found('sort=-name')).toEqual([...all].reverse());
     expect(await found('sort=latest-change-at')).toEqual([...all].reverse());
     expect((await api.get(`organizations/${organization}/workspaces?sort=color`)).status).toBe(400);
   });
 
-  it('comes in pages with totals, and an empty page past the end', async () => {
+  it('has pages with totals, and an empty page past the end', async () => {
     const { data, meta, links } = await list('page[number]=2&page[size]=2');
     expect(names(data)).toEqual(['net-dev', 'net-prod']);
     expect(meta.pagination).toEqual({
@@ -238,20 +238,20 @@ describe('the list', () => {
     ],
     ['search[tags]=constructor', []],
     ['filter[current-run][status]=applied', []],
-  ])('finds by %s', async (query, expected) => {
+  ])('filters by %s', async (query, expected) => {
     expect(await found(query)).toEqual(expected);
   });
 
-  it('finds by project', async () => {
+  it('filters by project', async () => {
     const projects = await api.get(`organizations/${organization}/projects?filter[names]=Net`);
     expect(await found(`filter[project][id]=${projects.body.data[0].id}`)).toEqual(['net-dev', 'net-prod']);
   });
 
-  it('matches hostile wildcards, which backtracking would never be done with', async () => {
+  it('matches hostile wildcards in linear time', async () => {
     expect(await found(`search[wildcard-name]=${'*a'.repeat(2000)}b`)).toEqual([]);
   });
 
-  it('finds by the status of the current run', async () => {
+  it('filters by the status of the current run', async () => {
     const workspace = (await api.get(`organizations/${organization}/workspaces/zone`)).body.data;
     await api.configuration(workspace.id);
     const run = await api.post('runs', {}, { workspace: { data: { type: 'workspaces', id: workspace.id } } });

@@ -18,7 +18,7 @@ describe('tags', () => {
     data: Object.entries(tags).map(([key, value]) => ({ type: 'tag-bindings', attributes: { key, value } })),
   });
 
-  it('come with the workspace, plain or with values', async () => {
+  it('are returned with the workspace, with or without values', async () => {
     const relationships = {
       tags: { data: [{ type: 'tags', attributes: { name: 'net' } }] },
       'tag-bindings': data({ team: 'x' }),
@@ -30,7 +30,7 @@ describe('tags', () => {
     expect(read.body.data[0]).toMatchObject({ type: 'tag-bindings', id: expect.stringMatching(/^tb-/) });
   });
 
-  it('are added by the command line, and replaced or added by others', async () => {
+  it('are added by the Terraform CLI, and replaced or added by PATCH', async () => {
     const { id } = await api.workspace();
     const added = await api.call('PATCH', `workspaces/${id}/tag-bindings`, { body: data({ a: '1', b: '' }) });
     expect(added.status).toBe(200);
@@ -56,7 +56,7 @@ describe('tags', () => {
     expect((await api.get(`workspaces/${id}`)).body.data.attributes['tag-names']).toEqual(['z']);
   });
 
-  it('named like a property of objects are tags like any other', async () => {
+  it('can be named like object properties', async () => {
     const { id } = await api.workspace();
     const keys = ['__proto__', 'constructor', 'toString'];
     const body = { data: keys.map((key) => ({ attributes: { key, value: `${key}.` } })) };
@@ -66,7 +66,7 @@ describe('tags', () => {
     expect(found.body.data.map((one: Named) => one.id)).toEqual([id]);
   });
 
-  it.each(['', ' x', 'a\u0000', 'x'.repeat(129), 'a\nb'])('are not named %j', async (key) => {
+  it.each(['', ' x', 'a\u0000', 'x'.repeat(129), 'a\nb'])('cannot be named %j', async (key) => {
     const { id } = await api.workspace();
     const answer = await api.call('PATCH', `workspaces/${id}/tag-bindings`, { body: data({ [key]: '' }) });
     expect(answer.status).toBe(422);

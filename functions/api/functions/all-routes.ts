@@ -3,7 +3,7 @@ import { accessRoutes } from './access-routes.ts';
 import { coreRoutes } from './core-routes.ts';
 import { governanceRoutes } from './governance-routes.ts';
 import { settingRoutes } from './settings-routes.ts';
-import { waysIn } from './sign-in-routes.ts';
+import { allSignInRoutes } from './sign-in-routes.ts';
 import { stateRoutes } from './states-routes.ts';
 
 /** Every route of the public API and into it, by full path, whichever function answers it. */
@@ -13,5 +13,5 @@ export const routes: Route[] = [
   ...accessRoutes,
   ...settingRoutes,
   ...governanceRoutes,
-  ...waysIn,
+  ...allSignInRoutes,
 ];

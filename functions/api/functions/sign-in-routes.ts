@@ -4,4 +4,4 @@ import { signInRoutes } from '../../people/sign-in/routes.ts';
 import type { Route } from '../route.ts';
 
 /** What the function SignIn answers: how people, and their Terraform, come by a token. */
-export const waysIn: Route[] = [...loginRoutes, ...signInRoutes, ...oauthTokenRoutes];
+export const allSignInRoutes: Route[] = [...loginRoutes, ...signInRoutes, ...oauthTokenRoutes];

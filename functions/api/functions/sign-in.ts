@@ -1,5 +1,5 @@
 import { serve } from '../serve.ts';
-import { waysIn } from './sign-in-routes.ts';
+import { allSignInRoutes } from './sign-in-routes.ts';
 
 /** Signing in: the OAuth endpoints of `terraform login` and of the web page. */
-export const handler = serve(waysIn);
+export const handler = serve(allSignInRoutes);

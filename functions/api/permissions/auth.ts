@@ -41,10 +41,10 @@ const secretOf = (request: ApiRequest): string => bearer.exec(request.header('au
 export const authenticate = async (request: ApiRequest): Promise<Principal> => {
   const secret = secretOf(request);
   if (isStateToken(secret) && (await findRunOfStateToken(secret))) {
-    throw notFound('The token of a run reads state that is shared with it, and nothing else.');
+    throw notFound("A run's token can only read the state that is shared with its workspace.");
   }
   if (isAccessToken(secret) && (await findResultOfAccessToken(secret))) {
-    throw notFound('The token of a run task reads the configuration and the plan of its run, and nothing else.');
+    throw notFound("A run task's token can only read the configuration and the plan of its run.");
   }
   const token = await findToken(secret);
   if (!token) throw unauthorized();
@@ -61,7 +61,7 @@ export const authenticate = async (request: ApiRequest): Promise<Principal> => {
  */
 export const checkPerson = ({ kind }: Principal): void => {
   if (kind !== 'user')
-    throw forbidden('Only a user can do that: use the token of one, not of a team or an organization.');
+    throw forbidden("This request needs a user's token, not the token of a team or an organization.");
 };
 
 /** True for a token that Terraform has in a run: good for the few routes that say so (route.ts: shared). */

@@ -10,9 +10,9 @@ import {
   organizationToken,
   overriding,
   type Permission,
+  type Permissions,
   permissions,
   run,
-  type Some,
   task,
 } from './permissions.ts';
 
@@ -20,7 +20,7 @@ import {
 
 export type Granted = ReadonlySet<Permission>;
 
-const setOf = (...some: Some[]): Granted => new Set(some.flat());
+const setOf = (...some: Permissions[]): Granted => new Set(some.flat());
 
 export const nothing: Granted = setOf();
 export const ofOwner = setOf(permissions);
@@ -45,17 +45,17 @@ const byRole = ({ role }: Standing): Granted | undefined => {
 /** Whether workspaces and projects may give more than the standing does. */
 export const dependsOnGrants = ({ role, teams }: Standing): boolean => role === 'member' && teams.length > 0;
 
-const basics = ({ teams }: Standing): Some => (teams.length ? inTeam : member);
+const basics = ({ teams }: Standing): Permissions => (teams.length ? inTeam : member);
 
-const byFlags = ({ teams }: Standing, where: 'organization' | 'everywhere'): Some =>
+const byFlags = ({ teams }: Standing, where: 'organization' | 'everywhere'): Permissions =>
   teams.flatMap(({ organizationAccess }) => organizationAccess.flatMap((flag) => flagGives[flag]?.[where] ?? []));
 
 /** Overriding is delegated twice: by the organization to the team, and where the override is, by its admin. */
 const byGrants = <G extends { overrides?: boolean }>(
   { teams }: Standing,
   access: TeamAccess<G> | undefined,
-  gives: (grant: G) => Some,
-): Some =>
+  gives: (grant: G) => Permissions,
+): Permissions =>
   teams.flatMap(({ id, organizationAccess }) => {
     const grant = access?.[id];
     if (!grant) return [];
@@ -83,9 +83,9 @@ export const onWorkspace = (
   setOf([...onProject(standing, project)], byGrants(standing, workspace?.teamAccess, ofWorkspaceGrant));
 
 const ofTeams = permissions.filter((permission) => permission.startsWith('team:'));
-const onlyByOwners: Some = ofTeams.filter((permission) => permission !== 'team:read');
+const onlyByOwners: Permissions = ofTeams.filter((permission) => permission !== 'team:read');
 /** It has every permission, and stays so. */
-const byNobody: Some = ['team:manage-access'];
+const byNobody: Permissions = ['team:manage-access'];
 
 /** A secret team is there for its members, and for those who may see secret ones; owners are changed by owners. */
 export const onTeam = (standing: Standing, team: Team): Granted => {
@@ -95,12 +95,12 @@ export const onTeam = (standing: Standing, team: Team): Granted => {
     standing.role !== 'member' || team.visibility === 'organization' || all.has('team:read-secret') || isMember;
   const without = !seen ? ofTeams : !team.owners ? [] : standing.role === 'member' ? onlyByOwners : byNobody;
   const granted = [...all].filter((permission) => !without.includes(permission));
-  const own: Some = isMember && team.allowMemberTokenManagement && !team.owners ? ['team:manage-tokens'] : [];
+  const own: Permissions = isMember && team.allowMemberTokenManagement && !team.owners ? ['team:manage-tokens'] : [];
   return new Set([...granted, ...own]);
 };
 
-const reading: Some = ['workspace:read-teams', 'project:read-teams'];
-const ofAccess: Some = [...reading, 'workspace:manage-teams', 'project:manage-teams'];
+const reading: Permissions = ['workspace:read-teams', 'project:read-teams'];
+const ofAccess: Permissions = [...reading, 'workspace:manage-teams', 'project:manage-teams'];
 
 /** What a team was given somewhere: its members see it, and who manages teams there, as far as they see the team. */
 export const onTeamAccess = (standing: Standing, granted: Granted, team: Team | undefined): Granted => {

@@ -65,14 +65,14 @@ const everything = [
 export type Permission = (typeof everything)[number];
 export const permissions: readonly Permission[] = everything;
 
-export type Some = readonly Permission[];
+export type Permissions = readonly Permission[];
 /** What each value of a part of a level gives. */
-type Values<T> = Record<T extends boolean ? `${T}` : Extract<T, string>, Some>;
+type Values<T> = Record<T extends boolean ? `${T}` : Extract<T, string>, Permissions>;
 type Gives<Parts> = { [P in keyof Parts]: Values<Parts[P]> };
 
-const readRuns: Some = ['workspace:read', 'run:read', 'configuration:read'];
-const planRuns: Some = [...readRuns, 'run:plan', 'run:comment'];
-const switched = (on: Some) => ({ false: [], true: on });
+const readRuns: Permissions = ['workspace:read', 'run:read', 'configuration:read'];
+const planRuns: Permissions = [...readRuns, 'run:plan', 'run:comment'];
+const switched = (on: Permissions) => ({ false: [], true: on });
 
 export const workspaceGives: Gives<WorkspaceParts> = {
   runs: { read: readRuns, plan: planRuns, apply: [...planRuns, 'run:apply'] },
@@ -125,7 +125,7 @@ export const workspaceParts: Record<'read' | 'plan' | 'write' | 'admin', Workspa
 };
 
 /** What no part of a level gives, only the level as a whole. */
-const workspaceAdmin: Some = [
+const workspaceAdmin: Permissions = [
   'workspace:update',
   'workspace:delete',
   'workspace:tag',
@@ -192,14 +192,14 @@ export const customProject: ProjectParts = {
 const valuesOf = <P extends object>(gives: Gives<P>, parts: P): Permission[] =>
   (Object.keys(gives) as (keyof P)[]).flatMap((part) => gives[part][String(parts[part]) as keyof Values<P[keyof P]>]);
 
-export const overriding: Some = ['run:override-policy'];
+export const overriding: Permissions = ['run:override-policy'];
 
-export const ofWorkspaceGrant = ({ access, parts }: Pick<WorkspaceGrant, 'access' | 'parts'>): Some => {
+export const ofWorkspaceGrant = ({ access, parts }: Pick<WorkspaceGrant, 'access' | 'parts'>): Permissions => {
   const given = access === 'custom' ? parts : workspaceParts[access];
   return [...(given ? valuesOf(workspaceGives, given) : []), ...(access === 'admin' ? workspaceAdmin : [])];
 };
 
-export const ofProjectGrant = ({ access, parts }: Pick<ProjectGrant, 'access' | 'parts'>): Some => {
+export const ofProjectGrant = ({ access, parts }: Pick<ProjectGrant, 'access' | 'parts'>): Permissions => {
   const given = access === 'custom' ? parts : projectParts[access];
   if (!given) return [];
   const administers = access === 'maintain' || access === 'admin';
@@ -212,14 +212,14 @@ export const ofProjectGrant = ({ access, parts }: Pick<ProjectGrant, 'access' | 
 
 const administerWorkspaces = ofWorkspaceGrant({ access: 'admin' });
 const administerProjects = ofProjectGrant({ access: 'admin' });
-const members: Some = ['membership:read', 'membership:write', 'team:manage-members'];
-const teams: Some = [...members, 'team:write', 'team:manage-tokens'];
+const members: Permissions = ['membership:read', 'membership:write', 'team:manage-members'];
+const teams: Permissions = [...members, 'team:write', 'team:manage-tokens'];
 
 /**
  * What a flag of a team gives: on the organization alone, and on everything in it. Flags that are not here are about what
  * this platform does not have.
  */
-export const flagGives: { [F in OrganizationFlag]?: { organization?: Some; everywhere?: Some } } = {
+export const flagGives: { [F in OrganizationFlag]?: { organization?: Permissions; everywhere?: Permissions } } = {
   'read-workspaces': { everywhere: [...ofWorkspaceGrant({ access: 'read' }), 'varset:read'] },
   'read-projects': { everywhere: ['project:read'] },
   // Creates them in the default project.
@@ -239,11 +239,11 @@ export const flagGives: { [F in OrganizationFlag]?: { organization?: Some; every
 };
 
 /** What belonging to an organization gives by itself, and to a team of it. */
-export const member: Some = ['organization:read', 'organization:read-entitlements', 'team:read'];
-export const inTeam: Some = [...member, 'task:read', 'agent-pool:read'];
+export const member: Permissions = ['organization:read', 'organization:read-entitlements', 'team:read'];
+export const inTeam: Permissions = [...member, 'task:read', 'agent-pool:read'];
 
 /** What the organization's own token is not for (HCP Terraform: API tokens, access levels). */
-const notByOrganization: Some = [
+const notByOrganization: Permissions = [
   'organization:update',
   'organization:delete',
   'organization:manage-tokens',
@@ -257,8 +257,15 @@ const notByOrganization: Some = [
 ];
 
 /** Of the organization's own token. */
-export const organizationToken: Some = everything.filter((permission) => !notByOrganization.includes(permission));
+export const organizationToken: Permissions = everything.filter(
+  (permission) => !notByOrganization.includes(permission),
+);
 /** Of Terraform in a run, where state is shared with it; only routes that say so let a run in at all. */
-export const run: Some = ['organization:read-entitlements', 'workspace:read', 'state:read', 'state:read-outputs'];
+export const run: Permissions = [
+  'organization:read-entitlements',
+  'workspace:read',
+  'state:read',
+  'state:read-outputs',
+];
 /** Of a run task: what of the run that asks it, it is to look at. */
-export const task: Some = ['workspace:read', 'configuration:read', 'plan:read-json'];
+export const task: Permissions = ['workspace:read', 'configuration:read', 'plan:read-json'];

@@ -34,7 +34,7 @@ export const agent: Command = {
     'pass-env': { about: 'a variable of this environment that Terraform may see', value: 'name', multiple: true },
   },
   more: `It asks for work, and starts Terraform for it in a folder that is gone afterwards; nothing has to reach this machine. One plan or
-apply at a time: start several for more. Ctrl-C (or SIGTERM) ends it after what runs now; once more interrupts that too.`,
+apply at a time: start several for more. Ctrl-C (or SIGTERM) ends it after the current run; press again to interrupt it too.`,
   run: async (call, session) => {
     const token = tokenOf(call);
     const address = session.at(call.text('address') ?? process.env.TFC_ADDRESS ?? session.address.url);

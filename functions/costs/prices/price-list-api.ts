@@ -21,7 +21,7 @@ interface Kept {
 }
 
 /** For the life of the process. */
-const kept = new Map<string, Kept>();
+const cache = new Map<string, Kept>();
 let closedUntil = 0;
 
 const input = ({ service, filters }: Product, region: string) => ({
@@ -72,9 +72,9 @@ const ask = async (product: Product, region: string, timeoutMs: number): Promise
   return readPriceList(answer.PriceList, product);
 };
 
-const keep = (key: string, usd: Decimal | undefined): void => {
-  if (kept.size >= maxKept) kept.clear();
-  kept.set(key, { usd, until: Date.now() + limits.keepMs });
+const cachePrice = (key: string, usd: Decimal | undefined): void => {
+  if (cache.size >= maxKept) cache.clear();
+  cache.set(key, { usd, until: Date.now() + limits.keepMs });
 };
 
 interface Question {
@@ -90,13 +90,13 @@ export const askPriceList = async (prices: readonly Price[]): Promise<Map<string
   for (const price of prices) {
     const key = keyOf(price);
     const product = productOf(price.item);
-    const known = kept.get(key);
+    const known = cache.get(key);
     if (product && !(known && known.until > began)) open.push({ key, product, region: price.region });
   }
   open.splice(limits.calls);
   const tell = async ({ key, product, region }: Question): Promise<boolean> => {
     try {
-      keep(key, await ask(product, region, limits.callMs));
+      cachePrice(key, await ask(product, region, limits.callMs));
       return true;
     } catch {
       closedUntil = Date.now() + limits.waitMs;
@@ -114,7 +114,7 @@ export const askPriceList = async (prices: readonly Price[]): Promise<Map<string
   if (first && (await tell(first))) await Promise.all(Array.from({ length: limits.atOnce }, worker));
   const quotes = new Map<string, Quote>();
   for (const price of prices) {
-    const known = kept.get(keyOf(price));
+    const known = cache.get(keyOf(price));
     if (known?.usd !== undefined && known.until > began) {
       quotes.set(keyOf(price), { usd: known.usd, source: 'price-list-api' });
     }

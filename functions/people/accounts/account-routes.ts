@@ -7,10 +7,10 @@ import { type Call, type Route, userRoute } from '../../api/route.ts';
 import { readData } from '../../api/validation.ts';
 import { mayCreateOrganizations } from '../organizations/admission-rules.ts';
 import { accountDocument, userDocument } from './user-document.ts';
-import { mostUsernames, settleUsername, takeUsername } from './usernames.ts';
+import { maxUsernames, settleUsername, takeUsername } from './usernames.ts';
 import { getUser, type User, updateUser } from './users.ts';
 
-const noUser = () => notFound('There is no such user.');
+const noUser = () => notFound('User not found.');
 
 const account = async (user: User): Promise<Answer> =>
   ok(accountDocument(user, !user.service && (await mayCreateOrganizations(user.id))));
@@ -26,7 +26,10 @@ const rename = async ({ principal }: Call, wanted: string): Promise<User> => {
   const user = await takeUsername({ id: principal.userId }, wanted);
   if (user === 'taken') throw unprocessable(pointer, 'username: has already been taken');
   if (user === 'too many') {
-    throw unprocessable(pointer, `username: you have had ${mostUsernames}, which stay yours; take one of those again`);
+    throw unprocessable(
+      pointer,
+      `username: you have used ${maxUsernames} names, the maximum. Choose one of your earlier names`,
+    );
   }
   return user;
 };

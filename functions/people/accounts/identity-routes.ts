@@ -27,9 +27,9 @@ const disconnect = async ({ request, principal }: Call): Promise<Answer> => {
   const found = all.find((identity) => identityId(identity) === request.params.identity);
   if (!found) throw notFound("Identity not found, or you don't have access.");
   if (all.length === 1 && (await listTokens(userId)).length === 0) {
-    throw conflict('Nothing else lets you in. Make an API token or connect another identity first.');
+    throw conflict('This identity is your only way to sign in. Create an API token or connect another identity first.');
   }
-  if (!(await forgetIdentity(found, userId))) throw notFound('The identity was disconnected meanwhile.');
+  if (!(await forgetIdentity(found, userId))) throw notFound('The identity was disconnected at the same time.');
   return noContent();
 };
 

@@ -39,6 +39,7 @@ interface Shown {
 
 const membership: Finder<Membership> = {
   what: 'organization membership',
+  parameter: 'membership',
   find: (request) => findMembership(request.params.membership ?? ''),
   seen: 'membership:read',
   scope: (found) => ({ organization: found.organization, membershipOf: found.userId }),
@@ -150,10 +151,10 @@ const teamsOf = async ({ subject, principal }: Context<InOrganization>, ids: str
     const found = teams.find((one) => one.id === id && one.organization === subject.organization);
     const granted = found && (await principal.on({ organization: subject.organization, team: found }));
     if (!granted?.has('team:read')) {
-      throw unprocessable(pointer, `teams: there is no team ${id} in ${subject.organization}`);
+      throw unprocessable(pointer, `teams: team ${id} not found in ${subject.organization}`);
     }
     if (!granted.has('team:manage-members')) {
-      throw forbidden(`You may not say who is in team ${found?.name}: it needs the permission team:manage-members.`);
+      throw forbidden(`teams: adding members to team ${found?.name} needs the permission team:manage-members.`);
     }
   }
   return teams;
@@ -170,12 +171,12 @@ const invite = async (context: Context<InOrganization>): Promise<Answer> => {
   const teams = await teamsOf(context, ids);
   const user = await inviteUser(given.attributes.email);
   if (await getMembershipOrInvitation(user.id, subject.organization)) {
-    throw unprocessable('/data/attributes/email', `email: ${given.attributes.email} is a member already, or invited`);
+    throw unprocessable('/data/attributes/email', `email: ${given.attributes.email} is already a member or invited`);
   }
   await addMember(subject.organization, user.id, 'member', { email: given.attributes.email });
   for (const one of teams) await enterTeam(one, [user.id]);
   const made = await getMembershipOrInvitation(user.id, subject.organization);
-  if (!made) throw notFound('The membership was ended meanwhile.');
+  if (!made) throw notFound('The membership was ended at the same time.');
   const { data } = await single(context, made);
   return json(201, { data, included: [shownDocument(made, user)] });
 };
@@ -184,9 +185,9 @@ const invite = async (context: Context<InOrganization>): Promise<Answer> => {
 const accept = async (context: Context<Membership>): Promise<Answer> => {
   const { subject, principal } = context;
   checkPerson(principal);
-  if (subject.userId !== principal.userId) throw forbidden('Only the person who is invited can accept an invitation.');
+  if (subject.userId !== principal.userId) throw forbidden('Only the invited user can accept an invitation.');
   const accepted = await acceptMembership(subject);
-  if (!accepted) throw notFound('The invitation was withdrawn meanwhile.');
+  if (!accepted) throw notFound('The invitation was withdrawn at the same time.');
   const { data, included } = await single(context, accepted);
   return ok(data, included);
 };
@@ -199,7 +200,7 @@ const remove = async ({ subject, principal }: Context<Membership>): Promise<Answ
   const isOwner = roleOf(subject) === 'owner';
   const hidden = teams.length - (await visibleTeams(principal, teams)).length;
   if (!own && role === 'member' && (isOwner || hidden > 0)) {
-    throw forbidden('Only owners may end this membership: it is of an owner, or of somebody in a team you do not see.');
+    throw forbidden('Only owners can end this membership: the member is an owner, or in a team that you cannot see.');
   }
   const home = await getOrganization(subject.organization);
   const owners = isOwner && home ? await ensureOwnersTeam(home) : undefined;

@@ -80,7 +80,7 @@ export const getMemberships = async (organization: string, userIds: string[]): P
 export const roleOf = ({ roles }: Pick<Membership, 'roles'>): Role =>
   (['owner', 'organization'] as const).find((role) => roles.includes(role)) ?? 'member';
 
-/** 3 writes; may be repeated. Changes nothing for who is a member already, or invited. */
+/** 3 writes; may be repeated. Changes nothing for who is already a member or invited. */
 export const addMember = async (
   organization: string,
   userId: string,

@@ -11,11 +11,11 @@ import { deleteToken, getToken, getTokenById, issueToken, listTokens, type NewTo
 
 /** Tokens of users, and all tokens by their ids (HCP API: user tokens, team tokens, agent tokens). */
 
-const noUser = () => notFound('There is no such user, or you may not see it.');
-const noToken = () => notFound('There is no such token, or you may not see it.');
+const noUser = () => notFound("User not found, or you don't have access.");
+const noToken = () => notFound("Token not found, or you don't have access.");
 
 /** Most that one user or team has. */
-const mostTokens = 100;
+const maxTokens = 100;
 
 /**
  * What the token of a team or an organization makes ends with it, by deletion and by time: else whoever got hold of one
@@ -31,7 +31,7 @@ const boundTo = async (
   if (end !== null && expiredAt !== null && expiredAt > end) {
     throw unprocessable(
       '/data/attributes/expired-at',
-      `expired-at: must not be after ${end}, when the token expires that makes this one`,
+      `expired-at: must not be later than ${end}, when the token of this request expires`,
     );
   }
   const replaced = former.find(({ id }) => id === tokenId);
@@ -54,8 +54,8 @@ export const makeToken = async (
   given: Pick<NewToken, 'kind' | 'userId'> & Partial<NewToken>,
   former: Token[] = [],
 ): Promise<Answer> => {
-  if ((await listTokens(given.userId)).length >= mostTokens) {
-    throw unprocessable('/data', `there are ${mostTokens} tokens already: delete one that is not used any more`);
+  if ((await listTokens(given.userId)).length >= maxTokens) {
+    throw unprocessable('/data', `there are already ${maxTokens} tokens, the maximum. Delete an unused one first`);
   }
   const read = readToken(request);
   const bounds = await boundTo(principal, read, former);

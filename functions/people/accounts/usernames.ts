@@ -8,7 +8,7 @@ import type { User } from './users.ts';
  */
 
 /** Most that one user has had. */
-export const mostUsernames = 10;
+export const maxUsernames = 10;
 
 /** What the accounts are called that tokens of teams and organizations act as (accounts.ts). */
 export const isReserved = (name: string): boolean => /^(api-org|api-team|audit-trail)-/i.test(name);
@@ -30,7 +30,7 @@ const reserve = (userId: string, name: string): Promise<User | undefined> =>
     add: { usernames: new Set([name]) },
     condition:
       'attribute_exists(pk) AND (attribute_not_exists(usernames) OR size(usernames) < :most OR contains(usernames, :name))',
-    values: { ':most': mostUsernames, ':name': name },
+    values: { ':most': maxUsernames, ':name': name },
   });
 
 const release = (userId: string, name: string): Promise<User | undefined> =>

@@ -38,10 +38,12 @@ export interface Bootstrapped {
 /** @throws {Error} */
 const checkNames = async ({ organization, username: wanted }: v.InferOutput<typeof input>): Promise<void> => {
   if (await isNameTaken(organization)) {
-    throw new Error(`Organization ${organization} was deleted, and its name is not given again. Choose another name.`);
+    throw new Error(
+      `Organization ${organization} was deleted, and names of deleted organizations cannot be reused. Choose another name.`,
+    );
   }
   if (wanted !== undefined && (isReserved(wanted) || (await holderOfUsername(wanted)))) {
-    throw new Error(`username: ${wanted} is taken. Send another one, or none.`);
+    throw new Error(`username: ${wanted} has already been taken. Send another one, or omit it.`);
   }
 };
 
@@ -63,7 +65,7 @@ const ownerOf = async (given: v.InferOutput<typeof input>): Promise<string> => {
   const user = await createUser({ username: name, email: given.email });
   const settings = { ...defaultOrganizationSettings, email: given.email };
   if (!(await createOrganization(given.organization, settings, user.id, { isOperators: true }))) {
-    throw new Error(`Organization ${given.organization} was created by somebody else at the same moment.`);
+    throw new Error(`Organization ${given.organization} was created by another request at the same time.`);
   }
   return user.id;
 };

@@ -37,11 +37,11 @@ export const defaultAgentPool = async (wanted: Wanted): Promise<string | null> =
   if (id === current) return id;
   const pool = await getAgentPool(id);
   if (pool?.organization !== organization) {
-    throw unprocessable(pointer, `default-agent-pool: there is no agent pool ${id} in ${organization}`);
+    throw unprocessable(pointer, `default-agent-pool: agent pool ${id} not found in ${organization}`);
   }
   if (isForAll(pool, projectId)) return id;
   throw unprocessable(
     pointer,
-    `default-agent-pool: agent pool ${pool.name} is not for all workspaces there: whoever manages agent pools can allow it`,
+    `default-agent-pool: agent pool ${pool.name} is not available to all workspaces; allow it in the agent pool first`,
   );
 };

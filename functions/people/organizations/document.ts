@@ -2,8 +2,8 @@ import { one, type Resource } from '../../api/answer.ts';
 import type { Granted } from '../../api/permissions/granted.ts';
 import { organizationPermissions, projectPermissions } from '../../api/permissions/reported-permissions.ts';
 import type { Project } from '../../projects/records.ts';
-import { mostTasks } from '../../run-tasks/records.ts';
-import { mostWorkspaceTasks } from '../../run-tasks/workspace-tasks.ts';
+import { maxTasks } from '../../run-tasks/records.ts';
+import { maxWorkspaceTasks } from '../../run-tasks/workspace-tasks.ts';
 import type { Organization } from './records.ts';
 
 export const organizationDocument = (organization: Organization, granted: Granted): Resource => ({
@@ -66,8 +66,8 @@ export const entitlementsDocument = (organization: Organization): Resource => ({
     'private-run-tasks': false,
     'private-vcs': false,
     'run-tasks': true,
-    'run-task-limit': mostTasks,
-    'run-task-workspace-limit': mostWorkspaceTasks,
+    'run-task-limit': maxTasks,
+    'run-task-workspace-limit': maxWorkspaceTasks,
     'run-task-mandatory-enforcement-limit': null,
     'self-serve-billing': false,
     sentinel: false,

@@ -28,14 +28,14 @@ import {
   updateOrganization,
 } from './records.ts';
 
-const minutes = v.pipe(v.number(), v.integer('must be whole minutes'), v.minValue(1, 'must be at least 1'));
+const minutes = v.pipe(v.number(), v.integer('must be a whole number of minutes'), v.minValue(1, 'must be at least 1'));
 
 /** Of a plan or an apply (Terraform Enterprise API: admin, organizations). */
 const timeLimit = v.pipe(
   v.string(),
   v.check(
     (text) => secondsIn(text) >= 1 && secondsIn(text) <= 24 * 3600,
-    'must be hours, minutes and seconds, e.g. 1h30m; at least 1s and at most 24h',
+    'must be a duration from 1s to 24h, e.g. 1h30m',
   ),
 );
 
@@ -43,14 +43,14 @@ const settings = {
   'session-timeout': setting(minutes),
   'session-remember': setting(minutes),
   'collaborator-auth-policy': setting(
-    v.literal('password', 'can only be "password": this platform has no second factor to ask for'),
+    v.literal('password', 'can only be "password": this platform has no two-factor authentication'),
   ),
   'cost-estimation-enabled': setting(v.boolean()),
   'send-passing-statuses-for-untriggered-speculative-plans': setting(v.boolean()),
   'aggregated-commit-status-enabled': setting(v.boolean()),
   'speculative-plan-management-enabled': setting(v.boolean()),
   'allow-force-delete-workspaces': setting(v.boolean()),
-  'assessments-enforced': setting(v.literal(false, 'cannot be true: this platform does not assess workspaces')),
+  'assessments-enforced': setting(v.literal(false, 'cannot be true: this platform has no health assessments')),
   'default-execution-mode': setting(v.picklist(['remote', 'local', 'agent'])),
   'terraform-build-worker-plan-timeout': setting(timeLimit),
   'terraform-build-worker-apply-timeout': setting(timeLimit),
@@ -94,7 +94,7 @@ const create = async ({ request, principal }: Call): Promise<Answer> => {
   checkPerson(principal);
   if (!(await mayCreateOrganizations(principal.userId))) {
     throw forbidden(
-      "You can't create organizations: this platform's operator says who can, by the setting organizationCreators.",
+      "You don't have permission to create organizations. The operator of this platform can grant it with the setting organizationCreators.",
     );
   }
   const { attributes } = readData(request, { ...settings, name: organizationName, email });
@@ -131,7 +131,7 @@ const update = async (context: Context<InOrganization>): Promise<Answer> => {
   if (attributes.name !== undefined && attributes.name !== subject.organization) {
     throw unprocessable(
       '/data/attributes/name',
-      'name: an organization cannot be renamed here; create another one and move its workspaces',
+      'name: organizations cannot be renamed. Create another one and move the workspaces',
     );
   }
   const change: Partial<OrganizationSettings> = settingsFrom(attributes, defaultOrganizationSettings);
@@ -145,7 +145,7 @@ const update = async (context: Context<InOrganization>): Promise<Answer> => {
   if (!organization) {
     const found = await getOrganization(subject.organization);
     if (found) await checkSeen(request, found, 'organization');
-    throw notFound('The organization was deleted meanwhile.');
+    throw notFound('The organization was deleted at the same time.');
   }
   if (change.defaultAgentPoolId !== undefined) await carryFromOrganization(organization);
   return tagged(ok(organizationDocument(organization, granted)), organization);

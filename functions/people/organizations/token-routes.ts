@@ -35,13 +35,13 @@ const sorts = v.picklist(['organization', 'audit-trails', 'audit_trails']);
 
 const sortOf = ({ query }: ApiRequest): Sort => {
   const { success, output } = v.safeParse(sorts, query.get('token') || 'organization');
-  if (!success) throw badRequest('token: must be audit-trails, or left out for the token of the organization', 'token');
+  if (!success) throw badRequest('token: must be audit-trails, or omitted for the organization token', 'token');
   return output === 'organization' ? ofOrganization : ofAuditTrail;
 };
 
 const find = async ({ request, subject }: Context<InOrganization>): Promise<Token> => {
   const [token] = await listTokens(sortOf(request).account(subject.record));
-  if (!token) throw notFound('The organization has no such token.');
+  if (!token) throw notFound('The organization has no such token. Create it first.');
   return token;
 };
 

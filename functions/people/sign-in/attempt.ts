@@ -8,7 +8,7 @@ import { type Asking, asking } from './authorization-request.ts';
  * that nothing is written for people whom no issuer has vouched for yet.
  */
 
-const kept = v.object({ seed: v.string(), asking, expiresAt: v.number() });
+const attemptSchema = v.object({ seed: v.string(), asking, expiresAt: v.number() });
 
 /** How long somebody may take at the issuer. */
 const goodForSeconds = 600;
@@ -56,6 +56,6 @@ export const readAttempt = (cookie: string | undefined): Attempt | undefined => 
   } catch {
     return undefined;
   }
-  const { success, output } = v.safeParse(kept, document);
+  const { success, output } = v.safeParse(attemptSchema, document);
   return success && output.expiresAt > Date.now() ? attemptOf(output.seed, output.asking) : undefined;
 };

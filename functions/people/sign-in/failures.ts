@@ -7,21 +7,22 @@ import { forgetClientSecret, issuerName } from './settings.ts';
 /** What went wrong between this platform and the issuer, for the person who waits for it. */
 
 const again = 'Sign in again.';
-const operator = 'If it stays so, tell the operator of this platform. An API token lets you in meanwhile.';
+const operator = 'If it keeps failing, tell the operator of this platform. Until then, sign in with an API token.';
 
 /** At the authorization endpoint (RFC 6749 §4.1.2.1, OpenID Connect Core 1.0 §3.1.2.6). */
 const refusals: Record<string, string> = {
-  access_denied: 'did not let you in, or you called it off there',
-  login_required: 'wants you to sign in there first',
-  interaction_required: 'wants you to sign in there first',
-  consent_required: 'wants you to agree there first',
-  temporarily_unavailable: 'cannot sign anybody in right now',
-  server_error: 'failed at signing you in',
+  access_denied: 'denied access, or you canceled there',
+  login_required: 'requires you to sign in there first',
+  interaction_required: 'requires you to sign in there first',
+  consent_required: 'requires your consent there first',
+  temporarily_unavailable: 'is temporarily unable to sign users in',
+  server_error: 'failed to sign you in',
 };
 
 const codeOf = (error: unknown): string | undefined => (error as { code?: string }).code;
 
-const said = (description: string | undefined): string => (description ? ` It says: ${description.slice(0, 300)}` : '');
+const reasonText = (description: string | undefined): string =>
+  description ? ` It says: ${description.slice(0, 300)}` : '';
 
 /** For the log; what an issuer answered can hold tokens and stays out of it. */
 const note = (error: unknown, { issuer }: SignInSettings): void => {
@@ -32,7 +33,7 @@ const note = (error: unknown, { issuer }: SignInSettings): void => {
 };
 
 const invalid = (name: string, why: string): SignInError =>
-  new SignInError(502, `The answer of ${name} cannot be trusted: ${why}. ${again} ${operator}`);
+  new SignInError(502, `The response of ${name} was rejected: ${why}. ${again} ${operator}`);
 
 /** @returns what to throw */
 export const readableFailure = (error: unknown, settings: SignInSettings): SignInError => {
@@ -46,7 +47,7 @@ export const readableFailure = (error: unknown, settings: SignInSettings): SignI
     const why = refusals[error.error] ?? `refused with "${error.error}"`;
     return new SignInError(
       error.error === 'access_denied' ? 403 : 400,
-      `${name} ${why}.${said(error.error_description)} ${again}`,
+      `${name} ${why}.${reasonText(error.error_description)} ${again}`,
     );
   }
   if (error instanceof oauth.ResponseBodyError) return ofTokenEndpoint(error, name);
@@ -55,15 +56,15 @@ export const readableFailure = (error: unknown, settings: SignInSettings): SignI
     case oauth.JWT_TIMESTAMP_CHECK:
       return invalid(name, 'it is too old, or its clock and the clock of this platform differ by more than a minute');
     case oauth.JWT_CLAIM_COMPARISON:
-      return invalid(name, 'it was made by another issuer, for another platform or for another sign-in');
+      return invalid(name, 'it comes from another issuer, or is meant for another platform or sign-in');
     case oauth.KEY_SELECTION:
-      return invalid(name, 'it is signed with a key that is not among the published ones');
+      return invalid(name, 'it is signed with a key that the issuer has not published');
     case oauth.RESPONSE_IS_NOT_CONFORM:
     case oauth.RESPONSE_IS_NOT_JSON:
     case oauth.JSON_ATTRIBUTE_COMPARISON:
       return new SignInError(
         502,
-        `${settings.issuer} does not answer as an OpenID Connect issuer does: it is down, or not the issuer that it should be. ${operator}`,
+        `${settings.issuer} does not respond like an OpenID Connect issuer: it is down, or the address is wrong. ${operator}`,
       );
     default:
       return invalid(name, (error as Error).message);
@@ -75,7 +76,7 @@ const unknownClient = (name: string, description?: string): SignInError => {
   forgetClientSecret();
   return new SignInError(
     502,
-    `${name} does not accept this platform's client id and secret.${said(description)} ${operator}`,
+    `${name} rejected this platform's client id and secret.${reasonText(description)} ${operator}`,
   );
 };
 
@@ -85,8 +86,8 @@ const ofTokenEndpoint = (
   name: string,
 ): SignInError => {
   if (error === 'invalid_grant') {
-    return new SignInError(400, `What ${name} gave you to bring here was used already, or is too old. ${again}`);
+    return new SignInError(400, `The authorization code of ${name} has expired or was already used. ${again}`);
   }
   if (error === 'invalid_client' || error === 'unauthorized_client') return unknownClient(name, description);
-  return new SignInError(502, `${name} refused with "${error}".${said(description)} ${operator}`);
+  return new SignInError(502, `${name} refused with "${error}".${reasonText(description)} ${operator}`);
 };

@@ -7,7 +7,7 @@ import { getOrganizations } from '../organizations/records.ts';
 import { enterTeam, quitTeam } from '../teams/members.ts';
 import { getTeams, type Team } from '../teams/records.ts';
 
-const keep = ({ id, organization }: Team, userId: string, action: string): Promise<void> =>
+const audit = ({ id, organization }: Team, userId: string, action: string): Promise<void> =>
   keepEvent({
     id: randomUUID(),
     at: new Date().toISOString(),
@@ -47,11 +47,11 @@ export const followGroups = async (userId: string, names: string[]): Promise<voi
   const theirs = await mapped((await getTeams(await teamIdsOfGroups(groups))).filter(isTheirs));
   for (const team of theirs) {
     if (current.some(({ id }) => id === team.id)) continue;
-    await keep(team, userId, 'join_by_group');
+    await audit(team, userId, 'join_by_group');
     await enter(team, userId);
   }
   for (const team of current) {
     if (team.ssoTeamId === null || isTheirs(team)) continue;
-    if (await quitTeam(team, userId)) await keep(team, userId, 'leave_by_group');
+    if (await quitTeam(team, userId)) await audit(team, userId, 'leave_by_group');
   }
 };

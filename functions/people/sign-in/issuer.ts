@@ -69,7 +69,7 @@ const authentication = async (settings: SignInSettings, server: oauth.Authorizat
 export const addressAt = async (settings: SignInSettings, attempt: Attempt, redirectUri: string): Promise<string> => {
   try {
     const { authorization_endpoint: endpoint } = await discover(settings);
-    if (!endpoint) throw new Error('its metadata names no authorization endpoint');
+    if (!endpoint) throw new Error('its metadata has no authorization endpoint');
     const url = new URL(endpoint);
     const parameters = {
       response_type: 'code',

@@ -18,9 +18,7 @@ const read = (parameters: URLSearchParams) => v.safeParse(terraformAsking, Objec
 
 const refusal = (issues: v.BaseIssue<unknown>[]): Answer => {
   const name = issues[0] && v.getDotPath(issues[0]);
-  return refusalPage(
-    `The address of this page is not one that terraform login makes: its ${name} is missing or wrong.`,
-  );
+  return refusalPage(`The address of this page is not from terraform login: its ${name} is missing or wrong.`);
 };
 
 const shown = (baseUrl: string) => {

@@ -2,7 +2,7 @@ import { type Answer, done, json } from '../../api/answer.ts';
 import { authenticate, type Principal } from '../../api/permissions/auth.ts';
 import type { ApiRequest } from '../../api/request.ts';
 import { openRoute, type Route } from '../../api/route.ts';
-import { deedOf, inTrails } from '../../audit/trail.ts';
+import { auditActionOf, withAuditInAllOrganizations } from '../../audit/trail.ts';
 import { identityHash } from '../accounts/identities.ts';
 import { type LoginGrant, redeemLoginCode } from '../accounts/login-codes.ts';
 import { useOneTimeSecret } from '../accounts/one-time-secrets.ts';
@@ -20,21 +20,18 @@ const plainJson = 'application/json';
 const failed = (error: string, description: string): Answer =>
   json(400, { error, error_description: description }, plainJson);
 
-const connecting = deedOf('POST', '/account/identities');
+const connecting = auditActionOf('POST', '/account/identities');
 
 /** From now on the caller signs in so, whoever that was who did; kept in the trails of all who let the caller in. */
 const connectTo = async (request: ApiRequest, principal: Principal, person: Person): Promise<Answer> => {
   if (principal.kind !== 'user') {
-    return failed(
-      'invalid_grant',
-      'Only a person signs in: sign in as one first, not with a token of a team or an organization.',
-    );
+    return failed('invalid_grant', 'Only users can sign in, not team or organization tokens. Sign in as a user first.');
   }
   const { userId } = principal;
-  return inTrails({ request, principal, deed: connecting }, async () =>
+  return withAuditInAllOrganizations({ request, principal, deed: connecting }, async () =>
     (await connect(person, userId))
       ? done()
-      : failed('invalid_grant', 'Somebody else signs in so: sign out, and sign in as that user to see who.'),
+      : failed('invalid_grant', 'This identity belongs to another user. Sign out, then sign in with it to see which.'),
   );
 };
 
@@ -73,14 +70,14 @@ const issue = async (userId: string, isPage: boolean, { description, until = nul
   return json(200, { access_token: secret, token_type: 'bearer', expires_in: seconds }, plainJson);
 };
 
-const deed = deedOf('POST', '/authentication-tokens');
+const deed = auditActionOf('POST', '/authentication-tokens');
 const tokenFor = (request: ApiRequest, userId: string, isPage: boolean, how: How) =>
-  inTrails({ request, principal: { userId, kind: 'user' }, deed }, () => issue(userId, isPage, how));
+  withAuditInAllOrganizations({ request, principal: { userId, kind: 'user' }, deed }, () => issue(userId, isPage, how));
 
 const exchangeCode = async (request: ApiRequest, given: (name: string) => string): Promise<Answer> => {
   const redirectUri = given('redirect_uri');
   const grant = await redeemLoginCode(given('code'), { verifier: given('code_verifier'), redirectUri });
-  if (!grant) return failed('invalid_grant', 'The code is unknown, used or too old. Start again.');
+  if (!grant) return failed('invalid_grant', 'The code is unknown, used or expired. Start again.');
   const userId = await userIdOf(request, grant);
   if (typeof userId !== 'string') return userId;
   const identity = 'person' in grant.by ? identityHash(grant.by.person) : undefined;
@@ -89,7 +86,7 @@ const exchangeCode = async (request: ApiRequest, given: (name: string) => string
 };
 
 const anotherOne =
-  'The operator of this platform gets another one by invoking its Bootstrap function with "rotate": true.';
+  'The operator of this platform can create another one by invoking its Bootstrap function with "rotate": true.';
 
 /** What the operator's Bootstrap function hands out. */
 const exchangeSecret = async (request: ApiRequest, given: (name: string) => string): Promise<Answer> => {
@@ -100,10 +97,10 @@ const exchangeSecret = async (request: ApiRequest, given: (name: string) => stri
   if (use.refused === 'used') {
     return failed(
       'invalid_grant',
-      `This one-time secret was used at ${use.usedAt}, and is good for one sign-in only. If that was not you, somebody else is signed in as you: tell the operator now. ${anotherOne}`,
+      `This one-time secret was used at ${use.usedAt}, and works only once. If that was not you, someone else is signed in as you: tell the operator now. ${anotherOne}`,
     );
   }
-  const why = use.refused === 'expired' ? 'is too old' : 'is not known, or there is a newer one';
+  const why = use.refused === 'expired' ? 'has expired' : 'is unknown or was replaced by a newer one';
   return failed('invalid_grant', `This one-time secret ${why}. ${anotherOne}`);
 };
 
@@ -116,7 +113,7 @@ const exchange = async (request: ApiRequest): Promise<Answer> => {
     case oneTimeGrant:
       return exchangeSecret(request, given);
     default:
-      return failed('unsupported_grant_type', `Only authorization_code and ${oneTimeGrant} are.`);
+      return failed('unsupported_grant_type', `Supported: authorization_code and ${oneTimeGrant}.`);
   }
 };
 

@@ -16,18 +16,21 @@ export const checkPerson = (settings: SignInSettings, { email, emailVerified }: 
   const { emailDomains } = settings;
   if (emailDomains.length === 0) return;
   const name = issuerName(settings);
-  const who = `people with an e-mail address at ${emailDomains.join(' or ')}`;
+  const who = `users with an e-mail address at ${emailDomains.join(' or ')}`;
   if (email === undefined) {
-    throw new SignInError(403, `This platform lets ${who} in, and ${name} did not tell yours. Tell its operator.`);
+    throw new SignInError(
+      403,
+      `Only ${who} can sign in, and ${name} did not send your address. Tell the operator of this platform.`,
+    );
   }
   if (!emailDomains.includes(email.slice(email.lastIndexOf('@') + 1))) {
     throw new SignInError(
       403,
-      `This platform lets ${who} in; ${name} says that yours is ${email}. Sign in there as somebody else.`,
+      `Only ${who} can sign in; yours at ${name} is ${email}. Sign in there with another account.`,
     );
   }
   if (!emailVerified) {
-    throw new SignInError(403, `${name} does not say that ${email} was verified to be yours. Have it verified there.`);
+    throw new SignInError(403, `${email} is not verified at ${name}. Verify it there first.`);
   }
 };
 
@@ -52,7 +55,7 @@ export const userOf = async (person: Person): Promise<User> => {
   const id = await claimIdentity(person, invited?.id);
   const user = (await getUser(id)) ?? (await createNamed(id, { username: usernameOf(person), email: email ?? '' }));
   // Tokens of teams and organizations once could connect somebody to their account.
-  if (user.service) throw new SignInError(403, 'You cannot sign in as a team or an organization.');
+  if (user.service) throw new SignInError(403, "Teams and organizations cannot sign in. Use a user's token.");
   if (user.invitedAt) await acceptInvitation(user, usernameOf(person));
   else await settleUsername(user, usernameOf(person));
   await learn(person, id);

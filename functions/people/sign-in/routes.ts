@@ -20,7 +20,7 @@ import { issuerName, issuerSettings } from './settings.ts';
  */
 
 /** For the web page, which asks before it offers it. */
-const tell = async (): Promise<Answer> => {
+const answerSettings = async (): Promise<Answer> => {
   const settings = issuerSettings();
   return json(200, { name: settings ? issuerName(settings) : null }, 'application/json');
 };
@@ -36,7 +36,7 @@ const callbackOf = (request: ApiRequest): string => `${homeOf(request)}/oauth/ca
 const settingsNeeded = (): SignInSettings => {
   const settings = issuerSettings();
   if (settings) return settings;
-  throw new SignInError(403, 'This platform has no issuer to sign in at. Sign in with an API token.');
+  throw new SignInError(403, 'Single sign-on is not configured on this platform. Sign in with an API token.');
 };
 
 /** What nobody can sign in with is told on a page, and forgotten. */
@@ -54,7 +54,7 @@ const inWords =
 const begin = async (request: ApiRequest): Promise<Answer> => {
   const settings = settingsNeeded();
   const { success, output } = v.safeParse(asking, Object.fromEntries(request.query));
-  if (!success) throw new SignInError(400, 'The address is not one that this platform makes. Start at its first page.');
+  if (!success) throw new SignInError(400, 'The address is not valid. Start again at the home page.');
   const { cookie, ...attempt } = beginAttempt(output, isSecure(request));
   return { ...redirect(302, await addressAt(settings, attempt, callbackOf(request))), cookies: [cookie] };
 };
@@ -65,7 +65,7 @@ const attemptOf = (request: ApiRequest): Attempt => {
   if (attempt?.state !== request.query.get('state') || !attempt) {
     throw new SignInError(
       400,
-      'This sign-in was not begun in this browser, is over, or began more than ten minutes ago. Sign in again.',
+      'This sign-in was started in another browser, is finished, or is older than ten minutes. Sign in again.',
     );
   }
   return attempt;
@@ -92,7 +92,7 @@ const handOver = async (request: ApiRequest, { asking }: Attempt, person: Person
 };
 
 export const signInRoutes: Route[] = [
-  openRoute('GET', '/oauth/issuer', 'anyone', tell),
+  openRoute('GET', '/oauth/issuer', 'anyone', answerSettings),
   openRoute('GET', '/oauth/sign-in', 'anyone', inWords(begin)),
   openRoute('GET', '/oauth/callback', 'anyone', inWords(end)),
 ];

@@ -2,7 +2,12 @@ import { type Answer, created, noContent, ok, type Resource } from '../../api/an
 import { badRequest, forbidden, notFound, unprocessable } from '../../api/errors.ts';
 import { project as projectFinder, workspace as workspaceFinder } from '../../api/finders.ts';
 import { list, pageOf, slice } from '../../api/pagination.ts';
-import { ofProjectGrant, ofWorkspaceGrant, type Permission, type Some } from '../../api/permissions/permissions.ts';
+import {
+  ofProjectGrant,
+  ofWorkspaceGrant,
+  type Permission,
+  type Permissions,
+} from '../../api/permissions/permissions.ts';
 import type { ApiRequest } from '../../api/request.ts';
 import { type Context, type Finder, type Route, route, type Subject } from '../../api/route.ts';
 import { requiredIn } from '../../api/validation.ts';
@@ -16,7 +21,7 @@ import {
   readProjectGrantChange,
   readWorkspaceGrantChange,
 } from './access-input.ts';
-import { changeGrant, getGrantRecord, grant, mostGrants, revoke } from './grants.ts';
+import { changeGrant, getGrantRecord, grant, maxGrants, revoke } from './grants.ts';
 import { getTeam, getTeams, type Team } from './records.ts';
 import { visibleTeams } from './routes.ts';
 
@@ -39,7 +44,7 @@ interface Kind<S extends On, G extends WorkspaceGrant | ProjectGrant> {
   readNew(request: ApiRequest): { teamId: string; grant: Omit<G, 'id'> };
   readChange(request: ApiRequest, before: G): G;
   on(subject: S): { workspace: Workspace } | { project: Project };
-  gives(grant: Omit<G, 'id'>): Some;
+  gives(grant: Omit<G, 'id'>): Permissions;
   document(id: string, teamId: string, grant: G): Resource;
   reading: Permission;
   managing: Permission;
@@ -53,9 +58,9 @@ interface Given<S extends On, G> extends Subject {
 }
 
 /** Nobody gives away more than they have. */
-const checkGiven = (granted: ReadonlySet<Permission>, wanted: Some, what: string): void => {
+const checkGiven = (granted: ReadonlySet<Permission>, wanted: Permissions, what: string): void => {
   const missing = wanted.find((permission) => !granted.has(permission));
-  if (missing) throw forbidden(`You cannot give a team more than you have on this ${what}: ${missing}.`);
+  if (missing) throw forbidden(`You cannot grant permissions that you don't have on this ${what}: ${missing}.`);
 };
 
 const routesOf = <S extends On, G extends WorkspaceGrant | ProjectGrant>(kind: Kind<S, G>): Route[] => {
@@ -115,17 +120,20 @@ const routesOf = <S extends On, G extends WorkspaceGrant | ProjectGrant>(kind: K
     const team = await getTeam(teamId);
     const seen = team && (await visibleTeams(principal, [team])).length > 0;
     if (!seen || team.organization !== subject.organization) {
-      throw unprocessable(pointer, `team: there is no team ${teamId} in ${subject.organization}`);
+      throw unprocessable(pointer, `team: team ${teamId} not found in ${subject.organization}`);
     }
-    if (team.owners) throw unprocessable(pointer, 'team: the owners team may do everything already');
+    if (team.owners) throw unprocessable(pointer, 'team: the owners team already has full access');
     checkGiven(granted, kind.gives(wanted), what);
     const access = kind.accessOf(subject) ?? {};
-    if (access[team.id]) throw unprocessable(pointer, `team: ${team.name} has access to ${subject.name} already`);
-    if (Object.keys(access).length >= mostGrants) {
-      throw unprocessable('/data', `At most ${mostGrants} teams have access to a ${what}; give it to its project.`);
+    if (access[team.id]) throw unprocessable(pointer, `team: ${team.name} already has access to ${subject.name}`);
+    if (Object.keys(access).length >= maxGrants) {
+      throw unprocessable(
+        '/data',
+        `At most ${maxGrants} teams can have access to a ${what}. Grant access on its project instead.`,
+      );
     }
     const made = (await grant(kind.on(subject), team.id, wanted as never)) as G | undefined;
-    if (!made) throw unprocessable(pointer, `team: ${team.name} has access to ${subject.name} already`);
+    if (!made) throw unprocessable(pointer, `team: ${team.name} already has access to ${subject.name}`);
     return created(kind.document(subject.id, team.id, made));
   };
 
@@ -139,7 +147,7 @@ const routesOf = <S extends On, G extends WorkspaceGrant | ProjectGrant>(kind: K
     const wanted = kind.readChange(context.request, before);
     checkGiven(context.granted, kind.gives(wanted), what);
     const changed = await changeGrant(kind.on(subject), teamId, wanted);
-    if (!changed) throw notFound('The team access was taken away meanwhile.');
+    if (!changed) throw notFound('The team access was removed at the same time.');
     return ok(kind.document(subject.id, teamId, changed));
   };
 

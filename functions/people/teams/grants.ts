@@ -20,7 +20,7 @@ export interface GrantRecord {
 }
 
 /** Most that a workspace or a project may have: its item holds them. */
-export const mostGrants = 100;
+export const maxGrants = 100;
 
 type On = { workspace: Workspace } | { project: Project };
 type GrantOn<O extends On> = O extends { workspace: Workspace } ? WorkspaceGrant : ProjectGrant;
@@ -44,7 +44,7 @@ const enter = async (on: On, teamId: string, grant: WorkspaceGrant | ProjectGran
     set: { [pathOf(teamId)]: grant },
     condition: `attribute_not_exists(#access.#team) AND size(#access) < :most`,
     names: { '#access': 'teamAccess', '#team': teamId },
-    values: { ':most': mostGrants },
+    values: { ':most': maxGrants },
   });
 
 /** 3 or 4 writes. Undefined when there are too many, the team has one already, or what it is on is gone. */
@@ -63,7 +63,7 @@ export const grant = async <O extends On>(
   return undefined;
 };
 
-/** Undefined when it was taken away meanwhile. */
+/** Undefined when it was removed at the same time. */
 export const changeGrant = async <G extends WorkspaceGrant | ProjectGrant>(
   on: On,
   teamId: string,

@@ -45,7 +45,7 @@ const accessOf = (given: Given, before: readonly OrganizationFlag[]): Organizati
       if (given[other] === false && given[flag]) {
         throw unprocessable(
           `/data/attributes/organization-access/${other}`,
-          `${other}: cannot be false where ${flag} is true, which includes it`,
+          `${other}: cannot be false while ${flag} is true, which includes it`,
         );
       }
       // What included it and was not asked for goes with it.

@@ -13,20 +13,20 @@ import {
   membershipsIn,
 } from '../accounts/memberships.ts';
 import { getUser, getUsers, type User } from '../accounts/users.ts';
-import { enterTeam, mostUsers, quitTeam, usersOfTeam } from './members.ts';
+import { enterTeam, maxUsers, quitTeam, usersOfTeam } from './members.ts';
 import type { Team } from './records.ts';
 import { team, visibleMemberships } from './routes.ts';
 
 /** Who is in a team (HCP API: team members). */
 
-const mostAtOnce = 100;
+const maxAtOnce = 100;
 
 const body = (type: 'users' | 'organization-memberships') =>
   v.object({
-    data: v.pipe(v.array(identifier(type)), v.maxLength(mostAtOnce, `may have at most ${mostAtOnce} at once`)),
+    data: v.pipe(v.array(identifier(type)), v.maxLength(maxAtOnce, `may have at most ${maxAtOnce} at once`)),
   });
 
-const given = ({ request }: Context<Team>, type: 'users' | 'organization-memberships'): string[] =>
+const idsIn = ({ request }: Context<Team>, type: 'users' | 'organization-memberships'): string[] =>
   check(body(type), request.json() ?? {}).data.map(({ id }) => id);
 
 /** All of the organization's people; their names are only asked for where somebody is called by one. */
@@ -36,7 +36,7 @@ export const usersIn = (memberships: Membership[]): Promise<User[]> =>
 /** Users are called by their id, or by their name. */
 const usersNamed = async (context: Context<Team>): Promise<string[]> => {
   const { organization } = context.subject;
-  const names = given(context, 'users');
+  const names = idsIn(context, 'users');
   const byId = new Set((await getMemberships(organization, [...new Set(names)])).map(({ userId }) => userId));
   if (names.every((name) => byId.has(name))) return names;
   const users = await usersIn((await membershipsIn(organization)).filter(({ invitation }) => !invitation));
@@ -47,8 +47,8 @@ const usersNamed = async (context: Context<Team>): Promise<string[]> => {
     throw unprocessable(
       `/data/${i}/id`,
       another
-        ? `id: ${organization} has several users named ${name}; call the one by its id`
-        : `id: ${organization} has no user ${name}; invite people to the organization first`,
+        ? `id: ${organization} has several users named ${name}; use the user id`
+        : `id: user ${name} not found in ${organization}; invite the user to the organization first`,
     );
   });
 };
@@ -56,10 +56,10 @@ const usersNamed = async (context: Context<Team>): Promise<string[]> => {
 const usersOfMemberships = async (context: Context<Team>): Promise<string[]> => {
   const { organization } = context.subject;
   const ids = new Map((await membershipsIn(organization)).map((membership) => [membershipId(membership), membership]));
-  return given(context, 'organization-memberships').map((id, i) => {
+  return idsIn(context, 'organization-memberships').map((id, i) => {
     const membership = ids.get(id);
     if (membership) return membership.userId;
-    throw unprocessable(`/data/${i}/id`, `id: ${organization} has no membership ${id}`);
+    throw unprocessable(`/data/${i}/id`, `id: membership ${id} not found in ${organization}`);
   });
 };
 
@@ -67,7 +67,7 @@ type Named = (context: Context<Team>) => Promise<string[]>;
 
 const add = (named: Named) => async (context: Context<Team>) => {
   if (await enterTeam(context.subject, [...new Set(await named(context))])) return noContent();
-  throw unprocessable('/data', `Team ${context.subject.name} would have more than ${mostUsers} users.`);
+  throw unprocessable('/data', `Team ${context.subject.name} can have at most ${maxUsers} users.`);
 };
 
 /** Somebody stays who can sign in: an invitation may never be accepted. */
@@ -81,7 +81,7 @@ export const checkOwnersStay = async (owners: Team, leaving: string[]): Promise<
 };
 
 export const lastOwner = ({ organization }: Pick<Team, 'organization'>) =>
-  conflict(`${organization} needs an owner. Add another one to its owners team first, who has signed in.`);
+  conflict(`${organization} needs at least one owner. Add another user who has signed in to the owners team first.`);
 
 const remove = (named: Named) => async (context: Context<Team>) => {
   const { subject } = context;

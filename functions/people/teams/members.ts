@@ -18,7 +18,7 @@ interface Users {
 }
 
 /** Most that a team has: one item holds their ids. */
-export const mostUsers = 5000;
+export const maxUsers = 5000;
 
 const ids = (users: Users | undefined): string[] => [...(users?.userIds ?? [])].sort();
 
@@ -41,7 +41,7 @@ export const usersOfTeam = {
     const added = await update(key, {
       add: { userIds: new Set(userIds) },
       condition: 'attribute_not_exists(userIds) OR size(userIds) <= :room',
-      values: { ':room': mostUsers - userIds.length },
+      values: { ':room': maxUsers - userIds.length },
     });
     return added !== undefined;
   },

@@ -30,6 +30,7 @@ import {
 
 export const team: Finder<Team> = {
   what: 'team',
+  parameter: 'team',
   find: (request) => getTeam(request.params.team ?? ''),
   seen: 'team:read',
   scope: (found) => ({ organization: found.organization, team: found }),
@@ -44,7 +45,7 @@ export const visibleTeams = async (principal: Principal, teams: Team[]): Promise
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 
 /** Most people that come along with teams: their documents have to fit into an answer. */
-const mostIncluded = 1000;
+const maxIncluded = 1000;
 
 /** Documents of teams, with who is in them. 1 read for 100 teams. */
 export const teamDocuments = async (
@@ -73,9 +74,9 @@ const included = async (
 ): Promise<Resource[] | undefined> => {
   const include = includes(request, ['users', 'organization_memberships']);
   if (include.size === 0) return undefined;
-  if (userIds.length > mostIncluded) {
+  if (userIds.length > maxIncluded) {
     throw badRequest(
-      `include: these teams have ${userIds.length} users, and at most ${mostIncluded} come along. Ask for a smaller page, or for the organization's memberships.`,
+      `include: these teams have ${userIds.length} users; at most ${maxIncluded} can be included. Request a smaller page, or list the organization's memberships.`,
       'include',
     );
   }
@@ -124,9 +125,7 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
 
 const checkAccess = ({ granted }: Context<Subject>, wanted: Partial<Team>): void => {
   if (wanted.organizationAccess === undefined || granted.has('team:manage-access')) return;
-  throw forbidden(
-    'You may manage teams, but not what they may do in the organization: it needs the permission team:manage-access.',
-  );
+  throw forbidden('Changing what a team may do in the organization needs the permission team:manage-access.');
 };
 
 /** Whoever does not see secret teams makes none. */
@@ -136,15 +135,14 @@ const visibilityOf = ({ granted }: Context<Subject>, wanted: Partial<Team>): Tea
   return 'organization';
 };
 
-const secret = () =>
-  forbidden('You do not see secret teams, so you cannot make one: it needs the permission team:read-secret.');
+const secret = () => forbidden('visibility: creating a secret team needs the permission team:read-secret.');
 
 /** Who is in a group at the issuer is for the operator's organizations to know. */
 const checkGroup = (home: Organization | undefined): void => {
   if (home && mapsGroups(home)) return;
   throw unprocessable(
     '/data/attributes/sso-team-id',
-    "sso-team-id: groups don't map to teams of this organization; its operator names those where they do in the setting signInGroupOrganizations",
+    'sso-team-id: groups are not mapped to teams of this organization. The operator of this platform can enable that with the setting signInGroupOrganizations',
   );
 };
 
@@ -166,7 +164,7 @@ const update = async (context: Context<Team>): Promise<Answer> => {
   const { request, subject, granted } = context;
   const change = readTeamChange(request, subject);
   if (subject.owners && (change.organizationAccess || (change.name ?? subject.name) !== subject.name)) {
-    throw unprocessable('/data/attributes', 'The owners team keeps its name, and may do everything.');
+    throw unprocessable('/data/attributes', "The owners team's name and permissions cannot be changed.");
   }
   checkAccess(context, change);
   if (change.ssoTeamId && change.ssoTeamId !== subject.ssoTeamId) {
@@ -179,13 +177,13 @@ const update = async (context: Context<Team>): Promise<Answer> => {
   const updated = Object.keys(change).length ? await updateTeam(subject, change, editor) : subject;
   if (updated) return tagged(ok(...(await answer(context, updated))), updated);
   const found = await getTeam(subject.id);
-  if (!found) throw notFound('The team was deleted meanwhile.');
+  if (!found) throw notFound('The team was deleted at the same time.');
   await checkSeen(request, found, 'team');
   throw taken();
 };
 
 const remove = async ({ subject }: Context<Team>): Promise<Answer> => {
-  if (subject.owners) throw conflict(`${subject.organization} keeps its owners team.`);
+  if (subject.owners) throw conflict(`The owners team of ${subject.organization} cannot be deleted.`);
   await deleteTeam(subject);
   return noContent();
 };

@@ -19,7 +19,7 @@ const withoutDescription = ({ description }: Token): boolean => description === 
 
 const findOnly = async ({ subject }: Context<Team>): Promise<Token> => {
   const token = (await listTokens(accountOfTeam(subject.id))).find(withoutDescription);
-  if (!token) throw notFound('The team has no token without a description.');
+  if (!token) throw notFound('The team has no legacy token (one without a description).');
   return token;
 };
 
@@ -29,7 +29,7 @@ const make = async (context: Context<Team>, description: string | null, former: 
   const { subject, principal } = context;
   // Whoever got hold of one would go on with another when it is revoked.
   if (principal.userId === accountOfTeam(subject.id) && !subject.owners) {
-    throw forbidden('The token of a team makes no other: use the token of a user who is in the team.');
+    throw forbidden('A team token cannot create tokens. Use the token of a user in the team.');
   }
   // A refused request makes no account.
   readToken(context.request);
@@ -61,11 +61,14 @@ const listAll = async ({ request, subject }: Context<Team>): Promise<Answer> =>
 const create = async (context: Context<Team>): Promise<Answer> => {
   const { description } = readToken(context.request);
   if (!description) {
-    throw unprocessable('/data/attributes/description', 'description: is missing; it tells the tokens of a team apart');
+    throw unprocessable('/data/attributes/description', 'description: is required');
   }
   const others = await listTokens(accountOfTeam(context.subject.id));
   if (others.some((one) => one.description === description)) {
-    throw unprocessable('/data/attributes/description', 'description: the team has a token with this one already');
+    throw unprocessable(
+      '/data/attributes/description',
+      'description: has already been taken by another token of the team',
+    );
   }
   return make(context, description);
 };
@@ -85,7 +88,10 @@ const expiryFilter = (query: URLSearchParams): ((token: Token) => boolean) => {
   if (!names) return () => true;
   const unknown = names.find((name) => !Object.hasOwn(expiries, name));
   if (unknown !== undefined) {
-    throw badRequest(`filter[expiry_status]: must be of ${Object.keys(expiries).join(', ')}`, 'filter[expiry_status]');
+    throw badRequest(
+      `filter[expiry_status]: must be one or more of ${Object.keys(expiries).join(', ')}`,
+      'filter[expiry_status]',
+    );
   }
   return ({ expiredAt }) => {
     const left = expiredAt === null ? Infinity : Date.parse(expiredAt) - Date.now();

@@ -15,7 +15,7 @@ const tests = /_test\.rego$/;
 const inside = (name: string): string => {
   if (name.startsWith('/') || name.includes('\0') || name.split(/[/\\]/).includes('..')) {
     throw new PolicySetError(
-      `The archive has the entry "${name}", which leaves the policy set: pack the files by names inside it (tar -C).`,
+      `The archive has the entry "${name}", which is outside the policy set. Pack the files by relative paths (tar -C).`,
     );
   }
   return posix.normalize(name).replace(/\/$/, '');
@@ -58,7 +58,7 @@ export const readArchive = async (archive: Buffer, root: string): Promise<Source
       unpacked += part.length;
       if (unpacked > unpackedBytes) {
         throw new PolicySetError(
-          `The archive unpacks to more than ${unpackedBytes / 1024 / 1024} MiB: pack policies only.`,
+          `The archive unpacks to more than ${unpackedBytes / 1024 / 1024} MiB. Pack only policies.`,
         );
       }
       yield part;
@@ -67,7 +67,7 @@ export const readArchive = async (archive: Buffer, root: string): Promise<Source
   try {
     for await (const { name, isFile, content } of tarEntries(bounded())) {
       if (++entries > mostFiles) {
-        throw new PolicySetError(`The archive has more than ${mostFiles} entries: pack policies only.`);
+        throw new PolicySetError(`The archive has more than ${mostFiles} entries. Pack only policies.`);
       }
       const path = inside(name);
       const local = base === '' ? path : path.startsWith(`${base}/`) ? path.slice(base.length + 1) : undefined;

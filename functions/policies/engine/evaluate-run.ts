@@ -41,9 +41,7 @@ const outcomesOf = async (run: Run, kind: PolicyKind): Promise<PolicySetOutcome[
   const [plan, around] = await Promise.all([readPlanJson(run), surroundings(run)]);
   if (!plan) throw new Error(`the plan of run ${run.id} is missing`);
   if (typeof plan === 'number') {
-    throw new Error(
-      `the plan of run ${run.id} has ${plan} bytes in JSON; policies judge plans of up to ${maxPlanBytes}`,
-    );
+    throw new Error(`the plan of run ${run.id} has ${plan} bytes in JSON; the maximum for policies is ${maxPlanBytes}`);
   }
   const limits: Limits = { ...perPolicy, deadline: Date.now() + evaluationSeconds * 1000 };
   const input = await writeInput(plan, runInput(run, around));

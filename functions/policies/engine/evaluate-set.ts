@@ -38,8 +38,8 @@ const single = async (policy: FrozenPolicy, kind: FrozenPolicySet['kind']): Prom
     policies: [{ ...rest, query: rego ? (query ?? '') : path }],
     files: [{ path, content: source ?? '' }],
   };
-  if (source === undefined) return { ...group, error: 'its source was never uploaded; upload it' };
-  if (rego && !query) return { ...group, error: 'it has no query; set the rule it asks for, e.g. data.terraform.deny' };
+  if (source === undefined) return { ...group, error: 'it has no source; upload it' };
+  if (rego && !query) return { ...group, error: 'it has no query; set the rule to evaluate, e.g. data.terraform.deny' };
   return group;
 };
 
@@ -96,7 +96,7 @@ export const evaluateSet = async (
           }));
     outcome.warnings.push(...mask.json(warnings));
     for (const [i, { name, description, query, enforcementLevel }] of group.policies.entries()) {
-      const answer = mask.json<PolicyAnswer>(answers[i] ?? { error: 'the engine gave no answer' });
+      const answer = mask.json<PolicyAnswer>(answers[i] ?? { error: 'the engine returned no result' });
       const asked = group.language === 'rego' ? { query } : {};
       outcome.outcomes.push({ policyName: name, description, ...asked, enforcementLevel, ...judge(answer, query) });
     }

@@ -94,7 +94,7 @@ const findSentinelOnce = async (): Promise<Engine> => {
   const binary = await onPath('sentinel');
   if (binary) return openSentinel(binary);
   throw new EngineMissingError(
-    'There is no Sentinel here, which is not free to distribute: whoever operates this platform can provide its binary. Or write the policy in Rego, which this kind of policy set takes as well.',
+    'Sentinel is not installed; its license does not allow distributing it. The operator of this platform can provide the binary. Or write the policy in Rego.',
   );
 };
 
@@ -105,8 +105,8 @@ const find = async (): Promise<Engine> => {
     return await openOpa(await downloadOpa(AbortSignal.timeout(downloadSeconds * 1000)));
   } catch (error) {
     throw new EngineMissingError(
-      `There is no Open Policy Agent here: no opa on the PATH, and a download failed (${(error as Error).message}). ` +
-        'Whoever operates this platform can provide one: the README says how.',
+      `Open Policy Agent is not installed: opa is not on the PATH, and the download failed (${(error as Error).message}). ` +
+        'The operator of this platform can provide it (see the README).',
     );
   }
 };

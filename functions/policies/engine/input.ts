@@ -8,7 +8,7 @@ import type { Workspace } from '../../workspaces/records.ts';
 import type { InputFile } from './engine.ts';
 
 export interface Surroundings {
-  /** Absent of a plan-only run whose workspace was deleted meanwhile. */
+  /** Absent of a plan-only run whose workspace was deleted at the same time. */
   workspace?: Pick<
     Workspace,
     'createdAt' | 'description' | 'executionMode' | 'autoApply' | 'workingDirectory' | 'tags'

@@ -40,18 +40,18 @@ interface OpaOutput {
 }
 
 /** `network/deny.rego line 7: …`; `root` is where the files lie. */
-const told = ({ message, location }: OpaError, root: string): string => {
+const describeError = ({ message, location }: OpaError, root: string): string => {
   const file = location?.file?.replace(`${root}/`, '');
   return file ? `${file} line ${location?.row ?? 1}: ${message}` : message;
 };
 
-const mostErrors = 5;
+const maxErrors = 5;
 const toldAll = (errors: OpaError[], root: string): string => {
-  const each = [...new Set(errors.map((error) => told(error, root)))];
+  const each = [...new Set(errors.map((error) => describeError(error, root)))];
   // Of one mistake it tells twice, shorter and longer.
   const all = each.filter((one) => !each.some((other) => other !== one && other.startsWith(one)));
-  const more = all.length - mostErrors;
-  return all.slice(0, mostErrors).join('; ') + (more > 0 ? `; and ${more} more` : '');
+  const more = all.length - maxErrors;
+  return all.slice(0, maxErrors).join('; ') + (more > 0 ? `; and ${more} more` : '');
 };
 
 const oldSyntax = /`(if|contains)` keyword is required|var cannot be used for rule name/;
@@ -59,16 +59,16 @@ const oldSyntax = /`(if|contains)` keyword is required|var cannot be used for ru
 /** What OPA says, and what to do about it where that is known. */
 const advised = (message: string): string => {
   if (message.includes('undefined function')) {
-    return `${message}. Functions that reach the network or the environment are not there for policies: take what you need from input.`;
+    return `${message}. Functions that access the network or the environment are disabled for policies. Use input instead.`;
   }
   if (oldSyntax.test(message)) {
-    return `${message}. This is Rego of before OPA 1.0: rewrite it (opa fmt --write --v0-v1), or set the policy set's policy-tool-version to a version below 1.0.`;
+    return `${message}. This is Rego from before OPA 1.0. Rewrite it (opa fmt --write --v0-v1), or set the policy set's policy-tool-version to a version below 1.0.`;
   }
   return message;
 };
 
 const exceeding = (limits: Limits, seconds: number): Record<NonNullable<Ended['exceeded']>, string> => ({
-  time: `it did not end within ${seconds} s; look for rules that combine everything with everything`,
+  time: `it did not finish within ${seconds} s; look for rules that combine everything with everything`,
   memory: `it needed more than ${limits.memoryMiB} MiB of memory; look for rules that collect large values`,
   output: `it returned more than ${limits.outputBytes} bytes; return messages instead of whole resources`,
 });
@@ -106,7 +106,8 @@ class Session {
   async #evaluate(query: string): Promise<PolicyAnswer> {
     const { input, limits, toolVersion } = this.#question;
     const seconds = Math.min(limits.seconds, (limits.deadline - Date.now()) / 1000);
-    if (seconds <= 0) return { error: 'the time for all policies of the run was over before it was its turn' };
+    if (seconds <= 0)
+      return { error: 'the time limit for all policies of the run was reached before it was evaluated' };
     const parameters = [
       ['eval', '--format', 'json', '--show-builtin-errors'],
       ['--capabilities', join(this.#directory, 'capabilities.json')],
@@ -133,14 +134,14 @@ class Session {
     // Errors of functions leave their expression undefined, as OPA has it; everything else is fatal.
     const fatal = errors.filter(({ code }) => code !== 'eval_builtin_error');
     if (fatal.length || exitCode !== 0) return { error: advised(toldAll(fatal.length ? fatal : errors, root)) };
-    for (const error of errors) this.warnings.add(told(error, root));
+    for (const error of errors) this.warnings.add(describeError(error, root));
     const value = output.result?.[0]?.expressions?.at(-1)?.value;
     return output.result === undefined ? undefinedRule(query) : { value };
   }
 }
 
 const undefinedRule = (query: string | undefined): PolicyAnswer => ({
-  error: `${query} is undefined: no rule of that name has a value. Compare the query with the package and the rule, and give a rule that can be undefined a default`,
+  error: `${query} is undefined: no rule of that name has a value. Check the query against the package and rule names, and give rules that can be undefined a default`,
 });
 
 const bounded = { seconds: 20, memoryMiB: 512, outputBytes: 4 * 1024 * 1024 };
@@ -150,7 +151,7 @@ export const openOpa = async (binary: string): Promise<Engine> => {
   const ask = (...parameters: string[]) => runBounded(binary, parameters, tmpdir(), bounded);
   const [about, current] = await Promise.all([ask('version'), ask('capabilities', '--current')]);
   const version = /^Version: (\S+)/.exec(about.stdout)?.[1];
-  if (!version) throw new Error(`${binary} does not answer as OPA does: ${about.stderr.slice(0, 200)}`);
+  if (!version) throw new Error(`${binary} is not a working OPA: ${about.stderr.slice(0, 200)}`);
   const capabilities = restricted(current.stdout);
   return { version, ask: (question) => inOwnDirectory(binary, capabilities, question) };
 };

@@ -9,14 +9,14 @@ export interface Declared {
   enforcementLevel: EnforcementLevel;
 }
 
-export const longestQuery = 1000;
+export const maxQuery = 1000;
 
 const queryOf = ({ name, text, fail }: PolicyBlock): string => {
   const query = text('query')?.trim();
   if (!query)
-    return fail(`policy "${name}" has no query; add the rule it asks for, e.g. query = "data.terraform.deny"`);
-  if (query.length > longestQuery) {
-    return fail(`query may have at most ${longestQuery} characters; put the logic into a rule`, 'query');
+    return fail(`policy "${name}" has no query; add the rule to evaluate, e.g. query = "data.terraform.deny"`);
+  if (query.length > maxQuery) {
+    return fail(`query may have at most ${maxQuery} characters; put the logic into a rule`, 'query');
   }
   return query;
 };

@@ -9,7 +9,7 @@ export class PolicySetError extends Error {
 }
 
 /** More are refused: each is evaluated, and the results of all are kept. */
-export const mostPolicies = 200;
+export const maxPolicies = 200;
 
 export interface PolicyBlock {
   name: string;
@@ -22,12 +22,12 @@ export interface PolicyBlock {
 }
 
 /** Each policy in it may say a page about itself. Reading costs whoever looks first, so it is bounded. */
-export const longestDeclaration = 4 * 1024 * 1024;
+export const maxDeclaration = 4 * 1024 * 1024;
 
 /** Brackets are followed by recursion: what nests deeper than the stack is no policy set's configuration. */
 const parse = (content: string, fail: (line: number, what: string) => never): File => {
-  if (content.length > longestDeclaration)
-    fail(1, `it has more than ${longestDeclaration} characters; make another set`);
+  if (content.length > maxDeclaration)
+    fail(1, `it has more than ${maxDeclaration} characters, the maximum; create another set`);
   try {
     return parseHcl(content);
   } catch (error) {
@@ -42,8 +42,8 @@ const escaped = /\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))/g;
 /** `"…"` without templates. */
 const textOf = (name: string, value: string, fail: (what: string) => never): string => {
   const inner = /^"((?:[^"\\]|\\.)*)"$/.exec(value)?.[1];
-  if (inner === undefined) return fail(`${name} must be a text in quotes, e.g. ${name} = "…"`);
-  if (/(?<!\$)\$\{|(?<!%)%\{/.test(inner)) return fail(`${name} must be plain text, without \${…} or %{…} in it`);
+  if (inner === undefined) return fail(`${name} must be a quoted string, e.g. ${name} = "…"`);
+  if (/(?<!\$)\$\{|(?<!%)%\{/.test(inner)) return fail(`${name} must be a plain string, without \${…} or %{…} in it`);
   return inner
     .replaceAll(escaped, (all, four?: string, eight?: string, one?: string) => {
       const code = Number.parseInt(four ?? eight ?? '', 16);
@@ -65,7 +65,7 @@ export const readPolicyBlocks = (file: string, content: string, known: readonly 
   const read = (block: Block): PolicyBlock => {
     const { attributes, labels, line, lines } = block;
     const [name = ''] = labels;
-    if (block.type !== 'policy') fail(line, `there is no block "${block.type}" here; only policy "name" { … }`);
+    if (block.type !== 'policy') fail(line, `unknown block "${block.type}"; only policy "name" { … } is allowed`);
     if (labels.length !== 1 || name === '') fail(line, 'a policy has one name, in quotes: policy "name" { … }');
     const unknown = Object.keys(attributes).find((attribute) => !known.includes(attribute));
     if (unknown) fail(lines[unknown] ?? line, `a policy has no "${unknown}"; it has ${known.join(', ')}`);
@@ -88,17 +88,17 @@ export const readPolicyBlocks = (file: string, content: string, known: readonly 
 
   const { attributes, blocks, faults, lines } = parse(content, fail);
   const [fault] = faults.toSorted((a, b) => a - b);
-  if (fault) fail(fault, 'this is not HCL; look for a missing quote, "=" or closing brace');
+  if (fault) fail(fault, 'this is not valid HCL; check for a missing quote, "=" or closing brace');
   const [stray] = Object.keys(attributes);
-  if (stray) fail(lines[stray] ?? 1, `"${stray}" stands outside a policy; write policy "name" { ${stray} = … }`);
+  if (stray) fail(lines[stray] ?? 1, `"${stray}" is outside a policy block; write policy "name" { ${stray} = … }`);
   const policies = blocks.map(read);
   const names = new Set<string>();
   for (const { name, line } of policies) {
-    if (names.has(name)) fail(line, `there is another policy "${name}" above; give this one another name`);
+    if (names.has(name)) fail(line, `policy "${name}" is already declared above; rename one of them`);
     names.add(name);
   }
-  if (policies.length === 0) fail(1, `it declares no policy; add policy "name" { … } with ${known.join(', ')}`);
-  const over = policies[mostPolicies];
-  if (over) fail(over.line, `a policy set has at most ${mostPolicies} policies; make another set`);
+  if (policies.length === 0) fail(1, `it has no policy; add policy "name" { … } with ${known.join(', ')}`);
+  const over = policies[maxPolicies];
+  if (over) fail(over.line, `a policy set has at most ${maxPolicies} policies; create another set`);
   return policies;
 };

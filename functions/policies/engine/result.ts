@@ -7,8 +7,8 @@ import type { PolicyAnswer } from './engine.ts';
  */
 
 /** Kept of a policy's messages; the rest is counted. */
-export const mostMessages = 100;
-export const longestMessage = 2000;
+export const maxMessages = 100;
+export const maxMessage = 2000;
 
 /** The last name of a query that is nothing but a reference: `data.a.deny`, `data["a"].deny_public`. */
 const lastName = /^data(?:\.\w+|\["[^"]+"\])*(?:\.(\w+)|\["([^"]+)"\])$/;
@@ -19,19 +19,19 @@ const denies = (query: string): boolean => {
   return denying.test(plain ?? quoted ?? '');
 };
 
-const cut = (text: string): string => (text.length > longestMessage ? `${text.slice(0, longestMessage - 1)}…` : text);
+const cut = (text: string): string => (text.length > maxMessage ? `${text.slice(0, maxMessage - 1)}…` : text);
 
 /** A message, or an object with one; undefined for what is neither. */
 const message = (item: unknown): unknown => {
   if (typeof item === 'string') return cut(item);
   if (typeof item !== 'object' || item === null || Array.isArray(item)) return undefined;
   const text = JSON.stringify(item);
-  if (text.length <= longestMessage) return item;
+  if (text.length <= maxMessage) return item;
   return { msg: cut('msg' in item && typeof item.msg === 'string' ? item.msg : text) };
 };
 
 const messages = (items: unknown[]): unknown[] | undefined => {
-  const kept = items.slice(0, mostMessages).map(message);
+  const kept = items.slice(0, maxMessages).map(message);
   if (kept.includes(undefined)) return undefined;
   const more = items.length - kept.length;
   return more > 0 ? [...kept, `… and ${more} more`] : kept;
@@ -39,7 +39,7 @@ const messages = (items: unknown[]): unknown[] | undefined => {
 
 const shapeOf = (value: unknown): string => {
   if (value === null) return 'null';
-  if (Array.isArray(value)) return 'a list with something else in it';
+  if (Array.isArray(value)) return 'a list with other items';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 };
 
@@ -56,6 +56,6 @@ export const judge = (answer: PolicyAnswer, query: string): Judged => {
   return {
     status: 'errored',
     output: [],
-    error: `${query} returned ${shapeOf(value)}; return a set or a list of messages (texts, or objects with "msg"), empty when nothing is wrong, or true or false`,
+    error: `${query} returned ${shapeOf(value)}; return a set or a list of messages (strings, or objects with "msg"), empty when nothing is wrong, or true or false`,
   };
 };

@@ -44,10 +44,10 @@ const failed = 1;
 const judged = async (binary: string, directory: string, query: string, question: Question): Promise<PolicyAnswer> => {
   const { limits } = question;
   const seconds = Math.min(limits.seconds, (limits.deadline - Date.now()) / 1000);
-  if (seconds <= 0) return { error: 'the time for all policies of the run was over before it was its turn' };
+  if (seconds <= 0) return { error: 'the time limit for all policies of the run was reached before it was evaluated' };
   const parameters = ['apply', '-color=false', '-config=sentinel.hcl', join('files', query)];
   const ended = await runBounded(binary, parameters, directory, { ...limits, seconds });
-  if (ended.exceeded) return { error: `it ran into the limit of its ${ended.exceeded}` };
+  if (ended.exceeded) return { error: `it exceeded the limit of its ${ended.exceeded}` };
   if (ended.exitCode === 0) return { value: true };
   const said = `${ended.stdout}\n${ended.stderr}`
     .split('\n')

@@ -46,7 +46,7 @@ const checksum = async (
   ]);
   if (signature) {
     await verifySignature(list, signature, key).catch((error: Error) => {
-      throw new Error(`the signature of ${sums} is not good: ${error.message}`, { cause: error });
+      throw new Error(`the signature of ${sums} is not valid: ${error.message}`, { cause: error });
     });
   }
   for (const line of list.toString('utf8').split('\n')) {

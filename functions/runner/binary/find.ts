@@ -55,7 +55,7 @@ export const findBinary = async (wanted: Wanted, settings: Settings, signal: Abo
       : `there is no ${engine} on the runner's PATH`;
     throw new PhaseError(
       `No ${productName[engine]} of version ${version}: ${present}, and a download failed (${messageOf(error)}). ` +
-        'Choose another version in the workspace, or let the runner reach the releases.',
+        'Choose another version in the workspace, or allow the runner to reach the releases.',
     );
   }
 };
@@ -70,7 +70,7 @@ const download = async (
   // Loaded late: signature checking and unzipping are large, and seldom needed.
   const { downloadBinary, listVersions } = await import('./download.ts');
   const exact = exactVersion(version) ?? newest(await listVersions(engine, releases, signal), satisfies);
-  if (!exact) throw new Error('no released version fits');
+  if (!exact) throw new Error('no released version matches');
   return {
     engine,
     path: await downloadBinary({ engine, version: exact, releases, directory, signal }),

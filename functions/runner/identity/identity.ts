@@ -92,7 +92,7 @@ export class Identity {
 
   #vault({ vault }: BackedCredential): OpenVault {
     const { ask } = this.#made.find(({ provider, tag }) => provider === 'vault' && tag === vault)?.made ?? {};
-    if (!ask) throw new PhaseError(`There is no configuration of Vault with the tag ${vault}.`);
+    if (!ask) throw new PhaseError(`Vault configuration with tag ${vault} not found.`);
     return { ask };
   }
 

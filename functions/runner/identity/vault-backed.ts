@@ -11,7 +11,7 @@ const required = ({ path }: BackedCredential, data: Data, name: string): string 
   const value = data[name];
   if (typeof value === 'string' && value) return value;
   throw new PhaseError(
-    `What Vault made at ${path} has no ${name}: compare the TFC_VAULT_BACKED_…_AUTH_TYPE with the role in Vault.`,
+    `The credentials that Vault issued at ${path} have no ${name}. Check TFC_VAULT_BACKED_…_AUTH_TYPE against the role in Vault.`,
   );
 };
 

@@ -38,7 +38,7 @@ class Vault {
       return readLease(answer);
     } catch (error) {
       throw new PhaseError(
-        `Vault at ${address} has not let the run in with role "${role}" at auth/${authPath}: ${messageOf(error)}. ` +
+        `Vault at ${address} rejected the login of this run with role "${role}" at auth/${authPath}: ${messageOf(error)}. ` +
           'Correct the TFC_VAULT_… variables of the workspace, or the role in Vault.',
       );
     }
@@ -62,7 +62,7 @@ class Vault {
       return read(answer).data ?? {};
     } catch (error) {
       throw new PhaseError(
-        `Vault at ${address} has made no credentials at ${path}: ${messageOf(error)}. Correct the TFC_VAULT_BACKED_… variables of the workspace, or the policy and the secrets engine in Vault.`,
+        `Vault at ${address} issued no credentials at ${path}: ${messageOf(error)}. Correct the TFC_VAULT_BACKED_… variables of the workspace, or the policy and the secrets engine in Vault.`,
       );
     }
   }
@@ -99,7 +99,7 @@ const read = ({ body }: Answer): Body => {
   try {
     return JSON.parse(body.toString('utf8')) as Body;
   } catch {
-    throw new Error('the answer is not one of Vault');
+    throw new Error('the response is not from Vault');
   }
 };
 
@@ -114,7 +114,7 @@ const errorsIn = (answer: Answer): string => {
 
 const readLease = (answer: Answer): Lease => {
   const { auth } = read(answer);
-  if (!auth?.client_token) throw new Error('the answer is not one of Vault');
+  if (!auth?.client_token) throw new Error('the response is not from Vault');
   return auth;
 };
 
@@ -128,7 +128,7 @@ const keepAlive = (vault: Vault, { client_token: token, lease_duration, renewabl
   };
   const again = async () => {
     const lease = await vault.renew(token).catch((error: unknown) => {
-      console.error(`a token of Vault was not renewed: ${messageOf(error)}`);
+      console.error(`a Vault token was not renewed: ${messageOf(error)}`);
       return undefined;
     });
     if (lease) after(lease.lease_duration);
@@ -175,7 +175,7 @@ export const makeVault = async (
     async end() {
       stop();
       await vault.revoke(token).catch((error: unknown) => {
-        console.error(`a token of Vault was not revoked: ${messageOf(error)}`);
+        console.error(`a Vault token was not revoked: ${messageOf(error)}`);
       });
     },
   };

@@ -34,7 +34,7 @@ export interface Ended {
 const wrapper = (both: boolean): string =>
   `exec 3<&0; (read -r _ <&3; kill -KILL 0) >/dev/null 2>&1 & exec "$@" 3<&- </dev/null${both ? ' 2>&1' : ''}`;
 
-const mostErrors = 16 * 1024;
+const maxErrors = 16 * 1024;
 /** A process that has left the group may hold the pipe for as long as it likes. */
 const drainMs = 2000;
 
@@ -101,7 +101,7 @@ export const run = async (command: Command, control: Control): Promise<Ended> =>
   if (typeof output === 'function') child.stdout?.on('data', output);
   let errors = Buffer.alloc(0);
   child.stderr?.on('data', (bytes: Buffer) => {
-    errors = Buffer.concat([errors, bytes]).subarray(-mostErrors);
+    errors = Buffer.concat([errors, bytes]).subarray(-maxErrors);
   });
   const group = new Group(child);
   groups.add(group);

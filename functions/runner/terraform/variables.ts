@@ -26,7 +26,9 @@ export const writeVariables = async (
   if (wanted.length === 0) return [];
   const bad = wanted.find(({ key }) => !identifier.test(key));
   if (bad) {
-    throw new PhaseError(`"${bad.key}" is no name for a Terraform variable: rename or remove it in the workspace.`);
+    throw new PhaseError(
+      `"${bad.key}" is not a valid name for a Terraform variable. Rename or remove it in the workspace.`,
+    );
   }
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const plain = wanted.filter(({ hcl }) => !hcl);

@@ -99,8 +99,8 @@ export const refuseOtherBackends = ({ backends }: RootModule): void => {
   if (!other) return;
   const place = other.line ? `${other.file} line ${other.line}` : other.file;
   throw new PhaseError(
-    `The configuration declares backend "${other.type}" (${place}), but this platform keeps the workspace's state ` +
-      'itself: remove the block, or migrate its state first.',
+    `The configuration declares backend "${other.type}" (${place}), but this platform stores the workspace's state. ` +
+      'Remove the block, or migrate its state first.',
   );
 };
 

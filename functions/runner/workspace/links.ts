@@ -1,7 +1,7 @@
 import { lstat, readlink } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 
-const mostLinks = 40;
+const maxLinks = 40;
 
 /**
  * Whether following the link, and every link on its way, stays inside the tree. A target that is not there counts by
@@ -25,7 +25,7 @@ export const staysInside = async (root: string, link: string): Promise<boolean> 
       at = next;
       continue;
     }
-    if (target.startsWith(sep) || ++followed > mostLinks) return false;
+    if (target.startsWith(sep) || ++followed > maxLinks) return false;
     steps.unshift(...target.split(sep));
   }
   return !relative(root, at).startsWith('..');

@@ -7,12 +7,12 @@ import { checkRoleArn } from './aws.ts';
  * path that makes credentials.
  */
 
-const mostSleepSeconds = 1500;
+const maxSleepSeconds = 1500;
 
 const sleepOf = (settings: Settings): number => {
   const seconds = settings.find('SLEEP_SECONDS') ?? '0';
-  if (/^\d{1,4}$/.test(seconds) && Number(seconds) <= mostSleepSeconds) return Number(seconds);
-  throw settings.wrong(settings.nameOf('SLEEP_SECONDS'), seconds, `be a number of seconds up to ${mostSleepSeconds}`);
+  if (/^\d{1,4}$/.test(seconds) && Number(seconds) <= maxSleepSeconds) return Number(seconds);
+  throw settings.wrong(settings.nameOf('SLEEP_SECONDS'), seconds, `be a number of seconds up to ${maxSleepSeconds}`);
 };
 
 /** @param engine where it is mounted unless that is set */

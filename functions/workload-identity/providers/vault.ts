@@ -2,7 +2,7 @@ import type { VaultCredential } from '../credential.ts';
 import type { Settings } from '../settings.ts';
 
 const defaultTimeoutSeconds = 60;
-const mostTimeoutSeconds = 600;
+const maxTimeoutSeconds = 600;
 
 /** HCP Terraform: dynamic credentials with the Vault provider. */
 export const readVault = (settings: Settings): VaultCredential => {
@@ -47,10 +47,6 @@ const certificateOf = (settings: Settings): string | undefined => {
 const timeoutOf = (settings: Settings): number => {
   const seconds = settings.find('CLIENT_TIMEOUT');
   if (seconds === undefined) return defaultTimeoutSeconds;
-  if (/^[1-9]\d{0,2}$/.test(seconds) && Number(seconds) <= mostTimeoutSeconds) return Number(seconds);
-  throw settings.wrong(
-    settings.nameOf('CLIENT_TIMEOUT'),
-    seconds,
-    `be a number of seconds up to ${mostTimeoutSeconds}`,
-  );
+  if (/^[1-9]\d{0,2}$/.test(seconds) && Number(seconds) <= maxTimeoutSeconds) return Number(seconds);
+  throw settings.wrong(settings.nameOf('CLIENT_TIMEOUT'), seconds, `be a number of seconds up to ${maxTimeoutSeconds}`);
 };

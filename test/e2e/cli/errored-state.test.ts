@@ -41,7 +41,7 @@ resource "terraform_data" "slow" {
   await mend();
   expect(failed.attributes.status).toBe('errored');
   expect(reasonOf(failed)).toMatch(/could not become the workspace's.*lineage.*"terraform state push".*locked/);
-  expect(await readLog(failed, 'apply')).toContain("kept as this apply's errored state");
+  expect(await readLog(failed, 'apply')).toContain("saved as this apply's errored state");
 
   const held = await client.get(`/workspaces/${workspace.id}`);
   expect(held.attributes).toMatchObject({

@@ -10,7 +10,7 @@ const properties = (type: string) =>
     .filter(({ Type }) => Type === type)
     .map(({ Properties = {} }) => Properties);
 
-describe('idle', () => {
+describe('the idle stack', () => {
   it('costs at most $3 a month, by the template and without any free tier', () => {
     const lines = idleCosts(template);
     const total = lines.reduce((sum, { usd }) => sum + usd, 0);
@@ -19,31 +19,31 @@ describe('idle', () => {
     expect(total).toBeLessThanOrEqual(3);
   });
 
-  it('costs nothing that is not counted', () => {
+  it('has no resource without a counted price', () => {
     expect(otherStandingCosts(template)).toEqual([]);
   });
 
-  it('has alarms on no more metrics than an account has for nothing', () => {
+  it('stays within the free alarms of an account', () => {
     const counted = properties('AWS::CloudWatch::Alarm').map(metricsOfAlarm);
     expect(counted.reduce((sum, metrics) => sum + metrics, 0)).toBeLessThanOrEqual(10);
     expect(metricsOfAlarm({ Metrics: [{ Expression: 'a + b' }, { MetricStat: {} }, { MetricStat: {} }] })).toBe(2);
   });
 
-  it('has a dashboard that costs nothing: at most 50 metrics, whatever the number of functions', () => {
+  it('has a free dashboard of at most 50 metrics', () => {
     const [metrics, ...more] = properties('AWS::CloudWatch::Dashboard').map(metricsOfDashboard);
     expect(more).toEqual([]);
     expect(metrics).toBeGreaterThan(20);
     expect(metrics).toBeLessThanOrEqual(50);
   });
 
-  it('rotates its key so seldom that the rotations do not double its price', () => {
+  it('rotates its key rarely enough to keep its price', () => {
     const rotating = properties('AWS::KMS::Key').filter(({ EnableKeyRotation }) => EnableKeyRotation);
     expect(rotating).toHaveLength(1);
     expect(rotating[0]).toMatchObject({ RotationPeriodInDays: 2560 });
   });
 });
 
-it('stand in infra/docs/costs.md as they are (npm run costs)', () => {
+it('matches infra/docs/costs.md (npm run costs)', () => {
   const text = readFileSync(page, 'utf8');
   expect(withCosts(text, template)).toBe(text);
 });

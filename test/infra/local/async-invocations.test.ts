@@ -19,7 +19,7 @@ const start = (failures: number) => {
 };
 
 describe('an asynchronous invocation', () => {
-  it('is tried again until it is done', async () => {
+  it('is retried until it succeeds', async () => {
     const { later, work, lines, tries } = start(2);
     await later.attempt('Notify', work);
     await vi.advanceTimersByTimeAsync(60_000);
@@ -30,7 +30,7 @@ describe('an asynchronous invocation', () => {
     ]);
   });
 
-  it('is given up after the third time', async () => {
+  it('is dropped after three attempts', async () => {
     const { later, work, lines, tries } = start(9);
     await later.attempt('Notify', work);
     await vi.advanceTimersByTimeAsync(60_000);
@@ -38,7 +38,7 @@ describe('an asynchronous invocation', () => {
     expect(lines.at(-1)).toBe('Notify failed (Error: not now); given up');
   });
 
-  it('ends with the platform', async () => {
+  it('stops with the platform', async () => {
     const { later, work, tries } = start(9);
     await later.attempt('Notify', work);
     later.close();

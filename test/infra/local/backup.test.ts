@@ -36,7 +36,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 const mode = (path: string) => statSync(path).mode & 0o777;
 
 describe('a backup of the data folder', () => {
-  it('is private, and brings everything back as it was', async () => {
+  it('is private and restores all data', async () => {
     await backUp(data(), file());
     expect(mode(file())).toBe(0o600);
     rmSync(data(), { recursive: true });
@@ -50,7 +50,7 @@ describe('a backup of the data folder', () => {
     expect(existsSync(join(data(), 'lock'))).toBe(false);
   });
 
-  it('is neither made nor restored while a platform runs on the folder', async () => {
+  it('is refused while a platform uses the folder', async () => {
     await backUp(data(), file());
     const running = new Folder(data());
     await expect(backUp(data(), join(root, 'other'))).rejects.toThrow(/already runs on .*stop it/);
@@ -59,7 +59,7 @@ describe('a backup of the data folder', () => {
     await backUp(data(), join(root, 'other'));
   });
 
-  it('is neither made nor restored while a runner that outlived its platform is at work', async () => {
+  it('is refused while an orphaned runner is active', async () => {
     await backUp(data(), file());
     const process = { pid: globalThis.process.pid, startedAt: startOf(globalThis.process.pid) };
     mkdirSync(join(data(), 'tasks'));
@@ -82,7 +82,7 @@ describe('a backup of the data folder', () => {
     expect(readFileSync(secret(), 'utf8')).toBe('first');
   });
 
-  it('that is damaged, or none, leaves the folder alone', async () => {
+  it('leaves the folder unchanged when it is damaged or not a backup', async () => {
     await backUp(data(), file());
     truncateSync(file(), 400);
     await expect(restore(data(), file(), { force: true })).rejects.toThrow(/cannot be restored/);
@@ -95,7 +95,7 @@ describe('a backup of the data folder', () => {
   it.each<[string, string[], RegExp]>([
     ['of something else', ['main.tf'], /not a backup/],
     ['that leads out of the folder', ['stepform-backup-1', '../escaped'], /outside/],
-  ])('%s is refused', async (_, names, why) => {
+  ])('rejects %s', async (_, names, why) => {
     const archive = pack();
     for (const name of names) archive.entry({ name }, 'x');
     archive.finalize();
@@ -107,7 +107,7 @@ describe('a backup of the data folder', () => {
     expect(existsSync(join(root, 'new'))).toBe(false);
   });
 
-  it('is made of a data folder only, and not inside of it', async () => {
+  it('accepts only a data folder, and a target outside of it', async () => {
     await expect(backUp(root, file())).rejects.toThrow('no data folder');
     await expect(backUp(data(), join(data(), 'backup'))).rejects.toThrow('outside');
   });

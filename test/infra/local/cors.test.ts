@@ -41,8 +41,8 @@ const ask = async (path: string, method: string, headers: string, origin = 'http
   return [answer.status, answer.headers.get('access-control-allow-origin')];
 };
 
-describe('what another origin may do with objects', () => {
-  it('is what the rules of the bucket say', async () => {
+describe('CORS on objects', () => {
+  it('follows the rules of the bucket', async () => {
     expect(await ask(`/${open}/key`, 'PUT', 'content-type')).toEqual([200, 'https://page.example']);
     expect(await ask(`/${open}/key`, 'DELETE', '')).toEqual([403, null]);
     expect(await ask(`/${open}/key`, 'PUT', 'content-type, x-amz-acl')).toEqual([403, null]);
@@ -50,7 +50,7 @@ describe('what another origin may do with objects', () => {
     expect(await ask(`/${closed}/key`, 'GET', '')).toEqual([403, null]);
   });
 
-  it('goes with the answer itself, and changes nothing for others', async () => {
+  it('adds headers to the actual response, only for allowed origins', async () => {
     const given = await fetch(`${url}/${open}/key`, { headers: { origin: 'https://page.example' } });
     expect([await given.text(), given.headers.get('access-control-allow-origin')]).toEqual([
       'object',

@@ -53,7 +53,7 @@ const start = async (folder = temporaryFolder()) => {
 const dueAt = (at: string) => ({ dueShard: { S: '0' }, dueAt: { S: at } });
 
 describe('the table', () => {
-  it('is there again after a restart, with its items and index', async () => {
+  it('survives a restart with its items and index', async () => {
     const first = await start();
     await first.put('1', dueAt('t1'));
     await open.pop()!.close();
@@ -64,7 +64,7 @@ describe('the table', () => {
     expect(await second.due()).toHaveLength(1);
   });
 
-  it('lets one of many concurrent conditional writes win', async () => {
+  it('lets one of several concurrent conditional writes win', async () => {
     const { call } = await start();
     const attempts = Array.from({ length: 20 }, (_, n) =>
       call('PutItem', {
@@ -80,7 +80,7 @@ describe('the table', () => {
     expect(new Set(outcomes)).toEqual(new Set(['won', 'ConditionalCheckFailedException']));
   });
 
-  it('keeps the index with the item', async () => {
+  it('updates the index with the item', async () => {
     const { call, due, put } = await start();
     const Key = { pk: { S: 'a' }, sk: { S: '1' } };
     await put('1', dueAt('t1'));
@@ -99,7 +99,7 @@ describe('the table', () => {
 });
 
 describe('request units', () => {
-  it('of reads: 4 KB each, half when eventually consistent, one for nothing', async () => {
+  it('of reads are 4 KB each, half when eventually consistent, one for a miss', async () => {
     const { call, put } = await start();
     await put('1', { x: { S: 'x'.repeat(5000) } });
     const get = async (sk: string, ConsistentRead: boolean) =>
@@ -116,7 +116,7 @@ describe('request units', () => {
     expect([await query('a'), await query('nobody')]).toEqual([{ readUnits: 2 }, { readUnits: 1 }]);
   });
 
-  it('of writes: 1 KB each, and the index’s own where an entry changes', async () => {
+  it('of writes are 1 KB each, plus the index when its entry changes', async () => {
     const { put } = await start();
     expect(await put('1')).toBe(1);
     expect(await put('1', { x: { S: 'x'.repeat(1500) } })).toBe(2);
@@ -126,7 +126,7 @@ describe('request units', () => {
     expect(await put('2')).toBe(2); // the entry goes
   });
 
-  it('are told only to those who ask', async () => {
+  it('are returned only on request', async () => {
     const { call } = await start();
     const Item = { pk: { S: 'a' }, sk: { S: '1' } };
     expect((await call('PutItem', { Item })).output).not.toHaveProperty('ConsumedCapacity');
@@ -136,7 +136,7 @@ describe('request units', () => {
   });
 });
 
-describe('an expression that was read before', () => {
+describe('a cached expression', () => {
   const key = { pk: { S: 'a' }, sk: { S: '1' } };
   const change = (from: object, to: object, more: object = {}) => ({
     Key: key,
@@ -148,7 +148,7 @@ describe('an expression that was read before', () => {
     ...more,
   });
 
-  it('is about the values and names of the call that it comes with', async () => {
+  it('uses the values and names of its own call', async () => {
     const { call, put } = await start();
     await put('1', { state: { S: 'one' }, plan: { M: {} }, other: { M: {} } });
     for (const [from, to] of [
@@ -169,7 +169,7 @@ describe('an expression that was read before', () => {
     });
   });
 
-  it('is refused like the first time', async () => {
+  it('is rejected like the first time', async () => {
     const { call, put } = await start();
     await put('1', { state: { S: 'one' }, plan: { M: {} } });
     const from = { S: 'one' };
@@ -185,7 +185,7 @@ describe('an expression that was read before', () => {
   });
 });
 
-it('names errors as DynamoDB does', async () => {
+it('uses the error names of DynamoDB', async () => {
   const { call } = await start();
   await expect(call('GetItem', { TableName: 'Other', Key: { pk: { S: 'a' } } })).rejects.toMatchObject({
     name: 'ResourceNotFoundException',

@@ -108,7 +108,7 @@ const start = (folder: string) => {
 const gone = (pid: number) => until(`process ${pid} is gone`, () => startOf(pid) === undefined);
 
 describe('a task', () => {
-  it('runs the program with the container’s environment and tells its end', async () => {
+  it("runs the program with the container's environment and reports its exit", async () => {
     process.env.SECRET_OF_THE_PLATFORM = 'x';
     const folder = temporaryFolder();
     const { events, run, said, stopped, used } = start(folder);
@@ -132,7 +132,7 @@ describe('a task', () => {
     expect(readFileSync(join(folder, 'logs', log!), 'utf8')).toBe('started\n');
   });
 
-  it('is asked to stop, and killed with all it started when its time is up', async () => {
+  it('gets SIGTERM, then SIGKILL for its whole process tree', async () => {
     const folder = temporaryFolder();
     const { ecs, run, said, stopped } = start(folder);
     const taskArn = (await run('stubborn')).tasks[0]!.taskArn;
@@ -146,7 +146,7 @@ describe('a task', () => {
     await Promise.all([gone(pid), gone(child)]);
   });
 
-  it('may end by itself when asked', async () => {
+  it('may exit by itself after SIGTERM', async () => {
     const { ecs, run, said, stopped } = start(temporaryFolder());
     const taskArn = (await run('polite')).tasks[0]!.taskArn;
     await said();
@@ -169,7 +169,7 @@ describe('a task', () => {
     });
   });
 
-  it('is known by ARN and id while it runs, and for a while after', async () => {
+  it('is described by ARN and id while it runs and for a while after', async () => {
     const { ecs, run, stopped } = start(temporaryFolder());
     const taskArn = (await run('exit')).tasks[0]!.taskArn;
     await stopped(taskArn);
@@ -186,14 +186,14 @@ describe('a task', () => {
   it.each([
     [{ cluster: 'Other' }, 'ClusterNotFoundException'],
     [{ taskDefinition: 'other:1' }, 'ClientException'],
-  ])('is not started with %o', async (wrong, name) => {
+  ])('is rejected with %o', async (wrong, name) => {
     const { run } = start(temporaryFolder());
     await expect(run('exit', wrong)).rejects.toMatchObject({ name });
   });
 });
 
 describe('after a restart of the platform', () => {
-  it('a living task is followed again, can be stopped, and its end is told', async () => {
+  it('adopts a running task, which can be stopped and reports its exit', async () => {
     const folder = temporaryFolder();
     const before = start(folder);
     const taskArn = (await before.run('polite')).tasks[0]!.taskArn;
@@ -211,7 +211,7 @@ describe('after a restart of the platform', () => {
     expect(before.events.filter((event) => event.lastStatus === 'STOPPED')).toEqual([]);
   });
 
-  it('a task that died meanwhile stops, with what it had left behind', async () => {
+  it('stops a task that died meanwhile and cleans up', async () => {
     const folder = temporaryFolder();
     const before = start(folder);
     const taskArn = (await before.run('stay')).tasks[0]!.taskArn;
@@ -228,7 +228,7 @@ describe('after a restart of the platform', () => {
     await gone(child);
   });
 
-  it.runIf(process.platform === 'linux')('a task whose process nobody wrote down is found by its folder', async () => {
+  it.runIf(process.platform === 'linux')('finds a task without a recorded process by its folder', async () => {
     const folder = temporaryFolder();
     const before = start(folder);
     const taskArn = (await before.run('polite')).tasks[0]!.taskArn;
@@ -245,7 +245,7 @@ describe('after a restart of the platform', () => {
     await gone(pid);
   });
 
-  it('another process with the number of a dead task is left alone', async () => {
+  it('leaves a process alone that reuses the pid of a dead task', async () => {
     const folder = temporaryFolder();
     const before = start(folder);
     const taskArn = (await before.run('exit')).tasks[0]!.taskArn;

@@ -83,7 +83,7 @@ describe('the SDK’s clients', () => {
     expect(Items).toEqual([item('1')]);
   });
 
-  it('S3, whole and in part', async () => {
+  it('S3, with ranges', async () => {
     const client = new S3Client({ ...config(), forcePathStyle: true });
     const at = { Bucket: local.bucketName, Key: 'other/ünïcode and space+plus' };
     await client.send(new PutObjectCommand({ ...at, Body: 'hello', ContentType: 'text/plain' }));
@@ -176,8 +176,8 @@ describe('the SDK’s clients', () => {
   });
 });
 
-describe('a function', () => {
-  it('may do what its role says', async () => {
+describe("a function's permissions", () => {
+  it('allow what its role allows', async () => {
     const [put, got] = await asFunction(
       ['PutItem', { TableName: local.tableName, Item: item('x') }],
       ['GetItem', { TableName: local.tableName, Key: item('x') }],
@@ -218,20 +218,20 @@ describe('a function', () => {
       () => ({ stateMachineArn: `arn:aws:states:${account}:stateMachine:Other` }),
       'states:StartExecution',
     ],
-  ])('may not reach %s', async (_, does, input, names) => {
+  ])('deny access to %s', async (_, does, input, names) => {
     const [refused] = await asFunction([does, input()]);
     expect(`${refused!.error} ${refused!.message}`).toMatch(/AccessDenied/);
     expect(refused!.message).toContain('function CallerFunction is not authorized to perform');
     expect(refused!.message).toContain(names);
   });
 
-  it('learns whether an object exists only if it may list', async () => {
+  it('reveal whether an object exists only with list permission', async () => {
     const [missing, forbidden] = await asFunction(['getObject', 'states/none'], ['objectSize', 'inputs/x']);
     expect(missing!.message).toContain('HTTP 403');
     expect(forbidden!.message).toContain('HTTP 403');
   });
 
-  it('needs the bucket’s key for its objects', async () => {
+  it("require the bucket's key for its objects", async () => {
     const other = await startHost(
       undefined,
       testTemplate(callerStatements.filter(({ Action }) => !JSON.stringify(Action).includes('kms'))),
@@ -244,7 +244,7 @@ describe('a function', () => {
 });
 
 describe('a presigned URL', () => {
-  it('reads and writes one object without credentials, from another host name than the API’s', async () => {
+  it('reads or writes one object without credentials, on a host name of its own', async () => {
     const [put, get] = (await asFunction(
       ['presignPut', 'states/p'],
       ['presignGet', 'states/p'],
@@ -256,7 +256,7 @@ describe('a presigned URL', () => {
     expect([part.status, await part.text()]).toEqual([206, 'ta']);
   });
 
-  it('is good for nothing else', async () => {
+  it('allows nothing else', async () => {
     const [get] = (await asFunction(['putObject', 'states/q'], ['presignGet', 'states/q'])).slice(
       1,
     ) as unknown as string[];
@@ -271,7 +271,7 @@ describe('a presigned URL', () => {
     expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining('s3:PutObject')]);
   });
 
-  it('leaves the old object when an upload breaks off', async () => {
+  it('keeps the old object when an upload is aborted', async () => {
     const [url] = (await asFunction(['putObject', 'states/half'], ['presignPut', 'states/half'])).slice(
       1,
     ) as unknown as string[];
@@ -290,7 +290,7 @@ describe('a presigned URL', () => {
   });
 });
 
-describe('who is not let in', () => {
+describe('rejected requests', () => {
   it.each([
     ['no signature', {}, 403],
     [
@@ -318,7 +318,7 @@ describe('who is not let in', () => {
     expect((await response.json()) as object).toHaveProperty('__type');
   });
 
-  it('keys that would leave the bucket', async () => {
+  it('keys that escape the bucket', async () => {
     const [url] = (await asFunction(['presignGet', 'states/x'])) as unknown as string[];
     const { host: at, search } = new URL(url!);
     const status = await new Promise((resolve) => {
@@ -351,7 +351,7 @@ describe('events', () => {
     return Items.map(({ event }) => event!.S!).find((text) => text.includes(about));
   };
 
-  it('tell of new objects', async () => {
+  it('report new objects', async () => {
     await asFunction(['putObject', 'states/announced']);
     const event = await until('the event', () => recorded('Object Created', 'states/announced'));
     expect(JSON.parse(event)).toMatchObject({
@@ -363,7 +363,7 @@ describe('events', () => {
     });
   });
 
-  it('tell of executions that end', async () => {
+  it('report ended executions', async () => {
     await asFunction([
       'StartExecution',
       { stateMachineArn: local.stateMachineArn, name: 'told', input: '{"orders":[]}' },
@@ -377,7 +377,7 @@ describe('usage', () => {
   const run = 'run-DDDDDDDDDDDDDDDD';
   const usage = async () => (await (await fetch(`${local.awsEndpointUrl}/_usage?run=${run}`)).json()) as RunUsage;
 
-  it('counts what a run’s invocations call, over HTTP, machine and presigned URLs', async () => {
+  it('counts the calls of a run over HTTP, the state machine and presigned URLs', async () => {
     const orders = [
       { does: 'GetItem', input: { TableName: local.tableName, Key: item('none'), ConsistentRead: true } },
       { does: 'PutItem', input: { TableName: local.tableName, Item: item(run, { x: { S: 'x'.repeat(1500) } }) } },
@@ -423,7 +423,7 @@ describe('usage', () => {
     expect(price.asOf).toMatch(/^\d{4}-\d\d$/);
   });
 
-  it('is nothing for a run nobody knows', async () => {
+  it('is empty for an unknown run', async () => {
     const response = await fetch(`${local.awsEndpointUrl}/_usage?run=run-EEEEEEEEEEEEEEEE`);
     expect(await response.json()).toMatchObject({ calls: [], price: { usd: 0 } });
   });

@@ -47,7 +47,7 @@ const stopped = {
 };
 
 describe('rules', () => {
-  it('send matching events, in AWS’s envelope', async () => {
+  it("deliver matching events in AWS's envelope", async () => {
     const { events, received } = start({
       Stopped: rule({ EventPattern: { source: ['aws.ecs'], detail: { lastStatus: ['STOPPED'] } } }),
       Running: rule({ EventPattern: { source: ['aws.ecs'], detail: { lastStatus: ['RUNNING'] } } }),
@@ -68,7 +68,7 @@ describe('rules', () => {
     ]);
   });
 
-  it('try again what fails, a few times', async () => {
+  it('retry failed deliveries', async () => {
     vi.useFakeTimers();
     const { attempts, events, lines, received } = start(
       { Stopped: rule({ EventPattern: { source: ['aws.ecs'] } }) },
@@ -80,7 +80,7 @@ describe('rules', () => {
     expect(lines[0]).toMatch(/rule Stopped: .*Listener failed \(Error: not now\); again in 1000 ms/);
   });
 
-  it('give up at last', async () => {
+  it('give up after the last retry', async () => {
     vi.useFakeTimers();
     const { attempts, events, lines } = start({ Stopped: rule({ EventPattern: { source: ['aws.ecs'] } }) }, () => true);
     events.publish(stopped);
@@ -88,7 +88,7 @@ describe('rules', () => {
     expect([attempts(), lines.at(-1)]).toEqual([3, expect.stringContaining('given up')]);
   });
 
-  it('are late, repeated or lost when a fault rule says so', async () => {
+  it('are delayed, repeated or lost by fault rules', async () => {
     vi.useFakeTimers();
     const action = 'ECS Task State Change';
     const faults = new Faults([
@@ -129,7 +129,7 @@ describe('rules', () => {
       { EventPattern: {}, Targets: [{ Id: 'T', Arn: 'arn:aws:sqs:us-east-1:000000000000:Queue' }] },
       'whole events or fixed inputs',
     ],
-  ])('that cannot work here stop the start: %o', (properties, message) => {
+  ])('that are unsupported fail the start: %o', (properties, message) => {
     expect(() => start({ Odd: rule(properties) })).toThrow(message);
   });
 });

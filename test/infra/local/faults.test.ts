@@ -5,7 +5,7 @@ import type { Host } from '../../../infra/local/host.ts';
 import { callerStatements, startHost, testTemplate } from './support/application.ts';
 import { temporaryFolder } from './support/functions.ts';
 
-describe('a rule', () => {
+describe('a fault rule', () => {
   const call = { service: 'dynamodb', action: 'GetItem', function: 'F' };
   const turns = (rule: Omit<FaultRule, 'kind'>, calls = Array.from({ length: 12 }, () => call)) => {
     const faults = new Faults([{ kind: 'refuse', ...rule }]);
@@ -19,9 +19,9 @@ describe('a rule', () => {
     [{ every: 4, times: 2 }, [4, 8]],
     [{ probability: 0 }, []],
     [{ probability: 1, times: 3 }, [1, 2, 3]],
-  ])('%j has its turn at %j', (rule, expected) => expect(turns(rule)).toEqual(expected));
+  ])('%j applies at %j', (rule, expected) => expect(turns(rule)).toEqual(expected));
 
-  it('chooses the same calls by the same seed, and others by another', () => {
+  it('selects calls reproducibly by seed', () => {
     const calls = Array.from({ length: 1000 }, () => call);
     const chosen = turns({ probability: 0.1, seed: 7 }, calls);
     expect(chosen.length).toBeGreaterThan(60);
@@ -30,7 +30,7 @@ describe('a rule', () => {
     expect(turns({ probability: 0.1, seed: 8 }, calls)).not.toEqual(chosen);
   });
 
-  it('counts the calls that it is about, and no others', () => {
+  it('counts only matching calls', () => {
     const calls = [
       call,
       { ...call, service: 's3' },
@@ -45,7 +45,7 @@ describe('a rule', () => {
     expect(turns({ every: 1, function: 'operator' }, calls)).toEqual([5]);
   });
 
-  it('of a call is none of an event', () => {
+  it('for a call does not apply to an event', () => {
     const faults = new Faults([
       { kind: 'lose', every: 1 },
       { kind: 'kill', every: 1 },
@@ -66,7 +66,7 @@ describe('a rule', () => {
     ['[{"kind":"refuse","nth":0}]', '0.nth'],
     ['[{"kind":"refuse","nth":1,"Action":"GetItem"}]', '0.Action'],
     ['[{"kind":"explode","nth":1}]', '0.kind'],
-  ])('%s is refused: %s', (json, why) => expect(() => readFaults(json)).toThrow(why));
+  ])('%s is rejected: %s', (json, why) => expect(() => readFaults(json)).toThrow(why));
 });
 
 describe('the AWS endpoint', () => {
@@ -110,7 +110,7 @@ describe('the AWS endpoint', () => {
   it.each([
     [undefined, 'ProvisionedThroughputExceededException'],
     ['InternalServerError', 'InternalServerError'],
-  ])('refuses as the service would, as often as its clients try again (%s)', async (error, name) => {
+  ])("fails like the service until the client's retries (%s)", async (error, name) => {
     const sk = `refused ${error}`;
     await set([{ kind: 'refuse', service: 'dynamodb', action: 'PutItem', nth: 1, times: 10, error }]);
     const { answers } = await invoke(put(sk));
@@ -119,14 +119,14 @@ describe('the AWS endpoint', () => {
     expect(await isThere(sk)).toBe(false);
   });
 
-  it('has S3 ask to slow down once, and its client tries again', async () => {
+  it('makes S3 answer SlowDown once, and the client retries', async () => {
     await set([{ kind: 'refuse', service: 's3', action: 'PutObject', nth: 1 }]);
     const { answers } = await invoke(['putObject', 'states/slow'], ['getObject', 'states/slow']);
     expect(answers[1]).toBe('content of states/slow');
     expect(await injected()).toEqual([1]);
   });
 
-  it('has no capacity for a task', async () => {
+  it('makes ECS report no capacity', async () => {
     await set([{ kind: 'refuse', action: 'RunTask', nth: 1 }]);
     const ecs = 'arn:aws:ecs:us-east-1:000000000000';
     const task = { cluster: `${ecs}:cluster/Cluster`, taskDefinition: `${ecs}:task-definition/stepform-runner:1` };
@@ -137,21 +137,21 @@ describe('the AWS endpoint', () => {
     });
   });
 
-  it('loses an answer: a client that tries again meets its own write', async () => {
+  it("drops a response, so that the client's retry meets its own write", async () => {
     await set([{ kind: 'lose-answer', action: 'PutItem', nth: 1 }]);
     const { answers } = await invoke(put('unheard'));
     expect(answers[0]).toMatchObject({ error: 'ConditionalCheckFailedException' });
     expect(await isThere('unheard')).toBe(true);
   });
 
-  it('loses an answer of S3, after the object is there', async () => {
+  it('drops a response of S3 after the object was written', async () => {
     await set([{ kind: 'lose-answer', service: 's3', nth: 1 }]);
     const { answers } = await invoke(['putObject', 'states/unheard'], ['getObject', 'states/unheard']);
     expect(answers[1]).toBe('content of states/unheard');
     expect(await injected()).toEqual([1]);
   });
 
-  it('answers late', async () => {
+  it('delays a response', async () => {
     await set([{ kind: 'slow', action: 'PutItem', nth: 1, ms: 50 }]);
     const { answers } = await invoke(put('slow'));
     expect(answers[0]).not.toHaveProperty('error');
@@ -161,7 +161,7 @@ describe('the AWS endpoint', () => {
   it.each([
     ['kill', false],
     ['kill-after', true],
-  ] as const)('lets a function die at its second call (%s)', async (kind, done) => {
+  ] as const)('kills a function at its second call (%s)', async (kind, done) => {
     await set([{ kind, function: 'CallerFunction', action: 'PutItem', nth: 2 }]);
     const { failure } = await invoke(put(`${kind} 1`), put(`${kind} 2`), put(`${kind} 3`));
     expect(failure).toMatchObject({ errorType: 'Runtime.ExitError', errorMessage: expect.stringContaining('killed') });
@@ -170,7 +170,7 @@ describe('the AWS endpoint', () => {
     expect(await Promise.all([1, 2, 3, 4].map((n) => isThere(`${kind} ${n}`)))).toEqual([true, done, false, true]);
   });
 
-  it('says what is wrong with a rule, and keeps those it has', async () => {
+  it('rejects an invalid rule with a reason and keeps the current ones', async () => {
     const rule = { kind: 'slow', action: 'none', every: 1 } as const;
     await set([rule]);
     const refused = await faults('PUT', '[{"kind":"refuse"}]');
@@ -181,7 +181,7 @@ describe('the AWS endpoint', () => {
     expect(await (await faults('GET')).json()).toEqual([{ ...rule, seen: 0, injected: 0 }]);
   });
 
-  it('takes no rules from a page in a browser', async () => {
+  it('rejects rules from a browser page', async () => {
     expect((await faults('PUT', '[]', { origin: 'https://example.com' })).status).toBe(403);
   });
 });

@@ -13,7 +13,7 @@ const ask = async (host: Awaited<ReturnType<typeof startHost>>, ...orders: [does
   return JSON.parse((await host.lambda.invoke('CallerFunction', event)).payload) as unknown[];
 };
 
-it('what was signed and encrypted before a restart is good after it', async () => {
+it('accepts signatures and ciphertexts from before a restart', async () => {
   const folder = temporaryFolder();
   const before = await startHost(folder);
   const [, url] = (await ask(before, ['putObject', 'states/kept'], ['presignGet', 'states/kept'])) as string[];
@@ -35,12 +35,9 @@ it('what was signed and encrypted before a restart is good after it', async () =
 it.each([
   ['a route', 'ApiPermission', /route POST \/call\/\{proxy\+\} may not invoke function CallerFunction/],
   ['a rule', 'CreatedPermission', /rule Created may not invoke function RecordsFunction/],
-])(
-  '%s without permission to invoke its function stops the start, as AWS would refuse it later',
-  async (_, id, message) => {
-    const template = testTemplate();
-    delete template.Resources[id];
-    const folder = temporaryFolder();
-    await expect(startHost(folder, template)).rejects.toThrow(message);
-  },
-);
+])('fails the start when %s may not invoke its function', async (_, id, message) => {
+  const template = testTemplate();
+  delete template.Resources[id];
+  const folder = temporaryFolder();
+  await expect(startHost(folder, template)).rejects.toThrow(message);
+});

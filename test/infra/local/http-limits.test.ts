@@ -49,21 +49,21 @@ const detailOf = (answer: string): string => JSON.parse(answer.split('\r\n\r\n')
 
 const stillServes = async () => expect((await fetch(`http://localhost:${port}/nowhere`)).status).toBe(404);
 
-describe('a request that does not come to its end', () => {
+describe('an incomplete request', () => {
   it.each([
     ['nothing but a connection', ''],
     ['half a header', 'GET /echo/x HTTP/1.1\r\nHost'],
     ['headers without an end', 'GET /echo/x HTTP/1.1\r\nHost: a\r\nX: y\r\n'],
     ['half a body', 'POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf'],
     ['half a chunk', 'POST /echo/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nhalf'],
-  ])('(%s) is told so, and let go', async (_, begin) => {
+  ])('(%s) gets an error and is closed', async (_, begin) => {
     const answer = await answerTo(begin);
     expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
     expect(answer).toContain('content-type: application/vnd.api+json');
     expect(detailOf(answer)).toMatch(/did not arrive in time/);
   });
 
-  it('cannot be drawn out byte by byte', async () => {
+  it('cannot be sent byte by byte without end', async () => {
     const socket = connect(port, '127.0.0.1');
     const drip = setInterval(() => socket.write('x'), 20);
     const answer = await answerTo('GET /echo/x HTTP/1.1\r\nHost: a\r\nX: ', socket);
@@ -75,14 +75,14 @@ describe('a request that does not come to its end', () => {
     clearInterval(more);
   });
 
-  it('holds no others up, however many there are', async () => {
+  it('does not delay other requests', async () => {
     const slow = Array.from({ length: 200 }, () => answerTo('POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Le'));
     await stillServes();
     const answers = await Promise.all(slow);
     expect(answers.filter((answer) => answer.includes('408'))).toHaveLength(200);
   });
 
-  it('is forgotten when its client goes away', async () => {
+  it('is dropped when its client disconnects', async () => {
     const socket = connect(port, '127.0.0.1');
     socket.write('POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf');
     await new Promise((resolve) => socket.once('connect', resolve));
@@ -91,14 +91,14 @@ describe('a request that does not come to its end', () => {
     expect(lines.filter((line) => line.includes('aborted'))).toEqual([]);
   });
 
-  it('holds nothing as a TLS handshake either', async () => {
+  it('is closed during the TLS handshake too', async () => {
     expect(await answerTo(Buffer.from([0x16, 0x03, 0x01]), connect(securePort, '127.0.0.1'))).toBe('');
     const secure = connectSecurely({ port: securePort, host: '127.0.0.1', rejectUnauthorized: false });
     expect(await answerTo('GET /echo/x HTTP/1.1\r\nHost', secure)).toContain('408');
   });
 });
 
-describe('a request that is none', () => {
+describe('a malformed request', () => {
   it.each([
     ['nonsense', 'NONSENSE\r\n\r\n'],
     ['TLS on the plain port', '\u0016\u0003\u0001\u0000'],
@@ -108,7 +108,7 @@ describe('a request that is none', () => {
       'POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     ],
     ['a header with a line break', 'GET /echo/x HTTP/1.1\r\nHost: a\r\nX: y\u0000z\r\n\r\n'],
-  ])('(%s) is told so', async (_, request) => {
+  ])('(%s) gets an error', async (_, request) => {
     const answer = await answerTo(request);
     expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
     expect(detailOf(answer)).toMatch(/not an HTTP request/);
@@ -118,13 +118,13 @@ describe('a request that is none', () => {
   it.each([
     ['headers', `GET /echo/x HTTP/1.1\r\nHost: a\r\nX: ${'y'.repeat(11_000)}\r\n\r\n`],
     ['a query', `GET /echo/x?${'y'.repeat(11_000)} HTTP/1.1\r\nHost: a\r\n\r\n`],
-  ])('(%s over 10 KB) is told so', async (_, request) => {
+  ])('(%s over 10 KB) gets an error', async (_, request) => {
     const answer = await answerTo(request);
     expect(answer).toMatch(/^HTTP\/1\.1 431 /);
     expect(detailOf(answer)).toMatch(/at most 10 KB/);
   });
 
-  it('(a body over 10 MB) is not waited for', async () => {
+  it('(a body over 10 MB) is rejected early', async () => {
     const announced = 'POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n';
     expect(await answerTo(announced)).toContain('413');
     // Not much more than is read: an answer is lost with the connection when it is closed upon what nobody has read.

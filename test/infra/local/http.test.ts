@@ -81,14 +81,14 @@ describe('an event', () => {
     expect(event).not.toHaveProperty('body');
   });
 
-  it('has the query raw, and decoded with repetitions joined', async () => {
+  it('has the raw query, and decoded parameters with joined repetitions', async () => {
     const event = await echo('a?f%5Bx%5D=a%20b&t=1&t=2&t=c,d&empty=');
     expect(event.rawQueryString).toBe('f%5Bx%5D=a%20b&t=1&t=2&t=c,d&empty=');
     expect(event.queryStringParameters).toEqual({ 'f[x]': 'a b', t: '1,2,c,d', empty: '' });
     expect(await echo('a')).not.toHaveProperty('queryStringParameters');
   });
 
-  it('has a decoded path, as HTTP APIs give it', async () => {
+  it('has the decoded path', async () => {
     const event = await echo('na%2Fme/%C3%A9?q=%C3%A9');
     expect(event.rawPath).toBe('/echo/na/me/é');
     expect(event.pathParameters).toEqual({ proxy: 'na/me/é' });
@@ -112,14 +112,14 @@ describe('an event', () => {
     expect(Buffer.from(event.body!, base64 ? 'base64' : 'utf8').toString()).toBe(body);
   });
 
-  it('keeps bytes that only claim to be text', async () => {
+  it('passes invalid UTF-8 as base64', async () => {
     const bytes = Buffer.from([0x7b, 0xff, 0xfe, 0x00]);
     const event = await echo('b', { method: 'PUT', headers: { 'content-type': 'application/json' }, body: bytes });
     expect(Buffer.from(event.body!, 'base64')).toEqual(bytes);
   });
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   it('sets status, headers, cookies and body', async () => {
     const response = await answer({
       statusCode: 201,
@@ -143,7 +143,7 @@ describe('an answer', () => {
     expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.from([0, 255]));
   });
 
-  it('without a status is the JSON body itself', async () => {
+  it('without a status is used as the JSON body', async () => {
     const response = await answer({ hello: 1 });
     expect([response.status, response.headers.get('content-type'), await response.json()]).toEqual([
       200,
@@ -152,7 +152,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('may have no body', async () => {
+  it('may have an empty body', async () => {
     const response = await answer({ statusCode: 204 });
     expect([response.status, await response.text()]).toEqual([204, '']);
   });
@@ -169,7 +169,7 @@ describe('the listener', () => {
     expect([response.status, await response.json()]).toEqual([status, { message }]);
   });
 
-  it('refuses a body over its limits, announced or not', async () => {
+  it('rejects a body over the limit, with or without a length', async () => {
     const big = Buffer.alloc(10 * 1024 * 1024 + 1);
     expect((await fetch(`${url}/echo/x`, { method: 'POST', body: big })).status).toBe(413);
     // Below the limit of the API, but over that of a function once it is base64.

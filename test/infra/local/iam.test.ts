@@ -37,7 +37,7 @@ const may = (p: Permissions, action: string, resource: string, context?: Record<
 };
 
 describe('permissions', () => {
-  it('allow exactly what a statement says', () => {
+  it('allow exactly what a statement allows', () => {
     const p = permissions([
       { Effect: 'Allow', Action: ['dynamodb:GetItem'], Resource: { 'Fn::GetAtt': ['Table', 'Arn'] } },
       { Effect: 'Allow', Action: 's3:PutObject', Resource: 'arn:aws:s3:::b/states/*' },
@@ -51,7 +51,7 @@ describe('permissions', () => {
     expect(may(p, 's3:PutObject', 'arn:aws:s3:::bXstates/a')).toBe(false);
   });
 
-  it('come from attached policies too, and a deny wins', () => {
+  it('include attached policies, and a deny wins', () => {
     const p = permissions(
       [{ Effect: 'Deny', Action: 's3:*', Resource: 'arn:aws:s3:::b/secret*' }],
       [{ Effect: 'Allow', Action: 's3:Get*', Resource: '*' }],
@@ -60,7 +60,7 @@ describe('permissions', () => {
     expect(may(p, 's3:GetObject', 'arn:aws:s3:::b/secret.txt')).toBe(false);
   });
 
-  it('hold conditions against what the service says of the call', () => {
+  it('evaluate conditions against the request', () => {
     const p = permissions([
       {
         Effect: 'Allow',
@@ -74,7 +74,7 @@ describe('permissions', () => {
     expect(may(p, 'ecs:RunTask', 'arn:t', { 'ecs:cluster': 'arn:cluster/a' })).toBe(false);
   });
 
-  it('keep from what a partition of the table begins with', () => {
+  it('restrict access by the leading key', () => {
     const Condition = { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': 'AUDIT#*' } };
     const p = permissions([
       { Effect: 'Allow', Action: 'dynamodb:*', Resource: '*' },
@@ -84,7 +84,7 @@ describe('permissions', () => {
     expect([mayDelete('AUDIT#acme#2030-01-01#0'), mayDelete('RUN#run-x')]).toEqual([false, true]);
   });
 
-  it('say who may not do what to what', () => {
+  it('name principal, action and resource in a denial', () => {
     expect(() =>
       permissions([]).check('Role', 'function Api', { action: 'dynamodb:GetItem', resource: tableArn }),
     ).toThrow(
@@ -92,7 +92,7 @@ describe('permissions', () => {
     );
   });
 
-  it('stop the start when a statement could not be honoured', () => {
+  it('fail the start on an unsupported statement', () => {
     expect(() =>
       permissions([
         { Effect: 'Allow', Action: 'a:b', Resource: '*', Condition: { IpAddress: { 'aws:SourceIp': '1.2.3.4' } } },

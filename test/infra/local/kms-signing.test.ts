@@ -19,7 +19,7 @@ const order = (text: string, more = {}) => ({
   ...more,
 });
 
-it('what is signed can be verified with the public key, also after a restart', async () => {
+it('creates signatures that the public key verifies, also after a restart', async () => {
   const folder = temporaryFolder();
   const file = join(folder, 'kms.key');
   const { Signature } = await new Kms(file, keys).handle('Sign', order('hello'));
@@ -32,7 +32,7 @@ it('what is signed can be verified with the public key, also after a restart', a
   expect(statSync(join(folder, 'kms.key.signs.pem')).mode & 0o777).toBe(0o600);
 });
 
-it('a key does what it is for, and nothing else', async () => {
+it("allows only the key's usage", async () => {
   const kms = new Kms(join(temporaryFolder(), 'kms.key'), keys);
   for (const [action, KeyId] of [
     ['Sign', arn('seals')],

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { arnOf, hostFunctions } from './support/functions.ts';
 
 describe('a hosted function', () => {
-  it('has its own environment and nothing of the platform’s or its neighbours’', async () => {
+  it('has only its own environment', async () => {
     process.env.SECRET_OF_THE_PLATFORM = 'x';
     const source = 'async () => ({...process.env, own: require("node:process").env.AWS_ACCESS_KEY_ID})';
     const { call } = hostFunctions({
@@ -24,7 +24,7 @@ describe('a hosted function', () => {
     expect(one).not.toHaveProperty('ADDED');
   });
 
-  it('gets JSON and a context, and answers JSON', async () => {
+  it('receives JSON and a context and returns JSON', async () => {
     const { call, lambda } = hostFunctions({
       Echo: {
         handler:
@@ -43,14 +43,14 @@ describe('a hosted function', () => {
     expect((await lambda.invoke('Void', '{}')).payload).toBe('null');
   });
 
-  it('can import Node’s own modules while it runs', async () => {
+  it('can import Node modules at runtime', async () => {
     const { call } = hostFunctions({
       Imports: { handler: 'async () => (await import("node:path")).join("a", "b")' },
     });
     expect(await call('Imports')).toBe('a/b');
   });
 
-  it('reports what it throws by name', async () => {
+  it('reports errors by name', async () => {
     const { lambda } = hostFunctions({
       Fails: {
         handler:
@@ -72,7 +72,7 @@ describe('a hosted function', () => {
     await expect(lambda.invoke('Nobody', '{}')).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
   });
 
-  it('ends at its timeout', async () => {
+  it('is stopped at its timeout', async () => {
     const { lambda } = hostFunctions({ Slow: { handler: '() => new Promise(() => {})', timeout: 0.05 } });
     expect((await lambda.invoke('Slow', '{}')).failure).toMatchObject({
       errorType: 'Sandbox.Timedout',
@@ -81,7 +81,7 @@ describe('a hosted function', () => {
     expect(lambda.active).toBe(0);
   });
 
-  it('takes and gives 6 MB and no more', async () => {
+  it('limits payloads to 6 MB', async () => {
     const { lambda } = hostFunctions({ Size: { handler: 'async ({n}) => "x".repeat(n)' } });
     const limit = 6 * 1024 * 1024;
     expect((await lambda.invoke('Size', JSON.stringify({ n: limit - 2 }))).failure).toBeUndefined();
@@ -93,7 +93,7 @@ describe('a hosted function', () => {
     });
   });
 
-  it('knows the trace it works for, also beside others', async () => {
+  it('keeps its trace id under concurrency', async () => {
     const { lambda } = hostFunctions({
       Traced: { handler: 'async () => { await new Promise(setImmediate); return process.env._X_AMZN_TRACE_ID }' },
     });
@@ -104,7 +104,7 @@ describe('a hosted function', () => {
     expect(seen).toEqual(traces.map((trace) => expect.stringContaining(`${trace};Parent=`)));
   });
 
-  it('writes its output to a file of its own', async () => {
+  it('logs to its own file', async () => {
     const { call, folder, logs } = hostFunctions({
       TalksFunction: {
         handler:

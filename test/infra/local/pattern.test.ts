@@ -25,11 +25,11 @@ describe('an event pattern', () => {
     ['does not exist', { detail: { reason: [{ exists: false }] } }, true],
     ['a field below one that is missing', { detail: { nothing: { here: ['x'] } } }, false],
     ['ignoring case', { source: [{ 'equals-ignore-case': 'AWS.S3' }] }, true],
-  ])('with %s', (_, pattern, expected) => {
+  ])('matches with %s', (_, pattern, expected) => {
     expect(compilePattern(pattern, 'Rule')(event)).toBe(expected);
   });
 
-  it('refuses operators it does not know, and names the rule', () => {
+  it('rejects unknown operators and names the rule', () => {
     expect(() => compilePattern({ detail: { object: { size: [{ numeric: ['>', 5] }] } } }, 'BigObjects')).toThrow(
       /rule BigObjects.*numeric/,
     );

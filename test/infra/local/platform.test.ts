@@ -36,7 +36,7 @@ const createWorkspace = (local: Local, name: string) =>
   });
 
 describe('the platform', () => {
-  it('is ready, says where, and lets the owner in', async () => {
+  it("prints its address and the owner's token when ready", async () => {
     const dataDir = temporaryFolder();
     const { local } = await start(dataDir);
     expect(readLocal(dataDir)).toEqual(local);
@@ -65,7 +65,7 @@ describe('the platform', () => {
     expect(secure).toBeLessThan(500);
   });
 
-  it('keeps data, token and ports over a restart', async () => {
+  it('keeps data, token and ports across a restart', async () => {
     const dataDir = temporaryFolder();
     const { local: before } = await start(dataDir);
     expect((await createWorkspace(before, 'kept')).status).toBe(201);
@@ -76,7 +76,7 @@ describe('the platform', () => {
     expect((await ask(after, '/organizations/local/workspaces/kept')).status).toBe(200);
   });
 
-  it('makes another token for the owner when the first was never written down', async () => {
+  it('creates another owner token when the first was never saved', async () => {
     const dataDir = temporaryFolder();
     await start(dataDir);
     await stop();
@@ -85,7 +85,7 @@ describe('the platform', () => {
     expect((await ask(local, '/organizations/local')).status).toBe(200);
   });
 
-  it('has its folder for itself', async () => {
+  it('locks its folder', async () => {
     const dataDir = temporaryFolder();
     await start(dataDir);
     await expect(startPlatform({ dataDir, port: 0, httpsPort: 0 })).rejects.toThrow(
@@ -96,7 +96,7 @@ describe('the platform', () => {
     expect((await ask(open[0]!.local, '/organizations/local')).status).toBe(200);
   });
 
-  it('says which port is taken, and lets go of the folder', async () => {
+  it('names a port in use and unlocks the folder', async () => {
     const { local } = await start(temporaryFolder());
     const port = Number(new URL(local.url).port);
     const dataDir = temporaryFolder();
@@ -119,7 +119,7 @@ describe('npm start', () => {
     return { child, ended, ready, said };
   };
 
-  it('says what a person needs, survives kill -9, and stops when asked', async () => {
+  it('prints the first steps, survives kill -9, and stops on SIGINT', async () => {
     const dataDir = temporaryFolder();
     const first = run(dataDir);
     const text = await first.ready();
@@ -148,7 +148,7 @@ describe('npm start', () => {
     expect(await second.ended).toBe('0');
   });
 
-  it('refuses nonsense in a sentence', async () => {
+  it('rejects invalid options with a message', async () => {
     const { ended, said } = run(temporaryFolder(), { PORT: 'http' });
     expect(await ended).toBe('1');
     expect(said.text).toBe('stepform cannot start: PORT must be a port number, or 0 for any free one; it is http\n');

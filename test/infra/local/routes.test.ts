@@ -3,7 +3,7 @@ import { Router } from '../../../infra/local/routes.ts';
 
 const router = (...keys: string[]) => new Router(keys.map((key) => ({ key, functionArn: key, timeoutMs: 1000 })));
 
-describe('the choice of a route', () => {
+describe('route matching', () => {
   const routes = router(
     'ANY /api/v2/{proxy+}',
     'GET /api/v2/{proxy+}',
@@ -20,7 +20,7 @@ describe('the choice of a route', () => {
     ['a longer greedy prefix first', 'POST', '/api/v2/runs', 'ANY /api/v2/{proxy+}', { proxy: 'runs' }],
     ['a greedy route for the rest', 'POST', '/other', 'POST /{proxy+}', { proxy: 'other' }],
     ['parameters', 'GET', '/pets/7/toys/ball', 'GET /pets/{id}/toys/{toy}', { id: '7', toy: 'ball' }],
-  ])('takes %s', (_, method, path, key, parameters) => {
+  ])('selects %s', (_, method, path, key, parameters) => {
     expect(routes.find(method, path)).toEqual({ route: expect.objectContaining({ key }), parameters });
   });
 
@@ -31,7 +31,7 @@ describe('the choice of a route', () => {
     ['GET', '/pets/'],
     ['GET', '/pets/1/'],
     ['DELETE', '/pets/1'],
-  ])('finds none for %s %s', (method, path) => {
+  ])('finds no route for %s %s', (method, path) => {
     expect(routes.find(method, path)).toBeUndefined();
   });
 

@@ -20,7 +20,7 @@ const waits = machine({ Wait: waiting('Wait') });
 const passes = machine({ Pass: { Type: 'Pass', End: true } });
 
 describe('StartExecution', () => {
-  test('again with the same name and input is the same execution while it runs', async () => {
+  test('returns the running execution for the same name and input', async () => {
     const bench = new Bench(waits);
     const first = await bench.start('run-1', { a: 1 });
     await bench.clock.pass(10);
@@ -29,7 +29,7 @@ describe('StartExecution', () => {
     expect(bench.calls).toHaveLength(1);
   });
 
-  test('with a name in use is refused for another input, and for any once it has ended', async () => {
+  test('rejects a name in use with another input or after the execution has ended', async () => {
     const bench = new Bench(waits);
     await bench.start('run-1', { a: 1 });
     const again = (input: string) =>
@@ -40,7 +40,7 @@ describe('StartExecution', () => {
     expect(await again('{"a":1}')).toBe('ExecutionAlreadyExists');
   });
 
-  test('without a name makes one up; without an input takes {}', async () => {
+  test('generates a name, and defaults the input to {}', async () => {
     const bench = new Bench(passes);
     const { executionArn: arn } = await bench.call('StartExecution', { stateMachineArn: machineArn });
     const name = arn.split(':').at(-1);
@@ -60,13 +60,13 @@ describe('StartExecution', () => {
     [{ stateMachineArn: 'Runs' }, 'InvalidArn'],
     [{ stateMachineArn: `${machineArn}X` }, 'StateMachineDoesNotExist'],
     [{ stateMachineArn: undefined }, 'ValidationException'],
-  ])('%j is refused', async (input, code) => {
+  ])('rejects %j', async (input, code) => {
     const bench = new Bench(passes);
     expect(await bench.refused('StartExecution', { stateMachineArn: machineArn, ...input })).toBe(code);
     expect(bench.events).toEqual([]);
   });
 
-  test('takes any letter and tells case apart', async () => {
+  test('accepts any letter and is case-sensitive', async () => {
     const bench = new Bench(passes);
     for (const name of ['Läufer', 'läufer', '走', 'x'.repeat(80), '..']) {
       await bench.start(name, { name });
@@ -77,7 +77,7 @@ describe('StartExecution', () => {
 });
 
 describe('StopExecution', () => {
-  test('aborts with error and cause, and is not known to the worker until it speaks', async () => {
+  test('aborts with error and cause; the worker learns it at its next call', async () => {
     const bench = new Bench(waits);
     await bench.start();
     const taskToken = await bench.token();
@@ -100,7 +100,7 @@ describe('StopExecution', () => {
     expect(await bench.call('StopExecution', { executionArn: executionArn('run-1') })).toEqual({ stopDate });
   });
 
-  test('in the middle of a call leaves its answer without effect', async () => {
+  test('ignores the response of a call in progress', async () => {
     let answer = (_: unknown) => {};
     const bench = new Bench(
       machine({ Call: task('Call', { Next: 'Then' }), Then: task('Then') }),
@@ -120,7 +120,7 @@ describe('StopExecution', () => {
 });
 
 describe('status changes', () => {
-  test('look as on EventBridge', async () => {
+  test('have the format of EventBridge', async () => {
     const bench = new Bench(machine({ Call: task('Call', { ResultPath: null, End: true }) }));
     await bench.start('run-1', { runId: 1 });
     await bench.ended();
@@ -196,7 +196,7 @@ describe('lists', () => {
     expect(JSON.parse(described.definition)).toEqual(waits);
   });
 
-  test('do not know other actions', async () => {
+  test('reject unknown actions', async () => {
     const bench = new Bench(waits);
     for (const action of ['CreateActivity', 'constructor', '']) {
       expect(await bench.refused(action, {})).toBe('UnknownOperationException');
@@ -232,7 +232,7 @@ const clientOf = async (bench: Bench): Promise<SFNClient> => {
   return client;
 };
 
-test('the AWS SDK understands all of it', async () => {
+test('works with the AWS SDK', async () => {
   const bench = new Bench(waits);
   const client = await clientOf(bench);
   const started = await client.send(

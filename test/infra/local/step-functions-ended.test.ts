@@ -22,7 +22,7 @@ describe('executions that have ended', () => {
     expect(third.service.transitions('run-1')).toBe(2);
   });
 
-  test('one that was redriven and waits goes on after a restart', async () => {
+  test('continue after a restart when they were redriven', async () => {
     const waits = machine({ First: task('First', { Next: 'Wait' }), Wait: waiting('Wait') });
     const bench = new Bench(waits);
     await bench.start();
@@ -39,7 +39,7 @@ describe('executions that have ended', () => {
     expect(await second.describe()).toMatchObject({ redriveCount: 1 });
   });
 
-  test('go with age and number; their names are free again, and their tokens unknown', async () => {
+  test('are removed by age and number, with their names and tokens', async () => {
     const waits = machine({ Wait: waiting('Wait') });
     const bench = new Bench(waits, undefined, { keep: 10 });
     const tokens: string[] = [];

@@ -22,7 +22,7 @@ describe('errors', () => {
     expect(await bench.output()).toEqual({ runId: 1, error: { Error: 'Canceled', Cause: 'by a person' } });
   });
 
-  test('without a name are nulls to a Catch', async () => {
+  test('without a name have null fields in a Catch', async () => {
     const bench = new Bench(
       machine({
         Wait: waiting('Wait', { Catch: [{ ErrorEquals: ['States.ALL'], Next: 'Caught' }], End: true }),
@@ -35,7 +35,7 @@ describe('errors', () => {
     expect(await bench.output()).toEqual({ Error: null, Cause: null });
   });
 
-  test('of functions carry what Lambda answers', async () => {
+  test("of functions have Lambda's error format", async () => {
     const bench = new Bench(machine({ Call: task('Call') }), throwing('QuotaError', 'no more'));
     await bench.start();
     const { status, error, cause } = await bench.ended();
@@ -43,13 +43,13 @@ describe('errors', () => {
     expect(JSON.parse(cause)).toMatchObject({ errorType: 'QuotaError', errorMessage: 'no more' });
   });
 
-  test('of Lambda itself have a plain cause', async () => {
+  test('of Lambda itself have a plain-text cause', async () => {
     const bench = new Bench(machine({ Call: task('Call') }), throwing('Lambda.TooManyRequestsException', 'slow down'));
     await bench.start();
     expect(await bench.ended()).toMatchObject({ error: 'Lambda.TooManyRequestsException', cause: 'slow down' });
   });
 
-  test('of the function that was to keep a token fail the task', async () => {
+  test('of a function with a task token fail the task', async () => {
     const bench = new Bench(
       machine({
         Wait: waiting('Wait', { Catch: [{ ErrorEquals: ['States.TaskFailed'], Next: 'Caught' }], End: true }),
@@ -64,7 +64,7 @@ describe('errors', () => {
     expect(await bench.refused('SendTaskSuccess', { taskToken: token, output: '{}' })).toBe('TaskTimedOut');
   });
 
-  test('are retried with growing intervals, and by the first Retry that names them', async () => {
+  test('are retried with backoff by the first matching Retry', async () => {
     const bench = new Bench(
       machine({
         Call: task('Call', {
@@ -90,7 +90,7 @@ describe('errors', () => {
     expect(bench.calls).toHaveLength(4);
   });
 
-  test('of paths end the execution whatever is caught', async () => {
+  test('in paths end the execution despite a Catch', async () => {
     const bench = new Bench(
       machine({
         Call: {
@@ -107,13 +107,13 @@ describe('errors', () => {
     expect(cause).toContain('$.missing');
   });
 
-  test('of a Fail state are the execution’s own', async () => {
+  test("of a Fail state become the execution's error", async () => {
     const bench = new Bench(machine({ Fail: { Type: 'Fail', ErrorPath: '$.error', Cause: 'said so' } }));
     await bench.start('run-1', { error: 'Planned' });
     expect(await bench.ended()).toMatchObject({ status: 'FAILED', error: 'Planned', cause: 'said so' });
   });
 
-  test('in the service’s listener do not reach the execution', async () => {
+  test("in the service's listener do not affect the execution", async () => {
     const bench = new Bench(machine({ Pass: { Type: 'Pass', End: true } }));
     bench.events.push = () => {
       throw new Error('a listener that breaks');

@@ -8,7 +8,7 @@ describe('GetExecutionHistory', () => {
     End: { Type: 'Succeed' },
   });
 
-  test('has the events of AWS, in their order and chained as there', async () => {
+  test('returns the same events, order and links as AWS', async () => {
     const bench = new Bench(definition);
     await bench.start('run-1', { a: 1 });
     await bench.succeed(await bench.token(), { b: 2 });
@@ -74,7 +74,7 @@ describe('GetExecutionHistory', () => {
     );
   });
 
-  test('comes in pages, in either order, with or without data, also while it runs', async () => {
+  test('supports pages, both orders and omitted data, also for running executions', async () => {
     const bench = new Bench(definition);
     await bench.start();
     await bench.called();

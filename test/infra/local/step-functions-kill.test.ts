@@ -23,7 +23,7 @@ describe('kill -9', () => {
     return said;
   };
 
-  test.each([100, 301, 1002])('after %i answers loses none of them', async (lines) => {
+  test.each([100, 301, 1002])('after %i responses loses none of them', async (lines) => {
     const dataDir = folder();
     const said = await workUntilKilled(dataDir, lines);
     const bench = new Bench(twoWaits, undefined, { dataDir });

@@ -6,7 +6,7 @@ import { Bench, killed, machine, machineArn, task, until, waiting } from './step
 describe('limits', () => {
   const large = 'x'.repeat(262_144);
 
-  test('a function’s answer over 256 KiB fails its task', async () => {
+  test('fail a task whose function returns over 256 KiB', async () => {
     const bench = new Bench(
       machine({
         Call: task('Call', {
@@ -31,7 +31,7 @@ describe('limits', () => {
   test.each([
     ['parameters', { ...task('Call'), Parameters: { FunctionName: 'Call', Payload: { 'a.$': '$', 'b.$': '$' } } }],
     ['a state’s output', { Type: 'Pass', Parameters: { 'a.$': '$', 'b.$': '$' }, End: true }],
-  ])('%s over 256 KiB end the execution', async (_, state) => {
+  ])('end the execution when %s exceed 256 KiB', async (_, state) => {
     const bench = new Bench(
       machine({
         State: { ...state, ...('Resource' in state && { Catch: [{ ErrorEquals: ['States.ALL'], Next: 'Caught' }] }) },
@@ -43,7 +43,7 @@ describe('limits', () => {
     expect(bench.calls).toEqual([]);
   });
 
-  test('an output sent over 256 KiB is refused', async () => {
+  test('reject a task output over 256 KiB', async () => {
     const bench = new Bench(machine({ Wait: waiting('Wait') }));
     await bench.start();
     const taskToken = await bench.token();
@@ -55,7 +55,7 @@ describe('limits', () => {
     expect((await bench.ended()).status).toBe('SUCCEEDED');
   });
 
-  test('event 25,000 of a history is the execution’s failure', async () => {
+  test('fail the execution at history event 25,000', async () => {
     const bench = new Bench(
       machine({
         Loop: { Type: 'Choice', Choices: [{ Variable: '$.go', BooleanEquals: true, Next: 'Loop' }], Default: 'Loop' },
@@ -81,7 +81,7 @@ describe('limits', () => {
     ]);
   });
 
-  test('a full history ends an execution also when its task is answered', async () => {
+  test('fail an execution with a full history also on a task response', async () => {
     const bench = new Bench(
       machine({
         Loop: waiting('Loop', { ResultPath: null, Next: 'Loop' }),
@@ -109,7 +109,7 @@ describe('many executions', () => {
     Apply: task('Apply', { ResultPath: null, End: true }),
   });
 
-  test('1,000 started at once all end, and wait through a restart', async () => {
+  test('complete when 1,000 start at once, also across a restart', async () => {
     const bench = new Bench(run);
     const names = Array.from({ length: 1000 }, (_, index) => `run-${index}`);
     await Promise.all(names.map((name) => bench.start(name, { name })));

@@ -22,7 +22,7 @@ describe('a Map', () => {
     Note: { Type: 'Pass', Parameters: { 'index.$': '$$.Map.Item.Index', 'said.$': '$' }, End: true },
   });
 
-  test('gives each item a token of its own and keeps their order', async () => {
+  test('gives each item its own token and keeps the order', async () => {
     const bench = new Bench(each);
     await bench.start('run-1', { items: ['a', 'b', 'c'] });
     await bench.called(3);
@@ -38,7 +38,7 @@ describe('a Map', () => {
     expect(bench.service.transitions('run-1')).toBe(7);
   });
 
-  test('selects items with their index, value and the input of the execution', async () => {
+  test('offers index, value and execution input to ItemSelector', async () => {
     const bench = new Bench(
       tasks(
         { Call: task('Call', { ResultSelector: { 'all.$': '$$.Map.Item' }, End: true }) },
@@ -63,7 +63,7 @@ describe('a Map', () => {
     });
   });
 
-  test('works on as many items at once as it is told', async () => {
+  test('honours MaxConcurrency', async () => {
     const bench = new Bench(tasks({ Ask: waiting('Ask') }, { MaxConcurrency: 2 }));
     await bench.start('run-1', { items: [1, 2, 3, 4, 5] });
     for (let done = 0; done < 5; done++) {
@@ -75,20 +75,20 @@ describe('a Map', () => {
     expect(await bench.output()).toMatchObject({ results: [0, 1, 2, 3, 4] });
   });
 
-  test('of nothing is nothing', async () => {
+  test('over an empty list returns an empty list', async () => {
     const bench = new Bench(each);
     await bench.start('run-1', { items: [] });
     await bench.ended();
     expect(await bench.output()).toEqual({ items: [], results: [] });
   });
 
-  test.each([{ items: 'abc' }, { items: { a: 1 } }, {}])('of %j is States.Runtime', async (input) => {
+  test.each([{ items: 'abc' }, { items: { a: 1 } }, {}])('over %j fails with States.Runtime', async (input) => {
     const bench = new Bench(each);
     await bench.start('run-1', input);
     expect(await bench.ended()).toMatchObject({ status: 'FAILED', error: 'States.Runtime' });
   });
 
-  test('ends with the first item that fails, and the tokens of the others with it', async () => {
+  test('fails with the first failed item and invalidates other tokens', async () => {
     const bench = new Bench(
       tasks({ Ask: waiting('Ask') }, { Catch: [{ ErrorEquals: ['Refused'], ResultPath: '$.error', Next: 'Caught' }] }),
     );
@@ -113,7 +113,7 @@ describe('a Map', () => {
     ]);
   });
 
-  test('may be retried as a whole', async () => {
+  test('can be retried as a whole', async () => {
     const bench = new Bench(
       tasks({ Call: task('Call') }, { Retry: [{ ErrorEquals: ['Busy'], IntervalSeconds: 5 }] }),
       ({ payload }, count) => (payload.input === 2 && count <= 2 ? throwing('Busy')() : payload.input),
@@ -135,7 +135,7 @@ describe('a Map and a restart', () => {
     { ItemSelector: { 'id.$': '$$.Map.Item.Value' }, Retry: [{ ErrorEquals: ['Again'], IntervalSeconds: 1 }] },
   );
 
-  test('items that were done stay so, items that wait keep their tokens', async () => {
+  test('keeps finished items and the tokens of waiting ones', async () => {
     const bench = new Bench(each, ({ payload }) => payload.input);
     await bench.start('run-1', { items: ['a', 'b', 'c'] });
     await bench.called(3);
@@ -158,7 +158,7 @@ describe('a Map and a restart', () => {
     expect(ids).toEqual(ids.map((_, index) => index + 1));
   });
 
-  test('a failed attempt is not made again', async () => {
+  test('does not repeat a failed attempt', async () => {
     const bench = new Bench(each, ({ payload }) => payload.input);
     await bench.start('run-1', { items: ['a', 'b'] });
     await bench.called(2);
@@ -180,7 +180,7 @@ describe('a Map and a restart', () => {
     expect(second.service.transitions('run-1')).toBe(8);
   });
 
-  test('every cut of the journal leads to the same end', async () => {
+  test('reaches the same end from every truncation of the journal', async () => {
     const bench = new Bench(each, ({ payload }) => payload.input);
     await bench.start('run-1', { items: ['a', 'b', 'c'] });
     await bench.called(3);
@@ -220,7 +220,7 @@ describe('a Map and a restart', () => {
     }
   });
 
-  test('a redrive runs only what had not succeeded', async () => {
+  test('redrives only items that have not succeeded', async () => {
     let broken = true;
     const calls = tasks({ Call: task('Call') });
     const bench = new Bench(calls, async ({ payload }) => {
@@ -258,7 +258,7 @@ describe('a Parallel', () => {
     Caught: { Type: 'Pass', Parameters: { 'error.$': '$.Error' }, End: true },
   });
 
-  test('gives the outputs of its branches', async () => {
+  test('returns the outputs of its branches', async () => {
     const bench = new Bench(both);
     await bench.start('run-1', 7);
     await bench.succeed(await bench.token(), 'yes');
@@ -267,7 +267,7 @@ describe('a Parallel', () => {
     expect(await bench.output()).toEqual(['yes', 7]);
   });
 
-  test('fails with a branch and stops the others', async () => {
+  test('fails with one branch and stops the others', async () => {
     const bench = new Bench(both);
     await bench.start();
     await bench.fail(await bench.token(), 'No');
@@ -277,7 +277,7 @@ describe('a Parallel', () => {
     expect(await bench.types()).toContain('WaitStateAborted');
   });
 
-  test('goes on after a restart', async () => {
+  test('continues after a restart', async () => {
     const bench = new Bench(both);
     await bench.start('run-1', 7);
     const token = await bench.token();
@@ -293,7 +293,7 @@ describe('a Parallel', () => {
   });
 });
 
-test('a Map within a Map within a Parallel finds its way after a restart', async () => {
+test('resumes a Map within a Map within a Parallel after a restart', async () => {
   const inner = { Type: 'Map', ItemProcessor: machine({ Ask: waiting('Ask') }), End: true };
   const nested = machine({
     Both: {

@@ -12,7 +12,7 @@ describe('RedriveExecution', () => {
   const redrive = (bench: Bench, more: object = {}) =>
     bench.call('RedriveExecution', { executionArn: executionArn('run-1'), ...more });
 
-  test('goes on from the failed state with its input', async () => {
+  test('continues from the failed state with its input', async () => {
     let broken = true;
     const bench = new Bench(two, ({ stateName }) =>
       stateName === 'Second' && broken ? throwing('Broken')() : stateName,
@@ -56,7 +56,7 @@ describe('RedriveExecution', () => {
     expect(bench.service.transitions('run-1')).toBe(3);
   });
 
-  test('after an abort hands out a new token; the machine’s timeout counts anew', async () => {
+  test("issues a new token after an abort and restarts the machine's timeout", async () => {
     const bench = new Bench(machine({ Wait: waiting('Wait') }, { TimeoutSeconds: 100 }));
     await bench.start();
     const first = await bench.token(1);
@@ -77,7 +77,7 @@ describe('RedriveExecution', () => {
     expect(await bench.describe()).toMatchObject({ status: 'SUCCEEDED', redriveCount: 2 });
   });
 
-  test('has all its retries again', async () => {
+  test('resets the retries', async () => {
     const retry = [{ ErrorEquals: ['States.ALL'], IntervalSeconds: 1, MaxAttempts: 1 }];
     const bench = new Bench(machine({ Call: task('Call', { Retry: retry, End: true }) }), throwing('Broken'));
     await bench.start();
@@ -88,7 +88,7 @@ describe('RedriveExecution', () => {
     expect(bench.calls).toHaveLength(4);
   });
 
-  test('is refused while it runs, once it has succeeded, and after 14 days; a repeated one is the same', async () => {
+  test('is rejected for running, succeeded or old executions, and idempotent', async () => {
     let broken = true;
     const bench = new Bench(two, () => broken && throwing('Broken')());
     await bench.start();

@@ -9,7 +9,7 @@ describe('retries after a restart', () => {
     }),
   });
 
-  test('are not waited for again; one that is under way is waited for to its end', async () => {
+  test('do not repeat past backoffs; a current one continues', async () => {
     const bench = new Bench(retried, throwing('Busy'));
     await bench.start();
     await bench.called(1);
@@ -33,7 +33,7 @@ describe('retries after a restart', () => {
     expect(second.service.transitions('run-1')).toBe(4);
   });
 
-  test('are not waited for again, though chance would now make them longer', async () => {
+  test('do not repeat past backoffs with another jitter', async () => {
     const jittered = machine({
       Wait: waiting('Wait', {
         Retry: [{ ErrorEquals: ['Busy'], IntervalSeconds: 100, JitterStrategy: 'FULL' }],
@@ -52,7 +52,7 @@ describe('retries after a restart', () => {
     expect((await second.ended()).status).toBe('SUCCEEDED');
   });
 
-  test('are as many as before', async () => {
+  test('keep their count', async () => {
     const bench = new Bench(retried, throwing('Busy'));
     await bench.start();
     await bench.called(1);
@@ -67,7 +67,7 @@ describe('retries after a restart', () => {
     expect(second.calls).toHaveLength(1);
   });
 
-  test('keep the token of the attempt that waits, and kill the former', async () => {
+  test("keep the current attempt's token and reject former ones", async () => {
     const definition = machine({ Wait: waiting('Wait', { Retry: [{ ErrorEquals: ['Lost'] }], End: true }) });
     const bench = new Bench(definition);
     await bench.start();
@@ -83,7 +83,7 @@ describe('retries after a restart', () => {
   });
 });
 
-test('a Wait goes on for what is left of it', async () => {
+test('continues a Wait for its remaining time', async () => {
   const definition = machine({ Wait: { Type: 'Wait', Seconds: 100, Next: 'Then' }, Then: task('Then') });
   const bench = new Bench(definition);
   await bench.start();
@@ -98,7 +98,7 @@ test('a Wait goes on for what is left of it', async () => {
   expect((await second.ended()).status).toBe('SUCCEEDED');
 });
 
-test('what cannot be foreseen is not evaluated again', async () => {
+test('does not evaluate random values and times again', async () => {
   const definition = machine({
     Dice: { Type: 'Pass', Parameters: { 'id.$': 'States.UUID()' }, Next: 'Wait' },
     Wait: waiting('Wait', { ResultPath: null, End: true }),

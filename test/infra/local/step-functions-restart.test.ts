@@ -38,7 +38,7 @@ describe('after a restart', () => {
     return { bench, token: await bench.token(2) };
   };
 
-  test('a wait goes on with the same token, calling no function again', async () => {
+  test('continues a wait with the same token without calling the function again', async () => {
     const { bench, token } = await upToConfirm();
     const second = restart(bench, run, ({ stateName }) => ({ by: stateName }));
     expect(await second.service.resume()).toEqual({ resumed: 1 });
@@ -60,7 +60,7 @@ describe('after a restart', () => {
     expect(ids).toEqual(ids.map((_, index) => index + 1));
   });
 
-  test('a token is good at once, before anything was resumed', async () => {
+  test('accepts a token before the execution was resumed', async () => {
     const { bench, token } = await upToConfirm();
     const second = restart(bench, run);
     await second.succeed(token);
@@ -68,7 +68,7 @@ describe('after a restart', () => {
     expect(await second.service.resume()).toEqual({ resumed: 0 });
   });
 
-  test('so are a start with the same name and a stop', async () => {
+  test('handles StartExecution with the same name and StopExecution', async () => {
     const { bench } = await upToConfirm();
     const second = restart(bench, run);
     expect(await second.start('run-1', { runId: 1 })).toEqual(await bench.start('run-1', { runId: 1 }));
@@ -85,7 +85,7 @@ describe('after a restart', () => {
     expect(third.calls).toEqual([]);
   });
 
-  test('a wait keeps its deadline, and its heartbeat gets its whole interval', async () => {
+  test("keeps a wait's deadline and restarts its heartbeat interval", async () => {
     const { bench, token } = await upToConfirm();
     for (let beat = 0; beat < 5; beat++) {
       await bench.clock.pass(599);
@@ -105,7 +105,7 @@ describe('after a restart', () => {
     expect(await second.ended()).toMatchObject({ error: 'States.Timeout' });
   });
 
-  test('what fell due meanwhile happens', async () => {
+  test('fires timers that expired meanwhile', async () => {
     const { bench } = await upToConfirm();
     const dataDir = killed(bench.dataDir);
     await bench.service.close();
@@ -120,7 +120,7 @@ describe('after a restart', () => {
     expect((await late.describe()).status).toBe('FAILED');
   });
 
-  test('the machine’s timeout counts on', async () => {
+  test("continues the machine's timeout", async () => {
     const { bench } = await upToConfirm();
     const dataDir = killed(bench.dataDir);
     await bench.service.close();
@@ -132,7 +132,7 @@ describe('after a restart', () => {
     expect(['FAILED', 'TIMED_OUT']).toContain(status);
   });
 
-  test('a call whose answer was not recorded is made again, with the same token', async () => {
+  test('repeats a call whose response was not recorded, with the same token', async () => {
     const never = new Promise(() => {});
     const bench = new Bench(run, () => never);
     await bench.start();
@@ -144,7 +144,7 @@ describe('after a restart', () => {
     expect((await second.called(2)).stateName).toBe('Confirm');
   });
 
-  test('nothing is done or answered before it is on disk', async () => {
+  test('acts and responds only after writing to disk', async () => {
     const onDisk: string[] = [];
     const last = () => readFileSync(journalOf(bench.dataDir), 'utf8').trimEnd().split('\n').at(-1)!;
     const bench: Bench = new Bench(run, () => {
@@ -160,7 +160,7 @@ describe('after a restart', () => {
     expect(JSON.parse(last()).type).toBe('ExecutionSucceeded');
   });
 
-  test('a call that had been answered is not, wherever the journal ends', async () => {
+  test('does not repeat an answered call, wherever the journal ends', async () => {
     const { bench } = await upToConfirm();
     for (const [pattern, calls] of [
       [/"TaskSucceeded"/, ['Confirm']],
@@ -180,7 +180,7 @@ describe('after a restart', () => {
     }
   });
 
-  test('a half-written last line is as if it had not been written', async () => {
+  test('ignores a half-written last line', async () => {
     const { bench, token } = await upToConfirm();
     const dataDir = killed(bench.dataDir);
     appendFileSync(journalOf(dataDir), '{"id":14,"previous":13,"type":"TaskSucc');
@@ -194,7 +194,7 @@ describe('after a restart', () => {
     expect((await third.history()).at(-1).type).toBe('ExecutionSucceeded');
   });
 
-  test('every cut of a journal leads to the same end', async () => {
+  test('reaches the same end from every truncation of the journal', async () => {
     const { bench, token } = await upToConfirm();
     await bench.succeed(token, 'yes');
     await bench.ended();
@@ -229,7 +229,7 @@ describe('after a restart', () => {
     expect(resumed).toBeGreaterThan(30);
   });
 
-  test('a start that had not been answered has not been', async () => {
+  test('drops a start that was not acknowledged', async () => {
     const bench = new Bench(run);
     await bench.start();
     const dataDir = killed(bench.dataDir);
@@ -244,7 +244,7 @@ describe('after a restart', () => {
     expect((await second.called(2)).stateName).toBe('Confirm');
   });
 
-  test('an end that had been recorded and not told is told', async () => {
+  test('reports a recorded end that was not reported', async () => {
     const { bench, token } = await upToConfirm();
     const catalog = readFileSync(join(bench.dataDir, 'catalog.jsonl'), 'utf8');
     await bench.fail(token, 'Discarded');
@@ -259,7 +259,7 @@ describe('after a restart', () => {
     expect(third.events).toEqual([]);
   });
 
-  test('an execution keeps the definition it was started with', async () => {
+  test('keeps the definition that the execution was started with', async () => {
     const { bench, token } = await upToConfirm();
     const changed = machine({ Other: { Type: 'Pass', End: true } });
     const second = restart(bench, changed, () => 'old');
@@ -272,7 +272,7 @@ describe('after a restart', () => {
     expect(await second.output('run-2')).toEqual({ new: true });
   });
 
-  test('a stop in order leaves the same as a kill', async () => {
+  test('leaves the same journal after a graceful stop and a kill', async () => {
     const { bench, token } = await upToConfirm();
     await bench.service.close();
     expect(bench.clock.armed).toBe(0);

@@ -31,7 +31,7 @@ describe('a task’s timeout', () => {
     expect(await bench.refused('SendTaskSuccess', { taskToken: token, output: '{}' })).toBe('TaskTimedOut');
   });
 
-  test('comes from the state’s input, not from its parameters', async () => {
+  test("can come from the state's input, not from its parameters", async () => {
     const bench = new Bench(machine({ Wait: waiting('Wait', { TimeoutSecondsPath: '$.seconds', End: true }) }));
     await bench.start('run-1', { seconds: 30 });
     await bench.called();
@@ -42,13 +42,13 @@ describe('a task’s timeout', () => {
     expect((await bench.ended()).cause).toBeUndefined();
   });
 
-  test.each([0, -1, 1.5, 'soon', null])('of %j is States.Runtime', async (seconds) => {
+  test.each([0, -1, 1.5, 'soon', null])('of %j fails with States.Runtime', async (seconds) => {
     const bench = new Bench(machine({ Wait: waiting('Wait', { TimeoutSecondsPath: '$.seconds', End: true }) }));
     await bench.start('run-1', { seconds });
     expect(await bench.ended()).toMatchObject({ status: 'FAILED', error: 'States.Runtime' });
   });
 
-  test('ends a function that does not answer, whose answer then comes too late', async () => {
+  test('ends a hanging function and ignores its late response', async () => {
     let answer = (_: string) => {};
     const bench = new Bench(
       machine({ Call: task('Call', { TimeoutSeconds: 5, End: true }) }),
@@ -62,7 +62,7 @@ describe('a task’s timeout', () => {
     expect((await bench.types()).slice(-2)).toEqual(['TaskTimedOut', 'ExecutionFailed']);
   });
 
-  test('is none when none is set', async () => {
+  test('is unlimited by default', async () => {
     const bench = new Bench(machine({ Wait: waiting('Wait') }));
     await bench.start();
     const token = await bench.token();
@@ -95,7 +95,7 @@ describe('heartbeats', () => {
   });
 
   test.each(['States.HeartbeatTimeout', 'States.Timeout', 'States.ALL'])(
-    'that stay away are caught as %s',
+    'that are missing are caught as %s',
     async (name) => {
       const bench = new Bench(beating({ Catch: [{ ErrorEquals: [name], Next: 'Caught' }] }));
       await bench.start();
@@ -106,7 +106,7 @@ describe('heartbeats', () => {
     },
   );
 
-  test('that stay away may be retried, with a new token', async () => {
+  test('that are missing can be retried with a new token', async () => {
     const bench = new Bench(beating({ Retry: [{ ErrorEquals: ['States.HeartbeatTimeout'], IntervalSeconds: 1 }] }));
     await bench.start();
     const first = await bench.token(1);
@@ -117,7 +117,7 @@ describe('heartbeats', () => {
     expect((await bench.ended()).status).toBe('SUCCEEDED');
   });
 
-  test('may come in an interval of the input', async () => {
+  test('can have an interval from the input', async () => {
     const bench = new Bench(beating({ HeartbeatSeconds: undefined, HeartbeatSecondsPath: '$.beat' }));
     await bench.start('run-1', { beat: 10 });
     await bench.called();
@@ -127,7 +127,7 @@ describe('heartbeats', () => {
 });
 
 describe('the machine’s timeout', () => {
-  test('ends the execution TIMED_OUT, without error or cause, whatever it waits for', async () => {
+  test('ends the execution as TIMED_OUT without error or cause', async () => {
     const bench = new Bench(
       machine(
         {
@@ -162,7 +162,7 @@ describe('a Wait', () => {
     ['seconds of the input', { SecondsPath: '$.seconds' }],
     ['a time', { Timestamp: '2030-01-01T00:01:30Z' }],
     ['a time of the input', { TimestampPath: '$.time' }],
-  ])('takes %s', async (_, fields) => {
+  ])('accepts %s', async (_, fields) => {
     const bench = new Bench(machine({ Wait: { Type: 'Wait', ...fields, End: true } }));
     await bench.start('run-1', { seconds: 90, time: '2030-01-01T01:01:30+01:00' });
     await bench.clock.pass(89);
@@ -172,7 +172,7 @@ describe('a Wait', () => {
   });
 
   test.each([{ SecondsPath: '$.bad' }, { TimestampPath: '$.bad' }])(
-    '%j of nonsense is States.Runtime',
+    '%j with an invalid value fails with States.Runtime',
     async (fields) => {
       const bench = new Bench(machine({ Wait: { Type: 'Wait', ...fields, End: true } }));
       await bench.start('run-1', { bad: '2030-01-01' });

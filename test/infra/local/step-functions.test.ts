@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Bench, executionArn, machine, machineArn, task, waiting } from './step-functions.support.ts';
 
-describe('a run to its end', () => {
+describe('an execution', () => {
   const lifecycle = machine({
     Plan: waiting('Plan', { ResultPath: '$.plan', Next: 'Planned' }),
     Planned: {
@@ -13,7 +13,7 @@ describe('a run to its end', () => {
     Finished: { Type: 'Succeed' },
   });
 
-  test('takes tokens, choices and results as AWS does', async () => {
+  test('handles tokens, choices and results like AWS', async () => {
     const bench = new Bench(lifecycle, ({ stateName }) => (stateName === 'Apply' ? { resources: 3 } : 'ignored'));
     await bench.start('run-1', { runId: 'run-1' });
 
@@ -36,14 +36,14 @@ describe('a run to its end', () => {
     expect(bench.clock.armed).toBe(0);
   });
 
-  test('wraps what a function answers', async () => {
+  test('wraps the result of a function', async () => {
     const bench = new Bench(machine({ Call: task('Call', { ResultSelector: undefined, End: true }) }), () => undefined);
     await bench.start();
     await bench.ended();
     expect(await bench.output()).toEqual({ ExecutedVersion: '$LATEST', Payload: null, StatusCode: 200 });
   });
 
-  test('gives functions a copy of their input', async () => {
+  test('passes functions a copy of their input', async () => {
     const bench = new Bench(machine({ Call: task('Call', { ResultPath: null, End: true }) }), ({ payload }) => {
       (payload.input as { list: number[] }).list.push(4);
     });
@@ -99,7 +99,7 @@ describe('a run to its end', () => {
     expect(await bench.output()).toEqual(expected);
   });
 
-  test('takes any name for a state', async () => {
+  test('accepts any state name', async () => {
     const bench = new Bench(
       machine({
         Result: { Type: 'Pass', Parameters: { 'id.$': '$$.Execution.Name' }, Next: 'Parameters' },
@@ -113,7 +113,7 @@ describe('a run to its end', () => {
     expect(await bench.output()).toEqual({ id: 'run-1', Result: { answer: null } });
   });
 
-  test('refuses to create what it could not run', () => {
+  test('rejects a definition that it cannot run', () => {
     const bench = new Bench(lifecycle);
     const create = (definition: object) => () => bench.service.createStateMachine(machineArn, definition);
     expect(create(machine({ A: { Type: 'Pass', Next: 'B' } }))).toThrow('State A leads to B, which is no state');
@@ -128,7 +128,7 @@ describe('a run to its end', () => {
 describe('task tokens', () => {
   const once = machine({ Wait: waiting('Wait', { TimeoutSeconds: 60, End: true }) });
 
-  test('are good once', async () => {
+  test('are accepted once', async () => {
     const bench = new Bench(once);
     await bench.start();
     const token = await bench.token();
@@ -139,7 +139,7 @@ describe('task tokens', () => {
     expect(await bench.output()).toEqual({ first: true });
   });
 
-  test('must be whole and from here', async () => {
+  test('must be complete and from this machine', async () => {
     const bench = new Bench(once);
     const other = new Bench(once);
     await bench.start();
@@ -155,7 +155,7 @@ describe('task tokens', () => {
     expect(await bench.refused('SendTaskHeartbeat', {})).toBe('ValidationException');
   });
 
-  test('may be answered before the function that got them returns', async () => {
+  test('can be answered before the function returns', async () => {
     const bench: Bench = new Bench(once, async ({ payload }) => {
       await bench.succeed(payload.token!, { early: true });
       throw new Error('too late to matter');
@@ -166,7 +166,7 @@ describe('task tokens', () => {
     expect(await bench.types()).not.toContain('TaskSubmitted');
   });
 
-  test('of an attempt die with it; each retry has a new one', async () => {
+  test('are invalid after their attempt; each retry has a new one', async () => {
     const bench = new Bench(
       machine({
         Wait: waiting('Wait', { Retry: [{ ErrorEquals: ['Lost'], IntervalSeconds: 5 }], End: true }),
@@ -189,7 +189,7 @@ describe('task tokens', () => {
     expect(bench.service.transitions('run-1')).toBe(2);
   });
 
-  test('are nowhere in the history or on disk', async () => {
+  test('never appear in the history or on disk', async () => {
     const bench = new Bench(once, ({ payload }) => ({ echo: payload.token }));
     await bench.start();
     const token = await bench.token();
@@ -201,7 +201,7 @@ describe('task tokens', () => {
     expect(history).toContain('[task token]');
   });
 
-  test.each(['not json', '', '{"a":'])('output %j is refused and the task goes on waiting', async (output) => {
+  test.each(['not json', '', '{"a":'])('reject the output %j and keep the task waiting', async (output) => {
     const bench = new Bench(once);
     await bench.start();
     const taskToken = await bench.token();

@@ -70,14 +70,14 @@ describe('a resolved template', () => {
     expect(stack.all('AWS::SQS::Queue').map(({ id }) => id)).toEqual(['OnlyInProd']);
   });
 
-  it('does not mind what only AWS can resolve, until it is asked for', () => {
+  it('defers values that only AWS can resolve', () => {
     expect(stack.one('AWS::DynamoDB::Table').ref).toBe('Table');
     expect(() => stack.one('AWS::CloudWatch::Alarm')).toThrow(
       'AWS::CloudWatch::Alarm Alarm: the template has no resource or parameter Missing',
     );
   });
 
-  it('names what it cannot resolve', () => {
+  it('names an unresolvable value', () => {
     expect(() => stack.resolve({ 'Fn::GetAtt': ['Table', 'StreamArn'] })).toThrow(
       'AWS::DynamoDB::Table Table has no attribute StreamArn',
     );

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { keepTls } from '../../../infra/local/tls.ts';
 import { temporaryFolder } from './support/functions.ts';
 
-describe('the certificate of this machine', () => {
-  it('is believed by whoever trusts the CA file, for each name of the loopback interface, and by nobody else', async () => {
+describe('the local certificate', () => {
+  it('is trusted only through the CA file, for every loopback name', async () => {
     const tls = await keepTls(temporaryFolder());
     const server = createServer(tls, (_, response) => response.end('hi'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -28,7 +28,7 @@ describe('the certificate of this machine', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('stays the same over restarts, and its key is private', async () => {
+  it('persists across restarts with a private key', async () => {
     const folder = temporaryFolder();
     const first = await keepTls(folder);
     expect(await keepTls(folder)).toEqual(first);

@@ -4,14 +4,14 @@ import { newTraceId, runIn, Usage } from '../../../infra/local/usage.ts';
 const run = 'run-AAAAAAAAAAAAAAAA';
 
 describe('usage', () => {
-  it('finds the run in whatever speaks of it', () => {
+  it('finds the run id in every kind of call', () => {
     expect(runIn('{"pk":"RUN#run-AAAAAAAAAAAAAAAA"}')).toBe(run);
     expect(runIn('GET /api/v2/plans/plan-AAAAAAAAAAAAAAAA')).toBe(run);
     expect(runIn('run-AAAAAAAAAAAAAAAAtoolong')).toBeUndefined();
     expect(runIn('run-short')).toBeUndefined();
   });
 
-  it('counts calls of a trace for the first run it speaks of, those before that too', () => {
+  it('attributes all calls of a trace to its first run', () => {
     const usage = new Usage();
     const trace = newTraceId();
     usage.record(trace, 'dynamodb', 'GetItem', { readUnits: 1 });
@@ -26,7 +26,7 @@ describe('usage', () => {
     expect(usage.of('run-BBBBBBBBBBBBBBBB', 0).calls).toEqual([]);
   });
 
-  it('remembers whose the presigned URLs of an answer are', () => {
+  it('attributes presigned URLs to their run', () => {
     const usage = new Usage();
     const trace = newTraceId();
     const signature = 'ab'.repeat(32);
@@ -36,7 +36,7 @@ describe('usage', () => {
     expect(usage.runOfUrl('cd'.repeat(32))).toBeUndefined();
   });
 
-  it('prices what AWS would bill', () => {
+  it('prices usage like AWS', () => {
     const usage = new Usage();
     const each: [string, string, Record<string, number>?][] = [
       ['dynamodb', 'PutItem', { writeUnits: 4 }],

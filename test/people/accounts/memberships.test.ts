@@ -31,7 +31,7 @@ const signIn = async (email: string, emailVerified = true) => {
 };
 
 describe('an invitation', () => {
-  it('waits for whoever signs in with the address, and gives the teams then', async () => {
+  it('is pending until a user signs in with the address, then grants the teams', async () => {
     const teamId = await newTeam({ 'organization-access': { 'read-workspaces': true } });
     const made = await invite('New@comer.test', [teamId]);
     expect(made.status).toBe(201);
@@ -52,7 +52,7 @@ describe('an invitation', () => {
     expect([ids(mine.body.data), ids(mine.body.included)]).toEqual([[id], ['acme']]);
   });
 
-  it('to somebody who has signed in is a membership once they accept', async () => {
+  it('to an existing user becomes a membership once accepted', async () => {
     const { token } = await signIn('known@comer.test');
     const { id, attributes } = (await invite('known@comer.test')).body.data;
     expect(attributes).toMatchObject({ status: 'invited', email: 'known@comer.test' });
@@ -64,7 +64,7 @@ describe('an invitation', () => {
     expect((await accept({ token })).status).toBe(200);
   });
 
-  it('does not go to who only says that an address is theirs', async () => {
+  it('is not given to a user with an unverified address', async () => {
     const { token } = await members.somebody('liar');
     const body = { data: { attributes: { email: 'victim@comer.test' } } };
     expect((await api.call('PATCH', 'account/update', { token, body })).status).toBe(200);
@@ -72,7 +72,7 @@ describe('an invitation', () => {
     expect((await api.get('organizations/acme', { token })).status).toBe(404);
   });
 
-  it('goes over to who turns out to have the address', async () => {
+  it('is transferred to the user who verifies the address', async () => {
     const { userOf } = await import('../../../functions/people/sign-in/people.ts');
     const { createToken } = await import('../../../functions/people/accounts/tokens.ts');
     const person = {
@@ -93,7 +93,7 @@ describe('an invitation', () => {
     expect((await api.get(`organization-memberships/${made.body.data.id}`)).status).toBe(404);
   });
 
-  it('is made by who manages membership, to teams they see, and never to the owners', async () => {
+  it('needs the permission to manage members, and cannot add to invisible teams or owners', async () => {
     const visible = await newTeam({ visibility: 'organization' });
     const owners = (await api.get('organizations/acme/teams?filter[names]=owners')).body.data[0].id;
     const { token } = await members.withFlags('acme', 'manage-membership');
@@ -123,7 +123,7 @@ describe('memberships', () => {
     expect((await api.get(path, { token })).status).toBe(403);
   });
 
-  it('end at once, by who manages them or by who has them', async () => {
+  it('end at once, by a manager or by the member', async () => {
     const { id: userId, token } = await members.member('acme');
     const [mine] = (await api.get('organization-memberships', { token })).body.data;
     const other = await members.member('acme');
@@ -137,13 +137,16 @@ describe('memberships', () => {
     expect((await api.call('DELETE', `organization-memberships/${mine.id}`)).status).toBe(404);
   });
 
-  it('of owners are for owners to end, and of the last one for nobody', async () => {
+  it('of owners can be ended only by owners, and never for the last owner', async () => {
     const { token } = await members.withFlags('acme', 'manage-membership');
     const [own] = (await api.get('organization-memberships')).body.data;
     const end = (as?: string) => api.call('DELETE', `organization-memberships/${own.id}`, { token: as });
     expect((await end(token)).status).toBe(403);
     const last = await end();
-    expect([last.status, last.body.errors[0].detail]).toEqual([409, expect.stringContaining('needs an owner')]);
+    expect([last.status, last.body.errors[0].detail]).toEqual([
+      409,
+      expect.stringContaining('needs at least one owner'),
+    ]);
     const owners = (await api.get('organizations/acme/teams?filter[names]=owners')).body.data[0].id;
     await invite('future@owner.test', [owners]);
     expect((await end()).status).toBe(409);

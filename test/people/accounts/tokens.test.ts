@@ -29,7 +29,7 @@ const inOneHour = () => new Date(Date.now() + 3_600_000).toISOString();
 const organizationToken = 'organizations/acme/authentication-token';
 
 describe('a token', () => {
-  it('is shown once, and its hash is all that is kept', async () => {
+  it('is shown once and stored only as a hash', async () => {
     const made = await api.post(`users/${api.userId}/authentication-tokens`, { description: 'laptop' });
     const secret = tokenIn(made);
     const read = await api.get(`authentication-tokens/${made.body.data.id}`);
@@ -63,7 +63,7 @@ describe('a token', () => {
     expect(past.body.errors[0].source.pointer).toBe('/data/attributes/expired-at');
   });
 
-  it('says when it was used last, which is written once an hour and not with each request', async () => {
+  it('records its last use at most once an hour', async () => {
     const made = await api.post(`users/${api.userId}/authentication-tokens`, {});
     const used = async () =>
       (await api.get(`authentication-tokens/${made.body.data.id}`)).body.data.attributes['last-used-at'];
@@ -84,7 +84,7 @@ describe('a token', () => {
     expect(Date.parse(await used()) - Date.parse(at)).toBeGreaterThan(3_600_000);
   });
 
-  it('of somebody else is not there', async () => {
+  it('of another user is 404', async () => {
     const { token } = await members.member('acme');
     const mine = (await api.get(`users/${api.userId}/authentication-tokens`)).body.data[0].id;
     expect(await status(token, `authentication-tokens/${mine}`)).toBe(404);
@@ -92,7 +92,7 @@ describe('a token', () => {
     expect(await status(token, `users/${api.userId}/authentication-tokens`)).toBe(404);
   });
 
-  it('is one of a hundred at most', async () => {
+  it('is rejected when the user has 100', async () => {
     const { id, token } = await members.somebody('collector');
     const { createToken } = await import('../../../functions/people/accounts/tokens.ts');
     for (let n = 1; n < 100; n++) await createToken(id, String(n));
@@ -110,7 +110,7 @@ describe('the organization’s token', () => {
     await api.call('DELETE', `${organizationToken}?token=audit-trails`);
   });
 
-  it('manages workspaces and teams, and runs nothing', async () => {
+  it('manages workspaces and teams, but cannot start runs', async () => {
     expect((await api.get(organizationToken)).status).toBe(404);
     const made = await api.post(organizationToken, { 'expired-at': inOneHour() });
     expect(made).toMatchObject({
@@ -129,7 +129,7 @@ describe('the organization’s token', () => {
     expect(account.relationships['authenticated-resource'].data).toEqual({ type: 'organizations', id: 'acme' });
   });
 
-  it('is one: another one replaces it, and without it there is none', async () => {
+  it('exists once: a new one replaces it', async () => {
     const first = tokenIn(await api.post(organizationToken));
     const second = tokenIn(await api.post(organizationToken));
     expect([await status(first), await status(second)]).toEqual([401, 200]);
@@ -139,14 +139,14 @@ describe('the organization’s token', () => {
     expect((await api.call('DELETE', organizationToken)).status).toBe(404);
   });
 
-  it('is made by owners only', async () => {
+  it('can be created only by owners', async () => {
     const { token } = await members.withFlags('acme', 'manage-organization-access', 'manage-workspaces');
     for (const method of ['GET', 'POST', 'DELETE']) {
       expect((await api.call(method, organizationToken, { token })).status).toBe(403);
     }
   });
 
-  it('is no person: it has no tokens, no settings and no organizations of its own', async () => {
+  it('cannot use account routes', async () => {
     const token = tokenIn(await api.post(organizationToken));
     const { id } = (await api.get('account/details', { token })).body.data;
     expect((await api.post(`users/${id}/authentication-tokens`, {}, {}, { token })).status).toBe(404);
@@ -158,7 +158,7 @@ describe('the organization’s token', () => {
     expect(JSON.stringify(people)).not.toContain(id);
   });
 
-  it('for the audit trail is another one, and good for nothing else', async () => {
+  it('of type audit-trails reads only the audit trail', async () => {
     const own = tokenIn(await api.post(organizationToken));
     const path = `${organizationToken}?token=audit-trails`;
     const token = tokenIn(await api.post(path));
@@ -173,7 +173,7 @@ describe('the organization’s token', () => {
     expect((await api.get(`${organizationToken}?token=nothing`)).status).toBe(400);
   });
 
-  it('dies with the organization: one of the same name is another one', async () => {
+  it('is rejected after its organization was deleted', async () => {
     await api.post('organizations', { name: 'phoenix', email: 'a@b.test' });
     const token = tokenIn(await api.post('organizations/phoenix/authentication-token'));
     expect(await status(token, 'organizations/phoenix')).toBe(200);
@@ -183,8 +183,8 @@ describe('the organization’s token', () => {
   });
 });
 
-describe('tokens of a team', () => {
-  it('may do what the team may, and are several with descriptions', async () => {
+describe('team tokens', () => {
+  it("have the team's permissions, and need descriptions when there are several", async () => {
     const team = await makeTeam({ 'organization-access': { 'manage-workspaces': true } });
     const path = `teams/${team.id}/authentication-tokens`;
     const ci = await api.post(path, { description: 'CI' });
@@ -208,7 +208,7 @@ describe('tokens of a team', () => {
     expect((await api.post(path, {})).body.errors[0].source.pointer).toBe('/data/attributes/description');
   });
 
-  it('have one without a description, which is replaced', async () => {
+  it('include one legacy token without a description, which is replaced', async () => {
     const team = await makeTeam();
     const path = `teams/${team.id}/authentication-token`;
     expect((await api.get(path)).status).toBe(404);
@@ -224,7 +224,7 @@ describe('tokens of a team', () => {
     expect(await status(other, 'account/details')).toBe(200);
   });
 
-  it('are managed by its members when the team lets them, and seen by nobody else', async () => {
+  it('are managed by members if the team allows it, and invisible to others', async () => {
     const inside = await members.withFlags('acme');
     const outside = await members.member('acme');
     const path = `teams/${inside.team.id}/authentication-tokens`;
@@ -240,7 +240,7 @@ describe('tokens of a team', () => {
     expect(await status(tokenIn(made), 'account/details')).toBe(401);
   });
 
-  it('are listed and deleted for the organization, by name of the team and by expiry', async () => {
+  it('are listed and deleted across the organization, filtered by team and expiry', async () => {
     const [red, blue] = [await makeTeam({ name: 'red-listed' }), await makeTeam({ name: 'blue-listed' })];
     const endless = await api.post(`teams/${red.id}/authentication-tokens`, { description: 'endless' });
     const soon = await api.post(`teams/${blue.id}/authentication-tokens`, {
@@ -262,7 +262,7 @@ describe('tokens of a team', () => {
     expect(await status(tokenIn(endless), 'account/details')).toBe(401);
   });
 
-  it('die with the team', async () => {
+  it('are rejected after the team was deleted', async () => {
     const team = await makeTeam();
     const token = tokenIn(await api.post(`teams/${team.id}/authentication-tokens`, { description: 'a' }));
     expect(await status(token, 'account/details')).toBe(200);
@@ -270,7 +270,7 @@ describe('tokens of a team', () => {
     expect(await status(token, 'account/details')).toBe(401);
   });
 
-  it('of the owners are the owners’', async () => {
+  it('of the owners team are managed only by owners', async () => {
     const teams = (await api.get('organizations/acme/teams?page[size]=100')).body.data;
     const owners = teams.find(({ attributes }: { attributes: { name: string } }) => attributes.name === 'owners');
     const made = await api.post(`teams/${owners.id}/authentication-tokens`, { description: 'root' });

@@ -17,7 +17,7 @@ const use = async (secret: string, more: Record<string, string> = {}): Promise<A
   });
 const tokenFor = async (secret: string): Promise<string> => (await use(secret)).body.access_token;
 
-it('makes an organization with a project and an owner who may do everything', async () => {
+it('creates an organization with a project and an owner', async () => {
   const made = await bootstrap({ organization: 'first', email: 'admin@first.test' });
   expect(made).toEqual({
     organization: 'first',
@@ -36,7 +36,7 @@ it('makes an organization with a project and an owner who may do everything', as
 describe('a one-time secret', () => {
   const fresh = () => bootstrap({ organization: 'acme', email: 'x@y.test', rotate: true });
 
-  it('is no token, lets in once, and says so the second time', async () => {
+  it('is not a token, works once, and is rejected with a reason the second time', async () => {
     const { secret } = await fresh();
     expect((await api.get('account/details', { token: secret })).status).toBe(401);
     const { status, body } = await use(` ${secret}\n`, { redirect_uri: 'page' });
@@ -46,18 +46,18 @@ describe('a one-time secret', () => {
     expect(again.body.error_description).toMatch(/was used at \d{4}-.*tell the operator.*"rotate": true/);
   });
 
-  it('lets one of two in who use it at once', async () => {
+  it('signs in one of two concurrent users', async () => {
     const { secret } = await fresh();
     const both = await Promise.all([use(secret), use(secret)]);
     expect(both.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 
-  it('is worth nothing once there is a newer one, after a day, or when it is made up', async () => {
+  it('is rejected when replaced, expired or made up', async () => {
     const former = await fresh();
     const { secret, userId } = await fresh();
     const guessed = altered(secret);
     for (const wrong of [former.secret, guessed, 'sfonce_', '', api.token]) {
-      expect((await use(wrong)).body.error_description).toContain('is not known, or there is a newer one');
+      expect((await use(wrong)).body.error_description).toContain('is unknown or was replaced by a newer one');
     }
     const { keys } = await import('../../../functions/store/keys.ts');
     const { update } = await import('../../../functions/store/table.ts');
@@ -65,7 +65,7 @@ describe('a one-time secret', () => {
     expect((await use(secret)).body.error_description).toContain('is too old');
   });
 
-  it('is kept as its hash', async () => {
+  it('is stored only as a hash', async () => {
     const { secret, userId } = await fresh();
     const { keys } = await import('../../../functions/store/keys.ts');
     const { get } = await import('../../../functions/store/table.ts');
@@ -73,7 +73,7 @@ describe('a one-time secret', () => {
   });
 });
 
-it('refuses an organization that exists, unless it is to let its owner in again', async () => {
+it('rejects an existing organization without "rotate"', async () => {
   await expect(bootstrap({ organization: 'acme', email: 'x@y.test' })).rejects.toThrow(/exists.*rotate/);
   const again = await bootstrap({ organization: 'acme', email: 'x@y.test', rotate: true });
   expect(again.userId).toBe(api.userId);
@@ -82,14 +82,14 @@ it('refuses an organization that exists, unless it is to let its owner in again'
   }
 });
 
-it('says what is wrong with its input', async () => {
+it('names the invalid field of its input', async () => {
   await expect(bootstrap({ organization: 'a b', email: 'nobody' })).rejects.toThrow(
     /organization: an organization name has 3 to 40 characters.*email: must be an e-mail address/,
   );
   await expect(bootstrap(null)).rejects.toThrow(/Send \{"organization"/);
 });
 
-it('completes with rotate what was cut off', async () => {
+it('completes an interrupted creation with "rotate"', async () => {
   for (let call = 3; call <= 7; call++) {
     const organization = `cut-${call}`;
     api.aws.failCall(call, 'before');

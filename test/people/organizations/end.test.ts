@@ -48,7 +48,7 @@ const open = async () => {
   return { organization, owner, team, secrets };
 };
 
-it('is ended by the sweep where whoever deleted it was cut off', async () => {
+it('completes an interrupted deletion of an organization in the sweep', async () => {
   let cuts = 0;
   for (let n = 2; ; n += 3) {
     const { organization, owner, team, secrets } = await open();

@@ -15,7 +15,7 @@ const create = async (name = uniqueName('org')) => {
 };
 
 describe('organizations', () => {
-  it('are known by their name, and belong to who made them', async () => {
+  it('are found by name and owned by their creator', async () => {
     const made = await create();
     expect(made).toMatchObject({
       type: 'organizations',
@@ -31,7 +31,7 @@ describe('organizations', () => {
     expect(list.body.data.map(({ id }: { id: string }) => id)).not.toContain('acme');
   });
 
-  it('have a name once', async () => {
+  it('have unique names', async () => {
     const answer = await api.post('organizations', { name: 'acme', email: 'x@y.test' });
     expect(answer.status).toBe(422);
     expect(answer.body.errors[0]).toMatchObject({
@@ -40,7 +40,7 @@ describe('organizations', () => {
     });
   });
 
-  it('are completed when their creator was cut off and asks again', async () => {
+  it('complete an interrupted creation when it is retried', async () => {
     for (let call = 3; call <= 6; call++) {
       const name = uniqueName('cut');
       api.aws.failCall(call, 'before');
@@ -54,7 +54,7 @@ describe('organizations', () => {
     }
   });
 
-  it('change what is given and nothing else', async () => {
+  it('change only the given attributes', async () => {
     const { id } = await create();
     const answer = await api.patch(`organizations/${id}`, { email: 'new@y.test', 'session-timeout': 60 });
     expect(answer.body.data.attributes).toMatchObject({ email: 'new@y.test', 'session-timeout': 60 });
@@ -64,7 +64,7 @@ describe('organizations', () => {
     expect((await api.patch(`organizations/${id}`, { name: id })).status).toBe(200);
   });
 
-  it('say how long runs may take, each run as it was when it was created', async () => {
+  it('set the time limits of runs that are created later', async () => {
     const { id } = await create();
     const limit = 'terraform-build-worker-apply-timeout';
     const started = async () => {
@@ -96,7 +96,7 @@ describe('organizations', () => {
     expect([again.status, again.body.errors[0].source.pointer]).toEqual([422, '/data/attributes/name']);
   });
 
-  it('run operations, as the command line asks first', async () => {
+  it('report the entitlements that the Terraform CLI requires', async () => {
     const { body } = await api.get('organizations/acme/entitlement-set');
     expect(body.data).toMatchObject({
       type: 'entitlement-sets',
@@ -105,7 +105,7 @@ describe('organizations', () => {
     });
   });
 
-  it('queue nothing themselves', async () => {
+  it('have no run queue of their own', async () => {
     expect((await api.get('organizations/acme/capacity')).body.data).toMatchObject({
       type: 'organization-capacity',
       attributes: { pending: 0, running: 0 },
@@ -114,7 +114,7 @@ describe('organizations', () => {
     expect(body).toMatchObject({ data: [], meta: { pagination: { 'current-page': 1, 'total-pages': 1 } } });
   });
 
-  it('bring what is asked to be included', async () => {
+  it('return included resources', async () => {
     const { body } = await api.get('organizations/acme?include=entitlement_set,default-project');
     expect(body.included.map(({ type }: { type: string }) => type)).toEqual(['entitlement-sets', 'projects']);
   });
@@ -126,14 +126,14 @@ describe('projects', () => {
       (one: { attributes: { name: string } }) => one.attributes.name,
     );
 
-  it('begin with the default one, which stays', async () => {
+  it('start with the default project, which cannot be deleted', async () => {
     expect(await list()).toContain('Default Project');
     const { body } = await api.get('organizations/acme');
     const { id } = body.data.relationships['default-project'].data;
     expect((await api.call('DELETE', `projects/${id}`)).status).toBe(409);
   });
 
-  it('are found by the names asked for', async () => {
+  it('are filtered by names', async () => {
     await api.post('organizations/acme/projects', { name: 'Network team' });
     expect(await list('?filter[names]=Network%20team')).toEqual(['Network team']);
     expect(await list('?filter[names]=none')).toEqual([]);
@@ -164,7 +164,7 @@ describe('projects', () => {
 });
 
 describe('account', () => {
-  it('tells who the token belongs to', async () => {
+  it('returns the user of the token', async () => {
     const { body } = await api.get('account/details');
     expect(body.data).toMatchObject({
       id: api.userId,
@@ -175,7 +175,7 @@ describe('account', () => {
     expect(changed.body.data.attributes).toMatchObject({ username: 'boss', email: 'owner@acme.test' });
   });
 
-  it('shows others no more than a name', async () => {
+  it('shows other users only by name', async () => {
     const { createUser } = await import('../../../functions/people/accounts/users.ts');
     const other = await createUser({ username: 'other', email: 'private@x.test' });
     const { body } = await api.get(`users/${other.id}`);
@@ -184,7 +184,7 @@ describe('account', () => {
     expect((await api.get(`users/${other.id}/authentication-tokens`)).status).toBe(404);
   });
 
-  it('makes tokens that are shown once, work, and die when deleted', async () => {
+  it('creates tokens that are shown once and rejected after deletion', async () => {
     const made = await api.post(`users/${api.userId}/authentication-tokens`, { description: 'for tests' });
     expect(made.status).toBe(201);
     const { id, attributes } = made.body.data;
@@ -200,7 +200,7 @@ describe('account', () => {
     expect((await api.get(`authentication-tokens/${id}`)).status).toBe(404);
   });
 
-  it('refuses an end that is no time, or has passed', async () => {
+  it('rejects an invalid or past expiry', async () => {
     for (const expired of ['tomorrow', '2020-01-01T00:00:00.000Z']) {
       const answer = await api.post(`users/${api.userId}/authentication-tokens`, { 'expired-at': expired });
       expect(answer.status).toBe(422);

@@ -31,8 +31,8 @@ const terraform = {
   state: '22a8973a',
 };
 
-describe('the web page', () => {
-  it('gets a session for somebody new, and the same user the next time', async () => {
+describe('sign-in to the web page', () => {
+  it('creates a user at the first sign-in and reuses it at the next', async () => {
     const { status, body } = await new Browser().signIn(issuer);
     expect({ status, body }).toMatchObject({ status: 200, body: { token_type: 'bearer' } });
     const me = await accountOf(body.access_token);
@@ -45,7 +45,7 @@ describe('the web page', () => {
     expect((await accountOf(other.body.access_token)).id).not.toBe(me.id);
   });
 
-  it('sends the browser there with state, nonce and challenge, and no secret in the address', async () => {
+  it('redirects to the issuer with state, nonce and challenge, and no secret', async () => {
     const browser = new Browser();
     const began = await browser.begin();
     expect(began.status).toBe(302);
@@ -70,7 +70,7 @@ describe('the web page', () => {
   });
 
   it.each(['https://tools.example.test', 'https://tools.example.test/its/stepform'])(
-    'signs in at %s, which is not where the functions are asked',
+    "works at %s, an address other than the API's",
     async (baseUrl) => {
       configure({ baseUrl }, issuer);
       issuer.trust(`${baseUrl}/oauth/callback`);
@@ -85,12 +85,12 @@ describe('the web page', () => {
     },
   );
 
-  it('keeps its cookie for the browser’s connection, whatever the last one is like', async () => {
+  it("sets the Secure cookie flag by the browser's scheme", async () => {
     configure({ baseUrl: 'http://localhost:8081/tools' }, issuer);
     expect((await new Browser().begin()).cookies).toEqual([expect.stringMatching(/^sign-in=.*SameSite=Lax$/)]);
   });
 
-  it('has the code after the # for the one who holds the verifier, and no cookie is left', async () => {
+  it('returns the code in the fragment, bound to the verifier, and clears the cookie', async () => {
     const browser = new Browser();
     const came = await browser.come(await issuer.visit((await browser.begin()).location));
     expect(came).toMatchObject({ status: 303, cookies: [expect.stringMatching(/^__Host-sign-in=; .*Max-Age=0/)] });
@@ -100,7 +100,7 @@ describe('the web page', () => {
     expect((await browser.exchange(codeIn(came.location))).status).toBe(400);
   });
 
-  it('connects a user who is signed in already', async () => {
+  it('connects the identity to a signed-in user', async () => {
     issuer.account = { ...ada, sub: 'owner-at-issuer' };
     const { status, body } = await new Browser().signIn(issuer, api.token);
     expect(status).toBe(200);
@@ -115,7 +115,7 @@ describe('the web page', () => {
 });
 
 describe('terraform login', () => {
-  it('offers it, and asks before Terraform gets a token', async () => {
+  it('offers single sign-on and asks before it issues a token', async () => {
     const browser = new Browser();
     const parameters = new URLSearchParams({
       ...terraform,
@@ -144,13 +144,13 @@ describe('terraform login', () => {
     ).toContain('terraform login');
   });
 
-  it('is led nowhere but to Terraform on this computer', async () => {
+  it('redirects only to Terraform on this computer', async () => {
     const began = await new Browser().begin({ ...terraform, redirect_uri: 'https://evil.test/login' });
     expect(began).toMatchObject({ status: 400, location: '' });
   });
 });
 
-describe('nobody is signed in', () => {
+describe('sign-in is rejected', () => {
   const refused = async (browser: Browser, at: URL) => {
     const came = await browser.come(at);
     expect(came.location).toBe('');
@@ -162,22 +162,22 @@ describe('nobody is signed in', () => {
     const at = await issuer.visit((await browser.begin()).location);
     expect(await refused(new Browser(), at)).toMatchObject({
       status: 400,
-      text: expect.stringContaining('not begun in this browser'),
+      text: expect.stringContaining('started in another browser'),
     });
     const victim = new Browser();
     await victim.begin();
     expect((await refused(victim, at)).status).toBe(400);
     const kept = browser.cookie;
     expect((await browser.come(at)).status).toBe(303);
-    expect((await refused(browser, at)).text).toContain('not begun in this browser');
+    expect((await refused(browser, at)).text).toContain('started in another browser');
     browser.cookie = kept;
     expect(await refused(browser, at)).toMatchObject({
       status: 400,
-      text: expect.stringContaining('was used already'),
+      text: expect.stringContaining('was already used'),
     });
   });
 
-  it('by the answer of another issuer, or one that does not say whose it is', async () => {
+  it('for a response of another issuer or without an issuer', async () => {
     for (const iss of ['https://other.test', undefined]) {
       const browser = new Browser();
       const at = await issuer.visit((await browser.begin()).location);
@@ -185,12 +185,12 @@ describe('nobody is signed in', () => {
       if (iss) at.searchParams.set('iss', iss);
       expect(await refused(browser, at)).toMatchObject({
         status: 502,
-        text: expect.stringContaining('cannot be trusted'),
+        text: expect.stringContaining('was rejected'),
       });
     }
   });
 
-  it('who calls it off there', async () => {
+  it('when the user cancels at the issuer', async () => {
     issuer.account = undefined;
     const browser = new Browser();
     const came = await refused(browser, await issuer.visit((await browser.begin()).location));
@@ -201,7 +201,7 @@ describe('nobody is signed in', () => {
     ['an address elsewhere', { ...ada, email: 'ada@other.test' }, 'says that yours is ada@other.test'],
     ['an address that only ends so', { ...ada, email: 'ada@notexample.test' }, 'ada@notexample.test'],
     ['an unverified address', { ...ada, email_verified: false }, 'does not say that ada@example.test was verified'],
-    ['no address', { sub: 'nobody' }, 'did not tell yours'],
+    ['no address', { sub: 'nobody' }, 'did not send your address'],
   ])('with %s where the operator names domains', async (_, account, words) => {
     configure({ emailDomains: ['example.test'] }, issuer);
     issuer.account = account;
@@ -210,15 +210,15 @@ describe('nobody is signed in', () => {
     expect(came).toMatchObject({ status: 403, text: expect.stringContaining(words) });
   });
 
-  it('where the platform and the issuer do not know each other', async () => {
+  it("when the issuer rejects the platform's client credentials", async () => {
     configure({ clientSecret: 'wrong' }, issuer);
     const browser = new Browser();
     const came = await refused(browser, await issuer.visit((await browser.begin()).location));
-    expect(came).toMatchObject({ status: 502, text: expect.stringContaining('does not accept this platform') });
+    expect(came).toMatchObject({ status: 502, text: expect.stringContaining('rejected this platform') });
     expect(came.text).not.toContain('wrong');
   });
 
-  it('where no issuer is set, and the page says so', async () => {
+  it('with a message when no issuer is configured', async () => {
     configure(undefined, issuer);
     expect((await new Browser().begin()).text).toContain('no issuer');
     expect(JSON.parse((await new Browser().open('/oauth/issuer')).text)).toEqual({ name: null });

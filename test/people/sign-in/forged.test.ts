@@ -92,25 +92,25 @@ const come = async (change: Document | ((claims: Document) => string) = {}) => {
 const letIn = { status: 303, location: '../app#' };
 const turnedAway = (words: string) => ({ status: 502, location: '', text: expect.stringContaining(words) });
 
-it('lets in whom a right answer is about', async () => {
+it('signs in the user of a valid response', async () => {
   expect(await come()).toMatchObject(letIn);
 });
 
 describe('an ID token', () => {
   it.each([
-    ['of another issuer', { iss: 'https://other.test' }, 'made by another issuer'],
-    ['for another platform', { aud: 'somebody' }, 'for another platform'],
-    ['for others as well', { aud: ['stepform', 'somebody'] }, 'for another platform'],
-    ['of another sign-in', { nonce: 'another' }, 'for another sign-in'],
+    ['of another issuer', { iss: 'https://other.test' }, 'comes from another issuer'],
+    ['for another platform', { aud: 'somebody' }, 'for another platform or sign-in'],
+    ['for others as well', { aud: ['stepform', 'somebody'] }, 'for another platform or sign-in'],
+    ['of another sign-in', { nonce: 'another' }, 'another platform or sign-in'],
     ['that is too old', { exp: now() - 120 }, 'too old'],
     ['that is not yet good', { nbf: now() + 120 }, 'clock'],
     ['without a subject', { sub: undefined }, 'sub'],
     ['without an end', { exp: undefined }, 'exp'],
-  ])('%s lets nobody in', async (_, change, words) => {
+  ])('%s is rejected', async (_, change, words) => {
     expect(await come(change)).toMatchObject(turnedAway(words));
   });
 
-  it('is taken while clocks differ by less than a minute', async () => {
+  it('is accepted with a clock difference below a minute', async () => {
     expect(await come({ exp: now() - 30, nbf: now() + 30 })).toMatchObject(letIn);
   });
 
@@ -133,11 +133,11 @@ describe('an ID token', () => {
       'whose claims were changed',
       (claims) => signed(claims).replace(/\.[^.]+\./, `.${part({ ...claims, sub: 'root' })}.`),
     ],
-  ])('%s lets nobody in', async (_, make) => {
-    expect(await come(make)).toMatchObject(turnedAway('cannot be trusted'));
+  ])('%s is rejected', async (_, make) => {
+    expect(await come(make)).toMatchObject(turnedAway('was rejected'));
   });
 
-  it('for nobody, or none at all, lets nobody in', async () => {
+  it('without a subject, or a missing one, is rejected', async () => {
     expect((await come({ aud: 5 })).status).toBe(502);
     answers[`/${path}/token`] = { access_token: 'a', token_type: 'Bearer' };
     expect((await come()).status).toBe(502);
@@ -145,7 +145,7 @@ describe('an ID token', () => {
 });
 
 describe('keys', () => {
-  it('are read once, and so is what the issuer says of itself', async () => {
+  it("are read once, like the issuer's metadata", async () => {
     const jwks = () => asked.filter((one) => one.endsWith('/jwks')).length;
     expect(await come()).toMatchObject(letIn);
     delete answers[`/${path}/token`];
@@ -160,31 +160,31 @@ describe('an issuer', () => {
     ['fails', 500],
     ['is elsewhere', 404],
     ['calls itself otherwise', { issuer: 'https://other.test', authorization_endpoint: 'https://other.test/a' }],
-  ])('that %s cannot be gone to', async (_, answer) => {
+  ])('that %s is rejected', async (_, answer) => {
     answers[`/${path}/.well-known/openid-configuration`] = answer as Document;
-    expect(await new Browser().begin()).toMatchObject(turnedAway('does not answer as an OpenID Connect issuer does'));
+    expect(await new Browser().begin()).toMatchObject(turnedAway('does not respond like an OpenID Connect issuer'));
   });
 
-  it('that is down is said to be, and tokens to be a way in', async () => {
+  it('that is down is reported, with API tokens as the alternative', async () => {
     configure({ issuer: 'http://127.0.0.1:1' }, { url, clientId: 'stepform', clientSecret: 's' } as never);
     const said = await new Browser().begin();
     expect(said).toMatchObject(turnedAway('http://127.0.0.1:1) cannot be reached: nothing accepts connections'));
-    expect(said.text).toContain('API token lets you in');
+    expect(said.text).toContain('sign in with an API token');
   });
 
-  it('inside is not called unless the operator allows its address', async () => {
+  it('at a private address is called only if the operator allows it', async () => {
     process.env.OUTBOUND_ALLOWED_CIDRS = '';
     expect(await new Browser().begin()).toMatchObject(turnedAway('reserved address'));
     expect(asked).toEqual([]);
   });
 
-  it('that is not on this machine is never asked in the clear', async () => {
+  it('on another machine is never called without TLS', async () => {
     configure({ issuer: 'http://192.0.2.1' }, { url, clientId: 'stepform', clientSecret: 's' } as never);
     process.env.OUTBOUND_ALLOWED_CIDRS = '0.0.0.0/0';
     expect(await new Browser().begin()).toMatchObject(turnedAway('only requests to HTTPS are allowed'));
   });
 
-  it('that sends more than anybody needs is not read to the end', async () => {
+  it('with an oversized response is not read to the end', async () => {
     answers[`/${path}/.well-known/openid-configuration`] = { issuer: url, padding: 'x'.repeat(2_000_000) };
     expect((await new Browser().begin()).status).toBe(502);
   });

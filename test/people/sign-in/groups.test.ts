@@ -59,7 +59,7 @@ const makeTeam = async (attributes: object = {}) =>
   (await api.post('organizations/acme/teams', { name: uniqueName('crew'), ...attributes })).body.data;
 
 describe('an invitation', () => {
-  it('is accepted by signing in with its address, verified', async () => {
+  it('is accepted by signing in with its verified address', async () => {
     const team = await makeTeam();
     const account = somebody();
     const invitation = await invite(account.email ?? '', [team.id]);
@@ -72,7 +72,7 @@ describe('an invitation', () => {
     expect((await signIn(account)).id).toBe(me.id);
   });
 
-  it('is not accepted with an address that nobody verified', async () => {
+  it('is not accepted with an unverified address', async () => {
     const account = somebody({ email_verified: false });
     await invite(account.email ?? '');
     expect((await signIn(account)).organizations).toEqual([]);
@@ -81,7 +81,7 @@ describe('an invitation', () => {
     expect(await me.accept()).toEqual(['acme']);
   });
 
-  it('goes to the user that somebody has already, who accepts it or not', async () => {
+  it('goes to the existing user, who can accept or decline it', async () => {
     const account = somebody();
     const before = await signIn(account);
     await invite(account.email ?? '');
@@ -92,7 +92,7 @@ describe('an invitation', () => {
 });
 
 describe('a group', () => {
-  it('makes its members members of the team, and of no other', async () => {
+  it('adds its members to the mapped team only', async () => {
     const group = uniqueName('group');
     const team = await makeTeam({ 'sso-team-id': group });
     const other = await makeTeam({ 'sso-team-id': uniqueName('group'), visibility: 'organization' });
@@ -109,7 +109,7 @@ describe('a group', () => {
     expect(joined).toMatchObject([{ auth: { accessor_id: me.id }, resource: { type: 'team', id: team.id } }]);
   });
 
-  it('that somebody left takes them out of the team with the next sign-in, and out of no other', async () => {
+  it('removes former members from the mapped team only, at the next sign-in', async () => {
     const [group, second] = [uniqueName('group'), uniqueName('group')];
     const [mapped, kept, own] = [
       await makeTeam({ 'sso-team-id': group }),
@@ -129,7 +129,7 @@ describe('a group', () => {
     expect((await last.teams()).filter((name) => names.includes(name))).toEqual([names[2]]);
   });
 
-  it('counts from the moment a team is given its name, until it gets another one', async () => {
+  it('applies while the team has its name as sso-team-id', async () => {
     const [group, next] = [uniqueName('group'), uniqueName('group')];
     const team = await makeTeam();
     const account = somebody({ groups: [group] });
@@ -141,7 +141,7 @@ describe('a group', () => {
     expect(await (await signIn({ ...account, groups: [next] })).teams()).toContain(team.attributes.name);
   });
 
-  it('never takes the last owner out, and says nothing where the operator names no claim', async () => {
+  it('never removes the last owner, and is ignored without a configured claim', async () => {
     const owners = (await api.get('organizations/acme/teams?filter[names]=owners')).body.data[0];
     await api.patch(`teams/${owners.id}`, { 'sso-team-id': 'directors' });
     const me = await signIn(somebody({ groups: [] }), api.token);

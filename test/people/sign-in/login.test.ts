@@ -52,7 +52,7 @@ const exchange = async (code: string, change: Fields = {}) => {
   return { status, body: JSON.parse(text) };
 };
 
-it('a token shown on the page is exchanged for a new one', async () => {
+it('exchanges the pasted token for a new one', async () => {
   const discovery = (await api.get('/.well-known/terraform.json', { token: null })).body['login.v1'];
   expect(discovery).toMatchObject({ client: 'terraform-cli', authz: '/oauth/authorization', token: '/oauth/token' });
   const page = await ask();
@@ -75,18 +75,18 @@ it('a token shown on the page is exchanged for a new one', async () => {
   });
 });
 
-it('the new token lives no longer than the one that was shown', async () => {
+it('limits the new token to the lifetime of the pasted one', async () => {
   const soon = new Date(Date.now() + 60_000).toISOString();
   const { secret } = await store.createToken(api.userId, 'short', soon);
   const { body } = await exchange(await codeOf({ token: secret }));
   expect((await store.findToken(body.access_token))?.expiredAt).toBe(soon);
 });
 
-describe('no token is given', () => {
-  it('for a token that is none', async () => {
+describe('no token is issued', () => {
+  it('for an invalid token', async () => {
     const page = await allow({ token: 'sfu_wrong' });
     expect(page.status).toBe(403);
-    expect(page.text).toContain('not a valid API token');
+    expect(page.text).toContain('Invalid API token');
     expect(page.headers.location).toBeUndefined();
   });
 
@@ -99,7 +99,7 @@ describe('no token is given', () => {
     ['a challenge in the clear', { code_challenge_method: 'plain' }],
     ['no challenge', { code_challenge: '' }],
     ['an implicit grant', { response_type: 'token' }],
-  ])('to %s, which is not led anywhere', async (_, change) => {
+  ])('to the redirect address %s', async (_, change) => {
     for (const answer of [await ask(change), await allow(change)]) {
       expect(answer.status).toBe(400);
       expect(answer.headers.location).toBeUndefined();
@@ -107,7 +107,7 @@ describe('no token is given', () => {
     }
   });
 
-  it('for a code that was used, even with the right verifier the second time', async () => {
+  it('for a used code, even with the right verifier', async () => {
     const code = await codeOf();
     expect((await exchange(code)).status).toBe(200);
     expect(await exchange(code)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
@@ -116,7 +116,7 @@ describe('no token is given', () => {
     expect(await exchange(guessed)).toMatchObject({ status: 400 });
   });
 
-  it('for a code that is shown from elsewhere, is unknown, or of another kind', async () => {
+  it('for a code with another redirect address, an unknown code, or one of another grant', async () => {
     expect(await exchange(await codeOf(), { redirect_uri: 'http://localhost:10005/login' })).toMatchObject({
       status: 400,
     });
@@ -127,7 +127,7 @@ describe('no token is given', () => {
     });
   });
 
-  it('for a code that is too old, and two exchanges at once get one', async () => {
+  it('for an expired code, and only one for two concurrent exchanges', async () => {
     const old = await codeOf();
     await store.update(keys.loginCode(store.hashSecret(old)), {
       set: { expiresAt: Math.floor(Date.now() / 1000) - 1 },
@@ -139,7 +139,7 @@ describe('no token is given', () => {
   });
 });
 
-it('the page holds nothing that could run, whatever it is asked with', async () => {
+it('escapes every query parameter on the page', async () => {
   const page = await ask({ state: `"><script>alert(1)</script>'` });
   expect(page.status).toBe(200);
   expect(page.text).not.toContain('<script');

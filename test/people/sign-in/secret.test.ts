@@ -40,7 +40,7 @@ beforeEach(() => {
 
 const settings = { clientSecretParameter: '/stepform/secret' } as SignInSettings;
 
-it('is read decrypted, kept for a while, and read again when it may have been replaced', async () => {
+it('reads the client secret decrypted, caches it, and reads it again after a while', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   expect(await clientSecret(settings)).toBe('first');
   expect(asked).toEqual([
@@ -55,7 +55,7 @@ it('is read decrypted, kept for a while, and read again when it may have been re
   expect(await clientSecret(settings)).toBe('third');
 });
 
-it('that is not there is an error of this platform, not a client without one', async () => {
+it('fails when the configured client secret is missing', async () => {
   value = '';
   await expect(clientSecret(settings)).rejects.toThrow('ParameterNotFound');
   expect(await clientSecret({} as SignInSettings)).toBeUndefined();

@@ -29,7 +29,7 @@ const begin = async () => {
 const statusOf = async (token: string) => (await api.get('account/details', { token })).status;
 const revoke = (token: string) => new Browser().open('/oauth/revoke', { method: 'POST', body: { token } });
 
-it('ends when it is revoked, at once; an API token does not', async () => {
+it('ends a session at once on revocation, but no API token', async () => {
   const { access_token: session } = await begin();
   const other = (await begin()).access_token;
   expect(await statusOf(session)).toBe(200);
@@ -40,7 +40,7 @@ it('ends when it is revoked, at once; an API token does not', async () => {
   expect(await statusOf(api.token)).toBe(200);
 });
 
-it('lasts a working day, or as long as the strictest of the organizations says', async () => {
+it('limits a session to a working day or the strictest organization setting', async () => {
   const standard = (await begin()).expires_in;
   expect(standard).toBeGreaterThan(11.9 * 3600);
   expect(standard).toBeLessThanOrEqual(12 * 3600);
@@ -53,7 +53,7 @@ it('lasts a working day, or as long as the strictest of the organizations says',
   expect(seconds).toBeLessThanOrEqual(60 * 60);
 });
 
-it('is on no list of tokens, and at rest there is its hash only', async () => {
+it('leaves sessions out of token lists and stores only their hash', async () => {
   const { access_token: session } = await begin();
   const { data } = (await api.get(`users/${api.userId}/authentication-tokens`)).body;
   expect(data).toHaveLength(1);

@@ -28,7 +28,7 @@ const inProject = async (projectId: string) =>
     .body.data.id as string;
 
 describe('access to a workspace', () => {
-  it('is given, shown, listed, changed and taken away, each effective at once', async () => {
+  it('can be granted, read, listed, changed and removed with immediate effect', async () => {
     const { id } = await api.workspace();
     const { token, team } = await members.withFlags('acme');
     const may = async () => {
@@ -69,7 +69,7 @@ describe('access to a workspace', () => {
     expect((await api.get(path)).status).toBe(404);
   });
 
-  it('of a custom level is each part by itself', async () => {
+  it('of level custom grants each part separately', async () => {
     const { id } = await api.workspace();
     const { token, team } = await members.withFlags('acme');
     const made = await give(id, team.id, { access: 'custom', 'state-versions': 'read-outputs' });
@@ -84,7 +84,7 @@ describe('access to a workspace', () => {
     expect([refused.status, refused.body.errors[0].source.pointer]).toEqual([422, '/data/attributes/runs']);
   });
 
-  it('is given once to a team, and not to owners or strangers', async () => {
+  it('is granted once per team, and not to the owners team or foreign teams', async () => {
     const { id } = await api.workspace();
     const { team } = await members.withFlags('acme');
     expect((await give(id, team.id, { access: 'read' })).status).toBe(201);
@@ -97,7 +97,7 @@ describe('access to a workspace', () => {
     expect((await give('ws-none', team.id, { access: 'read' })).status).toBe(404);
   });
 
-  it('is managed by admins of the workspace; others see what their own teams have', async () => {
+  it("is managed by workspace admins; others see only their own teams' access", async () => {
     const { id } = await api.workspace();
     const admin = await members.withFlags('acme');
     const reader = await members.withFlags('acme');
@@ -126,7 +126,7 @@ describe('access to a workspace', () => {
     expect((await api.call('DELETE', path, { token: admin.token })).status).toBe(204);
   });
 
-  it('goes with the team, and with the workspace', async () => {
+  it('ends with the team and with the workspace', async () => {
     const { id } = await api.workspace();
     const other = await api.workspace();
     const { team } = await members.withFlags('acme');
@@ -141,7 +141,7 @@ describe('access to a workspace', () => {
 });
 
 describe('access to a project', () => {
-  it('is access to its workspaces, and to itself', async () => {
+  it('covers the project and its workspaces', async () => {
     const projectId = await newProject();
     const workspaceId = await inProject(projectId);
     const elsewhere = await api.workspace();
@@ -191,7 +191,7 @@ describe('access to a project', () => {
     expect((await api.get(`workspaces/${workspaceId}`, { token })).status).toBe(404);
   });
 
-  it('is never given beyond what the giver has', async () => {
+  it("cannot exceed the granter's own permissions", async () => {
     const projectId = await newProject();
     const { token, team } = await members.withFlags('acme');
     const visible = { name: uniqueName('v'), visibility: 'organization' };
@@ -204,7 +204,7 @@ describe('access to a project', () => {
     expect((await api.call('PATCH', `team-projects/${made.body.data.id}`, { token, body })).status).toBe(403);
   });
 
-  it('lets workspaces move between projects where both let them', async () => {
+  it('lets workspaces move only with permission in both projects', async () => {
     const [from, here, there] = [await newProject(), await newProject(), await newProject()];
     const workspaceId = await inProject(from);
     const { token, team } = await members.withFlags('acme');
@@ -223,7 +223,7 @@ describe('access to a project', () => {
   });
 });
 
-it('lets policies be overridden where that is delegated, and by who manages overrides', async () => {
+it('lets delegated teams and override managers override policies', async () => {
   const { id } = await api.workspace();
   const permissions = async (token: string) => {
     const run = (await api.get(`workspaces/${id}/runs`, { token })).body.data[0];
@@ -242,7 +242,7 @@ it('lets policies be overridden where that is delegated, and by who manages over
   ]);
 });
 
-describe('lists leave out what the caller does not see, and do not count it', () => {
+describe('lists leave out hidden resources and do not count them', () => {
   it('of workspaces, projects, runs and variable sets', async () => {
     const projectId = await newProject();
     const seen = [(await api.workspace()).id, await inProject(projectId)];
@@ -275,7 +275,7 @@ describe('lists leave out what the caller does not see, and do not count it', ()
     }
   });
 
-  it('says of a variable set only what of it the caller sees', async () => {
+  it('shows only the visible workspaces and projects of a variable set', async () => {
     const [seen, hidden] = [await api.workspace(), await api.workspace()];
     const both = { data: [seen, hidden].map(({ id }) => ({ type: 'workspaces', id })) };
     const set = (await api.post('organizations/acme/varsets', { name: uniqueName('s') }, { workspaces: both })).body
@@ -310,7 +310,7 @@ describe('lists leave out what the caller does not see, and do not count it', ()
   });
 });
 
-describe('what it costs to know', () => {
+describe('reads for a permission check', () => {
   const cost = async (path: string, token?: string) => {
     const before = api.aws.calls;
     expect((await api.get(path, { token })).status).toBe(200);

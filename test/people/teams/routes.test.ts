@@ -19,7 +19,7 @@ const pointerOf = ({ body }: { body: { errors: { source?: { pointer: string } }[
   body.errors[0]?.source?.pointer;
 
 describe('a team', () => {
-  it('is made, shown, listed, changed and deleted', async () => {
+  it('can be created, read, listed, changed and deleted', async () => {
     const name = uniqueName('network');
     const made = await create({ name, 'sso-team-id': 'net', 'organization-access': { 'manage-policies': true } });
     expect(made.status).toBe(200);
@@ -51,7 +51,7 @@ describe('a team', () => {
     expect((await api.get(`teams/${id}`)).status).toBe(404);
   });
 
-  it('has a name of its own', async () => {
+  it('has a unique name', async () => {
     const { attributes } = await team();
     for (const name of [attributes.name, 'owners', 'Owners']) {
       const answer = await create({ name });
@@ -60,7 +60,7 @@ describe('a team', () => {
     expect((await create({ name: 'no spaces' })).status).toBe(422);
   });
 
-  it('may do what its flags include, and lose nothing of it alone', async () => {
+  it('has the permissions that its flags include', async () => {
     const { id, attributes } = await team({ 'organization-access': { 'manage-projects': true } });
     expect(attributes['organization-access']).toMatchObject({
       'manage-projects': true,
@@ -83,8 +83,8 @@ describe('a team', () => {
   });
 });
 
-describe('who is in a team', () => {
-  it('is added by id or name, listed, included, and removed', async () => {
+describe('team membership', () => {
+  it('can be added by id or name, listed, included and removed', async () => {
     const { id } = await team();
     const one = await members.member('acme');
     const other = await members.somebody('outside');
@@ -155,7 +155,7 @@ describe('who is in a team', () => {
 describe('the owners team', () => {
   const owners = async () => (await api.get('organizations/acme/teams?filter[names]=owners')).body.data[0];
 
-  it('is there, may do everything, and stays as it is', async () => {
+  it('exists, has full access, and cannot be changed', async () => {
     const { id, attributes, relationships } = await owners();
     expect(attributes).toMatchObject({
       name: 'owners',
@@ -168,12 +168,15 @@ describe('the owners team', () => {
     expect((await api.patch(`teams/${id}`, { 'sso-team-id': 'admins' })).status).toBe(200);
   });
 
-  it('makes owners, and keeps the last one', async () => {
+  it('makes its members owners, and keeps the last one', async () => {
     const { id } = await owners();
     const { id: userId, token } = await members.member('acme');
     const path = `teams/${id}/relationships/users`;
     const refused = await api.call('DELETE', path, users(api.userId));
-    expect([refused.status, refused.body.errors[0].detail]).toEqual([409, expect.stringContaining('needs an owner')]);
+    expect([refused.status, refused.body.errors[0].detail]).toEqual([
+      409,
+      expect.stringContaining('needs at least one owner'),
+    ]);
     await api.call('POST', path, users(userId));
     expect((await api.get('organizations/acme', { token })).body.data.attributes.permissions['can-destroy']).toBe(true);
     expect((await api.call('DELETE', path, { ...users(userId), token })).status).toBe(204);
@@ -182,7 +185,7 @@ describe('the owners team', () => {
     );
   });
 
-  it('comes to an organization from before there were teams', async () => {
+  it('is created for organizations that predate teams', async () => {
     const { keys } = await import('../../../functions/store/keys.ts');
     const { remove, update } = await import('../../../functions/store/table.ts');
     const { id } = await owners();
@@ -195,8 +198,8 @@ describe('the owners team', () => {
   });
 });
 
-describe('managers of teams', () => {
-  it('who manage members do nothing else, and nothing with owners', async () => {
+describe('team managers', () => {
+  it('with manage-membership change members only, and never owners', async () => {
     const { id } = await team({ visibility: 'organization' });
     const secret = await team();
     const { id: userId, token } = await members.withFlags('acme', 'manage-membership');
@@ -212,7 +215,7 @@ describe('managers of teams', () => {
     expect((await api.call('DELETE', `teams/${id}`, { token })).status).toBe(403);
   });
 
-  it('who manage teams cannot say what those may do, nor make or see secret ones', async () => {
+  it('with manage-teams cannot change permissions or see secret teams', async () => {
     const { token } = await members.withFlags('acme', 'manage-teams', 'manage-membership');
     const made = await create({}, token);
     expect(made.body.data.attributes.visibility).toBe('organization');
@@ -226,7 +229,7 @@ describe('managers of teams', () => {
     expect((await api.call('DELETE', `teams/${id}`, { token })).status).toBe(204);
   });
 
-  it('who see secret teams and say what teams may do, do so with all but the owners', async () => {
+  it('with manage-organization-access change all teams but the owners', async () => {
     const { id } = await team();
     const { token } = await members.withFlags('acme', 'manage-organization-access', 'access-secret-teams');
     const body = { data: { attributes: { 'organization-access': { 'manage-policies': true } } } };
@@ -235,7 +238,7 @@ describe('managers of teams', () => {
     expect((await api.call('PATCH', `teams/${owners.id}`, { token, body })).status).toBe(403);
   });
 
-  it('nobody else sees secret teams, but who is in them', async () => {
+  it('are, with members, the only ones who see secret teams', async () => {
     const { id } = await team();
     const one = await members.member('acme');
     const list = async () => ids((await api.get('organizations/acme/teams?page[size]=100', one)).body.data);
@@ -247,7 +250,7 @@ describe('managers of teams', () => {
   });
 });
 
-it('go with their organization', async () => {
+it('deletes teams with their organization', async () => {
   const name = uniqueName('gone');
   await api.post('organizations', { name, email: 'a@b.test' });
   const [owners] = (await api.get(`organizations/${name}/teams`)).body.data;

@@ -174,7 +174,7 @@ describe('policies managed one by one', () => {
     const { verdict, reason } = await help.evaluatePolicies(run);
     expect(verdict).toBe('failed');
     expect(reason).toContain('policy.rego line 2');
-    expect(reason).toContain('never uploaded');
+    expect(reason).toContain('has no source');
     const [set] = await detailsOf(run.id, 'evaluation');
     expect(set?.outcomes.map(({ status }) => status)).toEqual(['passed', 'errored', 'errored']);
   });
@@ -186,7 +186,7 @@ describe('policies managed one by one', () => {
     const sentinel = await withPolicies('sentinel', ['main = rule { true }'], 'advisory');
     const { verdict, reason } = await help.checkPolicies(sentinel);
     expect(verdict).toBe('hard_failed');
-    expect(reason).toContain('There is no Sentinel here');
+    expect(reason).toContain('Sentinel is not installed');
   });
 });
 

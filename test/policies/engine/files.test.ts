@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { archiveLimits, readArchive } from '../../../functions/policies/engine/archive.ts';
 import { bundleOf } from '../../../functions/policies/engine/bundle.ts';
 import { readPoliciesFile } from '../../../functions/policies/engine/policies-file.ts';
-import { mostPolicies } from '../../../functions/policies/engine/policy-blocks.ts';
+import { maxPolicies } from '../../../functions/policies/engine/policy-blocks.ts';
 import { archive, policyFiles } from '../../support/policies.ts';
 
 /** What is uploaded as a version of a policy set. */
@@ -35,13 +35,15 @@ describe('an archive', () => {
       { path: 'a.rego', content: '' },
       { path: 'policies.hcl', content: 'y' },
     ]);
-    await expect(readArchive(packed, '../net')).rejects.toThrow(/leaves the policy set/);
+    await expect(readArchive(packed, '../net')).rejects.toThrow(/is outside the policy set/);
   });
 
   it.each(['../evil.rego', '/etc/evil.rego', 'a/../../evil.rego', 'a\\..\\..\\evil.rego'])(
     'is refused for the entry %s',
     async (name) => {
-      await expect(readArchive(await archive({ [name]: 'package a' }), '')).rejects.toThrow(/leaves the policy set/);
+      await expect(readArchive(await archive({ [name]: 'package a' }), '')).rejects.toThrow(
+        /is outside the policy set/,
+      );
     },
   );
 
@@ -113,7 +115,7 @@ policy "two" { query = "data.two.deny" }
 
   const q = 'query = "data.a.deny"';
   it.each([
-    ['', /line 1: it declares no policy; add/],
+    ['', /line 1: it has no policy; add/],
     [`policy "a" { ${q} `, /line 1: this is not HCL/],
     [`policy "a" {\n  ${q}\n  query "x"\n}`, /line 3: this is not HCL/],
     [`\n\n}`, /line 3: this is not HCL/],
@@ -124,15 +126,15 @@ policy "two" { query = "data.two.deny" }
     [`policy "a" {\n query = ""\n}`, /line 1: policy "a" has no query/],
     [`policy "a" {\n ${q}\n level = "x"\n}`, /line 3: a policy has no "level"; it has query, enforcement_level/],
     [`policy "a" {\n ${q}\n nested {}\n}`, /line 3: a policy has no block "nested"/],
-    [`policy "a" {\n query = data.a.deny\n}`, /line 2: query must be a text in quotes/],
+    [`policy "a" {\n query = data.a.deny\n}`, /line 2: query must be a quoted string/],
     [`policy "a" {\n query = "x \${1}"\n}`, /line 2: query must be plain text/],
     [`policy "a" {\n query = "\\q"\n}`, /line 2: query has the unknown escape/],
     [`policy "a" {\n ${q}\n enforcement_level = "hard-mandatory"\n}`, /line 3: .* one of "advisory", "mandatory"/],
     [`policy "a" {\n ${q}\n}\npolicy "a" {\n ${q}\n}`, /line 4: there is another policy "a"/],
-    [`query = "x"`, /line 1: "query" stands outside a policy/],
+    [`query = "x"`, /line 1: "query" is outside a policy block/],
     [`policy "a" {\n query = "${'x'.repeat(1001)}"\n}`, /line 2: query may have at most 1000/],
     [
-      Array.from({ length: mostPolicies + 1 }, (_, i) => `policy "p${i}" { ${q} }`).join('\n'),
+      Array.from({ length: maxPolicies + 1 }, (_, i) => `policy "p${i}" { ${q} }`).join('\n'),
       /line 201: a policy set has at most 200/,
     ],
   ])('%j', (content, expected) => {

@@ -83,7 +83,7 @@ describe('a policy that misbehaves', () => {
   ])('%s is not there', async (name, rule) => {
     const { error } = await one(`package t\n${rule}\ndeny contains "x" if resp`);
     expect(error).toMatch(`policy.rego line 2: undefined function ${name}`);
-    expect(error).toContain('take what you need from input');
+    expect(error).toContain('Use input instead');
     expect((await one('package t', `${rule}`)).error).toContain('undefined function');
   });
 

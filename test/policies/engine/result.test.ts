@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judge, longestMessage, mostMessages } from '../../../functions/policies/engine/result.ts';
+import { judge, maxMessage, maxMessages } from '../../../functions/policies/engine/result.ts';
 import {
   checkCount,
   judgeCheck,
@@ -34,8 +34,8 @@ describe('what a policy returns', () => {
     [1, 'a number'],
     [null, 'null'],
     [{ a: 1 }, 'an object'],
-    [[1], 'a list with something else'],
-    [[['no']], 'a list with something else'],
+    [[1], 'a list with other items'],
+    [[['no']], 'a list with other items'],
     [[null], 'a list with'],
   ])('%j is an error that says what to return', (value, shape) => {
     const { status, error } = judge({ value }, deny);
@@ -45,12 +45,12 @@ describe('what a policy returns', () => {
   });
 
   it('is kept up to a length', () => {
-    const many = judge({ value: Array.from({ length: mostMessages + 7 }, (_, i) => `no ${i}`) }, deny);
-    expect(many.output).toHaveLength(mostMessages + 1);
+    const many = judge({ value: Array.from({ length: maxMessages + 7 }, (_, i) => `no ${i}`) }, deny);
+    expect(many.output).toHaveLength(maxMessages + 1);
     expect(many.output.at(-1)).toBe('… and 7 more');
     const long = judge({ value: ['x'.repeat(10_000), { msg: 'y'.repeat(10_000), z: 1 }] }, deny).output;
-    expect(long[0]).toHaveLength(longestMessage);
-    expect(JSON.stringify(long[1]).length).toBeLessThan(longestMessage + 20);
+    expect(long[0]).toHaveLength(maxMessage);
+    expect(JSON.stringify(long[1]).length).toBeLessThan(maxMessage + 20);
   });
 });
 
@@ -128,7 +128,9 @@ describe('a policy check', () => {
   ])('%s', (_, outcomes, verdict) => expect(judgeCheck([set(outcomes)]).verdict).toBe(verdict));
 
   it('fails hard when a set could not be judged', () => {
-    expect(judgeCheck([set([], { error: 'no Sentinel', overridable: true })]).verdict).toBe('hard_failed');
+    expect(judgeCheck([set([], { error: 'Sentinel is not installed', overridable: true })]).verdict).toBe(
+      'hard_failed',
+    );
   });
 
   it('counts', () => {

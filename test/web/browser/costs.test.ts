@@ -57,5 +57,5 @@ it('says why there is none', async () => {
   const page = await visit(path());
   const panel = page.locator('details', { has: page.getByRole('heading', { name: 'Cost estimate' }) });
   await panel.getByText('there is none').click();
-  await panel.getByText('The plan is not a JSON object.').waitFor();
+  await panel.getByText('The JSON plan is not an object.').waitFor();
 });

@@ -22,16 +22,16 @@ export const askPage = (fields: Record<string, string>, { host, redirectUri, ref
     .map(([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`)
     .join('\n');
   const problem = refused
-    ? '<p class="bad" role="alert">That is not a valid API token: it is mistyped, has expired or was revoked.</p>'
+    ? '<p class="bad" role="alert">Invalid API token: it is mistyped, expired or revoked.</p>'
     : '';
   const offer = issuer
     ? `<p><a class="button" href="sign-in?${escaped(String(new URLSearchParams(fields)))}">Sign in with ${escaped(issuer)}</a></p>
-<p>Or paste an API token of yours.</p>`
-    : '<p>If it was you, paste an API token of yours.</p>';
+<p>Or paste your API token.</p>`
+    : '<p>If it was you, paste your API token.</p>';
   return page(
     refused ? 403 : 200,
-    'Terraform asks for access',
-    `<p>Somebody has started <code>terraform login</code> on this computer. If you let it, Terraform gets a token of its own
+    'Terraform requests access',
+    `<p>Someone started <code>terraform login</code> on this computer. If you allow it, Terraform gets its own token
 for <strong>${escaped(host)}</strong>.</p>
 ${offer}
 ${problem}
@@ -41,7 +41,7 @@ ${hidden}
 <input id="token" name="token" type="password" autocomplete="off" spellcheck="false" required autofocus>
 <button>Allow</button>
 </form>
-<p class="soft">If it was not you, close this page. Your tokens are listed, made and revoked under
+<p class="soft">If it was not you, close this page. View, create and revoke your tokens under
 <a href="../app/settings/tokens">API tokens</a>.</p>`,
     `'self' ${new URL(redirectUri).origin}`,
   );
@@ -50,7 +50,7 @@ ${hidden}
 export const refusalPage = (why: string): Answer =>
   page(
     400,
-    'This is not a sign-in of Terraform',
+    'Not a Terraform sign-in',
     `<p>${escaped(why)}</p><p>Run <code>terraform login</code> again and use the address that it shows.</p>`,
   );
 
@@ -58,9 +58,9 @@ export const refusalPage = (why: string): Answer =>
 export const consentPage = (allow: string, { who, host }: { who: string; host: string }): Answer =>
   page(
     200,
-    'Terraform asks for access',
-    `<p>You are signed in as <strong>${escaped(who)}</strong>. Somebody has started <code>terraform login</code> on this
-computer. If that was you, allow it within two minutes: Terraform gets a token of its own for
+    'Terraform requests access',
+    `<p>You are signed in as <strong>${escaped(who)}</strong>. Someone started <code>terraform login</code> on this
+computer. If that was you, allow it within two minutes: Terraform then gets its own token for
 <strong>${escaped(host)}</strong>.</p>
 <p><a class="button" href="${escaped(allow)}">Allow</a></p>
 <p class="soft">If it was not you, close this page.</p>`,
