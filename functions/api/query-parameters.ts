@@ -194,7 +194,7 @@ const ruleOf = (name: string, rules: Record<string, Rule>): Rule | undefined =>
   Object.hasOwn(rules, generic(name, rules)) ? rules[generic(name, rules)] : undefined;
 
 /** What some route knows. */
-const options = new Set(Object.values(known).flatMap(Object.keys));
+const options = new Set(Object.values(parameters).flatMap(Object.keys));
 const isOption = (name: string): boolean => !/^[A-Z]/.test(name) && (name.includes('[') || options.has(name));
 
 /** Those that are in the table, for the test that holds it against the routes. */

@@ -67,7 +67,7 @@ const logRepair = (repair: string, item: string): void =>
   console.warn(JSON.stringify({ message: 'repaired', repair, item }));
 
 const lookAt = async (key: Key): Promise<string | undefined> => {
-  if (key.sk === 'RUN') return lookAtRun(key.pk.replace('RUN#', ''));
+  if (key.sk === 'RUN') return repairRun(key.pk.replace('RUN#', ''));
   if (key.sk === 'ORG') return (await completeEnd(key.pk.replace('ORG#', ''), 200)) ? 'organization ended' : undefined;
   return lookAtWorkspace(key);
 };

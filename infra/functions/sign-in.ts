@@ -11,7 +11,7 @@ export const SignIn: HttpDeclaration = {
     ...may.signInSecret(),
   ],
   http: {
-    routes: async () => (await import('../../functions/api/functions/sign-in-routes.ts')).waysIn,
+    routes: async () => (await import('../../functions/api/functions/sign-in-routes.ts')).allSignInRoutes,
     subtrees: ['ANY /oauth/{proxy+}'],
     authorization:
       'Signing in is public by its nature: the function checks codes, verifiers and what the issuer signed.',
