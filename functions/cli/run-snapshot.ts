@@ -63,6 +63,6 @@ export const holderOf = async (client: Client, run: Resource): Promise<string | 
   }
   const front = await client.run(holder);
   // It has ended, and left something behind that somebody has to look after.
-  if (isFinalRun(front)) return `for somebody to decide: ${workspace.attributes['locked-reason']}`;
-  return `for ${holder} “${front.attributes.message}”, which is at: ${displayStatus(factsOf(front)).name}`;
+  if (isFinalRun(front)) return `for the workspace to be unlocked: ${workspace.attributes['locked-reason']}`;
+  return `for ${holder} “${front.attributes.message}” (${displayStatus(factsOf(front)).name})`;
 };

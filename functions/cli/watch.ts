@@ -117,7 +117,7 @@ class Watch {
   #agents(soFar: number): void {
     const pool = awaitedPool(this.#seen.plan) ?? awaitedPool(this.#seen.apply);
     if (!pool || soFar < longEnoughMs) return;
-    const reason = `for an agent of pool ${pool}`;
+    const reason = `for an agent in pool ${pool}`;
     this.#once(`waits ${reason}`, () => this.#options.emit({ event: 'waits', reason }));
   }
 

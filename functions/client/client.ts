@@ -49,14 +49,24 @@ export class ApiError extends Error {
   }
 }
 
-const mediaType = 'application/vnd.api+json';
-const mostTries = 10;
+/** The server did not respond. The network's own reason is the cause. */
+export class UnreachableError extends TypeError {
+  override name = 'UnreachableError';
+  readonly url: string;
+  constructor(url: string, cause: unknown) {
+    super(`Can’t reach ${url}`, { cause });
+    this.url = url;
+  }
+}
 
-/** What came too fast was not looked at, so it is sent again once the time is over that the answer says. */
-const inTurn = async (send: () => Promise<Response>): Promise<Response> => {
+const mediaType = 'application/vnd.api+json';
+const maxTries = 10;
+
+/** A request over the rate limit was not processed: it is sent again after the time that the response gives. */
+const withRetries = async (send: () => Promise<Response>): Promise<Response> => {
   for (let tries = 1; ; tries++) {
     const response = await send();
-    if (response.status !== 429 || tries === mostTries) return response;
+    if (response.status !== 429 || tries === maxTries) return response;
     await response.body?.cancel();
     const seconds = Number(response.headers.get('x-ratelimit-reset') ?? response.headers.get('retry-after')) || 1;
     await new Promise((resolve) => setTimeout(resolve, (seconds + Math.random() * 0.3) * 1000));
@@ -71,6 +81,15 @@ export class Client {
   constructor(url: string, token: string) {
     this.url = url.replace(/\/$/, '');
     this.#token = token;
+  }
+
+  /** @throws {UnreachableError} */
+  async #fetch(path: string, init: RequestInit): Promise<Response> {
+    try {
+      return await fetch(`${this.url}/api/v2${path}`, init);
+    } catch (error) {
+      throw new UnreachableError(this.url, (error as Error).cause ?? error);
+    }
   }
 
   /** Any call below `/api/v2`. @throws {ApiError} for 4xx and 5xx */
@@ -90,7 +109,7 @@ export class Client {
       },
       body: body === undefined ? undefined : JSON.stringify(body),
     };
-    const response = await inTurn(() => fetch(`${this.url}/api/v2${path}`, init));
+    const response = await withRetries(() => this.#fetch(path, init));
     const text = await response.text();
     if (!response.ok) throw new ApiError(method, path, response.status, text);
     const answer = (text ? JSON.parse(text) : { data: undefined }) as Document<D>;
@@ -101,7 +120,7 @@ export class Client {
 
   /** Of an endpoint that answers in plain text. @throws {ApiError} */
   async text(path: string): Promise<string> {
-    const response = await fetch(`${this.url}/api/v2${path}`, { headers: { authorization: `Bearer ${this.#token}` } });
+    const response = await this.#fetch(path, { headers: { authorization: `Bearer ${this.#token}` } });
     const text = await response.text();
     if (!response.ok) throw new ApiError('GET', path, response.status, text);
     return text;
@@ -109,7 +128,7 @@ export class Client {
 
   /** What the API answers with a redirect to the bucket: a state, a plan. @throws {ApiError} */
   async content(path: string): Promise<Response> {
-    const response = await fetch(`${this.url}/api/v2${path}`, { headers: { authorization: `Bearer ${this.#token}` } });
+    const response = await this.#fetch(path, { headers: { authorization: `Bearer ${this.#token}` } });
     if (!response.ok) throw new ApiError('GET', path, response.status, await response.text());
     return response;
   }
