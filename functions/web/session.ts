@@ -92,8 +92,8 @@ export const call = async <D = Resource>(
   } catch (error) {
     if (error instanceof ApiError && error.status === 401 && used !== undefined && used === token.value) {
       const why = isSession.peek()
-        ? 'Your session is over. Sign in again.'
-        : 'Your token is no longer valid: it expired or was revoked. Paste another one.';
+        ? 'Your session has expired. Sign in again.'
+        : 'Your token has expired or was revoked. Sign in with another one.';
       tellDead(used, why);
       forget(why);
     }
@@ -179,7 +179,7 @@ export const changed = (wanted: Record<string, unknown>, known: Record<string, u
 /** Who was faster, and when; undefined for anything else that can go wrong. */
 export const whoWasFaster = (error: unknown): { by: string; at: string | undefined } | undefined => {
   if (!(error instanceof ApiError) || error.status !== 412) return undefined;
-  const { 'changed-by': by = 'Somebody', 'changed-at': at } = error.errors[0]?.meta ?? {};
+  const { 'changed-by': by = 'Someone', 'changed-at': at } = error.errors[0]?.meta ?? {};
   return { by, at };
 };
 
@@ -188,8 +188,8 @@ export const saying = (error: unknown): string => {
   if (error instanceof ApiError) {
     const said = error.errors.map(({ title, detail }) => detail || title).filter(Boolean);
     if (said.length) return said.join(' ');
-    return `The platform answered with status ${error.status}. Try again; if it stays so, tell its operator.`;
+    return `The server responded with status ${error.status}. Try again. If it keeps failing, contact your administrator.`;
   }
-  if (error instanceof TypeError) return 'The platform cannot be reached. Check your connection and try again.';
+  if (error instanceof TypeError) return 'Can’t reach the server. Check your connection and try again.';
   return error instanceof Error ? error.message : String(error);
 };

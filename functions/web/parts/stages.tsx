@@ -8,10 +8,10 @@ const marks: Record<StageState, string> = { done: 'âœ“', current: '', failed: 'â
 
 const words: Record<StageState, string> = {
   done: 'done',
-  current: 'now',
+  current: 'in progress',
   failed: 'failed',
   stopped: 'stopped',
-  ahead: 'to come',
+  ahead: 'not started',
   skipped: 'not reached',
 };
 

@@ -15,7 +15,7 @@ const lifetimes = [
   ['30', '30 days'],
   ['90', '90 days'],
   ['365', 'a year'],
-  ['', 'until it is revoked'],
+  ['', 'no expiration'],
 ] as const;
 
 const day = 86_400_000;
@@ -25,7 +25,7 @@ export const Made = ({ secret }: { secret: string }) => (
   <Notice kind="good">
     <div class="stack">
       <p>
-        <strong>Copy it now:</strong> nobody, not even the platform, can show it again.
+        <strong>Copy this token now.</strong> It is not shown again.
       </p>
       <Code label="new token" text={secret} />
     </div>
@@ -38,15 +38,15 @@ export const Life = ({ token }: { token: Resource }) => {
   const isOver = ends && Date.parse(ends) <= Date.now();
   return (
     <>
-      made <Ago at={made} /> ·{' '}
+      created <Ago at={made} /> ·{' '}
       {used ? (
         <>
-          used <Ago at={used} />
+          last used <Ago at={used} />
         </>
       ) : (
-        'not used yet'
+        'never used'
       )}{' '}
-      · {ends ? `${isOver ? 'ended' : 'ends'} ${exact(ends)}` : 'does not end'}
+      · {ends ? `${isOver ? 'expired' : 'expires'} ${exact(ends)}` : 'never expires'}
     </>
   );
 };
@@ -110,7 +110,7 @@ export const NewToken = ({ title, path, described, children, onClose, onMade }: 
   };
   return (
     <Dialog title={title} onClose={onClose}>
-      <Form submit="Make token" onSubmit={submit} onCancel={onClose}>
+      <Form submit="Create token" onSubmit={submit} onCancel={onClose}>
         {children}
         {described && (
           <Text
@@ -118,10 +118,10 @@ export const NewToken = ({ title, path, described, children, onClose, onMade }: 
             name="description"
             required
             autoFocus
-            hint="Where it will be used: laptop, CI of billing."
+            hint="Where it is used, for example laptop or billing CI."
           />
         )}
-        <Select label="Good for" name="days" options={lifetimes} />
+        <Select label="Expiration" name="days" options={lifetimes} />
       </Form>
     </Dialog>
   );
@@ -136,7 +136,7 @@ interface RevokeProps {
 
 export const Revoke = ({ name, path, onClose }: RevokeProps) => (
   <Confirm title={`Revoke ${name}?`} yes="Revoke" onYes={() => call('DELETE', path)} onClose={onClose}>
-    <p>Whoever uses it is turned away at once. If it is the one you signed in with, you are signed out.</p>
+    <p>Programs that use it lose access immediately. If you signed in with it, you are signed out.</p>
   </Confirm>
 );
 

@@ -30,8 +30,8 @@ export const AgentPools = ({ organization }: { organization: string }) => {
         {(pools) =>
           pools.length === 0 ? (
             <p class="panel pad soft">
-              There are none. Agents run Terraform on machines of yours, for what can be reached from there only. They
-              ask for work; nothing has to reach them.
+              No agent pools yet. Create one to run Terraform on your own machines, for example inside a private
+              network. Agents need outbound access only.
             </p>
           ) : (
             <ul class="panel list" aria-label="Agent pools">
@@ -53,8 +53,8 @@ const Line = ({ pool, organization }: { pool: Resource; organization: string }) 
     <li>
       <a class="item" href={hrefOf({ view: 'agent-pool', organization, id: pool.id })}>
         <span class="title">{name}</span>
-        <span class="meta">{scoped ? 'For every workspace' : 'For some workspaces'}</span>
-        <span class="end meta">{count(agents, 'agent')} at work</span>
+        <span class="meta">{scoped ? 'All workspaces' : 'Selected workspaces'}</span>
+        <span class="end meta">{count(agents, 'active agent')}</span>
       </a>
     </li>
   );
@@ -83,12 +83,12 @@ export const AgentPoolFields = ({ pool }: { pool?: Resource }) => (
       autoFocus={!pool}
       value={pool?.attributes.name}
       pattern="[A-Za-z0-9_\-]+"
-      hint="Letters, digits, - and _. Often where its machines are: office, vpc-production."
+      hint="Letters, digits, - and _. For example office or vpc-production."
     />
     <Choice
       name="organization-scoped"
-      label="For every workspace"
-      hint="Otherwise you choose the workspaces and projects that may use it."
+      label="Allow all workspaces"
+      hint="Otherwise, select the workspaces and projects that can use it."
       checked={pool?.attributes['organization-scoped'] ?? true}
     />
   </>

@@ -97,7 +97,7 @@ const Line = ({ onRemove, ...member }: Member & { onRemove: false | (() => void)
       </span>
       <span class="meta break">
         {title !== email && <>{email} · </>}
-        {member.teams.length ? member.teams.map(({ attributes }) => attributes.name).join(', ') : 'in no team'}
+        {member.teams.length ? member.teams.map(({ attributes }) => attributes.name).join(', ') : 'no teams'}
         {at && (
           <>
             {' · '}
@@ -139,7 +139,7 @@ const Invite = ({ organization, onClose }: { organization: string; onClose(): vo
           name="email"
           required
           autoFocus
-          hint="Whoever signs in with this address by OpenID Connect is a member. No mail is sent: tell them."
+          hint="No email is sent. The user joins after signing in with this address through OpenID Connect."
         />
         <Loaded live={teams} what="teams">
           {(known) => (
@@ -164,7 +164,7 @@ const Remove = ({ member, organization, onClose }: { member: Member; organizatio
     onClose={onClose}
   >
     <p>
-      What {titleOf(member)} may do in {organization} ends at once. What they did stays in the timelines of runs.
+      {titleOf(member)} loses access to {organization} immediately. Their actions stay in run timelines.
     </p>
   </Confirm>
 );

@@ -6,6 +6,6 @@ export const TeamTokens = ({ team }: { team: Resource }) => (
   <TokensOf
     owner={team}
     mayChange={team.attributes.permissions['can-update-api-token']}
-    none="There are none. A program that uses a token of the team, such as your CI, may do what the team may, and stays when people leave."
+    none="No tokens yet. Create one to give a program, such as your CI, the permissions of this team."
   />
 );

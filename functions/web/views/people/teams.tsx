@@ -36,8 +36,8 @@ export const Teams = ({ organization }: { organization: string }) => {
             </ul>
             {teams.length < 2 && (
               <p class="soft">
-                A team is given access to workspaces and projects, in their settings: to plan, to apply, to manage.
-                Whoever is in no team sees no workspace.
+                Create a team, then grant it access in the settings of workspaces and projects. Users without a team see
+                no workspaces.
               </p>
             )}
           </>
@@ -57,9 +57,7 @@ const Line = ({ team, organization }: { team: Resource; organization: string }) 
           <span class="title">{name}</span>
           {visibility === 'secret' && <span class="tag">secret</span>}
         </span>
-        <span class="meta">
-          {name === 'owners' ? 'May do everything.' : group ? `Group ${group} of the sign-in` : ''}
-        </span>
+        <span class="meta">{name === 'owners' ? 'Full access' : group ? `Identity provider group: ${group}` : ''}</span>
         <span class="end meta">{count(users, 'member')}</span>
       </a>
     </li>
@@ -81,8 +79,8 @@ const NewTeam = ({ organization, onClose }: { organization: string; onClose(): v
 };
 
 const visibilities = [
-  ['organization', 'everybody in the organization'],
-  ['secret', 'its members only, and who may see secret teams'],
+  ['organization', 'everyone in the organization'],
+  ['secret', 'members, and users who can see secret teams'],
 ] as const;
 
 export const TeamFields = ({ team }: { team?: Resource }) => {
@@ -93,13 +91,13 @@ export const TeamFields = ({ team }: { team?: Resource }) => {
         <Text label="Name" name="name" required autoFocus={!known} value={known?.name} />
       )}
       {(!known || known.permissions['can-update-visibility']) && (
-        <Select label="Seen by" name="visibility" options={visibilities} value={known?.visibility} />
+        <Select label="Visibility" name="visibility" options={visibilities} value={known?.visibility} />
       )}
       <Text
-        label="Group of the sign-in"
+        label="Identity provider group"
         name="sso-team-id"
         value={known?.['sso-team-id'] ?? ''}
-        hint="Whoever signs in by OpenID Connect and is in a group of this name is in the team."
+        hint="Users who sign in through OpenID Connect and belong to this group are members of the team."
       />
     </>
   );

@@ -40,7 +40,7 @@ export const Tokens = () => {
       </div>
       {fromTerraform && !made.value && (
         <Notice>
-          <code>terraform login</code> waits for a token: make one here and paste it into the terminal.
+          <code>terraform login</code> is waiting for a token. Create one here and paste it into the terminal.
         </Notice>
       )}
       {made.value && <Made secret={made.value} />}
@@ -50,7 +50,7 @@ export const Tokens = () => {
           <>
             <TokenList
               tokens={tokens}
-              none="There are none. A token lets the terraform command line, or a program of yours, act as you."
+              none="No tokens yet. Create one to use the terraform command line or the API as yourself."
               onRevoke={(token) => (revoking.value = token)}
             />
             {adding.value && (
@@ -97,7 +97,7 @@ const Connect = () => {
   return (
     <section class="panel pad stack">
       {failed.value && <Notice kind="bad">{failed.value}</Notice>}
-      <p>You have signed in with a token. You can sign in with {issuer.value} instead from now on, as the same user.</p>
+      <p>You signed in with a token. Connect {issuer.value} to sign in with it as the same user.</p>
       <div class="row ends">
         <button type="button" onClick={() => depart({ connects: true })}>
           Connect with {issuer.value}

@@ -107,7 +107,7 @@ const Body = ({ id, name }: { id: string; name: string }) => {
         open.value = event.currentTarget.open;
       }}
     >
-      <summary>What {name} says</summary>
+      <summary>Details of {name}</summary>
       {open.value && <Text id={id} />}
     </details>
   );

@@ -28,7 +28,7 @@ export const Policies = ({ set, policies, organization, may, onChange }: Props) 
   return (
     <section class="stack" aria-label="Policies">
       <div class="row spread">
-        <h2>{versionless ? 'Or policies one by one' : 'Policies'}</h2>
+        <h2>{versionless ? 'Individual policies' : 'Policies'}</h2>
         {may && (
           <button type="button" onClick={() => (editing.value = 'new')}>
             Add policy
@@ -36,7 +36,7 @@ export const Policies = ({ set, policies, organization, may, onChange }: Props) 
         )}
       </div>
       {versionless ? (
-        <p class="soft">Written here, each with its own level.</p>
+        <p class="soft">No individual policies yet. Add one to write its source here.</p>
       ) : (
         <ul class="panel list" aria-label="Policies">
           {policies.map((policy) => (
@@ -77,7 +77,7 @@ const Line = ({ policy, may, onEdit, onRemove }: LineProps) => {
       <span class="row">
         <span class="title">{name}</span>
         <span class="tag">{level}</span>
-        {!policy.links?.download && <span class="tag">without source</span>}
+        {!policy.links?.download && <span class="tag">no source</span>}
       </span>
       <span class="meta break">
         {description && <>{description} </>}
@@ -160,13 +160,11 @@ const EditPolicy = ({ set, policy, organization, onClose }: EditProps) => {
           value={known?.query ?? ''}
           placeholder="data.terraform.deny"
           hint={
-            kind === 'opa'
-              ? 'The rule that is asked for: what it returns are the violations.'
-              : 'Of a policy in Rego only.'
+            kind === 'opa' ? 'The rule to evaluate. Each value that it returns is a violation.' : 'Rego policies only.'
           }
         />
         {source === undefined ? (
-          <p class="soft">Loading its source …</p>
+          <p class="soft">Loading source …</p>
         ) : (
           <Text label="Source" name="source" required lines={12} value={source} />
         )}
@@ -202,9 +200,9 @@ const RemovePolicy = ({ set, policy, onClose }: { set: Resource; policy: Resourc
     <Confirm title={`Remove ${policy.attributes.name}?`} yes="Remove policy" onYes={remove} onClose={onClose}>
       <p>
         {shared
-          ? 'Other policy sets have it too, and keep it.'
-          : 'No other policy set has it, so it is deleted with its source.'}{' '}
-        Runs that are queued already are still judged by it.
+          ? 'Other policy sets use this policy, so it is kept.'
+          : 'No other policy set uses this policy, so it is deleted with its source.'}{' '}
+        Runs that are already queued are still checked with it.
       </p>
     </Confirm>
   );

@@ -110,15 +110,15 @@ const Panel = ({ title, id, run, load, override }: Props) => {
 const telling = new Set(['failed', 'soft_failed', 'hard_failed', 'errored', 'overridden']);
 
 const words: Record<string, string> = {
-  pending: 'to come',
-  queued: 'being checked',
-  running: 'being evaluated',
+  pending: 'not started',
+  queued: 'checking',
+  running: 'evaluating',
   passed: 'passed',
   failed: 'failed',
   soft_failed: 'failed, can be overridden',
   hard_failed: 'failed',
   overridden: 'overridden',
-  errored: 'could not be evaluated',
+  errored: 'evaluation failed',
   canceled: 'canceled',
   unreachable: 'not reached',
 };
@@ -146,7 +146,7 @@ const Details = ({ judgement, sets }: Judged) => {
           {override.comment && <>: {override.comment}</>}
         </Notice>
       )}
-      {sets.length === 0 && <p class="soft">No policy has been judged.</p>}
+      {sets.length === 0 && <p class="soft">No policies evaluated.</p>}
       {sets.map((set, i) => (
         <section key={i} class="stack" aria-label={`policy set ${set['policy-set-name']}`}>
           <h3 class="small soft">{set['policy-set-name']}</h3>
@@ -209,7 +209,7 @@ const Policy = ({ policy_name, description, enforcement_level, query, status, ou
   );
 };
 
-const marks: Record<string, string> = { passed: 'Passed', failed: 'Failed', errored: 'Could not be evaluated' };
+const marks: Record<string, string> = { passed: 'Passed', failed: 'Failed', errored: 'Evaluation failed' };
 
 /** A text, or the text of an object that has one. */
 const messageOf = (item: unknown): string => {

@@ -73,11 +73,8 @@ const Project = ({ project, workspaces, organization, live }: Known & { organiza
           </span>
         ))}
         <span class="soft">
-          {mode === 'local'
-            ? 'Terraform of its workspaces runs where it is called; only states are kept here.'
-            : 'Terraform of its workspaces runs here.'}
-          {!isOwnMode(project) && ` So it is in all of ${organization}.`}
-          {isDefault && ' New workspaces belong to it unless another project is chosen.'}
+          Execution mode: {mode}
+          {!isOwnMode(project) && ' (organization default)'}.{isDefault && ' Default project for new workspaces.'}
         </span>
       </p>
       <div class="halves">
@@ -85,8 +82,7 @@ const Project = ({ project, workspaces, organization, live }: Known & { organiza
           <h2>Workspaces</h2>
           {workspaces.length === 0 ? (
             <p class="panel pad soft">
-              There are none. A workspace is put here when it is made, or in its settings
-              {permissions['can-create-workspace'] ? '' : ', by who may'}.
+              No workspaces yet. Choose this project when you create a workspace, or in the workspace’s settings.
             </p>
           ) : (
             <ul class="panel list" aria-label="Workspaces">

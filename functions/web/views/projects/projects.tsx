@@ -85,21 +85,21 @@ export const ProjectFields = ({ project, tagged, inherited }: FieldsProps) => {
           name="tags"
           lines={3}
           value={textOfTags(known?.tags ?? [])}
-          hint="One a line, such as team = network, or critical. Its workspaces have them too."
+          hint="One per line, for example team = network, or critical. Workspaces inherit them."
         />
       )}
       <Select
-        label="Execution"
+        label="Execution mode"
         name="default-execution-mode"
         options={[
-          ['', `as in the organization${inherited ? ` (${inherited})` : ''}`],
+          ['', `organization default${inherited ? ` (${inherited})` : ''}`],
           ['remote', 'remote'],
           ['local', 'local'],
           // Which pool is said through the API, and nobody loses it here.
           ...(own === 'agent' ? [['agent', 'agent'] as const] : []),
         ]}
         value={own}
-        hint="Of its workspaces whose own settings say nothing else. Local: Terraform runs where it is called, and only the state is kept here."
+        hint="Default for workspaces without their own setting. Local: Terraform runs on your machine, and only the state is stored here."
       />
     </>
   );

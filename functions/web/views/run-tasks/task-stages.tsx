@@ -54,14 +54,14 @@ const titles: Record<TaskStage, string> = {
 };
 
 const words: Record<TaskStageStatus, string> = {
-  pending: 'to come',
+  pending: 'not started',
   running: 'running',
   passed: 'passed',
   failed: 'failed',
   errored: 'failed',
   canceled: 'canceled',
   unreachable: 'not reached',
-  awaiting_override: 'waits for a decision',
+  awaiting_override: 'waiting for a decision',
 };
 
 const tones: Record<TaskResultStatus, string> = {

@@ -62,7 +62,9 @@ export const WorkspaceTasks = ({ workspace, organization }: { workspace: Resourc
       <Loaded live={live} what="run tasks">
         {({ attached, free }) => (
           <>
-            {attached.length === 0 && <p class="soft">None is asked about the runs of this workspace.</p>}
+            {attached.length === 0 && (
+              <p class="soft">No run tasks yet. Attach one to check runs with your own service.</p>
+            )}
             <ul class="stack tight">
               {attached.map((one) => (
                 <Line
@@ -100,7 +102,7 @@ export const WorkspaceTasks = ({ workspace, organization }: { workspace: Resourc
           onYes={() => call('DELETE', `${path}/${removing.value?.own?.id}`)}
           onClose={close}
         >
-          <p>Runs that are queued from now on in this workspace do not ask it.</p>
+          <p>New runs in this workspace skip it.</p>
         </Confirm>
       )}
     </section>
@@ -109,7 +111,7 @@ export const WorkspaceTasks = ({ workspace, organization }: { workspace: Resourc
 
 const NoTasks = ({ organization }: { organization: string }) => (
   <p class="soft">
-    {organization} has none yet: see its <a href={hrefOf({ view: 'run-tasks', organization })}>run tasks</a>.
+    Create one in the <a href={hrefOf({ view: 'run-tasks', organization })}>run tasks</a> of {organization} first.
   </p>
 );
 
@@ -128,12 +130,12 @@ const Line = ({
         <strong>{name}</strong> {!enabled && <span class="tag">disabled</span>}
         <div class="soft small">
           {whenAsked(stages, level)}
-          {!own && ' · of every workspace'}
+          {!own && ' · all workspaces'}
         </div>
       </div>
       {own && may && (
         <div class="row">
-          <button type="button" class="small-button" aria-label={`Change when ${name} is asked`} onClick={onEdit}>
+          <button type="button" class="small-button" aria-label={`Change ${name}`} onClick={onEdit}>
             Change
           </button>
           <button type="button" class="small-button" aria-label={`Detach ${name}`} onClick={onRemove}>
@@ -164,10 +166,7 @@ const EditAttachment = ({ path, attachment, free, onClose }: EditProps) => {
     onClose();
   };
   return (
-    <Dialog
-      title={attachment ? `When ${attachment.task.attributes.name} is asked` : 'Attach a run task'}
-      onClose={onClose}
-    >
+    <Dialog title={attachment ? `Change ${attachment.task.attributes.name}` : 'Attach a run task'} onClose={onClose}>
       <Form submit={attachment ? 'Save' : 'Attach'} onSubmit={submit} onCancel={onClose}>
         {!attachment && (
           <Select label="Run task" name="task" options={free.map(({ id, attributes }) => [id, attributes.name])} />

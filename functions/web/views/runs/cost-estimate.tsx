@@ -7,13 +7,13 @@ import { Loaded, Notice } from '../../parts/basics.tsx';
 import { get } from '../../session.ts';
 
 const words: Record<string, string> = {
-  pending: 'to come',
-  queued: 'being made',
+  pending: 'not started',
+  queued: 'estimating',
   finished: 'per month',
-  errored: 'there is none',
+  errored: 'failed',
   canceled: 'canceled',
   unreachable: 'not reached',
-  skipped_due_to_targeting: 'not made for a plan with targets',
+  skipped_due_to_targeting: 'skipped: the plan has targets',
 };
 
 /** More than that are shown when somebody wants them. */
@@ -151,5 +151,5 @@ const priced = (sources: string[], asOf: string | null): string => {
   const names = sources.map((source) =>
     source === 'price-file' ? `AWS list prices of ${asOf}` : 'the AWS Price List API',
   );
-  return `Prices from ${names.join(' and ')}, in USD for months of 730 hours. What you pay depends on your use and your contract.`;
+  return `Prices from ${names.join(' and ')}, in USD per month of 730 hours. Your actual cost depends on usage and contract.`;
 };

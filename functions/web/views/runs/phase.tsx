@@ -12,9 +12,9 @@ import { PlanChanges } from './plan-changes.tsx';
 const titles = { plan: 'Plan', apply: 'Apply' };
 
 const words: Record<string, string> = {
-  pending: 'to come',
-  queued: 'waits for a runner',
-  agent_queued: 'waits for an agent',
+  pending: 'not started',
+  queued: 'waiting for a runner',
+  agent_queued: 'waiting for an agent',
   running: 'running',
   finished: 'finished',
   errored: 'failed',
@@ -56,7 +56,7 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
       <summary>
         <h2>{titles[name]}</h2>
         <span class="soft small">
-          {pool ? `waits for an agent of pool ${pool}` : (words[status] ?? status)}
+          {pool ? `waiting for an agent in pool ${pool}` : (words[status] ?? status)}
           {agent && ` · agent ${agent}`}
           {began && (
             <>

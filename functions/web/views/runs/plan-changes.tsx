@@ -44,7 +44,7 @@ export const PlanChanges = ({ plan }: { plan: Resource }) => {
             <>
               <div class="pad part">
                 <h3>Changed outside of Terraform</h3>
-                <p class="soft small">Since the last run, and not by this plan.</p>
+                <p class="soft small">Changes since the last run, not made by this plan.</p>
               </div>
               <DiffList label="changes outside of Terraform" differences={drift} />
             </>

@@ -74,25 +74,25 @@ export const Queue = ({ organization }: { organization: string }) => {
           const workspaces = new Map(found.workspaces.map((workspace) => [workspace.id, workspace]));
           const notes = waitsOf({ open: found.open, workspaces });
           const groups: [string, string, Resource[]][] = [
-            ['Waiting for a person', '', found.open.filter((run) => toneOf(run) === 'attention')],
+            ['Needs attention', '', found.open.filter((run) => toneOf(run) === 'attention')],
             ['Running', '', found.open.filter((run) => toneOf(run) === 'running')],
             // Who has waited longest comes first, as in the queue.
-            ['In line', '', found.open.filter((run) => toneOf(run) === 'waiting').reverse()],
-            ['Lately', 'No run has ended yet.', found.recent],
+            ['Queued', '', found.open.filter((run) => toneOf(run) === 'waiting').reverse()],
+            ['Recent', 'No finished runs yet.', found.recent],
           ];
           return (
             <>
-              {found.open.length === 0 && <p class="soft">Nothing is running, and nothing waits for anybody.</p>}
+              {found.open.length === 0 && <p class="soft">No runs in progress. Start one from a workspace.</p>}
               {found.cut && (
                 <Notice kind="warn">
-                  More than {mostInLine} runs wait in line: only the latest of them are counted here.
+                  More than {mostInLine} runs are queued. Only the latest {mostInLine} are shown.
                 </Notice>
               )}
               {groups.map(([title, none, runs]) =>
                 runs.length === 0 && !none ? null : (
                   <section key={title} class="stack">
                     <h2>
-                      {title} {runs.length > 0 && title !== 'Lately' && <span class="soft">{runs.length}</span>}
+                      {title} {runs.length > 0 && title !== 'Recent' && <span class="soft">{runs.length}</span>}
                     </h2>
                     {runs.length === 0 ? (
                       <p class="soft">{none}</p>

@@ -34,10 +34,10 @@ const StateOutputs = ({ version, href }: { version: string; href: string | undef
     <section class="panel">
       <div class="pad row spread">
         <h2>State</h2>
-        {href ? <a href={href}>What differs from the state before</a> : <code class="soft">{version}</code>}
+        {href ? <a href={href}>Compare with the previous state</a> : <code class="soft">{version}</code>}
       </div>
       {outputs.value &&
-        (outputs.value.length ? <Outputs outputs={outputs.value} /> : <p class="pad soft">It has no outputs.</p>)}
+        (outputs.value.length ? <Outputs outputs={outputs.value} /> : <p class="pad soft">No outputs.</p>)}
     </section>
   );
 };

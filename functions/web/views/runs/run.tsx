@@ -183,7 +183,7 @@ const Run = ({
                   : []),
                 ['Terraform', attributes['terraform-version']],
                 [
-                  'Applies',
+                  'Apply',
                   attributes['plan-only']
                     ? 'never'
                     : attributes['auto-apply']
@@ -191,7 +191,7 @@ const Run = ({
                       : 'after confirmation',
                 ],
                 ...list('Targets', attributes['target-addrs']),
-                ...list('Replaces', attributes['replace-addrs']),
+                ...list('Replace', attributes['replace-addrs']),
                 ...(attributes.refresh === false ? [['Refresh', 'no'] as [string, string]] : []),
                 ...list('Variables', variablesOf(run)),
                 ['Configuration', <code key="cv">{related(run, 'configuration-version')}</code>],
@@ -219,7 +219,7 @@ const Origin = ({ run, organization }: { run: Resource; organization: string }) 
   }
   return (
     <>
-      Queued by <Person id={related(run, 'created-by')} /> through {sourceOf(run)}
+      Queued by <Person id={related(run, 'created-by')} /> from {sourceOf(run)}
     </>
   );
 };

@@ -27,7 +27,7 @@ const load = async (workspaceId: string, page: number, planOnly: boolean): Promi
   return { runs: data, more: Boolean(meta?.pagination?.['next-page']), total: meta?.pagination?.['total-count'] ?? 0 };
 };
 
-const noteOf = (wait: Wait | undefined, cut: boolean) => wait && (cut ? 'in line' : <InLine wait={wait} />);
+const noteOf = (wait: Wait | undefined, cut: boolean) => wait && (cut ? 'queued' : <InLine wait={wait} />);
 
 /** Every run of a workspace, newest first; what waits for its turn says so. */
 export const Runs = ({ workspace, current }: { workspace: Resource; current: Resource | undefined }) => {
@@ -57,7 +57,7 @@ export const Runs = ({ workspace, current }: { workspace: Resource; current: Res
               </label>
             </div>
             {runs.length === 0 ? (
-              <p class="soft">There are no runs yet. Start one with the button above.</p>
+              <p class="soft">No runs yet. Start one with the button above.</p>
             ) : (
               <ul class="panel list" aria-label="Runs">
                 {runs.map((run) => (

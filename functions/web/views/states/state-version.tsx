@@ -115,17 +115,17 @@ const Version = ({ version, workspace, versions, organization }: Known & { organ
         {attributes.status === 'finalized' ? (
           <Compared version={version} versions={versions} />
         ) : (
-          <p class="soft">This version has no content: it is {attributes.status}.</p>
+          <p class="soft">This state version has no content (status: {attributes.status}).</p>
         )}
         <aside class="panel pad" aria-label="About this state">
           <Facts
             facts={[
-              ['Made', <Ago key="at" at={attributes['created-at']} />],
-              ['By', <Person key="by" id={related(version, 'created-by')} />],
+              ['Created', <Ago key="at" at={attributes['created-at']} />],
+              ['Created by', <Person key="by" id={related(version, 'created-by')} />],
               ...(run
                 ? [
                     fact(
-                      'In',
+                      'Run',
                       <a class="mono" href={hrefOf({ view: 'run', organization, workspace: name, run })}>
                         {run}
                       </a>,
@@ -186,7 +186,7 @@ const Compared = ({ version, versions }: { version: Resource; versions: Resource
   return (
     <section class="panel">
       <div class="pad row spread">
-        <h2>What differs</h2>
+        <h2>Differences</h2>
         <label class="row">
           <span class="soft small">compared with</span>
           <select
@@ -195,7 +195,7 @@ const Compared = ({ version, versions }: { version: Resource; versions: Resource
               against.value = event.currentTarget.value;
             }}
           >
-            <option value="">nothing</option>
+            <option value="">empty state</option>
             {others.map(({ id, attributes }) => (
               <option key={id} value={id}>
                 serial {attributes.serial}

@@ -79,7 +79,7 @@ const Variables = ({ path, load, may, organization, parameters }: Props) => {
   return (
     <section class="stack">
       <div class="row spread">
-        <p class="soft">A run takes the values as they are when it is queued; later changes touch later runs only.</p>
+        <p class="soft">Runs use the values from when they were queued. Changes affect new runs only.</p>
         {may && (
           <button
             type="button"
@@ -145,15 +145,15 @@ const Variables = ({ path, load, may, organization, parameters }: Props) => {
 
 const NoVariables = () => (
   <>
-    There are none. Add what your configuration asks for with <code>variable</code> blocks, and credentials for
-    providers as environment variables.
+    No variables yet. Add values for your configuration’s <code>variable</code> blocks, and provider credentials as
+    environment variables.
   </>
 );
 
 const NoParameters = () => (
   <>
-    There are none. In Rego, policies find them as <code>data.params</code>, by name; in Sentinel they are declared with{' '}
-    <code>param</code>.
+    No parameters yet. Rego policies read them by name from <code>data.params</code>; Sentinel policies declare them
+    with <code>param</code>.
   </>
 );
 

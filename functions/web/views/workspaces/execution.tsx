@@ -45,10 +45,10 @@ export const Execution = ({ workspace, organization }: { workspace: Resource; or
   return (
     <>
       <Select
-        label="Execution"
+        label="Execution mode"
         name="execution-mode"
         options={[
-          ['', own ? 'as in the project' : `as in the project (${workspace.attributes['execution-mode']})`],
+          ['', own ? 'project default' : `project default (${workspace.attributes['execution-mode']})`],
           ['remote', 'remote'],
           ['local', 'local'],
           ...(names.size ? [['agent', 'agent'] as const] : []),
@@ -57,8 +57,8 @@ export const Execution = ({ workspace, organization }: { workspace: Resource; or
         onChange={(value) => (mode.value = value)}
         hint={
           names.size
-            ? 'Local: Terraform runs where it is called, and only the state is kept here. Agent: it runs on machines of yours.'
-            : 'Local: Terraform runs where it is called, and only the state is kept here.'
+            ? 'Local: Terraform runs on your machine, and only the state is stored here. Agent: runs execute on your own machines.'
+            : 'Local: Terraform runs on your machine, and only the state is stored here.'
         }
       />
       {mode.value === 'agent' && (

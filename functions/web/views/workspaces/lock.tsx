@@ -34,7 +34,7 @@ export const LockBar = ({ workspace, onChange }: { workspace: Resource; onChange
           <strong>
             Locked by {by.type === 'runs' ? <RunLink workspace={workspace} id={by.id} /> : <Person id={by.id} />}.
           </strong>{' '}
-          {by.type === 'runs' ? attributes['locked-reason'] : 'New runs wait until it is unlocked.'}
+          {by.type === 'runs' ? attributes['locked-reason'] : 'Runs wait until it is unlocked.'}
           {by.type !== 'runs' && attributes['locked-reason'] && (
             <span class="soft"> “{attributes['locked-reason']}”</span>
           )}
@@ -71,9 +71,9 @@ export const LockButton = ({ workspace }: { workspace: Resource }) => {
       </button>
       {asking.value && (
         <Dialog title={`Lock ${name}`} onClose={() => (asking.value = false)}>
-          <p class="soft">While it is locked, runs queue up as Pending and none of them starts.</p>
+          <p class="soft">Runs stay pending while the workspace is locked.</p>
           <Form submit="Lock workspace" onSubmit={submit} onCancel={() => (asking.value = false)}>
-            <Text label="Reason" name="reason" autoFocus hint="Others see it here and in Terraform." />
+            <Text label="Reason" name="reason" autoFocus hint="Shown here and in Terraform." />
           </Form>
         </Dialog>
       )}
@@ -94,9 +94,9 @@ const RunLink = ({ workspace, id }: { workspace: Resource; id: string }) => {
   return <a href={hrefOf({ view: 'run', organization, workspace: workspace.attributes.name, run: id })}>{id}</a>;
 };
 
-/** Which run holds the workspace. */
-export const heldBy = (workspace: Resource) => {
+/** Whether the workspace is locked, and by which run or user. */
+export const lockStatus = (workspace: Resource) => {
   const by = holderOf(workspace);
-  if (!by) return 'nobody';
-  return by.type === 'runs' ? <RunLink workspace={workspace} id={by.id} /> : <Person id={by.id} />;
+  if (!by) return 'Unlocked';
+  return <>Locked by {by.type === 'runs' ? <RunLink workspace={workspace} id={by.id} /> : <Person id={by.id} />}</>;
 };

@@ -7,7 +7,7 @@ import { knowPeople } from '../../parts/person.tsx';
 import { RunLine } from '../../parts/run-line.tsx';
 import { isOver } from '../../parts/status.tsx';
 import { call, related } from '../../session.ts';
-import { heldBy, LockButton } from './lock.tsx';
+import { LockButton, lockStatus } from './lock.tsx';
 
 /** What a workspace is doing, and what it has made. */
 export const Overview = ({ workspace, run }: { workspace: Resource; run: Resource | undefined }) => {
@@ -24,12 +24,11 @@ export const Overview = ({ workspace, run }: { workspace: Resource; run: Resourc
           </>
         ) : (
           <section class="panel empty">
-            <h2>Nothing has run here yet</h2>
+            <h2>No runs yet</h2>
             {attributes.permissions['can-queue-run'] && (
               <>
                 <p class="soft">
-                  Start a run with the button above and give it a configuration, or let Terraform do it: paste this into
-                  the configuration on your machine.
+                  Start a run with the button above, or add this block to your Terraform configuration.
                 </p>
                 <CloudBlock organization={organization} workspace={attributes.name} />
               </>
@@ -45,11 +44,11 @@ export const Overview = ({ workspace, run }: { workspace: Resource; run: Resourc
           facts={[
             ['Resources', attributes['resource-count']],
             ['Terraform', attributes['terraform-version']],
-            ['Applies', attributes['auto-apply'] ? 'without confirmation' : 'after confirmation'],
-            ['Execution', attributes['execution-mode']],
-            ['Directory', attributes['working-directory'] ?? 'root of the configuration'],
-            ['Held by', heldBy(workspace)],
-            ['Changed', <Ago key="changed" at={attributes['latest-change-at']} />],
+            ['Apply', attributes['auto-apply'] ? 'without confirmation' : 'after confirmation'],
+            ['Execution mode', attributes['execution-mode']],
+            ['Working directory', attributes['working-directory'] ?? 'configuration root'],
+            ['Lock', lockStatus(workspace)],
+            ['Last changed', <Ago key="changed" at={attributes['latest-change-at']} />],
             ['ID', <code key="id">{workspace.id}</code>],
           ]}
         />
