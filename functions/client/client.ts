@@ -1,4 +1,5 @@
 import { isFinal } from '../run/status.ts';
+import type { Attributes, ResourceType } from './documents.ts';
 
 /**
  * A client of the public API (HCP Terraform API v2), as small as its users need: the command line, the page, the demo,
@@ -6,11 +7,14 @@ import { isFinal } from '../run/status.ts';
  * Errors carry what the server said.
  */
 
-export interface Resource {
+// biome-ignore lint/suspicious/noExplicitAny: scripts and tests may leave open what they read
+type Open = any;
+
+/** @typeParam T type of the resource, by which its attributes are known */
+export interface Resource<T extends ResourceType = Open> {
   id: string;
   type: string;
-  // biome-ignore lint/suspicious/noExplicitAny: JSON:API attributes differ by type; callers know theirs
-  attributes: Record<string, any>;
+  attributes: Attributes[T];
   relationships?: Record<string, { data?: { id: string; type: string } | { id: string; type: string }[] | null }>;
   links?: Record<string, string>;
   /** Which settings these are, where the API guards them: sent back as `If-Match` with a change of them. */
@@ -22,6 +26,15 @@ export interface Document<D = Resource> {
   included?: Resource[];
   meta?: { pagination?: { 'total-count': number; 'next-page': number | null } };
 }
+
+export interface Listed<T extends ResourceType = Open> {
+  data: Resource<T>[];
+  included: Resource[];
+}
+
+/** Those of one type, of what came along with an answer. */
+export const ofType = <T extends ResourceType>(resources: Resource[] | undefined, type: T): Resource<T>[] =>
+  (resources ?? []).filter((resource) => resource.type === type);
 
 export type RunAction = 'apply' | 'discard' | 'cancel' | 'force-cancel' | 'force-execute';
 
@@ -133,21 +146,21 @@ export class Client {
     return response;
   }
 
-  async get(path: string): Promise<Resource> {
-    return (await this.call('GET', path)).data;
+  async get<T extends ResourceType = Open>(path: string): Promise<Resource<T>> {
+    return (await this.call<Resource<T>>('GET', path)).data;
   }
 
-  async list(path: string): Promise<Resource[]> {
-    return (await this.call<Resource[]>('GET', path)).data;
+  async list<T extends ResourceType = Open>(path: string): Promise<Resource<T>[]> {
+    return (await this.call<Resource<T>[]>('GET', path)).data;
   }
 
   /** At most so many of a list, however many pages they are on. */
-  async some(path: string, limit: number): Promise<{ data: Resource[]; included: Resource[] }> {
-    const found: { data: Resource[]; included: Resource[] } = { data: [], included: [] };
+  async some<T extends ResourceType = Open>(path: string, limit: number): Promise<Listed<T>> {
+    const found: Listed<T> = { data: [], included: [] };
     for (let page: number | null = 1; page && found.data.length < limit; ) {
       const mark = path.includes('?') ? '&' : '?';
       const size = Math.min(limit, 100);
-      const answer: Document<Resource[]> = await this.call(
+      const answer: Document<Resource<T>[]> = await this.call(
         'GET',
         `${path}${mark}page[size]=${size}&page[number]=${page}`,
       );
@@ -167,11 +180,15 @@ export class Client {
     return (await this.call('POST', path, { data: { type, attributes, relationships } })).data;
   }
 
-  createWorkspace(organization: string, name: string, attributes: Record<string, unknown> = {}): Promise<Resource> {
+  createWorkspace(
+    organization: string,
+    name: string,
+    attributes: Record<string, unknown> = {},
+  ): Promise<Resource<'workspaces'>> {
     return this.create(`/organizations/${organization}/workspaces`, 'workspaces', { name, ...attributes });
   }
 
-  setVariable(workspaceId: string, attributes: Record<string, unknown>): Promise<Resource> {
+  setVariable(workspaceId: string, attributes: Record<string, unknown>): Promise<Resource<'vars'>> {
     return this.create(`/workspaces/${workspaceId}/vars`, 'vars', { category: 'terraform', ...attributes });
   }
 
@@ -207,7 +224,7 @@ export class Client {
     });
   }
 
-  run(id: string): Promise<Resource> {
+  run(id: string): Promise<Resource<'runs'>> {
     return this.get(`/runs/${id}`);
   }
 
@@ -222,12 +239,12 @@ export class Client {
   }
 
   /** Waits until a run says something, e.g. that it is final. */
-  async waitForRun(id: string, done: (run: Resource) => boolean, ms = 600_000): Promise<Resource> {
+  async waitForRun(id: string, done: (run: Resource<'runs'>) => boolean, ms = 600_000): Promise<Resource<'runs'>> {
     return until(() => this.run(id), done, ms);
   }
 }
 
-export const isFinalRun = ({ attributes }: Resource): boolean => isFinal(attributes.status);
+export const isFinalRun = ({ attributes }: Resource<'runs'>): boolean => isFinal(attributes.status);
 
 /** The related resource's id; of several, the first one's. */
 export const related = (resource: Resource | undefined, name: string): string | undefined => {

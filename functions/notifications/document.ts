@@ -1,4 +1,4 @@
-import { many, type Resource } from '../api/answer.ts';
+import { many } from '../api/answer.ts';
 import type { DeliveryResponse } from '../outbound/notification.ts';
 import type { NotificationConfiguration } from './records.ts';
 
@@ -13,7 +13,7 @@ const responseOf = ({ url, body, code, headers, sentAt, successful }: DeliveryRe
 });
 
 /** The token is never told. */
-export const notificationDocument = (configuration: NotificationConfiguration): Resource => ({
+export const notificationDocument = (configuration: NotificationConfiguration) => ({
   id: configuration.id,
   type: 'notification-configurations',
   attributes: {
