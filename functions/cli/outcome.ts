@@ -43,7 +43,7 @@ const verbs = {
 } as const;
 
 /** What was recorded last is not in the workspace's state. */
-const erroredState = (apply: Resource | undefined): boolean => apply?.links?.['errored-state'] !== undefined;
+const erroredState = (apply: Resource<'applies'> | undefined): boolean => apply?.links?.['errored-state'] !== undefined;
 
 /** Commands that lead on, each with what it does. */
 const nextSteps = ({ run, apply, override }: Seen): [what: string, command: string][] => {

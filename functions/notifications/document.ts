@@ -3,7 +3,7 @@ import type { DeliveryResponse } from '../outbound/notification.ts';
 import type { NotificationConfiguration } from './records.ts';
 
 /** Texts where one would expect numbers and truth: so the API has them. */
-const responseOf = ({ url, body, code, headers, sentAt, successful }: DeliveryResponse): object => ({
+const responseOf = ({ url, body, code, headers, sentAt, successful }: DeliveryResponse) => ({
   url,
   body,
   code,

@@ -15,7 +15,7 @@ const overrideOf = (run: Run, which: 'policyCheck' | 'policyEvaluation') => {
 };
 
 /** What a set said; some keys have underscores. */
-const setAttributes = (set: PolicySetOutcome): Record<string, unknown> => ({
+const setAttributes = (set: PolicySetOutcome) => ({
   outcomes: set.outcomes.map((outcome) => ({
     enforcement_level: outcome.enforcementLevel,
     query: outcome.query ?? null,

@@ -1,4 +1,3 @@
-import type { Resource } from '../client/client.ts';
 import { create, get } from './session.ts';
 import { belongs, type Entry, gzip, tar } from './text/tar.ts';
 
@@ -70,11 +69,11 @@ const put = async (url: string, body: Blob): Promise<void> => {
 };
 
 /** Asks until the platform has looked at what was uploaded. @throws when it does not, or refuses it */
-const settled = async (path: string, status: string): Promise<Resource> => {
+const settled = async (path: string, status: string): Promise<string> => {
   for (const deadline = Date.now() + patienceMs; ; ) {
-    const version = await get(path);
+    const version = await get<'configuration-versions' | 'policy-set-versions'>(path);
     const { attributes } = version;
-    if (attributes.status === status) return version;
+    if (attributes.status === status) return version.id;
     if (attributes.status === 'errored') throw new Error(attributes['error-message'] ?? 'The upload was rejected.');
     if (Date.now() > deadline) throw new Error('The upload was not processed in time. Try again.');
     await new Promise((resolve) => setTimeout(resolve, pollMs));
@@ -89,7 +88,7 @@ export const upload = async (workspaceId: string, { archive }: Picked, speculati
     speculative,
   });
   await put(version.attributes['upload-url'], body);
-  return (await settled(`/configuration-versions/${version.id}`, 'uploaded')).id;
+  return settled(`/configuration-versions/${version.id}`, 'uploaded');
 };
 
 /** A new version of a policy set. @throws what is wrong with its policies */

@@ -32,7 +32,7 @@ const chosen = async (call: Call, session: Session, verb: string): Promise<Resou
   throw new CommandError('No action taken.', exit.interrupted);
 };
 
-const refused = async (client: Client, run: Resource, error: unknown): Promise<Error> => {
+const refused = async (client: Client, run: Resource<'runs'>, error: unknown): Promise<Error> => {
   if (!(error instanceof ApiError) || error.status !== 409) return error as Error;
   const { run: now, override } = await look(client, run.id);
   const possible = offered(now, undefined, override).map((action) => (action === 'apply' ? 'confirm' : action));
@@ -42,11 +42,11 @@ const refused = async (client: Client, run: Resource, error: unknown): Promise<E
 
 const movesWithinMs = 3_000;
 const hasMoved =
-  (before: Resource) =>
+  (before: Resource<'runs'>) =>
   ({ attributes }: Resource): boolean =>
     attributes.status !== before.attributes.status;
 
-const finish = async (call: Call, { client }: Session, run: Resource, done: string) => {
+const finish = async (call: Call, { client }: Session, run: Resource<'runs'>, done: string) => {
   const json = call.flag('json');
   if (call.flag('watch')) {
     if (!json) print(done);

@@ -21,12 +21,12 @@ export const limitOf = (text = '20'): number => {
   throw wrongUsage(`--limit ${text}: give a whole number from 1 to 10000, e.g. --limit 50`);
 };
 
-export const statusOf = (run: Resource): string => {
+export const statusOf = (run: Resource<'runs'>): string => {
   const { name, tone } = displayStatus(factsOf(run));
   return paintTone(tone, name);
 };
 
-const row = (run: Resource, workspaces: Resource[]): string[] => {
+const row = (run: Resource<'runs'>, workspaces: Resource<'workspaces'>[]): string[] => {
   const workspace = workspaces.find(({ id }) => id === related(run, 'workspace'));
   const kind = kindOf(run);
   return [
@@ -104,7 +104,7 @@ const stageRow = (name: string, state: string, from: string | undefined, to: str
   return [`  ${name}`, took, words[state] ?? (state === 'done' ? '' : state)];
 };
 
-export const summary = (run: Resource, url: string): string[] => {
+export const summary = (run: Resource<'runs'>, url: string): string[] => {
   const kind = kindOf(run);
   const facts = kind ? ` (${kind})` : '';
   return [

@@ -20,7 +20,13 @@ const rootOf = (folder: string, workingDirectory: string | null): string => {
   return inner.split('/').reduce((path) => dirname(path), here);
 };
 
-const upload = async (client: Client, workspace: Resource, folder: string, speculative: boolean, quiet: boolean) => {
+const upload = async (
+  client: Client,
+  workspace: Resource<'workspaces'>,
+  folder: string,
+  speculative: boolean,
+  quiet: boolean,
+) => {
   const root = rootOf(folder, workspace.attributes['working-directory']);
   const archive = await packFolder(root);
   if (!quiet) say(`Uploading ${relative(process.cwd(), root) || 'this folder'} (${bytes(archive.length)} packed)`);

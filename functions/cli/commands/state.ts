@@ -22,7 +22,7 @@ const locked = async <T>(client: Client, { id }: Resource, why: string, work: ()
   }
 };
 
-const versions = async (session: Session, workspace: Resource, limit: number): Promise<Resource[]> => {
+const versions = async (session: Session, workspace: Resource<'workspaces'>, limit: number): Promise<Resource[]> => {
   const organization = encodeURIComponent(await session.organization());
   const name = encodeURIComponent(workspace.attributes.name);
   const filter = `filter[organization][name]=${organization}&filter[workspace][name]=${name}`;
@@ -30,7 +30,7 @@ const versions = async (session: Session, workspace: Resource, limit: number): P
 };
 
 /** A version by its id, or by its serial number. */
-const versionOf = async (session: Session, workspace: Resource, named: string): Promise<Resource> => {
+const versionOf = async (session: Session, workspace: Resource<'workspaces'>, named: string): Promise<Resource> => {
   if (named.startsWith('sv-')) return session.client.get(`/state-versions/${named}`);
   const found = (await versions(session, workspace, 10_000)).find(
     ({ attributes }) => String(attributes.serial) === named,
@@ -103,7 +103,7 @@ const readState = (content: Buffer, name: string): { serial: number; lineage: st
 /** Around the API, as large as it may be; then it is looked into. */
 const bring = async (
   client: Client,
-  workspace: Resource,
+  workspace: Resource<'workspaces'>,
   content: Buffer,
   force: boolean,
   name: string,

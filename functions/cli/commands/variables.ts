@@ -48,7 +48,7 @@ const piped = async (call: Call): Promise<string> => {
   return (await readInput()).toString('utf8').replace(/\r?\n$/, '');
 };
 
-const find = (variables: Resource[], call: Call): Resource | undefined => {
+const find = (variables: Resource<'vars'>[], call: Call): Resource | undefined => {
   const category = call.flag('env') ? 'env' : 'terraform';
   return variables.find(({ attributes }) => attributes.key === call.required(0) && attributes.category === category);
 };

@@ -22,7 +22,7 @@ const organizations: Command = {
   },
 };
 
-const row = (workspace: Resource, runs: Resource[]): string[] => {
+const row = (workspace: Resource<'workspaces'>, runs: Resource<'runs'>[]): string[] => {
   const { name, locked, 'resource-count': resources } = workspace.attributes;
   const run = runs.find(({ id }) => id === related(workspace, 'current-run'));
   const byUser = locked && related(workspace, 'locked-by')?.startsWith('user-');

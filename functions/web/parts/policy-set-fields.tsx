@@ -6,7 +6,7 @@ import { Choice, Text, textOf } from './form.tsx';
 export const kindNames: Record<string, string> = { opa: 'Policy evaluation', sentinel: 'Policy check' };
 
 interface Props {
-  set?: Resource;
+  set?: Resource<'policy-sets'>;
   kind: string;
 }
 

@@ -16,7 +16,7 @@ const words: Record<StageState, string> = {
 };
 
 /** A run's stages as a line of progress, with the time each took. */
-export const Stages = ({ run }: { run: Resource }) => {
+export const Stages = ({ run }: { run: Resource<'runs'> }) => {
   const facts = factsOf(run);
   const { tone } = displayStatus(facts);
   return (

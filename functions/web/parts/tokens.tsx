@@ -33,7 +33,7 @@ export const Made = ({ secret }: { secret: string }) => (
 );
 
 /** When it was made, last used, and ends. */
-export const Life = ({ token }: { token: Resource }) => {
+export const Life = ({ token }: { token: Resource<'authentication-tokens'> }) => {
   const { 'created-at': made, 'last-used-at': used, 'expired-at': ends } = token.attributes;
   const isOver = ends && Date.parse(ends) <= Date.now();
   return (
@@ -52,11 +52,11 @@ export const Life = ({ token }: { token: Resource }) => {
 };
 
 interface ListProps {
-  tokens: Resource[];
+  tokens: Resource<'authentication-tokens'>[];
   /** What there is to say while there is none. */
   none?: ComponentChildren;
   /** False for who may not. */
-  onRevoke: false | ((token: Resource) => void);
+  onRevoke: false | ((token: Resource<'authentication-tokens'>) => void);
 }
 
 export const TokenList = ({ tokens, none, onRevoke }: ListProps) =>
@@ -141,7 +141,7 @@ export const Revoke = ({ name, path, onClose }: RevokeProps) => (
 );
 
 /** One of several, told by what it is for. */
-export const RevokeToken = ({ token, onClose }: { token: Resource; onClose(): void }) => (
+export const RevokeToken = ({ token, onClose }: { token: Resource<'authentication-tokens'>; onClose(): void }) => (
   <Revoke
     name={token.attributes.description || token.id}
     path={`/authentication-tokens/${token.id}`}
@@ -161,7 +161,7 @@ export const TokensOf = ({ owner, mayChange, none }: OwnedProps) => {
   const path = `/${owner.type}/${owner.id}/authentication-tokens`;
   const live = useLive(
     `tokens of ${owner.id}`,
-    async () => (await all(path)).data,
+    async () => (await all<'authentication-tokens'>(path)).data,
     () => 30_000,
   );
   const { adding, made, revoking } = useTokenWork();

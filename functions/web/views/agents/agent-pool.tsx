@@ -10,17 +10,17 @@ import { all, call, change } from '../../session.ts';
 import { AgentPoolFields, agentPoolOf } from './agent-pools.tsx';
 
 interface Known {
-  pool: Resource;
-  agents: Resource[];
+  pool: Resource<'agent-pools'>;
+  agents: Resource<'agents'>[];
   /** Whose runs its agents do, as far as the reader sees them. */
-  workspaces: Resource[];
+  workspaces: Resource<'workspaces'>[];
 }
 
 const load = async (id: string): Promise<Known> => {
   const path = `/agent-pools/${encodeURIComponent(id)}`;
   const [{ data, included = [] }, agents] = await Promise.all([
     call('GET', `${path}?include=workspaces`),
-    all(`${path}/agents?sort=-created-at`),
+    all<'agents'>(`${path}/agents?sort=-created-at`),
   ]);
   return { pool: data, agents: agents.data, workspaces: included };
 };
@@ -96,7 +96,7 @@ const meanings: Record<string, [text: string, tone: string]> = {
   exited: ['exited', 'neutral'],
 };
 
-const Agents = ({ agents }: { agents: Resource[] }) => (
+const Agents = ({ agents }: { agents: Resource<'agents'>[] }) => (
   <section class="stack" aria-label="Agents">
     <h2>Agents</h2>
     {agents.length === 0 ? (
@@ -125,14 +125,14 @@ const Agents = ({ agents }: { agents: Resource[] }) => (
 );
 
 interface UsesProps {
-  pool: Resource;
-  workspaces: Resource[];
+  pool: Resource<'agent-pools'>;
+  workspaces: Resource<'workspaces'>[];
   organization: string;
   may: boolean;
   onChange(): void;
 }
 
-const idsOf = (pool: Resource, relationship: string): string[] => {
+const idsOf = (pool: Resource<'agent-pools'>, relationship: string): string[] => {
   const data = pool.relationships?.[relationship]?.data;
   return Array.isArray(data) ? data.map(({ id }) => id) : [];
 };

@@ -15,7 +15,7 @@ import { all, create } from '../../session.ts';
 export const AgentPools = ({ organization }: { organization: string }) => {
   const live = useLive(
     `agent-pools/${organization}`,
-    async () => (await all(`/organizations/${organization}/agent-pools`)).data,
+    async () => (await all<'agent-pools'>(`/organizations/${organization}/agent-pools`)).data,
     () => 15_000,
   );
   const adding = useSignal(false);
@@ -47,7 +47,7 @@ export const AgentPools = ({ organization }: { organization: string }) => {
   );
 };
 
-const Line = ({ pool, organization }: { pool: Resource; organization: string }) => {
+const Line = ({ pool, organization }: { pool: Resource<'agent-pools'>; organization: string }) => {
   const { name, 'agent-count': agents, 'organization-scoped': scoped } = pool.attributes;
   return (
     <li>
@@ -74,7 +74,7 @@ const NewAgentPool = ({ organization, onClose }: { organization: string; onClose
   );
 };
 
-export const AgentPoolFields = ({ pool }: { pool?: Resource }) => (
+export const AgentPoolFields = ({ pool }: { pool?: Resource<'agent-pools'> }) => (
   <>
     <Text
       label="Name"

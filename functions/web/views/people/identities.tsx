@@ -9,10 +9,10 @@ import { all, call } from '../../session.ts';
 export const Identities = () => {
   const live = useLive(
     'identities',
-    async () => (await all('/account/identities')).data,
+    async () => (await all<'identities'>('/account/identities')).data,
     () => 30_000,
   );
-  const leaving = useSignal<Resource | undefined>(undefined);
+  const leaving = useSignal<Resource<'identities'> | undefined>(undefined);
   return (
     <Loaded live={live} what="identities">
       {(identities) =>

@@ -13,7 +13,7 @@ import { OrganizationTokens } from './organization-tokens.tsx';
 export const OrganizationSettings = ({ organization }: { organization: string }) => {
   const live = useLive(
     `settings/${organization}`,
-    () => get(`/organizations/${organization}`),
+    () => get<'organizations'>(`/organizations/${organization}`),
     () => undefined,
   );
   return (
@@ -34,7 +34,7 @@ export const OrganizationSettings = ({ organization }: { organization: string })
   );
 };
 
-const General = ({ organization }: { organization: Resource }) => {
+const General = ({ organization }: { organization: Resource<'organizations'> }) => {
   const saved = useSignal(false);
   const seen = useSignal(organization);
   const reloads = useSignal(0);

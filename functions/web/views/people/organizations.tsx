@@ -11,7 +11,10 @@ export const Organizations = () => {
   const list = useLive(
     'organizations',
     async () => {
-      const [organizations, invitations] = await Promise.all([all('/organizations'), all(invitationsPath)]);
+      const [organizations, invitations] = await Promise.all([
+        all<'organizations'>('/organizations'),
+        all<'organization-memberships'>(invitationsPath),
+      ]);
       return { organizations: organizations.data, invitations: invitations.data };
     },
     () => 60_000,

@@ -25,20 +25,20 @@ interface On {
 }
 
 interface Given {
-  grant: Resource;
-  team: Resource | undefined;
+  grant: Resource<'team-workspaces' | 'team-projects'>;
+  team: Resource<'teams'> | undefined;
 }
 
 interface Known {
   given: Given[];
   /** That have no access yet. */
-  free: Resource[];
+  free: Resource<'teams'>[];
 }
 
 const load = async ({ what, id, organization }: On): Promise<Known> => {
   const [grants, teams] = await Promise.all([
-    all(`/team-${what}s?filter[${what}][id]=${id}`),
-    all(`/organizations/${organization}/teams`),
+    all<'team-workspaces' | 'team-projects'>(`/team-${what}s?filter[${what}][id]=${id}`),
+    all<'teams'>(`/organizations/${organization}/teams`),
   ]);
   const given = grants.data.map((grant) => ({
     grant,
@@ -174,7 +174,7 @@ const attributesOf = (data: FormData, what: On['what']): Record<string, unknown>
 interface EditProps {
   on: On;
   given: Given | undefined;
-  free: Resource[];
+  free: Resource<'teams'>[];
   onClose(): void;
 }
 

@@ -13,8 +13,8 @@ import { TeamTokens } from './team-tokens.tsx';
 import { TeamFields, teamOf } from './teams.tsx';
 
 interface Known {
-  team: Resource;
-  users: Resource[];
+  team: Resource<'teams'>;
+  users: Resource<'users'>[];
 }
 
 const load = async (id: string): Promise<Known> => {
@@ -66,7 +66,7 @@ const Team = ({ team, users, organization, live }: Known & { organization: strin
 const sameAccess = (a: Resource, b: Resource): boolean =>
   JSON.stringify(a.attributes['organization-access']) === JSON.stringify(b.attributes['organization-access']);
 
-const Access = ({ team, onChange }: { team: Resource; onChange(): void }) => {
+const Access = ({ team, onChange }: { team: Resource<'teams'>; onChange(): void }) => {
   const saved = useSignal(false);
   const mayChange = team.attributes.permissions['can-update-organization-access'];
   // The team is asked for again all the time; the form goes on showing what it began with.

@@ -15,7 +15,7 @@ import { all, create } from '../../session.ts';
 export const Teams = ({ organization }: { organization: string }) => {
   const live = useLive(
     `teams/${organization}`,
-    async () => (await all(`/organizations/${organization}/teams`)).data,
+    async () => (await all<'teams'>(`/organizations/${organization}/teams`)).data,
     () => 15_000,
   );
   const adding = useSignal(false);
@@ -48,7 +48,7 @@ export const Teams = ({ organization }: { organization: string }) => {
   );
 };
 
-const Line = ({ team, organization }: { team: Resource; organization: string }) => {
+const Line = ({ team, organization }: { team: Resource<'teams'>; organization: string }) => {
   const { name, visibility, 'users-count': users, 'sso-team-id': group } = team.attributes;
   return (
     <li>
@@ -83,7 +83,7 @@ const visibilities = [
   ['secret', 'members, and users who can see secret teams'],
 ] as const;
 
-export const TeamFields = ({ team }: { team?: Resource }) => {
+export const TeamFields = ({ team }: { team?: Resource<'teams'> }) => {
   const known = team?.attributes;
   return (
     <>

@@ -11,13 +11,13 @@ import { Identities } from './identities.tsx';
 /** Where `terraform login` leads to: the reader's own API tokens. */
 
 interface Known {
-  user: Resource;
-  tokens: Resource[];
+  user: Resource<'users'>;
+  tokens: Resource<'authentication-tokens'>[];
 }
 
 const load = async (): Promise<Known> => {
-  const user = await get('/account/details');
-  return { user, tokens: (await all(`/users/${user.id}/authentication-tokens`)).data };
+  const user = await get<'users'>('/account/details');
+  return { user, tokens: (await all<'authentication-tokens'>(`/users/${user.id}/authentication-tokens`)).data };
 };
 
 export const Tokens = () => {
@@ -86,7 +86,7 @@ export const Tokens = () => {
 };
 
 /** Tokens of teams and organizations sign nobody in. */
-const isPerson = (user: Resource | undefined): boolean => user?.attributes['is-service-account'] === false;
+const isPerson = (user: Resource<'users'> | undefined): boolean => user?.attributes['is-service-account'] === false;
 
 /** For who has signed in with a token and could sign in at the issuer, as the same user. */
 const Connect = () => {

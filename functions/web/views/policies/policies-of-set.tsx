@@ -9,8 +9,8 @@ import { call, change, content, create, putText, saying } from '../../session.ts
 /** Policies that are managed one by one, instead of in versions. */
 
 interface Props {
-  set: Resource;
-  policies: Resource[];
+  set: Resource<'policy-sets'>;
+  policies: Resource<'policies'>[];
   organization: string;
   may: boolean;
   onChange(): void;
@@ -64,7 +64,7 @@ export const Policies = ({ set, policies, organization, may, onChange }: Props) 
 };
 
 interface LineProps {
-  policy: Resource;
+  policy: Resource<'policies'>;
   may: boolean;
   onEdit(): void;
   onRemove(): void;
@@ -100,8 +100,8 @@ const Line = ({ policy, may, onEdit, onRemove }: LineProps) => {
 };
 
 interface EditProps {
-  set: Resource;
-  policy: Resource | undefined;
+  set: Resource<'policy-sets'>;
+  policy: Resource<'policies'> | undefined;
   organization: string;
   onClose(): void;
 }
@@ -175,7 +175,7 @@ const EditPolicy = ({ set, policy, organization, onClose }: EditProps) => {
 };
 
 /** Undefined until it is there. */
-const useSource = (policy: Resource | undefined): string | undefined => {
+const useSource = (policy: Resource<'policies'> | undefined): string | undefined => {
   const uploaded = policy?.links?.download !== undefined;
   const source = useSignal<string | undefined>(uploaded ? undefined : '');
   useEffect(() => {
@@ -190,7 +190,15 @@ const useSource = (policy: Resource | undefined): string | undefined => {
   return source.value;
 };
 
-const RemovePolicy = ({ set, policy, onClose }: { set: Resource; policy: Resource; onClose(): void }) => {
+const RemovePolicy = ({
+  set,
+  policy,
+  onClose,
+}: {
+  set: Resource<'policy-sets'>;
+  policy: Resource<'policies'>;
+  onClose(): void;
+}) => {
   const shared = policy.attributes['policy-set-count'] > 1;
   const remove = () =>
     shared

@@ -26,28 +26,28 @@ interface PolicySet {
 
 interface Judged {
   /** The policy check, or the policy evaluation. */
-  judgement: Resource;
+  judgement: Resource<'policy-checks'> | Resource<'policy-evaluations'>;
   sets: PolicySet[];
 }
 
 const loadCheck = async (id: string): Promise<Judged> => {
-  const judgement = await get(`/policy-checks/${id}`);
+  const judgement = await get<'policy-checks'>(`/policy-checks/${id}`);
   return { judgement, sets: judgement.attributes.result?.sentinel['policy-sets'] ?? [] };
 };
 
 const loadEvaluation = async (id: string): Promise<Judged> => {
-  const judgement = await get(`/policy-evaluations/${id}`);
-  const { data } = await all(`/policy-evaluations/${id}/policy-set-outcomes`);
+  const judgement = await get<'policy-evaluations'>(`/policy-evaluations/${id}`);
+  const { data } = await all<'policy-set-outcomes'>(`/policy-evaluations/${id}/policy-set-outcomes`);
   return { judgement, sets: data.map(({ attributes }) => attributes as unknown as PolicySet) };
 };
 
 interface RunProps {
-  run: Resource;
+  run: Resource<'runs'>;
   override: Override;
 }
 
 /** OPA's policies, which are part of the post-plan stage. */
-export const PolicyEvaluation = ({ run, stages, override }: RunProps & { stages: Resource[] }) => {
+export const PolicyEvaluation = ({ run, stages, override }: RunProps & { stages: Resource<'task-stages'>[] }) => {
   const id = stages.map((stage) => related(stage, 'policy-evaluations')).find((found) => found !== undefined);
   const own = run.attributes.status === 'post_plan_awaiting_decision' ? override : undefined;
   return id ? <Panel title="Policies" id={id} run={run} load={loadEvaluation} override={own} /> : null;
@@ -63,7 +63,7 @@ export const PolicyCheck = ({ run, override }: RunProps) => {
 interface Props {
   title: string;
   id: string;
-  run: Resource;
+  run: Resource<'runs'>;
   load(id: string): Promise<Judged>;
   /** While the run waits for that. */
   override: Override | undefined;

@@ -10,7 +10,7 @@ import { Policies } from './policies-of-set.tsx';
 import { PolicyVersions } from './policy-versions.tsx';
 
 interface Known {
-  set: Resource;
+  set: Resource<'policy-sets'>;
   included: Resource[];
 }
 

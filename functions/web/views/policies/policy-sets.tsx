@@ -16,7 +16,7 @@ import { all, create } from '../../session.ts';
 export const PolicySets = ({ organization }: { organization: string }) => {
   const live = useLive(
     `policy-sets/${organization}`,
-    async () => (await all(`/organizations/${organization}/policy-sets`)).data,
+    async () => (await all<'policy-sets'>(`/organizations/${organization}/policy-sets`)).data,
     () => 15_000,
   );
   const adding = useSignal(false);
@@ -61,7 +61,7 @@ const reachOf = ({ attributes, relationships }: Resource): string => {
   return exclusions ? `${reach}, with exceptions` : reach;
 };
 
-const Line = ({ set, organization }: { set: Resource; organization: string }) => {
+const Line = ({ set, organization }: { set: Resource<'policy-sets'>; organization: string }) => {
   const { name, description, kind, overridable } = set.attributes;
   const policies = set.attributes['policy-count'];
   return (

@@ -14,7 +14,7 @@ const pageSize = 10;
 const pollMs = 2_000;
 
 interface Props {
-  set: Resource;
+  set: Resource<'policy-sets'>;
   may: boolean;
   onChange(): void;
 }
@@ -69,7 +69,13 @@ export const PolicyVersions = ({ set, may, onChange }: Props) => {
 const tones: Record<string, string> = { ready: 'good', errored: 'bad', pending: 'running' };
 
 /** `policies`: how many there are in the one that is in force. */
-const Line = ({ version, policies: counted }: { version: Resource; policies: number | undefined }) => {
+const Line = ({
+  version,
+  policies: counted,
+}: {
+  version: Resource<'policy-set-versions'>;
+  policies: number | undefined;
+}) => {
   const { status, 'created-at': at, 'error-message': problem } = version.attributes;
   return (
     <li class="item">
@@ -105,7 +111,7 @@ const Empty = ({ kind }: { kind: string }) => (
   </div>
 );
 
-const Upload = ({ set, onClose }: { set: Resource; onClose(): void }) => {
+const Upload = ({ set, onClose }: { set: Resource<'policy-sets'>; onClose(): void }) => {
   const source = useSignal<Picked | undefined>(undefined);
   const submit = async () => {
     if (source.value) await uploadPolicies(set.id, source.value);

@@ -6,26 +6,26 @@ import { Managed, Single } from '../../parts/managed.tsx';
 import { all, get, related } from '../../session.ts';
 import { type Tag, textOfTag } from '../../text/tags.ts';
 import { TeamAccess } from '../people/team-access.tsx';
-import { isOwnMode, ProjectFields, projectOf, tagsOf } from './projects.tsx';
+import { isOwnMode, ProjectFields, projectOf, type TaggedProject, tagsOf } from './projects.tsx';
 
 interface Known {
-  project: Resource;
-  workspaces: Resource[];
+  project: TaggedProject;
+  workspaces: Resource<'workspaces'>[];
 }
 
 const load = async (organization: string, id: string): Promise<Known> => {
   const wanted = encodeURIComponent(id);
   const [project, workspaces] = await Promise.all([
     read(wanted),
-    all(`/organizations/${organization}/workspaces?filter[project][id]=${wanted}`),
+    all<'workspaces'>(`/organizations/${organization}/workspaces?filter[project][id]=${wanted}`),
   ]);
   return { project, workspaces: workspaces.data };
 };
 
 /** With its tags as an attribute. They are asked for last: the project is the older one if somebody is just changing it. */
-const read = async (id: string): Promise<Resource> => {
-  const project = await get(`/projects/${id}`);
-  const { data } = await all(`/projects/${id}/tag-bindings`);
+const read = async (id: string): Promise<TaggedProject> => {
+  const project = await get<'projects'>(`/projects/${id}`);
+  const { data } = await all<'tag-bindings'>(`/projects/${id}/tag-bindings`);
   return { ...project, attributes: { ...project.attributes, tags: data.map(({ attributes }) => attributes) } };
 };
 

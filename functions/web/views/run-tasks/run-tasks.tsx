@@ -17,7 +17,7 @@ import { whenAsked } from '../../text/run-task.ts';
 export const RunTasks = ({ organization }: { organization: string }) => {
   const live = useLive(
     `run-tasks/${organization}`,
-    async () => (await all(`/organizations/${organization}/tasks`)).data,
+    async () => (await all<'tasks'>(`/organizations/${organization}/tasks`)).data,
     () => 15_000,
   );
   const { editing, deleting, edit, close } = useEditing('/tasks', live);
@@ -64,7 +64,7 @@ const usesOf = ({ relationships }: Resource): number => {
 };
 
 interface LineProps {
-  task: Resource;
+  task: Resource<'tasks'>;
   onEdit: false | (() => void);
   onDelete: false | (() => void);
 }
@@ -103,7 +103,7 @@ const Line = ({ task, onEdit, onDelete }: LineProps) => {
 
 interface EditProps {
   organization: string;
-  task: Resource | undefined;
+  task: Resource<'tasks'> | undefined;
   onClose(): void;
 }
 
@@ -183,7 +183,7 @@ const EditTask = ({ organization, task, onClose }: EditProps) => {
   );
 };
 
-const DeleteTask = ({ task, onClose }: { task: Resource; onClose(): void }) => (
+const DeleteTask = ({ task, onClose }: { task: Resource<'tasks'>; onClose(): void }) => (
   <Confirm
     title={`Delete ${task.attributes.name}?`}
     yes="Delete run task"

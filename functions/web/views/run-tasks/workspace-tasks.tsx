@@ -13,20 +13,20 @@ import { whenAsked } from '../../text/run-task.ts';
 
 interface Attachment {
   /** The workspace's own; undefined of a global one. */
-  own: Resource | undefined;
-  task: Resource;
+  own: Resource<'workspace-tasks'> | undefined;
+  task: Resource<'tasks'>;
 }
 
 interface Known {
   attached: Attachment[];
   /** That could be attached as well. */
-  free: Resource[];
+  free: Resource<'tasks'>[];
 }
 
-const load = async (workspace: Resource, organization: string): Promise<Known> => {
+const load = async (workspace: Resource<'workspaces'>, organization: string): Promise<Known> => {
   const [own, every] = await Promise.all([
-    all(`/workspaces/${workspace.id}/tasks`),
-    all(`/organizations/${organization}/tasks`),
+    all<'workspace-tasks'>(`/workspaces/${workspace.id}/tasks`),
+    all<'tasks'>(`/organizations/${organization}/tasks`),
   ]);
   const tasks = new Map(every.data.map((task) => [task.id, task]));
   const used = own.data.flatMap((one): Attachment[] => {
@@ -41,7 +41,13 @@ const load = async (workspace: Resource, organization: string): Promise<Known> =
   };
 };
 
-export const WorkspaceTasks = ({ workspace, organization }: { workspace: Resource; organization: string }) => {
+export const WorkspaceTasks = ({
+  workspace,
+  organization,
+}: {
+  workspace: Resource<'workspaces'>;
+  organization: string;
+}) => {
   const path = `/workspaces/${workspace.id}/tasks`;
   const live = useLive(
     path,
@@ -150,7 +156,7 @@ const Line = ({
 interface EditProps {
   path: string;
   attachment: Attachment | undefined;
-  free: Resource[];
+  free: Resource<'tasks'>[];
   onClose(): void;
 }
 

@@ -40,7 +40,7 @@ export const NewRun = ({
   organization,
   onClose,
 }: {
-  workspace: Resource;
+  workspace: Resource<'workspaces'>;
   organization: string;
   onClose(): void;
 }) => {

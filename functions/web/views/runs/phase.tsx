@@ -24,7 +24,7 @@ const words: Record<string, string> = {
 
 interface PhaseProps {
   name: 'plan' | 'apply';
-  run: Resource;
+  run: Resource<'runs'>;
   phase: Resource | undefined;
   /** Terraform has said its last word. */
   onEnd(): void;
@@ -87,7 +87,7 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
 };
 
 /** A finished plan is read as changes, and its output is at hand; a link to one of its lines leads to the output. */
-const PlanResult = ({ run, plan, url }: { run: Resource; plan: Resource; url: string }) => {
+const PlanResult = ({ run, plan, url }: { run: Resource<'runs'>; plan: Resource<'plans'>; url: string }) => {
   const showsOutput = useSignal(hash.value.startsWith('#plan-'));
   useEffect(() => {
     if (hash.value.startsWith('#plan-')) showsOutput.value = true;

@@ -23,7 +23,7 @@ const once = (planId: string): Promise<PlanDifferences> => {
 };
 
 /** What a plan will do, or what an apply did, resource by resource. */
-export const PlanChanges = ({ plan }: { plan: Resource }) => {
+export const PlanChanges = ({ plan }: { plan: Resource<'plans'> }) => {
   const live = useLive(
     `differences/${plan.id}`,
     () => once(plan.id),

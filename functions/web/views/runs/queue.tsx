@@ -16,9 +16,9 @@ import { everyOperation } from './runs.tsx';
 /** What an organization's runs are doing: what waits for a person, what runs, what waits for its turn and for whom. */
 
 interface Found {
-  open: Resource[];
-  recent: Resource[];
-  workspaces: Resource[];
+  open: Resource<'runs'>[];
+  recent: Resource<'runs'>[];
+  workspaces: Resource<'workspaces'>[];
   /** There are more in line than are shown. */
   cut: boolean;
 }
@@ -42,7 +42,7 @@ const reader = (organization: string): (() => Promise<Found>) => {
     for (const resource of included) if (resource.type === 'workspaces') workspaces.set(resource.id, resource);
     return data;
   };
-  let recent: Resource[] = [];
+  let recent: Resource<'runs'>[] = [];
   let known: string | undefined;
   return async () => {
     const line = await listOf('filter[status]=pending', mostInLine);
@@ -56,9 +56,9 @@ const reader = (organization: string): (() => Promise<Found>) => {
   };
 };
 
-const toneOf = (run: Resource) => displayStatus(factsOf(run)).tone;
+const toneOf = (run: Resource<'runs'>) => displayStatus(factsOf(run)).tone;
 
-const nameOf = (run: Resource, workspaces: Map<string, Resource>): string =>
+const nameOf = (run: Resource<'runs'>, workspaces: Map<string, Resource>): string =>
   workspaces.get(related(run, 'workspace') ?? '')?.attributes.name ?? '';
 
 const noteOf = (wait: Wait | undefined) => wait && <InLine wait={wait} />;

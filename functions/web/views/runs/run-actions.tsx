@@ -14,11 +14,11 @@ import { useSettled } from '../../settled.ts';
 import { AskBefore, actionNames } from './ask-before.tsx';
 
 interface Props {
-  run: Resource;
-  plan: Resource | undefined;
-  workspace: Resource | undefined;
+  run: Resource<'runs'>;
+  plan: Resource<'plans'> | undefined;
+  workspace: Resource<'workspaces'> | undefined;
   /** The run that this one waits for. */
-  front: Resource | undefined;
+  front: Resource<'runs'> | undefined;
   /** What the run waits for. */
   words: ComponentChildren;
   /** What the last action was answered with, when it was refused. Outlives this, for the run may go on meanwhile. */
@@ -171,7 +171,7 @@ export const wordsFor = ({
   return workspace?.attributes.locked ? 'Waiting until the workspace is unlocked' : 'Waiting in the queue';
 };
 
-const ForceCancelSoon = ({ run: { attributes } }: { run: Resource }) => {
+const ForceCancelSoon = ({ run: { attributes } }: { run: Resource<'runs'> }) => {
   const at = attributes['force-cancel-available-at'];
   if (!at || attributes.actions['is-force-cancelable'] || !attributes.permissions['can-force-cancel']) return null;
   const seconds = Math.ceil((Date.parse(at) - clock.value) / 1000);

@@ -10,8 +10,8 @@ export const RunOutcome = ({
   workspace,
   organization,
 }: {
-  apply: Resource | undefined;
-  workspace: Resource | undefined;
+  apply: Resource<'applies'> | undefined;
+  workspace: Resource<'workspaces'> | undefined;
   organization: string;
 }) => {
   const version = related(apply, 'state-versions');
@@ -27,7 +27,7 @@ export const RunOutcome = ({
 const StateOutputs = ({ version, href }: { version: string; href: string | undefined }) => {
   const outputs = useLive(
     `state-outputs/${version}`,
-    async () => (await all(`/state-versions/${version}/outputs`)).data,
+    async () => (await all<'state-version-outputs'>(`/state-versions/${version}/outputs`)).data,
     () => undefined,
   );
   return (

@@ -6,11 +6,17 @@ import { Loaded } from '../../parts/basics.tsx';
 import { all, call, create, related } from '../../session.ts';
 
 /** Workspaces whose applies queue a run here. */
-export const RunTriggers = ({ workspace, organization }: { workspace: Resource; organization: string }) => {
+export const RunTriggers = ({
+  workspace,
+  organization,
+}: {
+  workspace: Resource<'workspaces'>;
+  organization: string;
+}) => {
   const path = `/workspaces/${workspace.id}/run-triggers`;
   const live = useLive(
     path,
-    async () => (await all(`${path}?filter[run-trigger][type]=inbound`)).data,
+    async () => (await all<'run-triggers'>(`${path}?filter[run-trigger][type]=inbound`)).data,
     () => 30_000,
   );
   const may = workspace.attributes.permissions['can-update'];

@@ -14,7 +14,7 @@ const size = 20;
 export const everyOperation = 'plan_and_apply,plan_only,refresh_only,destroy,empty_apply,save_plan';
 
 interface Found {
-  runs: Resource[];
+  runs: Resource<'runs'>[];
   more: boolean;
   total: number;
 }
@@ -30,7 +30,13 @@ const load = async (workspaceId: string, page: number, planOnly: boolean): Promi
 const noteOf = (wait: Wait | undefined, cut: boolean) => wait && (cut ? 'queued' : <InLine wait={wait} />);
 
 /** Every run of a workspace, newest first; what waits for its turn says so. */
-export const Runs = ({ workspace, current }: { workspace: Resource; current: Resource | undefined }) => {
+export const Runs = ({
+  workspace,
+  current,
+}: {
+  workspace: Resource<'workspaces'>;
+  current: Resource<'runs'> | undefined;
+}) => {
   const page = useSignal(1);
   const planOnly = useSignal(false);
   const organization = related(workspace, 'organization') ?? '';

@@ -49,7 +49,7 @@ const steps: Record<string, string> = {
   'post-apply-completed-at': 'Post-apply tasks completed',
 };
 
-const momentOf = (event: Resource, comments: Map<string, Resource>): Moment => {
+const momentOf = (event: Resource<'run-events'>, comments: Map<string, Resource>): Moment => {
   const { action, description } = event.attributes;
   const comment = comments.get(related(event, 'comment') ?? '');
   const actor = related(event, 'actor');
@@ -64,7 +64,7 @@ const momentOf = (event: Resource, comments: Map<string, Resource>): Moment => {
   };
 };
 
-export const Timeline = ({ run }: { run: Resource }) => {
+export const Timeline = ({ run }: { run: Resource<'runs'> }) => {
   const { status, actions: allowed } = run.attributes;
   const events = useLive(
     `events/${run.id}`,
@@ -115,7 +115,7 @@ export const Timeline = ({ run }: { run: Resource }) => {
   );
 };
 
-const CommentForm = ({ run, onSaid }: { run: Resource; onSaid(): void }) => {
+const CommentForm = ({ run, onSaid }: { run: Resource<'runs'>; onSaid(): void }) => {
   const text = useSignal('');
   const error = useSignal<string | undefined>(undefined);
   const say = async (event: SubmitEvent) => {

@@ -5,7 +5,7 @@ import { content, saying } from '../../session.ts';
 import { saveFile } from '../../text/save.ts';
 
 /** The state of an apply that could not become the workspace's. */
-export const ErroredState = ({ run, apply }: { run: Resource; apply: Resource | undefined }) => {
+export const ErroredState = ({ run, apply }: { run: Resource<'runs'>; apply: Resource<'applies'> | undefined }) => {
   const said = useSignal<string | undefined>(undefined);
   if (!apply?.links?.['errored-state']) return null;
   const fetchIt = async () => {

@@ -4,8 +4,8 @@ import { Form } from '../../parts/form.tsx';
 import { account, call, related } from '../../session.ts';
 
 interface RollbackProps {
-  version: Resource;
-  workspace: Resource;
+  version: Resource<'state-versions'>;
+  workspace: Resource<'workspaces'>;
   onClose(): void;
   onDone(version: string): void;
 }

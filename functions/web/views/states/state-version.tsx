@@ -15,18 +15,18 @@ import { Rollback } from './rollback.tsx';
 import { stateList } from './state-versions.tsx';
 
 interface Known {
-  version: Resource;
-  workspace: Resource;
+  version: Resource<'state-versions'>;
+  workspace: Resource<'workspaces'>;
   /** Of the workspace, newest first. */
-  versions: Resource[];
+  versions: Resource<'state-versions'>[];
 }
 
 const mostVersions = 1_000;
 
 const load = async (organization: string, name: string, id: string): Promise<Known> => {
   const [version, workspace, versions] = await Promise.all([
-    get(`/state-versions/${encodeURIComponent(id)}`),
-    get(`/organizations/${encodeURIComponent(organization)}/workspaces/${encodeURIComponent(name)}`),
+    get<'state-versions'>(`/state-versions/${encodeURIComponent(id)}`),
+    get<'workspaces'>(`/organizations/${encodeURIComponent(organization)}/workspaces/${encodeURIComponent(name)}`),
     stateList(organization, name, mostVersions),
   ]);
   return { version, workspace, versions };
@@ -165,7 +165,13 @@ const Version = ({ version, workspace, versions, organization }: Known & { organ
 
 const fact = (name: string, value: ComponentChildren): [string, ComponentChildren] => [name, value];
 
-const Compared = ({ version, versions }: { version: Resource; versions: Resource[] }) => {
+const Compared = ({
+  version,
+  versions,
+}: {
+  version: Resource<'state-versions'>;
+  versions: Resource<'state-versions'>[];
+}) => {
   const others = versions.filter(({ id, attributes }) => id !== version.id && attributes.status === 'finalized');
   // Snapshots of the apply that made it are not what it differs from.
   const older = others.find(

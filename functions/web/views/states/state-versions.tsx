@@ -14,7 +14,7 @@ export const stateList = async (organization: string, workspace: string, most: n
 };
 
 /** Every state the workspace had, newest first. */
-export const States = ({ workspace, organization }: { workspace: Resource; organization: string }) => {
+export const States = ({ workspace, organization }: { workspace: Resource<'workspaces'>; organization: string }) => {
   const { name } = workspace.attributes;
   const current = related(workspace, 'current-state-version');
   const most = useSignal(100);
@@ -55,7 +55,7 @@ export const States = ({ workspace, organization }: { workspace: Resource; organ
   );
 };
 
-const Line = ({ version, current, href }: { version: Resource; current: boolean; href: string }) => {
+const Line = ({ version, current, href }: { version: Resource<'state-versions'>; current: boolean; href: string }) => {
   const { serial, size, status, intermediate, 'created-at': at } = version.attributes;
   const run = related(version, 'run');
   const rolledBack = related(version, 'rollback-state-version') !== undefined;

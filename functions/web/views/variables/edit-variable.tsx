@@ -11,7 +11,7 @@ const kinds: Option[] = [
 
 interface EditProps {
   path: string;
-  variable: Resource | undefined;
+  variable: Resource<'vars'> | undefined;
   /** Of a policy set: of one kind only, and without a description. */
   parameter?: boolean;
   onClose(): void;
@@ -98,7 +98,15 @@ export const EditVariable = ({ path, variable, parameter, onClose }: EditProps) 
   );
 };
 
-export const DeleteVariable = ({ path, variable, onClose }: { path: string; variable: Resource; onClose(): void }) => (
+export const DeleteVariable = ({
+  path,
+  variable,
+  onClose,
+}: {
+  path: string;
+  variable: Resource<'vars'>;
+  onClose(): void;
+}) => (
   <Confirm
     title={`Delete ${variable.attributes.key}?`}
     yes="Delete variable"

@@ -9,9 +9,9 @@ import { SetFields } from './variable-sets.tsx';
 import { SetVariables } from './variables.tsx';
 
 interface Known {
-  set: Resource;
+  set: Resource<'varsets'>;
   /** Those it is applied to by name. */
-  workspaces: Resource[];
+  workspaces: Resource<'workspaces'>[];
 }
 
 const load = async (id: string): Promise<Known> => {

@@ -15,7 +15,7 @@ import { all, create } from '../../session.ts';
 export const VariableSets = ({ organization }: { organization: string }) => {
   const live = useLive(
     `variable-sets/${organization}`,
-    async () => (await all(`/organizations/${organization}/varsets`)).data,
+    async () => (await all<'varsets'>(`/organizations/${organization}/varsets`)).data,
     () => 15_000,
   );
   const adding = useSignal(false);
@@ -53,7 +53,7 @@ export const VariableSets = ({ organization }: { organization: string }) => {
   );
 };
 
-export const reachOf = ({ attributes }: Resource): string => {
+export const reachOf = ({ attributes }: Resource<'varsets'>): string => {
   if (attributes.global) return 'all workspaces';
   const parts = [
     attributes['project-count'] && count(attributes['project-count'], 'project'),
@@ -62,7 +62,7 @@ export const reachOf = ({ attributes }: Resource): string => {
   return parts.length ? parts.join(' and ') : 'no workspaces';
 };
 
-const Line = ({ set, organization }: { set: Resource; organization: string }) => (
+const Line = ({ set, organization }: { set: Resource<'varsets'>; organization: string }) => (
   <li>
     <a class="item" href={hrefOf({ view: 'variable-set', organization, id: set.id })}>
       <span class="row">
@@ -97,7 +97,7 @@ const NewSet = ({ organization, onClose }: { organization: string; onClose(): vo
   );
 };
 
-export const SetFields = ({ set }: { set?: Resource }) => (
+export const SetFields = ({ set }: { set?: Resource<'varsets'> }) => (
   <>
     <Text label="Name" name="name" required autoFocus={!set} value={set?.attributes.name} />
     <Text label="Description" name="description" value={set?.attributes.description ?? ''} />

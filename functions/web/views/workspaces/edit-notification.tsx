@@ -15,7 +15,7 @@ const urlHints: Record<DestinationType, string> = {
 interface EditProps {
   /** Of those of the workspace. */
   path: string;
-  configuration: Resource | undefined;
+  configuration: Resource<'notification-configurations'> | undefined;
   onClose(): void;
 }
 

@@ -9,7 +9,7 @@ import { all, related } from '../../session.ts';
 const minute = 60_000;
 
 /** Agent pools that may do the workspace's runs. */
-const usePools = (organization: string, workspace: Resource): Resource[] => {
+const usePools = (organization: string, workspace: Resource<'workspaces'>): Resource[] => {
   const { name, permissions } = workspace.attributes;
   const path = `/organizations/${organization}/agent-pools?filter[allowed-workspaces][name]=${encodeURIComponent(name)}`;
   const wanted = permissions['can-update'] === true;
@@ -22,7 +22,7 @@ const usePools = (organization: string, workspace: Resource): Resource[] => {
 };
 
 /** As the form has it: null is what the project says. */
-export const executionIn = (workspace: Resource) => ({
+export const executionIn = (workspace: Resource<'workspaces'>) => ({
   'execution-mode': workspace.attributes['setting-overwrites']?.['execution-mode']
     ? workspace.attributes['execution-mode']
     : null,
@@ -35,7 +35,7 @@ export const executionOf = (data: FormData) => ({
   'agent-pool-id': textOf(data, 'agent-pool-id') ?? null,
 });
 
-export const Execution = ({ workspace, organization }: { workspace: Resource; organization: string }) => {
+export const Execution = ({ workspace, organization }: { workspace: Resource<'workspaces'>; organization: string }) => {
   const { 'execution-mode': own, 'agent-pool-id': pool } = executionIn(workspace);
   const pools = usePools(organization, workspace);
   const mode = useSignal<string>(own ?? '');

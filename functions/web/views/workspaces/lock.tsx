@@ -11,7 +11,7 @@ import { account, call, related, saying } from '../../session.ts';
  * Says that somebody holds the workspace, and lets go of it. What a run holds, it gives back by itself, unless what its
  * apply recorded has to be brought in first.
  */
-export const LockBar = ({ workspace, onChange }: { workspace: Resource; onChange(): void }) => {
+export const LockBar = ({ workspace, onChange }: { workspace: Resource<'workspaces'>; onChange(): void }) => {
   const error = useSignal<string | undefined>(undefined);
   const { attributes } = workspace;
   const by = holderOf(workspace);
@@ -56,7 +56,7 @@ export const LockBar = ({ workspace, onChange }: { workspace: Resource; onChange
 };
 
 /** Shown where a person may lock: not while somebody or something holds the workspace. */
-export const LockButton = ({ workspace }: { workspace: Resource }) => {
+export const LockButton = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
   const asking = useSignal(false);
   const { locked, permissions, name } = workspace.attributes;
   if (locked || !permissions['can-lock']) return null;
@@ -89,13 +89,13 @@ const holderOf = ({ attributes, relationships }: Resource) => {
 /** A run that has ended holds the workspace, and its reason says what to do about it. */
 const waitsForState = ({ attributes }: Resource): boolean => !attributes['locked-reason']?.startsWith('Locked by Run');
 
-const RunLink = ({ workspace, id }: { workspace: Resource; id: string }) => {
+const RunLink = ({ workspace, id }: { workspace: Resource<'workspaces'>; id: string }) => {
   const organization = related(workspace, 'organization') ?? '';
   return <a href={hrefOf({ view: 'run', organization, workspace: workspace.attributes.name, run: id })}>{id}</a>;
 };
 
 /** Whether the workspace is locked, and by which run or user. */
-export const lockStatus = (workspace: Resource) => {
+export const lockStatus = (workspace: Resource<'workspaces'>) => {
   const by = holderOf(workspace);
   if (!by) return 'Unlocked';
   return <>Locked by {by.type === 'runs' ? <RunLink workspace={workspace} id={by.id} /> : <Person id={by.id} />}</>;

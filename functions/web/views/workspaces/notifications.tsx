@@ -9,11 +9,11 @@ import { destinationNames, triggerNames } from '../../text/notifications.ts';
 import { EditNotification } from './edit-notification.tsx';
 
 /** Whom the runs of a workspace tell what; for who may change its settings, as URLs of chats are secrets. */
-export const Notifications = ({ workspace }: { workspace: Resource }) => {
+export const Notifications = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
   const path = `/workspaces/${workspace.id}/notification-configurations`;
   const live = useLive(
     path,
-    async () => (await all(path)).data,
+    async () => (await all<'notification-configurations'>(path)).data,
     () => 15_000,
   );
   const { editing, deleting, edit, close } = useEditing('/notification-configurations', live);
@@ -78,7 +78,7 @@ interface Response {
 }
 
 interface LineProps {
-  configuration: Resource;
+  configuration: Resource<'notification-configurations'>;
   onEdit(): void;
   onDelete(): void;
   onChange(): void;

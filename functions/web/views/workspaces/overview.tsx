@@ -10,7 +10,13 @@ import { call, related } from '../../session.ts';
 import { LockButton, lockStatus } from './lock.tsx';
 
 /** What a workspace is doing, and what it has made. */
-export const Overview = ({ workspace, run }: { workspace: Resource; run: Resource | undefined }) => {
+export const Overview = ({
+  workspace,
+  run,
+}: {
+  workspace: Resource<'workspaces'>;
+  run: Resource<'runs'> | undefined;
+}) => {
   const { attributes } = workspace;
   const organization = related(workspace, 'organization') ?? '';
   const version = related(workspace, 'current-state-version');
@@ -60,7 +66,15 @@ export const Overview = ({ workspace, run }: { workspace: Resource; run: Resourc
   );
 };
 
-const RunPanel = ({ title, run, workspace }: { title: string; run: Resource; workspace: Resource }) => (
+const RunPanel = ({
+  title,
+  run,
+  workspace,
+}: {
+  title: string;
+  run: Resource<'runs'>;
+  workspace: Resource<'workspaces'>;
+}) => (
   <section class="panel">
     <div class="pad row">
       <h2>{title}</h2>
@@ -76,7 +90,7 @@ const RunPanel = ({ title, run, workspace }: { title: string; run: Resource; wor
 );
 
 /** The one that was completed last, while another goes on. */
-const LatestRun = ({ workspace }: { workspace: Resource }) => {
+const LatestRun = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
   const latest = useLive(
     `latest/${workspace.id}`,
     async () => {
@@ -91,7 +105,7 @@ const LatestRun = ({ workspace }: { workspace: Resource }) => {
   return run ? <RunPanel title="Latest completed run" run={run} workspace={workspace} /> : null;
 };
 
-const CurrentOutputs = ({ workspace, version }: { workspace: Resource; version: string }) => {
+const CurrentOutputs = ({ workspace, version }: { workspace: Resource<'workspaces'>; version: string }) => {
   const outputs = useLive(
     `outputs/${version}`,
     async () => (await call<Resource[]>('GET', `/workspaces/${workspace.id}/current-state-version-outputs`)).data,

@@ -21,7 +21,7 @@ export const Settings = ({
   organization,
   onChange,
 }: {
-  workspace: Resource;
+  workspace: Resource<'workspaces'>;
   organization: string;
   onChange(): void;
 }) => {
@@ -126,7 +126,7 @@ export const Settings = ({
 };
 
 /** Bindings are replaced as a whole, and those with a value keep it. Undefined when they stay as they are. */
-const tagsFor = async (workspace: Resource, wanted: string[]) => {
+const tagsFor = async (workspace: Resource<'workspaces'>, wanted: string[]) => {
   const known: string[] = workspace.attributes['tag-names'];
   if (wanted.length === known.length && wanted.every((tag) => known.includes(tag))) return undefined;
   const { data } = await call<Resource[]>('GET', `/workspaces/${workspace.id}/relationships/tag-bindings`);
@@ -134,7 +134,7 @@ const tagsFor = async (workspace: Resource, wanted: string[]) => {
   return wanted.map((key) => ({ type: 'tag-bindings', attributes: { key, value: values.get(key) ?? '' } }));
 };
 
-const Danger = ({ workspace, organization }: { workspace: Resource; organization: string }) => {
+const Danger = ({ workspace, organization }: { workspace: Resource<'workspaces'>; organization: string }) => {
   const asking = useSignal(false);
   const { name, 'resource-count': resources } = workspace.attributes;
   const remove = async (data: FormData) => {

@@ -125,8 +125,8 @@ const Line = ({
   run,
   organization,
 }: {
-  workspace: Resource;
-  run: Resource | undefined;
+  workspace: Resource<'workspaces'>;
+  run: Resource<'runs'> | undefined;
   organization: string;
 }) => {
   const { name, locked, 'tag-names': tags, 'resource-count': resources } = workspace.attributes;
