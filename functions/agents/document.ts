@@ -1,4 +1,4 @@
-import { many, one, type Resource } from '../api/answer.ts';
+import { many, one } from '../api/answer.ts';
 import { agentStatus, silentMs } from '../run/agents.ts';
 import type { Agent } from './agents.ts';
 import type { AgentPool } from './records.ts';
@@ -10,7 +10,7 @@ export const agentPoolDocument = (
   pool: AgentPool,
   { agents, workspaceIds }: { agents: Agent[]; workspaceIds?: string[] },
   now = Date.now(),
-): Resource => ({
+) => ({
   id: pool.id,
   type: 'agent-pools',
   attributes: {
@@ -32,7 +32,7 @@ export const agentPoolDocument = (
   links: { self: `/api/v2/agent-pools/${pool.id}` },
 });
 
-export const agentDocument = (agent: Agent, now = Date.now()): Resource => ({
+export const agentDocument = (agent: Agent, now = Date.now()) => ({
   id: agent.id,
   type: 'agents',
   attributes: {

@@ -30,7 +30,7 @@ const urlOf = (text: string, from: string): URL => {
   } catch {
     // Said below.
   }
-  throw wrongUsage(`${from} is "${text}", which is no host such as stepform.example.com, and no URL of one`);
+  throw wrongUsage(`${from} is "${text}", which is not a valid host or URL. Give a host such as stepform.example.com`);
 };
 
 const addressOf = (text: string, from: string, local: LocalPlatform | undefined): Address => {
@@ -50,7 +50,7 @@ export const findAddress = ({ option, block, local, env = process.env }: Places)
   const host = onlyHost();
   if (host) return addressOf(host, 'your only login', local);
   throw wrongUsage(
-    `No platform is named. Sign in with "${program} login <host>", give --host, or start one on this machine: npm start`,
+    `No server configured. Sign in with "${program} login <host>", give --host, or start a local server: npm start`,
   );
 };
 
@@ -68,13 +68,13 @@ export const findToken = (
   const found = terraformToken(address.host);
   if (found) return found;
   if (local && isAt(local, address.host)) return { token: local.token, from: local.path };
-  const unused = env.TFE_TOKEN ? ' TFE_TOKEN is used with TFE_ADDRESS or --host only.' : '';
+  const unused = env.TFE_TOKEN ? ' TFE_TOKEN is used only with TFE_ADDRESS or --host.' : '';
   const hidden =
     env.TF_CLI_CONFIG_FILE && keptToken(address.host)
-      ? ' As for Terraform, TF_CLI_CONFIG_FILE replaces what a login has kept.'
+      ? ' Stored credentials are ignored because TF_CLI_CONFIG_FILE is set.'
       : '';
   throw new CommandError(
-    `There is no token for ${address.host}. Sign in: ${program} login ${address.host}.${unused}${hidden}`,
+    `No token for ${address.host}. Sign in: ${program} login ${address.host}.${unused}${hidden}`,
     exit.notAllowed,
   );
 };

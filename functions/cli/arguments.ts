@@ -26,15 +26,19 @@ export interface Command {
 }
 
 export const general: Record<string, Option> = {
-  json: { about: `print JSON, named as in the API: ${program} help json` },
-  host: { about: 'the platform, e.g. stepform.example.com', value: 'host' },
-  help: { about: 'this', short: 'h' },
+  json: { about: `print JSON (see ${program} help json)` },
+  host: { about: 'server to use, e.g. stepform.example.com', value: 'host' },
+  help: { about: 'show this help', short: 'h' },
 };
 export const ofOrganization: Record<string, Option> = {
-  organization: { about: 'else TF_CLOUD_ORGANIZATION, or the cloud block’s', value: 'name', short: 'o' },
+  organization: {
+    about: 'organization (default: the cloud block or TF_CLOUD_ORGANIZATION)',
+    value: 'name',
+    short: 'o',
+  },
 };
 export const ofWorkspace: Record<string, Option> = {
-  workspace: { about: 'else the cloud block’s, or TF_WORKSPACE', value: 'name', short: 'w' },
+  workspace: { about: 'workspace (default: the cloud block or TF_WORKSPACE)', value: 'name', short: 'w' },
   ...ofOrganization,
 };
 
@@ -100,7 +104,7 @@ const checkOptions = (command: Command, args: string[]): void => {
       throw wrongUsage(`--${token.name} needs a value: --${token.name} <${option.value}>`);
     }
     if (!option.value && token.value !== undefined) {
-      throw wrongUsage(`--${token.name} is on when it is given, and takes no value: leave out "=${token.value}"`);
+      throw wrongUsage(`--${token.name} takes no value: remove "=${token.value}"`);
     }
   }
 };
@@ -136,12 +140,12 @@ const checkWords = (command: Command, words: string[]): void => {
   const missing = takes[words.length];
   if (missing?.startsWith('<')) {
     throw wrongUsage(
-      `${missing} is missing: ${program} ${command.name} ${command.takes}\n${command.about}. ${seeHelp(command)}`,
+      `Missing argument ${missing}: ${program} ${command.name} ${command.takes}\n${command.about}. ${seeHelp(command)}`,
     );
   }
   const surplus = words[takes.length];
   if (surplus !== undefined) {
     const takesWhat = takes.length ? `takes ${command.takes}` : 'takes no arguments';
-    throw wrongUsage(`${program} ${command.name} ${takesWhat}, and "${surplus}" is one too many. ${seeHelp(command)}`);
+    throw wrongUsage(`Unexpected argument "${surplus}": ${program} ${command.name} ${takesWhat}. ${seeHelp(command)}`);
   }
 };

@@ -68,7 +68,7 @@ const policies = (kind: Policies['kind'], status: string, sets: PolicySet[]): Po
     })),
 });
 
-export const taskResults = async (client: Client, run: Resource): Promise<TaskResult[]> => {
+export const taskResults = async (client: Client, run: Resource<'runs'>): Promise<TaskResult[]> => {
   const { included = [] } = await client.call('GET', `/runs/${run.id}/task-stages?include=task_results`);
   return included
     .filter(({ type, attributes }) => type === 'task-results' && isResultFinal(attributes.status))
@@ -86,7 +86,7 @@ export const taskResults = async (client: Client, run: Resource): Promise<TaskRe
 const judged = (status: string): boolean => !['pending', 'queued', 'running'].includes(status);
 
 /** Of OPA's policies; undefined when there are none or they are not judged yet. */
-export const evaluation = async (client: Client, stages: Resource[]): Promise<Policies | undefined> => {
+export const evaluation = async (client: Client, stages: Resource<'task-stages'>[]): Promise<Policies | undefined> => {
   const id = stages.map((stage) => related(stage, 'policy-evaluations')).find((found) => found !== undefined);
   if (!id) return undefined;
   const { status } = (await client.get(`/policy-evaluations/${id}`)).attributes;
@@ -100,14 +100,14 @@ export const evaluation = async (client: Client, stages: Resource[]): Promise<Po
 };
 
 /** Of those with three levels. */
-export const check = async (client: Client, run: Resource): Promise<Policies | undefined> => {
+export const check = async (client: Client, run: Resource<'runs'>): Promise<Policies | undefined> => {
   const id = related(run, 'policy-checks');
   if (!id) return undefined;
   const { status, result } = (await client.get(`/policy-checks/${id}`)).attributes;
   return judged(status) ? policies('policy-check', status, result?.sentinel['policy-sets'] ?? []) : undefined;
 };
 
-export const costEstimate = (estimate: Resource | undefined): CostEstimate | undefined => {
+export const costEstimate = (estimate: Resource<'cost-estimates'> | undefined): CostEstimate | undefined => {
   if (!estimate || !judged(estimate.attributes.status)) return undefined;
   const { attributes } = estimate;
   return {

@@ -44,5 +44,5 @@ export const findCommand = (args: string[]): { command: Command; rest: string[] 
   const advice = meant
     ? `Did you mean: ${program} ${meant}`
     : `See: ${program} ${group.length > 0 ? `${first} ` : ''}--help`;
-  throw wrongUsage(`There is no command ${program} ${typed}. ${advice}`);
+  throw wrongUsage(`Unknown command: ${program} ${typed}. ${advice}`);
 };

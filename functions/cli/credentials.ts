@@ -35,7 +35,7 @@ const readKept = (): Kept => {
   } catch {
     // Said below.
   }
-  throw new CommandError(`${credentialsFile()} is not JSON as Terraform writes it. Repair it, or move it away.`);
+  throw new CommandError(`${credentialsFile()} is not a valid Terraform credentials file. Repair or remove it.`);
 };
 
 /** Replaced as a whole, so that nobody ever reads half of it; for its owner only. */

@@ -16,18 +16,18 @@ export const exit = {
 export type ExitCode = (typeof exit)[keyof typeof exit];
 
 export const exitMeanings: [ExitCode, string][] = [
-  [exit.done, 'done; of a watched run: applied, or planned and nothing left to do'],
-  [exit.failed, 'something failed: the platform did not answer, or not as expected'],
-  [exit.usage, 'the command itself: an unknown option, a missing argument, no workspace named'],
-  [exit.notAllowed, 'not signed in, or not permitted'],
-  [exit.notFound, 'no such workspace, run, state, …, or not yours to see'],
-  [exit.notNow, 'not possible now: somebody was faster, the workspace is locked, the run is over'],
+  [exit.done, 'success; for a watched run: applied, or planned and finished'],
+  [exit.failed, 'failure: the server is unreachable, or returned an error'],
+  [exit.usage, 'usage error: an unknown option, a missing argument, no workspace given'],
+  [exit.notAllowed, 'not signed in, or permission denied'],
+  [exit.notFound, 'not found: the workspace, run or state does not exist, or you don’t have access'],
+  [exit.notNow, 'conflict: the resource has changed, the workspace is locked, or the run has finished'],
   [exit.errored, 'the watched run errored'],
-  [exit.policyFailed, 'the watched run ended because a policy failed'],
+  [exit.policyFailed, 'the watched run failed a policy'],
   [exit.discarded, 'the watched run was discarded'],
   [exit.canceled, 'the watched run was canceled'],
-  [exit.needsPerson, 'the watched run waits for a person: a confirmation, an override'],
-  [exit.interrupted, 'interrupted; the run goes on'],
+  [exit.needsPerson, 'the watched run waits for a confirmation or an override'],
+  [exit.interrupted, 'interrupted; the run continues'],
 ];
 
 /** Something to tell whoever typed the command. */

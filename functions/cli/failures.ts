@@ -1,4 +1,4 @@
-import { ApiError } from '../client/client.ts';
+import { ApiError, UnreachableError } from '../client/client.ts';
 import { CommandError, type ExitCode, exit } from './exit.ts';
 import { reasonOf } from './network-timeout.ts';
 import { program } from './program.ts';
@@ -16,26 +16,27 @@ export interface Failure {
   errors: { status?: string; title: string; detail?: string }[];
 }
 
-const silence = (error: TypeError): string => {
+const connectionFailure = (error: TypeError): string => {
   const reason = reasonOf(error);
   if (/CERT|SIGNATURE|ALTNAME/.test(reason)) {
-    return `The platform’s certificate is not trusted (${reason}). If it is your own, name its authority: SSL_CERT_FILE=<file>, as for terraform`;
+    return `The server’s certificate is not trusted (${reason}). To trust your own certificate authority, set SSL_CERT_FILE=<file>`;
   }
-  return `The platform does not answer (${reason}). Is it running, and is its address right? --host says another one`;
+  return `Can’t reach ${error instanceof UnreachableError ? error.url : 'the server'} (${reason}). Check that it is running, or give another --host`;
 };
 
 const said = ({ status, errors, message }: ApiError): Failure['errors'] => {
   if (status !== 401) return errors.length ? errors : [{ title: message }];
-  return [{ title: `Your token is not valid here: it expired or was revoked. Sign in: ${program} login` }];
+  return [{ title: `Your token has expired or was revoked. Sign in again: ${program} login` }];
 };
 
 /** What to tell, and to end with. */
 export const failureOf = (error: unknown): Failure => {
   if (error instanceof CommandError) return { code: error.exitCode, errors: [{ title: error.message }] };
   if (error instanceof ApiError) return { code: codeOf(error.status), errors: said(error) };
-  if (error instanceof TypeError && error.cause) return { code: exit.failed, errors: [{ title: silence(error) }] };
+  if (error instanceof TypeError && error.cause)
+    return { code: exit.failed, errors: [{ title: connectionFailure(error) }] };
   const { code, path, stack } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT' && path) return { code: exit.usage, errors: [{ title: `There is no file ${path}` }] };
+  if (code === 'ENOENT' && path) return { code: exit.usage, errors: [{ title: `File not found: ${path}` }] };
   // Nobody foresaw it: where it came from helps whoever looks into it.
   return { code: exit.failed, errors: [{ title: stack ?? String(error) }] };
 };

@@ -23,12 +23,12 @@ export interface Attendance {
 /** No answer to one of them is one to the other. */
 const questionOn = ({ override, plan }: Seen): string => {
   if (override) {
-    const hint = 'Only "override" lets the run go on, with a reason; "discard" ends the run; Enter leaves it waiting';
+    const hint = 'Type "override" to continue the run, "discard" to discard it, or press Enter to leave it waiting';
     return `\nPolicies failed. Override them? ${dim(hint)}\n> `;
   }
   const destroyed = changesOf(plan)?.destructions;
-  const destroys = destroyed ? ` They destroy ${count(destroyed, 'resource')}.` : '';
-  const hint = 'Only "yes" does; "discard" ends the run; Enter leaves it waiting';
+  const destroys = destroyed ? ` This destroys ${count(destroyed, 'resource')}.` : '';
+  const hint = 'Type "yes" to apply, "discard" to discard the run, or press Enter to leave it waiting';
   return `\nApply these changes?${destroys} ${dim(hint)}\n> `;
 };
 
@@ -95,10 +95,10 @@ class Attended {
 
   #goesOn(): void {
     const commands = [
-      ['  watch it again', `${program} runs watch ${this.#id}`],
-      ['  cancel it', `${program} runs cancel ${this.#id}`],
+      ['  Watch again', `${program} runs watch ${this.#id}`],
+      ['  Cancel', `${program} runs cancel ${this.#id}`],
     ];
-    say([`\nYou left; the run goes on.`, '', ...columns(commands)].join('\n'));
+    say([`\nStopped watching. The run continues.`, '', ...columns(commands)].join('\n'));
   }
 
   async #asked(question: string): Promise<string> {
@@ -119,7 +119,7 @@ class Attended {
     if (waitsForOthers(seen)) return 'leave';
     const answer = await this.#answer(questionOn(seen));
     const override = seen.override && answer === 'override' ? seen.override : undefined;
-    const reason = override && (await this.#answer(`Reason: ${dim('It stays in the timeline of the run')}\n> `));
+    const reason = override && (await this.#answer(`Reason: ${dim('Recorded in the run’s timeline')}\n> `));
     if (!answer || reason === '' || (override && reason === undefined)) return 'leave';
     try {
       if (override) await this.#client.call('POST', override, { comment: reason });
@@ -129,7 +129,7 @@ class Attended {
     } catch (error) {
       // Two people at once: what the other one did is seen next.
       if (!(error instanceof ApiError) || error.status !== 409) throw error;
-      say('Somebody was faster, or the run has moved on.');
+      say('The run has changed in the meantime.');
     }
     return 'stay';
   }
@@ -152,7 +152,7 @@ class Attended {
       return;
     }
     const answer = await this.#answer(
-      `\nCancel the run? ${dim('Only "yes" does; anything else leaves it running')}\n> `,
+      `\nCancel the run? ${dim('Type "yes" to cancel; anything else leaves it running')}\n> `,
     );
     if (answer !== 'yes') {
       this.#left.abort();
@@ -160,7 +160,7 @@ class Attended {
     }
     try {
       await this.#client.act(this.#id, 'cancel');
-      say('Cancel requested. Terraform stops as it does on Ctrl-C, and keeps its state.');
+      say('Cancel requested. Terraform is stopping and will save its state.');
     } catch (error) {
       say((error as Error).message);
     }

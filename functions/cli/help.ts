@@ -26,37 +26,37 @@ export const groupHelp = (group: string, commands: Command[]): string =>
   [
     ...columns(commands.map((command) => [`  ${usage(command)}`, dim(command.about)])),
     '',
-    `Options of each: ${program} ${group} <command> --help`,
+    `Options of a command: ${program} ${group} <command> --help`,
   ].join('\n');
 
 export const exitHelp = (): string =>
   [
-    'stepform ends with',
+    'Exit codes of stepform',
     '',
     ...columns(exitMeanings.map(([code, meaning]) => [`  ${String(code).padStart(3)}`, meaning])),
   ].join('\n');
 
 export const jsonHelp = (): string => `\
-With --json a command prints one document to standard output, in which everything is named as in the API (HCP Terraform API v2):
+With --json, a command prints one JSON:API document (HCP Terraform API v2) to standard output:
 
-  data        what was asked for or made: a resource, with id, type, attributes, relationships; or a list of them
-  included    what belongs to it, where it comes along: plan and apply of a run, runs of workspaces
-  errors      instead, when it failed: status (of HTTP), title, detail; and exit-code
+  data        a resource with id, type, attributes and relationships; or a list of resources
+  included    related resources, such as the plan and apply of a run
+  errors      on failure: HTTP status, title and detail; with exit-code
 
-login, logout and open print a few facts that the API does not know: host, username, url. state pull prints the state.
-runs watch, and runs start --watch, print one object a line while the run goes on: ${program} runs watch --help
+login, logout and open print their own fields: host, username, url. state pull prints the state.
+runs watch and runs start --watch print one object per line while the run goes on: ${program} runs watch --help
 
   ${program} runs list --json | jq -r '.data[] | [.id, .attributes.status] | @tsv'`;
 
 export const generalHelp = (commands: Command[]): string =>
   [
-    `${bold('stepform')}: runs, states and variables of a stepform platform, from a terminal`,
+    `${bold('stepform')}: manage runs, states and variables from the terminal`,
     '',
     ...columns(commands.map((command) => [`  ${usage(command)}`, dim(command.about)])),
     '',
-    `Options of each: ${program} <command> --help. All take --json (${program} help json). Exit codes for CI: ${program} help exit-codes. Version: ${program} --version`,
-    'Which platform, organization and workspace: what the options say, else TFE_ADDRESS (with TFE_TOKEN), else the folder’s cloud',
-    'block, else the platform on this machine (npm start). Tokens are those of terraform login.',
+    `Options of a command: ${program} <command> --help. JSON output: ${program} help json. Exit codes: ${program} help exit-codes. Version: ${program} --version`,
+    'Server, organization and workspace come from the options, else from TFE_ADDRESS (with TFE_TOKEN), else from the cloud block',
+    'of the current folder, else from the local server (npm start). Tokens are shared with terraform login.',
     '',
-    `Begin with:  ${program} login <host>          then, in a folder with Terraform files:  ${program} runs start --watch`,
+    `To begin:  ${program} login <host>          then, in a folder with Terraform files:  ${program} runs start --watch`,
   ].join('\n');

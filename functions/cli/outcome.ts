@@ -34,28 +34,28 @@ export const endOf = (seen: Seen): Extract<WatchEvent, { event: 'end' }> => {
 };
 
 const verbs = {
-  apply: ['apply it', 'confirm'],
-  override: ['let the policies pass', 'override'],
-  discard: ['discard it', 'discard'],
-  cancel: ['cancel it', 'cancel'],
-  'force-cancel': ['end it by force', 'force-cancel'],
-  'force-execute': ['run it now', ''],
+  apply: ['Apply', 'confirm'],
+  override: ['Override policies', 'override'],
+  discard: ['Discard', 'discard'],
+  cancel: ['Cancel', 'cancel'],
+  'force-cancel': ['Force cancel', 'force-cancel'],
+  'force-execute': ['Run now', ''],
 } as const;
 
 /** What was recorded last is not in the workspace's state. */
-const erroredState = (apply: Resource | undefined): boolean => apply?.links?.['errored-state'] !== undefined;
+const erroredState = (apply: Resource<'applies'> | undefined): boolean => apply?.links?.['errored-state'] !== undefined;
 
 /** Commands that lead on, each with what it does. */
 const nextSteps = ({ run, apply, override }: Seen): [what: string, command: string][] => {
   if (erroredState(apply)) {
     const file = `${run.id}-errored.tfstate`;
     return [
-      ['save what the apply recorded', `${program} state pull --errored ${run.id} > ${file}`],
-      ['make it the state', `${program} state push ${file}`],
+      ['Save the errored state', `${program} state pull --errored ${run.id} > ${file}`],
+      ['Restore it', `${program} state push ${file}`],
     ];
   }
   if (statuses[run.attributes.status as RunStatus].final === 'failed')
-    return [['try again once it is fixed', `${program} runs start`]];
+    return [['Start a new run', `${program} runs start`]];
   return offered(run, undefined, override).flatMap((action): [string, string][] => {
     const [what, command] = verbs[action];
     return command ? [[what, `${program} runs ${command} ${run.id}`]] : [];
@@ -66,9 +66,11 @@ const nextSteps = ({ run, apply, override }: Seen): [what: string, command: stri
 export const waitsForOthers = ({ run, override }: Seen): string | undefined => {
   const { actions, permissions } = run.attributes;
   if (override)
-    return permissions['can-override-policy-check'] ? undefined : 'It waits for somebody who may override policies.';
+    return permissions['can-override-policy-check']
+      ? undefined
+      : 'Waiting for someone with permission to override policies.';
   if (!actions['is-confirmable'] || permissions['can-apply']) return undefined;
-  return 'It waits for somebody who may apply runs here.';
+  return 'Waiting for confirmation by someone with apply permission.';
 };
 
 /** What to do next, for people. */

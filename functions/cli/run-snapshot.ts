@@ -5,11 +5,11 @@ import { program } from './program.ts';
 
 /** A run with what belongs to it, as it was last seen. */
 export interface Seen {
-  run: Resource;
-  plan: Resource | undefined;
-  apply: Resource | undefined;
-  costEstimate: Resource | undefined;
-  stages: Resource[];
+  run: Resource<'runs'>;
+  plan: Resource<'plans'> | undefined;
+  apply: Resource<'applies'> | undefined;
+  costEstimate: Resource<'cost-estimates'> | undefined;
+  stages: Resource<'task-stages'>[];
   /** Where failed policies can be let pass, while the run waits for that. */
   override: string | undefined;
   /** Policies were judged, and what failed ends the run. */
@@ -53,7 +53,7 @@ export const changesOf = (phase: Resource | undefined): Changes | undefined => {
 };
 
 /** Who or what holds the workspace that a run waits for. */
-export const holderOf = async (client: Client, run: Resource): Promise<string | undefined> => {
+export const holderOf = async (client: Client, run: Resource<'runs'>): Promise<string | undefined> => {
   const workspace = await client.get(`/workspaces/${related(run, 'workspace')}`);
   const holder = related(workspace, 'locked-by');
   if (!workspace.attributes.locked || !holder || holder === run.id) return undefined;
@@ -63,6 +63,6 @@ export const holderOf = async (client: Client, run: Resource): Promise<string | 
   }
   const front = await client.run(holder);
   // It has ended, and left something behind that somebody has to look after.
-  if (isFinalRun(front)) return `for somebody to decide: ${workspace.attributes['locked-reason']}`;
-  return `for ${holder} “${front.attributes.message}”, which is at: ${displayStatus(factsOf(front)).name}`;
+  if (isFinalRun(front)) return `for the workspace to be unlocked: ${workspace.attributes['locked-reason']}`;
+  return `for ${holder} “${front.attributes.message}” (${displayStatus(factsOf(front)).name})`;
 };

@@ -15,7 +15,7 @@ const trustOwnAuthority = (): void => {
   try {
     tls.setDefaultCACertificates([...tls.getCACertificates('default'), readFileSync(file, 'utf8')]);
   } catch (error) {
-    throw new CommandError(`SSL_CERT_FILE names ${file}, which is no certificate: ${(error as Error).message}`);
+    throw new CommandError(`SSL_CERT_FILE (${file}) is not a valid certificate: ${(error as Error).message}`);
   }
 };
 
@@ -80,8 +80,8 @@ export class Session {
     if (first && others.length === 0) return first.id;
     throw wrongUsage(
       first
-        ? `Which organization? Give --organization (${[first, ...others].map(({ id }) => id).join(', ')}).`
-        : `You are in no organization yet. Make one on the page: ${program} open`,
+        ? `No organization given. Give --organization (${[first, ...others].map(({ id }) => id).join(', ')}).`
+        : `No organizations yet. Create one on the web page: ${program} open`,
     );
   }
 
@@ -90,7 +90,7 @@ export class Session {
     const name = this.workspaceName;
     if (!name) {
       throw wrongUsage(
-        `Which workspace? Give --workspace (and --organization), or work in a folder whose cloud block names one. There are: ${program} workspaces list`,
+        `No workspace given. Give --workspace (and --organization), or run the command in a folder with a cloud block. List workspaces: ${program} workspaces list`,
       );
     }
     const organization = await this.organization();
@@ -102,7 +102,7 @@ export class Session {
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 404) throw error;
       throw new CommandError(
-        `There is no workspace ${organization}/${name} that you may see. Those there are: ${program} workspaces list. To make it: ${program} workspaces create ${name}`,
+        `Workspace ${organization}/${name} not found, or you don’t have access. List workspaces: ${program} workspaces list. Create it: ${program} workspaces create ${name}`,
         exit.notFound,
       );
     }
@@ -115,7 +115,7 @@ export class Session {
     const current = workspace.relationships?.['current-run']?.data as { id: string } | null | undefined;
     if (!current) {
       throw new CommandError(
-        `Workspace ${workspace.attributes.name} has had no run yet. Start one: ${program} runs start <folder> --workspace ${workspace.attributes.name}`,
+        `No runs yet in workspace ${workspace.attributes.name}. Start one: ${program} runs start <folder> --workspace ${workspace.attributes.name}`,
         exit.notFound,
       );
     }
@@ -127,5 +127,5 @@ export class Session {
 const runId = (text: string): string => {
   const [id] = /run-[A-Za-z0-9]+/.exec(text) ?? [];
   if (id) return id;
-  throw wrongUsage(`"${text}" is no run: its id begins with run-. There are: ${program} runs list`);
+  throw wrongUsage(`"${text}" is not a run ID: give one that begins with run-. List runs: ${program} runs list`);
 };

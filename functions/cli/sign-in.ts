@@ -22,7 +22,7 @@ const discover = async (url: string): Promise<Login> => {
   const login = services['login.v1'];
   if (login) return login;
   throw new CommandError(
-    `${url} offers no login. Make a token on its page, and pipe it in: ${program} login --with-token`,
+    `${url} does not support browser login. Create a token on its web page and pipe it in: ${program} login --with-token`,
   );
 };
 
@@ -35,7 +35,7 @@ const listen = (server: Server, port: number): Promise<boolean> =>
 const listenOnAny = async (server: Server, [first, last]: [number, number]): Promise<number> => {
   for (let port = first; port <= last; port++) if (await listen(server, port)) return port;
   throw new CommandError(
-    `None of the ports ${first} to ${last} is free, one of which the page answers at. Close what uses them.`,
+    `Login needs a free port from ${first} to ${last}, and all are in use. Close a program that uses one.`,
   );
 };
 
@@ -45,7 +45,7 @@ const patienceMs = 10 * 60_000;
 const answered = (server: Server, state: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(
-      () => reject(new CommandError('Nobody has let this command in for 10 minutes.')),
+      () => reject(new CommandError('Login timed out after 10 minutes. Try again.')),
       patienceMs,
     );
     server.on('request', (request, response) => {
@@ -53,7 +53,7 @@ const answered = (server: Server, state: string): Promise<string> =>
       const code = searchParams.get('code');
       // Anybody on this machine can send something here; only the page knows the state.
       if (pathname !== '/login' || searchParams.get('state') !== state || !code) {
-        response.writeHead(404).end('Not what the login waits for.\n');
+        response.writeHead(404).end('Unexpected login response.\n');
         return;
       }
       clearTimeout(timer);
@@ -82,7 +82,7 @@ export const tokenFromBrowser = async (url: string, say: (text: string) => void)
       state,
     }).toString();
     const code = answered(server, state);
-    say(`Let this command in on the page, which should open now. If it does not:\n\n  ${address}\n`);
+    say(`Approve the login in your browser. If it does not open, go to:\n\n  ${address}\n`);
     openInBrowser(address.href);
     const grant = new URLSearchParams({
       grant_type: 'authorization_code',
@@ -94,7 +94,7 @@ export const tokenFromBrowser = async (url: string, say: (text: string) => void)
     const response = await fetch(`${url}${login.token}`, { method: 'POST', body: grant });
     const answer = (await response.json()) as { access_token?: string; error_description?: string };
     if (answer.access_token) return answer.access_token;
-    throw new CommandError(`The page’s answer was refused: ${answer.error_description ?? response.status}`);
+    throw new CommandError(`Login failed: ${answer.error_description ?? response.status}`);
   } finally {
     server.close();
     server.closeAllConnections();

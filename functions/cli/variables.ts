@@ -30,13 +30,13 @@ const ofFile = (path: string): RunVariable[] => {
   if (!path.endsWith('.json')) {
     const { attributes, blocks, faults } = parseHcl(text);
     const [fault] = [...faults, ...blocks.map(({ line }) => line)];
-    if (fault) throw wrongUsage(`${path} line ${fault}: give each variable as name = value`);
+    if (fault) throw wrongUsage(`${path}, line ${fault}: give each variable as name = value`);
     return Object.entries(attributes).map(([key, value]) => ({ key, value }));
   }
   try {
     return Object.entries(JSON.parse(text) as object).map(([key, value]) => ({ key, value: expression(value) }));
   } catch (error) {
-    throw wrongUsage(`${path} is no JSON object of variables: ${(error as Error).message}`);
+    throw wrongUsage(`${path} is not a JSON object of variables: ${(error as Error).message}`);
   }
 };
 

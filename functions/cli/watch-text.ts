@@ -115,7 +115,7 @@ export class WatchText {
         return [head, dim(`${this.#url}${path}`), ''];
       }
       case 'waits':
-        return [`… waits ${plain(event.reason)}`];
+        return [`… waiting ${plain(event.reason)}`];
       case 'stage':
         return [this.#stage(event.stage, event)];
       case 'task-result':
@@ -125,7 +125,7 @@ export class WatchText {
       case 'cost-estimate':
         return [costLine(event)];
       case 'unreachable':
-        return [`… the platform does not answer (${event.reason}); the run goes on, and so does asking`];
+        return [`… can’t reach the server (${event.reason}). The run continues; retrying`];
       case 'end': {
         const reason = event.run.attributes['end-reason'];
         const { tone } = displayStatus(factsOf(event.run));

@@ -11,7 +11,7 @@ import { type Changes, changesOf, look, type Seen } from './run-snapshot.ts';
 
 /** What is seen of a run, in order. The shape is documented in `stepform runs watch --help`; times are UTC. */
 export type WatchEvent =
-  | { event: 'run'; id: string; message: string; run: Resource }
+  | { event: 'run'; id: string; message: string; run: Resource<'runs'> }
   | { event: 'status'; status: string; name: string; at: string }
   | { event: 'waits'; reason: string }
   /** A line of Terraform's own, with its colours. */
@@ -19,7 +19,7 @@ export type WatchEvent =
   | { event: 'stage'; stage: StageName; state: Stage['state']; seconds: number; changes?: Changes }
   | Judgement
   | { event: 'unreachable'; reason: string }
-  | { event: 'end'; status: string; name: string; 'exit-code': ExitCode; run: Resource };
+  | { event: 'end'; status: string; name: string; 'exit-code': ExitCode; run: Resource<'runs'> };
 
 export interface Watching {
   emit(event: WatchEvent): void;
@@ -28,7 +28,7 @@ export interface Watching {
   /** Leaves out what Terraform had said before. */
   onlyNew?: boolean;
   /** Why the run waits for its turn; asked now and then. */
-  waitsFor?(run: Resource): Promise<string | undefined>;
+  waitsFor?(run: Resource<'runs'>): Promise<string | undefined>;
   signal?: AbortSignal;
 }
 
@@ -117,7 +117,7 @@ class Watch {
   #agents(soFar: number): void {
     const pool = awaitedPool(this.#seen.plan) ?? awaitedPool(this.#seen.apply);
     if (!pool || soFar < longEnoughMs) return;
-    const reason = `for an agent of pool ${pool}`;
+    const reason = `for an agent in pool ${pool}`;
     this.#once(`waits ${reason}`, () => this.#options.emit({ event: 'waits', reason }));
   }
 

@@ -1,4 +1,5 @@
 import { isFinal } from '../run/status.ts';
+import type { Attributes, ResourceType } from './documents.ts';
 
 /**
  * A client of the public API (HCP Terraform API v2), as small as its users need: the command line, the page, the demo,
@@ -6,11 +7,14 @@ import { isFinal } from '../run/status.ts';
  * Errors carry what the server said.
  */
 
-export interface Resource {
+// biome-ignore lint/suspicious/noExplicitAny: scripts and tests may leave open what they read
+type Open = any;
+
+/** @typeParam T type of the resource, by which its attributes are known */
+export interface Resource<T extends ResourceType = Open> {
   id: string;
   type: string;
-  // biome-ignore lint/suspicious/noExplicitAny: JSON:API attributes differ by type; callers know theirs
-  attributes: Record<string, any>;
+  attributes: Attributes[T];
   relationships?: Record<string, { data?: { id: string; type: string } | { id: string; type: string }[] | null }>;
   links?: Record<string, string>;
   /** Which settings these are, where the API guards them: sent back as `If-Match` with a change of them. */
@@ -22,6 +26,15 @@ export interface Document<D = Resource> {
   included?: Resource[];
   meta?: { pagination?: { 'total-count': number; 'next-page': number | null } };
 }
+
+export interface Listed<T extends ResourceType = Open> {
+  data: Resource<T>[];
+  included: Resource[];
+}
+
+/** Those of one type, of what came along with an answer. */
+export const ofType = <T extends ResourceType>(resources: Resource[] | undefined, type: T): Resource<T>[] =>
+  (resources ?? []).filter((resource) => resource.type === type);
 
 export type RunAction = 'apply' | 'discard' | 'cancel' | 'force-cancel' | 'force-execute';
 
@@ -49,14 +62,24 @@ export class ApiError extends Error {
   }
 }
 
-const mediaType = 'application/vnd.api+json';
-const mostTries = 10;
+/** The server did not respond. The network's own reason is the cause. */
+export class UnreachableError extends TypeError {
+  override name = 'UnreachableError';
+  readonly url: string;
+  constructor(url: string, cause: unknown) {
+    super(`Can’t reach ${url}`, { cause });
+    this.url = url;
+  }
+}
 
-/** What came too fast was not looked at, so it is sent again once the time is over that the answer says. */
-const inTurn = async (send: () => Promise<Response>): Promise<Response> => {
+const mediaType = 'application/vnd.api+json';
+const maxTries = 10;
+
+/** A request over the rate limit was not processed: it is sent again after the time that the response gives. */
+const withRetries = async (send: () => Promise<Response>): Promise<Response> => {
   for (let tries = 1; ; tries++) {
     const response = await send();
-    if (response.status !== 429 || tries === mostTries) return response;
+    if (response.status !== 429 || tries === maxTries) return response;
     await response.body?.cancel();
     const seconds = Number(response.headers.get('x-ratelimit-reset') ?? response.headers.get('retry-after')) || 1;
     await new Promise((resolve) => setTimeout(resolve, (seconds + Math.random() * 0.3) * 1000));
@@ -71,6 +94,15 @@ export class Client {
   constructor(url: string, token: string) {
     this.url = url.replace(/\/$/, '');
     this.#token = token;
+  }
+
+  /** @throws {UnreachableError} */
+  async #fetch(path: string, init: RequestInit): Promise<Response> {
+    try {
+      return await fetch(`${this.url}/api/v2${path}`, init);
+    } catch (error) {
+      throw new UnreachableError(this.url, (error as Error).cause ?? error);
+    }
   }
 
   /** Any call below `/api/v2`. @throws {ApiError} for 4xx and 5xx */
@@ -90,7 +122,7 @@ export class Client {
       },
       body: body === undefined ? undefined : JSON.stringify(body),
     };
-    const response = await inTurn(() => fetch(`${this.url}/api/v2${path}`, init));
+    const response = await withRetries(() => this.#fetch(path, init));
     const text = await response.text();
     if (!response.ok) throw new ApiError(method, path, response.status, text);
     const answer = (text ? JSON.parse(text) : { data: undefined }) as Document<D>;
@@ -101,7 +133,7 @@ export class Client {
 
   /** Of an endpoint that answers in plain text. @throws {ApiError} */
   async text(path: string): Promise<string> {
-    const response = await fetch(`${this.url}/api/v2${path}`, { headers: { authorization: `Bearer ${this.#token}` } });
+    const response = await this.#fetch(path, { headers: { authorization: `Bearer ${this.#token}` } });
     const text = await response.text();
     if (!response.ok) throw new ApiError('GET', path, response.status, text);
     return text;
@@ -109,26 +141,26 @@ export class Client {
 
   /** What the API answers with a redirect to the bucket: a state, a plan. @throws {ApiError} */
   async content(path: string): Promise<Response> {
-    const response = await fetch(`${this.url}/api/v2${path}`, { headers: { authorization: `Bearer ${this.#token}` } });
+    const response = await this.#fetch(path, { headers: { authorization: `Bearer ${this.#token}` } });
     if (!response.ok) throw new ApiError('GET', path, response.status, await response.text());
     return response;
   }
 
-  async get(path: string): Promise<Resource> {
-    return (await this.call('GET', path)).data;
+  async get<T extends ResourceType = Open>(path: string): Promise<Resource<T>> {
+    return (await this.call<Resource<T>>('GET', path)).data;
   }
 
-  async list(path: string): Promise<Resource[]> {
-    return (await this.call<Resource[]>('GET', path)).data;
+  async list<T extends ResourceType = Open>(path: string): Promise<Resource<T>[]> {
+    return (await this.call<Resource<T>[]>('GET', path)).data;
   }
 
   /** At most so many of a list, however many pages they are on. */
-  async some(path: string, limit: number): Promise<{ data: Resource[]; included: Resource[] }> {
-    const found: { data: Resource[]; included: Resource[] } = { data: [], included: [] };
+  async some<T extends ResourceType = Open>(path: string, limit: number): Promise<Listed<T>> {
+    const found: Listed<T> = { data: [], included: [] };
     for (let page: number | null = 1; page && found.data.length < limit; ) {
       const mark = path.includes('?') ? '&' : '?';
       const size = Math.min(limit, 100);
-      const answer: Document<Resource[]> = await this.call(
+      const answer: Document<Resource<T>[]> = await this.call(
         'GET',
         `${path}${mark}page[size]=${size}&page[number]=${page}`,
       );
@@ -148,11 +180,15 @@ export class Client {
     return (await this.call('POST', path, { data: { type, attributes, relationships } })).data;
   }
 
-  createWorkspace(organization: string, name: string, attributes: Record<string, unknown> = {}): Promise<Resource> {
+  createWorkspace(
+    organization: string,
+    name: string,
+    attributes: Record<string, unknown> = {},
+  ): Promise<Resource<'workspaces'>> {
     return this.create(`/organizations/${organization}/workspaces`, 'workspaces', { name, ...attributes });
   }
 
-  setVariable(workspaceId: string, attributes: Record<string, unknown>): Promise<Resource> {
+  setVariable(workspaceId: string, attributes: Record<string, unknown>): Promise<Resource<'vars'>> {
     return this.create(`/workspaces/${workspaceId}/vars`, 'vars', { category: 'terraform', ...attributes });
   }
 
@@ -188,7 +224,7 @@ export class Client {
     });
   }
 
-  run(id: string): Promise<Resource> {
+  run(id: string): Promise<Resource<'runs'>> {
     return this.get(`/runs/${id}`);
   }
 
@@ -203,12 +239,12 @@ export class Client {
   }
 
   /** Waits until a run says something, e.g. that it is final. */
-  async waitForRun(id: string, done: (run: Resource) => boolean, ms = 600_000): Promise<Resource> {
+  async waitForRun(id: string, done: (run: Resource<'runs'>) => boolean, ms = 600_000): Promise<Resource<'runs'>> {
     return until(() => this.run(id), done, ms);
   }
 }
 
-export const isFinalRun = ({ attributes }: Resource): boolean => isFinal(attributes.status);
+export const isFinalRun = ({ attributes }: Resource<'runs'>): boolean => isFinal(attributes.status);
 
 /** The related resource's id; of several, the first one's. */
 export const related = (resource: Resource | undefined, name: string): string | undefined => {

@@ -6,7 +6,7 @@ import { isFinalRun, type Resource, type RunAction, related } from './client.ts'
 /** What the API's documents say of a run, for the page and the command line alike. */
 
 /** What the decisions of `functions/run` are made from, out of the API's run document. */
-export const factsOf = ({ attributes }: Resource): StatusFacts & StageFacts => ({
+export const factsOf = ({ attributes }: Resource<'runs'>): StatusFacts & StageFacts => ({
   status: attributes.status,
   confirmable: attributes.actions['is-confirmable'],
   autoApply: attributes['auto-apply'],
@@ -15,7 +15,7 @@ export const factsOf = ({ attributes }: Resource): StatusFacts & StageFacts => (
 });
 
 /** When the run came into its present status. */
-export const since = ({ attributes }: Resource): string =>
+export const since = ({ attributes }: Resource<'runs'>): string =>
   Object.values(attributes['status-timestamps'] as Record<string, string>)
     .sort()
     .at(-1) ?? attributes['created-at'];
@@ -29,7 +29,7 @@ const kinds: Record<string, string> = {
 };
 
 /** What is special about the run; undefined for plan and apply. */
-export const kindOf = ({ attributes: run }: Resource): string | undefined => {
+export const kindOf = ({ attributes: run }: Resource<'runs'>): string | undefined => {
   if (run['plan-only']) return run['is-destroy'] ? 'plan only, destroy' : kinds.plan_only;
   if (run['save-plan']) return kinds.save_plan;
   if (run['is-destroy']) return kinds.destroy;
@@ -44,13 +44,13 @@ export type Action = RunAction | 'override';
  * @param front the run that this one waits for
  * @param override where failed policies can be let pass
  */
-export const offered = (run: Resource, front?: Resource, override?: string): Action[] => {
+export const offered = (run: Resource<'runs'>, front?: Resource<'runs'>, override?: string): Action[] => {
   if (isFinalRun(run)) return [];
   const { actions, permissions } = run.attributes;
   const all: [Action, boolean][] = [
     ['apply', actions['is-confirmable'] && permissions['can-apply']],
     ['override', override !== undefined && permissions['can-override-policy-check']],
-    ['force-execute', front?.attributes.actions['is-discardable'] && permissions['can-force-execute']],
+    ['force-execute', front?.attributes.actions['is-discardable'] === true && permissions['can-force-execute']],
     ['discard', actions['is-discardable'] && permissions['can-discard']],
     ['cancel', actions['is-cancelable'] && permissions['can-cancel']],
     ['force-cancel', actions['is-force-cancelable'] && permissions['can-force-cancel']],
@@ -59,17 +59,17 @@ export const offered = (run: Resource, front?: Resource, override?: string): Act
 };
 
 /** Name of the agent pool that a plan or an apply waits for. */
-export const awaitedPool = (phase: Resource | undefined): string | undefined => {
+export const awaitedPool = (phase: Resource<'plans'> | Resource<'applies'> | undefined): string | undefined => {
   const { status, 'execution-details': details } = phase?.attributes ?? {};
   return status === 'queued' || status === 'agent_queued' ? details?.['agent-pool-name'] : undefined;
 };
 
 /** Policies failed, and somebody may let them pass. */
-export const waitsForOverride = ({ attributes }: Resource): boolean =>
+export const waitsForOverride = ({ attributes }: Resource<'runs'>): boolean =>
   statuses[attributes.status as RunStatus]?.overrides != null;
 
 /** Where the policies that a run waits for can be overridden; undefined while it does not wait for that. */
-export const overrideOf = (run: Resource, stages: Resource[]): string | undefined => {
+export const overrideOf = (run: Resource<'runs'>, stages: Resource<'task-stages'>[]): string | undefined => {
   if (!waitsForOverride(run)) return undefined;
   const stage = stages.find(({ attributes }) => attributes.actions['is-overridable']);
   if (statuses[run.attributes.status as RunStatus].overrides === 'policyCheck')

@@ -6,7 +6,7 @@ import type { ConfigurationVersion } from './records.ts';
 export const configurationVersionDocument = (
   version: ConfigurationVersion,
   uploadUrl: string | null = null,
-): Resource => ({
+) => ({
   id: version.id,
   type: 'configuration-versions',
   attributes: {
@@ -31,7 +31,7 @@ export const configurationVersionDocument = (
 const ingressId = (versionId: string): string => versionId.replace(/^cv-/, 'ia-');
 
 /** What nobody tells without a connection to version control is null. */
-export const ingressDocument = (versionId: string, ingress: Ingress): Resource => ({
+export const ingressDocument = (versionId: string, ingress: Ingress) => ({
   id: ingressId(versionId),
   type: 'ingress-attributes',
   attributes: {

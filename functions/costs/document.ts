@@ -1,11 +1,10 @@
-import type { Resource } from '../api/answer.ts';
 import { type CostEstimate, shownCostEstimate } from '../run/cost-estimate.ts';
 import type { Run } from '../run/run.ts';
 import { costEstimateId } from '../store/id.ts';
 import type { Details } from './details.ts';
 
 /** `details` are those of a finished estimate, which lists leave out. */
-export const costEstimateDocument = (run: Run, details?: Details): Resource | undefined => {
+export const costEstimateDocument = (run: Run, details?: Details) => {
   const estimate = shownCostEstimate(run);
   if (!estimate) return undefined;
   const id = costEstimateId(run.id);

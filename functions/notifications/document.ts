@@ -1,9 +1,9 @@
-import { many, type Resource } from '../api/answer.ts';
+import { many } from '../api/answer.ts';
 import type { DeliveryResponse } from '../outbound/notification.ts';
 import type { NotificationConfiguration } from './records.ts';
 
 /** Texts where one would expect numbers and truth: so the API has them. */
-const responseOf = ({ url, body, code, headers, sentAt, successful }: DeliveryResponse): object => ({
+const responseOf = ({ url, body, code, headers, sentAt, successful }: DeliveryResponse) => ({
   url,
   body,
   code,
@@ -13,7 +13,7 @@ const responseOf = ({ url, body, code, headers, sentAt, successful }: DeliveryRe
 });
 
 /** The token is never told. */
-export const notificationDocument = (configuration: NotificationConfiguration): Resource => ({
+export const notificationDocument = (configuration: NotificationConfiguration) => ({
   id: configuration.id,
   type: 'notification-configurations',
   attributes: {

@@ -1,4 +1,4 @@
-import { many, one, type Resource } from '../api/answer.ts';
+import { many, one } from '../api/answer.ts';
 import type { Variable } from '../variables/records.ts';
 import type { Policy } from './records.ts';
 import type { PolicySet } from './set-records.ts';
@@ -6,7 +6,7 @@ import type { PolicySetVersion } from './set-version-records.ts';
 
 const ids = (set: Set<string> | undefined): string[] => [...(set ?? [])].sort();
 
-export const policyDocument = (policy: Policy): Resource => ({
+export const policyDocument = (policy: Policy) => ({
   id: policy.id,
   type: 'policies',
   attributes: {
@@ -33,7 +33,7 @@ export const policyDocument = (policy: Policy): Resource => ({
   },
 });
 
-export const policySetDocument = (set: PolicySet): Resource => {
+export const policySetDocument = (set: PolicySet) => {
   const versioned = set.newestVersionId !== undefined;
   return {
     id: set.id,
@@ -74,7 +74,7 @@ export const policySetDocument = (set: PolicySet): Resource => {
 };
 
 /** `uploadUrl` only while there is something to upload. */
-export const policySetVersionDocument = (version: PolicySetVersion, uploadUrl?: string): Resource => ({
+export const policySetVersionDocument = (version: PolicySetVersion, uploadUrl?: string) => ({
   id: version.id,
   type: 'policy-set-versions',
   attributes: {
@@ -94,7 +94,7 @@ export const policySetVersionDocument = (version: PolicySetVersion, uploadUrl?: 
   },
 });
 
-export const parameterDocument = (parameter: Variable): Resource => ({
+export const parameterDocument = (parameter: Variable) => ({
   id: parameter.id,
   type: 'vars',
   attributes: {

@@ -1,4 +1,4 @@
-import { many, one, type Resource } from '../api/answer.ts';
+import { many, one } from '../api/answer.ts';
 import { overridableNow } from '../run/actions.ts';
 import type { PolicySetOutcome } from '../run/policies.ts';
 import { resultCount } from '../run/policies.ts';
@@ -15,7 +15,7 @@ const overrideOf = (run: Run, which: 'policyCheck' | 'policyEvaluation') => {
 };
 
 /** What a set said; some keys have underscores. */
-const setAttributes = (set: PolicySetOutcome): Record<string, unknown> => ({
+const setAttributes = (set: PolicySetOutcome) => ({
   outcomes: set.outcomes.map((outcome) => ({
     enforcement_level: outcome.enforcementLevel,
     query: outcome.query ?? null,
@@ -38,7 +38,7 @@ export const policyCheckDocument = (
   kept: PolicyResult | undefined,
   sets: PolicySetOutcome[],
   { granted }: Pick<Viewer, 'granted'>,
-): Resource => {
+) => {
   const id = policyCheckId(run.id);
   const status = policyCheckStatus(run);
   const result = isJudged(status) ? kept : undefined;
@@ -84,7 +84,7 @@ export const policyCheckDocument = (
 
 const noCount = resultCount([]);
 
-export const policyEvaluationDocument = (run: Run, kept: PolicyResult | undefined, sets: number): Resource => {
+export const policyEvaluationDocument = (run: Run, kept: PolicyResult | undefined, sets: number) => {
   const id = policyEvaluationId(run.id);
   const status = policyEvaluationStatus(run);
   const result = isJudged(status) ? kept : undefined;
@@ -114,7 +114,7 @@ export const policyEvaluationDocument = (run: Run, kept: PolicyResult | undefine
 };
 
 /** `number`: the set's place among the sets of its evaluation, from 0. */
-export const policySetOutcomeDocument = (runId: string, number: number, set: PolicySetOutcome): Resource => {
+export const policySetOutcomeDocument = (runId: string, number: number, set: PolicySetOutcome) => {
   const id = policySetOutcomeId(runId, number);
   const count = resultCount([set]);
   return {

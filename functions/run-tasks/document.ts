@@ -1,9 +1,9 @@
-import { many, one, type Resource } from '../api/answer.ts';
+import { many, one } from '../api/answer.ts';
 import type { Task } from './records.ts';
 import type { WorkspaceTask } from './workspace-tasks.ts';
 
 /** The key is never told; `workspaceTaskIds` of every workspace that has the task. */
-export const taskDocument = (task: Task, workspaceTaskIds: string[]): Resource => ({
+export const taskDocument = (task: Task, workspaceTaskIds: string[]) => ({
   id: task.id,
   type: 'tasks',
   attributes: {
@@ -29,7 +29,7 @@ export const taskDocument = (task: Task, workspaceTaskIds: string[]): Resource =
   links: { self: `/api/v2/tasks/${task.id}` },
 });
 
-export const workspaceTaskDocument = (made: WorkspaceTask): Resource => ({
+export const workspaceTaskDocument = (made: WorkspaceTask) => ({
   id: made.id,
   type: 'workspace-tasks',
   attributes: {

@@ -1,4 +1,4 @@
-import { many, one, type Resource } from '../api/answer.ts';
+import { many, one } from '../api/answer.ts';
 import { policyEvaluationId } from '../policies/result-records.ts';
 import { overridableNow } from '../run/actions.ts';
 import type { Run } from '../run/run.ts';
@@ -17,7 +17,7 @@ import { taskStageId } from './stages.ts';
 /** What a run says of its stages. */
 export type StagesOf = StageFacts & Pick<Run, 'createdAt' | 'decision' | 'cancel' | 'overrides'>;
 
-export const taskStageDocument = (run: StagesOf, stage: TaskStage, { granted }: Pick<Viewer, 'granted'>): Resource => {
+export const taskStageDocument = (run: StagesOf, stage: TaskStage, { granted }: Pick<Viewer, 'granted'>) => {
   const id = taskStageId(run.id, stage);
   const status = taskStageStatus(run, stage);
   const stamps = taskStageTimestamps(run, stage);
@@ -48,7 +48,7 @@ export const taskStageDocument = (run: StagesOf, stage: TaskStage, { granted }: 
   };
 };
 
-export const taskResultDocument = (result: TaskResult, run: StageFacts): Resource => ({
+export const taskResultDocument = (result: TaskResult, run: StageFacts) => ({
   id: result.id,
   type: 'task-results',
   attributes: {
@@ -73,7 +73,7 @@ export const taskResultDocument = (result: TaskResult, run: StageFacts): Resourc
   links: { self: `/api/v2/task-results/${result.id}` },
 });
 
-export const outcomeDocument = (outcome: Outcome, taskResultId: string): Resource => {
+export const outcomeDocument = (outcome: Outcome, taskResultId: string) => {
   const self = `/api/v2/task-result-outcomes/${outcome.id}`;
   return {
     id: outcome.id,

@@ -1,4 +1,4 @@
-import { many, one, type Resource } from '../api/answer.ts';
+import { many, one } from '../api/answer.ts';
 import type { Granted } from '../api/permissions/granted.ts';
 import { runPermissions } from '../api/permissions/reported-permissions.ts';
 import { policyCheckId } from '../policies/result-records.ts';
@@ -20,7 +20,7 @@ export interface Viewer {
 /** Results show with the status that follows them, never before. */
 const shown = (phase: Phase) => (isPhaseFinal(phase.status) ? phase.report : undefined);
 
-export const runDocument = (run: Run, { granted, userId }: Viewer, now = new Date().toISOString()): Resource => ({
+export const runDocument = (run: Run, { granted, userId }: Viewer, now = new Date().toISOString()) => ({
   id: run.id,
   type: 'runs',
   attributes: {
@@ -113,7 +113,7 @@ const common = (run: Run, name: PhaseName, baseUrl: string) => {
 const stateVersions = (report: Phase['report']) =>
   many('state-versions', report?.stateVersionId ? [report.stateVersionId] : []);
 
-export const planDocument = (run: Run, baseUrl: string): Resource => {
+export const planDocument = (run: Run, baseUrl: string) => {
   const id = planId(run.id);
   const report = shown(run.plan);
   return {
@@ -137,7 +137,7 @@ export const planDocument = (run: Run, baseUrl: string): Resource => {
   };
 };
 
-export const applyDocument = (run: Run, baseUrl: string): Resource => {
+export const applyDocument = (run: Run, baseUrl: string) => {
   const id = applyId(run.id);
   return {
     id,
@@ -152,7 +152,7 @@ export const applyDocument = (run: Run, baseUrl: string): Resource => {
   };
 };
 
-export const runEventDocument = (event: RunEvent): Resource => ({
+export const runEventDocument = (event: RunEvent) => ({
   id: event.id,
   type: 'run-events',
   attributes: { action: event.action, description: event.description ?? null, 'created-at': event.createdAt },
@@ -164,7 +164,7 @@ export const runEventDocument = (event: RunEvent): Resource => ({
   links: { self: `/api/v2/run-events/${event.id}` },
 });
 
-export const commentDocument = (comment: RunComment): Resource => ({
+export const commentDocument = (comment: RunComment) => ({
   id: comment.id,
   type: 'comments',
   attributes: { body: comment.body },

@@ -21,7 +21,7 @@ import {
 
 type Names = Map<string, Workspace>;
 
-const document = (trigger: RunTrigger, workspaces: Names): Resource => ({
+export const runTriggerDocument = (trigger: RunTrigger, workspaces: Names) => ({
   id: trigger.id,
   type: 'run-triggers',
   attributes: {
@@ -83,7 +83,7 @@ const create = async (context: Context<Workspace>): Promise<Answer> => {
   }
   const made = await createRunTrigger(subject.organization, { workspaceId: subject.id, sourceableId: source.id });
   if (typeof made === 'string') throw unprocessable(pointer, `sourceable: ${refusals[made](source, subject)}`);
-  return created(document(made, await namesOf(context, [made])));
+  return created(runTriggerDocument(made, await namesOf(context, [made])));
 };
 
 const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => {
@@ -97,13 +97,13 @@ const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => 
   const all = await listRunTriggers(subject.id, direction);
   const shown = slice(all, page);
   const names = await namesOf(context, shown);
-  const data = shown.map((trigger) => document(trigger, names));
+  const data = shown.map((trigger) => runTriggerDocument(trigger, names));
   return list(request, page, all.length, data, await related(context, shown, names));
 };
 
 const read = async (context: Context<RunTrigger>): Promise<Answer> => {
   const names = await namesOf(context, [context.subject]);
-  return ok(document(context.subject, names), await related(context, [context.subject], names));
+  return ok(runTriggerDocument(context.subject, names), await related(context, [context.subject], names));
 };
 
 export const runTriggerRoutes: Route[] = [

@@ -1,4 +1,4 @@
-import { many, one, type Resource } from '../api/answer.ts';
+import { many, one } from '../api/answer.ts';
 import type { Granted } from '../api/permissions/granted.ts';
 import type { StateOutput, StateSummary } from './content.ts';
 import type { StateVersion } from './records.ts';
@@ -28,7 +28,7 @@ export interface StateVersionLinks {
   nextId?: string | null;
 }
 
-export const stateVersionDocument = (version: StateVersion, links: StateVersionLinks): Resource => {
+export const stateVersionDocument = (version: StateVersion, links: StateVersionLinks) => {
   const { baseUrl, granted, upload, summary = inlineSummary(version), nextId } = links;
   const path = `/api/v2/state-versions/${version.id}`;
   const final = version.status === 'finalized';
@@ -85,7 +85,7 @@ export const outputDocument = (
   output: StateOutput,
   index: number,
   { reveal = false } = {},
-): Resource => {
+) => {
   const id = outputId(stateVersionId, index);
   return {
     id,

@@ -1,11 +1,11 @@
-import { many, one, type Relationship, type Resource } from '../api/answer.ts';
+import { many, one, type Relationship } from '../api/answer.ts';
 import type { Granted } from '../api/permissions/granted.ts';
 import { isVariableSet } from '../store/keys.ts';
 import type { Variable } from './records.ts';
 import type { VariableSet } from './set-records.ts';
 
 /** `relationships`: what is known of the variable in one workspace. */
-export const variableDocument = (variable: Variable, relationships: Record<string, Relationship> = {}): Resource => {
+export const variableDocument = (variable: Variable, relationships: Record<string, Relationship> = {}) => {
   const inSet = isVariableSet(variable.ownerId);
   const type = inSet ? 'varsets' : 'workspaces';
   return {
@@ -36,7 +36,7 @@ export const variableDocument = (variable: Variable, relationships: Record<strin
 
 const ids = (set: Set<string> | undefined): string[] => [...(set ?? [])].sort();
 
-export const variableSetDocument = (set: VariableSet, granted: Granted): Resource => ({
+export const variableSetDocument = (set: VariableSet, granted: Granted) => ({
   id: set.id,
   type: 'varsets',
   attributes: {

@@ -88,9 +88,9 @@ const View = ({ at }: { at: Place }) => {
     default:
       return (
         <Shell title="Not found" crumbs={[]}>
-          <h1>There is nothing at this address</h1>
+          <h1>Page not found</h1>
           <Notice kind="warn">
-            It may have been mistyped. <a href={hrefOf({ view: 'home' })}>See your organizations</a>.
+            Check the address, or <a href={hrefOf({ view: 'home' })}>see your organizations</a>.
           </Notice>
         </Shell>
       );

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '../client/client.ts';
+import type { ResourceType } from '../client/documents.ts';
 import type { Live } from './live.ts';
 import { get } from './session.ts';
 
@@ -7,15 +8,15 @@ import { get } from './session.ts';
  * What of a list is being made, changed or deleted.
  * @param path of the resources, e.g. `/tasks`
  */
-export const useEditing = (path: string, { refresh }: Live<Resource[]>) => {
-  const editing = useSignal<Resource | 'new' | undefined>(undefined);
-  const deleting = useSignal<Resource | undefined>(undefined);
+export const useEditing = <T extends ResourceType>(path: string, { refresh }: Live<Resource<T>[]>) => {
+  const editing = useSignal<Resource<T> | 'new' | undefined>(undefined);
+  const deleting = useSignal<Resource<T> | undefined>(undefined);
   return {
     editing,
     deleting,
     // Lists have no tags of settings, by which the API tells who has seen what.
-    edit: ({ id }: Resource) =>
-      get(`${path}/${id}`).then(
+    edit: ({ id }: Resource<T>) =>
+      get<T>(`${path}/${id}`).then(
         (found) => {
           editing.value = found;
         },

@@ -61,7 +61,7 @@ export const arrive = async (): Promise<void> => {
     await signIn(await exchange(code, verifier, connects ? authorization() : {}));
   } catch (error) {
     if (connects) failed.value = saying(error);
-    else ended.value = `You could not be signed in: ${saying(error)}`;
+    else ended.value = `Sign-in failed: ${saying(error)}`;
   }
   arriving.value = false;
 };
@@ -82,6 +82,7 @@ const sessionFor = async (asked: Record<string, string>, headers: Record<string,
   const sent = { ...asked, redirect_uri: 'page' };
   const answer = await fetch(`${base}/oauth/token`, { method: 'POST', headers, body: new URLSearchParams(sent) });
   const said = (await answer.json()) as { access_token?: string; error_description?: string };
-  if (!answer.ok || !said.access_token) throw new Error(said.error_description ?? 'The platform gave no token.');
+  if (!answer.ok || !said.access_token)
+    throw new Error(said.error_description ?? 'The server returned no token. Try again.');
   return said.access_token;
 };

@@ -30,7 +30,7 @@ export const useOrganization = (name: string): Resource | undefined => {
 };
 
 /** After a change. */
-export const knowOrganization = (organization: Resource): void => {
+export const knowOrganization = (organization: Resource<'organizations'>): void => {
   known.value = { ...known.peek(), [organization.id]: organization };
 };
 

@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals';
-import { ApiError, Client, type Document, type Resource } from '../client/client.ts';
+import { ApiError, Client, type Document, type Listed, type Resource } from '../client/client.ts';
+import type { ResourceType } from '../client/documents.ts';
 import { base } from './location.ts';
 import { heldAtFirst, joinTabs, tellDead, tellSignedIn, tellSignedOut } from './tabs.ts';
 
@@ -15,7 +16,7 @@ const token = signal(heldAtFirst);
 
 /** Why the reader has to sign in again; undefined at first. */
 export const ended = signal<string | undefined>(undefined);
-export const account = signal<Resource | undefined>(undefined);
+export const account = signal<Resource<'users'> | undefined>(undefined);
 export const signedIn = computed(() => token.value !== undefined);
 
 /** How the reader is named in a call that is not one of the API's. */
@@ -52,7 +53,7 @@ export const signOut = (): void => {
 export const knowAccount = async (): Promise<void> => {
   const asked = token.peek();
   // A dead token has signed out by itself; for anything else the views say so.
-  const details = await get('/account/details').catch(() => undefined);
+  const details = await get<'users'>('/account/details').catch(() => undefined);
   if (details && asked === token.peek()) account.value = details;
 };
 
@@ -92,8 +93,8 @@ export const call = async <D = Resource>(
   } catch (error) {
     if (error instanceof ApiError && error.status === 401 && used !== undefined && used === token.value) {
       const why = isSession.peek()
-        ? 'Your session is over. Sign in again.'
-        : 'Your token is no longer valid: it expired or was revoked. Paste another one.';
+        ? 'Your session has expired. Sign in again.'
+        : 'Your token has expired or was revoked. Sign in with another one.';
       tellDead(used, why);
       forget(why);
     }
@@ -101,7 +102,8 @@ export const call = async <D = Resource>(
   }
 };
 
-export const get = async (path: string): Promise<Resource> => (await call('GET', path)).data;
+export const get = async <T extends ResourceType>(path: string): Promise<Resource<T>> =>
+  (await call<Resource<T>>('GET', path)).data;
 
 /** Content that the API answers with a redirect to the bucket: a state, a plan. */
 export const content = async (path: string): Promise<Response> => {
@@ -124,18 +126,13 @@ export const putText = async (path: string, body: string): Promise<void> => {
   if (!response.ok) throw new ApiError('PUT', path, response.status, await response.text());
 };
 
-interface Listed {
-  data: Resource[];
-  included: Resource[];
-}
-
 /** The first so many of a list, or some more: pages are not cut. */
-export const some = async (path: string, most: number): Promise<Listed> => {
-  const found: Listed = { data: [], included: [] };
-  for (let page: number | null = 1; page && found.data.length < most; ) {
+export const some = async <T extends ResourceType>(path: string, atLeast: number): Promise<Listed<T>> => {
+  const found: Listed<T> = { data: [], included: [] };
+  for (let page: number | null = 1; page && found.data.length < atLeast; ) {
     const mark = path.includes('?') ? '&' : '?';
-    const size = Math.min(most, 100);
-    const answer: Document<Resource[]> = await call('GET', `${path}${mark}page[size]=${size}&page[number]=${page}`);
+    const size = Math.min(atLeast, 100);
+    const answer: Document<Resource<T>[]> = await call('GET', `${path}${mark}page[size]=${size}&page[number]=${page}`);
     found.data.push(...answer.data);
     found.included.push(...(answer.included ?? []));
     page = answer.meta?.pagination?.['next-page'] ?? null;
@@ -144,7 +141,7 @@ export const some = async (path: string, most: number): Promise<Listed> => {
 };
 
 /** Every page of a list. */
-export const all = (path: string): Promise<Listed> => some(path, Number.POSITIVE_INFINITY);
+export const all = <T extends ResourceType>(path: string): Promise<Listed<T>> => some(path, Number.POSITIVE_INFINITY);
 
 export const create = async (
   path: string,
@@ -179,7 +176,7 @@ export const changed = (wanted: Record<string, unknown>, known: Record<string, u
 /** Who was faster, and when; undefined for anything else that can go wrong. */
 export const whoWasFaster = (error: unknown): { by: string; at: string | undefined } | undefined => {
   if (!(error instanceof ApiError) || error.status !== 412) return undefined;
-  const { 'changed-by': by = 'Somebody', 'changed-at': at } = error.errors[0]?.meta ?? {};
+  const { 'changed-by': by = 'Someone', 'changed-at': at } = error.errors[0]?.meta ?? {};
   return { by, at };
 };
 
@@ -188,8 +185,8 @@ export const saying = (error: unknown): string => {
   if (error instanceof ApiError) {
     const said = error.errors.map(({ title, detail }) => detail || title).filter(Boolean);
     if (said.length) return said.join(' ');
-    return `The platform answered with status ${error.status}. Try again; if it stays so, tell its operator.`;
+    return `The server responded with status ${error.status}. Try again. If it keeps failing, contact your administrator.`;
   }
-  if (error instanceof TypeError) return 'The platform cannot be reached. Check your connection and try again.';
+  if (error instanceof TypeError) return 'Can’t reach the server. Check your connection and try again.';
   return error instanceof Error ? error.message : String(error);
 };

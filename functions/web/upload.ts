@@ -1,4 +1,3 @@
-import type { Resource } from '../client/client.ts';
 import { create, get } from './session.ts';
 import { belongs, type Entry, gzip, tar } from './text/tar.ts';
 
@@ -28,7 +27,7 @@ const entryOf = async (path: string, file: File): Promise<Entry> => ({
 const ofFiles = (name: string, files: [path: string, file: File][], { pattern, what }: Wanted): Picked => {
   const kept = files.filter(([path]) => belongs(path));
   if (!kept.some(([path]) => pattern.test(path))) {
-    throw new Error(`There is no ${what} in ${name}. Pick the folder that has it.`);
+    throw new Error(`No ${what} in ${name}. Choose the folder that contains it.`);
   }
   return {
     name: kept.length === 1 ? name : `${name} (${kept.length} files)`,
@@ -39,7 +38,7 @@ const ofFiles = (name: string, files: [path: string, file: File][], { pattern, w
 /** The folder itself is the root, as for the command line. @throws when what is wanted is not there */
 export const picked = (files: File[], wanted: Wanted): Picked => {
   const [first] = files;
-  if (!first) throw new Error('Nothing was picked.');
+  if (!first) throw new Error('No files selected.');
   if (files.length === 1 && /\.(tar\.gz|tgz)$/.test(first.name))
     return { name: first.name, archive: async () => first };
   const folder = first.webkitRelativePath.split('/')[0];
@@ -66,17 +65,17 @@ const put = async (url: string, body: Blob): Promise<void> => {
     body,
     referrerPolicy: 'no-referrer',
   });
-  if (!answer.ok) throw new Error(`It could not be uploaded (status ${answer.status}). Try again.`);
+  if (!answer.ok) throw new Error(`Upload failed with status ${answer.status}. Try again.`);
 };
 
 /** Asks until the platform has looked at what was uploaded. @throws when it does not, or refuses it */
-const settled = async (path: string, status: string): Promise<Resource> => {
+const settled = async (path: string, status: string): Promise<string> => {
   for (const deadline = Date.now() + patienceMs; ; ) {
-    const version = await get(path);
+    const version = await get<'configuration-versions' | 'policy-set-versions'>(path);
     const { attributes } = version;
-    if (attributes.status === status) return version;
-    if (attributes.status === 'errored') throw new Error(attributes['error-message'] ?? 'It was refused.');
-    if (Date.now() > deadline) throw new Error('The platform has not taken it in. Try again.');
+    if (attributes.status === status) return version.id;
+    if (attributes.status === 'errored') throw new Error(attributes['error-message'] ?? 'The upload was rejected.');
+    if (Date.now() > deadline) throw new Error('The upload was not processed in time. Try again.');
     await new Promise((resolve) => setTimeout(resolve, pollMs));
   }
 };
@@ -89,7 +88,7 @@ export const upload = async (workspaceId: string, { archive }: Picked, speculati
     speculative,
   });
   await put(version.attributes['upload-url'], body);
-  return (await settled(`/configuration-versions/${version.id}`, 'uploaded')).id;
+  return settled(`/configuration-versions/${version.id}`, 'uploaded');
 };
 
 /** A new version of a policy set. @throws what is wrong with its policies */

@@ -10,7 +10,7 @@ const atOnce = 100;
 const wholeEveryMs = 60_000;
 
 const readAll = async (organization: string): Promise<Row[]> => {
-  const { data, included } = await all(`/organizations/${organization}/workspaces?include=current_run`);
+  const { data, included } = await all<'workspaces'>(`/organizations/${organization}/workspaces?include=current_run`);
   const runs = new Map(included.map((resource) => [resource.id, resource]));
   return data.map((workspace) => rowOf(workspace, runs.get(related(workspace, 'current-run') ?? '')));
 };

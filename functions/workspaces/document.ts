@@ -29,7 +29,7 @@ export const workspaceDocument = (
   workspace: Workspace,
   granted: Granted,
   runId: string | undefined = currentRunId(workspace),
-): Resource => ({
+) => ({
   id: workspace.id,
   type: 'workspaces',
   attributes: {
@@ -125,7 +125,7 @@ interface Tagged {
 const tagId = (prefix: string, scope: string, key: string): string =>
   `${prefix}-${createHash('sha256').update(`${scope}\n${key}`).digest('hex').slice(0, 16)}`;
 
-export const tagBindingDocuments = ({ id, tags = [], createdAt }: Tagged): Resource[] =>
+export const tagBindingDocuments = ({ id, tags = [], createdAt }: Tagged) =>
   tags.map(({ key, value }) => ({
     id: tagId('tb', id, key),
     type: 'tag-bindings',

@@ -26,7 +26,7 @@ export const cancel: Section = {
       await client.act(run.id, 'cancel');
       const ended = await client.waitForRun(run.id, isFinalRun);
       if (ended.attributes.status !== 'canceled') throw new Error(`${run.id} is ${ended.attributes.status}`);
-      return (Date.parse(ended.attributes['status-timestamps']['canceled-at']) - from) / 1000;
+      return (Date.parse(ended.attributes['status-timestamps']['canceled-at'] ?? '') - from) / 1000;
     };
     const waiting: number[] = [];
     const applies: number[] = [];

@@ -46,7 +46,7 @@ export const overhead: Section = {
       await new Promise((resolve) => setTimeout(resolve, 1000));
       const ended = await client.waitForRun(created.id, isFinalRun);
       if (ended.attributes.status !== 'applied') throw new Error(`the run ended ${ended.attributes.status}`);
-      return { ms: Date.parse(ended.attributes['status-timestamps']['applied-at']) - begin, id: created.id };
+      return { ms: Date.parse(ended.attributes['status-timestamps']['applied-at'] ?? '') - begin, id: created.id };
     };
     await bare();
     await whole();

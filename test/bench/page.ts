@@ -128,7 +128,7 @@ async function* measureLive(page: Page, client: Client, organization: string): A
   yield ms('  the slowest', Math.max(...noted));
   yield ms(
     'Applied from the table to the screen',
-    seenAt - Date.parse(ended.attributes['status-timestamps']['applied-at']),
+    seenAt - Date.parse(ended.attributes['status-timestamps']['applied-at'] ?? ''),
     1_000,
   );
   const perMinute = round((counted.api + counted.logs) / minutes);

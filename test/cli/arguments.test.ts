@@ -40,9 +40,9 @@ it.each([
   [['.', '--mesage', 'x'], 'has no option --mesage. Did you mean --message?'],
   [['.', '--frobnicate'], 'has no option --frobnicate. See: stepform runs start --help'],
   [['.', '--message'], '--message needs a value: --message <text>'],
-  [['.', '--watch=yes'], '--watch is on when it is given'],
-  [[], '<folder> is missing: stepform runs start <folder> [name]'],
-  [['a', 'b', 'c'], '"c" is one too many'],
+  [['.', '--watch=yes'], '--watch takes no value'],
+  [[], 'Missing argument <folder>: stepform runs start <folder> [name]'],
+  [['a', 'b', 'c'], 'Unexpected argument "c"'],
 ])('%j: %s', (args, said) => {
   expect(usageOf(args)).toContain(said);
 });

@@ -55,7 +55,7 @@ it('goes where the option says, else the environment, else the cloud block, else
   keepToken('e.example', 'x');
   expect(findAddress(places)).toMatchObject({ url: 'https://e.example' });
   keepToken('f.example', 'x');
-  expect(() => findAddress(places)).toThrow('No platform is named');
+  expect(() => findAddress(places)).toThrow('No server configured');
 });
 
 it('reaches the platform on this machine without its certificate, by whichever of its names', () => {
@@ -67,7 +67,7 @@ it('reaches the platform on this machine without its certificate, by whichever o
 });
 
 it.each(['not a host', 'https://u:p@a.example', 'https://a.example/?x=1', ''])('takes no "%s" for a host', (option) => {
-  expect(() => findAddress({ ...places, option: option || 'http://' })).toThrow('no host such as');
+  expect(() => findAddress({ ...places, option: option || 'http://' })).toThrow('not a valid host');
 });
 
 it('takes the token that is meant for the host, and sends TFE_TOKEN nowhere that a file named', () => {
@@ -75,7 +75,7 @@ it('takes the token that is meant for the host, and sends TFE_TOKEN nowhere that
   const byBlock = findAddress({ ...places, block: 'my-host.example' });
   const env = { TFE_TOKEN: 'of-env' };
   expect(findToken(byOption, undefined, env)).toEqual({ token: 'of-env', from: 'TFE_TOKEN' });
-  expect(() => findToken(byBlock, undefined, env)).toThrow('TFE_TOKEN is used with TFE_ADDRESS or --host only');
+  expect(() => findToken(byBlock, undefined, env)).toThrow('TFE_TOKEN is used only with TFE_ADDRESS or --host');
   expect(() => findToken(byBlock, undefined, {})).toThrow(expect.objectContaining({ exitCode: exit.notAllowed }));
   keepToken('my-host.example', 'kept');
   expect(findToken(byBlock, undefined, {}).token).toBe('kept');
@@ -99,7 +99,7 @@ it('keeps tokens as terraform login does: others stay, for their owner only, and
   expect(forgetToken('a.example:8443')).toBe(false);
   expect(keptToken('other.example')).toBe('theirs');
   writeFileSync(credentialsFile(), 'not json');
-  expect(() => keepToken('a.example', 'mine')).toThrow('Repair it');
+  expect(() => keepToken('a.example', 'mine')).toThrow('Repair or remove it');
   expect(readFileSync(credentialsFile(), 'utf8')).toBe('not json');
 });
 

@@ -46,7 +46,7 @@ describe('a file of variables', () => {
   it.each([
     ['broken.tfvars', 'a = 1\n= 2\n', 'line 2: give each variable as name = value'],
     ['block.tfvars', 'a = 1\nb {\n}\n', 'line 2: give each variable as name = value'],
-    ['broken.json', '{', 'is no JSON object of variables'],
+    ['broken.json', '{', 'is not a JSON object of variables'],
   ])('%s is refused with the place', (name, text, why) => {
     const path = write(name, text);
     expect(() => fileVariables([path])).toThrow(expect.objectContaining({ exitCode: exit.usage }));

@@ -69,5 +69,5 @@ it('is planned and applied by an agent of the workspace’s pool, and says so; t
 
   await client.call('DELETE', `/authentication-tokens/${token.id}`);
   expect(await ended).toBe(3);
-  expect(output.text).toContain('The token of this agent is not valid');
+  expect(output.text).toContain('The agent token has expired or was revoked');
 });

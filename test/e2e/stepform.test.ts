@@ -118,8 +118,8 @@ it('signs in, starts and watches a run, confirms it; tells states, outputs and e
   const unknown = await stepform(['whoami']);
   expect(unknown).toMatchObject({ code: exit.notAllowed, err: expect.stringContaining('stepform login') });
   const refused = await stepform(['login'], { input: 'sfu_wrong\n' });
-  expect(refused).toMatchObject({ code: exit.notAllowed, err: expect.stringContaining('does not know this token') });
-  expect(await succeed(['login'], `${platform.token}\n`)).toContain('You are signed in');
+  expect(refused).toMatchObject({ code: exit.notAllowed, err: expect.stringContaining('Invalid token') });
+  expect(await succeed(['login'], `${platform.token}\n`)).toContain('Signed in to');
   const kept = join(root, '.terraform.d', 'credentials.tfrc.json');
   expect(statSync(kept).mode & 0o777).toBe(0o600);
   expect(readFileSync(kept, 'utf8')).toContain(platform.token);
@@ -131,7 +131,7 @@ it('signs in, starts and watches a run, confirms it; tells states, outputs and e
   const argued = await stepform(['variables', 'set', 'secret', 'hunter2']);
   expect(argued).toMatchObject({
     code: exit.usage,
-    err: expect.stringContaining('does not belong on the command line'),
+    err: expect.stringContaining('Don’t give a sensitive value as an argument'),
   });
   expect(await succeed(['variables', 'list'])).toMatch(/^secret +\(sensitive\)$/m);
 
@@ -143,14 +143,14 @@ it('signs in, starts and watches a run, confirms it; tells states, outputs and e
   const confirm = /stepform (runs confirm run-\w+)/.exec(planned.out)?.[1]?.split(' ') ?? [];
 
   const left = await stepform(['runs', 'watch', '--wait'], { interruptAt: '✓ Plan' });
-  expect(left).toMatchObject({ code: exit.interrupted, err: expect.stringContaining('the run goes on') });
+  expect(left).toMatchObject({ code: exit.interrupted, err: expect.stringContaining('The run continues') });
 
   const applied = await stepform([...confirm, '--watch', '-m', 'Looks good']);
   expect(applied).toMatchObject({ code: exit.done, out: expect.stringContaining('Apply complete!') });
   expect(applied.out).not.toContain('will be created');
   expect((await json(['runs', 'show'])).data.attributes).toMatchObject({ status: 'applied', message: 'First' });
   const late = await stepform(['runs', 'discard', confirm[2] ?? '']);
-  expect(late).toMatchObject({ code: exit.notNow, err: expect.stringContaining('is at Applied') });
+  expect(late).toMatchObject({ code: exit.notNow, err: expect.stringContaining('has status Applied') });
 
   expect(await succeed(['state', 'outputs'])).toBe('n = "a \\"b\\""\nsecret = (sensitive)\n');
   expect(await succeed(['state', 'outputs', 'secret'])).toBe('hunter2\n');
@@ -162,7 +162,7 @@ it('moves states: pull, push, and back again', async () => {
   expect(state.serial).toBe(first.attributes.serial);
   const next = { ...state, serial: state.serial + 1, outputs: {} };
   await succeed(['state', 'push', '-'], JSON.stringify(next));
-  expect(await succeed(['state', 'outputs'])).toContain('no outputs');
+  expect(await succeed(['state', 'outputs'])).toContain('No outputs');
   const older = await stepform(['state', 'push', '-'], { input: JSON.stringify({ ...next, serial: 0 }) });
   expect(older.code).toBe(exit.notNow);
   await succeed(['state', 'rollback', String(state.serial)]);
@@ -201,7 +201,7 @@ it.runIf(terminal)('asks whoever sits there before it applies, with colours, and
   const child = start('script', ['--quiet', '--return', '--command', typed, '/dev/null'], 'good', { TERM: 'xterm' });
   whenItSays(child, 'Apply these changes?', () => child.stdin.write('yes\r'));
   const { code, out } = await end(child);
-  expect(stripVTControlCharacters(out)).toMatch(/Apply these changes\? They destroy 1 resource\./);
+  expect(stripVTControlCharacters(out)).toMatch(/Apply these changes\? This destroys 1 resource\./);
   expect(out).toContain('\x1b[32m✓\x1b[39m Apply');
   expect({ code, out }).toEqual({ code: exit.done, out: expect.stringContaining('Apply complete!') });
 });

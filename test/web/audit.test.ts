@@ -19,8 +19,8 @@ it.each([
 it.each([
   [event({}, { token_kind: 'user' }), undefined],
   [event({}, { token_kind: 'toString' }), undefined],
-  [event({}, { token_kind: 'team' }), 'with a token of a team'],
-  [event({}), 'the platform, in their name'],
+  [event({}, { token_kind: 'team' }), 'with a team token'],
+  [event({}), 'by the platform, on their behalf'],
 ])('says by what it was done', (one, words) => {
   expect(meansIn(one)).toBe(words);
 });

@@ -200,7 +200,7 @@ try {
   await take(light, 'team');
   await light.goto(governed.project);
   await light.getByText('ledger').waitFor();
-  await light.getByRole('button', { name: 'Give a team access' }).waitFor();
+  await light.getByRole('button', { name: 'Add team access' }).waitFor();
   await take(light, 'project');
   await light.goto(governed.settings);
   await light.getByRole('button', { name: 'Revoke: Audit trail token' }).waitFor();

@@ -2,9 +2,7 @@ import type { Granted } from './granted.ts';
 
 /** The `permissions` that resources report of their reader (HCP API), as the table has it (permissions.ts). */
 
-type Permissions = Record<`can-${string}`, boolean>;
-
-export const organizationPermissions = (granted: Granted): Permissions => {
+export const organizationPermissions = (granted: Granted) => {
   const update = granted.has('organization:update');
   return {
     'can-update': update,
@@ -37,7 +35,7 @@ export const organizationPermissions = (granted: Granted): Permissions => {
   };
 };
 
-export const projectPermissions = (granted: Granted): Permissions => ({
+export const projectPermissions = (granted: Granted) => ({
   'can-read': granted.has('project:read'),
   'can-update': granted.has('project:update'),
   'can-destroy': granted.has('project:delete'),
@@ -49,7 +47,7 @@ export const projectPermissions = (granted: Granted): Permissions => ({
   'can-manage-varsets': granted.has('varset:write'),
 });
 
-export const workspacePermissions = (granted: Granted): Permissions => ({
+export const workspacePermissions = (granted: Granted) => ({
   'can-update': granted.has('workspace:update'),
   'can-destroy': granted.has('workspace:delete'),
   'can-force-delete': granted.has('workspace:force-delete'),
@@ -74,7 +72,7 @@ export const workspacePermissions = (granted: Granted): Permissions => ({
 });
 
 /** The owners team stays as it is, but for who is in it. */
-export const teamPermissions = (granted: Granted, { owners = false }: { owners?: boolean }): Permissions => {
+export const teamPermissions = (granted: Granted, { owners = false }: { owners?: boolean }) => {
   const write = granted.has('team:write');
   return {
     'can-update-membership': granted.has('team:manage-members'),
@@ -99,7 +97,7 @@ interface RunFacts {
 export const mayCancel = (granted: Granted, run: RunFacts, userId: string): boolean =>
   granted.has('run:apply') || (granted.has('run:plan') && run.planOnly && run.createdBy === userId);
 
-export const runPermissions = (granted: Granted, run: RunFacts, userId: string): Permissions => ({
+export const runPermissions = (granted: Granted, run: RunFacts, userId: string) => ({
   'can-apply': granted.has('run:apply'),
   'can-cancel': mayCancel(granted, run, userId),
   'can-comment': granted.has('run:comment'),

@@ -1,4 +1,4 @@
-import { ApiError, type Client, type Resource, type RunAction } from '../../client/client.ts';
+import { ApiError, type Client, isFinalRun, type Resource, type RunAction } from '../../client/client.ts';
 import { offered, overrideOf } from '../../client/run-facts.ts';
 import { type Call, type Command, ofWorkspace } from '../arguments.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
@@ -13,7 +13,7 @@ import { statusOf, summary } from './runs.ts';
 /** Decisions on a run. Which are possible is the API's own word, so is who may. */
 
 const shared = {
-  comment: { about: 'why; others see it in the run’s timeline', value: 'text', short: 'm' },
+  comment: { about: 'comment for the run’s timeline', value: 'text', short: 'm' },
   ...ofWorkspace,
 };
 
@@ -21,32 +21,32 @@ const shared = {
 const chosen = async (call: Call, session: Session, verb: string): Promise<Resource> => {
   const named = call.word(0);
   if (!named && !isAttended()) {
-    throw wrongUsage(`Name the run: ${program} ${call.command.name} <run>. There are: ${program} runs list`);
+    throw wrongUsage(`No run given. Give one: ${program} ${call.command.name} <run>. List runs: ${program} runs list`);
   }
   const run = await session.run(named);
   if (named) return run;
   const { plan } = await look(session.client, run.id);
   const changes = changesOf(plan);
   print([...summary(run, session.client.url), ...(changes ? [changesInWords(changes, 'plan')] : [])].join('\n'));
-  if ((await ask(`${verb} this run? Only "yes" does: `)) === 'yes') return run;
-  throw new CommandError('Nothing was done.', exit.interrupted);
+  if ((await ask(`${verb} this run? Type "yes" to continue: `)) === 'yes') return run;
+  throw new CommandError('No action taken.', exit.interrupted);
 };
 
-const refused = async (client: Client, run: Resource, error: unknown): Promise<Error> => {
+const refused = async (client: Client, run: Resource<'runs'>, error: unknown): Promise<Error> => {
   if (!(error instanceof ApiError) || error.status !== 409) return error as Error;
   const { run: now, override } = await look(client, run.id);
   const possible = offered(now, undefined, override).map((action) => (action === 'apply' ? 'confirm' : action));
-  const advice = possible.length ? `Possible now: ${possible.join(', ')}.` : 'Nothing can be decided on it now.';
-  return new CommandError(`Run ${run.id} is at ${statusOf(now)}. ${advice}`, exit.notNow);
+  const advice = possible.length ? `Available actions: ${possible.join(', ')}.` : 'No actions are available now.';
+  return new CommandError(`Run ${run.id} has status ${statusOf(now)}. ${advice}`, exit.notNow);
 };
 
 const movesWithinMs = 3_000;
 const hasMoved =
-  (before: Resource) =>
+  (before: Resource<'runs'>) =>
   ({ attributes }: Resource): boolean =>
     attributes.status !== before.attributes.status;
 
-const finish = async (call: Call, { client }: Session, run: Resource, done: string) => {
+const finish = async (call: Call, { client }: Session, run: Resource<'runs'>, done: string) => {
   const json = call.flag('json');
   if (call.flag('watch')) {
     if (!json) print(done);
@@ -55,15 +55,16 @@ const finish = async (call: Call, { client }: Session, run: Resource, done: stri
   // What was decided is done a moment later; nobody wants to read where the run was before.
   const now = await client.waitForRun(run.id, hasMoved(run), movesWithinMs).catch(() => client.run(run.id));
   if (json) return printJson({ data: now });
-  print(`${done} It is at ${statusOf(now)} now. Watch it: ${program} runs watch ${run.id}`);
+  const watching = isFinalRun(now) ? '' : ` Status: ${statusOf(now)}. Watch it: ${program} runs watch ${run.id}`;
+  print(`${done}${watching}`);
 };
 
 const acting = (name: string, action: RunAction, about: string, done: string, watch = true): Command => ({
   name: `runs ${name}`,
   about,
   takes: '[run]',
-  options: { ...shared, ...(watch ? { watch: { about: 'follow it from there' } } : {}) },
-  more: 'Without a run, the workspace’s current one, after asking.',
+  options: { ...shared, ...(watch ? { watch: { about: 'watch the run afterwards' } } : {}) },
+  more: 'Without a run ID, asks about the current run of the workspace.',
   run: async (call, session) => {
     const run = await chosen(call, session, name[0]?.toUpperCase() + name.slice(1));
     try {
@@ -77,10 +78,10 @@ const acting = (name: string, action: RunAction, about: string, done: string, wa
 
 const override: Command = {
   name: 'runs override',
-  about: 'Let a run go on although policies failed',
+  about: 'Override the failed policies of a run',
   takes: '[run]',
-  options: { ...shared, watch: { about: 'follow it from there' } },
-  more: 'Who did that, and why (--comment), stays in the run’s timeline.',
+  options: { ...shared, watch: { about: 'watch the run afterwards' } },
+  more: 'Your name and comment are recorded in the run’s timeline.',
   run: async (call, session) => {
     const { client } = session;
     const run = await chosen(call, session, 'Override the policies of');
@@ -88,24 +89,19 @@ const override: Command = {
     const path = overrideOf(run, stages);
     if (!path) throw await refused(client, run, new ApiError('POST', `/runs/${run.id}`, 409, ''));
     await client.call('POST', path, { comment: call.text('comment') });
-    return finish(call, session, run, 'Overridden.');
+    return finish(call, session, run, 'Policies overridden.');
   },
 };
 
 export const actCommands: Command[] = [
-  acting('confirm', 'apply', 'Apply what a run has planned', 'Confirmed.'),
-  acting('discard', 'discard', 'End a run without applying it', 'Discarded.', false),
-  acting(
-    'cancel',
-    'cancel',
-    'Stop a run as Ctrl-C does: Terraform finishes what it is at and keeps its state',
-    'Cancel requested.',
-  ),
+  acting('confirm', 'apply', 'Confirm a run and apply its plan', 'Run confirmed.'),
+  acting('discard', 'discard', 'Discard a run without applying it', 'Run discarded.', false),
+  acting('cancel', 'cancel', 'Cancel a run: Terraform stops as on Ctrl-C and saves its state', 'Cancel requested.'),
   acting(
     'force-cancel',
     'force-cancel',
-    'Kill a canceled run that does not stop (a minute after the cancel)',
-    'Killed.',
+    'Kill a canceled run that has not stopped after one minute',
+    'Run killed.',
     false,
   ),
   override,

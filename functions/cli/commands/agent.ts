@@ -14,8 +14,8 @@ const tokenOf = (call: Call): string => {
   if (token) return token;
   throw wrongUsage(
     file
-      ? `${file} is empty: it has to hold the token of an agent pool`
-      : `No token: set ${variables[0]}, or give --token-file <file>. Tokens of agent pools are made on the page, in the organization’s settings.`,
+      ? `${file} is empty. It must contain an agent pool token`
+      : `No token. Set ${variables[0]}, or give --token-file <file>. Create agent pool tokens on the web page, under Agents.`,
   );
 };
 
@@ -25,13 +25,13 @@ const stamped = (text: string): void => {
 
 export const agent: Command = {
   name: 'agent',
-  about: 'Do the runs of an agent pool on this machine',
+  about: 'Run the jobs of an agent pool on this machine',
   options: {
-    'token-file': { about: `file with the token of the pool; else ${variables.join(' or ')}`, value: 'file' },
-    name: { about: 'what it is called; this machine’s name unless said', value: 'name' },
-    address: { about: 'the platform; else TFC_ADDRESS, or as for other commands', value: 'url' },
-    single: { about: 'end after one plan or apply' },
-    'pass-env': { about: 'a variable of this environment that Terraform may see', value: 'name', multiple: true },
+    'token-file': { about: `file with the agent pool token (default: ${variables.join(' or ')})`, value: 'file' },
+    name: { about: 'agent name (default: the host name)', value: 'name' },
+    address: { about: 'server URL (default: TFC_ADDRESS, then as for other commands)', value: 'url' },
+    single: { about: 'exit after one plan or apply' },
+    'pass-env': { about: 'environment variable to pass to Terraform; repeatable', value: 'name', multiple: true },
   },
   more: `It asks for work, and starts Terraform for it in a folder that is gone afterwards; nothing has to reach this machine. One plan or
 apply at a time: start several for more. Ctrl-C (or SIGTERM) ends it after the current run; press again to interrupt it too.`,
@@ -54,10 +54,10 @@ apply at a time: start several for more. Ctrl-C (or SIGTERM) ends it after the c
       await running.run();
     } catch (error) {
       if (error instanceof RefusedError)
-        throw new CommandError(`${address.url} does not know of agents: ${error.message}`);
+        throw new CommandError(`${address.url} does not support agents: ${error.message}`);
       if (!(error instanceof TokenDeadError)) throw error;
       throw new CommandError(
-        'The token of this agent is not valid: it was revoked or has expired, or its pool was deleted. Make another one on the page, in the organization’s settings, under agent pools.',
+        'The agent token has expired or was revoked, or its pool was deleted. Create another one on the web page, under Agents.',
         exit.notAllowed,
       );
     }

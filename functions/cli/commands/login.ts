@@ -19,63 +19,62 @@ const whoIs = async (client: Client): Promise<string | undefined> => {
 
 const login: Command = {
   name: 'login',
-  about: 'Sign in, and keep the token where terraform looks for it',
+  about: 'Sign in and store the token for stepform and terraform',
   takes: '[host]',
-  options: { 'with-token': { about: 'take a token from standard input, instead of asking the page for one' } },
-  more: `It opens the page, where you let this command in. Where nobody can click, make a token on the page (or with ${program} token
-create) and pipe it in. Tokens are kept in ~/.terraform.d/credentials.tfrc.json as by terraform login: one login serves both.`,
+  options: { 'with-token': { about: 'read a token from standard input' } },
+  more: `Opens the web page, where you approve the login. Without a browser, create a token on the web page (or with ${program} token
+create) and pipe it in. Tokens are stored in ~/.terraform.d/credentials.tfrc.json, shared with terraform login.`,
   run: async (call, session) => {
     const named = call.word(0);
     if (named && call.text('host')) throw wrongUsage(`Give the host once: ${program} login <host>`);
     const { url, host } = named ? session.at(named) : session.address;
     const old = keptToken(host);
-    const known = old && (await whoIs(new Client(url, old)));
-    if (known) {
-      if (call.flag('json')) return printJson({ host, username: known });
+    const username = old && (await whoIs(new Client(url, old)));
+    if (username) {
+      if (call.flag('json')) return printJson({ host, username });
       return print(
-        `You are signed in at ${host} already, as ${bold(known)}. To change that: ${program} logout ${host}`,
+        `Already signed in to ${host} as ${bold(username)}. To use another account: ${program} logout ${host}`,
       );
     }
     const byHand = call.flag('with-token') || !isAttended();
     const token = byHand ? await readSecret('Token (not shown): ') : await tokenFromBrowser(url, say);
     const name = await whoIs(new Client(url, token));
     if (!name) {
-      throw new CommandError(
-        `${host} does not know this token. Make one on its page, ${url}/app/settings/tokens`,
-        exit.notAllowed,
-      );
+      throw new CommandError(`Invalid token for ${host}. Create one at ${url}/app/settings/tokens`, exit.notAllowed);
     }
     keepToken(host, token);
     if (call.flag('json')) return printJson({ host, username: name });
     print(
-      `You are signed in at ${host} as ${bold(name)}. ${dim(`Kept in ${credentialsFile()}; terraform uses it too.`)}`,
+      `Signed in to ${host} as ${bold(name)}. ${dim(`Token stored in ${credentialsFile()}, shared with terraform.`)}`,
     );
     const other = process.env.TF_CLI_CONFIG_FILE;
     if (other)
-      say(`TF_CLI_CONFIG_FILE is set to ${other}: until you unset it, neither terraform nor stepform looks there.`);
+      say(
+        `TF_CLI_CONFIG_FILE is set to ${other}, so terraform and stepform ignore the stored token. Unset it to use the token.`,
+      );
   },
 };
 
 const logout: Command = {
   name: 'logout',
-  about: 'Forget the token of a host',
+  about: 'Remove the stored token of a host',
   takes: '[host]',
-  more: 'It stays valid until it is revoked on the page.',
+  more: 'The token stays valid until it is revoked on the web page.',
   run: async (call, session) => {
     const { host } = call.word(0) ? session.at(call.required(0)) : session.address;
     const was = forgetToken(host);
     if (call.flag('json')) return printJson({ host, 'was-signed-in': was });
     print(
       was
-        ? `The token of ${host} is forgotten here. It stays valid until it is revoked on the page.`
-        : `No token of ${host} was kept.`,
+        ? `Token of ${host} removed from this machine. It stays valid until it is revoked on the web page.`
+        : `No stored token for ${host}.`,
     );
   },
 };
 
 const whoami: Command = {
   name: 'whoami',
-  about: 'Who you are, where, and what said so',
+  about: 'Show the signed-in user, the server and the token’s source',
   run: async (call, session) => {
     const { address } = session;
     const { from } = findToken(address, session.local);
@@ -88,10 +87,10 @@ const whoami: Command = {
 
 const createToken: Command = {
   name: 'token create',
-  about: 'A new token of yours; printed once',
+  about: 'Create an API token; printed once',
   options: {
-    description: { about: 'what it is for', value: 'text' },
-    days: { about: 'how long it is valid; for good unless said', value: 'n' },
+    description: { about: 'description of the token', value: 'text' },
+    days: { about: 'days until it expires (default: never)', value: 'n' },
   },
   run: async (call, session) => {
     const { client } = session;

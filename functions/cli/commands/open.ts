@@ -10,10 +10,10 @@ const pathFor = async (session: Session, what: string | undefined): Promise<stri
   const organization = session.organizationName;
   const workspace = session.workspaceName;
   const tab = tabs.find((one) => one === what);
-  if (what && !tab) throw wrongUsage(`"${what}" is no run, and none of ${tabs.join(', ')}`);
+  if (what && !tab) throw wrongUsage(`"${what}" is neither a run nor a tab (${tabs.join(', ')})`);
   if (!workspace) {
     if (tab === 'runs' && organization) return pathOf({ view: 'queue', organization });
-    if (tab) throw wrongUsage(`Which workspace’s ${tab}? Give --workspace`);
+    if (tab) throw wrongUsage(`No workspace given for ${tab}. Give --workspace`);
     return pathOf(organization ? { view: 'workspaces', organization } : { view: 'home' });
   }
   return pathOf({ view: 'workspace', organization: await session.organization(), workspace, tab: tab ?? 'overview' });
@@ -21,10 +21,10 @@ const pathFor = async (session: Session, what: string | undefined): Promise<stri
 
 export const open: Command = {
   name: 'open',
-  about: 'Open the page: of a run, of a workspace, or of all',
+  about: 'Open a run, a workspace or the organization in the browser',
   takes: '[run or tab]',
   options: ofWorkspace,
-  more: `Tabs of a workspace: ${tabs.join(', ')}. Without a workspace, runs are those of the organization. Where there is no terminal, the address is printed and nothing opened.`,
+  more: `Tabs of a workspace: ${tabs.join(', ')}. Without a workspace, "runs" opens the organization’s runs. Without a terminal, only prints the URL.`,
   run: async (call, session) => {
     const url = `${session.address.url}${await pathFor(session, call.word(0))}`;
     if (call.flag('json')) return printJson({ url });

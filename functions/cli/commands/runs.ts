@@ -18,15 +18,15 @@ const everyOperation = 'plan_and_apply,plan_only,refresh_only,destroy,empty_appl
 export const limitOf = (text = '20'): number => {
   const limit = Number(text);
   if (Number.isInteger(limit) && limit > 0 && limit <= 10_000) return limit;
-  throw wrongUsage(`--limit ${text}: give a whole number, e.g. --limit 50`);
+  throw wrongUsage(`--limit ${text}: give a whole number from 1 to 10000, e.g. --limit 50`);
 };
 
-export const statusOf = (run: Resource): string => {
+export const statusOf = (run: Resource<'runs'>): string => {
   const { name, tone } = displayStatus(factsOf(run));
   return paintTone(tone, name);
 };
 
-const row = (run: Resource, workspaces: Resource[]): string[] => {
+const row = (run: Resource<'runs'>, workspaces: Resource<'workspaces'>[]): string[] => {
   const workspace = workspaces.find(({ id }) => id === related(run, 'workspace'));
   const kind = kindOf(run);
   return [
@@ -40,11 +40,11 @@ const row = (run: Resource, workspaces: Resource[]): string[] => {
 
 const list: Command = {
   name: 'runs list',
-  about: 'Runs of a workspace, newest first; without one, of the organization',
+  about: 'List the runs of a workspace or organization, newest first',
   options: {
     ...ofWorkspace,
-    status: { about: 'only those, e.g. errored,planned (the API’s words)', value: 'list' },
-    limit: { about: 'at most so many, 20 unless said', value: 'n', short: 'n' },
+    status: { about: 'filter by API status, e.g. errored,planned', value: 'list' },
+    limit: { about: 'maximum number (default: 20)', value: 'n', short: 'n' },
   },
   run: async (call, session) => {
     const limit = limitOf(call.text('limit'));
@@ -59,7 +59,7 @@ const list: Command = {
       limit,
     );
     if (call.flag('json')) return printJson({ data, ...(whole ? { included } : {}) });
-    if (data.length === 0) return print(`There are no such runs. Start one: ${program} runs start`);
+    if (data.length === 0) return print(`No runs found. Start one: ${program} runs start`);
     const workspaces = included.filter(({ type }) => type === 'workspaces');
     print(columns(data.map((run) => row(run, workspaces))).join('\n'));
   },
@@ -67,10 +67,10 @@ const list: Command = {
 
 const show: Command = {
   name: 'runs show',
-  about: 'One run: where it is, what it will do or did, what can be done',
+  about: 'Show a run: status, stages, changes and available actions',
   takes: '[run]',
   options: ofWorkspace,
-  more: 'Without a run, the workspace’s current one. A run is named by its id, or by its address on the page.',
+  more: 'Default: the current run of the workspace. Give a run by its ID or by its URL.',
   run: async (call, session) => {
     const { client } = session;
     const { id } = await session.run(call.word(0));
@@ -100,11 +100,11 @@ const show: Command = {
 
 const stageRow = (name: string, state: string, from: string | undefined, to: string | undefined): string[] => {
   const took = from ? duration((to ? Date.parse(to) : Date.now()) - Date.parse(from)) : '';
-  const words: Record<string, string> = { current: 'now', ahead: 'to come', skipped: 'not reached' };
+  const words: Record<string, string> = { current: 'in progress', ahead: 'not started', skipped: 'not reached' };
   return [`  ${name}`, took, words[state] ?? (state === 'done' ? '' : state)];
 };
 
-export const summary = (run: Resource, url: string): string[] => {
+export const summary = (run: Resource<'runs'>, url: string): string[] => {
   const kind = kindOf(run);
   const facts = kind ? ` (${kind})` : '';
   return [

@@ -20,7 +20,13 @@ const rootOf = (folder: string, workingDirectory: string | null): string => {
   return inner.split('/').reduce((path) => dirname(path), here);
 };
 
-const upload = async (client: Client, workspace: Resource, folder: string, speculative: boolean, quiet: boolean) => {
+const upload = async (
+  client: Client,
+  workspace: Resource<'workspaces'>,
+  folder: string,
+  speculative: boolean,
+  quiet: boolean,
+) => {
   const root = rootOf(folder, workspace.attributes['working-directory']);
   const archive = await packFolder(root);
   if (!quiet) say(`Uploading ${relative(process.cwd(), root) || 'this folder'} (${bytes(archive.length)} packed)`);
@@ -30,7 +36,10 @@ const upload = async (client: Client, workspace: Resource, folder: string, specu
   });
   const { status, 'error-message': why } = version.attributes;
   if (status !== 'uploaded') {
-    throw new CommandError(why ?? `The configuration was not taken: it is ${status}. Try again.`, exit.failed);
+    throw new CommandError(
+      why ?? `The configuration was not processed in time (status: ${status}). Try again.`,
+      exit.failed,
+    );
   }
   return version;
 };
@@ -38,15 +47,15 @@ const upload = async (client: Client, workspace: Resource, folder: string, specu
 /** @throws {CommandError} for what cannot be meant together */
 const settingsOf = (call: Call, folder: string): Record<string, unknown> => {
   if (call.flag('destroy') && call.flag('refresh-only'))
-    throw wrongUsage('Give --destroy or --refresh-only, not both.');
+    throw wrongUsage('--destroy and --refresh-only cannot be combined. Give one of them.');
   if (call.flag('plan-only') && call.flag('auto-apply')) {
-    throw wrongUsage('--plan-only never applies: leave out --auto-apply.');
+    throw wrongUsage('--plan-only and --auto-apply cannot be combined. Give one of them.');
   }
   const some = (name: string) => (call.texts(name).length ? call.texts(name) : undefined);
   const on = (name: string) => (call.flag(name) ? true : undefined);
   const variables = lastOfEach([...fileVariables(call.texts('var-file')), ...runVariables(call.texts('var'), folder)]);
   return {
-    message: call.text('message') ?? 'Started by stepform',
+    message: call.text('message') ?? 'Started from the command line',
     'plan-only': on('plan-only'),
     'is-destroy': on('destroy'),
     'refresh-only': on('refresh-only'),
@@ -61,31 +70,31 @@ const settingsOf = (call: Call, folder: string): Record<string, unknown> => {
 
 export const start: Command = {
   name: 'runs start',
-  about: 'Upload a folder with Terraform files, and start a run with it',
+  about: 'Upload a folder with Terraform files and start a run',
   takes: '[folder]',
   options: {
-    message: { about: 'why this run', value: 'text', short: 'm' },
-    watch: { about: 'follow it here until it is over, or waits for a person' },
-    wait: { about: 'with --watch: go on while it waits for a person' },
-    'plan-only': { about: 'show what would change, never apply' },
-    destroy: { about: 'plan the end of everything in the workspace' },
-    'refresh-only': { about: 'bring the state up to date, change nothing else' },
-    'allow-empty-apply': { about: 'apply even without changes' },
-    'auto-apply': { about: 'apply without asking' },
-    'no-refresh': { about: 'plan from the state as it is' },
-    target: { about: 'only this resource; may be repeated', value: 'address', multiple: true },
-    replace: { about: 'replace this resource; may be repeated', value: 'address', multiple: true },
-    var: { about: 'a variable of this run; may be repeated', value: 'name=value', multiple: true },
+    message: { about: 'message of the run', value: 'text', short: 'm' },
+    watch: { about: 'watch the run until it finishes or needs a decision' },
+    wait: { about: 'with --watch: keep watching while the run needs a decision' },
+    'plan-only': { about: 'show changes, never apply them' },
+    destroy: { about: 'plan to destroy every resource of the workspace' },
+    'refresh-only': { about: 'update the state only, change no resources' },
+    'allow-empty-apply': { about: 'apply a plan without changes' },
+    'auto-apply': { about: 'apply without confirmation' },
+    'no-refresh': { about: 'plan without refreshing the state' },
+    target: { about: 'target this resource; repeatable', value: 'address', multiple: true },
+    replace: { about: 'replace this resource; repeatable', value: 'address', multiple: true },
+    var: { about: 'variable for this run; repeatable', value: 'name=value', multiple: true },
     'var-file': {
-      about: 'variables of this run from a file (.tfvars, .json); --var beats it',
+      about: 'file with variables for this run (.tfvars, .json); --var takes precedence',
       value: 'file',
       multiple: true,
     },
-    latest: { about: 'upload nothing, take the workspace’s latest configuration' },
+    latest: { about: 'use the latest configuration of the workspace, upload nothing' },
     ...ofWorkspace,
   },
-  more: `The folder is the one you are in, unless said; its cloud block, if it has one, says which workspace. What .terraformignore
-names stays here; a checkout of git without changes says which commit it is. With --watch it ends as the run does (${program} help exit-codes).
+  more: `Default folder: the current one. Its cloud block selects the workspace. Files in .terraformignore are not uploaded. In a git
+checkout without changes, the run records the commit. With --watch, the exit code tells the result (${program} help exit-codes).
 
   ${program} runs start --watch -m "More memory"
   ${program} runs start ./network --workspace network --plan-only --var size=3 --watch
@@ -93,10 +102,10 @@ names stays here; a checkout of git without changes says which commit it is. Wit
   run: async (call, session) => {
     const folder = call.word(0) ?? '.';
     const latest = call.flag('latest');
-    if (latest && call.word(0)) throw wrongUsage('--latest uploads nothing: leave out the folder.');
+    if (latest && call.word(0)) throw wrongUsage('--latest cannot be combined with a folder. Remove one of them.');
     if (!latest && !hasConfiguration(folder)) {
       throw wrongUsage(
-        `There is no Terraform file (*.tf, *.tf.json) in ${resolve(folder)}. Name the folder: ${program} runs start <folder>; or take the workspace’s latest configuration: --latest`,
+        `No Terraform files (*.tf, *.tf.json) in ${resolve(folder)}. Give the folder: ${program} runs start <folder>; or use the latest configuration of the workspace: --latest`,
       );
     }
     const settings = settingsOf(call, folder);
@@ -114,24 +123,24 @@ names stays here; a checkout of git without changes says which commit it is. Wit
 
 export const watch: Command = {
   name: 'runs watch',
-  about: 'Follow a run live: Terraform’s output, each stage, what others say of it',
+  about: 'Watch a run: Terraform output, stages, run tasks, policies and costs',
   takes: '[run]',
   options: {
-    wait: { about: 'go on while it waits for a person' },
+    wait: { about: 'keep watching while the run needs a decision' },
     ...ofWorkspace,
   },
-  more: `Without a run, the workspace’s current one. It ends as the run does (${program} help exit-codes); Ctrl-C leaves, and the run
-goes on. With --json there is one object a line, each with "event":
+  more: `Default: the current run of the workspace. The exit code tells the result (${program} help exit-codes). Ctrl-C stops watching;
+the run continues. With --json, prints one object per line, each with "event":
 
-  run            what is watched: id, message, run (the API’s document)
-  status         status, name (in words), at
-  waits          reason: for what or whom, while it is pending
-  log            phase (plan or apply), line (as Terraform wrote it)
+  run            id, message, run (the API document)
+  status         status, name (display name), at
+  waits          reason, while the run is pending
+  log            phase (plan or apply), line (of Terraform’s output)
   stage          stage, state (done, failed, stopped), seconds, changes
   task-result    stage, task, enforcement-level, status, message, url
   policies       kind, status, errors, policies (name, enforcement-level, status, messages)
   cost-estimate  status, prior-, proposed-, delta-monthly-cost, error-message
-  unreachable    reason; asking goes on
+  unreachable    reason; retries continue
   end            status, name, exit-code, run`,
   run: async (call, session) => {
     const { id } = await session.run(call.word(0));

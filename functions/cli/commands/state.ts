@@ -22,7 +22,7 @@ const locked = async <T>(client: Client, { id }: Resource, why: string, work: ()
   }
 };
 
-const versions = async (session: Session, workspace: Resource, limit: number): Promise<Resource[]> => {
+const versions = async (session: Session, workspace: Resource<'workspaces'>, limit: number): Promise<Resource[]> => {
   const organization = encodeURIComponent(await session.organization());
   const name = encodeURIComponent(workspace.attributes.name);
   const filter = `filter[organization][name]=${organization}&filter[workspace][name]=${name}`;
@@ -30,14 +30,14 @@ const versions = async (session: Session, workspace: Resource, limit: number): P
 };
 
 /** A version by its id, or by its serial number. */
-const versionOf = async (session: Session, workspace: Resource, named: string): Promise<Resource> => {
+const versionOf = async (session: Session, workspace: Resource<'workspaces'>, named: string): Promise<Resource> => {
   if (named.startsWith('sv-')) return session.client.get(`/state-versions/${named}`);
   const found = (await versions(session, workspace, 10_000)).find(
     ({ attributes }) => String(attributes.serial) === named,
   );
   if (found) return found;
   throw new CommandError(
-    `${workspace.attributes.name} has no state with serial ${named}. There are: ${program} state list --workspace ${workspace.attributes.name}`,
+    `State with serial ${named} not found in ${workspace.attributes.name}. List states: ${program} state list --workspace ${workspace.attributes.name}`,
     exit.notFound,
   );
 };
@@ -48,7 +48,10 @@ const erroredState = async (session: Session, run: string): Promise<string> => {
     return await (await session.client.content(`/applies/${apply}/errored-state`)).text();
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error;
-    throw new CommandError(`The apply of ${run} has left no state behind: its workspace has it.`, exit.notFound);
+    throw new CommandError(
+      `The apply of ${run} has no errored state: its state was saved in the workspace.`,
+      exit.notFound,
+    );
   }
 };
 
@@ -62,13 +65,13 @@ const readVersion = async (session: Session, { id, attributes }: Resource): Prom
 
 const pull: Command = {
   name: 'state pull',
-  about: 'Print a state, the current one unless another is named',
+  about: 'Print a state (default: the current one)',
   takes: '[version]',
   options: {
     ...ofWorkspace,
-    errored: { about: 'what a failed apply recorded last, and could not store', value: 'run' },
+    errored: { about: 'print the errored state of this run instead', value: 'run' },
   },
-  more: 'A version is named by its id (sv-…) or its serial number. What is printed is the state itself, with or without --json.',
+  more: 'Give a version by its ID (sv-…) or serial number. Prints the state itself, with or without --json.',
   run: async (call, session) => {
     const errored = call.text('errored');
     if (errored) return print(await erroredState(session, errored));
@@ -94,13 +97,13 @@ const readState = (content: Buffer, name: string): { serial: number; lineage: st
   } catch {
     // Said below.
   }
-  throw wrongUsage(`${name} is no Terraform state: it has no serial and lineage`);
+  throw wrongUsage(`${name} is not a Terraform state: serial and lineage are missing`);
 };
 
 /** Around the API, as large as it may be; then it is looked into. */
 const bring = async (
   client: Client,
-  workspace: Resource,
+  workspace: Resource<'workspaces'>,
   content: Buffer,
   force: boolean,
   name: string,
@@ -120,7 +123,7 @@ const bring = async (
     method: 'PUT',
     body: new Uint8Array(content),
   });
-  if (!put.ok) throw new CommandError(`The state could not be uploaded (status ${put.status}). Try again.`);
+  if (!put.ok) throw new CommandError(`State upload failed with status ${put.status}. Try again.`);
   return until(
     () => client.get(`/state-versions/${version.id}`),
     ({ attributes }) => attributes.status !== 'pending',
@@ -130,10 +133,10 @@ const bring = async (
 
 const push: Command = {
   name: 'state push',
-  about: 'Make a file the current state',
+  about: 'Upload a file as the current state',
   takes: '<file>',
-  options: { ...ofWorkspace, force: { about: 'though its serial is older, or it is of another lineage' } },
-  more: 'The file - is standard input. Its serial must be higher than that of the current state.',
+  options: { ...ofWorkspace, force: { about: 'overwrite a state with a newer serial or another lineage' } },
+  more: 'Use - for standard input. The serial must be higher than that of the current state.',
   run: async (call, session) => {
     const name = call.required(0);
     const content = name === '-' ? await readInput() : await readFile(name);
@@ -145,32 +148,32 @@ const push: Command = {
     );
     if (data.attributes.status !== 'finalized') {
       throw new CommandError(
-        `The state was not taken: ${data.attributes['error-message'] ?? data.attributes.status}`,
+        `The state was rejected: ${data.attributes['error-message'] ?? data.attributes.status}`,
         exit.notNow,
       );
     }
     if (call.flag('json')) return printJson({ data });
-    print(`${workspace.attributes.name} has the state with serial ${data.attributes.serial} now (${data.id}).`);
+    print(`Pushed serial ${data.attributes.serial} to ${workspace.attributes.name} (${data.id}).`);
   },
 };
 
 const list: Command = {
   name: 'state list',
-  about: 'The versions of a workspace’s state, newest first',
-  options: { ...ofWorkspace, limit: { about: 'at most so many, 20 unless said', value: 'n', short: 'n' } },
+  about: 'List the state versions of a workspace, newest first',
+  options: { ...ofWorkspace, limit: { about: 'maximum number (default: 20)', value: 'n', short: 'n' } },
   run: async (call, session) => {
     const workspace = await session.workspace();
     const data = await versions(session, workspace, limitOf(call.text('limit')));
     if (call.flag('json')) return printJson({ data });
     if (data.length === 0)
-      return print(`There is no state yet: the first apply makes it. Or bring one: ${program} state push <file>`);
+      return print(`No states yet. The first apply creates one. Push an existing state: ${program} state push <file>`);
     const current = related(workspace, 'current-state-version');
     const rows = data.map((version) => {
       const { serial, size, status, intermediate, 'created-at': at } = version.attributes;
       const rolledBack = related(version, 'rollback-state-version') !== undefined;
       const notes = [
         version.id === current ? green('current') : '',
-        intermediate ? 'snapshot during an apply' : '',
+        intermediate ? 'intermediate snapshot' : '',
         status === 'finalized' ? '' : status,
         rolledBack ? 'rolled back' : '',
       ];
@@ -189,10 +192,10 @@ const list: Command = {
 
 const rollback: Command = {
   name: 'state rollback',
-  about: 'Make an older state current again, as a new version',
+  about: 'Roll back to an older state, as a new version',
   takes: '<version>',
   options: ofWorkspace,
-  more: `A version is named by its id (sv-…) or its serial number: ${program} state list. Resources are not changed; the next plan shows how they differ.`,
+  more: `Give a version by its ID (sv-…) or serial number: ${program} state list. Real infrastructure stays as it is; the next plan shows the differences.`,
   run: async (call, session) => {
     const { client } = session;
     const workspace = await session.workspace();
@@ -208,7 +211,7 @@ const rollback: Command = {
     );
     if (call.flag('json')) return printJson({ data });
     print(
-      `${workspace.attributes.name} is back at ${id}, as serial ${data.attributes.serial}. Resources are as they were: see what differs with ${program} runs start --latest --plan-only --watch --workspace ${workspace.attributes.name}`,
+      `Rolled ${workspace.attributes.name} back to ${id}, as serial ${data.attributes.serial}. To see the differences to real infrastructure: ${program} runs start --latest --plan-only --watch --workspace ${workspace.attributes.name}`,
     );
   },
 };
@@ -217,10 +220,10 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : JS
 
 const outputs: Command = {
   name: 'state outputs',
-  about: 'Outputs of the current state; one by its name, for scripts',
+  about: 'Show the outputs of the current state, or one output by name',
   takes: '[name]',
   options: ofWorkspace,
-  more: 'A sensitive one is shown only when it is named.',
+  more: 'Sensitive outputs are shown only by name.',
   run: async (call, session) => {
     const { client } = session;
     const workspace = await session.workspace();
@@ -229,14 +232,14 @@ const outputs: Command = {
     if (name) {
       const found = data.find(({ attributes }) => attributes.name === name);
       if (!found) {
-        const known = data.map(({ attributes }) => attributes.name).join(', ');
-        throw new CommandError(`There is no output ${name}. There are: ${known || 'none'}`, exit.notFound);
+        const names = data.map(({ attributes }) => attributes.name).join(', ');
+        throw new CommandError(`Output ${name} not found. Outputs: ${names || 'none'}`, exit.notFound);
       }
       const output = await client.get(`/state-version-outputs/${found.id}`);
       return call.flag('json') ? printJson({ data: output }) : print(text(output.attributes.value));
     }
     if (call.flag('json')) return printJson({ data });
-    if (data.length === 0) return print('The state has no outputs.');
+    if (data.length === 0) return print('No outputs.');
     const line = ({ attributes: { name: key, value, sensitive } }: Resource) =>
       `${bold(plain(key))} = ${sensitive ? dim('(sensitive)') : plain(JSON.stringify(value))}`;
     print(data.map(line).join('\n'));

@@ -21,7 +21,7 @@ const all = async (session: Session, workspaceId: string): Promise<Resource[]> =
 
 const list: Command = {
   name: 'variables list',
-  about: 'Variables of a workspace; values of sensitive ones are never shown',
+  about: 'List the variables of a workspace; sensitive values stay hidden',
   options: ofWorkspace,
   run: async (call, session) => {
     const data = await all(session, (await session.workspace()).id);
@@ -29,7 +29,7 @@ const list: Command = {
     print(
       data.length
         ? columns(data.map(shown)).join('\n')
-        : `It has none. Set one: ${program} variables set <key> <value>`,
+        : `No variables yet. Set one: ${program} variables set <key> <value>`,
     );
   },
 };
@@ -39,32 +39,32 @@ const valueFor = async (call: Call, sensitive: boolean): Promise<string> => {
   if (!sensitive) return typed ?? (await piped(call));
   if (typed === undefined) return readSecret(`Value of ${call.required(0)} (not shown): `);
   throw wrongUsage(
-    `A sensitive value does not belong on the command line, where other processes and the shell’s history see it. Pipe it in: ${program} variables set ${call.required(0)} --sensitive < file; or leave it out, to type it`,
+    `Don’t give a sensitive value as an argument: other processes and the shell history can read it. Pipe it in: ${program} variables set ${call.required(0)} --sensitive < file; or omit it to type it`,
   );
 };
 
 const piped = async (call: Call): Promise<string> => {
-  if (isAttended()) throw wrongUsage(`The value is missing: ${program} variables set ${call.required(0)} <value>`);
+  if (isAttended()) throw wrongUsage(`Missing argument <value>: ${program} variables set ${call.required(0)} <value>`);
   return (await readInput()).toString('utf8').replace(/\r?\n$/, '');
 };
 
-const find = (variables: Resource[], call: Call): Resource | undefined => {
+const find = (variables: Resource<'vars'>[], call: Call): Resource | undefined => {
   const category = call.flag('env') ? 'env' : 'terraform';
   return variables.find(({ attributes }) => attributes.key === call.required(0) && attributes.category === category);
 };
 
 const set: Command = {
   name: 'variables set',
-  about: 'Make a variable, or change its value',
+  about: 'Create or change a variable',
   takes: '<key> [value]',
   options: {
-    env: { about: 'an environment variable; else one of Terraform’s' },
-    sensitive: { about: 'never shown again; the value comes from standard input' },
-    hcl: { about: 'the value is an expression: a list, an object, …' },
-    description: { about: 'what it is for', value: 'text' },
+    env: { about: 'set an environment variable instead of a Terraform variable' },
+    sensitive: { about: 'hide the value; it is read from standard input' },
+    hcl: { about: 'parse the value as an HCL expression: a list, an object, …' },
+    description: { about: 'description of the variable', value: 'text' },
     ...ofWorkspace,
   },
-  more: `Without a value, standard input is it. A sensitive one is typed unseen, or piped in:
+  more: `Without a value, reads standard input. Sensitive values are typed without echo, or piped in:
 
   ${program} variables set region eu-central-1
   ${program} variables set zones '["a", "b"]' --hcl
@@ -90,7 +90,7 @@ const set: Command = {
         ).data
       : await client.setVariable(workspace.id, { key, category, ...attributes });
     if (call.flag('json')) return printJson({ data });
-    print(`${key} is ${before ? 'changed' : 'set'} in ${workspace.attributes.name}. Runs from now on use it.`);
+    print(`Variable ${key} ${before ? 'changed' : 'created'} in ${workspace.attributes.name}. New runs use it.`);
   },
 };
 
@@ -98,20 +98,20 @@ const remove: Command = {
   name: 'variables delete',
   about: 'Delete a variable',
   takes: '<key>',
-  options: { env: { about: 'the environment variable of that name' }, ...ofWorkspace },
+  options: { env: { about: 'delete the environment variable of that name' }, ...ofWorkspace },
   run: async (call, session) => {
     const workspace = await session.workspace();
     const found = find(await all(session, workspace.id), call);
     if (!found) {
-      const kind = call.flag('env') ? 'environment' : 'Terraform';
+      const kind = call.flag('env') ? 'Environment' : 'Terraform';
       throw new CommandError(
-        `${workspace.attributes.name} has no ${kind} variable ${call.required(0)}. It has: ${program} variables list --workspace ${workspace.attributes.name}`,
+        `${kind} variable ${call.required(0)} not found in ${workspace.attributes.name}. List variables: ${program} variables list --workspace ${workspace.attributes.name}`,
         exit.notFound,
       );
     }
     await session.client.call('DELETE', `/workspaces/${workspace.id}/vars/${found.id}`);
     if (call.flag('json')) return printJson({ data: null });
-    print(`${call.required(0)} is deleted from ${workspace.attributes.name}.`);
+    print(`Variable ${call.required(0)} deleted from ${workspace.attributes.name}.`);
   },
 };
 

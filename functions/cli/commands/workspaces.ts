@@ -10,15 +10,19 @@ import { limitOf, statusOf } from './runs.ts';
 
 const organizations: Command = {
   name: 'organizations list',
-  about: 'The organizations you are in',
+  about: 'List your organizations',
   run: async (call, { client }) => {
     const { data } = await client.some('/organizations', 1000);
     if (call.flag('json')) return printJson({ data });
-    print(data.length ? data.map(({ id }) => id).join('\n') : `You are in none. Make one on the page: ${program} open`);
+    print(
+      data.length
+        ? data.map(({ id }) => id).join('\n')
+        : `No organizations yet. Create one on the web page: ${program} open`,
+    );
   },
 };
 
-const row = (workspace: Resource, runs: Resource[]): string[] => {
+const row = (workspace: Resource<'workspaces'>, runs: Resource<'runs'>[]): string[] => {
   const { name, locked, 'resource-count': resources } = workspace.attributes;
   const run = runs.find(({ id }) => id === related(workspace, 'current-run'));
   const byUser = locked && related(workspace, 'locked-by')?.startsWith('user-');
@@ -33,11 +37,11 @@ const row = (workspace: Resource, runs: Resource[]): string[] => {
 
 const list: Command = {
   name: 'workspaces list',
-  about: 'Workspaces of an organization, with what they are at',
+  about: 'List the workspaces of an organization with their current runs',
   options: {
     ...ofOrganization,
-    search: { about: 'only those with this in their name', value: 'text' },
-    limit: { about: 'at most so many, 100 unless said', value: 'n', short: 'n' },
+    search: { about: 'filter by name', value: 'text' },
+    limit: { about: 'maximum number (default: 100)', value: 'n', short: 'n' },
   },
   run: async (call, session) => {
     const organization = await session.organization();
@@ -49,21 +53,21 @@ const list: Command = {
     );
     if (call.flag('json')) return printJson({ data, included });
     if (data.length === 0)
-      return print(`There is no such workspace in ${organization}. Make one: ${program} workspaces create <name>`);
+      return print(`No workspaces found in ${organization}. Create one: ${program} workspaces create <name>`);
     print(columns(data.map((workspace) => row(workspace, included))).join('\n'));
   },
 };
 
 const create: Command = {
   name: 'workspaces create',
-  about: 'A new workspace',
+  about: 'Create a workspace',
   takes: '<name>',
   options: {
     ...ofOrganization,
-    'auto-apply': { about: 'its runs apply without asking' },
+    'auto-apply': { about: 'apply runs without confirmation' },
     'terraform-version': { about: 'e.g. 1.11.4, or "~> 1.11"', value: 'version' },
-    'working-directory': { about: 'where in the configuration Terraform runs', value: 'path' },
-    description: { about: 'what it is for', value: 'text' },
+    'working-directory': { about: 'folder of the configuration to run Terraform in', value: 'path' },
+    description: { about: 'description of the workspace', value: 'text' },
   },
   run: async (call, session) => {
     const organization = await session.organization();
@@ -75,37 +79,35 @@ const create: Command = {
     });
     if (call.flag('json')) return printJson({ data: workspace });
     const { name } = workspace.attributes;
-    print(
-      `Workspace ${organization}/${name} is made. Start a run in it: ${program} runs start <folder> --workspace ${name}`,
-    );
+    print(`Workspace ${organization}/${name} created. Start a run: ${program} runs start <folder> --workspace ${name}`);
   },
 };
 
 const lock: Command = {
   name: 'lock',
-  about: 'Keep runs of a workspace from starting',
-  options: { ...ofWorkspace, reason: { about: 'others see it', value: 'text' } },
+  about: 'Lock a workspace so that no runs start',
+  options: { ...ofWorkspace, reason: { about: 'reason, shown to others', value: 'text' } },
   run: async (call, session) => {
     const { id, attributes } = await session.workspace();
     const data = await lockWorkspace(session.client, id, call.text('reason') ?? '');
     if (call.flag('json')) return printJson({ data });
-    print(`${plain(attributes.name)} is locked: new runs wait until you unlock it.`);
+    print(`Workspace ${plain(attributes.name)} locked. New runs wait until it is unlocked.`);
   },
 };
 
 const unlock: Command = {
   name: 'unlock',
-  about: 'Let runs of a workspace start again',
+  about: 'Unlock a workspace',
   options: {
     ...ofWorkspace,
-    force: { about: 'though somebody else has locked it, or an apply has left a state behind' },
+    force: { about: 'unlock even if another user or an errored apply holds the lock' },
   },
   run: async (call, session) => {
     const { id, attributes } = await session.workspace();
     const action = call.flag('force') ? 'force-unlock' : 'unlock';
     const { data } = await session.client.call('POST', `/workspaces/${id}/actions/${action}`, {});
     if (call.flag('json')) return printJson({ data });
-    print(`${plain(attributes.name)} is unlocked.`);
+    print(`Workspace ${plain(attributes.name)} unlocked.`);
   },
 };
 

@@ -1,4 +1,4 @@
-import { type Answer, noContent, type Resource } from '../../api/answer.ts';
+import { type Answer, noContent } from '../../api/answer.ts';
 import { conflict, notFound } from '../../api/errors.ts';
 import { wholeList } from '../../api/pagination.ts';
 import { checkPerson } from '../../api/permissions/auth.ts';
@@ -8,7 +8,7 @@ import { listTokens } from './tokens.ts';
 
 /** Who at the issuer signs in as the caller: this platform's own, HCP Terraform has no such list. */
 
-const document = (identity: KnownIdentity): Resource => ({
+export const identityDocument = (identity: KnownIdentity) => ({
   id: identityId(identity),
   type: 'identities',
   attributes: { issuer: identity.issuer, subject: identity.subject, 'created-at': identity.createdAt },
@@ -16,7 +16,7 @@ const document = (identity: KnownIdentity): Resource => ({
 
 const listOwn = async ({ request, principal }: Call): Promise<Answer> => {
   checkPerson(principal);
-  return wholeList(request, (await identitiesOf(principal.userId)).map(document));
+  return wholeList(request, (await identitiesOf(principal.userId)).map(identityDocument));
 };
 
 /** Ends the sessions that began so. What lets the user in at last stays. */

@@ -1,4 +1,4 @@
-import { many, one, type Resource } from '../../api/answer.ts';
+import { many, one } from '../../api/answer.ts';
 import { type Membership, membershipId } from './memberships.ts';
 import type { User } from './users.ts';
 
@@ -13,7 +13,7 @@ export const membershipEmail = ({ invitation }: Pick<Membership, 'invitation'>, 
   invitation?.email ?? user?.email ?? null;
 
 /** @param teamIds those that the caller may see */
-export const membershipDocument = (membership: Membership, user: User | undefined, teamIds: string[]): Resource => ({
+export const membershipDocument = (membership: Membership, user: User | undefined, teamIds: string[]) => ({
   id: membershipId(membership),
   type: 'organization-memberships',
   attributes: {

@@ -1,8 +1,8 @@
-import { one, type Resource } from '../../api/answer.ts';
+import { one } from '../../api/answer.ts';
 import type { Token } from './tokens.ts';
 
 /** HCP API: authentication tokens. `secret` only in the answer to its creation. */
-export const tokenDocument = (token: Token, secret: string | null = null): Resource => ({
+export const tokenDocument = (token: Token, secret: string | null = null) => ({
   id: token.id,
   type: 'authentication-tokens',
   attributes: {

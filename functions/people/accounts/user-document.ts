@@ -1,8 +1,8 @@
-import { one, type Relationship, type Resource } from '../../api/answer.ts';
+import { one, type Relationship } from '../../api/answer.ts';
 import type { User } from './users.ts';
 
 /** What everybody may see of a user. */
-export const userDocument = (user: Pick<User, 'id'> & Partial<User>): Resource => ({
+export const userDocument = (user: Pick<User, 'id'> & Partial<User>) => ({
   id: user.id,
   type: 'users',
   attributes: {
@@ -23,7 +23,7 @@ const authenticated = ({ id, service }: User): Relationship => {
 };
 
 /** What a user sees of itself. */
-export const accountDocument = (user: User, createsOrganizations: boolean): Resource => {
+export const accountDocument = (user: User, createsOrganizations: boolean) => {
   const { attributes, relationships } = userDocument(user);
   return {
     id: user.id,

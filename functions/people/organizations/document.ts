@@ -6,7 +6,7 @@ import { maxTasks } from '../../run-tasks/records.ts';
 import { maxWorkspaceTasks } from '../../run-tasks/workspace-tasks.ts';
 import type { Organization } from './records.ts';
 
-export const organizationDocument = (organization: Organization, granted: Granted): Resource => ({
+export const organizationDocument = (organization: Organization, granted: Granted) => ({
   id: organization.name,
   type: 'organizations',
   attributes: {
@@ -89,7 +89,7 @@ export const capacityDocument = (
   counts: { pending: number; running: number },
 ): Resource => ({ id: organization.externalId, type: 'organization-capacity', attributes: counts });
 
-export const projectDocument = (project: Project, granted: Granted): Resource => ({
+export const projectDocument = (project: Project, granted: Granted) => ({
   id: project.id,
   type: 'projects',
   attributes: {

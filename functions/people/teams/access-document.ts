@@ -1,4 +1,4 @@
-import { one, type Resource } from '../../api/answer.ts';
+import { one } from '../../api/answer.ts';
 import { customProject, customWorkspace, projectParts, workspaceParts } from '../../api/permissions/permissions.ts';
 import type { ProjectGrant, ProjectParts, WorkspaceGrant, WorkspaceParts } from './access.ts';
 
@@ -10,7 +10,7 @@ export const partsOfProject = ({ access, parts = customProject }: Partial<Projec
   access === undefined || access === 'custom' ? parts : projectParts[access];
 
 /** HCP API: team access. */
-export const teamWorkspaceDocument = (workspaceId: string, teamId: string, grant: WorkspaceGrant): Resource => ({
+export const teamWorkspaceDocument = (workspaceId: string, teamId: string, grant: WorkspaceGrant) => ({
   id: grant.id,
   type: 'team-workspaces',
   attributes: { access: grant.access, ...partsOfWorkspace(grant), 'policy-overrides': grant.overrides ?? false },
@@ -19,7 +19,7 @@ export const teamWorkspaceDocument = (workspaceId: string, teamId: string, grant
 });
 
 /** HCP API: project team access. */
-export const teamProjectDocument = (projectId: string, teamId: string, grant: ProjectGrant): Resource => {
+export const teamProjectDocument = (projectId: string, teamId: string, grant: ProjectGrant) => {
   const { workspaces, create, move, delete: deletes, ...project } = partsOfProject(grant);
   const { 'workspace-locking': locking, ...rest } = workspaces;
   return {

@@ -1,11 +1,11 @@
-import { many, one, type Resource } from '../../api/answer.ts';
+import { many, one } from '../../api/answer.ts';
 import type { Granted } from '../../api/permissions/granted.ts';
 import { teamPermissions } from '../../api/permissions/reported-permissions.ts';
 import { membershipId } from '../accounts/memberships.ts';
 import { organizationFlags, type Team } from './records.ts';
 
 /** HCP API: teams. */
-export const teamDocument = (team: Team, granted: Granted, userIds: string[]): Resource => ({
+export const teamDocument = (team: Team, granted: Granted, userIds: string[]) => ({
   id: team.id,
   type: 'teams',
   attributes: {

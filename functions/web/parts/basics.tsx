@@ -64,7 +64,7 @@ export const Loaded = <T,>({
   }
   return (
     <Notice kind="bad">
-      <strong>The {what} could not be loaded.</strong>
+      <strong>Can’t load {what}.</strong>
       <p>{live.error}</p>
     </Notice>
   );

@@ -33,18 +33,18 @@ export const CloudBlock = ({ organization, workspace }: { organization: string; 
   if (!host.value) return null;
   return (
     <>
-      <Code label="cloud block" text={cloudBlock(host.value, organization, workspace)} />
+      <Code label="Cloud block" text={cloudBlock(host.value, organization, workspace)} />
       <p class="soft">
         {onOneMachine ? (
           <>
-            Let Terraform know this machine’s certificate and token, as <code>npm start</code> printed. Then{' '}
+            Set the certificate and token variables that <code>npm start</code> printed. Then run{' '}
           </>
         ) : (
           <>
-            Then <code>terraform login {host.value}</code>,{' '}
+            Then run <code>terraform login {host.value}</code>,{' '}
           </>
         )}
-        <code>terraform init</code> and <code>terraform apply</code>: the run appears here while it goes on.
+        <code>terraform init</code> and <code>terraform apply</code>. The run appears here.
       </p>
     </>
   );

@@ -1,7 +1,7 @@
 import type { Resource } from '../../client/client.ts';
 
 /** Which commit was run. Where it leads was said by whoever uploaded it, so nothing but https is a link. */
-export const Commit = ({ ingress: { attributes } }: { ingress: Resource }) => {
+export const Commit = ({ ingress: { attributes } }: { ingress: Resource<'ingress-attributes'> }) => {
   const { branch, identifier } = attributes;
   const sha = <code>{attributes['commit-sha'].slice(0, 8)}</code>;
   const url = attributes['commit-url'] as string | null;

@@ -11,7 +11,7 @@ const kinds: Record<Kind, { sign: string; tone: string; name: string; chip: stri
   update: { sign: '~', tone: 'change', name: 'update', chip: 'Update' },
   replace: { sign: '±', tone: 'replace', name: 'replace', chip: 'Replace' },
   destroy: { sign: '−', tone: 'destroy', name: 'destroy', chip: 'Destroy' },
-  forget: { sign: '×', tone: 'soft', name: 'forget, leave it be', chip: 'Forget' },
+  forget: { sign: '×', tone: 'soft', name: 'forget (not destroyed)', chip: 'Forget' },
   import: { sign: '↓', tone: 'import', name: 'import', chip: 'Import' },
   move: { sign: '→', tone: 'move', name: 'move', chip: 'Move' },
   read: { sign: '↻', tone: 'soft', name: 'read during apply', chip: 'Read' },
@@ -21,7 +21,7 @@ const kinds: Record<Kind, { sign: string; tone: string; name: string; chip: stri
 const past: Partial<Record<Kind, { name: string; chip: string }>> = {
   create: { name: 'added', chip: 'Added' },
   update: { name: 'changed', chip: 'Changed' },
-  destroy: { name: 'gone', chip: 'Gone' },
+  destroy: { name: 'removed', chip: 'Removed' },
 };
 
 const tags = { move: 'moved', import: 'imported' };
@@ -102,12 +102,14 @@ export const DiffList = ({ differences, label, did = false }: DiffListProps) => 
                 all.value = !areOpen;
               }}
             >
-              {areOpen ? 'Close all' : 'Open all'}
+              {areOpen ? 'Collapse all' : 'Expand all'}
             </button>
           )}
         </div>
       )}
-      {shown.length === 0 && <p class="pad soft">{differences.length ? 'Nothing fits.' : 'Nothing changes.'}</p>}
+      {shown.length === 0 && (
+        <p class="pad soft">{differences.length ? 'No resources match the filters.' : 'No changes.'}</p>
+      )}
       <Growing of={shown} choice={`${only.value} ${wanted}`} list={(rows) => rows}>
         {(difference) => (
           <Resource

@@ -31,7 +31,7 @@ export const Filter = ({ label, all: none, chosen, options }: FilterProps) =>
 export const ProjectFilter = ({ organization, chosen }: { organization: string; chosen: Signal<string> }) => {
   const projects = useLive(
     `projects/${organization}`,
-    async () => (await all(`/organizations/${organization}/projects`)).data,
+    async () => (await all<'projects'>(`/organizations/${organization}/projects`)).data,
     () => undefined,
   );
   const options = (projects.value ?? []).map(({ id, attributes }): [string, string] => [id, attributes.name]);

@@ -275,15 +275,15 @@ const Outdated = ({ by, at, onReload }: OutdatedProps) => {
     <Notice kind="bad">
       <div class="stack tight">
         <p>
-          <strong>{by}</strong> changed this {at ? <Ago at={at} /> : 'meanwhile'}, after you opened it. Nothing of yours
-          is saved.
+          <strong>{by}</strong> changed this {at ? <Ago at={at} /> : 'in the meantime'}, after you opened it. Your
+          changes are not saved.
         </p>
         {onReload && (
           <p>
             <button type="button" class="small-button" onClick={reload}>
               Reload
             </button>{' '}
-            to see it as it is now, and make your change again.
+            to load the current version, then make your changes again.
           </p>
         )}
         {failed.value && <p>{failed.value}</p>}

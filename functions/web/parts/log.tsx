@@ -159,7 +159,7 @@ export const Log = ({ name, url, runId, over, onEnd = () => {} }: LogProps) => {
         {search.value && (
           <>
             <span class="soft small" role="status">
-              {found.length ? `${Math.max(0, at.value) + 1} of ${found.length}` : 'not found'}
+              {found.length ? `${Math.max(0, at.value) + 1} of ${found.length}` : 'no matches'}
             </span>
             <button type="button" class="quiet small-button" aria-label="Previous match" onClick={() => step(-1)}>
               ↑
@@ -180,7 +180,7 @@ export const Log = ({ name, url, runId, over, onEnd = () => {} }: LogProps) => {
               if (box.current) box.current.scrollTop = box.current.scrollHeight;
             }}
           >
-            Follow the end
+            Follow output
           </button>
         )}
         <button
@@ -202,7 +202,7 @@ export const Log = ({ name, url, runId, over, onEnd = () => {} }: LogProps) => {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also for whoever has no mouse */}
       <section class="log" ref={box} tabIndex={0} aria-label={`Lines of the ${name}`} onScroll={onScroll}>
         {length === 0 ? (
-          <p class="quiet-line">{over ? 'It said nothing.' : 'Waiting for Terraform’s first words …'}</p>
+          <p class="quiet-line">{over ? 'No output.' : 'Waiting for output …'}</p>
         ) : (
           <div class="canvas" style={{ height: `${height * rowHeight}px` }}>
             <div class="window" style={{ transform: `translateY(${first * rowHeight}px)` }}>

@@ -90,6 +90,6 @@ const Blocks = ({ of }: { of: Block[] }) => (
 export const Markdown = ({ text }: { text: string }) => (
   <div class="markdown">
     <Blocks of={parseMarkdown(text)} />
-    {text.length > maxMarkdown && <p class="soft">The rest of it is too long to be shown.</p>}
+    {text.length > maxMarkdown && <p class="soft">Truncated: the text is too long to show.</p>}
   </div>
 );

@@ -6,7 +6,7 @@ import { Copy, Value } from './basics.tsx';
 const textOfValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2));
 
 /** State outputs; sensitive ones are asked for one by one, when somebody wants to see them. */
-export const Outputs = ({ outputs }: { outputs: Resource[] }) => (
+export const Outputs = ({ outputs }: { outputs: Resource<'state-version-outputs'>[] }) => (
   <div class="scrolls fits">
     <table>
       <thead>
@@ -27,13 +27,13 @@ export const Outputs = ({ outputs }: { outputs: Resource[] }) => (
   </div>
 );
 
-const Line = ({ output: { id, attributes } }: { output: Resource }) => {
+const Line = ({ output: { id, attributes } }: { output: Resource<'state-version-outputs'> }) => {
   const secret = useSignal<unknown>(undefined);
   const error = useSignal<string | undefined>(undefined);
   const hidden = attributes.sensitive && secret.value === undefined;
   const reveal = async () => {
     try {
-      secret.value = (await get(`/state-version-outputs/${id}`)).attributes.value;
+      secret.value = (await get<'state-version-outputs'>(`/state-version-outputs/${id}`)).attributes.value;
     } catch (caught) {
       error.value = saying(caught);
     }

@@ -32,7 +32,7 @@ export const Picker = ({ label, source, wanted, says }: Props) => {
       <p class="soft small">
         {source.value ? (
           <>
-            Uploads <strong>{source.value.name}</strong> when you send this.
+            <strong>{source.value.name}</strong> will be uploaded.
           </>
         ) : (
           says
@@ -40,10 +40,10 @@ export const Picker = ({ label, source, wanted, says }: Props) => {
       </p>
       <div class="row">
         <button type="button" class="small-button" onClick={() => folder.current?.click()}>
-          Pick a folder
+          Choose folder
         </button>
         <button type="button" class="small-button" onClick={() => files.current?.click()}>
-          Pick files or an archive
+          Choose files or archive
         </button>
         <input
           ref={folder}

@@ -6,7 +6,7 @@ import { Choice, Text, textOf } from './form.tsx';
 export const kindNames: Record<string, string> = { opa: 'Policy evaluation', sentinel: 'Policy check' };
 
 interface Props {
-  set?: Resource;
+  set?: Resource<'policy-sets'>;
   kind: string;
 }
 
@@ -26,29 +26,29 @@ export const PolicySetFields = ({ set, kind }: Props) => {
       <Text label="Description" name="description" value={known?.description ?? ''} />
       <Choice
         name="global"
-        label="Every workspace of the organization"
+        label="Apply to all workspaces"
         checked={known?.global}
-        hint="Also those that are made later. Otherwise you choose workspaces and projects."
+        hint="Including workspaces created later. Otherwise, select workspaces and projects."
       />
       {kind === 'opa' && (
         <Choice
           name="overridable"
-          label="May be overridden"
+          label="Overridable"
           checked={known?.overridable}
-          hint="Who may override policies lets a run go on although a mandatory one failed."
+          hint="Users with the override permission can let a run continue after a mandatory policy fails."
         />
       )}
       <details>
         <summary>More settings</summary>
         <div class="stack">
           <Text
-            label="Folder with the policies"
+            label="Policies path"
             name="policies-path"
             value={known?.['policies-path'] ?? ''}
-            placeholder="the root of what is uploaded"
+            placeholder="upload root"
           />
           <Text
-            label="Version of the policy engine"
+            label="Policy engine version"
             name="policy-tool-version"
             value={known?.['policy-tool-version'] ?? ''}
             placeholder="latest"

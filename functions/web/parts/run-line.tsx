@@ -14,7 +14,7 @@ export const RunLine = ({
   showWorkspace = false,
   note,
 }: {
-  run: Resource;
+  run: Resource<'runs'>;
   organization: string;
   workspace: string;
   showWorkspace?: boolean;

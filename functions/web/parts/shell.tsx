@@ -63,7 +63,7 @@ export const Shell = ({ title, crumbs, children }: { title: string; crumbs: Crum
       </header>
       {unreachable.value && (
         <p class="offline" role="status">
-          The platform does not answer. What you see may be old; trying again …
+          Can’t reach the server. This page may be out of date. Retrying …
         </p>
       )}
       <main id="content" tabIndex={-1}>

@@ -8,15 +8,15 @@ const marks: Record<StageState, string> = { done: 'âœ“', current: '', failed: 'â
 
 const words: Record<StageState, string> = {
   done: 'done',
-  current: 'now',
+  current: 'in progress',
   failed: 'failed',
   stopped: 'stopped',
-  ahead: 'to come',
+  ahead: 'not started',
   skipped: 'not reached',
 };
 
 /** A run's stages as a line of progress, with the time each took. */
-export const Stages = ({ run }: { run: Resource }) => {
+export const Stages = ({ run }: { run: Resource<'runs'> }) => {
   const facts = factsOf(run);
   const { tone } = displayStatus(facts);
   return (

@@ -5,13 +5,13 @@ import { displayStatus } from '../../run/display.ts';
 export { isFinalRun as isOver } from '../../client/client.ts';
 export { factsOf, kindOf, since } from '../../client/run-facts.ts';
 
-export const Status = ({ run }: { run: Resource }) => {
+export const Status = ({ run }: { run: Resource<'runs'> }) => {
   const { name, tone } = displayStatus(factsOf(run));
   return <span class={`status ${tone}`}>{name}</span>;
 };
 
 /** How soon to ask again: never once nothing can change. */
-export const paceOf = (run: Resource, ms = 750): number | undefined => (isFinalRun(run) ? undefined : ms);
+export const paceOf = (run: Resource<'runs'>, ms = 750): number | undefined => (isFinalRun(run) ? undefined : ms);
 
 const sources: Record<string, string> = {
   'tfe-api': 'the API',

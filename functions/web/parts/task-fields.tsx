@@ -5,10 +5,10 @@ import { Choices, type Option, Select } from './form.tsx';
 /** When a run task is asked, and what its verdict does: of one that every workspace asks, and of a workspace's own. */
 
 const hints: Record<TaskStage, string> = {
-  pre_plan: 'Looks at the configuration, before anything runs.',
-  post_plan: 'Looks at the plan.',
-  pre_apply: 'After the confirmation: the last word before anything changes.',
-  post_apply: 'Hears of what was done; it can no longer stop anything.',
+  pre_plan: 'Checks the configuration before the plan starts.',
+  post_plan: 'Checks the plan.',
+  pre_apply: 'Checks the plan after the confirmation, before resources change.',
+  post_apply: 'Receives the result. Cannot stop the run.',
 };
 
 const stageOptions: Option[] = taskStages.map((stage) => [stage, stageNames[stage], hints[stage]]);
@@ -20,7 +20,7 @@ const levels = [
 
 export const AskedFields = ({ stages, level }: { stages: readonly string[]; level: string | undefined }) => (
   <>
-    <Choices legend="Asked at" name="stages" options={stageOptions} chosen={stages} />
+    <Choices legend="Stages" name="stages" options={stageOptions} chosen={stages} />
     <Select label="Enforcement" name="enforcement-level" options={levels} value={level} />
   </>
 );

@@ -30,8 +30,8 @@ export const ThemeButton = () => (
   <button
     type="button"
     class="quiet small-button"
-    aria-label={`Colours: ${choice.value}. Change`}
-    title={`Colours: ${choice.value}`}
+    aria-label={`Theme: ${choice.value}. Change`}
+    title={`Theme: ${choice.value}`}
     onClick={next}
   >
     <span aria-hidden="true">{signs[choice.value]}</span>

@@ -15,7 +15,7 @@ const lifetimes = [
   ['30', '30 days'],
   ['90', '90 days'],
   ['365', 'a year'],
-  ['', 'until it is revoked'],
+  ['', 'no expiration'],
 ] as const;
 
 const day = 86_400_000;
@@ -25,7 +25,7 @@ export const Made = ({ secret }: { secret: string }) => (
   <Notice kind="good">
     <div class="stack">
       <p>
-        <strong>Copy it now:</strong> nobody, not even the platform, can show it again.
+        <strong>Copy this token now.</strong> It is not shown again.
       </p>
       <Code label="new token" text={secret} />
     </div>
@@ -33,30 +33,30 @@ export const Made = ({ secret }: { secret: string }) => (
 );
 
 /** When it was made, last used, and ends. */
-export const Life = ({ token }: { token: Resource }) => {
+export const Life = ({ token }: { token: Resource<'authentication-tokens'> }) => {
   const { 'created-at': made, 'last-used-at': used, 'expired-at': ends } = token.attributes;
   const isOver = ends && Date.parse(ends) <= Date.now();
   return (
     <>
-      made <Ago at={made} /> ·{' '}
+      created <Ago at={made} /> ·{' '}
       {used ? (
         <>
-          used <Ago at={used} />
+          last used <Ago at={used} />
         </>
       ) : (
-        'not used yet'
+        'never used'
       )}{' '}
-      · {ends ? `${isOver ? 'ended' : 'ends'} ${exact(ends)}` : 'does not end'}
+      · {ends ? `${isOver ? 'expired' : 'expires'} ${exact(ends)}` : 'never expires'}
     </>
   );
 };
 
 interface ListProps {
-  tokens: Resource[];
+  tokens: Resource<'authentication-tokens'>[];
   /** What there is to say while there is none. */
   none?: ComponentChildren;
   /** False for who may not. */
-  onRevoke: false | ((token: Resource) => void);
+  onRevoke: false | ((token: Resource<'authentication-tokens'>) => void);
 }
 
 export const TokenList = ({ tokens, none, onRevoke }: ListProps) =>
@@ -110,7 +110,7 @@ export const NewToken = ({ title, path, described, children, onClose, onMade }: 
   };
   return (
     <Dialog title={title} onClose={onClose}>
-      <Form submit="Make token" onSubmit={submit} onCancel={onClose}>
+      <Form submit="Create token" onSubmit={submit} onCancel={onClose}>
         {children}
         {described && (
           <Text
@@ -118,10 +118,10 @@ export const NewToken = ({ title, path, described, children, onClose, onMade }: 
             name="description"
             required
             autoFocus
-            hint="Where it will be used: laptop, CI of billing."
+            hint="Where it is used, for example laptop or billing CI."
           />
         )}
-        <Select label="Good for" name="days" options={lifetimes} />
+        <Select label="Expiration" name="days" options={lifetimes} />
       </Form>
     </Dialog>
   );
@@ -136,12 +136,12 @@ interface RevokeProps {
 
 export const Revoke = ({ name, path, onClose }: RevokeProps) => (
   <Confirm title={`Revoke ${name}?`} yes="Revoke" onYes={() => call('DELETE', path)} onClose={onClose}>
-    <p>Whoever uses it is turned away at once. If it is the one you signed in with, you are signed out.</p>
+    <p>Programs that use it lose access immediately. If you signed in with it, you are signed out.</p>
   </Confirm>
 );
 
 /** One of several, told by what it is for. */
-export const RevokeToken = ({ token, onClose }: { token: Resource; onClose(): void }) => (
+export const RevokeToken = ({ token, onClose }: { token: Resource<'authentication-tokens'>; onClose(): void }) => (
   <Revoke
     name={token.attributes.description || token.id}
     path={`/authentication-tokens/${token.id}`}
@@ -161,7 +161,7 @@ export const TokensOf = ({ owner, mayChange, none }: OwnedProps) => {
   const path = `/${owner.type}/${owner.id}/authentication-tokens`;
   const live = useLive(
     `tokens of ${owner.id}`,
-    async () => (await all(path)).data,
+    async () => (await all<'authentication-tokens'>(path)).data,
     () => 30_000,
   );
   const { adding, made, revoking } = useTokenWork();

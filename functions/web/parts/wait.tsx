@@ -3,20 +3,20 @@ import type { Wait } from '../text/queue.ts';
 import { Person } from './person.tsx';
 import { factsOf } from './status.tsx';
 
-/** `2 of 3 in line, behind “Move to zone d” (Needs Confirmation)` */
+/** `2 of 3 in the queue, behind “Move to zone d” (Needs Confirmation)` */
 export const InLine = ({ wait: { place, of, front, heldBy, reason } }: { wait: Wait }) => (
   <>
-    {place} of {of} in line,{' '}
+    {place} of {of} in the queue,{' '}
     {front ? (
       <>
         behind “{front.attributes.message}” ({displayStatus(factsOf(front)).name})
       </>
     ) : heldBy?.startsWith('user-') ? (
       <>
-        until <Person id={heldBy} /> unlocks the workspace{reason && `: “${reason}”`}
+        waiting for <Person id={heldBy} /> to unlock the workspace{reason && `: “${reason}”`}
       </>
     ) : heldBy ? (
-      <>until the state that {heldBy} has left behind is brought in</>
+      <>waiting for the errored state of {heldBy} to be pushed</>
     ) : (
       'about to start'
     )}

@@ -9,37 +9,37 @@ type Flagged = readonly [flag: OrganizationFlag, label: string, hint?: string];
 /** Those that mean something here: there are no registries and version control connections. */
 export const organizationFlags: readonly Flagged[] = [
   ['read-workspaces', 'See all workspaces', 'Their runs, variables and states.'],
-  ['manage-workspaces', 'Manage all workspaces', 'Make, change, apply and delete them, and variable sets.'],
+  ['manage-workspaces', 'Manage all workspaces', 'Create, change, apply and delete them, and manage variable sets.'],
   ['read-projects', 'See all projects'],
-  ['manage-projects', 'Manage all projects', 'And the workspaces in them.'],
+  ['manage-projects', 'Manage all projects', 'Including their workspaces.'],
   ['manage-policies', 'Manage policies'],
-  ['manage-policy-overrides', 'Override policies', 'Let runs go on although mandatory policies failed.'],
+  ['manage-policy-overrides', 'Override policies', 'Let runs continue after mandatory policies fail.'],
   [
     'delegate-policy-overrides',
-    'Override policies where access says so',
-    'Access to a workspace or project may then include it.',
+    'Delegate policy overrides',
+    'Access to a workspace or project can then include overrides.',
   ],
   ['manage-run-tasks', 'Manage run tasks'],
-  ['manage-agent-pools', 'Manage agent pools', 'On whose machines runs of workspaces run, and their tokens.'],
-  ['manage-membership', 'Manage members', 'Invite and remove people, put them into teams.'],
-  ['manage-teams', 'Manage teams', 'Make, change and delete them, and their tokens.'],
-  ['manage-organization-access', 'Say what teams may do in the organization'],
+  ['manage-agent-pools', 'Manage agent pools', 'Create, change and delete them, and their tokens.'],
+  ['manage-membership', 'Manage members', 'Invite and remove users, assign them to teams.'],
+  ['manage-teams', 'Manage teams', 'Create, change and delete them, and their tokens.'],
+  ['manage-organization-access', 'Manage organization access of teams'],
   ['access-secret-teams', 'See secret teams'],
 ];
 
 export const workspaceLevels: readonly (readonly [WorkspaceLevel, string])[] = [
-  ['read', 'Read: see runs, variables and states'],
-  ['plan', 'Plan: also queue plans'],
-  ['write', 'Write: also apply, change variables, lock'],
-  ['admin', 'Admin: everything, also settings and access'],
+  ['read', 'Read: view runs, variables and states'],
+  ['plan', 'Plan: Read, and queue plans'],
+  ['write', 'Write: Plan, and apply, change variables, lock'],
+  ['admin', 'Admin: full access, including settings and team access'],
   ['custom', 'Custom'],
 ];
 
 export const projectLevels: readonly (readonly [ProjectLevel, string])[] = [
-  ['read', 'Read: see its workspaces'],
-  ['write', 'Write: also apply in them, and variable sets'],
-  ['maintain', 'Maintain: also make and delete workspaces'],
-  ['admin', 'Admin: everything, also settings and access'],
+  ['read', 'Read: view its workspaces'],
+  ['write', 'Write: Read, and apply runs, manage variable sets'],
+  ['maintain', 'Maintain: Write, and create and delete workspaces'],
+  ['admin', 'Admin: full access, including settings and team access'],
   ['custom', 'Custom'],
 ];
 
@@ -53,22 +53,22 @@ const part = (name: string, label: string, ...options: Option[]): Part => ({ nam
 
 /** Parts of a custom level that concern a workspace; the first option is the least. */
 export const workspaceParts: readonly Part[] = [
-  part('runs', 'Runs', ['read', 'see'], ['plan', 'see and plan'], ['apply', 'see, plan and apply']),
-  part('variables', 'Variables', ['none', 'nothing'], ['read', 'see'], ['write', 'see and change']),
+  part('runs', 'Runs', ['read', 'read'], ['plan', 'plan'], ['apply', 'apply']),
+  part('variables', 'Variables', ['none', 'no access'], ['read', 'read'], ['write', 'write']),
   part(
     'state-versions',
     'States',
-    ['none', 'nothing'],
-    ['read-outputs', 'outputs only'],
-    ['read', 'see'],
-    ['write', 'see and write'],
+    ['none', 'no access'],
+    ['read-outputs', 'read outputs only'],
+    ['read', 'read'],
+    ['write', 'write'],
   ),
 ];
 
 export const projectParts: readonly Part[] = [
-  part('settings', 'The project itself', ['read', 'see'], ['update', 'change'], ['delete', 'change and delete']),
-  part('teams', 'Access of teams', ['none', 'nothing'], ['read', 'see'], ['manage', 'manage']),
-  part('variable-sets', 'Variable sets', ['none', 'nothing'], ['read', 'see'], ['write', 'see and change']),
+  part('settings', 'Project settings', ['read', 'read'], ['update', 'update'], ['delete', 'delete']),
+  part('teams', 'Team access', ['none', 'no access'], ['read', 'read'], ['manage', 'manage']),
+  part('variable-sets', 'Variable sets', ['none', 'no access'], ['read', 'read'], ['write', 'write']),
 ];
 
 export const workspaceSwitches: readonly Option[] = [
@@ -77,7 +77,7 @@ export const workspaceSwitches: readonly Option[] = [
 ];
 
 export const projectSwitches: readonly Option[] = [
-  ['create', 'Make workspaces'],
+  ['create', 'Create workspaces'],
   ['move', 'Move workspaces'],
   ['delete', 'Delete workspaces'],
 ];

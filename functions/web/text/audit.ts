@@ -42,16 +42,16 @@ export const deedIn = ({ resource: { type, action, meta } }: TrailEvent): string
 };
 
 const kinds: Record<string, string> = {
-  team: 'with a token of a team',
-  organization: 'with the token of the organization',
-  'audit-trails': 'with the token of the audit trail',
-  run: 'Terraform in a run',
-  task: 'a run task',
+  team: 'with a team token',
+  organization: 'with the organization token',
+  'audit-trails': 'with the audit trail token',
+  run: 'by Terraform in a run',
+  task: 'by a run task',
 };
 
 /** By what somebody did it, where it was not just a token of theirs. */
 export const meansIn = ({ resource: { meta } }: TrailEvent): string | undefined => {
-  if (meta.token_kind === undefined) return 'the platform, in their name';
+  if (meta.token_kind === undefined) return 'by the platform, on their behalf';
   return Object.hasOwn(kinds, meta.token_kind) ? kinds[meta.token_kind] : undefined;
 };
 

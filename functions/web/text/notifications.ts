@@ -8,18 +8,19 @@ export const destinationNames: Record<string, string> = {
   generic: 'Webhook',
 } satisfies Record<DestinationType, string>;
 
-/** After "a run that". */
 const triggers: Record<NotificationTrigger, [text: string, hint: string]> = {
-  'run:created': ['was created', 'It is in line.'],
-  'run:planning': ['plans', 'Its turn has come.'],
-  'run:needs_attention': ['needs attention', 'Somebody has to confirm its plan, or to override policies.'],
-  'run:applying': ['applies', 'It changes infrastructure.'],
-  'run:completed': ['completed', 'It was applied, or had nothing to do.'],
-  'run:errored': ['errored', 'Or was canceled or discarded.'],
+  'run:created': ['Created', 'The run was queued.'],
+  'run:planning': ['Planning', 'The plan started.'],
+  'run:needs_attention': ['Needs attention', 'The run waits for a confirmation or a policy override.'],
+  'run:applying': ['Applying', 'The apply started.'],
+  'run:completed': ['Completed', 'The run was applied, or had no changes.'],
+  'run:errored': ['Errored', 'The run failed, or was canceled or discarded.'],
 };
 
 export const triggerOptions = notificationTriggers.map((one) => [one, ...triggers[one]] as const);
 
-/** `a run that needs attention, errored` */
-export const triggerNames = (given: NotificationTrigger[]): string =>
-  given.length ? `hears of a run that ${given.map((one) => triggers[one]?.[0] ?? one).join(', ')}` : 'hears of nothing';
+/** `Triggers: needs attention, errored` */
+export const triggerNames = (names: NotificationTrigger[]): string =>
+  names.length
+    ? `Triggers: ${names.map((name) => (triggers[name]?.[0] ?? name).toLowerCase()).join(', ')}`
+    : 'No triggers';

@@ -48,7 +48,7 @@ export interface Difference {
 const reasons: Record<string, string> = {
   replace_because_tainted: 'it is tainted: an earlier apply did not complete it',
   replace_because_cannot_update: 'it cannot be updated in place',
-  replace_by_request: 'its replacement was asked for',
+  replace_by_request: 'its replacement was requested',
   replace_by_triggers: 'something it depends on is replaced',
   delete_because_no_resource_config: 'it is no longer in the configuration',
   delete_because_no_module: 'its module is no longer in the configuration',

@@ -5,7 +5,7 @@ import { takesTurn } from './workspace-rows.ts';
 
 export interface QueueFacts {
   /** Runs, of which those that are not over count. */
-  open: Resource[];
+  open: Resource<'runs'>[];
   workspaces: Map<string, Resource>;
 }
 
@@ -14,7 +14,7 @@ export interface Wait {
   place: number;
   of: number;
   /** The run that holds the workspace. */
-  front?: Resource;
+  front?: Resource<'runs'>;
   /** Who or what else holds it: the id of a user, or of a run that has left its state behind. */
   heldBy?: string;
   reason?: string;

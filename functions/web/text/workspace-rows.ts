@@ -16,12 +16,12 @@ const groups: Record<Tone, Group> = {
 };
 
 export interface Row {
-  workspace: Resource;
-  run: Resource | undefined;
+  workspace: Resource<'workspaces'>;
+  run: Resource<'runs'> | undefined;
   group: Group;
 }
 
-export const rowOf = (workspace: Resource, run: Resource | undefined): Row => ({
+export const rowOf = (workspace: Resource<'workspaces'>, run: Resource<'runs'> | undefined): Row => ({
   workspace,
   run,
   group: run ? groups[displayStatus(factsOf(run)).tone] : 'idle',
@@ -30,7 +30,7 @@ export const rowOf = (workspace: Resource, run: Resource | undefined): Row => ({
 /** Plan-only and saved plans pass the queue by. */
 export const takesTurn = ({ attributes }: Resource): boolean => !attributes['plan-only'] && !attributes['save-plan'];
 
-const isSame = (one: Resource | undefined, other: Resource): boolean =>
+const isSame = (one: Resource | undefined, other: Resource<'runs'>): boolean =>
   one?.id === other.id && JSON.stringify(one.attributes) === JSON.stringify(other.attributes);
 
 /**
@@ -38,7 +38,7 @@ const isSame = (one: Resource | undefined, other: Resource): boolean =>
  * @param open all runs that are not over
  * @returns the very same rows when nothing has changed; and the ids of runs that are over since
  */
-export const withOpenRuns = (rows: Row[], open: Resource[]): { rows: Row[]; ended: string[] } => {
+export const withOpenRuns = (rows: Row[], open: Resource<'runs'>[]): { rows: Row[]; ended: string[] } => {
   const ids = new Set(open.map(({ id }) => id));
   const processed = new Map(
     open

@@ -21,7 +21,7 @@ const stages: [string, string, string][] = [
 export const showTimes = async (client: Client, run: Resource): Promise<void> => {
   section('Where the time went');
   const at = (await client.run(run.id)).attributes['status-timestamps'];
-  const ms = (key: string) => Date.parse(at[key]);
+  const ms = (key: keyof typeof at) => Date.parse(at[key] ?? '');
   const total = ms('applied-at') - ms('plan-queueable-at');
   for (const [name, from, to] of stages) {
     const took = ms(to) - ms(from);

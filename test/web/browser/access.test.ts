@@ -34,18 +34,18 @@ it('a team is made, gets people and access, and gives it back', async () => {
   await line.getByText(name).waitFor();
 
   await page.goto(`/app/${organization}/workspaces/${workspace.attributes.name}/settings`);
-  await page.getByRole('button', { name: 'Give a team access' }).click();
+  await page.getByRole('button', { name: 'Add team access' }).click();
   await dialog.getByLabel('Team', { exact: true }).selectOption({ label: name });
   await dialog.getByLabel('Access', { exact: true }).selectOption('custom');
   await dialog.getByLabel('Runs').selectOption('apply');
   await dialog.getByLabel('Lock and unlock').check();
-  await dialog.getByRole('button', { name: 'Give access' }).click();
+  await dialog.getByRole('button', { name: 'Add access' }).click();
   await page.getByRole('button', { name: `Change the access of ${name}` }).waitFor();
   const access = `/team-workspaces?filter[workspace][id]=${workspace.id}`;
   const [given] = await client.list(access);
   expect(given?.attributes).toMatchObject({ access: 'custom', runs: 'apply', 'workspace-locking': true });
   await page.getByRole('button', { name: `Remove the access of ${name}` }).click();
-  await dialog.getByRole('button', { name: 'Take it away' }).click();
+  await dialog.getByRole('button', { name: 'Remove access' }).click();
   await page.getByRole('link', { name, exact: true }).waitFor({ state: 'detached' });
   expect(await client.list(access)).toEqual([]);
 
@@ -59,7 +59,7 @@ it('whoever is in no team is told what to do about it', async () => {
   operate(platform);
   const { token } = await (await memberHelpers()).member(organization);
   const page = await visit(`/app/${organization}/workspaces`, { token });
-  await page.getByText('There is no workspace for you yet').waitFor();
+  await page.getByText('No workspaces available').waitFor();
   expect(await page.getByRole('button', { name: 'New workspace' }).count()).toBe(0);
 });
 
@@ -73,13 +73,13 @@ it('a project gives its workspaces to a team', async () => {
   await dialog.getByLabel('Name').fill(project);
   await dialog.getByRole('button', { name: 'Create project' }).click();
   await page.getByRole('heading', { name: project }).waitFor();
-  await page.getByRole('button', { name: 'Give a team access' }).click();
+  await page.getByRole('button', { name: 'Add team access' }).click();
   await dialog.getByLabel('Team', { exact: true }).selectOption({ label: name });
   await dialog.getByLabel('Access', { exact: true }).selectOption('maintain');
-  await dialog.getByRole('button', { name: 'Give access' }).click();
+  await dialog.getByRole('button', { name: 'Add access' }).click();
   await page.getByRole('button', { name: `Change the access of ${name}` }).click();
   await dialog.getByLabel('Access', { exact: true }).selectOption('custom');
-  await dialog.getByLabel('Make workspaces').check();
+  await dialog.getByLabel('Create workspaces').check();
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.getByText('custom', { exact: true }).waitFor();
   const [, id] = /(prj-\w+)/.exec(page.url()) ?? [];

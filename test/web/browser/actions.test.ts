@@ -50,7 +50,7 @@ describe('a run that waits for a person', () => {
     const run = await untilConfirmable(await client.createRun(workspace.id, { 'is-destroy': true }));
     const page = await visit(runPath(workspace.attributes.name, run.id));
     await page.getByRole('button', { name: 'Confirm & Apply' }).click();
-    await page.getByRole('dialog').getByText('This destroys 2 of the resources').waitFor();
+    await page.getByRole('dialog').getByText('This destroys 2 resources').waitFor();
     await page.keyboard.press('Escape');
     expect((await client.run(run.id)).attributes.status).toBe('planned');
     await page.getByRole('button', { name: 'Confirm & Apply' }).click();
@@ -67,7 +67,7 @@ describe('a run that waits for a person', () => {
     await page.route('**/api/v2/runs/run-*include=*', () => {});
     await client.act(run.id, 'discard');
     await confirm.click();
-    await page.getByText('Somebody was faster, or the run has moved on.').waitFor();
+    await page.getByText('The run has changed since you loaded it.').waitFor();
     await page.unroute('**/api/v2/runs/run-*include=*');
   });
 
@@ -105,7 +105,7 @@ describe('a run at work', () => {
     const { workspace, run } = await waiting();
     const next = await client.createRun(workspace.id, { message: 'In a hurry' });
     const page = await visit(runPath(workspace.attributes.name, next.id));
-    await page.getByText('Waits for Change something: Needs Confirmation').waitFor();
+    await page.getByText('Waiting for Change something: Needs Confirmation').waitFor();
     await page.getByRole('button', { name: 'Run this now' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Run this now' }).click();
     await seesStatus(page, 'Needs Confirmation');
@@ -137,7 +137,7 @@ describe('a workspace', () => {
     await page.getByRole('heading', { name: renamed }).waitFor();
     await page.getByRole('button', { name: 'Delete workspace' }).click();
     await page.getByLabel(`Type ${renamed} to confirm`).fill(renamed);
-    await page.getByRole('button', { name: 'Delete for good' }).click();
+    await page.getByRole('button', { name: 'Delete permanently' }).click();
     await page.getByRole('heading', { name: 'Workspaces' }).waitFor();
     expect(await page.getByText(renamed).count()).toBe(0);
   });
@@ -148,7 +148,7 @@ describe('who may only read', () => {
     const { workspace, path } = await waiting();
     operate(platform);
     const page = await visit(path, { token: await newMember(organization, 'read') });
-    await page.getByText('Waits for somebody who may apply runs here').waitFor();
+    await page.getByText('Waiting for confirmation by someone with apply permission').waitFor();
     for (const name of ['Confirm & Apply', 'Discard', 'Cancel Run', 'Comment']) {
       expect(await page.getByRole('button', { name }).count(), name).toBe(0);
     }
@@ -158,7 +158,7 @@ describe('who may only read', () => {
       expect(await page.getByRole('button', { name, exact: true }).count(), name).toBe(0);
     }
     await page.getByRole('link', { name: 'Variables' }).click();
-    await page.getByText('There are none').waitFor();
+    await page.getByText('No variables yet').waitFor();
     expect(await page.getByRole('button', { name: 'Add variable' }).count()).toBe(0);
   });
 });

@@ -24,7 +24,7 @@ it('the state that an apply could not store is handed out, with what to do with 
   await page.getByText(`terraform state push ${run.id}-errored.tfstate`).waitFor();
   const [file] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('button', { name: 'Download the errored state' }).click(),
+    page.getByRole('button', { name: 'Download errored state' }).click(),
   ]);
   expect(file.suggestedFilename()).toBe(`${run.id}-errored.tfstate`);
   expect(await readFile(await file.path(), 'utf8')).toBe('{"serial":7}');
@@ -32,7 +32,7 @@ it('the state that an apply could not store is handed out, with what to do with 
   // The workspace says that it waits for it, and an admin may go on without.
   const waiting = await startRun(workspace, { 'main.tf': 'resource "terraform_data" "next" {}' });
   await page.goto(`${platform.url}${runPath(workspace.attributes.name, waiting.id)}`);
-  await page.getByText('Waits until the workspace is unlocked').waitFor();
+  await page.getByText('Waiting until the workspace is unlocked').waitFor();
   await page.goto(`${platform.url}${runPath(workspace.attributes.name, '').replace(/runs\/$/, 'runs')}`);
   await page.getByText(/Locked by run-\w+\./).waitFor();
   await page.getByText(/recorded last \(serial 7\) is not the state of the workspace/).waitFor();

@@ -67,7 +67,7 @@ it('a run task is made once it answers, is attached to a workspace, and lets go'
   await page.getByText('Post-plan and Pre-apply, mandatory').waitFor();
   await page.getByRole('button', { name: `Detach ${name}` }).click();
   await dialog.getByRole('button', { name: 'Detach' }).click();
-  await page.getByText('None is asked').waitFor();
+  await page.getByText('Attach one to check runs').waitFor();
   expect(await client.list(`/workspaces/${workspace.id}/tasks`)).toEqual([]);
   await page.goto(tasksPath);
   await page.getByRole('button', { name: `Delete ${name}` }).click();

@@ -66,6 +66,6 @@ it('does not let an address make the page say or do anything', async () => {
   const page = await visit(`/app/${organization}/workspaces/${encodeURIComponent(evil)}`);
   await page.getByText('Workspace not found').waitFor();
   await page.goto(`/app/${organization}/nowhere/to/be/found`);
-  await page.getByRole('heading', { name: 'There is nothing at this address' }).waitFor();
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor();
   expect(await page.evaluate(() => (window as unknown as { hacked?: number }).hacked)).toBeUndefined();
 });

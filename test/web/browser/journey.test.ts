@@ -47,7 +47,7 @@ it('leads a newcomer from an empty organization to outputs', async () => {
   await page.getByRole('button', { name: 'New workspace' }).click();
   await page.getByLabel('Name').fill('network');
   await page.getByRole('button', { name: 'Create workspace' }).click();
-  await page.getByRole('heading', { name: 'Nothing has run here yet' }).waitFor();
+  await page.getByRole('heading', { name: 'No runs yet' }).waitFor();
 
   await page.getByRole('link', { name: 'Variables' }).click();
   await page.getByRole('button', { name: 'Add variable' }).click();
@@ -58,7 +58,7 @@ it('leads a newcomer from an empty organization to outputs', async () => {
 
   await page.getByRole('button', { name: 'Start new run' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByText('This workspace has none yet').waitFor();
+  await dialog.getByText('No configuration yet').waitFor();
   expect(await dialog.getByRole('button', { name: 'Start run' }).isDisabled()).toBe(true);
   await dialog.getByLabel('Configuration: folder').setInputFiles(folder);
   await dialog.getByText('Uploads main.tf').or(dialog.getByText('Uploads network')).waitFor();
@@ -86,7 +86,7 @@ it('leads a newcomer from an empty organization to outputs', async () => {
   await outputs.getByRole('button', { name: 'Show key' }).click();
   await outputs.getByText('very-secret').waitFor();
 
-  await page.getByRole('link', { name: 'What differs from the state before' }).click();
+  await page.getByRole('link', { name: 'Compare with the previous state' }).click();
   await page.getByText('terraform_data.network').waitFor();
   await page.getByLabel('You are here').getByRole('link', { name: organization }).click();
   await page.getByRole('link', { name: /network.*1 resource.*Applied/s }).waitFor();

@@ -103,6 +103,6 @@ describe('workspaces of more than a page', () => {
     await page.waitForFunction(() => document.querySelectorAll('main .list li').length === 5);
     expect(new URL(page.url()).search).toBe('?search=service-9+production');
     await page.getByLabel('Search by name').fill('no such thing');
-    await page.getByText('No workspace fits.').waitFor();
+    await page.getByText('No workspaces match the filters.').waitFor();
   });
 });

@@ -30,7 +30,7 @@ it('a policy check shows which rule failed and why, is overridden with a comment
   await panel.getByText('second', { exact: true }).waitFor();
   await panel.getByText('data.terraform.sizes.deny').waitFor();
   expect(await panel.locator('img').count()).toBe(0);
-  await page.getByText('Policies failed: override them where they are shown, or discard the run').waitFor();
+  await page.getByText('Policies failed: override them below, or discard the run').waitFor();
   const override = panel.getByRole('button', { name: 'Override policies' });
   expect(await override.isDisabled()).toBe(true);
   await panel.getByLabel('Reason').fill('agreed with security');
@@ -62,6 +62,6 @@ it('a policy that could not be evaluated says why', async () => {
   const run = await untilFinal(await startRun(workspace, files));
   const page = await visit(runPath(workspace.attributes.name, run.id));
   const panel = panelOf(page, 'Policies');
-  await panel.getByText('Could not be evaluated').waitFor();
+  await panel.getByText('Evaluation failed').waitFor();
   await panel.getByText(/data\.terraform\.sizes\.deny returned a number; return a set or a list/).waitFor();
 });

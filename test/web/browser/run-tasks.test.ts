@@ -78,7 +78,7 @@ it('shows outcomes with their tags, and Markdown of strangers as what it is', as
   await page.getByText('2 outcomes').click();
   await page.locator('.tag.bad', { hasText: 'High' }).waitFor();
   await page.locator('.tag.warn', { hasText: 'onerror' }).waitFor();
-  await page.getByText('What CC-1 says').click();
+  await page.getByText('Details of CC-1').click();
   const markdown = page.locator('.markdown');
   await markdown.getByText('Heading').waitFor();
   expect(await markdown.locator('strong').innerText()).toBe('bold');

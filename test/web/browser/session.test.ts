@@ -33,7 +33,7 @@ describe('a token', () => {
     await page.goto(path);
     await page.getByLabel('API token').fill('sfu_wrong');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('alert').getByText('does not know this token').waitFor();
+    await page.getByRole('alert').getByText('Invalid token').waitFor();
     await signIn(page);
     await page.getByRole('heading', { name: 'Workspaces' }).waitFor();
     expect(new URL(page.url()).pathname).toBe(path);
@@ -43,14 +43,14 @@ describe('a token', () => {
     const page = await visit('/app/settings/tokens');
     await page.getByRole('button', { name: 'New token' }).click();
     await page.getByLabel('Description').fill('for a moment');
-    await page.getByRole('button', { name: 'Make token' }).click();
+    await page.getByRole('button', { name: 'Create token' }).click();
     const secret = await page.getByLabel('new token').innerText();
     const other = await visit(`/app/${organization}/workspaces`, { token: secret.trim() });
     await other.reload();
     await other.getByRole('heading', { name: 'Workspaces' }).waitFor();
     await page.getByRole('button', { name: 'Revoke for a moment' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
-    await other.getByText('Your token is no longer valid').waitFor();
+    await other.getByText('Your token has expired or was revoked').waitFor();
     expect(await other.evaluate(() => sessionStorage.length)).toBe(0);
   });
 });
@@ -113,7 +113,7 @@ describe('addresses', () => {
 
   it('of login lead to a new token', async () => {
     const page = await visit('/app/settings/tokens?source=terraform-login');
-    await page.getByText('terraform login waits for a token').waitFor();
+    await page.getByText('terraform login is waiting for a token').waitFor();
   });
 });
 

@@ -23,8 +23,8 @@ it('tokens of a team and of the organization are made, shown once, used, seen in
   const dialog = page.getByRole('dialog');
   await page.getByRole('button', { name: 'New token' }).click();
   await dialog.getByLabel('Description').fill(evil);
-  await dialog.getByLabel('Good for').selectOption('90');
-  await dialog.getByRole('button', { name: 'Make token' }).click();
+  await dialog.getByLabel('Expiration').selectOption('90');
+  await dialog.getByRole('button', { name: 'Create token' }).click();
   const secret = await page.getByLabel('new token', { exact: true }).innerText();
   expect(secret).toMatch(/^sfteam_/);
   const path = `/teams/${team.id}/authentication-tokens`;
@@ -39,7 +39,7 @@ it('tokens of a team and of the organization are made, shown once, used, seen in
   expect(await page.content()).not.toContain(secret);
   await page.getByRole('button', { name: 'Revoke' }).click();
   await dialog.getByRole('button', { name: 'Revoke' }).click();
-  await page.getByText('stays when people leave').waitFor();
+  await page.getByText('such as your CI').waitFor();
   await expect(program.get(`/teams/${team.id}`)).rejects.toThrow('401');
 
   await page.goto(`${settings}/audit-trail`);
@@ -50,12 +50,12 @@ it('tokens of a team and of the organization are made, shown once, used, seen in
   expect(await page.locator('img').count()).toBe(0);
 
   await page.goto(`${settings}/general`);
-  await page.getByRole('button', { name: 'Make: Audit trail token' }).click();
-  await dialog.getByRole('button', { name: 'Make token' }).click();
+  await page.getByRole('button', { name: 'Create: Audit trail token' }).click();
+  await dialog.getByRole('button', { name: 'Create token' }).click();
   const first = await page.getByLabel('new token', { exact: true }).innerText();
   await page.getByRole('button', { name: 'Replace: Audit trail token' }).click();
-  await dialog.getByText('There is one already').waitFor();
-  await dialog.getByRole('button', { name: 'Make token' }).click();
+  await dialog.getByText('The current token is revoked immediately').waitFor();
+  await dialog.getByRole('button', { name: 'Create token' }).click();
   await dialog.waitFor({ state: 'detached' });
   const second = await page.getByLabel('new token', { exact: true }).innerText();
   const ask = (secret: string) =>
@@ -64,7 +64,7 @@ it('tokens of a team and of the organization are made, shown once, used, seen in
   await ask(second);
   await page.getByRole('button', { name: 'Revoke: Audit trail token' }).click();
   await dialog.getByRole('button', { name: 'Revoke' }).click();
-  await page.getByRole('button', { name: 'Make: Audit trail token' }).waitFor();
+  await page.getByRole('button', { name: 'Create: Audit trail token' }).waitFor();
   await expect(ask(second)).rejects.toThrow('401');
 });
 
@@ -86,7 +86,7 @@ it('the second of two who change a project, a team or a workspace is told, and u
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.waitFor({ state: 'detached' });
   await page.getByText('team = network').waitFor();
-  await page.getByText('runs where it is called').waitFor();
+  await page.getByText('Execution mode: local').waitFor();
   expect((await client.get(`/projects/${project.id}`)).attributes).toMatchObject({
     description: 'by another',
     'default-execution-mode': 'local',
@@ -135,13 +135,13 @@ it('notifications of a workspace are made, verified, turned off and deleted, and
   const page = await visit(at);
   const panel = page.getByRole('region', { name: 'Notifications' });
   const dialog = page.getByRole('dialog');
-  await panel.getByText('Nobody is told').waitFor();
+  await panel.getByText('No notifications yet').waitFor();
   await panel.getByRole('button', { name: 'New notification' }).click();
   await dialog.getByLabel('Destination').selectOption('generic');
   await dialog.getByLabel('Name').fill(evil);
   await dialog.getByLabel('URL').fill(server.url);
   await dialog.getByLabel('Token').fill('secret');
-  await dialog.getByLabel('applies').check();
+  await dialog.getByLabel('Applying').check();
   answer(500);
   await dialog.getByRole('button', { name: 'Create' }).click();
   await dialog.getByRole('alert').getByText('it answered 500').waitFor();
@@ -151,15 +151,15 @@ it('notifications of a workspace are made, verified, turned off and deleted, and
   await panel.getByText('needs attention, applies, errored').waitFor();
 
   await panel.getByRole('button', { name: 'Verify' }).click();
-  await panel.getByRole('status').getByText('took a verification request').waitFor();
+  await panel.getByRole('status').getByText('accepted the verification request').waitFor();
   answer(503);
   await panel.getByRole('button', { name: 'Verify' }).click();
   await panel.getByText('it answered 503').waitFor();
   await panel.getByText('failing').waitFor();
-  await panel.getByText('Last answers').click();
+  await panel.getByText('Latest responses').click();
   await panel.locator('.mono', { hasText: 'onerror' }).first().waitFor();
   await panel.getByRole('button', { name: 'Disable' }).click();
-  await panel.getByText('hears of nothing any more').waitFor();
+  await panel.getByText(' disabled.').waitFor();
 
   await panel.getByRole('button', { name: 'Change' }).click();
   expect(await dialog.getByLabel('Token', { exact: true }).inputValue()).toBe('');
@@ -168,7 +168,7 @@ it('notifications of a workspace are made, verified, turned off and deleted, and
   await dialog.waitFor({ state: 'detached' });
   await panel.getByRole('button', { name: 'Delete Quiet' }).click();
   await dialog.getByRole('button', { name: 'Delete' }).click();
-  await panel.getByText('Nobody is told').waitFor();
+  await panel.getByText('No notifications yet').waitFor();
   expect(await page.locator('img').count()).toBe(0);
 
   const reader = await visit(at, { token: await newMember(organization, 'read') });
@@ -180,7 +180,7 @@ it('who may not read the audit trail or manage tokens sees neither', async () =>
   const page = await visit(`${settings}/general`, { token: await newMember(organization, 'read') });
   await page.getByText('Only owners can change').waitFor();
   expect(await page.getByRole('link', { name: 'Audit trail' }).count()).toBe(0);
-  expect(await page.getByText('Tokens of the organization').count()).toBe(0);
+  expect(await page.getByText('Organization tokens').count()).toBe(0);
   await page.goto(`${settings}/audit-trail`);
-  await page.getByText('is for its owners').waitFor();
+  await page.getByText('can read its audit trail').waitFor();
 });

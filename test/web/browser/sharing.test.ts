@@ -39,8 +39,8 @@ it('an apply in one workspace queues a run in another, which says so', async () 
   const target = await newWorkspace({ 'auto-apply': true });
   await untilFinal(await startRun(target, { 'main.tf': resources(['b']) }));
   const page = await visit(`/app/${organization}/workspaces/${target.attributes.name}/settings`);
-  await page.getByLabel('Run after applies in another workspace').selectOption({ label: source.attributes.name });
-  await page.getByRole('button', { name: `No longer after ${source.attributes.name}` }).waitFor();
+  await page.getByLabel('Add a source workspace').selectOption({ label: source.attributes.name });
+  await page.getByRole('button', { name: `Remove: source workspace ${source.attributes.name}` }).waitFor();
   const run = await untilFinal(await startRun(source, { 'main.tf': resources(['a']) }, { message: 'First link' }));
   await page.getByLabel('Workspace').getByRole('link', { name: 'Runs' }).click();
   await page

@@ -10,17 +10,17 @@ import { all, call, change } from '../../session.ts';
 import { AgentPoolFields, agentPoolOf } from './agent-pools.tsx';
 
 interface Known {
-  pool: Resource;
-  agents: Resource[];
+  pool: Resource<'agent-pools'>;
+  agents: Resource<'agents'>[];
   /** Whose runs its agents do, as far as the reader sees them. */
-  workspaces: Resource[];
+  workspaces: Resource<'workspaces'>[];
 }
 
 const load = async (id: string): Promise<Known> => {
   const path = `/agent-pools/${encodeURIComponent(id)}`;
   const [{ data, included = [] }, agents] = await Promise.all([
     call('GET', `${path}?include=workspaces`),
-    all(`${path}/agents?sort=-created-at`),
+    all<'agents'>(`${path}/agents?sort=-created-at`),
   ]);
   return { pool: data, agents: agents.data, workspaces: included };
 };
@@ -55,7 +55,7 @@ const AgentPool = (props: Known & { organization: string; live: Live<Known> }) =
         mayDelete={mayChange}
         attributesOf={agentPoolOf}
         fields={(seen) => <AgentPoolFields pool={seen} />}
-        consequence="Its tokens are dead at once. A pool that workspaces use stays: give them another execution mode first."
+        consequence="Its tokens are revoked immediately. A pool in use cannot be deleted: change the execution mode of its workspaces first."
         onChange={live.refresh}
       />
       <div class="sides">
@@ -66,16 +66,16 @@ const AgentPool = (props: Known & { organization: string; live: Live<Known> }) =
               <TokensOf
                 owner={pool}
                 mayChange
-                none="There are none. An agent comes with a token of its pool, and can do nothing else with it."
+                none="No tokens yet. Create one: agents use it to connect to this pool."
               />
               <section class="panel pad stack" aria-label="Start an agent">
                 <h2>Start an agent</h2>
                 <p class="soft">
-                  On a machine with a checkout of this platform and Node, that reaches this address. It takes plans and
-                  applies one after the other; start several for more.
+                  Run this on a machine with Node and a checkout of stepform that can reach this URL. An agent runs one
+                  plan or apply at a time; start several for parallel runs.
                 </p>
                 <Code
-                  label="command of the agent"
+                  label="Agent command"
                   text={`export STEPFORM_AGENT_TOKEN=…\nnpx stepform agent --address ${base}`}
                 />
               </section>
@@ -89,18 +89,20 @@ const AgentPool = (props: Known & { organization: string; live: Live<Known> }) =
 };
 
 const meanings: Record<string, [text: string, tone: string]> = {
-  idle: ['waits for work', 'good'],
-  busy: ['works', 'running'],
-  unknown: ['not heard of lately', 'attention'],
-  errored: ['ended with an error', 'bad'],
-  exited: ['ended', 'neutral'],
+  idle: ['idle', 'good'],
+  busy: ['busy', 'running'],
+  unknown: ['unknown, no recent heartbeat', 'attention'],
+  errored: ['errored', 'bad'],
+  exited: ['exited', 'neutral'],
 };
 
-const Agents = ({ agents }: { agents: Resource[] }) => (
+const Agents = ({ agents }: { agents: Resource<'agents'>[] }) => (
   <section class="stack" aria-label="Agents">
     <h2>Agents</h2>
     {agents.length === 0 ? (
-      <p class="panel pad soft">Nobody is here. Runs of its workspaces wait for an agent for an hour, then they end.</p>
+      <p class="panel pad soft">
+        No agents connected. Start one with a token of this pool. Runs wait up to one hour for an agent.
+      </p>
     ) : (
       <ul class="panel list" aria-label="Agents">
         {agents.map(({ id, attributes }) => {
@@ -109,7 +111,7 @@ const Agents = ({ agents }: { agents: Resource[] }) => (
             <li key={id} class="item">
               <span class="title">{attributes.name}</span>
               <span class="meta">
-                {attributes['ip-address']} · last heard of <Ago at={attributes['last-ping-at']} />
+                {attributes['ip-address']} · last heartbeat <Ago at={attributes['last-ping-at']} />
               </span>
               <span class="end">
                 <span class={`status ${tone}`}>{text}</span>
@@ -123,14 +125,14 @@ const Agents = ({ agents }: { agents: Resource[] }) => (
 );
 
 interface UsesProps {
-  pool: Resource;
-  workspaces: Resource[];
+  pool: Resource<'agent-pools'>;
+  workspaces: Resource<'workspaces'>[];
   organization: string;
   may: boolean;
   onChange(): void;
 }
 
-const idsOf = (pool: Resource, relationship: string): string[] => {
+const idsOf = (pool: Resource<'agent-pools'>, relationship: string): string[] => {
   const data = pool.relationships?.[relationship]?.data;
   return Array.isArray(data) ? data.map(({ id }) => id) : [];
 };
@@ -142,13 +144,13 @@ const Uses = ({ pool, workspaces, organization, may: mayChange, onChange }: Uses
     <Allowed pool={pool} kind={kind} organization={organization} may={mayChange} onChange={onChange} />
   );
   return (
-    <aside class="panel pad stack" aria-label="Who uses it">
+    <aside class="panel pad stack" aria-label="Usage">
       <h2>Used by</h2>
       <Attached
         items={itemsOf(workspaces, organization, 'workspaces', 'settings')}
         others={[]}
         may={false}
-        none="No workspace yet: choose it as the execution in a workspace’s settings."
+        none="No workspaces yet. Select this pool in a workspace’s settings."
         adding=""
         prompt=""
         removing={String}
@@ -158,7 +160,7 @@ const Uses = ({ pool, workspaces, organization, may: mayChange, onChange }: Uses
       />
       {!scoped && (
         <>
-          <h2>May be used by</h2>
+          <h2>Allowed</h2>
           {allowed('projects')}
           {allowed('workspaces')}
         </>
@@ -190,10 +192,10 @@ const Allowed = ({
       items={ids.map((id) => everything.find((item) => item.id === id) ?? { id, name: id })}
       others={everything}
       may={mayChange}
-      none={`No ${one} by itself.`}
+      none={`No ${kind} allowed yet.`}
       adding={`Allow a ${one}`}
       prompt={`Allow a ${one} …`}
-      removing={(name) => `No longer allow ${name}`}
+      removing={(name) => `${one} ${name}`}
       onAdd={(id) => set([...ids, id])}
       onRemove={(id) => set(ids.filter((other) => other !== id))}
       onChange={onChange}

@@ -15,7 +15,7 @@ import { all, create } from '../../session.ts';
 export const AgentPools = ({ organization }: { organization: string }) => {
   const live = useLive(
     `agent-pools/${organization}`,
-    async () => (await all(`/organizations/${organization}/agent-pools`)).data,
+    async () => (await all<'agent-pools'>(`/organizations/${organization}/agent-pools`)).data,
     () => 15_000,
   );
   const adding = useSignal(false);
@@ -30,8 +30,8 @@ export const AgentPools = ({ organization }: { organization: string }) => {
         {(pools) =>
           pools.length === 0 ? (
             <p class="panel pad soft">
-              There are none. Agents run Terraform on machines of yours, for what can be reached from there only. They
-              ask for work; nothing has to reach them.
+              No agent pools yet. Create one to run Terraform on your own machines, for example inside a private
+              network. Agents need outbound access only.
             </p>
           ) : (
             <ul class="panel list" aria-label="Agent pools">
@@ -47,14 +47,14 @@ export const AgentPools = ({ organization }: { organization: string }) => {
   );
 };
 
-const Line = ({ pool, organization }: { pool: Resource; organization: string }) => {
+const Line = ({ pool, organization }: { pool: Resource<'agent-pools'>; organization: string }) => {
   const { name, 'agent-count': agents, 'organization-scoped': scoped } = pool.attributes;
   return (
     <li>
       <a class="item" href={hrefOf({ view: 'agent-pool', organization, id: pool.id })}>
         <span class="title">{name}</span>
-        <span class="meta">{scoped ? 'For every workspace' : 'For some workspaces'}</span>
-        <span class="end meta">{count(agents, 'agent')} at work</span>
+        <span class="meta">{scoped ? 'All workspaces' : 'Selected workspaces'}</span>
+        <span class="end meta">{count(agents, 'active agent')}</span>
       </a>
     </li>
   );
@@ -74,7 +74,7 @@ const NewAgentPool = ({ organization, onClose }: { organization: string; onClose
   );
 };
 
-export const AgentPoolFields = ({ pool }: { pool?: Resource }) => (
+export const AgentPoolFields = ({ pool }: { pool?: Resource<'agent-pools'> }) => (
   <>
     <Text
       label="Name"
@@ -83,12 +83,12 @@ export const AgentPoolFields = ({ pool }: { pool?: Resource }) => (
       autoFocus={!pool}
       value={pool?.attributes.name}
       pattern="[A-Za-z0-9_\-]+"
-      hint="Letters, digits, - and _. Often where its machines are: office, vpc-production."
+      hint="Letters, digits, - and _. For example office or vpc-production."
     />
     <Choice
       name="organization-scoped"
-      label="For every workspace"
-      hint="Otherwise you choose the workspaces and projects that may use it."
+      label="Allow all workspaces"
+      hint="Otherwise, select the workspaces and projects that can use it."
       checked={pool?.attributes['organization-scoped'] ?? true}
     />
   </>

@@ -17,10 +17,10 @@ const hour = 3_600_000;
 
 /** How far back, in hours. */
 const spans = [
-  ['1', 'the last hour'],
-  ['24', 'the last day'],
-  ['168', 'the last week'],
-  ['2160', 'the last 90 days'],
+  ['1', 'Last hour'],
+  ['24', 'Last day'],
+  ['168', 'Last week'],
+  ['2160', 'Last 90 days'],
 ] as const;
 
 const load = async (organization: string, hours: number, page: number): Promise<Piece> => {
@@ -46,7 +46,7 @@ const Allowed = ({ organization }: { organization: string }) => {
   const permissions = organizationNow(organization)?.attributes.permissions;
   if (!permissions) return <p class="soft">Loading audit trail …</p>;
   if (permissions['can-read-audit-trail']) return <Trail organization={organization} />;
-  return <Notice kind="warn">The audit trail of {organization} is for its owners.</Notice>;
+  return <Notice kind="warn">Only owners of {organization} can read its audit trail.</Notice>;
 };
 
 const Trail = ({ organization }: { organization: string }) => {
@@ -62,7 +62,7 @@ const Trail = ({ organization }: { organization: string }) => {
     <>
       <div class="row">
         <select
-          aria-label="Show events of"
+          aria-label="Period"
           value={hours.value}
           onChange={(event) => {
             page.value = 1;
@@ -75,7 +75,7 @@ const Trail = ({ organization }: { organization: string }) => {
             </option>
           ))}
         </select>
-        <span class="soft small">The newest first. Nobody can change or delete what is here.</span>
+        <span class="soft small">Newest first. Events cannot be changed or deleted.</span>
       </div>
       <Loaded live={live} what="audit trail">
         {({ data, pagination }) => (
@@ -109,19 +109,19 @@ const Trail = ({ organization }: { organization: string }) => {
 
 const Nothing = ({ page }: { page: number }) =>
   page > 1 ? (
-    <p class="panel pad soft">There is nothing older.</p>
+    <p class="panel pad soft">No older events.</p>
   ) : (
     <div class="panel empty">
       <p>
-        <strong>Nothing happened in this time.</strong>
+        <strong>No events in this period.</strong>
       </p>
       <p class="soft">
-        Whatever somebody changes here is written down: who it was, with which token, from which address, and what it
-        was about. So is each attempt that was refused, and each time somebody read something secret, such as a state.
+        The audit trail records every change, every refused request and every read of secret data such as states, with
+        user, token and IP address.
       </p>
       <p class="soft">
-        Look further back above. Programs read it at <code>/api/v2/organization/audit-trail</code>, with a token for the
-        audit trail that the organization’s settings give.
+        Choose a longer period above. To export events, read <code>/api/v2/organization/audit-trail</code> with an audit
+        trail token, which owners create in the organization’s settings.
       </p>
     </div>
   );
@@ -136,7 +136,7 @@ const Line = ({ event, organization }: { event: TrailEvent; organization: string
       <span class="row">
         <span class="title">{deedIn(event)}</span>
         {outcome === 'refused' && <span class="status bad">refused</span>}
-        {outcome === 'failed' && <span class="status attention">came to nothing{status && ` (${status})`}</span>}
+        {outcome === 'failed' && <span class="status attention">failed{status && ` (${status})`}</span>}
         {resource.id && (
           <span class="mono break">{place ? <a href={hrefOf(place)}>{resource.id}</a> : resource.id}</span>
         )}

@@ -9,16 +9,16 @@ import { all, call } from '../../session.ts';
 export const Identities = () => {
   const live = useLive(
     'identities',
-    async () => (await all('/account/identities')).data,
+    async () => (await all<'identities'>('/account/identities')).data,
     () => 30_000,
   );
-  const leaving = useSignal<Resource | undefined>(undefined);
+  const leaving = useSignal<Resource<'identities'> | undefined>(undefined);
   return (
     <Loaded live={live} what="identities">
       {(identities) =>
         identities.length > 0 && (
           <section class="stack" aria-label="Identities">
-            <h2>Signs in as you</h2>
+            <h2>Connected identities</h2>
             <ul class="panel list">
               {identities.map((identity) => (
                 <li key={identity.id} class="item">
@@ -50,7 +50,7 @@ export const Identities = () => {
                   live.refresh();
                 }}
               >
-                <p>It no longer signs in as you, and the sessions that began with it end. API tokens stay.</p>
+                <p>You can no longer sign in with it, and its sessions end. API tokens stay valid.</p>
               </Confirm>
             )}
           </section>

@@ -6,7 +6,13 @@ import { call, related, saying } from '../../session.ts';
 export const invitationsPath = '/organization-memberships?filter[status]=invited';
 
 /** What the reader is invited to; nothing comes of it until they accept. */
-export const Invitations = ({ invitations, onAnswer }: { invitations: Resource[]; onAnswer(): void }) => {
+export const Invitations = ({
+  invitations,
+  onAnswer,
+}: {
+  invitations: Resource<'organization-memberships'>[];
+  onAnswer(): void;
+}) => {
   const failed = useSignal<string | undefined>(undefined);
   const answer = (method: 'POST' | 'DELETE', path: string) => async () => {
     try {

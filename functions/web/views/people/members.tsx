@@ -12,14 +12,14 @@ import { account, all, call, create, related } from '../../session.ts';
 
 /** Somebody who belongs to an organization, or is invited to. */
 interface Member {
-  membership: Resource;
-  user: Resource | undefined;
-  teams: Resource[];
+  membership: Resource<'organization-memberships'>;
+  user: Resource<'users'> | undefined;
+  teams: Resource<'teams'>[];
 }
 
 const load = async (organization: string): Promise<Member[]> => {
   const path = `/organizations/${organization}/organization-memberships?include=user,teams`;
-  const { data, included } = await all(path);
+  const { data, included } = await all<'organization-memberships'>(path);
   const known = new Map(included.map((one) => [one.id, one]));
   return data.map((membership) => {
     const teams = membership.relationships?.teams?.data;
@@ -34,10 +34,11 @@ const load = async (organization: string): Promise<Member[]> => {
 const minute = 60_000;
 
 /** Who was invited and never came has no name yet. */
-export const nameOf = (user: Resource | undefined): string =>
+export const nameOf = (user: Resource<'users'> | undefined): string =>
   user?.attributes.username || user?.attributes.email || user?.id || '';
 
-const titleOf = ({ membership, user }: Member): string => user?.attributes.username || membership.attributes.email;
+const titleOf = ({ membership, user }: Member): string =>
+  user?.attributes.username || membership.attributes.email || membership.id;
 
 /** Everybody, as items of a list by the users' ids; nobody for who may not see them. */
 export const useMembers = (organization: string, wanted: boolean): Item[] =>
@@ -97,7 +98,7 @@ const Line = ({ onRemove, ...member }: Member & { onRemove: false | (() => void)
       </span>
       <span class="meta break">
         {title !== email && <>{email} · </>}
-        {member.teams.length ? member.teams.map(({ attributes }) => attributes.name).join(', ') : 'in no team'}
+        {member.teams.length ? member.teams.map(({ attributes }) => attributes.name).join(', ') : 'no teams'}
         {at && (
           <>
             {' · '}
@@ -119,7 +120,7 @@ const Line = ({ onRemove, ...member }: Member & { onRemove: false | (() => void)
 const Invite = ({ organization, onClose }: { organization: string; onClose(): void }) => {
   const teams = useLive(
     `teams to invite to/${organization}`,
-    async () => (await all(`/organizations/${organization}/teams`)).data,
+    async () => (await all<'teams'>(`/organizations/${organization}/teams`)).data,
     () => undefined,
   );
   const submit = async (data: FormData) => {
@@ -139,7 +140,7 @@ const Invite = ({ organization, onClose }: { organization: string; onClose(): vo
           name="email"
           required
           autoFocus
-          hint="Whoever signs in with this address by OpenID Connect is a member. No mail is sent: tell them."
+          hint="No email is sent. The user joins after signing in with this address through OpenID Connect."
         />
         <Loaded live={teams} what="teams">
           {(known) => (
@@ -164,7 +165,7 @@ const Remove = ({ member, organization, onClose }: { member: Member; organizatio
     onClose={onClose}
   >
     <p>
-      What {titleOf(member)} may do in {organization} ends at once. What they did stays in the timelines of runs.
+      {titleOf(member)} loses access to {organization} immediately. Their actions stay in run timelines.
     </p>
   </Confirm>
 );

@@ -13,7 +13,7 @@ import { OrganizationTokens } from './organization-tokens.tsx';
 export const OrganizationSettings = ({ organization }: { organization: string }) => {
   const live = useLive(
     `settings/${organization}`,
-    () => get(`/organizations/${organization}`),
+    () => get<'organizations'>(`/organizations/${organization}`),
     () => undefined,
   );
   return (
@@ -34,7 +34,7 @@ export const OrganizationSettings = ({ organization }: { organization: string })
   );
 };
 
-const General = ({ organization }: { organization: Resource }) => {
+const General = ({ organization }: { organization: Resource<'organizations'> }) => {
   const saved = useSignal(false);
   const seen = useSignal(organization);
   const reloads = useSignal(0);
@@ -66,25 +66,31 @@ const General = ({ organization }: { organization: Resource }) => {
           reloads.value++;
         }}
       >
-        <Text label="E-mail" name="email" required value={attributes.email} hint="Of those who answer for it." />
+        <Text
+          label="E-mail"
+          name="email"
+          required
+          value={attributes.email}
+          hint="Contact address of the organization."
+        />
         <Select
-          label="Execution of new workspaces"
+          label="Default execution mode"
           name="default-execution-mode"
           // Which pool is said through the API, and nobody loses it here.
           options={[...new Set(['remote', 'local', attributes['default-execution-mode']])]}
           value={attributes['default-execution-mode']}
-          hint="Of every workspace whose project or own settings say nothing else. Local: Terraform runs where it is called, and only the state is kept here."
+          hint="Used where a project or workspace has no own setting. Local: Terraform runs on your machine, and only the state is stored here."
         />
         <Choice
           name="cost-estimation-enabled"
           label="Estimate costs"
-          hint="Each plan shows what its resources will cost a month. Never fails a run."
+          hint="Shows the monthly cost of each plan. Never fails a run."
           checked={attributes['cost-estimation-enabled']}
         />
         <Choice
           name="allow-force-delete-workspaces"
-          label="Admins of a workspace may delete it although it manages resources"
-          hint="Otherwise only owners may."
+          label="Allow workspace admins to delete workspaces that manage resources"
+          hint="Otherwise, only owners can."
           checked={attributes['allow-force-delete-workspaces']}
         />
         {saved.value && <Notice kind="good">Saved.</Notice>}
@@ -103,7 +109,7 @@ const Danger = ({ name }: { name: string }) => {
     <section class="panel pad stack">
       <h2>Delete this organization</h2>
       <p class="soft">
-        Once its workspaces are deleted. Its projects, variable sets, policies and run tasks go with it.
+        Delete its workspaces first. Projects, variable sets, policies and run tasks are deleted with it.
       </p>
       <div>
         <button type="button" class="danger" onClick={() => (asking.value = true)}>
@@ -113,12 +119,12 @@ const Danger = ({ name }: { name: string }) => {
       {asking.value && (
         <Confirm
           title={`Delete ${name}?`}
-          yes="Delete for good"
+          yes="Delete permanently"
           typed={name}
           onYes={remove}
           onClose={() => (asking.value = false)}
         >
-          <p>Nobody can bring it back.</p>
+          <p>This cannot be undone.</p>
         </Confirm>
       )}
     </section>

@@ -10,16 +10,16 @@ export const OrganizationTokens = ({ organization }: { organization: string }) =
   const path = `/organizations/${organization}/authentication-token`;
   return (
     <section class="panel pad stack" aria-label="Tokens">
-      <h2>Tokens of the organization</h2>
+      <h2>Organization tokens</h2>
       <OneToken
         name="Organization token"
         path={path}
-        says="Sets up what is in it: teams, workspaces, variables, policies. It starts and applies no runs; a team’s token does."
+        says="Manages teams, workspaces, variables and policies. It cannot start or apply runs: use a team token for that."
       />
       <OneToken
         name="Audit trail token"
         path={`${path}?token=audit-trails`}
-        says="Reads the audit trail and nothing else. For the program that watches over it."
+        says="Reads the audit trail only. For export to a monitoring system."
       />
     </section>
   );
@@ -55,15 +55,15 @@ const OneToken = ({ name, path, says }: { name: string; path: string; says: stri
       <Loaded live={live} what="token">
         {(token) => (
           <div class="row spread">
-            <span class="small grow">{token ? <Life token={token} /> : 'There is none.'}</span>
+            <span class="small grow">{token ? <Life token={token} /> : 'No token yet.'}</span>
             <span class="row">
               <button
                 type="button"
                 class="small-button"
-                aria-label={`${token ? 'Replace' : 'Make'}: ${name}`}
+                aria-label={`${token ? 'Replace' : 'Create'}: ${name}`}
                 onClick={() => (adding.value = true)}
               >
-                {token ? 'Replace' : 'Make'}
+                {token ? 'Replace' : 'Create'}
               </button>
               {token && (
                 <button
@@ -91,9 +91,7 @@ const OneToken = ({ name, path, says }: { name: string; path: string; says: stri
             close();
           }}
         >
-          {live.value && (
-            <p>There is one already. It ends at once: whoever uses it is turned away until they have this.</p>
-          )}
+          {live.value && <p>The current token is revoked immediately. Update every program that uses it.</p>}
         </NewToken>
       )}
       {revoking.value && (

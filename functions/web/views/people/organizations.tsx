@@ -11,7 +11,10 @@ export const Organizations = () => {
   const list = useLive(
     'organizations',
     async () => {
-      const [organizations, invitations] = await Promise.all([all('/organizations'), all(invitationsPath)]);
+      const [organizations, invitations] = await Promise.all([
+        all<'organizations'>('/organizations'),
+        all<'organization-memberships'>(invitationsPath),
+      ]);
       return { organizations: organizations.data, invitations: invitations.data };
     },
     () => 60_000,
@@ -36,9 +39,10 @@ export const Organizations = () => {
         {({ organizations }) =>
           organizations.length === 0 ? (
             <section class="panel empty">
-              <h2>You belong to no organization yet</h2>
+              <h2>No organizations yet</h2>
               <p class="soft">
-                An organization holds workspaces. Make your own, or ask the owner of another to let you in.
+                An organization contains workspaces. Create one, or ask an owner of an existing organization to invite
+                you.
               </p>
             </section>
           ) : (

@@ -17,9 +17,7 @@ export const SignIn = () => {
       await signIn(await tokenOf((textOf(data, 'token') ?? '').trim()));
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 401) throw error;
-      throw new Error(
-        'The platform does not know this token. Check that you copied all of it, and that it has not expired.',
-      );
+      throw new Error('Invalid token. Check that you copied all of it and that it has not expired.');
     }
   };
   return (
@@ -49,15 +47,14 @@ export const SignIn = () => {
             required
             autoFocus={!issuer.value}
             autoComplete="current-password"
-            hint="The same token that terraform uses. It stays in the open tabs of this page and is gone when you close the last one."
+            hint="The same token that terraform uses. It is kept until you close the last tab of this page."
           />
         </Form>
         <details>
           <summary>Where do I get a token?</summary>
           <p class="soft small">
-            <code>npm start</code> prints one when the platform runs on one machine. On AWS, whoever set the platform up
-            gets a one-time secret for its first owner from its Bootstrap function: paste that. Once signed in, you make
-            tokens under your user name.
+            On one machine, <code>npm start</code> prints a token. On AWS, the Bootstrap function returns a one-time
+            secret for the first owner: paste it here. After signing in, create tokens under your user name.
           </p>
         </details>
       </section>

@@ -25,20 +25,20 @@ interface On {
 }
 
 interface Given {
-  grant: Resource;
-  team: Resource | undefined;
+  grant: Resource<'team-workspaces' | 'team-projects'>;
+  team: Resource<'teams'> | undefined;
 }
 
 interface Known {
   given: Given[];
   /** That have no access yet. */
-  free: Resource[];
+  free: Resource<'teams'>[];
 }
 
 const load = async ({ what, id, organization }: On): Promise<Known> => {
   const [grants, teams] = await Promise.all([
-    all(`/team-${what}s?filter[${what}][id]=${id}`),
-    all(`/organizations/${organization}/teams`),
+    all<'team-workspaces' | 'team-projects'>(`/team-${what}s?filter[${what}][id]=${id}`),
+    all<'teams'>(`/organizations/${organization}/teams`),
   ]);
   const given = grants.data.map((grant) => ({
     grant,
@@ -69,8 +69,8 @@ export const TeamAccess = (on: On) => {
       <h2>Team access</h2>
       <p class="soft">
         {on.what === 'workspace'
-          ? 'Beside what teams may do in its project and in the organization. Owners may do everything.'
-          : 'To the project and all its workspaces. Owners may do everything.'}
+          ? 'In addition to project and organization access. Owners have full access.'
+          : 'Applies to the project and all its workspaces. Owners have full access.'}
       </p>
       <Loaded live={live} what="team access">
         {({ given, free }) => (
@@ -89,7 +89,7 @@ export const TeamAccess = (on: On) => {
             {on.may && free.length > 0 && (
               <div>
                 <button type="button" onClick={() => (editing.value = 'new')}>
-                  Give a team access
+                  Add team access
                 </button>
               </div>
             )}
@@ -106,12 +106,12 @@ export const TeamAccess = (on: On) => {
       </Loaded>
       {removing.value && (
         <Confirm
-          title={`Take the access of ${removing.value.team?.attributes.name} away?`}
-          yes="Take it away"
+          title={`Remove the access of ${removing.value.team?.attributes.name}?`}
+          yes="Remove access"
           onYes={() => call('DELETE', `/team-${on.what}s/${removing.value?.grant.id}`)}
           onClose={close}
         >
-          <p>It ends at once. Runs that its members queued go on.</p>
+          <p>The team loses access immediately. Runs that its members queued continue.</p>
         </Confirm>
       )}
     </section>
@@ -174,7 +174,7 @@ const attributesOf = (data: FormData, what: On['what']): Record<string, unknown>
 interface EditProps {
   on: On;
   given: Given | undefined;
-  free: Resource[];
+  free: Resource<'teams'>[];
   onClose(): void;
 }
 
@@ -194,8 +194,8 @@ const EditAccess = ({ on: { what, id }, given, free, onClose }: EditProps) => {
   };
   const isProject = what === 'project';
   return (
-    <Dialog title={given ? `Access of ${given.team?.attributes.name}` : 'Give a team access'} onClose={onClose}>
-      <Form submit={given ? 'Save' : 'Give access'} onSubmit={submit} onCancel={onClose}>
+    <Dialog title={given ? `Access of ${given.team?.attributes.name}` : 'Add team access'} onClose={onClose}>
+      <Form submit={given ? 'Save' : 'Add access'} onSubmit={submit} onCancel={onClose}>
         {!given && <Select label="Team" name="team" options={free.map((team) => [team.id, team.attributes.name])} />}
         <Select
           label="Access"
@@ -224,7 +224,7 @@ const EditAccess = ({ on: { what, id }, given, free, onClose }: EditProps) => {
           name="policy-overrides"
           label="Override policies"
           checked={known['policy-overrides'] === true}
-          hint="Of teams to which policy overrides are delegated."
+          hint="Requires the organization permission to delegate policy overrides."
         />
       </Form>
     </Dialog>

@@ -13,8 +13,8 @@ import { TeamTokens } from './team-tokens.tsx';
 import { TeamFields, teamOf } from './teams.tsx';
 
 interface Known {
-  team: Resource;
-  users: Resource[];
+  team: Resource<'teams'>;
+  users: Resource<'users'>[];
 }
 
 const load = async (id: string): Promise<Known> => {
@@ -51,7 +51,7 @@ const Team = ({ team, users, organization, live }: Known & { organization: strin
         mayDelete={permissions['can-destroy']}
         attributesOf={teamOf}
         fields={(seen) => <TeamFields team={seen} />}
-        consequence={<>What it gave its members ends at once. They stay members of {organization}.</>}
+        consequence={<>Members lose the team’s permissions immediately. They stay members of {organization}.</>}
         onChange={live.refresh}
       />
       <div class="sides">
@@ -66,7 +66,7 @@ const Team = ({ team, users, organization, live }: Known & { organization: strin
 const sameAccess = (a: Resource, b: Resource): boolean =>
   JSON.stringify(a.attributes['organization-access']) === JSON.stringify(b.attributes['organization-access']);
 
-const Access = ({ team, onChange }: { team: Resource; onChange(): void }) => {
+const Access = ({ team, onChange }: { team: Resource<'teams'>; onChange(): void }) => {
   const saved = useSignal(false);
   const mayChange = team.attributes.permissions['can-update-organization-access'];
   // The team is asked for again all the time; the form goes on showing what it began with.
@@ -87,9 +87,9 @@ const Access = ({ team, onChange }: { team: Resource; onChange(): void }) => {
   };
   return (
     <section class="panel pad stack">
-      <h2>In the whole organization</h2>
+      <h2>Organization access</h2>
       {owners ? (
-        <p class="soft">Owners may do everything.</p>
+        <p class="soft">Owners have full access.</p>
       ) : (
         <Form
           key={JSON.stringify(access)}
@@ -101,7 +101,7 @@ const Access = ({ team, onChange }: { team: Resource; onChange(): void }) => {
           }}
         >
           <Choices
-            legend="Its members may"
+            legend="Permissions"
             name="flags"
             options={organizationFlags}
             chosen={organizationFlags.map(([flag]) => flag).filter((flag) => access[flag])}
@@ -110,7 +110,7 @@ const Access = ({ team, onChange }: { team: Resource; onChange(): void }) => {
         </Form>
       )}
       <p class="soft small">
-        What it may do with single workspaces and projects is in their settings, and adds to this.
+        Access to single workspaces and projects is granted in their settings, in addition to this.
       </p>
     </section>
   );
@@ -134,10 +134,10 @@ const Members = ({ team, users, organization, onChange }: MembersProps) => {
         items={users.map((user) => ({ id: user.id, name: names.get(user.id) ?? nameOf(user) }))}
         others={everybody}
         may={mayChange}
-        none="Nobody is in it yet."
+        none="No members yet."
         adding="Add a member"
         prompt="Add a member …"
-        removing={(name) => `Take ${name} out of the team`}
+        removing={(name) => `member ${name}`}
         onAdd={(id) => relate('POST', id)}
         onRemove={(id) => relate('DELETE', id)}
         onChange={onChange}

@@ -15,7 +15,7 @@ import { all, create } from '../../session.ts';
 export const Teams = ({ organization }: { organization: string }) => {
   const live = useLive(
     `teams/${organization}`,
-    async () => (await all(`/organizations/${organization}/teams`)).data,
+    async () => (await all<'teams'>(`/organizations/${organization}/teams`)).data,
     () => 15_000,
   );
   const adding = useSignal(false);
@@ -36,8 +36,8 @@ export const Teams = ({ organization }: { organization: string }) => {
             </ul>
             {teams.length < 2 && (
               <p class="soft">
-                A team is given access to workspaces and projects, in their settings: to plan, to apply, to manage.
-                Whoever is in no team sees no workspace.
+                Create a team, then grant it access in the settings of workspaces and projects. Users without a team see
+                no workspaces.
               </p>
             )}
           </>
@@ -48,7 +48,7 @@ export const Teams = ({ organization }: { organization: string }) => {
   );
 };
 
-const Line = ({ team, organization }: { team: Resource; organization: string }) => {
+const Line = ({ team, organization }: { team: Resource<'teams'>; organization: string }) => {
   const { name, visibility, 'users-count': users, 'sso-team-id': group } = team.attributes;
   return (
     <li>
@@ -57,9 +57,7 @@ const Line = ({ team, organization }: { team: Resource; organization: string }) 
           <span class="title">{name}</span>
           {visibility === 'secret' && <span class="tag">secret</span>}
         </span>
-        <span class="meta">
-          {name === 'owners' ? 'May do everything.' : group ? `Group ${group} of the sign-in` : ''}
-        </span>
+        <span class="meta">{name === 'owners' ? 'Full access' : group ? `Identity provider group: ${group}` : ''}</span>
         <span class="end meta">{count(users, 'member')}</span>
       </a>
     </li>
@@ -81,11 +79,11 @@ const NewTeam = ({ organization, onClose }: { organization: string; onClose(): v
 };
 
 const visibilities = [
-  ['organization', 'everybody in the organization'],
-  ['secret', 'its members only, and who may see secret teams'],
+  ['organization', 'everyone in the organization'],
+  ['secret', 'members, and users who can see secret teams'],
 ] as const;
 
-export const TeamFields = ({ team }: { team?: Resource }) => {
+export const TeamFields = ({ team }: { team?: Resource<'teams'> }) => {
   const known = team?.attributes;
   return (
     <>
@@ -93,13 +91,13 @@ export const TeamFields = ({ team }: { team?: Resource }) => {
         <Text label="Name" name="name" required autoFocus={!known} value={known?.name} />
       )}
       {(!known || known.permissions['can-update-visibility']) && (
-        <Select label="Seen by" name="visibility" options={visibilities} value={known?.visibility} />
+        <Select label="Visibility" name="visibility" options={visibilities} value={known?.visibility} />
       )}
       <Text
-        label="Group of the sign-in"
+        label="Identity provider group"
         name="sso-team-id"
         value={known?.['sso-team-id'] ?? ''}
-        hint="Whoever signs in by OpenID Connect and is in a group of this name is in the team."
+        hint="Users who sign in through OpenID Connect and belong to this group are members of the team."
       />
     </>
   );

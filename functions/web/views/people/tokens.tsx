@@ -11,13 +11,13 @@ import { Identities } from './identities.tsx';
 /** Where `terraform login` leads to: the reader's own API tokens. */
 
 interface Known {
-  user: Resource;
-  tokens: Resource[];
+  user: Resource<'users'>;
+  tokens: Resource<'authentication-tokens'>[];
 }
 
 const load = async (): Promise<Known> => {
-  const user = await get('/account/details');
-  return { user, tokens: (await all(`/users/${user.id}/authentication-tokens`)).data };
+  const user = await get<'users'>('/account/details');
+  return { user, tokens: (await all<'authentication-tokens'>(`/users/${user.id}/authentication-tokens`)).data };
 };
 
 export const Tokens = () => {
@@ -40,7 +40,7 @@ export const Tokens = () => {
       </div>
       {fromTerraform && !made.value && (
         <Notice>
-          <code>terraform login</code> waits for a token: make one here and paste it into the terminal.
+          <code>terraform login</code> is waiting for a token. Create one here and paste it into the terminal.
         </Notice>
       )}
       {made.value && <Made secret={made.value} />}
@@ -50,7 +50,7 @@ export const Tokens = () => {
           <>
             <TokenList
               tokens={tokens}
-              none="There are none. A token lets the terraform command line, or a program of yours, act as you."
+              none="No tokens yet. Create one to use the terraform command line or the API as yourself."
               onRevoke={(token) => (revoking.value = token)}
             />
             {adding.value && (
@@ -86,7 +86,7 @@ export const Tokens = () => {
 };
 
 /** Tokens of teams and organizations sign nobody in. */
-const isPerson = (user: Resource | undefined): boolean => user?.attributes['is-service-account'] === false;
+const isPerson = (user: Resource<'users'> | undefined): boolean => user?.attributes['is-service-account'] === false;
 
 /** For who has signed in with a token and could sign in at the issuer, as the same user. */
 const Connect = () => {
@@ -97,7 +97,7 @@ const Connect = () => {
   return (
     <section class="panel pad stack">
       {failed.value && <Notice kind="bad">{failed.value}</Notice>}
-      <p>You have signed in with a token. You can sign in with {issuer.value} instead from now on, as the same user.</p>
+      <p>You signed in with a token. Connect {issuer.value} to sign in with it as the same user.</p>
       <div class="row ends">
         <button type="button" onClick={() => depart({ connects: true })}>
           Connect with {issuer.value}

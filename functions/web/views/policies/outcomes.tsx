@@ -20,7 +20,7 @@ interface Tag {
 /** These two say at a glance how bad it is. */
 const isProminent = ({ label }: Tag): boolean => ['severity', 'status'].includes(label.toLowerCase());
 
-export const Outcomes = ({ result }: { result: Resource }) => {
+export const Outcomes = ({ result }: { result: Resource<'task-results'> }) => {
   const open = useSignal(false);
   const count = result.attributes['task-result-outcomes-count'] as number;
   return (
@@ -36,10 +36,10 @@ export const Outcomes = ({ result }: { result: Resource }) => {
   );
 };
 
-const List = ({ result, count }: { result: Resource; count: number }) => {
+const List = ({ result, count }: { result: Resource<'task-results'>; count: number }) => {
   const live = useLive(
     `outcomes/${result.id}/${count}/${result.attributes['updated-at']}`,
-    async () => (await all(`/task-results/${result.id}/outcomes`)).data,
+    async () => (await all<'task-result-outcomes'>(`/task-results/${result.id}/outcomes`)).data,
     () => undefined,
   );
   return (
@@ -69,7 +69,7 @@ const Tags = ({ tags }: { tags: Tag[] }) => (
   </>
 );
 
-const Outcome = ({ outcome }: { outcome: Resource & { links?: { body?: string } } }) => {
+const Outcome = ({ outcome }: { outcome: Resource<'task-result-outcomes'> & { links?: { body?: string } } }) => {
   const { attributes, links } = outcome;
   const tags = (attributes.tags ?? []) as Tag[];
   const href = attributes.url ? safeHref(attributes.url) : undefined;
@@ -107,7 +107,7 @@ const Body = ({ id, name }: { id: string; name: string }) => {
         open.value = event.currentTarget.open;
       }}
     >
-      <summary>What {name} says</summary>
+      <summary>Details of {name}</summary>
       {open.value && <Text id={id} />}
     </details>
   );

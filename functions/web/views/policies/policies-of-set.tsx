@@ -9,8 +9,8 @@ import { call, change, content, create, putText, saying } from '../../session.ts
 /** Policies that are managed one by one, instead of in versions. */
 
 interface Props {
-  set: Resource;
-  policies: Resource[];
+  set: Resource<'policy-sets'>;
+  policies: Resource<'policies'>[];
   organization: string;
   may: boolean;
   onChange(): void;
@@ -28,7 +28,7 @@ export const Policies = ({ set, policies, organization, may, onChange }: Props) 
   return (
     <section class="stack" aria-label="Policies">
       <div class="row spread">
-        <h2>{versionless ? 'Or policies one by one' : 'Policies'}</h2>
+        <h2>{versionless ? 'Individual policies' : 'Policies'}</h2>
         {may && (
           <button type="button" onClick={() => (editing.value = 'new')}>
             Add policy
@@ -36,7 +36,7 @@ export const Policies = ({ set, policies, organization, may, onChange }: Props) 
         )}
       </div>
       {versionless ? (
-        <p class="soft">Written here, each with its own level.</p>
+        <p class="soft">No individual policies yet. Add one to write its source here.</p>
       ) : (
         <ul class="panel list" aria-label="Policies">
           {policies.map((policy) => (
@@ -64,7 +64,7 @@ export const Policies = ({ set, policies, organization, may, onChange }: Props) 
 };
 
 interface LineProps {
-  policy: Resource;
+  policy: Resource<'policies'>;
   may: boolean;
   onEdit(): void;
   onRemove(): void;
@@ -77,7 +77,7 @@ const Line = ({ policy, may, onEdit, onRemove }: LineProps) => {
       <span class="row">
         <span class="title">{name}</span>
         <span class="tag">{level}</span>
-        {!policy.links?.download && <span class="tag">without source</span>}
+        {!policy.links?.download && <span class="tag">no source</span>}
       </span>
       <span class="meta break">
         {description && <>{description} </>}
@@ -100,8 +100,8 @@ const Line = ({ policy, may, onEdit, onRemove }: LineProps) => {
 };
 
 interface EditProps {
-  set: Resource;
-  policy: Resource | undefined;
+  set: Resource<'policy-sets'>;
+  policy: Resource<'policies'> | undefined;
   organization: string;
   onClose(): void;
 }
@@ -160,13 +160,11 @@ const EditPolicy = ({ set, policy, organization, onClose }: EditProps) => {
           value={known?.query ?? ''}
           placeholder="data.terraform.deny"
           hint={
-            kind === 'opa'
-              ? 'The rule that is asked for: what it returns are the violations.'
-              : 'Of a policy in Rego only.'
+            kind === 'opa' ? 'The rule to evaluate. Each value that it returns is a violation.' : 'Rego policies only.'
           }
         />
         {source === undefined ? (
-          <p class="soft">Loading its source …</p>
+          <p class="soft">Loading source …</p>
         ) : (
           <Text label="Source" name="source" required lines={12} value={source} />
         )}
@@ -177,7 +175,7 @@ const EditPolicy = ({ set, policy, organization, onClose }: EditProps) => {
 };
 
 /** Undefined until it is there. */
-const useSource = (policy: Resource | undefined): string | undefined => {
+const useSource = (policy: Resource<'policies'> | undefined): string | undefined => {
   const uploaded = policy?.links?.download !== undefined;
   const source = useSignal<string | undefined>(uploaded ? undefined : '');
   useEffect(() => {
@@ -192,7 +190,15 @@ const useSource = (policy: Resource | undefined): string | undefined => {
   return source.value;
 };
 
-const RemovePolicy = ({ set, policy, onClose }: { set: Resource; policy: Resource; onClose(): void }) => {
+const RemovePolicy = ({
+  set,
+  policy,
+  onClose,
+}: {
+  set: Resource<'policy-sets'>;
+  policy: Resource<'policies'>;
+  onClose(): void;
+}) => {
   const shared = policy.attributes['policy-set-count'] > 1;
   const remove = () =>
     shared
@@ -202,9 +208,9 @@ const RemovePolicy = ({ set, policy, onClose }: { set: Resource; policy: Resourc
     <Confirm title={`Remove ${policy.attributes.name}?`} yes="Remove policy" onYes={remove} onClose={onClose}>
       <p>
         {shared
-          ? 'Other policy sets have it too, and keep it.'
-          : 'No other policy set has it, so it is deleted with its source.'}{' '}
-        Runs that are queued already are still judged by it.
+          ? 'Other policy sets use this policy, so it is kept.'
+          : 'No other policy set uses this policy, so it is deleted with its source.'}{' '}
+        Runs that are already queued are still checked with it.
       </p>
     </Confirm>
   );

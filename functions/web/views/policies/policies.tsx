@@ -26,28 +26,28 @@ interface PolicySet {
 
 interface Judged {
   /** The policy check, or the policy evaluation. */
-  judgement: Resource;
+  judgement: Resource<'policy-checks'> | Resource<'policy-evaluations'>;
   sets: PolicySet[];
 }
 
 const loadCheck = async (id: string): Promise<Judged> => {
-  const judgement = await get(`/policy-checks/${id}`);
+  const judgement = await get<'policy-checks'>(`/policy-checks/${id}`);
   return { judgement, sets: judgement.attributes.result?.sentinel['policy-sets'] ?? [] };
 };
 
 const loadEvaluation = async (id: string): Promise<Judged> => {
-  const judgement = await get(`/policy-evaluations/${id}`);
-  const { data } = await all(`/policy-evaluations/${id}/policy-set-outcomes`);
+  const judgement = await get<'policy-evaluations'>(`/policy-evaluations/${id}`);
+  const { data } = await all<'policy-set-outcomes'>(`/policy-evaluations/${id}/policy-set-outcomes`);
   return { judgement, sets: data.map(({ attributes }) => attributes as unknown as PolicySet) };
 };
 
 interface RunProps {
-  run: Resource;
+  run: Resource<'runs'>;
   override: Override;
 }
 
 /** OPA's policies, which are part of the post-plan stage. */
-export const PolicyEvaluation = ({ run, stages, override }: RunProps & { stages: Resource[] }) => {
+export const PolicyEvaluation = ({ run, stages, override }: RunProps & { stages: Resource<'task-stages'>[] }) => {
   const id = stages.map((stage) => related(stage, 'policy-evaluations')).find((found) => found !== undefined);
   const own = run.attributes.status === 'post_plan_awaiting_decision' ? override : undefined;
   return id ? <Panel title="Policies" id={id} run={run} load={loadEvaluation} override={own} /> : null;
@@ -63,7 +63,7 @@ export const PolicyCheck = ({ run, override }: RunProps) => {
 interface Props {
   title: string;
   id: string;
-  run: Resource;
+  run: Resource<'runs'>;
   load(id: string): Promise<Judged>;
   /** While the run waits for that. */
   override: Override | undefined;
@@ -110,15 +110,15 @@ const Panel = ({ title, id, run, load, override }: Props) => {
 const telling = new Set(['failed', 'soft_failed', 'hard_failed', 'errored', 'overridden']);
 
 const words: Record<string, string> = {
-  pending: 'to come',
-  queued: 'being checked',
-  running: 'being evaluated',
+  pending: 'not started',
+  queued: 'checking',
+  running: 'evaluating',
   passed: 'passed',
   failed: 'failed',
   soft_failed: 'failed, can be overridden',
   hard_failed: 'failed',
   overridden: 'overridden',
-  errored: 'could not be evaluated',
+  errored: 'evaluation failed',
   canceled: 'canceled',
   unreachable: 'not reached',
 };
@@ -146,7 +146,7 @@ const Details = ({ judgement, sets }: Judged) => {
           {override.comment && <>: {override.comment}</>}
         </Notice>
       )}
-      {sets.length === 0 && <p class="soft">No policy has been judged.</p>}
+      {sets.length === 0 && <p class="soft">No policies evaluated.</p>}
       {sets.map((set, i) => (
         <section key={i} class="stack" aria-label={`policy set ${set['policy-set-name']}`}>
           <h3 class="small soft">{set['policy-set-name']}</h3>
@@ -209,7 +209,7 @@ const Policy = ({ policy_name, description, enforcement_level, query, status, ou
   );
 };
 
-const marks: Record<string, string> = { passed: 'Passed', failed: 'Failed', errored: 'Could not be evaluated' };
+const marks: Record<string, string> = { passed: 'Passed', failed: 'Failed', errored: 'Evaluation failed' };
 
 /** A text, or the text of an object that has one. */
 const messageOf = (item: unknown): string => {

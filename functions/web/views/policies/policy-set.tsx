@@ -10,7 +10,7 @@ import { Policies } from './policies-of-set.tsx';
 import { PolicyVersions } from './policy-versions.tsx';
 
 interface Known {
-  set: Resource;
+  set: Resource<'policy-sets'>;
   included: Resource[];
 }
 
@@ -57,14 +57,12 @@ const PolicySet = ({ set, included, organization, live }: Props) => {
         mayDelete={mayWrite}
         attributesOf={(data) => policySetOf(data, kind)}
         fields={(seen) => <PolicySetFields set={seen} kind={kind} />}
-        consequence={
-          <>Runs that are queued from now on in {global ? 'any workspace' : 'its workspaces'} are not judged by it.</>
-        }
+        consequence={<>New runs in {global ? 'all workspaces' : 'its workspaces'} are no longer checked with it.</>}
         onChange={live.refresh}
       />
       <p class="row">
         <span class="tag">{kindNames[kind] ?? kind}</span>
-        {overridable && <span class="tag">may be overridden</span>}
+        {overridable && <span class="tag">overridable</span>}
       </p>
       <div class="sides">
         <div class="stack">
@@ -121,7 +119,7 @@ const Reach = ({ set, included, organization, may, onChange }: ReachProps) => {
         may={may}
         adding={adding}
         prompt={`${adding} …`}
-        removing={(name) => `No longer ${adding[0]?.toLowerCase()}${adding.slice(1)}: ${name}`}
+        removing={(name) => `${kind === 'workspaces' ? 'workspace' : 'project'} ${name}`}
         onAdd={(id) => relate('POST', id)}
         onRemove={(id) => relate('DELETE', id)}
         onChange={onChange}
@@ -132,15 +130,15 @@ const Reach = ({ set, included, organization, may, onChange }: ReachProps) => {
   const excluded = idsOf(set, 'workspace-exclusions').length + idsOf(set, 'project-exclusions').length > 0;
   const chosen = idsOf(set, 'workspaces').length + idsOf(set, 'projects').length > 0;
   return (
-    <aside class="panel pad stack" aria-label="Where it applies">
+    <aside class="panel pad stack" aria-label="Scope">
       <h2>Applies to</h2>
-      {global && <p>Every workspace of {organization}.</p>}
-      {!global && !chosen && <p class="soft">No workspace yet.</p>}
+      {global && <p>All workspaces of {organization}.</p>}
+      {!global && !chosen && <p class="soft">No workspaces yet. Apply the set to a workspace or a project.</p>}
       {!global && attached('workspaces', 'Apply to a workspace')}
       {!global && attached('projects', 'Apply to a project')}
       {(may || excluded) && (
         <>
-          <h3>Except for</h3>
+          <h3>Exclusions</h3>
           {attached('workspace-exclusions', 'Exclude a workspace')}
           {attached('project-exclusions', 'Exclude a project')}
         </>

@@ -16,7 +16,7 @@ import { all, create } from '../../session.ts';
 export const PolicySets = ({ organization }: { organization: string }) => {
   const live = useLive(
     `policy-sets/${organization}`,
-    async () => (await all(`/organizations/${organization}/policy-sets`)).data,
+    async () => (await all<'policy-sets'>(`/organizations/${organization}/policy-sets`)).data,
     () => 15_000,
   );
   const adding = useSignal(false);
@@ -31,8 +31,8 @@ export const PolicySets = ({ organization }: { organization: string }) => {
         {(sets) =>
           sets.length === 0 ? (
             <p class="panel pad soft">
-              There are none. A policy set holds rules for plans, such as “no public buckets”. A run that breaks one is
-              warned, has to be let through by somebody who may, or ends.
+              No policy sets yet. Create one to check plans against rules, such as “no public buckets”. A violation is a
+              warning, requires an override, or ends the run.
             </p>
           ) : (
             <ul class="panel list" aria-label="Policy sets">
@@ -53,7 +53,7 @@ const reachOf = ({ attributes, relationships }: Resource): string => {
     attributes['project-count'] && count(attributes['project-count'], 'project'),
     attributes['workspace-count'] && count(attributes['workspace-count'], 'workspace'),
   ].filter(Boolean);
-  const reach = attributes.global ? 'every workspace' : parts.join(' and ') || 'no workspace yet';
+  const reach = attributes.global ? 'all workspaces' : parts.join(' and ') || 'no workspaces';
   const exclusions = ['workspace-exclusions', 'project-exclusions'].some((name) => {
     const excluded = relationships?.[name]?.data;
     return Array.isArray(excluded) && excluded.length > 0;
@@ -61,7 +61,7 @@ const reachOf = ({ attributes, relationships }: Resource): string => {
   return exclusions ? `${reach}, with exceptions` : reach;
 };
 
-const Line = ({ set, organization }: { set: Resource; organization: string }) => {
+const Line = ({ set, organization }: { set: Resource<'policy-sets'>; organization: string }) => {
   const { name, description, kind, overridable } = set.attributes;
   const policies = set.attributes['policy-count'];
   return (
@@ -70,7 +70,7 @@ const Line = ({ set, organization }: { set: Resource; organization: string }) =>
         <span class="row">
           <span class="title">{name}</span>
           <span class="tag">{kindNames[kind] ?? kind}</span>
-          {overridable && <span class="tag">may be overridden</span>}
+          {overridable && <span class="tag">overridable</span>}
         </span>
         <span class="meta">{description || `Applies to ${reachOf(set)}`}</span>
         <span class="end meta">
@@ -83,11 +83,11 @@ const Line = ({ set, organization }: { set: Resource; organization: string }) =>
 };
 
 const kinds: Option[] = [
-  ['opa', 'Policy evaluation', 'Rego, judged right after the plan. Policies are advisory or mandatory.'],
+  ['opa', 'Policy evaluation', 'Rego, evaluated right after the plan. Policies are advisory or mandatory.'],
   [
     'sentinel',
     'Policy check',
-    'Rego or Sentinel, judged last before the confirmation. Policies are advisory, soft-mandatory (may be overridden) or hard-mandatory.',
+    'Rego or Sentinel, checked last before the confirmation. Policies are advisory, soft-mandatory (overridable) or hard-mandatory.',
   ],
 ];
 

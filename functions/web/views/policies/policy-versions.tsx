@@ -14,7 +14,7 @@ const pageSize = 10;
 const pollMs = 2_000;
 
 interface Props {
-  set: Resource;
+  set: Resource<'policy-sets'>;
   may: boolean;
   onChange(): void;
 }
@@ -69,13 +69,19 @@ export const PolicyVersions = ({ set, may, onChange }: Props) => {
 const tones: Record<string, string> = { ready: 'good', errored: 'bad', pending: 'running' };
 
 /** `policies`: how many there are in the one that is in force. */
-const Line = ({ version, policies: counted }: { version: Resource; policies: number | undefined }) => {
+const Line = ({
+  version,
+  policies: counted,
+}: {
+  version: Resource<'policy-set-versions'>;
+  policies: number | undefined;
+}) => {
   const { status, 'created-at': at, 'error-message': problem } = version.attributes;
   return (
     <li class="item">
       <span class="row">
         <span class="mono">{version.id}</span>
-        {counted !== undefined && <span class="tag">in force</span>}
+        {counted !== undefined && <span class="tag">current version</span>}
       </span>
       <span class="meta break">
         {problem ?? (counted === undefined ? '' : counted === 1 ? '1 policy' : `${counted} policies`)}
@@ -98,14 +104,14 @@ const example = (kind: string): string => `policy "no-public-buckets" {
 const Empty = ({ kind }: { kind: string }) => (
   <div class="panel pad stack">
     <p class="soft">
-      There is none. Upload a folder with a file <code>policies.hcl</code>, which names each policy, and the{' '}
-      <code>.rego</code> files with the rules that it asks for:
+      No versions yet. Upload a folder with a <code>policies.hcl</code> file, which declares each policy, and the{' '}
+      <code>.rego</code> files with their rules:
     </p>
-    <Code label="example of policies.hcl" text={example(kind)} />
+    <Code label="Example policies.hcl" text={example(kind)} />
   </div>
 );
 
-const Upload = ({ set, onClose }: { set: Resource; onClose(): void }) => {
+const Upload = ({ set, onClose }: { set: Resource<'policy-sets'>; onClose(): void }) => {
   const source = useSignal<Picked | undefined>(undefined);
   const submit = async () => {
     if (source.value) await uploadPolicies(set.id, source.value);
@@ -118,11 +124,9 @@ const Upload = ({ set, onClose }: { set: Resource; onClose(): void }) => {
           label="Policies"
           source={source}
           wanted={policies}
-          says="The folder with policies.hcl and its .rego files, or an archive (.tar.gz) of it."
+          says="Choose the folder with policies.hcl and its .rego files, or an archive (.tar.gz)."
         />
-        <p class="soft">
-          It replaces the version before as a whole. Runs that are queued from now on are judged by it.
-        </p>
+        <p class="soft">It replaces the previous version. New runs are checked with it.</p>
       </Form>
     </Dialog>
   );

@@ -6,26 +6,26 @@ import { Managed, Single } from '../../parts/managed.tsx';
 import { all, get, related } from '../../session.ts';
 import { type Tag, textOfTag } from '../../text/tags.ts';
 import { TeamAccess } from '../people/team-access.tsx';
-import { isOwnMode, ProjectFields, projectOf, tagsOf } from './projects.tsx';
+import { isOwnMode, ProjectFields, projectOf, type TaggedProject, tagsOf } from './projects.tsx';
 
 interface Known {
-  project: Resource;
-  workspaces: Resource[];
+  project: TaggedProject;
+  workspaces: Resource<'workspaces'>[];
 }
 
 const load = async (organization: string, id: string): Promise<Known> => {
   const wanted = encodeURIComponent(id);
   const [project, workspaces] = await Promise.all([
     read(wanted),
-    all(`/organizations/${organization}/workspaces?filter[project][id]=${wanted}`),
+    all<'workspaces'>(`/organizations/${organization}/workspaces?filter[project][id]=${wanted}`),
   ]);
   return { project, workspaces: workspaces.data };
 };
 
 /** With its tags as an attribute. They are asked for last: the project is the older one if somebody is just changing it. */
-const read = async (id: string): Promise<Resource> => {
-  const project = await get(`/projects/${id}`);
-  const { data } = await all(`/projects/${id}/tag-bindings`);
+const read = async (id: string): Promise<TaggedProject> => {
+  const project = await get<'projects'>(`/projects/${id}`);
+  const { data } = await all<'tag-bindings'>(`/projects/${id}/tag-bindings`);
   return { ...project, attributes: { ...project.attributes, tags: data.map(({ attributes }) => attributes) } };
 };
 
@@ -73,11 +73,8 @@ const Project = ({ project, workspaces, organization, live }: Known & { organiza
           </span>
         ))}
         <span class="soft">
-          {mode === 'local'
-            ? 'Terraform of its workspaces runs where it is called; only states are kept here.'
-            : 'Terraform of its workspaces runs here.'}
-          {!isOwnMode(project) && ` So it is in all of ${organization}.`}
-          {isDefault && ' New workspaces belong to it unless another project is chosen.'}
+          Execution mode: {mode}
+          {!isOwnMode(project) && ' (organization default)'}.{isDefault && ' Default project for new workspaces.'}
         </span>
       </p>
       <div class="halves">
@@ -85,8 +82,7 @@ const Project = ({ project, workspaces, organization, live }: Known & { organiza
           <h2>Workspaces</h2>
           {workspaces.length === 0 ? (
             <p class="panel pad soft">
-              There are none. A workspace is put here when it is made, or in its settings
-              {permissions['can-create-workspace'] ? '' : ', by who may'}.
+              No workspaces yet. Choose this project when you create a workspace, or in the workspace’s settings.
             </p>
           ) : (
             <ul class="panel list" aria-label="Workspaces">

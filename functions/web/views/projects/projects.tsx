@@ -15,7 +15,7 @@ import { type Tag, tagsIn, textOfTags } from '../../text/tags.ts';
 export const Projects = ({ organization }: { organization: string }) => {
   const live = useLive(
     `project-list/${organization}`,
-    async () => (await all(`/organizations/${organization}/projects`)).data,
+    async () => (await all<'projects'>(`/organizations/${organization}/projects`)).data,
     () => 30_000,
   );
   const adding = useSignal(false);
@@ -61,16 +61,19 @@ const NewProject = ({ organization, onClose }: { organization: string; onClose()
 };
 
 /** Otherwise it follows the organization. */
-export const isOwnMode = ({ attributes }: Resource): boolean =>
+export const isOwnMode = ({ attributes }: Resource<'projects'>): boolean =>
   attributes['setting-overwrites']?.['default-execution-mode'] === true;
 
 interface FieldsProps {
-  project?: Resource;
+  project?: TaggedProject;
   /** Whether the reader may say which tags it has. */
   tagged: boolean;
   /** Execution mode of the organization, as far as it is known. */
   inherited: string | undefined;
 }
+
+/** A project with its tags, which the API has at an address of their own. */
+export type TaggedProject = Resource<'projects'> & { attributes: { tags: Tag[] } };
 
 export const ProjectFields = ({ project, tagged, inherited }: FieldsProps) => {
   const known = project?.attributes;
@@ -85,21 +88,21 @@ export const ProjectFields = ({ project, tagged, inherited }: FieldsProps) => {
           name="tags"
           lines={3}
           value={textOfTags(known?.tags ?? [])}
-          hint="One a line, such as team = network, or critical. Its workspaces have them too."
+          hint="One per line, for example team = network, or critical. Workspaces inherit them."
         />
       )}
       <Select
-        label="Execution"
+        label="Execution mode"
         name="default-execution-mode"
         options={[
-          ['', `as in the organization${inherited ? ` (${inherited})` : ''}`],
+          ['', `organization default${inherited ? ` (${inherited})` : ''}`],
           ['remote', 'remote'],
           ['local', 'local'],
           // Which pool is said through the API, and nobody loses it here.
           ...(own === 'agent' ? [['agent', 'agent'] as const] : []),
         ]}
         value={own}
-        hint="Of its workspaces whose own settings say nothing else. Local: Terraform runs where it is called, and only the state is kept here."
+        hint="Default for workspaces without their own setting. Local: Terraform runs on your machine, and only the state is stored here."
       />
     </>
   );

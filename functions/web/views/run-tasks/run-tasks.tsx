@@ -17,7 +17,7 @@ import { whenAsked } from '../../text/run-task.ts';
 export const RunTasks = ({ organization }: { organization: string }) => {
   const live = useLive(
     `run-tasks/${organization}`,
-    async () => (await all(`/organizations/${organization}/tasks`)).data,
+    async () => (await all<'tasks'>(`/organizations/${organization}/tasks`)).data,
     () => 15_000,
   );
   const { editing, deleting, edit, close } = useEditing('/tasks', live);
@@ -29,8 +29,8 @@ export const RunTasks = ({ organization }: { organization: string }) => {
         {(tasks) =>
           tasks.length === 0 ? (
             <p class="panel pad soft">
-              There are none. A run task is a service of yours or of somebody else’s, such as a security scanner, that
-              is asked before or after plan and apply. Its answer can stop a run.
+              No run tasks yet. Create one to check runs with an external service, such as a security scanner, before or
+              after plan and apply.
             </p>
           ) : (
             <ul class="panel list" aria-label="Run tasks">
@@ -64,7 +64,7 @@ const usesOf = ({ relationships }: Resource): number => {
 };
 
 interface LineProps {
-  task: Resource;
+  task: Resource<'tasks'>;
   onEdit: false | (() => void);
   onDelete: false | (() => void);
 }
@@ -77,7 +77,7 @@ const Line = ({ task, onEdit, onDelete }: LineProps) => {
         <span class="title">{name}</span>
         {!enabled && <span class="tag">disabled</span>}
         {global.enabled && (
-          <span class="tag">every workspace: {whenAsked(global.stages, global['enforcement-level'])}</span>
+          <span class="tag">all workspaces: {whenAsked(global.stages, global['enforcement-level'])}</span>
         )}
       </span>
       <span class="meta break">
@@ -103,7 +103,7 @@ const Line = ({ task, onEdit, onDelete }: LineProps) => {
 
 interface EditProps {
   organization: string;
-  task: Resource | undefined;
+  task: Resource<'tasks'> | undefined;
   onClose(): void;
 }
 
@@ -149,7 +149,7 @@ const EditTask = ({ organization, task, onClose }: EditProps) => {
           required
           value={known?.url}
           placeholder="https://"
-          hint="It is called at once, to see whether it answers with status 200."
+          hint="A test request is sent when you save. The service must respond with status 200."
         />
         <Text label="Description" name="description" value={known?.description ?? ''} />
         <Text
@@ -159,16 +159,16 @@ const EditTask = ({ organization, task, onClose }: EditProps) => {
           autoComplete="new-password"
           hint={
             task
-              ? 'Nobody can see it any more. Leave this empty to keep the one it has, if any.'
-              : 'Requests are signed with it, so that the task knows who asks. Nobody can see it later.'
+              ? 'Write-only. Leave empty to keep the current key.'
+              : 'Signs each request so that the service can verify the sender. Write-only.'
           }
         />
-        {task && <Choice name="no-key" label="Take the HMAC key away" hint="Requests are no longer signed." />}
-        <Choice name="enabled" label="Enabled" hint="Otherwise runs pass it by." checked={known?.enabled ?? true} />
+        {task && <Choice name="no-key" label="Remove the HMAC key" hint="Requests are sent without a signature." />}
+        <Choice name="enabled" label="Enabled" hint="Runs skip disabled tasks." checked={known?.enabled ?? true} />
         <Choice
           name="global"
-          label="Every workspace asks it"
-          hint="Also those that are made later."
+          label="Apply to all workspaces"
+          hint="Including workspaces created later."
           checked={everywhere.value}
           onChange={(checked) => (everywhere.value = checked)}
         />
@@ -183,15 +183,13 @@ const EditTask = ({ organization, task, onClose }: EditProps) => {
   );
 };
 
-const DeleteTask = ({ task, onClose }: { task: Resource; onClose(): void }) => (
+const DeleteTask = ({ task, onClose }: { task: Resource<'tasks'>; onClose(): void }) => (
   <Confirm
     title={`Delete ${task.attributes.name}?`}
     yes="Delete run task"
     onYes={() => call('DELETE', `/tasks/${task.id}`)}
     onClose={onClose}
   >
-    <p>
-      Runs that are queued from now on do not ask it any more. What it has said stays with the runs it was asked about.
-    </p>
+    <p>New runs skip this task. Results of earlier runs are kept.</p>
   </Confirm>
 );

@@ -16,13 +16,13 @@ import { Outcomes } from '../policies/outcomes.tsx';
 /** What run tasks say of a run, stage by stage. */
 
 export interface ShownStage {
-  stage: Resource;
-  results: Resource[];
+  stage: Resource<'task-stages'>;
+  results: Resource<'task-results'>[];
 }
 
 const isOpen = (status: TaskStageStatus): boolean => status === 'awaiting_override' || !isResultFinal(status);
 
-const load = async (run: Resource): Promise<ShownStage[]> => {
+const load = async (run: Resource<'runs'>): Promise<ShownStage[]> => {
   const { data, included = [] } = await call<Resource[]>('GET', `/runs/${run.id}/task-stages?include=task_results`);
   const byId = new Map(included.map((resource) => [resource.id, resource]));
   return data.map((stage) => {
@@ -32,7 +32,7 @@ const load = async (run: Resource): Promise<ShownStage[]> => {
 };
 
 /** The run's task stages as they go on; a run without any asks for nothing. */
-export const useTaskStages = (run: Resource): ShownStage[] => {
+export const useTaskStages = (run: Resource<'runs'>): ShownStage[] => {
   const has = ((run.relationships?.['task-stages']?.data ?? []) as unknown[]).length > 0;
   const live = useLive(
     `task-stages/${run.id}`,
@@ -54,14 +54,14 @@ const titles: Record<TaskStage, string> = {
 };
 
 const words: Record<TaskStageStatus, string> = {
-  pending: 'to come',
+  pending: 'not started',
   running: 'running',
   passed: 'passed',
   failed: 'failed',
   errored: 'failed',
   canceled: 'canceled',
   unreachable: 'not reached',
-  awaiting_override: 'waits for a decision',
+  awaiting_override: 'waiting for a decision',
 };
 
 const tones: Record<TaskResultStatus, string> = {
@@ -133,7 +133,7 @@ export const TaskStageView = ({ name, stages }: { name: TaskStage; stages: Shown
   );
 };
 
-const Result = ({ result }: { result: Resource }) => {
+const Result = ({ result }: { result: Resource<'task-results'> }) => {
   const { attributes } = result;
   const status = attributes.status as TaskResultStatus;
   const href = attributes.url ? safeHref(attributes.url) : undefined;

@@ -13,20 +13,20 @@ import { whenAsked } from '../../text/run-task.ts';
 
 interface Attachment {
   /** The workspace's own; undefined of a global one. */
-  own: Resource | undefined;
-  task: Resource;
+  own: Resource<'workspace-tasks'> | undefined;
+  task: Resource<'tasks'>;
 }
 
 interface Known {
   attached: Attachment[];
   /** That could be attached as well. */
-  free: Resource[];
+  free: Resource<'tasks'>[];
 }
 
-const load = async (workspace: Resource, organization: string): Promise<Known> => {
+const load = async (workspace: Resource<'workspaces'>, organization: string): Promise<Known> => {
   const [own, every] = await Promise.all([
-    all(`/workspaces/${workspace.id}/tasks`),
-    all(`/organizations/${organization}/tasks`),
+    all<'workspace-tasks'>(`/workspaces/${workspace.id}/tasks`),
+    all<'tasks'>(`/organizations/${organization}/tasks`),
   ]);
   const tasks = new Map(every.data.map((task) => [task.id, task]));
   const used = own.data.flatMap((one): Attachment[] => {
@@ -41,7 +41,13 @@ const load = async (workspace: Resource, organization: string): Promise<Known> =
   };
 };
 
-export const WorkspaceTasks = ({ workspace, organization }: { workspace: Resource; organization: string }) => {
+export const WorkspaceTasks = ({
+  workspace,
+  organization,
+}: {
+  workspace: Resource<'workspaces'>;
+  organization: string;
+}) => {
   const path = `/workspaces/${workspace.id}/tasks`;
   const live = useLive(
     path,
@@ -62,7 +68,9 @@ export const WorkspaceTasks = ({ workspace, organization }: { workspace: Resourc
       <Loaded live={live} what="run tasks">
         {({ attached, free }) => (
           <>
-            {attached.length === 0 && <p class="soft">None is asked about the runs of this workspace.</p>}
+            {attached.length === 0 && (
+              <p class="soft">No run tasks yet. Attach one to check runs with your own service.</p>
+            )}
             <ul class="stack tight">
               {attached.map((one) => (
                 <Line
@@ -100,7 +108,7 @@ export const WorkspaceTasks = ({ workspace, organization }: { workspace: Resourc
           onYes={() => call('DELETE', `${path}/${removing.value?.own?.id}`)}
           onClose={close}
         >
-          <p>Runs that are queued from now on in this workspace do not ask it.</p>
+          <p>New runs in this workspace skip it.</p>
         </Confirm>
       )}
     </section>
@@ -109,7 +117,7 @@ export const WorkspaceTasks = ({ workspace, organization }: { workspace: Resourc
 
 const NoTasks = ({ organization }: { organization: string }) => (
   <p class="soft">
-    {organization} has none yet: see its <a href={hrefOf({ view: 'run-tasks', organization })}>run tasks</a>.
+    Create one in the <a href={hrefOf({ view: 'run-tasks', organization })}>run tasks</a> of {organization} first.
   </p>
 );
 
@@ -128,12 +136,12 @@ const Line = ({
         <strong>{name}</strong> {!enabled && <span class="tag">disabled</span>}
         <div class="soft small">
           {whenAsked(stages, level)}
-          {!own && ' · of every workspace'}
+          {!own && ' · all workspaces'}
         </div>
       </div>
       {own && may && (
         <div class="row">
-          <button type="button" class="small-button" aria-label={`Change when ${name} is asked`} onClick={onEdit}>
+          <button type="button" class="small-button" aria-label={`Change ${name}`} onClick={onEdit}>
             Change
           </button>
           <button type="button" class="small-button" aria-label={`Detach ${name}`} onClick={onRemove}>
@@ -148,7 +156,7 @@ const Line = ({
 interface EditProps {
   path: string;
   attachment: Attachment | undefined;
-  free: Resource[];
+  free: Resource<'tasks'>[];
   onClose(): void;
 }
 
@@ -164,10 +172,7 @@ const EditAttachment = ({ path, attachment, free, onClose }: EditProps) => {
     onClose();
   };
   return (
-    <Dialog
-      title={attachment ? `When ${attachment.task.attributes.name} is asked` : 'Attach a run task'}
-      onClose={onClose}
-    >
+    <Dialog title={attachment ? `Change ${attachment.task.attributes.name}` : 'Attach a run task'} onClose={onClose}>
       <Form submit={attachment ? 'Save' : 'Attach'} onSubmit={submit} onCancel={onClose}>
         {!attachment && (
           <Select label="Run task" name="task" options={free.map(({ id, attributes }) => [id, attributes.name])} />

@@ -1,4 +1,5 @@
 import type { RunAction } from '../../../client/client.ts';
+import { count } from '../../../client/text/time.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form, Text, textOf } from '../../parts/form.tsx';
 
@@ -39,18 +40,18 @@ export const AskBefore = (props: Props) => {
         onCancel={onNo}
       >
         <p>{consequence(props)}</p>
-        {says && <Text label="Comment" name="comment" hint="Others see it in the timeline." />}
+        {says && <Text label="Comment" name="comment" hint="Shown in the timeline." />}
       </Form>
     </Dialog>
   );
 };
 
 const titles: Record<RunAction, string> = {
-  apply: 'Apply a plan that destroys?',
+  apply: 'Apply a plan that destroys resources?',
   discard: 'Discard this run?',
   cancel: 'Cancel this run?',
-  'force-cancel': 'Force the cancel?',
-  'force-execute': 'Discard the run in front?',
+  'force-cancel': 'Force cancel this run?',
+  'force-execute': 'Discard the current run?',
 };
 
 const consequence = ({ action, applying, destroyed, front, workspace }: Props) => {
@@ -58,22 +59,22 @@ const consequence = ({ action, applying, destroyed, front, workspace }: Props) =
     case 'apply':
       return (
         <>
-          This destroys <strong>{destroyed}</strong> of the resources of <strong>{workspace}</strong>. What they hold
-          may be lost for good.
+          This destroys <strong>{count(destroyed, 'resource')}</strong> in <strong>{workspace}</strong>. Their data may
+          be lost permanently.
         </>
       );
     case 'discard':
-      return 'It never starts, and the next run in line takes its place.';
+      return 'It will not be applied, and the next run in the queue starts.';
     case 'cancel':
       return applying
-        ? 'Terraform stops as it does on Ctrl-C: it finishes what it is working on, leaves out the rest, and keeps its state.'
-        : 'Nothing has been changed yet, and nothing will be.';
+        ? 'Terraform stops as it does on Ctrl-C: it finishes the operations in progress, skips the rest and saves its state.'
+        : 'No resources have been changed.';
     case 'force-cancel':
-      return 'Terraform is killed where it stands. What it was working on may be left half done, and changes of the last seconds may be missing in the state.';
+      return 'Terraform is killed at once. Resources in progress may be left incomplete, and the latest changes may be missing from the state.';
     case 'force-execute':
       return (
         <>
-          The run in front, <strong>{front}</strong>, is discarded, and this one starts before all others of{' '}
+          The current run, <strong>{front}</strong>, is discarded, and this run starts before all other runs of{' '}
           <strong>{workspace}</strong>.
         </>
       );

@@ -7,23 +7,23 @@ import { Loaded, Notice } from '../../parts/basics.tsx';
 import { get } from '../../session.ts';
 
 const words: Record<string, string> = {
-  pending: 'to come',
-  queued: 'being made',
+  pending: 'not started',
+  queued: 'estimating',
   finished: 'per month',
-  errored: 'there is none',
+  errored: 'failed',
   canceled: 'canceled',
   unreachable: 'not reached',
-  skipped_due_to_targeting: 'not made for a plan with targets',
+  skipped_due_to_targeting: 'skipped: the plan has targets',
 };
 
 /** More than that are shown when somebody wants them. */
 const atFirst = 50;
 
 /** What the plan's resources cost before and after, each and together. */
-export const CostEstimate = ({ estimate }: { estimate: Resource | undefined }) => {
+export const CostEstimate = ({ estimate }: { estimate: Resource<'cost-estimates'> | undefined }) => {
   const open = useSignal(false);
   if (!estimate) return null;
-  const { status, 'error-message': message, 'delta-monthly-cost': delta } = estimate.attributes;
+  const { status, 'error-message': message } = estimate.attributes;
   const shows = status === 'finished' || status === 'errored';
   return (
     <details
@@ -37,18 +37,7 @@ export const CostEstimate = ({ estimate }: { estimate: Resource | undefined }) =
         <h2>Cost estimate</h2>
         <span class="soft small">{words[status] ?? status}</span>
         <span class="grow" />
-        {status === 'finished' && (
-          <span class="summary">
-            <span>
-              {dollars(estimate.attributes['prior-monthly-cost'])} <span aria-hidden="true">→</span>
-              <span class="visually-hidden">becomes</span>{' '}
-              <strong>{dollars(estimate.attributes['proposed-monthly-cost'])}</strong>
-            </span>
-            <span class={toneOf(delta)}>
-              <strong>{signed(delta)}</strong>
-            </span>
-          </span>
-        )}
+        <Totals estimate={estimate} />
       </summary>
       {status === 'errored' && (
         <div class="pad">
@@ -60,16 +49,35 @@ export const CostEstimate = ({ estimate }: { estimate: Resource | undefined }) =
   );
 };
 
+const Totals = ({ estimate: { attributes } }: { estimate: Resource<'cost-estimates'> }) => {
+  const { 'prior-monthly-cost': prior, 'proposed-monthly-cost': proposed, 'delta-monthly-cost': delta } = attributes;
+  if (prior === null || proposed === null || delta === null) return null;
+  return (
+    <span class="summary">
+      <span>
+        {dollars(prior)} <span aria-hidden="true">→</span>
+        <span class="visually-hidden">becomes</span> <strong>{dollars(proposed)}</strong>
+      </span>
+      <span class={toneOf(delta)}>
+        <strong>{signed(delta)}</strong>
+      </span>
+    </span>
+  );
+};
+
 const toneOf = (delta: string): string => {
   if (/^-?[0.]+$/.test(delta)) return 'soft';
   return delta.startsWith('-') ? 'add' : 'destroy';
 };
 
 /** A finished estimate never changes. */
-const Resources = ({ estimate }: { estimate: Resource }) => {
+const Resources = ({ estimate }: { estimate: Resource<'cost-estimates'> }) => {
   const live = useLive(
     `cost-estimate/${estimate.id}`,
-    async () => costTable((await get(`/cost-estimates/${estimate.id}`)).attributes.resources),
+    async () => {
+      const { resources } = (await get<'cost-estimates'>(`/cost-estimates/${estimate.id}`)).attributes;
+      return costTable(resources ?? { matched: [], unmatched: [] });
+    },
     () => undefined,
   );
   return (
@@ -79,7 +87,7 @@ const Resources = ({ estimate }: { estimate: Resource }) => {
   );
 };
 
-const Table = ({ table, estimate }: { table: CostTable; estimate: Resource }) => {
+const Table = ({ table, estimate }: { table: CostTable; estimate: Resource<'cost-estimates'> }) => {
   const all = useSignal(false);
   const { rows, free, unmatched, assumptions } = table;
   const { 'price-sources': sources, 'prices-as-of': asOf } = estimate.attributes;
@@ -141,7 +149,7 @@ const Table = ({ table, estimate }: { table: CostTable; estimate: Resource }) =>
           </div>
         )}
         {assumptions.length > 0 && <p class="soft">Assumed: {assumptions.join('; ')}.</p>}
-        {sources?.length > 0 && <p class="soft">{priced(sources, asOf)}</p>}
+        {sources && sources.length > 0 && <p class="soft">{priced(sources, asOf)}</p>}
       </div>
     </section>
   );
@@ -151,5 +159,5 @@ const priced = (sources: string[], asOf: string | null): string => {
   const names = sources.map((source) =>
     source === 'price-file' ? `AWS list prices of ${asOf}` : 'the AWS Price List API',
   );
-  return `Prices from ${names.join(' and ')}, in USD for months of 730 hours. What you pay depends on your use and your contract.`;
+  return `Prices from ${names.join(' and ')}, in USD per month of 730 hours. Your actual cost depends on usage and contract.`;
 };

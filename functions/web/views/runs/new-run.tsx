@@ -11,11 +11,11 @@ import { configuration, type Picked, upload } from '../../upload.ts';
 type Kind = 'plan_and_apply' | 'plan_only' | 'refresh_only' | 'destroy' | 'empty_apply';
 
 const kinds: [Kind, string, string][] = [
-  ['plan_and_apply', 'Plan and apply', 'The usual: shows what will change, then asks.'],
-  ['plan_only', 'Plan only', 'Shows what would change. Never applies, waits for nobody.'],
-  ['refresh_only', 'Refresh state', 'Brings the state up to date with what really is there; changes nothing else.'],
-  ['destroy', 'Destroy', 'Plans the end of everything in this workspace, then asks.'],
-  ['empty_apply', 'Allow empty apply', 'Applies even without changes, e.g. to upgrade the state’s format.'],
+  ['plan_and_apply', 'Plan and apply', 'Shows the changes, then waits for confirmation.'],
+  ['plan_only', 'Plan only', 'Shows the changes without applying them. Does not wait in the queue.'],
+  ['refresh_only', 'Refresh state', 'Updates the state to match real infrastructure. Changes no resources.'],
+  ['destroy', 'Destroy', 'Plans to destroy every resource in this workspace, then waits for confirmation.'],
+  ['empty_apply', 'Allow empty apply', 'Applies a plan without changes, for example to upgrade the state format.'],
 ];
 
 const optionsOf: Record<Kind, Record<string, boolean>> = {
@@ -40,7 +40,7 @@ export const NewRun = ({
   organization,
   onClose,
 }: {
-  workspace: Resource;
+  workspace: Resource<'workspaces'>;
   organization: string;
   onClose(): void;
 }) => {
@@ -66,7 +66,7 @@ export const NewRun = ({
       '/runs',
       'runs',
       {
-        message: textOf(data, 'message') ?? 'Started on the web page',
+        message: textOf(data, 'message') ?? 'Started from the web page',
         ...optionsOf[kind.value],
         ...(data.has('auto-apply') ? { 'auto-apply': true } : {}),
         ...(data.has('no-refresh') ? { refresh: false } : {}),
@@ -95,7 +95,7 @@ export const NewRun = ({
       >
         <Text label="Message" name="message" autoFocus placeholder="Why this run?" />
         <Choices
-          legend="What it does"
+          legend="Run type"
           type="radio"
           name="kind"
           options={allowed}
@@ -108,8 +108,8 @@ export const NewRun = ({
           wanted={configuration}
           says={
             hasConfiguration.value === false
-              ? 'This workspace has none yet. Pick the folder with your .tf files, or an archive (.tar.gz).'
-              : 'The latest one of this workspace. Or pick another:'
+              ? 'No configuration yet. Choose the folder with your .tf files, or an archive (.tar.gz).'
+              : 'Uses the latest configuration of this workspace, unless you choose another one.'
           }
         />
         <details>
@@ -118,22 +118,17 @@ export const NewRun = ({
             {permissions['can-queue-apply'] && (
               <Choice
                 name="auto-apply"
-                label="Apply without asking"
-                hint="If the plan has changes, apply them at once."
+                label="Apply without confirmation"
+                hint="A plan with changes is applied immediately."
               />
             )}
             <Choice
               name="no-refresh"
-              label="Do not refresh"
-              hint="Plan from the state as it is, without asking the providers."
+              label="Skip refresh"
+              hint="Plan from the saved state, without reading real infrastructure."
             />
-            <Text label="Only these resources" name="targets" lines={2} hint="Addresses, one to a line (-target)." />
-            <Text
-              label="Replace these resources"
-              name="replacements"
-              lines={2}
-              hint="Addresses, one to a line (-replace)."
-            />
+            <Text label="Target resources" name="targets" lines={2} hint="One address per line (-target)." />
+            <Text label="Replace resources" name="replacements" lines={2} hint="One address per line (-replace)." />
           </div>
         </details>
       </Form>

@@ -18,20 +18,20 @@ export const OverrideForm = ({ path, autoApply, refresh }: { path: string; autoA
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 409) throw error;
       refresh();
-      throw new Error(`Somebody was faster, or the run has moved on. ${saying(error)}`);
+      throw new Error(`The run has changed since you loaded it. ${saying(error)}`);
     }
     refresh();
   };
   return (
-    <section class="override" aria-label="Override the failed policies">
-      <h3>Override the failed policies</h3>
+    <section class="override" aria-label="Override failed policies">
+      <h3>Override failed policies</h3>
       <Form submit="Override policies" danger disabled={reason.value.trim() === ''} onSubmit={submit}>
         <Text
           label="Reason"
           name="reason"
           required
           lines={2}
-          hint={`Stays in the run’s timeline with your name. ${
+          hint={`Recorded in the timeline with your name. ${
             autoApply ? 'The run then applies without confirmation.' : 'The run then waits for confirmation.'
           }`}
           onInput={(text) => {

@@ -12,9 +12,9 @@ import { PlanChanges } from './plan-changes.tsx';
 const titles = { plan: 'Plan', apply: 'Apply' };
 
 const words: Record<string, string> = {
-  pending: 'to come',
-  queued: 'waits for a runner',
-  agent_queued: 'waits for an agent',
+  pending: 'not started',
+  queued: 'waiting for a runner',
+  agent_queued: 'waiting for an agent',
   running: 'running',
   finished: 'finished',
   errored: 'failed',
@@ -24,7 +24,7 @@ const words: Record<string, string> = {
 
 interface PhaseProps {
   name: 'plan' | 'apply';
-  run: Resource;
+  run: Resource<'runs'>;
   phase: Resource | undefined;
   /** Terraform has said its last word. */
   onEnd(): void;
@@ -56,7 +56,7 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
       <summary>
         <h2>{titles[name]}</h2>
         <span class="soft small">
-          {pool ? `waits for an agent of pool ${pool}` : (words[status] ?? status)}
+          {pool ? `waiting for an agent in pool ${pool}` : (words[status] ?? status)}
           {agent && ` · agent ${agent}`}
           {began && (
             <>
@@ -87,7 +87,7 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
 };
 
 /** A finished plan is read as changes, and its output is at hand; a link to one of its lines leads to the output. */
-const PlanResult = ({ run, plan, url }: { run: Resource; plan: Resource; url: string }) => {
+const PlanResult = ({ run, plan, url }: { run: Resource<'runs'>; plan: Resource<'plans'>; url: string }) => {
   const showsOutput = useSignal(hash.value.startsWith('#plan-'));
   useEffect(() => {
     if (hash.value.startsWith('#plan-')) showsOutput.value = true;

@@ -23,7 +23,7 @@ const once = (planId: string): Promise<PlanDifferences> => {
 };
 
 /** What a plan will do, or what an apply did, resource by resource. */
-export const PlanChanges = ({ plan }: { plan: Resource }) => {
+export const PlanChanges = ({ plan }: { plan: Resource<'plans'> }) => {
   const live = useLive(
     `differences/${plan.id}`,
     () => once(plan.id),
@@ -44,7 +44,7 @@ export const PlanChanges = ({ plan }: { plan: Resource }) => {
             <>
               <div class="pad part">
                 <h3>Changed outside of Terraform</h3>
-                <p class="soft small">Since the last run, and not by this plan.</p>
+                <p class="soft small">Changes since the last run, not made by this plan.</p>
               </div>
               <DiffList label="changes outside of Terraform" differences={drift} />
             </>

@@ -16,9 +16,9 @@ import { everyOperation } from './runs.tsx';
 /** What an organization's runs are doing: what waits for a person, what runs, what waits for its turn and for whom. */
 
 interface Found {
-  open: Resource[];
-  recent: Resource[];
-  workspaces: Resource[];
+  open: Resource<'runs'>[];
+  recent: Resource<'runs'>[];
+  workspaces: Resource<'workspaces'>[];
   /** There are more in line than are shown. */
   cut: boolean;
 }
@@ -42,7 +42,7 @@ const reader = (organization: string): (() => Promise<Found>) => {
     for (const resource of included) if (resource.type === 'workspaces') workspaces.set(resource.id, resource);
     return data;
   };
-  let recent: Resource[] = [];
+  let recent: Resource<'runs'>[] = [];
   let known: string | undefined;
   return async () => {
     const line = await listOf('filter[status]=pending', mostInLine);
@@ -56,9 +56,9 @@ const reader = (organization: string): (() => Promise<Found>) => {
   };
 };
 
-const toneOf = (run: Resource) => displayStatus(factsOf(run)).tone;
+const toneOf = (run: Resource<'runs'>) => displayStatus(factsOf(run)).tone;
 
-const nameOf = (run: Resource, workspaces: Map<string, Resource>): string =>
+const nameOf = (run: Resource<'runs'>, workspaces: Map<string, Resource>): string =>
   workspaces.get(related(run, 'workspace') ?? '')?.attributes.name ?? '';
 
 const noteOf = (wait: Wait | undefined) => wait && <InLine wait={wait} />;
@@ -74,25 +74,25 @@ export const Queue = ({ organization }: { organization: string }) => {
           const workspaces = new Map(found.workspaces.map((workspace) => [workspace.id, workspace]));
           const notes = waitsOf({ open: found.open, workspaces });
           const groups: [string, string, Resource[]][] = [
-            ['Waiting for a person', '', found.open.filter((run) => toneOf(run) === 'attention')],
+            ['Needs attention', '', found.open.filter((run) => toneOf(run) === 'attention')],
             ['Running', '', found.open.filter((run) => toneOf(run) === 'running')],
             // Who has waited longest comes first, as in the queue.
-            ['In line', '', found.open.filter((run) => toneOf(run) === 'waiting').reverse()],
-            ['Lately', 'No run has ended yet.', found.recent],
+            ['Queued', '', found.open.filter((run) => toneOf(run) === 'waiting').reverse()],
+            ['Recent', 'No finished runs yet.', found.recent],
           ];
           return (
             <>
-              {found.open.length === 0 && <p class="soft">Nothing is running, and nothing waits for anybody.</p>}
+              {found.open.length === 0 && <p class="soft">No runs in progress. Start one from a workspace.</p>}
               {found.cut && (
                 <Notice kind="warn">
-                  More than {mostInLine} runs wait in line: only the latest of them are counted here.
+                  More than {mostInLine} runs are queued. Only the latest {mostInLine} are shown.
                 </Notice>
               )}
               {groups.map(([title, none, runs]) =>
                 runs.length === 0 && !none ? null : (
                   <section key={title} class="stack">
                     <h2>
-                      {title} {runs.length > 0 && title !== 'Lately' && <span class="soft">{runs.length}</span>}
+                      {title} {runs.length > 0 && title !== 'Recent' && <span class="soft">{runs.length}</span>}
                     </h2>
                     {runs.length === 0 ? (
                       <p class="soft">{none}</p>

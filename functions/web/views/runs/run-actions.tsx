@@ -14,11 +14,11 @@ import { useSettled } from '../../settled.ts';
 import { AskBefore, actionNames } from './ask-before.tsx';
 
 interface Props {
-  run: Resource;
-  plan: Resource | undefined;
-  workspace: Resource | undefined;
+  run: Resource<'runs'>;
+  plan: Resource<'plans'> | undefined;
+  workspace: Resource<'workspaces'> | undefined;
   /** The run that this one waits for. */
-  front: Resource | undefined;
+  front: Resource<'runs'> | undefined;
   /** What the run waits for. */
   words: ComponentChildren;
   /** What the last action was answered with, when it was refused. Outlives this, for the run may go on meanwhile. */
@@ -49,7 +49,7 @@ export const RunActions = ({ run, plan, workspace, front, words, error, refresh 
     } catch (caught) {
       // Two people at once: what the other one did shows on this page as soon as it is asked for again.
       const beaten = caught instanceof ApiError && caught.status === 409;
-      error.value = beaten ? `Somebody was faster, or the run has moved on. ${saying(caught)}` : saying(caught);
+      error.value = beaten ? `The run has changed since you loaded it. ${saying(caught)}` : saying(caught);
     }
     asking.value = undefined;
     busy.value = undefined;
@@ -147,31 +147,33 @@ export const wordsFor = ({
   const { actions, permissions, status } = run.attributes;
   if (isOver(run)) return undefined;
   if (run.attributes['canceled-at']) {
-    return 'Cancel requested. Terraform is stopping as it does on Ctrl-C, and keeps its state.';
+    return 'Cancel requested. Terraform is stopping and will save its state.';
   }
   if (actions['is-confirmable']) {
-    return permissions['can-apply'] ? 'Needs confirmation' : 'Waits for somebody who may apply runs here';
+    return permissions['can-apply']
+      ? 'Needs confirmation'
+      : 'Waiting for confirmation by someone with apply permission';
   }
   if (waitsForOverride(run)) {
     return permissions['can-override-policy-check']
-      ? 'Policies failed: override them where they are shown, or discard the run'
-      : 'Policies failed: waits for somebody who may override them';
+      ? 'Policies failed: override them below, or discard the run'
+      : 'Policies failed: waiting for someone with permission to override them';
   }
   if (status !== 'pending') return undefined;
   if (front && workspace) {
     const href = hrefOf({ view: 'run', organization, workspace: workspace.attributes.name, run: front.id });
     return (
       <>
-        Waits for <a href={href}>{front.attributes.message}</a>: {displayStatus(factsOf(front)).name}
+        Waiting for <a href={href}>{front.attributes.message}</a>: {displayStatus(factsOf(front)).name}
       </>
     );
   }
-  return workspace?.attributes.locked ? 'Waits until the workspace is unlocked' : 'Waits for its turn';
+  return workspace?.attributes.locked ? 'Waiting until the workspace is unlocked' : 'Waiting in the queue';
 };
 
-const ForceCancelSoon = ({ run: { attributes } }: { run: Resource }) => {
+const ForceCancelSoon = ({ run: { attributes } }: { run: Resource<'runs'> }) => {
   const at = attributes['force-cancel-available-at'];
   if (!at || attributes.actions['is-force-cancelable'] || !attributes.permissions['can-force-cancel']) return null;
   const seconds = Math.ceil((Date.parse(at) - clock.value) / 1000);
-  return seconds > 0 ? <span class="soft">It can be forced in {seconds} s.</span> : null;
+  return seconds > 0 ? <span class="soft">Force cancel available in {seconds} s</span> : null;
 };

@@ -10,8 +10,8 @@ export const RunOutcome = ({
   workspace,
   organization,
 }: {
-  apply: Resource | undefined;
-  workspace: Resource | undefined;
+  apply: Resource<'applies'> | undefined;
+  workspace: Resource<'workspaces'> | undefined;
   organization: string;
 }) => {
   const version = related(apply, 'state-versions');
@@ -27,17 +27,17 @@ export const RunOutcome = ({
 const StateOutputs = ({ version, href }: { version: string; href: string | undefined }) => {
   const outputs = useLive(
     `state-outputs/${version}`,
-    async () => (await all(`/state-versions/${version}/outputs`)).data,
+    async () => (await all<'state-version-outputs'>(`/state-versions/${version}/outputs`)).data,
     () => undefined,
   );
   return (
     <section class="panel">
       <div class="pad row spread">
         <h2>State</h2>
-        {href ? <a href={href}>What differs from the state before</a> : <code class="soft">{version}</code>}
+        {href ? <a href={href}>Compare with the previous state</a> : <code class="soft">{version}</code>}
       </div>
       {outputs.value &&
-        (outputs.value.length ? <Outputs outputs={outputs.value} /> : <p class="pad soft">It has no outputs.</p>)}
+        (outputs.value.length ? <Outputs outputs={outputs.value} /> : <p class="pad soft">No outputs.</p>)}
     </section>
   );
 };

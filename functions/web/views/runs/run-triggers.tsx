@@ -6,11 +6,17 @@ import { Loaded } from '../../parts/basics.tsx';
 import { all, call, create, related } from '../../session.ts';
 
 /** Workspaces whose applies queue a run here. */
-export const RunTriggers = ({ workspace, organization }: { workspace: Resource; organization: string }) => {
+export const RunTriggers = ({
+  workspace,
+  organization,
+}: {
+  workspace: Resource<'workspaces'>;
+  organization: string;
+}) => {
   const path = `/workspaces/${workspace.id}/run-triggers`;
   const live = useLive(
     path,
-    async () => (await all(`${path}?filter[run-trigger][type]=inbound`)).data,
+    async () => (await all<'run-triggers'>(`${path}?filter[run-trigger][type]=inbound`)).data,
     () => 30_000,
   );
   const may = workspace.attributes.permissions['can-update'];
@@ -18,7 +24,7 @@ export const RunTriggers = ({ workspace, organization }: { workspace: Resource; 
   return (
     <section class="panel pad stack">
       <h2>Run triggers</h2>
-      <p class="soft">After each apply in one of these workspaces, a run is queued here.</p>
+      <p class="soft">An apply in one of these workspaces queues a run in this workspace.</p>
       <Loaded live={live} what="run triggers">
         {(triggers) => {
           const bySource = new Map(triggers.map((trigger) => [related(trigger, 'sourceable') ?? '', trigger]));
@@ -31,10 +37,10 @@ export const RunTriggers = ({ workspace, organization }: { workspace: Resource; 
               }))}
               others={others}
               may={may}
-              none={may ? undefined : 'None.'}
-              adding="Run after applies in another workspace"
-              prompt="Run after …"
-              removing={(name) => `No longer after ${name}`}
+              none={may ? 'No run triggers yet. Choose a source workspace.' : 'No run triggers.'}
+              adding="Add a source workspace"
+              prompt="Add a source workspace …"
+              removing={(name) => `source workspace ${name}`}
               onAdd={(id) => create(path, 'run-triggers', {}, { sourceable: { data: { type: 'workspaces', id } } })}
               onRemove={(id) => call('DELETE', `/run-triggers/${bySource.get(id)?.id}`)}
               onChange={live.refresh}

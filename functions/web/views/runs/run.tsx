@@ -22,16 +22,16 @@ import { RunOutcome } from './run-outcome.tsx';
 import { Timeline } from './timeline.tsx';
 
 export interface RunParts {
-  run: Resource;
-  plan: Resource | undefined;
-  apply: Resource | undefined;
-  costEstimate: Resource | undefined;
+  run: Resource<'runs'>;
+  plan: Resource<'plans'> | undefined;
+  apply: Resource<'applies'> | undefined;
+  costEstimate: Resource<'cost-estimates'> | undefined;
   /** Which commit its configuration is of. */
-  ingress: Resource | undefined;
-  taskStages: Resource[];
-  workspace: Resource | undefined;
+  ingress: Resource<'ingress-attributes'> | undefined;
+  taskStages: Resource<'task-stages'>[];
+  workspace: Resource<'workspaces'> | undefined;
   /** The run that holds the workspace while this one waits for its turn. */
-  front: Resource | undefined;
+  front: Resource<'runs'> | undefined;
 }
 
 const load = async (id: string): Promise<RunParts> => {
@@ -53,12 +53,15 @@ const load = async (id: string): Promise<RunParts> => {
   };
 };
 
-const frontOf = async (run: Resource, workspace: Resource | undefined): Promise<Resource | undefined> => {
+const frontOf = async (
+  run: Resource<'runs'>,
+  workspace: Resource<'workspaces'> | undefined,
+): Promise<Resource | undefined> => {
   const holder = related(workspace, 'locked-by');
   const waits = run.attributes.status === 'pending' && !run.attributes['plan-only'] && !run.attributes['save-plan'];
   if (!waits || !holder?.startsWith('run-') || holder === run.id) return undefined;
   // It may be gone by the time it is asked for.
-  const front = await get(`/runs/${holder}`).catch(() => undefined);
+  const front = await get<'runs'>(`/runs/${holder}`).catch(() => undefined);
   // One that is over holds the workspace for the sake of its state, which the workspace says.
   return front && !isOver(front) ? front : undefined;
 };
@@ -183,7 +186,7 @@ const Run = ({
                   : []),
                 ['Terraform', attributes['terraform-version']],
                 [
-                  'Applies',
+                  'Apply',
                   attributes['plan-only']
                     ? 'never'
                     : attributes['auto-apply']
@@ -191,7 +194,7 @@ const Run = ({
                       : 'after confirmation',
                 ],
                 ...list('Targets', attributes['target-addrs']),
-                ...list('Replaces', attributes['replace-addrs']),
+                ...list('Replace', attributes['replace-addrs']),
                 ...(attributes.refresh === false ? [['Refresh', 'no'] as [string, string]] : []),
                 ...list('Variables', variablesOf(run)),
                 ['Configuration', <code key="cv">{related(run, 'configuration-version')}</code>],
@@ -207,7 +210,7 @@ const Run = ({
 };
 
 /** Who or what started it. */
-const Origin = ({ run, organization }: { run: Resource; organization: string }) => {
+const Origin = ({ run, organization }: { run: Resource<'runs'>; organization: string }) => {
   const workspace = run.attributes['triggering-source-name'] as string | null;
   const trigger = related(run, 'triggering-run');
   if (workspace && trigger) {
@@ -219,7 +222,7 @@ const Origin = ({ run, organization }: { run: Resource; organization: string }) 
   }
   return (
     <>
-      Queued by <Person id={related(run, 'created-by')} /> through {sourceOf(run)}
+      Queued by <Person id={related(run, 'created-by')} /> from {sourceOf(run)}
     </>
   );
 };

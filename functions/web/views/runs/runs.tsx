@@ -14,7 +14,7 @@ const size = 20;
 export const everyOperation = 'plan_and_apply,plan_only,refresh_only,destroy,empty_apply,save_plan';
 
 interface Found {
-  runs: Resource[];
+  runs: Resource<'runs'>[];
   more: boolean;
   total: number;
 }
@@ -27,10 +27,16 @@ const load = async (workspaceId: string, page: number, planOnly: boolean): Promi
   return { runs: data, more: Boolean(meta?.pagination?.['next-page']), total: meta?.pagination?.['total-count'] ?? 0 };
 };
 
-const noteOf = (wait: Wait | undefined, cut: boolean) => wait && (cut ? 'in line' : <InLine wait={wait} />);
+const noteOf = (wait: Wait | undefined, cut: boolean) => wait && (cut ? 'queued' : <InLine wait={wait} />);
 
 /** Every run of a workspace, newest first; what waits for its turn says so. */
-export const Runs = ({ workspace, current }: { workspace: Resource; current: Resource | undefined }) => {
+export const Runs = ({
+  workspace,
+  current,
+}: {
+  workspace: Resource<'workspaces'>;
+  current: Resource<'runs'> | undefined;
+}) => {
   const page = useSignal(1);
   const planOnly = useSignal(false);
   const organization = related(workspace, 'organization') ?? '';
@@ -57,7 +63,7 @@ export const Runs = ({ workspace, current }: { workspace: Resource; current: Res
               </label>
             </div>
             {runs.length === 0 ? (
-              <p class="soft">There are no runs yet. Start one with the button above.</p>
+              <p class="soft">No runs yet. Start one with the button above.</p>
             ) : (
               <ul class="panel list" aria-label="Runs">
                 {runs.map((run) => (

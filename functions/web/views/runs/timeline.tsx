@@ -16,40 +16,40 @@ const actions: Record<string, string> = {
   confirmed: 'confirmed the plan',
   policy_overridden: 'overrode the failed policies',
   discarded: 'discarded the run',
-  canceled: 'asked to cancel',
-  force_canceled: 'forced the cancel',
-  force_executed: 'put it in front of the queue',
-  auto_apply_withdrawn: 'Waits for a confirmation',
+  canceled: 'requested a cancel',
+  force_canceled: 'force-canceled the run',
+  force_executed: 'moved the run to the front of the queue',
+  auto_apply_withdrawn: 'Auto-apply withdrawn, waiting for confirmation',
   commented: 'commented',
   applied: 'Applied',
   planned_and_finished: 'Nothing to apply',
-  plan_agent_queued: 'Asked for an agent',
-  apply_agent_queued: 'Asked for an agent',
-  errored: 'Ended with an error',
+  plan_agent_queued: 'Plan queued for an agent',
+  apply_agent_queued: 'Apply queued for an agent',
+  errored: 'Errored',
 };
 
 const steps: Record<string, string> = {
-  'plan-queued-at': 'Its turn came',
-  'fetched-at': 'Got its configuration',
-  'pre-plan-running-at': 'Asked the tasks before the plan',
-  'pre-plan-completed-at': 'The tasks before the plan let it pass',
-  'planning-at': 'A runner began to plan',
-  'planned-at': 'Planned',
-  'post-plan-running-at': 'Asked the checks after the plan',
-  'post-plan-completed-at': 'The checks after the plan let it pass',
+  'plan-queued-at': 'Left the queue',
+  'fetched-at': 'Configuration fetched',
+  'pre-plan-running-at': 'Pre-plan tasks started',
+  'pre-plan-completed-at': 'Pre-plan tasks completed',
+  'planning-at': 'Plan started',
+  'planned-at': 'Plan finished',
+  'post-plan-running-at': 'Post-plan checks started',
+  'post-plan-completed-at': 'Post-plan checks completed',
   'cost-estimated-at': 'Costs estimated',
-  'policy-override-at': 'Policies failed: somebody may override them',
+  'policy-override-at': 'Policies failed, override required',
   'policy-checked-at': 'Policies checked',
-  'planned-and-saved-at': 'The plan was saved',
-  'pre-apply-running-at': 'Asked the tasks before the apply',
-  'pre-apply-completed-at': 'The tasks before the apply let it pass',
-  'apply-queued-at': 'Handed to a runner',
-  'applying-at': 'Began to apply',
-  'post-apply-running-at': 'Asked the tasks after the apply',
-  'post-apply-completed-at': 'Heard of the tasks after the apply',
+  'planned-and-saved-at': 'Plan saved',
+  'pre-apply-running-at': 'Pre-apply tasks started',
+  'pre-apply-completed-at': 'Pre-apply tasks completed',
+  'apply-queued-at': 'Apply queued',
+  'applying-at': 'Apply started',
+  'post-apply-running-at': 'Post-apply tasks started',
+  'post-apply-completed-at': 'Post-apply tasks completed',
 };
 
-const momentOf = (event: Resource, comments: Map<string, Resource>): Moment => {
+const momentOf = (event: Resource<'run-events'>, comments: Map<string, Resource>): Moment => {
   const { action, description } = event.attributes;
   const comment = comments.get(related(event, 'comment') ?? '');
   const actor = related(event, 'actor');
@@ -64,7 +64,7 @@ const momentOf = (event: Resource, comments: Map<string, Resource>): Moment => {
   };
 };
 
-export const Timeline = ({ run }: { run: Resource }) => {
+export const Timeline = ({ run }: { run: Resource<'runs'> }) => {
   const { status, actions: allowed } = run.attributes;
   const events = useLive(
     `events/${run.id}`,
@@ -115,7 +115,7 @@ export const Timeline = ({ run }: { run: Resource }) => {
   );
 };
 
-const CommentForm = ({ run, onSaid }: { run: Resource; onSaid(): void }) => {
+const CommentForm = ({ run, onSaid }: { run: Resource<'runs'>; onSaid(): void }) => {
   const text = useSignal('');
   const error = useSignal<string | undefined>(undefined);
   const say = async (event: SubmitEvent) => {
@@ -133,8 +133,8 @@ const CommentForm = ({ run, onSaid }: { run: Resource; onSaid(): void }) => {
     <form class="comment" onSubmit={say}>
       <textarea
         rows={2}
-        aria-label="Say something about this run"
-        placeholder="Say something about this run"
+        aria-label="Add a comment"
+        placeholder="Add a comment"
         value={text.value}
         onInput={(event) => {
           text.value = event.currentTarget.value;

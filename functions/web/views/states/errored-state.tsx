@@ -5,7 +5,7 @@ import { content, saying } from '../../session.ts';
 import { saveFile } from '../../text/save.ts';
 
 /** The state of an apply that could not become the workspace's. */
-export const ErroredState = ({ run, apply }: { run: Resource; apply: Resource | undefined }) => {
+export const ErroredState = ({ run, apply }: { run: Resource<'runs'>; apply: Resource<'applies'> | undefined }) => {
   const said = useSignal<string | undefined>(undefined);
   if (!apply?.links?.['errored-state']) return null;
   const fetchIt = async () => {
@@ -20,11 +20,11 @@ export const ErroredState = ({ run, apply }: { run: Resource; apply: Resource | 
   return (
     <Notice kind="warn">
       <p>
-        What this apply recorded last did not become the workspace’s state. Before anything else is applied, download it
-        and bring it in with <code>terraform state push {run.id}-errored.tfstate</code>.
+        The final state of this apply was not saved as the workspace’s state. Before you apply again, download it and
+        restore it with <code>terraform state push {run.id}-errored.tfstate</code>.
       </p>
       <button type="button" onClick={fetchIt}>
-        Download the errored state
+        Download errored state
       </button>
       {said.value && <p role="status">{said.value}</p>}
     </Notice>

@@ -4,8 +4,8 @@ import { Form } from '../../parts/form.tsx';
 import { account, call, related } from '../../session.ts';
 
 interface RollbackProps {
-  version: Resource;
-  workspace: Resource;
+  version: Resource<'state-versions'>;
+  workspace: Resource<'workspaces'>;
   onClose(): void;
   onDone(version: string): void;
 }
@@ -34,8 +34,8 @@ export const Rollback = ({ version, workspace, onClose, onDone }: RollbackProps)
     <Dialog title={`Roll ${name} back to serial ${version.attributes.serial}?`} onClose={onClose}>
       <Form submit="Roll back" danger onSubmit={submit} onCancel={onClose}>
         <p>
-          This state becomes current again, as a new version; no version is lost. Real infrastructure is not touched:
-          what was made since then still exists, and Terraform no longer knows of it. Plan before you apply.
+          Creates a new state version with the content of this one. Real infrastructure stays as it is: Terraform no
+          longer tracks resources created since this version. Run a plan before you apply.
         </p>
       </Form>
     </Dialog>

@@ -15,18 +15,18 @@ import { Rollback } from './rollback.tsx';
 import { stateList } from './state-versions.tsx';
 
 interface Known {
-  version: Resource;
-  workspace: Resource;
+  version: Resource<'state-versions'>;
+  workspace: Resource<'workspaces'>;
   /** Of the workspace, newest first. */
-  versions: Resource[];
+  versions: Resource<'state-versions'>[];
 }
 
 const mostVersions = 1_000;
 
 const load = async (organization: string, name: string, id: string): Promise<Known> => {
   const [version, workspace, versions] = await Promise.all([
-    get(`/state-versions/${encodeURIComponent(id)}`),
-    get(`/organizations/${encodeURIComponent(organization)}/workspaces/${encodeURIComponent(name)}`),
+    get<'state-versions'>(`/state-versions/${encodeURIComponent(id)}`),
+    get<'workspaces'>(`/organizations/${encodeURIComponent(organization)}/workspaces/${encodeURIComponent(name)}`),
     stateList(organization, name, mostVersions),
   ]);
   return { version, workspace, versions };
@@ -115,17 +115,17 @@ const Version = ({ version, workspace, versions, organization }: Known & { organ
         {attributes.status === 'finalized' ? (
           <Compared version={version} versions={versions} />
         ) : (
-          <p class="soft">This version has no content: it is {attributes.status}.</p>
+          <p class="soft">This state version has no content (status: {attributes.status}).</p>
         )}
         <aside class="panel pad" aria-label="About this state">
           <Facts
             facts={[
-              ['Made', <Ago key="at" at={attributes['created-at']} />],
-              ['By', <Person key="by" id={related(version, 'created-by')} />],
+              ['Created', <Ago key="at" at={attributes['created-at']} />],
+              ['Created by', <Person key="by" id={related(version, 'created-by')} />],
               ...(run
                 ? [
                     fact(
-                      'In',
+                      'Run',
                       <a class="mono" href={hrefOf({ view: 'run', organization, workspace: name, run })}>
                         {run}
                       </a>,
@@ -165,7 +165,13 @@ const Version = ({ version, workspace, versions, organization }: Known & { organ
 
 const fact = (name: string, value: ComponentChildren): [string, ComponentChildren] => [name, value];
 
-const Compared = ({ version, versions }: { version: Resource; versions: Resource[] }) => {
+const Compared = ({
+  version,
+  versions,
+}: {
+  version: Resource<'state-versions'>;
+  versions: Resource<'state-versions'>[];
+}) => {
   const others = versions.filter(({ id, attributes }) => id !== version.id && attributes.status === 'finalized');
   // Snapshots of the apply that made it are not what it differs from.
   const older = others.find(
@@ -186,7 +192,7 @@ const Compared = ({ version, versions }: { version: Resource; versions: Resource
   return (
     <section class="panel">
       <div class="pad row spread">
-        <h2>What differs</h2>
+        <h2>Differences</h2>
         <label class="row">
           <span class="soft small">compared with</span>
           <select
@@ -195,7 +201,7 @@ const Compared = ({ version, versions }: { version: Resource; versions: Resource
               against.value = event.currentTarget.value;
             }}
           >
-            <option value="">nothing</option>
+            <option value="">empty state</option>
             {others.map(({ id, attributes }) => (
               <option key={id} value={id}>
                 serial {attributes.serial}

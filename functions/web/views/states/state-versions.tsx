@@ -14,7 +14,7 @@ export const stateList = async (organization: string, workspace: string, most: n
 };
 
 /** Every state the workspace had, newest first. */
-export const States = ({ workspace, organization }: { workspace: Resource; organization: string }) => {
+export const States = ({ workspace, organization }: { workspace: Resource<'workspaces'>; organization: string }) => {
   const { name } = workspace.attributes;
   const current = related(workspace, 'current-state-version');
   const most = useSignal(100);
@@ -28,8 +28,8 @@ export const States = ({ workspace, organization }: { workspace: Resource; organ
       {(versions) =>
         versions.length === 0 ? (
           <p class="panel pad soft">
-            There is no state yet: the first apply makes it. To bring one along, add the <code>cloud</code> block to a
-            configuration that has a state of its own, and run <code>terraform init</code>.
+            No states yet. The first apply creates one. To migrate an existing state, add the <code>cloud</code> block
+            to its configuration and run <code>terraform init</code>.
           </p>
         ) : (
           <>
@@ -55,7 +55,7 @@ export const States = ({ workspace, organization }: { workspace: Resource; organ
   );
 };
 
-const Line = ({ version, current, href }: { version: Resource; current: boolean; href: string }) => {
+const Line = ({ version, current, href }: { version: Resource<'state-versions'>; current: boolean; href: string }) => {
   const { serial, size, status, intermediate, 'created-at': at } = version.attributes;
   const run = related(version, 'run');
   const rolledBack = related(version, 'rollback-state-version') !== undefined;
@@ -65,7 +65,7 @@ const Line = ({ version, current, href }: { version: Resource; current: boolean;
         <span class="row">
           <span class="title">Serial {serial}</span>
           {current && <span class="status good">Current</span>}
-          {intermediate && <span class="tag">snapshot taken during an apply</span>}
+          {intermediate && <span class="tag">intermediate snapshot</span>}
           {status !== 'finalized' && <span class="tag">{status}</span>}
         </span>
         <span class="meta">

@@ -6,12 +6,12 @@ import { call, change, create, get } from '../../session.ts';
 
 const kinds: Option[] = [
   ['terraform', 'Terraform variable', 'Declared with a variable block.'],
-  ['env', 'Environment variable', 'For providers and Terraform itself, e.g. AWS_REGION.'],
+  ['env', 'Environment variable', 'Read by providers or Terraform itself, for example AWS_REGION.'],
 ];
 
 interface EditProps {
   path: string;
-  variable: Resource | undefined;
+  variable: Resource<'vars'> | undefined;
   /** Of a policy set: of one kind only, and without a description. */
   parameter?: boolean;
   onClose(): void;
@@ -75,18 +75,22 @@ export const EditVariable = ({ path, variable, parameter, onClose }: EditProps) 
           lines={3}
           autoFocus={!!variable}
           value={known?.value ?? ''}
-          hint={known?.sensitive ? 'Nobody can see it any more. Leave this empty to keep it.' : undefined}
+          hint={known?.sensitive ? 'Write-only. Leave empty to keep the current value.' : undefined}
         />
         {category.value === 'terraform' && (
           <Choice
             name="hcl"
             label="HCL"
-            hint="The value is an expression: a list, a map, a number."
+            hint="Parse the value as an HCL expression: a list, a map, a number."
             checked={known?.hcl}
           />
         )}
         {!known?.sensitive && (
-          <Choice name="sensitive" label="Sensitive" hint="Encrypted, write-only, and hidden in every log. For good." />
+          <Choice
+            name="sensitive"
+            label="Sensitive"
+            hint="Encrypted, write-only and masked in logs. Cannot be undone."
+          />
         )}
         {!parameter && <Text label="Description" name="description" value={known?.description ?? ''} />}
       </Form>
@@ -94,13 +98,21 @@ export const EditVariable = ({ path, variable, parameter, onClose }: EditProps) 
   );
 };
 
-export const DeleteVariable = ({ path, variable, onClose }: { path: string; variable: Resource; onClose(): void }) => (
+export const DeleteVariable = ({
+  path,
+  variable,
+  onClose,
+}: {
+  path: string;
+  variable: Resource<'vars'>;
+  onClose(): void;
+}) => (
   <Confirm
     title={`Delete ${variable.attributes.key}?`}
     yes="Delete variable"
     onYes={() => call('DELETE', `${path}/${variable.id}`)}
     onClose={onClose}
   >
-    <p>Runs that are queued from now on will not have it.</p>
+    <p>Runs that are already queued keep its value. New runs do not use it.</p>
   </Confirm>
 );

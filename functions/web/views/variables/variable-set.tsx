@@ -9,9 +9,9 @@ import { SetFields } from './variable-sets.tsx';
 import { SetVariables } from './variables.tsx';
 
 interface Known {
-  set: Resource;
+  set: Resource<'varsets'>;
   /** Those it is applied to by name. */
-  workspaces: Resource[];
+  workspaces: Resource<'workspaces'>[];
 }
 
 const load = async (id: string): Promise<Known> => {
@@ -55,24 +55,24 @@ const VariableSet = ({ set, workspaces, organization, live }: Known & { organiza
           priority: data.has('priority'),
         })}
         fields={(seen) => <SetFields set={seen} />}
-        consequence="Runs that are queued from now on will not have its variables."
+        consequence="Runs that are already queued keep its variables. New runs do not use them."
         onChange={live.refresh}
       />
       <div class="sides">
         <SetVariables set={set} organization={organization} />
-        <aside class="panel pad stack" aria-label="Where it is applied">
+        <aside class="panel pad stack" aria-label="Scope">
           <h2>Applied to</h2>
           {global ? (
-            <p>Every workspace of {organization}.</p>
+            <p>All workspaces of {organization}.</p>
           ) : (
             <Attached
               items={itemsOf(workspaces, organization, 'workspaces', 'variables')}
               others={others}
               may={permissions['can-update']}
-              none="No workspace yet."
+              none="No workspaces yet. Apply the set to one to use its variables there."
               adding="Apply to a workspace"
               prompt="Apply to …"
-              removing={(one) => `Take it from ${one}`}
+              removing={(one) => `workspace ${one}`}
               onAdd={(one) => relate('POST', one)}
               onRemove={(one) => relate('DELETE', one)}
               onChange={live.refresh}

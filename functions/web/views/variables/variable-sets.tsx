@@ -15,7 +15,7 @@ import { all, create } from '../../session.ts';
 export const VariableSets = ({ organization }: { organization: string }) => {
   const live = useLive(
     `variable-sets/${organization}`,
-    async () => (await all(`/organizations/${organization}/varsets`)).data,
+    async () => (await all<'varsets'>(`/organizations/${organization}/varsets`)).data,
     () => 15_000,
   );
   const adding = useSignal(false);
@@ -30,8 +30,7 @@ export const VariableSets = ({ organization }: { organization: string }) => {
         {(sets) =>
           sets.length === 0 ? (
             <p class="panel pad soft">
-              There are none. A set holds variables that several workspaces share, such as the credentials of a cloud
-              account: change them once, and the next run of each workspace has them.
+              No variable sets yet. Create one to share variables, such as cloud credentials, between workspaces.
             </p>
           ) : (
             <ul class="panel list" aria-label="Variable sets">
@@ -54,21 +53,21 @@ export const VariableSets = ({ organization }: { organization: string }) => {
   );
 };
 
-export const reachOf = ({ attributes }: Resource): string => {
-  if (attributes.global) return 'every workspace';
+export const reachOf = ({ attributes }: Resource<'varsets'>): string => {
+  if (attributes.global) return 'all workspaces';
   const parts = [
     attributes['project-count'] && count(attributes['project-count'], 'project'),
     attributes['workspace-count'] && count(attributes['workspace-count'], 'workspace'),
   ].filter(Boolean);
-  return parts.length ? parts.join(' and ') : 'nothing yet';
+  return parts.length ? parts.join(' and ') : 'no workspaces';
 };
 
-const Line = ({ set, organization }: { set: Resource; organization: string }) => (
+const Line = ({ set, organization }: { set: Resource<'varsets'>; organization: string }) => (
   <li>
     <a class="item" href={hrefOf({ view: 'variable-set', organization, id: set.id })}>
       <span class="row">
         <span class="title">{set.attributes.name}</span>
-        {set.attributes.priority && <span class="tag">wins over workspaces</span>}
+        {set.attributes.priority && <span class="tag">priority</span>}
       </span>
       <span class="meta">{set.attributes.description || `Applied to ${reachOf(set)}`}</span>
       <span class="end meta">
@@ -98,21 +97,21 @@ const NewSet = ({ organization, onClose }: { organization: string; onClose(): vo
   );
 };
 
-export const SetFields = ({ set }: { set?: Resource }) => (
+export const SetFields = ({ set }: { set?: Resource<'varsets'> }) => (
   <>
     <Text label="Name" name="name" required autoFocus={!set} value={set?.attributes.name} />
     <Text label="Description" name="description" value={set?.attributes.description ?? ''} />
     <Choice
       name="global"
-      label="Every workspace of the organization has it"
+      label="Apply to all workspaces"
       checked={set?.attributes.global}
-      hint="Also those that are made later."
+      hint="Including workspaces created later."
     />
     <Choice
       name="priority"
-      label="It wins over the workspaces’ own variables"
+      label="Prioritize over workspace variables"
       checked={set?.attributes.priority}
-      hint="Otherwise a workspace’s own variable of the same name wins."
+      hint="Otherwise, a workspace variable with the same name takes precedence."
     />
   </>
 );

@@ -10,20 +10,29 @@ import { DeleteVariable, EditVariable } from './edit-variable.tsx';
 
 interface Known {
   /** A workspace's own first, then those that sets give it. */
-  variables: Resource[];
+  variables: Resource<'vars'>[];
   setNames: Map<string, string>;
 }
 
 const ofWorkspace = async ({ id }: Resource): Promise<Known> => {
-  const [effective, sets] = await Promise.all([all(`/workspaces/${id}/all-vars`), all(`/workspaces/${id}/varsets`)]);
-  const isOwn = (variable: Resource) => related(variable, 'workspace') === id;
+  const [effective, sets] = await Promise.all([
+    all<'vars'>(`/workspaces/${id}/all-vars`),
+    all<'varsets'>(`/workspaces/${id}/varsets`),
+  ]);
+  const isOwn = (variable: Resource<'vars'>) => related(variable, 'workspace') === id;
   return {
     variables: [...effective.data.filter(isOwn), ...effective.data.filter((variable) => !isOwn(variable))],
     setNames: new Map(sets.data.map((set) => [set.id, set.attributes.name])),
   };
 };
 
-export const WorkspaceVariables = ({ workspace, organization }: { workspace: Resource; organization: string }) => (
+export const WorkspaceVariables = ({
+  workspace,
+  organization,
+}: {
+  workspace: Resource<'workspaces'>;
+  organization: string;
+}) => (
   <Variables
     path={`/workspaces/${workspace.id}/vars`}
     load={() => ofWorkspace(workspace)}
@@ -32,12 +41,12 @@ export const WorkspaceVariables = ({ workspace, organization }: { workspace: Res
   />
 );
 
-export const SetVariables = ({ set, organization }: { set: Resource; organization: string }) => {
+export const SetVariables = ({ set, organization }: { set: Resource<'varsets'>; organization: string }) => {
   const path = `/varsets/${set.id}/relationships/vars`;
   return (
     <Variables
       path={path}
-      load={async () => ({ variables: (await all(path)).data, setNames: new Map() })}
+      load={async () => ({ variables: (await all<'vars'>(path)).data, setNames: new Map() })}
       may={set.attributes.permissions['can-update']}
       organization={organization}
     />
@@ -45,12 +54,20 @@ export const SetVariables = ({ set, organization }: { set: Resource; organizatio
 };
 
 /** Of a policy set. */
-export const Parameters = ({ set, organization, may }: { set: Resource; organization: string; may: boolean }) => {
+export const Parameters = ({
+  set,
+  organization,
+  may,
+}: {
+  set: Resource<'policy-sets'>;
+  organization: string;
+  may: boolean;
+}) => {
   const path = `/policy-sets/${set.id}/parameters`;
   return (
     <Variables
       path={path}
-      load={async () => ({ variables: (await all(path)).data, setNames: new Map() })}
+      load={async () => ({ variables: (await all<'vars'>(path)).data, setNames: new Map() })}
       may={may}
       organization={organization}
       parameters
@@ -69,8 +86,8 @@ interface Props {
 
 const Variables = ({ path, load, may, organization, parameters }: Props) => {
   const live = useLive(path, load, () => 15_000);
-  const editing = useSignal<Resource | 'new' | undefined>(undefined);
-  const deleting = useSignal<Resource | undefined>(undefined);
+  const editing = useSignal<Resource<'vars'> | 'new' | undefined>(undefined);
+  const deleting = useSignal<Resource<'vars'> | undefined>(undefined);
   const close = () => {
     editing.value = undefined;
     deleting.value = undefined;
@@ -79,7 +96,7 @@ const Variables = ({ path, load, may, organization, parameters }: Props) => {
   return (
     <section class="stack">
       <div class="row spread">
-        <p class="soft">A run takes the values as they are when it is queued; later changes touch later runs only.</p>
+        <p class="soft">Runs use the values from when they were queued. Changes affect new runs only.</p>
         {may && (
           <button
             type="button"
@@ -145,20 +162,20 @@ const Variables = ({ path, load, may, organization, parameters }: Props) => {
 
 const NoVariables = () => (
   <>
-    There are none. Add what your configuration asks for with <code>variable</code> blocks, and credentials for
-    providers as environment variables.
+    No variables yet. Add values for your configuration’s <code>variable</code> blocks, and provider credentials as
+    environment variables.
   </>
 );
 
 const NoParameters = () => (
   <>
-    There are none. In Rego, policies find them as <code>data.params</code>, by name; in Sentinel they are declared with{' '}
-    <code>param</code>.
+    No parameters yet. Rego policies read them by name from <code>data.params</code>; Sentinel policies declare them
+    with <code>param</code>.
   </>
 );
 
 interface LineProps {
-  variable: Resource;
+  variable: Resource<'vars'>;
   /** Name of the set that gives it to this workspace. */
   set: string | undefined;
   organization: string;

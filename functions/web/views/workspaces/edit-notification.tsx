@@ -7,15 +7,15 @@ import { change, changed, create, get } from '../../session.ts';
 import { destinationNames, triggerOptions } from '../../text/notifications.ts';
 
 const urlHints: Record<DestinationType, string> = {
-  generic: 'It is sent a JSON body, and must answer with a status of 200 to 299.',
-  slack: 'Of an incoming webhook. Who knows it can write into the channel.',
-  'microsoft-teams': 'Of an incoming webhook. Who knows it can write into the channel.',
+  generic: 'Receives a JSON payload and must respond with a 2xx status.',
+  slack: 'Incoming webhook URL. Keep it secret: it grants posting to the channel.',
+  'microsoft-teams': 'Incoming webhook URL. Keep it secret: it grants posting to the channel.',
 };
 
 interface EditProps {
   /** Of those of the workspace. */
   path: string;
-  configuration: Resource | undefined;
+  configuration: Resource<'notification-configurations'> | undefined;
   onClose(): void;
 }
 
@@ -69,16 +69,16 @@ export const EditNotification = ({ path: all, configuration, onClose }: EditProp
             autoComplete="new-password"
             hint={
               configuration
-                ? 'Nobody can see it any more. Leave this empty to keep the one it has, if any.'
-                : 'Notifications are signed with it, so that the receiver knows who sends them. Nobody can see it later.'
+                ? 'Write-only. Leave empty to keep the current token.'
+                : 'Signs each notification so that the receiver can verify the sender. Write-only.'
             }
           />
         )}
         {type.value === 'generic' && configuration && (
-          <Choice name="no-token" label="Take the token away" hint="Notifications are no longer signed." />
+          <Choice name="no-token" label="Remove the token" hint="Notifications are sent without a signature." />
         )}
         <Choices
-          legend="It hears of a run that"
+          legend="Triggers"
           name="triggers"
           options={triggerOptions}
           chosen={known?.triggers ?? ['run:needs_attention', 'run:errored']}
@@ -86,7 +86,7 @@ export const EditNotification = ({ path: all, configuration, onClose }: EditProp
         <Choice
           name="enabled"
           label="Enabled"
-          hint="It is called at once, to see whether it answers."
+          hint="A verification request is sent when you save."
           checked={known?.enabled ?? true}
         />
       </Form>

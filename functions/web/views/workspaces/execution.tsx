@@ -9,7 +9,7 @@ import { all, related } from '../../session.ts';
 const minute = 60_000;
 
 /** Agent pools that may do the workspace's runs. */
-const usePools = (organization: string, workspace: Resource): Resource[] => {
+const usePools = (organization: string, workspace: Resource<'workspaces'>): Resource[] => {
   const { name, permissions } = workspace.attributes;
   const path = `/organizations/${organization}/agent-pools?filter[allowed-workspaces][name]=${encodeURIComponent(name)}`;
   const wanted = permissions['can-update'] === true;
@@ -22,7 +22,7 @@ const usePools = (organization: string, workspace: Resource): Resource[] => {
 };
 
 /** As the form has it: null is what the project says. */
-export const executionIn = (workspace: Resource) => ({
+export const executionIn = (workspace: Resource<'workspaces'>) => ({
   'execution-mode': workspace.attributes['setting-overwrites']?.['execution-mode']
     ? workspace.attributes['execution-mode']
     : null,
@@ -35,7 +35,7 @@ export const executionOf = (data: FormData) => ({
   'agent-pool-id': textOf(data, 'agent-pool-id') ?? null,
 });
 
-export const Execution = ({ workspace, organization }: { workspace: Resource; organization: string }) => {
+export const Execution = ({ workspace, organization }: { workspace: Resource<'workspaces'>; organization: string }) => {
   const { 'execution-mode': own, 'agent-pool-id': pool } = executionIn(workspace);
   const pools = usePools(organization, workspace);
   const mode = useSignal<string>(own ?? '');
@@ -45,10 +45,10 @@ export const Execution = ({ workspace, organization }: { workspace: Resource; or
   return (
     <>
       <Select
-        label="Execution"
+        label="Execution mode"
         name="execution-mode"
         options={[
-          ['', own ? 'as in the project' : `as in the project (${workspace.attributes['execution-mode']})`],
+          ['', own ? 'project default' : `project default (${workspace.attributes['execution-mode']})`],
           ['remote', 'remote'],
           ['local', 'local'],
           ...(names.size ? [['agent', 'agent'] as const] : []),
@@ -57,8 +57,8 @@ export const Execution = ({ workspace, organization }: { workspace: Resource; or
         onChange={(value) => (mode.value = value)}
         hint={
           names.size
-            ? 'Local: Terraform runs where it is called, and only the state is kept here. Agent: it runs on machines of yours.'
-            : 'Local: Terraform runs where it is called, and only the state is kept here.'
+            ? 'Local: Terraform runs on your machine, and only the state is stored here. Agent: runs execute on your own machines.'
+            : 'Local: Terraform runs on your machine, and only the state is stored here.'
         }
       />
       {mode.value === 'agent' && (

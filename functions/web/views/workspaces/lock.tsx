@@ -11,7 +11,7 @@ import { account, call, related, saying } from '../../session.ts';
  * Says that somebody holds the workspace, and lets go of it. What a run holds, it gives back by itself, unless what its
  * apply recorded has to be brought in first.
  */
-export const LockBar = ({ workspace, onChange }: { workspace: Resource; onChange(): void }) => {
+export const LockBar = ({ workspace, onChange }: { workspace: Resource<'workspaces'>; onChange(): void }) => {
   const error = useSignal<string | undefined>(undefined);
   const { attributes } = workspace;
   const by = holderOf(workspace);
@@ -34,7 +34,7 @@ export const LockBar = ({ workspace, onChange }: { workspace: Resource; onChange
           <strong>
             Locked by {by.type === 'runs' ? <RunLink workspace={workspace} id={by.id} /> : <Person id={by.id} />}.
           </strong>{' '}
-          {by.type === 'runs' ? attributes['locked-reason'] : 'New runs wait until it is unlocked.'}
+          {by.type === 'runs' ? attributes['locked-reason'] : 'Runs wait until it is unlocked.'}
           {by.type !== 'runs' && attributes['locked-reason'] && (
             <span class="soft"> “{attributes['locked-reason']}”</span>
           )}
@@ -56,7 +56,7 @@ export const LockBar = ({ workspace, onChange }: { workspace: Resource; onChange
 };
 
 /** Shown where a person may lock: not while somebody or something holds the workspace. */
-export const LockButton = ({ workspace }: { workspace: Resource }) => {
+export const LockButton = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
   const asking = useSignal(false);
   const { locked, permissions, name } = workspace.attributes;
   if (locked || !permissions['can-lock']) return null;
@@ -71,9 +71,9 @@ export const LockButton = ({ workspace }: { workspace: Resource }) => {
       </button>
       {asking.value && (
         <Dialog title={`Lock ${name}`} onClose={() => (asking.value = false)}>
-          <p class="soft">While it is locked, runs queue up as Pending and none of them starts.</p>
+          <p class="soft">Runs stay pending while the workspace is locked.</p>
           <Form submit="Lock workspace" onSubmit={submit} onCancel={() => (asking.value = false)}>
-            <Text label="Reason" name="reason" autoFocus hint="Others see it here and in Terraform." />
+            <Text label="Reason" name="reason" autoFocus hint="Shown here and in Terraform." />
           </Form>
         </Dialog>
       )}
@@ -89,14 +89,14 @@ const holderOf = ({ attributes, relationships }: Resource) => {
 /** A run that has ended holds the workspace, and its reason says what to do about it. */
 const waitsForState = ({ attributes }: Resource): boolean => !attributes['locked-reason']?.startsWith('Locked by Run');
 
-const RunLink = ({ workspace, id }: { workspace: Resource; id: string }) => {
+const RunLink = ({ workspace, id }: { workspace: Resource<'workspaces'>; id: string }) => {
   const organization = related(workspace, 'organization') ?? '';
   return <a href={hrefOf({ view: 'run', organization, workspace: workspace.attributes.name, run: id })}>{id}</a>;
 };
 
-/** Which run holds the workspace. */
-export const heldBy = (workspace: Resource) => {
+/** Whether the workspace is locked, and by which run or user. */
+export const lockStatus = (workspace: Resource<'workspaces'>) => {
   const by = holderOf(workspace);
-  if (!by) return 'nobody';
-  return by.type === 'runs' ? <RunLink workspace={workspace} id={by.id} /> : <Person id={by.id} />;
+  if (!by) return 'Unlocked';
+  return <>Locked by {by.type === 'runs' ? <RunLink workspace={workspace} id={by.id} /> : <Person id={by.id} />}</>;
 };

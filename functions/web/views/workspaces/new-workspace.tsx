@@ -35,7 +35,7 @@ export const NewWorkspace = ({ organization, onClose }: { organization: string; 
           required
           autoFocus
           pattern="[A-Za-z0-9_\-]+"
-          hint="Letters, digits, - and _. Often what it is for, and where: network-eu-production."
+          hint="Letters, digits, - and _. For example network-eu-production."
         />
         <Text label="Description" name="description" />
         {projects.length > 1 && (
@@ -46,7 +46,7 @@ export const NewWorkspace = ({ organization, onClose }: { organization: string; 
             value={related(organizationNow(organization), 'default-project')}
           />
         )}
-        <Text label="Tags" name="tags" hint="Separated by spaces; the cloud block can select workspaces by them." />
+        <Text label="Tags" name="tags" hint="Separated by spaces. The cloud block can select workspaces by tag." />
         <details>
           <summary>More settings</summary>
           <div class="stack">
@@ -56,11 +56,11 @@ export const NewWorkspace = ({ organization, onClose }: { organization: string; 
               placeholder="latest"
               hint="A version such as 1.11.4, or a constraint such as ~> 1.11.0."
             />
-            <Text label="Working directory" name="working-directory" placeholder="the root of the configuration" />
+            <Text label="Working directory" name="working-directory" placeholder="configuration root" />
             <Choice
               label="Apply without confirmation"
               name="auto-apply"
-              hint="Plans with changes go straight on to apply."
+              hint="Plans with changes are applied immediately."
             />
           </div>
         </details>

@@ -9,11 +9,11 @@ import { destinationNames, triggerNames } from '../../text/notifications.ts';
 import { EditNotification } from './edit-notification.tsx';
 
 /** Whom the runs of a workspace tell what; for who may change its settings, as URLs of chats are secrets. */
-export const Notifications = ({ workspace }: { workspace: Resource }) => {
+export const Notifications = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
   const path = `/workspaces/${workspace.id}/notification-configurations`;
   const live = useLive(
     path,
-    async () => (await all(path)).data,
+    async () => (await all<'notification-configurations'>(path)).data,
     () => 15_000,
   );
   const { editing, deleting, edit, close } = useEditing('/notification-configurations', live);
@@ -25,8 +25,8 @@ export const Notifications = ({ workspace }: { workspace: Resource }) => {
           <>
             {configurations.length === 0 ? (
               <p class="soft">
-                Nobody is told of the runs of this workspace. Give the webhook of a Slack or Teams channel, or a URL of
-                yours, and choose what it hears of: a run that waits for a person, for one.
+                No notifications yet. Add one to send run events, such as runs that need attention, to Slack, Microsoft
+                Teams or your own webhook.
               </p>
             ) : (
               <ul class="stack">
@@ -63,7 +63,7 @@ export const Notifications = ({ workspace }: { workspace: Resource }) => {
           onYes={() => call('DELETE', `/notification-configurations/${deleting.value?.id}`)}
           onClose={close}
         >
-          <p>It hears of no run any more, not even of those that are on their way.</p>
+          <p>No further notifications are sent, not even for runs in progress.</p>
         </Confirm>
       )}
     </section>
@@ -78,7 +78,7 @@ interface Response {
 }
 
 interface LineProps {
-  configuration: Resource;
+  configuration: Resource<'notification-configurations'>;
   onEdit(): void;
   onDelete(): void;
   onChange(): void;
@@ -104,11 +104,11 @@ const Line = ({ configuration, onEdit, onDelete, onChange }: LineProps) => {
     busy.value = false;
     onChange();
   };
-  const verify = () => act(() => call('POST', `${path}/actions/verify`), `${name} took a verification request.`);
+  const verify = () => act(() => call('POST', `${path}/actions/verify`), `${name} accepted the verification request.`);
   const turn = () =>
     act(
       () => change(path, 'notification-configurations', { enabled: !enabled }),
-      enabled ? `${name} hears of nothing any more.` : `${name} took a verification request, and hears of runs.`,
+      enabled ? `${name} disabled.` : `${name} accepted the verification request and is enabled.`,
     );
   return (
     <li class="stack tight">
@@ -146,11 +146,11 @@ const Line = ({ configuration, onEdit, onDelete, onChange }: LineProps) => {
 
 const Responses = ({ name, responses }: { name: string; responses: Response[] }) => (
   <details class="outcomes">
-    <summary aria-label={`Last answers of ${name}`}>Last answers</summary>
+    <summary aria-label={`Latest responses of ${name}`}>Latest responses</summary>
     <ul class="stack tight">
       {responses.map(({ code, body, successful, 'sent-at': at }) => (
         <li key={at} class="small break">
-          <span class={`tag ${successful === 'true' ? 'info' : 'bad'}`}>{code || 'no answer'}</span> <Ago at={at} />
+          <span class={`tag ${successful === 'true' ? 'info' : 'bad'}`}>{code || 'no response'}</span> <Ago at={at} />
           {body && <div class="soft mono">{body.length > 300 ? `${body.slice(0, 300)}…` : body}</div>}
         </li>
       ))}

@@ -7,10 +7,16 @@ import { knowPeople } from '../../parts/person.tsx';
 import { RunLine } from '../../parts/run-line.tsx';
 import { isOver } from '../../parts/status.tsx';
 import { call, related } from '../../session.ts';
-import { heldBy, LockButton } from './lock.tsx';
+import { LockButton, lockStatus } from './lock.tsx';
 
 /** What a workspace is doing, and what it has made. */
-export const Overview = ({ workspace, run }: { workspace: Resource; run: Resource | undefined }) => {
+export const Overview = ({
+  workspace,
+  run,
+}: {
+  workspace: Resource<'workspaces'>;
+  run: Resource<'runs'> | undefined;
+}) => {
   const { attributes } = workspace;
   const organization = related(workspace, 'organization') ?? '';
   const version = related(workspace, 'current-state-version');
@@ -24,12 +30,11 @@ export const Overview = ({ workspace, run }: { workspace: Resource; run: Resourc
           </>
         ) : (
           <section class="panel empty">
-            <h2>Nothing has run here yet</h2>
+            <h2>No runs yet</h2>
             {attributes.permissions['can-queue-run'] && (
               <>
                 <p class="soft">
-                  Start a run with the button above and give it a configuration, or let Terraform do it: paste this into
-                  the configuration on your machine.
+                  Start a run with the button above, or add this block to your Terraform configuration.
                 </p>
                 <CloudBlock organization={organization} workspace={attributes.name} />
               </>
@@ -45,11 +50,11 @@ export const Overview = ({ workspace, run }: { workspace: Resource; run: Resourc
           facts={[
             ['Resources', attributes['resource-count']],
             ['Terraform', attributes['terraform-version']],
-            ['Applies', attributes['auto-apply'] ? 'without confirmation' : 'after confirmation'],
-            ['Execution', attributes['execution-mode']],
-            ['Directory', attributes['working-directory'] ?? 'root of the configuration'],
-            ['Held by', heldBy(workspace)],
-            ['Changed', <Ago key="changed" at={attributes['latest-change-at']} />],
+            ['Apply', attributes['auto-apply'] ? 'without confirmation' : 'after confirmation'],
+            ['Execution mode', attributes['execution-mode']],
+            ['Working directory', attributes['working-directory'] ?? 'configuration root'],
+            ['Lock', lockStatus(workspace)],
+            ['Last changed', <Ago key="changed" at={attributes['latest-change-at']} />],
             ['ID', <code key="id">{workspace.id}</code>],
           ]}
         />
@@ -61,7 +66,15 @@ export const Overview = ({ workspace, run }: { workspace: Resource; run: Resourc
   );
 };
 
-const RunPanel = ({ title, run, workspace }: { title: string; run: Resource; workspace: Resource }) => (
+const RunPanel = ({
+  title,
+  run,
+  workspace,
+}: {
+  title: string;
+  run: Resource<'runs'>;
+  workspace: Resource<'workspaces'>;
+}) => (
   <section class="panel">
     <div class="pad row">
       <h2>{title}</h2>
@@ -77,7 +90,7 @@ const RunPanel = ({ title, run, workspace }: { title: string; run: Resource; wor
 );
 
 /** The one that was completed last, while another goes on. */
-const LatestRun = ({ workspace }: { workspace: Resource }) => {
+const LatestRun = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
   const latest = useLive(
     `latest/${workspace.id}`,
     async () => {
@@ -92,7 +105,7 @@ const LatestRun = ({ workspace }: { workspace: Resource }) => {
   return run ? <RunPanel title="Latest completed run" run={run} workspace={workspace} /> : null;
 };
 
-const CurrentOutputs = ({ workspace, version }: { workspace: Resource; version: string }) => {
+const CurrentOutputs = ({ workspace, version }: { workspace: Resource<'workspaces'>; version: string }) => {
   const outputs = useLive(
     `outputs/${version}`,
     async () => (await call<Resource[]>('GET', `/workspaces/${workspace.id}/current-state-version-outputs`)).data,

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '../../../client/client.ts';
+import { count } from '../../../client/text/time.ts';
 import { go } from '../../location.ts';
 import { useItems } from '../../organization.ts';
 import { Notice } from '../../parts/basics.tsx';
@@ -20,7 +21,7 @@ export const Settings = ({
   organization,
   onChange,
 }: {
-  workspace: Resource;
+  workspace: Resource<'workspaces'>;
   organization: string;
   onChange(): void;
 }) => {
@@ -78,7 +79,7 @@ export const Settings = ({
             name="name"
             required
             value={attributes.name}
-            hint="Configurations name it in their cloud block."
+            hint="Configurations refer to it in their cloud block."
           />
           <Text label="Description" name="description" value={attributes.description ?? ''} />
           {projects.length > 1 && (
@@ -100,13 +101,13 @@ export const Settings = ({
             label="Working directory"
             name="working-directory"
             value={attributes['working-directory'] ?? ''}
-            placeholder="the root of the configuration"
+            placeholder="configuration root"
           />
           <Execution workspace={seen.value} organization={organization} />
           <Choice
             name="auto-apply"
             label="Apply without confirmation"
-            hint="Plans with changes go straight on to apply, if whoever queued the run may apply."
+            hint="Plans with changes are applied immediately if the user who queued the run has apply permission."
             checked={attributes['auto-apply']}
           />
           <Choice name="allow-destroy-plan" label="Allow destroy runs" checked={attributes['allow-destroy-plan']} />
@@ -125,7 +126,7 @@ export const Settings = ({
 };
 
 /** Bindings are replaced as a whole, and those with a value keep it. Undefined when they stay as they are. */
-const tagsFor = async (workspace: Resource, wanted: string[]) => {
+const tagsFor = async (workspace: Resource<'workspaces'>, wanted: string[]) => {
   const known: string[] = workspace.attributes['tag-names'];
   if (wanted.length === known.length && wanted.every((tag) => known.includes(tag))) return undefined;
   const { data } = await call<Resource[]>('GET', `/workspaces/${workspace.id}/relationships/tag-bindings`);
@@ -133,7 +134,7 @@ const tagsFor = async (workspace: Resource, wanted: string[]) => {
   return wanted.map((key) => ({ type: 'tag-bindings', attributes: { key, value: values.get(key) ?? '' } }));
 };
 
-const Danger = ({ workspace, organization }: { workspace: Resource; organization: string }) => {
+const Danger = ({ workspace, organization }: { workspace: Resource<'workspaces'>; organization: string }) => {
   const asking = useSignal(false);
   const { name, 'resource-count': resources } = workspace.attributes;
   const remove = async (data: FormData) => {
@@ -145,8 +146,7 @@ const Danger = ({ workspace, organization }: { workspace: Resource; organization
     <section class="panel pad stack">
       <h2>Delete this workspace</h2>
       <p class="soft">
-        Its runs, variables and states go with it. Real infrastructure is not touched: destroy it first, with a destroy
-        run.
+        Deletes its runs, variables and states. Real infrastructure stays: queue a destroy run first to remove it.
       </p>
       <div>
         <button type="button" class="danger" onClick={() => (asking.value = true)}>
@@ -156,7 +156,7 @@ const Danger = ({ workspace, organization }: { workspace: Resource; organization
       {asking.value && (
         <Confirm
           title={`Delete ${name}?`}
-          yes="Delete for good"
+          yes="Delete permanently"
           typed={name}
           onYes={remove}
           onClose={() => (asking.value = false)}
@@ -164,10 +164,10 @@ const Danger = ({ workspace, organization }: { workspace: Resource; organization
           {resources > 0 && (
             <>
               <Notice kind="warn">
-                Its state knows of <strong>{resources}</strong> resources. Without the state, Terraform can no longer
-                change or destroy them.
+                Its state manages <strong>{count(resources, 'resource')}</strong>. Without the state, Terraform can no
+                longer change or destroy them.
               </Notice>
-              <Choice name="force" label="Delete it although it still manages resources" />
+              <Choice name="force" label="Delete it even though it manages resources" />
             </>
           )}
         </Confirm>

@@ -16,9 +16,9 @@ import { Overview } from './overview.tsx';
 import { Settings } from './settings.tsx';
 
 export interface WorkspaceAndRun {
-  workspace: Resource;
+  workspace: Resource<'workspaces'>;
   /** The run it is processing, else the latest completed one. */
-  run: Resource | undefined;
+  run: Resource<'runs'> | undefined;
 }
 
 const load = async (organization: string, name: string): Promise<WorkspaceAndRun> => {

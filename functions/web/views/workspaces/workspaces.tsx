@@ -102,7 +102,7 @@ const Table = ({ rows, organization }: { rows: Row[]; organization: string }) =>
           })}
         </fieldset>
       </div>
-      {shown.length === 0 && <p class="soft">No workspace fits.</p>}
+      {shown.length === 0 && <p class="soft">No workspaces match the filters.</p>}
       <Growing
         of={shown}
         choice={`${search.value} ${only.value} ${tag.value} ${project.value}`}
@@ -125,8 +125,8 @@ const Line = ({
   run,
   organization,
 }: {
-  workspace: Resource;
-  run: Resource | undefined;
+  workspace: Resource<'workspaces'>;
+  run: Resource<'runs'> | undefined;
   organization: string;
 }) => {
   const { name, locked, 'tag-names': tags, 'resource-count': resources } = workspace.attributes;
@@ -153,7 +153,7 @@ const Line = ({
           )}
         </span>
         <span class="end">
-          {run ? <Status run={run} /> : <span class="status">Nothing has run yet</span>}
+          {run ? <Status run={run} /> : <span class="status">No runs yet</span>}
           {run && (
             <span class="meta">
               <Ago at={since(run)} />
@@ -174,10 +174,9 @@ const Empty = ({ organization }: { organization: string }) => {
   if (!permissions['can-create-workspace']) {
     return (
       <section class="panel empty">
-        <h2>There is no workspace for you yet</h2>
+        <h2>No workspaces available</h2>
         <p class="soft">
-          What you see depends on the teams you are in. Ask an owner of {organization} to put you into one that has
-          access to what you work on.
+          Your teams have no access to workspaces. Ask an owner of {organization} to add you to a team with access.
         </p>
       </section>
     );
@@ -186,8 +185,8 @@ const Empty = ({ organization }: { organization: string }) => {
     <section class="panel empty">
       <h2>Your first workspace</h2>
       <p class="soft">
-        A workspace is one configuration with its state, its variables and its runs. Make one with the button above, or
-        let Terraform make it: paste this into a configuration and give the workspace the name you like.
+        A workspace is one configuration with its state, variables and runs. Create one with the button above, or add
+        this block to your Terraform configuration and choose a workspace name.
       </p>
       <CloudBlock organization={organization} workspace="example" />
     </section>

@@ -1,0 +1,73 @@
+import type { agentDocument, agentPoolDocument } from '../agents/document.ts';
+import type { configurationVersionDocument, ingressDocument } from '../configurations/document.ts';
+import type { costEstimateDocument } from '../costs/document.ts';
+import type { notificationDocument } from '../notifications/document.ts';
+import type { identityDocument } from '../people/accounts/identity-routes.ts';
+import type { membershipDocument } from '../people/accounts/membership-document.ts';
+import type { tokenDocument } from '../people/accounts/token-document.ts';
+import type { accountDocument } from '../people/accounts/user-document.ts';
+import type { organizationDocument, projectDocument } from '../people/organizations/document.ts';
+import type { teamProjectDocument, teamWorkspaceDocument } from '../people/teams/access-document.ts';
+import type { teamDocument } from '../people/teams/document.ts';
+import type { policyDocument, policySetDocument, policySetVersionDocument } from '../policies/document.ts';
+import type {
+  policyCheckDocument,
+  policyEvaluationDocument,
+  policySetOutcomeDocument,
+} from '../policies/result-document.ts';
+import type { taskDocument, workspaceTaskDocument } from '../run-tasks/document.ts';
+import type { outcomeDocument, taskResultDocument, taskStageDocument } from '../run-tasks/stage-document.ts';
+import type { applyDocument, commentDocument, planDocument, runDocument, runEventDocument } from '../runs/document.ts';
+import type { runTriggerDocument } from '../runs/trigger-routes.ts';
+import type { outputDocument, stateVersionDocument } from '../states/document.ts';
+import type { variableDocument, variableSetDocument } from '../variables/document.ts';
+import type { tagBindingDocuments, workspaceDocument } from '../workspaces/document.ts';
+
+/** Attributes of the API's resources by their type, derived from the functions that write them. Types only: no code. */
+
+type AttributesIn<Document> = Document extends { attributes: infer Attributes } ? Attributes : never;
+type Written<Builder extends (...values: never[]) => unknown> = AttributesIn<NonNullable<ReturnType<Builder>>>;
+
+export interface Attributes {
+  'agent-pools': Written<typeof agentPoolDocument>;
+  agents: Written<typeof agentDocument>;
+  applies: Written<typeof applyDocument>;
+  'authentication-tokens': Written<typeof tokenDocument>;
+  comments: Written<typeof commentDocument>;
+  'configuration-versions': Written<typeof configurationVersionDocument>;
+  'cost-estimates': Written<typeof costEstimateDocument>;
+  identities: Written<typeof identityDocument>;
+  'ingress-attributes': Written<typeof ingressDocument>;
+  'notification-configurations': Written<typeof notificationDocument>;
+  'organization-memberships': Written<typeof membershipDocument>;
+  organizations: Written<typeof organizationDocument>;
+  plans: Written<typeof planDocument>;
+  policies: Written<typeof policyDocument>;
+  'policy-checks': Written<typeof policyCheckDocument>;
+  'policy-evaluations': Written<typeof policyEvaluationDocument>;
+  'policy-set-outcomes': Written<typeof policySetOutcomeDocument>;
+  'policy-set-versions': Written<typeof policySetVersionDocument>;
+  'policy-sets': Written<typeof policySetDocument>;
+  projects: Written<typeof projectDocument>;
+  'run-events': Written<typeof runEventDocument>;
+  'run-triggers': Written<typeof runTriggerDocument>;
+  runs: Written<typeof runDocument>;
+  'state-version-outputs': Written<typeof outputDocument>;
+  'state-versions': Written<typeof stateVersionDocument>;
+  'tag-bindings': AttributesIn<ReturnType<typeof tagBindingDocuments>[number]>;
+  'task-result-outcomes': Written<typeof outcomeDocument>;
+  'task-results': Written<typeof taskResultDocument>;
+  'task-stages': Written<typeof taskStageDocument>;
+  tasks: Written<typeof taskDocument>;
+  'team-projects': Written<typeof teamProjectDocument>;
+  'team-workspaces': Written<typeof teamWorkspaceDocument>;
+  teams: Written<typeof teamDocument>;
+  /** Of the reader's own account; of others only the first few. */
+  users: Written<typeof accountDocument>;
+  vars: Written<typeof variableDocument>;
+  varsets: Written<typeof variableSetDocument>;
+  'workspace-tasks': Written<typeof workspaceTaskDocument>;
+  workspaces: Written<typeof workspaceDocument>;
+}
+
+export type ResourceType = keyof Attributes;
