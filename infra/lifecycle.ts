@@ -15,7 +15,7 @@ import { type Arns, builders, days, detour, inTime, missedHeartbeat, outcomes } 
  *
  * What is not configured costs nothing: PlanQueued, ApplyQueued and Applied send a run that has something to do first on
  * a detour, by an error of that name, and are entered again after it. After the plan and each of its checks a Choice leads
- * to what comes next; states are in the order of life, and every way but those detours leads down (decisions/0007, 0021).
+ * to what comes next; states are in the order of life, and every way but those detours leads down (decisions/0007, 0026).
  *
  * Input: `{runId, workspaceId, planTimeoutSeconds, applyTimeoutSeconds, taskResults?: {[stage]: ids}}`. Only ids and
  * facts for Choices ever pass.

@@ -111,7 +111,7 @@ export class Accesses {
   }
 
   states(action: string, input: Input): Access[] {
-    // Answers to a task are judged by the machine that made the token (infra/permissions.ts).
+    // Answers to a task are judged by the machine that made the token (infra/grants.ts).
     const resource = action.startsWith('SendTask')
       ? (this.#stateMachineArn ?? '*')
       : String(input.stateMachineArn ?? input.executionArn ?? '*');

@@ -13,8 +13,8 @@ export const denials = (dataDir: string): string[] => {
   return [...new Set(found)];
 };
 
-/** @throws {Error} that names every permission that is missing in infra/permissions.ts */
+/** @throws {Error} that names every permission that is missing in infra/functions/ */
 export const checkNothingWasDenied = (dataDir: string, before: string[] = []): void => {
   const added = denials(dataDir).filter((line) => !before.includes(line));
-  if (added.length) throw new Error(`Denied by IAM, so missing in infra/permissions.ts:\n${added.join('\n')}`);
+  if (added.length) throw new Error(`Denied by IAM, so missing in infra/functions/:\n${added.join('\n')}`);
 };
