@@ -154,6 +154,10 @@ const govern = async (client: Client, organization: string) => {
 
 const take = async (page: Page, name: string): Promise<void> => {
   await page.evaluate(() => document.fonts.ready);
+  // Decisions are ready, and people have their names.
+  await page.waitForFunction(
+    () => !document.querySelector('.settling') && !document.querySelector('main')?.innerText.includes('by …'),
+  );
   await page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' });
   console.log(join(folder, `${name}.png`));
 };

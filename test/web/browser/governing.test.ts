@@ -125,6 +125,8 @@ it('policies can be written one by one', async () => {
   await dialog.getByLabel('Sensitive').check();
   await dialog.getByRole('button', { name: 'Add parameter' }).click();
   await page.getByRole('row', { name: 'limit' }).getByText('sensitive').waitFor();
+  // The list may have it before the dialog, with what was typed, is gone.
+  await dialog.waitFor({ state: 'detached' });
   expect(await page.content()).not.toContain('correct horse');
   expect(await page.locator('img').count()).toBe(0);
 });

@@ -39,7 +39,7 @@ check "loud" {
   await page.getByLabel('Lines of the plan').getByText('onerror').first().waitFor();
   await page.getByLabel('Comment', { exact: true }).fill(evil);
   await page.getByRole('button', { name: 'Confirm & Apply' }).click();
-  await page.getByText('Copy').last().waitFor();
+  await page.getByRole('button', { name: 'Copy', exact: true }).first().waitFor();
   await page.locator('blockquote', { hasText: 'onerror' }).waitFor();
   const home = `/organizations/${organization}`;
   const project = await client.create(`${home}/projects`, 'projects', { name: newName('project'), description: evil });
