@@ -33,6 +33,14 @@ describe('the timeline of a run', () => {
     ]);
   });
 
+  it('is named by the answer that creates the run', async () => {
+    const workspace = await help.ready();
+    const made = await api.post('runs', {}, { workspace: { data: { type: 'workspaces', id: workspace.id } } });
+    const { id, relationships } = made.body.data;
+    const events = (await api.get(`runs/${id}/run-events`)).body.data;
+    expect(relationships['run-events'].data).toEqual([{ type: 'run-events', id: events[0].id }]);
+  });
+
   it('says a repeated event once', async () => {
     const id = await newRun();
     const { enqueue } = help.store;
@@ -54,6 +62,9 @@ describe('comments', () => {
     expect(page.meta.pagination).toMatchObject({ 'total-count': 3, 'next-page': 2 });
     const [first] = page.data;
     expect((await api.get(`comments/${first.id}`)).body.data).toEqual(first);
+    const { comments } = (await api.get(`runs/${id}`)).body.data.relationships;
+    expect(comments.data).toHaveLength(3);
+    expect(comments.data[0]).toEqual({ type: 'comments', id: first.id });
     const event = (await api.get(`run-events/${first.relationships['run-event'].data.id}`)).body.data;
     expect(event).toMatchObject({
       attributes: { action: 'commented' },

@@ -224,6 +224,8 @@ describe('outputs', () => {
       body.data.map((one: { id: string }) => one.id),
     );
     expect(JSON.stringify([body, included, paged])).not.toContain('hunter2');
+    const listed = (await api.get(`state-versions/${versionId}/outputs`)).body.data;
+    expect(listed[1].attributes).toMatchObject({ name: 'password', value: 'hunter2' });
   });
 
   it('tell a sensitive value one by one, to who may read the state', async () => {

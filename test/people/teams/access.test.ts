@@ -330,7 +330,8 @@ describe('what it costs to know', () => {
     for (const path of paths) told.push([await cost(path), await cost(path, token)]);
     // The token, the subject, the membership; then teams, and the project, and of a run its workspace.
     expect(told).toEqual([
-      [3, 5],
+      // With the ids of its variables.
+      [4, 6],
       [3, 6],
       [3, 4],
     ]);
