@@ -17,12 +17,16 @@ v.setGlobalMessage((issue) => {
   return choices.length > 1 ? `must be one of ${choices.join(', ')}` : `must be ${article(choices[0] ?? 'value')}`;
 });
 
+const namesField = (message: string, field: string): boolean =>
+  message.startsWith(`${field.charAt(0).toUpperCase()}${field.slice(1)} `);
+
 const objectOf = (issue: v.BaseIssue<unknown>): Omit<ErrorObject, 'status'> => {
   const path = (issue.path ?? []).map(({ key }) => String(key));
   const field = path.at(-1);
   return {
     title: 'invalid attribute',
-    detail: field ? `${field}: ${issue.message}` : issue.message,
+    // A message that begins with the field, as HCP Terraform's do, needs it no second time.
+    detail: field && !namesField(issue.message, field) ? `${field}: ${issue.message}` : issue.message,
     source: { pointer: `/${path.map((key) => key.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}` },
   };
 };

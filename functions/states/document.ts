@@ -79,7 +79,7 @@ export const stateVersionDocument = (version: StateVersion, links: StateVersionL
   };
 };
 
-/** `reveal`: with the value even if it is sensitive; only when one output is asked for by its id. */
+/** `reveal`: with the value even if it is sensitive; only for who may read the whole state. */
 export const outputDocument = (
   stateVersionId: string,
   output: StateOutput,

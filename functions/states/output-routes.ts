@@ -19,9 +19,12 @@ const outputsOf = async (found: StateVersion) => {
   return summary.outputs;
 };
 
-const listOutputs = async ({ request, subject }: Context<StateVersion>): Promise<Answer> => {
+/** With sensitive values for who may read the whole state, as HCP Terraform lists them here and nowhere else. */
+const listOutputs = async ({ request, subject, granted }: Context<StateVersion>): Promise<Answer> => {
   const page = pageOf(request);
-  const documents = (await outputsOf(subject)).map((output, index) => outputDocument(subject.id, output, index));
+  const reveal = granted.has('state:read');
+  const outputs = await outputsOf(subject);
+  const documents = outputs.map((output, index) => outputDocument(subject.id, output, index, { reveal }));
   return list(request, page, documents.length, slice(documents, page));
 };
 
@@ -34,7 +37,7 @@ const currentOutputs = async ({ request, subject }: Context<Workspace>): Promise
   );
 };
 
-/** The one place that tells a sensitive value, and only to who may read the whole state. */
+/** A sensitive value is only for who may read the whole state. */
 const readOutput = async ({ request, subject, granted }: Context<StateVersion>): Promise<Answer> => {
   const index = readOutputId(request.params.output ?? '')?.index ?? -1;
   const output = (await outputsOf(subject))[index];

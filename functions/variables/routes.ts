@@ -83,6 +83,7 @@ const listEffective = async ({ request, subject }: Context<Workspace>): Promise<
     const winner = group.at(-1);
     const won = winner === variable ? group.slice(0, -1).map(({ id }) => id) : [];
     return variableDocument(variable, {
+      configurable: one('workspaces', subject.id),
       overwritten: many('vars', won),
       overwriter: one('vars', winner === variable ? null : winner?.id),
     });

@@ -60,7 +60,7 @@ export const workspaceDocument = (
     'plan-duration-average': null,
     'policy-check-failures': null,
     'run-failures': null,
-    'workspace-kpis-runs-count': null,
+    'workspace-kpis-runs-count': workspace.runCount,
     operations: workspace.executionMode !== 'local',
     'execution-mode': workspace.executionMode,
     'setting-overwrites': {

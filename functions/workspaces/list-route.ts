@@ -21,8 +21,7 @@ const runsOf = async (workspaces: Workspace[]): Promise<Map<string, Run>> => {
 type Key = (workspace: Workspace, run: Run | undefined) => string;
 const sorts: Record<string, Key> = {
   name: ({ name }) => name,
-  // Those without a run come last, after any digit.
-  'current-run.created-at': (_, run) => run?.createdAt ?? '~',
+  'current-run.created-at': (_, run) => run?.createdAt ?? '',
   'latest-change-at': ({ state, updatedAt }) => state?.at ?? updatedAt,
 };
 
@@ -94,10 +93,11 @@ const select = async ({ request, subject, principal }: Context<InOrganization>):
   }
   const found = items
     .map(({ workspace, run }) => ({ workspace, key: by(workspace, run) }))
-    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
-    .map(({ workspace }) => workspace);
+    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
   if (descending) found.reverse();
-  return { page, total: found.length, workspaces: slice(found, page) };
+  // Those without a run come last, whatever the order.
+  found.sort((a, b) => Number(a.key === '') - Number(b.key === ''));
+  return { page, total: found.length, workspaces: slice(found, page).map(({ workspace }) => workspace) };
 };
 
 export const answerWorkspaces = async (context: Context<InOrganization>): Promise<Answer> => {

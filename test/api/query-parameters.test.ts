@@ -118,7 +118,9 @@ describe('parameter values', () => {
 
   it('of unknown plain parameters are ignored: Terraform sends TagBindings={0xc000}', async () => {
     expect((await api.get(`${organization}/teams?TagBindings=%7B0xc000%7D`)).status).toBe(200);
+    expect((await api.get(`${organization}/teams?SubscribableChoice[Workspace][Name]=x`)).status).toBe(200);
     expect((await api.get(`${organization}/teams?scope=owned`)).status).toBe(400);
+    expect((await api.get(`${organization}/teams?filter[nothing]=x`)).status).toBe(400);
   });
 
   it('are rejected when a parameter is repeated', async () => {

@@ -54,6 +54,9 @@ describe('comments', () => {
     expect(page.meta.pagination).toMatchObject({ 'total-count': 3, 'next-page': 2 });
     const [first] = page.data;
     expect((await api.get(`comments/${first.id}`)).body.data).toEqual(first);
+    const { comments } = (await api.get(`runs/${id}`)).body.data.relationships;
+    expect(comments.data).toHaveLength(3);
+    expect(comments.data[0]).toEqual({ type: 'comments', id: first.id });
     const event = (await api.get(`run-events/${first.relationships['run-event'].data.id}`)).body.data;
     expect(event).toMatchObject({
       attributes: { action: 'commented' },

@@ -227,6 +227,8 @@ describe('state outputs', () => {
       body.data.map((one: { id: string }) => one.id),
     );
     expect(JSON.stringify([body, included, paged])).not.toContain('hunter2');
+    const listed = (await api.get(`state-versions/${versionId}/outputs`)).body.data;
+    expect(listed[1].attributes).toMatchObject({ name: 'password', value: 'hunter2' });
   });
 
   it('show a sensitive value only individually, to readers of the state', async () => {

@@ -258,6 +258,7 @@ describe('the list of workspaces', () => {
     await table.update(keys.workspace(workspace.id), { set: { latestRunId: run.body.data.id } });
     expect(await found('filter[current-run][status]=pending,planning')).toEqual(['zone']);
     expect(await found('sort=-current-run.created-at&page[size]=1')).toEqual(['zone']);
+    expect(await found('sort=current-run.created-at&page[size]=1')).toEqual(['zone']);
     const { included } = await list('include=current_run&search[name]=zone');
     expect(included.map(({ id }: Named) => id)).toEqual([run.body.data.id]);
   });

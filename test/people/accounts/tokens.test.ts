@@ -242,7 +242,7 @@ describe('team tokens', () => {
 
   it('are listed and deleted across the organization, filtered by team and expiry', async () => {
     const [red, blue] = [await makeTeam({ name: 'red-listed' }), await makeTeam({ name: 'blue-listed' })];
-    const endless = await api.post(`teams/${red.id}/authentication-tokens`, { description: 'endless' });
+    const lasting = await api.post(`teams/${red.id}/authentication-tokens`, { description: 'lasting' });
     const soon = await api.post(`teams/${blue.id}/authentication-tokens`, {
       description: 'soon',
       'expired-at': inOneHour(),
@@ -251,15 +251,17 @@ describe('team tokens', () => {
       const { data } = (await api.get(`organizations/acme/team-tokens?page[size]=100&${query}`)).body;
       return data.map(({ id }: { id: string }) => id);
     };
-    expect(await ids('q=RED-l')).toEqual([endless.body.data.id]);
-    expect(await ids('q=-listed')).toEqual([endless.body.data.id, soon.body.data.id]);
+    expect(await ids('q=RED-l')).toEqual([lasting.body.data.id]);
+    expect(await ids('q=-listed')).toEqual([lasting.body.data.id, soon.body.data.id]);
     expect(await ids('q=-listed&filter[expiry_status]=expiring_in_7_days,expired')).toEqual([soon.body.data.id]);
-    expect(await ids('q=-listed&filter[expiry_status]=no_expiration')).toEqual([endless.body.data.id]);
+    expect(await ids('q=-listed&filter[expiry_status]=no_expiration')).toEqual([]);
+    expect(await ids('q=-listed&sort=expired-at')).toEqual([soon.body.data.id, lasting.body.data.id]);
+    expect(await ids('q=-listed&sort=-expired-at')).toEqual([lasting.body.data.id, soon.body.data.id]);
     expect((await api.get('organizations/acme/team-tokens?filter[expiry_status]=never')).status).toBe(400);
-    const body = { data: [{ type: 'authentication-tokens', id: endless.body.data.id }] };
+    const body = { data: [{ type: 'authentication-tokens', id: lasting.body.data.id }] };
     expect((await api.call('DELETE', 'organizations/acme/team-tokens', { body })).status).toBe(204);
     expect(await ids('q=-listed')).toEqual([soon.body.data.id]);
-    expect(await status(tokenIn(endless), 'account/details')).toBe(401);
+    expect(await status(tokenIn(lasting), 'account/details')).toBe(401);
   });
 
   it('are rejected after the team was deleted', async () => {

@@ -57,7 +57,8 @@ describe('a team', () => {
       const answer = await create({ name });
       expect([answer.status, answer.body.errors[0].detail]).toEqual([422, 'Name has already been taken']);
     }
-    expect((await create({ name: 'no spaces' })).status).toBe(422);
+    expect((await create({ name: uniqueName('with space') })).status).toBe(201);
+    for (const name of [' before', 'after ', 'a/b']) expect((await create({ name })).status).toBe(422);
   });
 
   it('has the permissions that its flags include', async () => {
