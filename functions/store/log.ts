@@ -1,7 +1,4 @@
-/**
- * One JSON object a line, which CloudWatch parses; metric filters look for `message` (infra/operations.ts). A name never
- * contains secrets; the caller decides whether an error's own message may be logged.
- */
+/** One JSON object a line; metric filters look for `message` (infra/operations.ts). Never log secrets or bodies. */
 
 type Fields = Record<string, unknown>;
 
