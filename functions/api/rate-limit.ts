@@ -1,3 +1,5 @@
+import { logError } from '../store/log.ts';
+
 /**
  * Requests of one caller within one second of the clock, over all instances of a function that answer them
  * (decisions/0013): an instance lets a share of the limit pass on its own, and from there on takes from a common count.
@@ -75,10 +77,7 @@ export class RateLimit {
     try {
       sum = await this.#count(name, caller.second, more);
     } catch (error) {
-      console.error(
-        JSON.stringify({ message: 'request counts unavailable; each instance applies the limit on its own' }),
-        error,
-      );
+      logError('request counts unavailable; each instance applies the limit on its own', error);
       sum = caller.counted + more;
     }
     caller.counted += more;

@@ -2,6 +2,7 @@ import middy from '@middy/core';
 import httpRouter from '@middy/http-router';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import { DamagedContentError } from '../store/damaged-content.ts';
+import { logError } from '../store/log.ts';
 import { FilterTooWideError } from '../store/scan.ts';
 import { admit } from './admission.ts';
 import { type Answer, json } from './answer.ts';
@@ -34,7 +35,7 @@ const errorAnswer = (error: unknown, event: APIGatewayProxyEventV2): Answer => {
   const answered = apiErrorOf(error);
   if (answered === internal || error instanceof DamagedContentError) {
     const { http } = event.requestContext;
-    console.error(JSON.stringify({ message: 'request failed', method: http.method, path: http.path }), error);
+    logError('request failed', error, { method: http.method, path: http.path });
   }
   return json(answered.status, { errors: answered.errors });
 };

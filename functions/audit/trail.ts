@@ -5,6 +5,7 @@ import type { Principal } from '../api/permissions/auth.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { membershipsOf } from '../people/accounts/memberships.ts';
 import { type ChangeRecord, keepRecord, recorded } from '../store/change-record.ts';
+import { logError } from '../store/log.ts';
 import { type AuditEvent, keepEvent, keepFailure } from './records.ts';
 
 /**
@@ -118,7 +119,7 @@ const withAuditEvents = async (
     else await keepRecord(record);
     return answer;
   } catch (error) {
-    await failed(statusOf(error)).catch((why) => console.error('malformed audit event', why));
+    await failed(statusOf(error)).catch((why) => logError('malformed audit event', why));
     throw error;
   }
 };

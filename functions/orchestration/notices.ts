@@ -3,6 +3,7 @@ import { environment } from '../environment.ts';
 import { type Notification, notificationOf } from '../run/notifications.ts';
 import type { Run } from '../run/run.ts';
 import { invokeLater } from '../store/aws.ts';
+import { logError } from '../store/log.ts';
 
 /** What the function Notify is given. `id` stays the same however often the event is delivered. */
 export interface NotificationEvent extends Notification {
@@ -21,6 +22,6 @@ export const notify = async (run: Run): Promise<void> => {
   try {
     await invokeLater(environment.notifyFunction, event);
   } catch (error) {
-    console.error(JSON.stringify({ message: 'notification failed', run: run.id, ...notice, error: String(error) }));
+    logError('notification failed', error, { run: run.id, ...notice });
   }
 };

@@ -9,6 +9,7 @@ import { listTaskResults } from '../run-tasks/stages.ts';
 import { enqueue, getRun, updateRun } from '../runs/records.ts';
 import { dueIn, dueShard, dueShards, notDue } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
+import { logError, logWarning } from '../store/log.ts';
 import { query, update } from '../store/table.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 import { completeWorkspaceEnd } from './deleted-workspaces.ts';
@@ -51,8 +52,7 @@ export const handler = async (): Promise<{ looked: number; repaired: number }> =
       repaired++;
       logRepair(what, key.pk);
     } catch (error) {
-      if (!(error instanceof RunnerStillStoppingError))
-        console.error(JSON.stringify({ message: 'repair failed', item: key.pk, error: String(error) }));
+      if (!(error instanceof RunnerStillStoppingError)) logError('repair failed', error, { item: key.pk });
     }
   }
   for (const runId of await stopStrayRunners()) {
@@ -63,8 +63,7 @@ export const handler = async (): Promise<{ looked: number; repaired: number }> =
 };
 
 /** Operators see it, and an alarm counts it (infra/operations.ts). */
-const logRepair = (repair: string, item: string): void =>
-  console.warn(JSON.stringify({ message: 'repaired', repair, item }));
+const logRepair = (repair: string, item: string): void => logWarning('repaired', { repair, item });
 
 const lookAt = async (key: Key): Promise<string | undefined> => {
   if (key.sk === 'RUN') return repairRun(key.pk.replace('RUN#', ''));

@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import * as v from 'valibot';
 import { securityHeaders } from '../api/answer.ts';
+import { logError } from '../store/log.ts';
 import { ProtocolError } from './caller.ts';
 
 /** How the protocols of runners and agents are read and answered. */
@@ -36,7 +37,7 @@ export const answered = async (work: () => Promise<unknown>): Promise<APIGateway
     return answer(200, await work());
   } catch (error) {
     if (error instanceof ProtocolError) return answer(error.statusCode, { error: error.message });
-    console.error(error);
+    logError('request failed', error);
     return answer(500, { error: 'internal error; try again' });
   }
 };

@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { type Answer, standardHeaders } from '../api/answer.ts';
 import type { PhaseName } from '../run/run.ts';
+import { logError } from '../store/log.ts';
 import { opensLog } from './log-links.ts';
 import { readLog } from './logs.ts';
 import { getRun } from './records.ts';
@@ -43,7 +44,7 @@ export const handler = async (event: APIGatewayProxyEventV2): Promise<Answer> =>
     const limit = Math.min(maxBytes, Math.max(1, numberIn(event, 'limit', usualBytes)));
     return bytesAnswer(200, await readLog(run, phase as PhaseName, numberIn(event, 'offset', 0), limit));
   } catch (error) {
-    console.error(JSON.stringify({ message: 'reading a log failed', runId, phase }), error);
+    logError('reading a log failed', error, { runId, phase });
     return bytesAnswer(200);
   }
 };

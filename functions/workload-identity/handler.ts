@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { environment } from '../environment.ts';
+import { logError } from '../store/log.ts';
 import { claimNames } from './claims.ts';
 import { keySet } from './keys.ts';
 
@@ -45,7 +46,7 @@ export const handler = async ({ rawPath }: APIGatewayProxyEventV2): Promise<APIG
   try {
     return json(200, `public, max-age=${maxAgeSeconds}`, await document());
   } catch (error) {
-    console.error(error);
+    logError('reading the signing keys failed', error);
     return json(503, 'no-store', { error: 'the signing keys are unavailable; try again' });
   }
 };

@@ -386,7 +386,7 @@ describe('operations', () => {
       error: '$context.integrationErrorMessage',
     });
     const sweep = readFileSync(bundles.functions.Sweep.file, 'utf8');
-    for (const said of ['repaired', 'repair failed']) expect(sweep).toContain(`message:"${said}"`);
+    for (const said of ['repaired', 'repair failed']) expect(sweep).toContain(`"${said}"`);
   });
 
   it('have a valid CloudWatch dashboard', () => {

@@ -82,7 +82,7 @@ it.each([
   expect(await now(run)).toMatchObject({ status: 'errored', endReason: expect.stringMatching(reason) });
   expect((await now(run)).dueAt).toBeUndefined();
   expect((await now(next)).current).toBe(true);
-  expect(said).toEqual([{ message: 'repaired', repair: 'run finished', item: `RUN#${run.id}` }]);
+  expect(said).toEqual([{ level: 'warn', message: 'repaired', repair: 'run finished', item: `RUN#${run.id}` }]);
 });
 
 it('starts a missing execution', async () => {

@@ -1,6 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import type { SignInSettings } from '../../environment.ts';
 import { OutboundError } from '../../outbound/errors.ts';
+import { logWarning } from '../../store/log.ts';
 import { SignInError } from './errors.ts';
 import { forgetClientSecret, issuerName } from './settings.ts';
 
@@ -27,9 +28,7 @@ const reasonText = (description: string | undefined): string =>
 /** For the log; what an issuer answered can hold tokens and stays out of it. */
 const note = (error: unknown, { issuer }: SignInSettings): void => {
   const { name, message } = error as Error;
-  console.error(
-    JSON.stringify({ message: 'sign-in failed', issuer, error: `${name}: ${message}`, code: codeOf(error) }),
-  );
+  logWarning('sign-in failed', { issuer, error: `${name}: ${message}`, code: codeOf(error) });
 };
 
 const invalid = (name: string, why: string): SignInError =>
