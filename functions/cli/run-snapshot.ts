@@ -40,10 +40,10 @@ export const look = async (client: Client, id: string): Promise<Seen> => {
   };
 };
 
-export const changesOf = (phase: Resource | undefined): Changes | undefined => {
+export const changesOf = (phase: Resource<'plans'> | Resource<'applies'> | undefined): Changes | undefined => {
   const additions = phase?.attributes['resource-additions'];
   if (typeof additions !== 'number') return undefined;
-  const { attributes } = phase as Resource;
+  const { attributes } = phase as Resource<'plans'> | Resource<'applies'>;
   return {
     additions,
     changes: attributes['resource-changes'] ?? 0,

@@ -7,7 +7,7 @@ import { all, get, signedIn } from './session.ts';
 
 /** What the reader may do in the organizations that were looked at, for the views to show nobody what is refused. */
 
-const known = signal<Record<string, Resource>>({});
+const known = signal<Record<string, Resource<'organizations'>>>({});
 
 effect(() => {
   if (!signedIn.value) known.value = {};
@@ -16,11 +16,11 @@ effect(() => {
 const minute = 60_000;
 
 /** Keeps what is known of an organization fresh while a view of it is on screen. */
-export const useOrganization = (name: string): Resource | undefined => {
+export const useOrganization = (name: string): Resource<'organizations'> | undefined => {
   useLive(
     `organization/${name}`,
     async () => {
-      const found = await get(`/organizations/${encodeURIComponent(name)}`);
+      const found = await get<'organizations'>(`/organizations/${encodeURIComponent(name)}`);
       known.value = { ...known.peek(), [name]: found };
       return found;
     },
@@ -35,15 +35,17 @@ export const knowOrganization = (organization: Resource<'organizations'>): void 
 };
 
 /** Good below a view that uses the organization, as is `may`. */
-export const organizationNow = (name: string): Resource | undefined => known.value[name];
+export const organizationNow = (name: string): Resource<'organizations'> | undefined => known.value[name];
+
+export type OrganizationPermission = keyof Resource<'organizations'>['attributes']['permissions'];
 
 /** False while it is not known yet. */
-export const may = (organization: string, permission: string): boolean =>
+export const may = (organization: string, permission: OrganizationPermission): boolean =>
   organizationNow(organization)?.attributes.permissions[permission] === true;
 
 /** As items of a list. `tab`: of a workspace, where its link leads. */
 export const itemsOf = (
-  resources: Resource[],
+  resources: Resource<'workspaces' | 'projects'>[],
   organization: string,
   kind: 'workspaces' | 'projects',
   tab: Tab = 'overview',
@@ -61,6 +63,13 @@ export const itemsOf = (
 export const useItems = (organization: string, kind: 'workspaces' | 'projects', wanted: boolean): Item[] =>
   useLive(
     `${kind} of ${organization}: ${wanted}`,
-    async () => (wanted ? itemsOf((await all(`/organizations/${organization}/${kind}`)).data, organization, kind) : []),
+    async () =>
+      wanted
+        ? itemsOf(
+            (await all<'workspaces' | 'projects'>(`/organizations/${organization}/${kind}`)).data,
+            organization,
+            kind,
+          )
+        : [],
     () => (wanted ? minute : undefined),
   ).value ?? [];

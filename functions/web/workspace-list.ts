@@ -23,7 +23,9 @@ const refreshed = async (organization: string, rows: Row[]): Promise<Row[]> => {
   // Of more than that, one that is not among them may still be open; the whole list will tell.
   if (seen.ended.length === 0 || data.length === atOnce) return seen.rows;
   const ended = new Map(
-    await Promise.all(seen.ended.map(async (id): Promise<[string, Resource]> => [id, await get(`/runs/${id}`)])),
+    await Promise.all(
+      seen.ended.map(async (id): Promise<[string, Resource<'runs'>]> => [id, await get(`/runs/${id}`)]),
+    ),
   );
   return seen.rows.map((row) => {
     const run = ended.get(row.run?.id ?? '');

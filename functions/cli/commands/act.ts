@@ -43,7 +43,7 @@ const refused = async (client: Client, run: Resource<'runs'>, error: unknown): P
 const movesWithinMs = 3_000;
 const hasMoved =
   (before: Resource<'runs'>) =>
-  ({ attributes }: Resource): boolean =>
+  ({ attributes }: Resource<'runs'>): boolean =>
     attributes.status !== before.attributes.status;
 
 const finish = async (call: Call, { client }: Session, run: Resource<'runs'>, done: string) => {

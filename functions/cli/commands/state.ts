@@ -13,7 +13,12 @@ import { limitOf } from './runs.ts';
 
 /** States of a workspace. What changes one holds the lock meanwhile, as Terraform does. */
 
-const locked = async <T>(client: Client, { id }: Resource, why: string, work: () => Promise<T>): Promise<T> => {
+const locked = async <T>(
+  client: Client,
+  { id }: Resource<'workspaces'>,
+  why: string,
+  work: () => Promise<T>,
+): Promise<T> => {
   await lockWorkspace(client, id, why);
   try {
     return await work();
@@ -56,7 +61,7 @@ const erroredState = async (session: Session, run: string): Promise<string> => {
 };
 
 /** Refuses another content than the platform has recorded. Versions of before have no checksum. */
-const readVersion = async (session: Session, { id, attributes }: Resource): Promise<Buffer> => {
+const readVersion = async (session: Session, { id, attributes }: Resource<'state-versions'>): Promise<Buffer> => {
   const state = Buffer.from(await (await session.client.content(`/state-versions/${id}/download`)).arrayBuffer());
   const sha256 = createHash('sha256').update(state).digest('hex');
   if (!attributes.sha256 || attributes.sha256 === sha256) return state;
@@ -240,7 +245,7 @@ const outputs: Command = {
     }
     if (call.flag('json')) return printJson({ data });
     if (data.length === 0) return print('No outputs.');
-    const line = ({ attributes: { name: key, value, sensitive } }: Resource) =>
+    const line = ({ attributes: { name: key, value, sensitive } }: Resource<'state-version-outputs'>) =>
       `${bold(plain(key))} = ${sensitive ? dim('(sensitive)') : plain(JSON.stringify(value))}`;
     print(data.map(line).join('\n'));
   },

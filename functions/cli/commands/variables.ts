@@ -6,12 +6,12 @@ import { program } from '../program.ts';
 import type { Session } from '../session.ts';
 import { columns, isAttended, print, printJson, readInput, readSecret } from '../terminal.ts';
 
-const shown = ({ attributes }: Resource): string[] => {
+const shown = ({ attributes }: Resource<'vars'>): string[] => {
   const { key, value, sensitive, category, hcl, description } = attributes;
   const kind = [category === 'env' ? 'environment' : '', hcl ? 'HCL' : ''].filter(Boolean).join(', ');
   return [
     bold(plain(key)),
-    sensitive ? dim('(sensitive)') : plain(value).replaceAll('\n', '⏎'),
+    sensitive ? dim('(sensitive)') : plain(value ?? '').replaceAll('\n', '⏎'),
     dim([kind, plain(description ?? '')].filter(Boolean).join(' · ')),
   ];
 };
@@ -48,7 +48,7 @@ const piped = async (call: Call): Promise<string> => {
   return (await readInput()).toString('utf8').replace(/\r?\n$/, '');
 };
 
-const find = (variables: Resource<'vars'>[], call: Call): Resource | undefined => {
+const find = (variables: Resource<'vars'>[], call: Call): Resource<'vars'> | undefined => {
   const category = call.flag('env') ? 'env' : 'terraform';
   return variables.find(({ attributes }) => attributes.key === call.required(0) && attributes.category === category);
 };

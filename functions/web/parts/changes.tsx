@@ -8,7 +8,7 @@ const kinds = [
 ] as const;
 
 /** `+ 4 to add ~ 0 to change − 0 to destroy`; nothing while it is not known. */
-export const Changes = ({ of: { type, attributes } }: { of: Resource }) => {
+export const Changes = ({ of: { type, attributes } }: { of: Resource<'plans'> | Resource<'applies'> }) => {
   if (attributes['resource-additions'] === null) return null;
   const done = type === 'applies';
   return (

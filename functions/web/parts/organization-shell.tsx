@@ -2,11 +2,11 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { OrganizationView } from '../../client/page-addresses.ts';
 import { hrefOf } from '../location.ts';
-import { useOrganization } from '../organization.ts';
+import { type OrganizationPermission, useOrganization } from '../organization.ts';
 import { Shell } from './shell.tsx';
 
 /** With the permission without which there is nothing to see. */
-const sections: readonly (readonly [view: OrganizationView, name: string, permission?: string])[] = [
+const sections: readonly (readonly [view: OrganizationView, name: string, permission?: OrganizationPermission])[] = [
   ['workspaces', 'Workspaces'],
   ['queue', 'Runs'],
   ['projects', 'Projects'],

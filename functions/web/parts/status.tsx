@@ -21,4 +21,4 @@ const sources: Record<string, string> = {
   terraform: 'the command line',
 };
 
-export const sourceOf = ({ attributes }: Resource): string => sources[attributes.source] ?? attributes.source;
+export const sourceOf = ({ attributes }: Resource<'runs'>): string => sources[attributes.source] ?? attributes.source;

@@ -6,7 +6,7 @@ import { takesTurn } from './workspace-rows.ts';
 export interface QueueFacts {
   /** Runs, of which those that are not over count. */
   open: Resource<'runs'>[];
-  workspaces: Map<string, Resource>;
+  workspaces: Map<string, Resource<'workspaces'>>;
 }
 
 export interface Wait {
@@ -17,7 +17,7 @@ export interface Wait {
   front?: Resource<'runs'>;
   /** Who or what else holds it: the id of a user, or of a run that has left its state behind. */
   heldBy?: string;
-  reason?: string;
+  reason?: string | null;
 }
 
 /** By id of the run; nothing for one that is about to start or does not take turns. */

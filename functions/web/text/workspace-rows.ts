@@ -28,9 +28,10 @@ export const rowOf = (workspace: Resource<'workspaces'>, run: Resource<'runs'> |
 });
 
 /** Plan-only and saved plans pass the queue by. */
-export const takesTurn = ({ attributes }: Resource): boolean => !attributes['plan-only'] && !attributes['save-plan'];
+export const takesTurn = ({ attributes }: Resource<'runs'>): boolean =>
+  !attributes['plan-only'] && !attributes['save-plan'];
 
-const isSame = (one: Resource | undefined, other: Resource<'runs'>): boolean =>
+const isSame = (one: Resource<'runs'> | undefined, other: Resource<'runs'>): boolean =>
   one?.id === other.id && JSON.stringify(one.attributes) === JSON.stringify(other.attributes);
 
 /**

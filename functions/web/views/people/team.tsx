@@ -63,7 +63,7 @@ const Team = ({ team, users, organization, live }: Known & { organization: strin
   );
 };
 
-const sameAccess = (a: Resource, b: Resource): boolean =>
+const sameAccess = (a: Resource<'teams'>, b: Resource<'teams'>): boolean =>
   JSON.stringify(a.attributes['organization-access']) === JSON.stringify(b.attributes['organization-access']);
 
 const Access = ({ team, onChange }: { team: Resource<'teams'>; onChange(): void }) => {

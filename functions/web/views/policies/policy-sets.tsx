@@ -48,7 +48,7 @@ export const PolicySets = ({ organization }: { organization: string }) => {
   );
 };
 
-const reachOf = ({ attributes, relationships }: Resource): string => {
+const reachOf = ({ attributes, relationships }: Resource<'policy-sets'>): string => {
   const parts = [
     attributes['project-count'] && count(attributes['project-count'], 'project'),
     attributes['workspace-count'] && count(attributes['workspace-count'], 'workspace'),

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Resource } from '../../../client/client.ts';
 import { awaitedPool } from '../../../client/run-facts.ts';
-import { isPhaseFinal } from '../../../run/status.ts';
+import { isPhaseFinal, type PhaseStatus } from '../../../run/status.ts';
 import { hash } from '../../location.ts';
 import { Notice, Took } from '../../parts/basics.tsx';
 import { Changes } from '../../parts/changes.tsx';
@@ -25,7 +25,7 @@ const words: Record<string, string> = {
 interface PhaseProps {
   name: 'plan' | 'apply';
   run: Resource<'runs'>;
-  phase: Resource | undefined;
+  phase: Resource<'plans'> | Resource<'applies'> | undefined;
   /** Terraform has said its last word. */
   onEnd(): void;
 }
@@ -37,7 +37,7 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
   const { status, 'log-read-url': url, 'status-timestamps': at, 'error-message': message } = phase.attributes;
   const pool = awaitedPool(phase);
   const agent = phase.attributes['execution-details']?.['agent-name'];
-  const over = isPhaseFinal(status);
+  const over = isPhaseFinal(status === 'agent_queued' ? 'queued' : (status as PhaseStatus));
   const began = at['started-at'] as string | undefined;
   const ended = (at['finished-at'] ?? at['errored-at'] ?? at['canceled-at']) as string | undefined;
   const waits = name === 'plan' && run.attributes.actions['is-confirmable'];
@@ -87,7 +87,7 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
 };
 
 /** A finished plan is read as changes, and its output is at hand; a link to one of its lines leads to the output. */
-const PlanResult = ({ run, plan, url }: { run: Resource<'runs'>; plan: Resource<'plans'>; url: string }) => {
+const PlanResult = ({ run, plan, url }: { run: Resource<'runs'>; plan: { id: string }; url: string }) => {
   const showsOutput = useSignal(hash.value.startsWith('#plan-'));
   useEffect(() => {
     if (hash.value.startsWith('#plan-')) showsOutput.value = true;

@@ -1,4 +1,3 @@
-import type { Resource } from '../../../client/client.ts';
 import { useLive } from '../../live.ts';
 import { Loaded } from '../../parts/basics.tsx';
 import { DiffList } from '../../parts/diff.tsx';
@@ -23,7 +22,7 @@ const once = (planId: string): Promise<PlanDifferences> => {
 };
 
 /** What a plan will do, or what an apply did, resource by resource. */
-export const PlanChanges = ({ plan }: { plan: Resource<'plans'> }) => {
+export const PlanChanges = ({ plan }: { plan: { id: string } }) => {
   const live = useLive(
     `differences/${plan.id}`,
     () => once(plan.id),

@@ -32,7 +32,7 @@ const pace = ({ open }: Found): number => soon() * Math.ceil((open.length + 1) /
 
 /** Those that have ended are asked for again when others are open than before. */
 const reader = (organization: string): (() => Promise<Found>) => {
-  const workspaces = new Map<string, Resource>();
+  const workspaces = new Map<string, Resource<'workspaces'>>();
   const listOf = async (filter: string, most: number): Promise<Resource[]> => {
     const { data, included } = await some(
       `/organizations/${organization}/runs?${filter}&filter[operation]=${everyOperation}&include=created_by,workspace`,
@@ -58,7 +58,7 @@ const reader = (organization: string): (() => Promise<Found>) => {
 
 const toneOf = (run: Resource<'runs'>) => displayStatus(factsOf(run)).tone;
 
-const nameOf = (run: Resource<'runs'>, workspaces: Map<string, Resource>): string =>
+const nameOf = (run: Resource<'runs'>, workspaces: Map<string, Resource<'workspaces'>>): string =>
   workspaces.get(related(run, 'workspace') ?? '')?.attributes.name ?? '';
 
 const noteOf = (wait: Wait | undefined) => wait && <InLine wait={wait} />;
@@ -73,7 +73,7 @@ export const Queue = ({ organization }: { organization: string }) => {
         {(found) => {
           const workspaces = new Map(found.workspaces.map((workspace) => [workspace.id, workspace]));
           const notes = waitsOf({ open: found.open, workspaces });
-          const groups: [string, string, Resource[]][] = [
+          const groups: [string, string, Resource<'runs'>[]][] = [
             ['Needs attention', '', found.open.filter((run) => toneOf(run) === 'attention')],
             ['Running', '', found.open.filter((run) => toneOf(run) === 'running')],
             // Who has waited longest comes first, as in the queue.

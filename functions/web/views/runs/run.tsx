@@ -228,7 +228,7 @@ const Origin = ({ run, organization }: { run: Resource<'runs'>; organization: st
 };
 
 /** Given to this run alone. */
-const variablesOf = ({ attributes }: Resource): string[] =>
+const variablesOf = ({ attributes }: Resource<'runs'>): string[] =>
   (attributes.variables ?? []).map(({ key, value }: { key: string; value: string }) => `${key} = ${value}`);
 
 const list = (name: string, entries: string[] | null): [string, ComponentChildren][] =>

@@ -49,7 +49,7 @@ const steps: Record<string, string> = {
   'post-apply-completed-at': 'Post-apply tasks completed',
 };
 
-const momentOf = (event: Resource<'run-events'>, comments: Map<string, Resource>): Moment => {
+const momentOf = (event: Resource<'run-events'>, comments: Map<string, Resource<'comments'>>): Moment => {
   const { action, description } = event.attributes;
   const comment = comments.get(related(event, 'comment') ?? '');
   const actor = related(event, 'actor');

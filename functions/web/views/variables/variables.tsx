@@ -14,7 +14,7 @@ interface Known {
   setNames: Map<string, string>;
 }
 
-const ofWorkspace = async ({ id }: Resource): Promise<Known> => {
+const ofWorkspace = async ({ id }: Resource<'workspaces'>): Promise<Known> => {
   const [effective, sets] = await Promise.all([
     all<'vars'>(`/workspaces/${id}/all-vars`),
     all<'varsets'>(`/workspaces/${id}/varsets`),

@@ -9,13 +9,13 @@ import { all, related } from '../../session.ts';
 const minute = 60_000;
 
 /** Agent pools that may do the workspace's runs. */
-const usePools = (organization: string, workspace: Resource<'workspaces'>): Resource[] => {
+const usePools = (organization: string, workspace: Resource<'workspaces'>): Resource<'agent-pools'>[] => {
   const { name, permissions } = workspace.attributes;
   const path = `/organizations/${organization}/agent-pools?filter[allowed-workspaces][name]=${encodeURIComponent(name)}`;
   const wanted = permissions['can-update'] === true;
   const live = useLive(
     `${path} ${wanted}`,
-    async () => (wanted ? (await all(path)).data : []),
+    async () => (wanted ? (await all<'agent-pools'>(path)).data : []),
     () => (wanted ? minute : undefined),
   );
   return live.value ?? [];

@@ -81,13 +81,14 @@ export const LockButton = ({ workspace }: { workspace: Resource<'workspaces'> })
   );
 };
 
-const holderOf = ({ attributes, relationships }: Resource) => {
+const holderOf = ({ attributes, relationships }: Resource<'workspaces'>) => {
   const by = relationships?.['locked-by']?.data;
   return attributes.locked && by && !Array.isArray(by) ? by : undefined;
 };
 
 /** A run that has ended holds the workspace, and its reason says what to do about it. */
-const waitsForState = ({ attributes }: Resource): boolean => !attributes['locked-reason']?.startsWith('Locked by Run');
+const waitsForState = ({ attributes }: Resource<'workspaces'>): boolean =>
+  !attributes['locked-reason']?.startsWith('Locked by Run');
 
 const RunLink = ({ workspace, id }: { workspace: Resource<'workspaces'>; id: string }) => {
   const organization = related(workspace, 'organization') ?? '';
