@@ -8,6 +8,7 @@ import { newRun } from '../support/run.ts';
 let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
 const load = async () => ({
+  ...(await import('../../functions/people/accounts/memberships.ts')),
   ...(await import('../../functions/runs/records.ts')),
   ...(await import('../../functions/runs/phases.ts')),
   ...(await import('../../functions/orchestration/finish.ts')),
@@ -31,7 +32,8 @@ let count = 0;
 let run: Run;
 const open = async (set: Partial<Run>): Promise<Run> => {
   run = newRun({ id: `run-${String(++count).padStart(16, '0')}`, workspaceId: `ws-${count}`, ...set });
-  await store.create({ ...store.keys.workspace(run.workspaceId), id: run.workspaceId, runCount: 1 });
+  const { organization, workspaceId: id } = run;
+  await store.create({ ...store.keys.workspace(id), id, organization, runCount: 1 });
   await store.create({ ...store.keys.run(run.id), ...run });
   return run;
 };
@@ -128,6 +130,8 @@ it.each([
 
 it('keeps an apply queued while ECS has no capacity, and lets it be canceled', async () => {
   const report = { outcome: 'finished', hasChanges: true } as const;
+  // Who started it may apply it, without which a person would be asked.
+  await store.addMember('acme', 'user-1', 'owner');
   await open({ status: 'planning', autoApply: true, plan: { status: 'running', statusTimestamps: {}, report } });
   const queue = () => store.applyQueued({ runId: run.id, token: `${run.id} token` });
   aws.refusal = { tasks: [], failures: [{ reason: 'Capacity is unavailable at this time.' }] };
