@@ -105,7 +105,7 @@ describe('estimating the costs of a run', () => {
     const run = await planned(Buffer.alloc(128 * 1024 * 1024 + 1, ' '));
     expect(await estimateCosts(run)).toMatchObject({
       status: 'errored',
-      errorMessage: 'The plan has 129 MiB in JSON; estimates are made of plans of up to 128 MiB.',
+      errorMessage: 'The plan has 129 MiB in JSON; estimates are made of the maximum 128 MiB.',
     });
   });
 

@@ -62,7 +62,7 @@ describe('a one-time secret', () => {
     const { keys } = await import('../../../functions/store/keys.ts');
     const { update } = await import('../../../functions/store/table.ts');
     await update(keys.oneTimeSecret(userId), { set: { goodUntil: new Date(Date.now() - 1).toISOString() } });
-    expect((await use(secret)).body.error_description).toContain('is too old');
+    expect((await use(secret)).body.error_description).toContain('has expired');
   });
 
   it('is stored only as a hash', async () => {
