@@ -3,10 +3,7 @@ import type { Ingress } from '../run/run.ts';
 import type { ConfigurationVersion } from './records.ts';
 
 /** `uploadUrl` only in the answer to its creation. */
-export const configurationVersionDocument = (
-  version: ConfigurationVersion,
-  uploadUrl: string | null = null,
-) => ({
+export const configurationVersionDocument = (version: ConfigurationVersion, uploadUrl: string | null = null) => ({
   id: version.id,
   type: 'configuration-versions',
   attributes: {

@@ -80,12 +80,7 @@ export const stateVersionDocument = (version: StateVersion, links: StateVersionL
 };
 
 /** `reveal`: with the value even if it is sensitive; only for who may read the whole state. */
-export const outputDocument = (
-  stateVersionId: string,
-  output: StateOutput,
-  index: number,
-  { reveal = false } = {},
-) => {
+export const outputDocument = (stateVersionId: string, output: StateOutput, index: number, { reveal = false } = {}) => {
   const id = outputId(stateVersionId, index);
   return {
     id,
