@@ -1,6 +1,5 @@
 import { type Answer, noContent, ok, type Resource } from '../api/answer.ts';
 import { badRequest, notFound, unprocessable } from '../api/errors.ts';
-import { agent, agentPool, type InOrganization, organization } from '../api/finders.ts';
 import { checkSeen, editorOf, tagged } from '../api/guard.ts';
 import { includes } from '../api/include.ts';
 import { list, pageOf, slice, wholeList } from '../api/pagination.ts';
@@ -10,10 +9,12 @@ import { tokenDocument } from '../people/accounts/token-document.ts';
 import { readToken } from '../people/accounts/token-input.ts';
 import { makeToken } from '../people/accounts/token-routes.ts';
 import { listTokens } from '../people/accounts/tokens.ts';
+import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { findProjects } from '../projects/records.ts';
 import { findWorkspace } from '../workspaces/records.ts';
 import { type Agent, listAgents, removeAgent } from './agents.ts';
 import { agentDocument, agentPoolDocument } from './document.ts';
+import { agent, agentPool } from './finder.ts';
 import { readAgentPoolChange, readNewAgentPool } from './input.ts';
 import { workspacesOfPool } from './pool-uses.ts';
 import {

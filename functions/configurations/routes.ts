@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { type Answer, accepted, created, done, ok, redirect } from '../api/answer.ts';
 import { conflict, notFound } from '../api/errors.ts';
-import { configurationVersion, run, taskConfigurationVersion, workspace } from '../api/finders.ts';
 import { includes } from '../api/include.ts';
 import { list, pageOf } from '../api/pagination.ts';
 import { type ApiRequest, sourceOf } from '../api/request.ts';
@@ -9,10 +8,13 @@ import { type Context, type Route, route } from '../api/route.ts';
 import { readData, setting } from '../api/validation.ts';
 import { acceptUpload } from '../orchestration/create-run.ts';
 import type { Run } from '../run/run.ts';
+import { run } from '../runs/finder.ts';
 import { presignGet } from '../store/bucket.ts';
 import { hasExpired } from '../store/retention.ts';
+import { workspace } from '../workspaces/finder.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { configurationVersionDocument, ingressDocument, ingressDocuments } from './document.ts';
+import { configurationVersion, taskConfigurationVersion } from './finder.ts';
 import { ingressAttributes } from './ingress-input.ts';
 import {
   archiveConfigurationVersion,

@@ -1,6 +1,6 @@
 import { type Answer, ok, plainText, type Resource } from '../api/answer.ts';
 import { conflict, notFound } from '../api/errors.ts';
-import { inWorkspace, run } from '../api/finders.ts';
+import { inWorkspace } from '../api/finders.ts';
 import { includes } from '../api/include.ts';
 import { list, pageOf, slice } from '../api/pagination.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
@@ -10,6 +10,7 @@ import { isJudged, policyCheckStatus, policyEvaluationStatus } from '../run/poli
 import type { Run } from '../run/run.ts';
 import { readTaskStageId } from '../run-tasks/stages.ts';
 import { runDocument } from '../runs/document.ts';
+import { run } from '../runs/finder.ts';
 import { getRun } from '../runs/records.ts';
 import { workspaceDocument } from '../workspaces/document.ts';
 import { getWorkspace } from '../workspaces/records.ts';

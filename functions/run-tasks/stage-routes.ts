@@ -1,6 +1,6 @@
 import { type Answer, ok, type Resource, standardHeaders } from '../api/answer.ts';
 import { conflict, notFound } from '../api/errors.ts';
-import { inWorkspace, run } from '../api/finders.ts';
+import { inWorkspace } from '../api/finders.ts';
 import { includes } from '../api/include.ts';
 import { list, pageOf, slice } from '../api/pagination.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
@@ -10,6 +10,7 @@ import { evaluationDocument } from '../policies/result-routes.ts';
 import type { Run } from '../run/run.ts';
 import { type StageFacts, stagesOf, type TaskStage, taskStageStatus } from '../run/task-stages.ts';
 import { runDocument } from '../runs/document.ts';
+import { run } from '../runs/finder.ts';
 import { getRun } from '../runs/records.ts';
 import { workspaceDocument } from '../workspaces/document.ts';
 import { getWorkspace } from '../workspaces/records.ts';

@@ -1,6 +1,5 @@
 import { type Answer, accepted } from '../api/answer.ts';
 import { type ApiError, conflict, forbidden } from '../api/errors.ts';
-import { run } from '../api/finders.ts';
 import { mayCancel } from '../api/permissions/reported-permissions.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { readComment } from '../api/validation.ts';
@@ -9,6 +8,7 @@ import { type ForceExecuteResult, forceExecuteRun } from '../orchestration/force
 import { discardStale, isStale } from '../orchestration/saved-plans.ts';
 import type { Run } from '../run/run.ts';
 import { getWorkspace } from '../workspaces/records.ts';
+import { run } from './finder.ts';
 
 /** Records what a user decided; the run's execution hears of it before the answer is sent. */
 const act =

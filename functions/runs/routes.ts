@@ -1,6 +1,5 @@
 import { type Answer, created, ok, type Resource } from '../api/answer.ts';
 import { badRequest, forbidden } from '../api/errors.ts';
-import { type InOrganization, organization, run, workspace } from '../api/finders.ts';
 import { includes } from '../api/include.ts';
 import { list, listWithoutTotal, pageOf, totalOf, wholeList } from '../api/pagination.ts';
 import type { Granted } from '../api/permissions/granted.ts';
@@ -12,15 +11,18 @@ import { queueRun } from '../orchestration/create-run.ts';
 import { userDocument } from '../people/accounts/user-document.ts';
 import { getUser } from '../people/accounts/users.ts';
 import { capacityDocument } from '../people/organizations/document.ts';
+import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { getOrganization } from '../people/organizations/records.ts';
 import { waitsForPerson } from '../run/actions.ts';
 import type { Run } from '../run/run.ts';
 import { stagesOf } from '../run/task-stages.ts';
 import { taskStageDocument } from '../run-tasks/stage-document.ts';
 import { workspaceDocument } from '../workspaces/document.ts';
+import { workspace } from '../workspaces/finder.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { applyDocument, planDocument, runDocument } from './document.ts';
 import { readRunFilter } from './filter.ts';
+import { run } from './finder.ts';
 import { readNewRun, workspaceOfNewRun } from './input.ts';
 import { findOrganizationRuns, findRuns, listAppliableRuns, listOpenRuns, type RunPointer } from './lists.ts';
 

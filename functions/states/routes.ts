@@ -1,14 +1,15 @@
 import { type Answer, created, noContent, ok, type Resource, redirect } from '../api/answer.ts';
 import { badRequest, conflict, notFound, unprocessable } from '../api/errors.ts';
-import { sharedStateVersion, sharedWorkspace, stateVersion, workspace } from '../api/finders.ts';
 import { limits } from '../api/limits.ts';
 import { list, pageOf } from '../api/pagination.ts';
 import { type Context, type Finder, type Route, route, type Subject } from '../api/route.ts';
 import { requiredIn } from '../api/validation.ts';
 import { presignGet } from '../store/bucket.ts';
 import { objects } from '../store/keys.ts';
+import { sharedWorkspace, workspace } from '../workspaces/finder.ts';
 import { findWorkspace, getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { stateVersionDocument } from './document.ts';
+import { sharedStateVersion, stateVersion } from './finder.ts';
 import {
   findStateVersions,
   listStateVersions,

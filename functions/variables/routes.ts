@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { type Answer, created, many, noContent, ok, one } from '../api/answer.ts';
 import { notFound, unprocessable } from '../api/errors.ts';
-import { variableSet, workspace } from '../api/finders.ts';
 import { tagged, versionGuard } from '../api/guard.ts';
 import { wholeList } from '../api/pagination.ts';
 import type { Permission } from '../api/permissions/permissions.ts';
@@ -9,8 +8,10 @@ import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { check } from '../api/validation.ts';
 import { effectiveVariables } from '../runs/inputs.ts';
 import { now } from '../store/time.ts';
+import { workspace } from '../workspaces/finder.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { variableDocument } from './document.ts';
+import { variableSet } from './finder.ts';
 import { changeOf, readNewVariable, readVariableChange, variableChange } from './input.ts';
 import {
   createVariable,

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { type ApiError, unprocessable } from '../api/errors.ts';
-import { inProjectOf, type NewIn } from '../api/finders.ts';
 import { tagKey, tagValue, workspaceName } from '../api/names.ts';
 import type { ApiRequest } from '../api/request.ts';
 import type { Finder } from '../api/route.ts';
 import { readData, setting, settingsFrom, text, toOne, typeOf } from '../api/validation.ts';
 import { getOrganization, type Organization } from '../people/organizations/records.ts';
+import { inProjectOf, type NewIn } from '../projects/finder.ts';
 import { getProject } from '../projects/records.ts';
 import { settleAgentPool } from './agent-pool-input.ts';
 import { executionIn } from './execution-modes.ts';

@@ -1,9 +1,9 @@
 import type { Answer } from '../api/answer.ts';
 import { badRequest } from '../api/errors.ts';
-import type { InOrganization } from '../api/finders.ts';
 import { list, type Page, pageOf, slice, totalOf } from '../api/pagination.ts';
 import type { ApiRequest } from '../api/request.ts';
 import type { Context } from '../api/route.ts';
+import type { InOrganization } from '../people/organizations/finder.ts';
 import type { Run } from '../run/run.ts';
 import { getRuns } from '../runs/lists.ts';
 import type { Found } from '../store/scan.ts';

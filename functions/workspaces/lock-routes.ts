@@ -1,13 +1,13 @@
 import * as v from 'valibot';
 import { type Answer, ok } from '../api/answer.ts';
 import { ApiError, conflict, notFound } from '../api/errors.ts';
-import { workspace } from '../api/finders.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { check, text } from '../api/validation.ts';
 import { getUser } from '../people/accounts/users.ts';
 import { isAwaited, latestPending } from '../states/history.ts';
 import { finalizeStateVersion } from '../states/records.ts';
 import { lockReason, workspaceDocument } from './document.ts';
+import { workspace } from './finder.ts';
 import { lockWorkspace, unlockWorkspace } from './locks.ts';
 import { getWorkspace, type Workspace } from './records.ts';
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Answer, Resource } from '../api/answer.ts';
 import { badRequest } from '../api/errors.ts';
-import { workspace } from '../api/finders.ts';
 import { list, pageOf, slice } from '../api/pagination.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import type { StateInstance } from '../states/content.ts';
 import { getStateVersion, readSummary } from '../states/records.ts';
+import { workspace } from './finder.ts';
 import type { Workspace } from './records.ts';
 
 /** What a workspace's current state manages (HCP API: workspaces, resources). */

@@ -1,11 +1,12 @@
 import { type Answer, created, noContent, ok } from '../api/answer.ts';
 import { conflict, forbidden, unprocessable } from '../api/errors.ts';
-import { type InOrganization, workspace, workspaceByName } from '../api/finders.ts';
 import { checkSeen, editorOf, tagged } from '../api/guard.ts';
 import { type Context, type Method, type Route, route } from '../api/route.ts';
+import type { InOrganization } from '../people/organizations/finder.ts';
 import { getOrganization } from '../people/organizations/records.ts';
 import { withPool } from './agent-pool-input.ts';
 import { workspaceDocument } from './document.ts';
+import { workspace, workspaceByName } from './finder.ts';
 import { newWorkspace, noProject, readNewWorkspace, readWorkspaceChange } from './input.ts';
 import {
   createWorkspace,

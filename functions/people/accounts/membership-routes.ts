@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { type Answer, json, noContent, ok, type Resource } from '../../api/answer.ts';
 import { forbidden, notFound, unprocessable } from '../../api/errors.ts';
-import { type InOrganization, organization } from '../../api/finders.ts';
 import { includes } from '../../api/include.ts';
 import { email } from '../../api/names.ts';
 import { list, pageOf, slice } from '../../api/pagination.ts';
@@ -9,6 +8,7 @@ import { checkPerson, type Principal } from '../../api/permissions/auth.ts';
 import { type Call, type Context, type Finder, type Route, route, userRoute } from '../../api/route.ts';
 import { identifier, readData } from '../../api/validation.ts';
 import { organizationDocument } from '../organizations/document.ts';
+import { type InOrganization, organization } from '../organizations/finder.ts';
 import { getOrganization } from '../organizations/records.ts';
 import { checkOwnersStay, lastOwner, usersIn } from '../teams/member-routes.ts';
 import { enterTeam, quitTeam } from '../teams/members.ts';

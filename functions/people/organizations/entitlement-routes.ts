@@ -1,7 +1,7 @@
 import { ok } from '../../api/answer.ts';
-import { entitledOrganization } from '../../api/finders.ts';
 import { type Route, route } from '../../api/route.ts';
 import { entitlementsDocument } from './document.ts';
+import { entitledOrganization } from './finder.ts';
 
 /** What an organization may use here; terraform asks before every run. */
 export const entitlementRoutes: Route[] = [

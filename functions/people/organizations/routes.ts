@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { type Answer, created, noContent, ok } from '../../api/answer.ts';
 import { conflict, forbidden, notFound, unprocessable } from '../../api/errors.ts';
-import { type InOrganization, organization } from '../../api/finders.ts';
 import { checkSeen, editorOf, tagged } from '../../api/guard.ts';
 import { includes } from '../../api/include.ts';
 import { email, organizationName } from '../../api/names.ts';
@@ -18,6 +17,7 @@ import { mayCreateOrganizations } from './admission-rules.ts';
 import { defaultAgentPool } from './default-agent-pool.ts';
 import { entitlementsDocument, organizationDocument } from './document.ts';
 import { deleteOrganization } from './end.ts';
+import { type InOrganization, organization } from './finder.ts';
 import {
   createOrganization,
   defaultOrganizationSettings,

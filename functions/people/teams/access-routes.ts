@@ -1,12 +1,13 @@
 import { type Answer, created, noContent, ok, type Resource } from '../../api/answer.ts';
 import { badRequest, forbidden, notFound, unprocessable } from '../../api/errors.ts';
-import { project as projectFinder, workspace as workspaceFinder } from '../../api/finders.ts';
 import { list, pageOf, slice } from '../../api/pagination.ts';
 import { ofProjectGrant, ofWorkspaceGrant, type Permission, type Some } from '../../api/permissions/permissions.ts';
 import type { ApiRequest } from '../../api/request.ts';
 import { type Context, type Finder, type Route, route, type Subject } from '../../api/route.ts';
 import { requiredIn } from '../../api/validation.ts';
+import { project as projectFinder } from '../../projects/finder.ts';
 import { getProject, type Project } from '../../projects/records.ts';
+import { workspace as workspaceFinder } from '../../workspaces/finder.ts';
 import { getWorkspace, type Workspace } from '../../workspaces/records.ts';
 import type { ProjectGrant, TeamAccess, WorkspaceGrant } from './access.ts';
 import { teamProjectDocument, teamWorkspaceDocument } from './access-document.ts';

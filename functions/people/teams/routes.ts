@@ -1,6 +1,5 @@
 import { type Answer, noContent, ok, type Resource } from '../../api/answer.ts';
 import { badRequest, conflict, forbidden, notFound, unprocessable } from '../../api/errors.ts';
-import { type InOrganization, organization } from '../../api/finders.ts';
 import { checkSeen, editorOf, tagged } from '../../api/guard.ts';
 import { includes } from '../../api/include.ts';
 import { list, pageOf, slice } from '../../api/pagination.ts';
@@ -11,6 +10,7 @@ import { getMemberships, type Membership } from '../accounts/memberships.ts';
 import { userDocument } from '../accounts/user-document.ts';
 import { getUsers, type User } from '../accounts/users.ts';
 import { mapsGroups } from '../organizations/admission-rules.ts';
+import { type InOrganization, organization } from '../organizations/finder.ts';
 import { getOrganization, type Organization } from '../organizations/records.ts';
 import { teamDocument } from './document.ts';
 import { readNewTeam, readTeamChange } from './input.ts';

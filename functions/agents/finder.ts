@@ -1,0 +1,22 @@
+import { inOrganization, param } from '../api/finders.ts';
+import type { Finder } from '../api/route.ts';
+import { type Agent, getAgent } from './agents.ts';
+import { type AgentPool, getAgentPool } from './records.ts';
+
+export const agentPool: Finder<AgentPool> = {
+  what: 'agent pool',
+  find: (request) => getAgentPool(param(request, 'pool')),
+  seen: 'agent-pool:read',
+  scope: inOrganization,
+};
+
+/** Gone with its pool. */
+export const agent: Finder<Agent> = {
+  what: 'agent',
+  find: async (request) => {
+    const found = await getAgent(param(request, 'agent'));
+    return found && (await getAgentPool(found.poolId)) ? found : undefined;
+  },
+  seen: 'agent-pool:read',
+  scope: inOrganization,
+};
