@@ -194,7 +194,7 @@ export const functions = {
     timeoutSeconds: 60,
   },
   Bootstrap: {
-    entry: 'functions/people/organizations/bootstrap.ts',
+    entry: 'functions/organizations/bootstrap.ts',
     description: 'Creates the first organization and its owner; invoked by an operator',
     timeoutSeconds: 30,
   },

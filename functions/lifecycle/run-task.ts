@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { getConfigurationVersion } from '../configurations/records.ts';
 import { environment } from '../environment.ts';
+import { enterCheck } from '../orchestration/progress.ts';
 import { cancelTaskWait } from '../orchestration/task-tokens.ts';
 import { askTask } from '../outbound/run-task.ts';
 import { getUser } from '../people/accounts/users.ts';
@@ -19,7 +20,6 @@ import {
   type TaskResult,
 } from '../run-tasks/results.ts';
 import { getRun } from '../runs/records.ts';
-import { enterCheck } from '../runs/state-versions.ts';
 import type { WaitingTask } from './waiting.ts';
 
 export interface RunTaskInput extends WaitingTask {

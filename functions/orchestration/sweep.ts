@@ -1,6 +1,6 @@
 import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn';
 import { environment } from '../environment.ts';
-import { completeEnd } from '../people/organizations/end.ts';
+import { completeEnd } from '../organizations/end.ts';
 import { entryOf, type RunState, taskStates } from '../run/machine-states.ts';
 import type { Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';

@@ -1,5 +1,5 @@
-import { changingPool, leavePool, usePool } from '../agents/pool-uses.ts';
-import type { ProjectGrant, TeamAccess } from '../people/teams/access.ts';
+import { changingPool, leavePool, usePool } from '../agent-pools/uses.ts';
+import type { ProjectGrant, TeamAccess } from '../api/permissions/team-access.ts';
 import { forgetGrants } from '../people/teams/grants.ts';
 import { leavePolicySets } from '../policies/set-records.ts';
 import { asEdit, type Edited, type Editor } from '../store/edits.ts';

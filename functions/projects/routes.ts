@@ -8,7 +8,7 @@ import { projectDocuments } from '../api/permissions/shown.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { check, identifier } from '../api/validation.ts';
-import { projectDocument } from '../people/organizations/document.ts';
+import { projectDocument } from '../organizations/document.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { getOrganization } from '../people/organizations/records.ts';
 import type { Reach } from '../people/teams/grants.ts';

@@ -1,5 +1,5 @@
-import { type Attempt, notOutrun, orderOf } from '../orchestration/attempts.ts';
 import { endTaskWait } from '../orchestration/task-tokens.ts';
+import { type Attempt, notOutrun, orderOf } from '../run/attempts.ts';
 import type { Timestamp } from '../run/run.ts';
 import { partTimestampKey } from '../run/status.ts';
 import { type EnforcementLevel, isResultFinal, type TaskResultStatus, type TaskStage } from '../run/task-stages.ts';

@@ -3,11 +3,11 @@ import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { mostInlineStateBytes, type PhaseReport, type StateVersionAnswer } from '../protocols/runner.ts';
 import type { Client } from './client.ts';
 import type { Control } from './control.ts';
 import { isExpired, messageOf } from './errors.ts';
 import { type KeptStateKey, writeKeptState } from './kept-state.ts';
-import { mostInlineStateBytes, type PhaseReport, type StateVersionAnswer } from './protocol.ts';
 import { upload } from './transfer.ts';
 import { readOwn } from './workspace/tree.ts';
 

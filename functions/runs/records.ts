@@ -1,4 +1,4 @@
-import { getAgentPool } from '../agents/records.ts';
+import { getAgentPool } from '../agent-pools/records.ts';
 import { startExecution } from '../orchestration/execution.ts';
 import { takesQueue } from '../run/machine-states.ts';
 import { operationOf } from '../run/operation.ts';

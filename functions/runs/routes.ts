@@ -8,9 +8,10 @@ import { configurationVersionDocument, ingressDocuments } from '../configuration
 import { getConfigurationVersion } from '../configurations/records.ts';
 import { costEstimateDocument } from '../costs/document.ts';
 import { queueRun } from '../orchestration/create-run.ts';
+import { readNewRun, workspaceOfNewRun } from '../orchestration/new-run-input.ts';
+import { capacityDocument } from '../organizations/document.ts';
 import { userDocument } from '../people/accounts/user-document.ts';
 import { getUser } from '../people/accounts/users.ts';
-import { capacityDocument } from '../people/organizations/document.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { getOrganization } from '../people/organizations/records.ts';
 import { waitsForPerson } from '../run/actions.ts';
@@ -23,7 +24,6 @@ import { getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { applyDocument, planDocument, runDocument } from './document.ts';
 import { readRunFilter } from './filter.ts';
 import { run } from './finder.ts';
-import { readNewRun, workspaceOfNewRun } from './input.ts';
 import { findOrganizationRuns, findRuns, listAppliableRuns, listOpenRuns, type RunPointer } from './lists.ts';
 
 const knownIncludes = [

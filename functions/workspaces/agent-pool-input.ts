@@ -1,5 +1,5 @@
-import { AgentPoolGoneError } from '../agents/pool-uses.ts';
-import { allows, getAgentPool } from '../agents/records.ts';
+import { allows, getAgentPool } from '../agent-pools/records.ts';
+import { AgentPoolGoneError } from '../agent-pools/uses.ts';
 import { unprocessable } from '../api/errors.ts';
 import type { Workspace, WorkspaceChange } from './records.ts';
 

@@ -7,11 +7,11 @@ import { readData, setting, settingsFrom, text, toOne, typeOf } from '../api/val
 import { getOrganization, type Organization } from '../people/organizations/records.ts';
 import { inProjectOf, type NewIn } from '../projects/finder.ts';
 import { getProject } from '../projects/records.ts';
+import { checkFollows, overwriteIn } from '../projects/setting-overwrites.ts';
 import { settleAgentPool } from './agent-pool-input.ts';
 import { executionIn } from './execution-modes.ts';
 import type { Tag } from './names.ts';
 import { defaultSettings, type Execution, type NewWorkspace, type Workspace, type WorkspaceChange } from './records.ts';
-import { checkFollows, overwriteIn } from './setting-overwrites.ts';
 
 /** What creating and changing a workspace may say. */
 

@@ -3,13 +3,13 @@ import { badRequest } from '../api/errors.ts';
 import { list, type Page, pageOf, slice, totalOf } from '../api/pagination.ts';
 import type { ApiRequest } from '../api/request.ts';
 import type { Context } from '../api/route.ts';
+import { relatedToWorkspaces, withRelated } from '../includes/workspaces.ts';
 import type { InOrganization } from '../people/organizations/finder.ts';
 import type { Run } from '../run/run.ts';
 import { getRuns } from '../runs/lists.ts';
 import type { Found } from '../store/scan.ts';
 import { currentRunId, workspaceDocument } from './document.ts';
 import { readWorkspaceFilter } from './filter.ts';
-import { relatedToWorkspaces, withRelated } from './includes.ts';
 import { findWorkspaces, listWorkspaces } from './lists.ts';
 import type { Workspace } from './records.ts';
 

@@ -1,6 +1,6 @@
-import { changingPool, leavePool, usePool } from '../agents/pool-uses.ts';
+import { changingPool, leavePool, usePool } from '../agent-pools/uses.ts';
+import type { TeamAccess, WorkspaceGrant } from '../api/permissions/team-access.ts';
 import { deleteNotificationsOf } from '../notifications/records.ts';
-import type { TeamAccess, WorkspaceGrant } from '../people/teams/access.ts';
 import { forgetGrants } from '../people/teams/grants.ts';
 import { leavePolicySets } from '../policies/set-records.ts';
 import type { UnsavedState } from '../run/state-identity.ts';

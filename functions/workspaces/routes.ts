@@ -1,10 +1,10 @@
 import { type Answer, ok } from '../api/answer.ts';
 import { tagged } from '../api/guard.ts';
 import { type Context, type Route, route } from '../api/route.ts';
+import { relatedToWorkspaces, withRelated } from '../includes/workspaces.ts';
 import { organization } from '../people/organizations/finder.ts';
 import { currentRunId, workspaceDocument } from './document.ts';
 import { sharedWorkspace, sharedWorkspaceByName } from './finder.ts';
-import { relatedToWorkspaces, withRelated } from './includes.ts';
 import { answerWorkspaces } from './list-route.ts';
 import { firstQueued, type Workspace } from './records.ts';
 

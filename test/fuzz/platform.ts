@@ -63,7 +63,7 @@ export const startPlatform = async (): Promise<Platform> => {
   };
   const { routes } = await import('../../functions/api/functions/all-routes.ts');
   const { getRun } = await import('../../functions/runs/records.ts');
-  const { stateTokenOf } = await import('../../functions/states/tokens.ts');
+  const { stateTokenOf } = await import('../../functions/runs/state-tokens.ts');
   const members = await memberHelpers();
   const tasks = await taskHelpers();
   const target = (method: string, path: string) => gateway.find(method, path)?.route.functionArn ?? 'Api';

@@ -13,7 +13,7 @@ const load = async () => ({
   ...(await import('../../functions/orchestration/queue.ts')),
   ...(await import('../../functions/orchestration/finish.ts')),
   ...(await import('../../functions/workspaces/records.ts')),
-  ...(await import('../../functions/workspaces/locks.ts')),
+  ...(await import('../../functions/orchestration/locks.ts')),
   ...(await import('../../functions/store/table.ts')),
   ...(await import('../../functions/store/keys.ts')),
   sweep: (await import('../../functions/orchestration/sweep.ts')).handler,

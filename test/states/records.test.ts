@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as locks from '../../functions/orchestration/locks.ts';
 import { findStateVersions, listStateVersions } from '../../functions/states/history.ts';
 import * as store from '../../functions/states/records.ts';
 import { putObject } from '../../functions/store/bucket.ts';
 import { keys, objects } from '../../functions/store/keys.ts';
 import { queryAll, update } from '../../functions/store/table.ts';
-import * as locks from '../../functions/workspaces/locks.ts';
 import * as workspaces from '../../functions/workspaces/records.ts';
 import { uniqueName } from '../support/api.ts';
 import { type Aws, startAws } from '../support/aws.ts';

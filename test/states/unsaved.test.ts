@@ -12,7 +12,7 @@ const load = async () => ({
   ...(await import('../../functions/runs/records.ts')),
   ...(await import('../../functions/orchestration/queue.ts')),
   ...(await import('../../functions/orchestration/finish.ts')),
-  ...(await import('../../functions/workspaces/locks.ts')),
+  ...(await import('../../functions/orchestration/locks.ts')),
   ...(await import('../../functions/store/table.ts')),
   ...(await import('../../functions/store/keys.ts')),
 });

@@ -98,7 +98,7 @@ export const startApi = async (): Promise<Api> => {
     Governance: governance,
     Agent: agent,
   };
-  const { handler: bootstrap } = await import('../../functions/people/organizations/bootstrap.ts');
+  const { handler: bootstrap } = await import('../../functions/organizations/bootstrap.ts');
   bucket = await import('../../functions/store/bucket.ts');
   const { createToken } = await import('../../functions/people/accounts/tokens.ts');
   const { userId } = await bootstrap({ organization: 'acme', email: 'owner@acme.test', username: 'owner' });

@@ -20,11 +20,11 @@ const machine = definition(
 
 const load = async () => ({
   ...(await import('../../functions/runs/records.ts')),
-  ...(await import('../../functions/runs/state-versions.ts')),
+  ...(await import('../../functions/orchestration/progress.ts')),
   ...(await import('../../functions/orchestration/decisions.ts')),
   ...(await import('../../functions/orchestration/queue.ts')),
   ...(await import('../../functions/orchestration/execution.ts')),
-  ...(await import('../../functions/runs/phases.ts')),
+  ...(await import('../../functions/orchestration/phases.ts')),
   ...(await import('../../functions/people/accounts/memberships.ts')),
   ...(await import('../../functions/store/table.ts')),
   ...(await import('../../functions/store/keys.ts')),

@@ -1,6 +1,6 @@
 import { workspaceParts } from '../../functions/api/permissions/permissions.ts';
+import type { ProjectGrant } from '../../functions/api/permissions/team-access.ts';
 import type { Role } from '../../functions/people/accounts/memberships.ts';
-import type { ProjectGrant } from '../../functions/people/teams/access.ts';
 import type { OrganizationFlag } from '../../functions/people/teams/records.ts';
 
 export type Level = 'read' | 'plan' | 'write' | 'admin';

@@ -1,5 +1,5 @@
 import { flagGives, projectGives, workspaceGives } from '../../functions/api/permissions/permissions.ts';
-import type { ProjectParts, WorkspaceParts } from '../../functions/people/teams/access.ts';
+import type { ProjectParts, WorkspaceParts } from '../../functions/api/permissions/team-access.ts';
 import { organizationFlags } from '../../functions/people/teams/records.ts';
 import { memberHelpers } from './members.ts';
 

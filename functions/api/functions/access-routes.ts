@@ -1,12 +1,12 @@
+import { teamAccessRoutes } from '../../access/team-access-routes.ts';
 import { agentPoolRoutes } from '../../agents/routes.ts';
 import { auditTrailRoutes } from '../../audit/routes.ts';
+import { organizationRoutes } from '../../organizations/routes.ts';
 import { accountRoutes } from '../../people/accounts/account-routes.ts';
 import { identityRoutes } from '../../people/accounts/identity-routes.ts';
 import { membershipRoutes } from '../../people/accounts/membership-routes.ts';
 import { tokenRoutes } from '../../people/accounts/token-routes.ts';
-import { organizationRoutes } from '../../people/organizations/routes.ts';
 import { organizationTokenRoutes } from '../../people/organizations/token-routes.ts';
-import { teamAccessRoutes } from '../../people/teams/access-routes.ts';
 import { teamMemberRoutes } from '../../people/teams/member-routes.ts';
 import { teamRoutes } from '../../people/teams/routes.ts';
 import { teamTokenRoutes } from '../../people/teams/token-routes.ts';

@@ -1,6 +1,6 @@
 import { configurationVersionRoutes } from '../../configurations/routes.ts';
-import { entitlementRoutes } from '../../people/organizations/entitlement-routes.ts';
-import { runActionRoutes } from '../../runs/action-routes.ts';
+import { runActionRoutes } from '../../orchestration/action-routes.ts';
+import { entitlementRoutes } from '../../organizations/entitlement-routes.ts';
 import { runEventRoutes } from '../../runs/event-routes.ts';
 import { planRoutes } from '../../runs/plan-routes.ts';
 import { runRoutes } from '../../runs/routes.ts';

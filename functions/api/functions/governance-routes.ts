@@ -1,9 +1,9 @@
 import { costEstimateRoutes } from '../../costs/routes.ts';
+import { taskCallbackRoutes } from '../../orchestration/task-callback-routes.ts';
 import { policyResultRoutes } from '../../policies/result-routes.ts';
 import { policyRoutes } from '../../policies/routes.ts';
 import { policySetRoutes } from '../../policies/set-routes.ts';
 import { policySetVersionRoutes } from '../../policies/set-version-routes.ts';
-import { taskCallbackRoutes } from '../../run-tasks/callback-routes.ts';
 import { taskRoutes } from '../../run-tasks/routes.ts';
 import { taskStageRoutes } from '../../run-tasks/stage-routes.ts';
 import { type Route, versioned } from '../route.ts';

@@ -1,9 +1,9 @@
 import { phaseContentRoutes } from '../../runs/phase-content-routes.ts';
+import { workspaceLockRoutes } from '../../states/lock-routes.ts';
 import { stateOutputRoutes } from '../../states/output-routes.ts';
+import { workspaceResourceRoutes } from '../../states/resource-routes.ts';
 import { stateVersionRoutes } from '../../states/routes.ts';
 import { remoteStateConsumerRoutes } from '../../states/sharing-routes.ts';
-import { workspaceLockRoutes } from '../../workspaces/lock-routes.ts';
-import { workspaceResourceRoutes } from '../../workspaces/resource-routes.ts';
 import { type Route, versioned } from '../route.ts';
 
 /**

@@ -1,5 +1,4 @@
 import type { Role } from '../../people/accounts/memberships.ts';
-import type { ProjectGrant, TeamAccess, WorkspaceGrant } from '../../people/teams/access.ts';
 import type { Team } from '../../people/teams/records.ts';
 import {
   flagGives,
@@ -15,6 +14,7 @@ import {
   type Some,
   task,
 } from './permissions.ts';
+import type { ProjectGrant, TeamAccess, WorkspaceGrant } from './team-access.ts';
 
 /** What the table (permissions.ts) comes to for somebody on something. Whatever several teams give adds up. */
 

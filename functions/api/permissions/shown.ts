@@ -1,4 +1,4 @@
-import { projectDocument } from '../../people/organizations/document.ts';
+import { projectDocument } from '../../organizations/document.ts';
 import type { Project } from '../../projects/records.ts';
 import { workspaceDocument } from '../../workspaces/document.ts';
 import type { Workspace } from '../../workspaces/records.ts';

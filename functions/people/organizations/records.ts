@@ -1,4 +1,4 @@
-import { changingPool } from '../../agents/pool-uses.ts';
+import { changingPool } from '../../agent-pools/uses.ts';
 import { addProject } from '../../projects/records.ts';
 import { asEdit, type Edited, type Editor } from '../../store/edits.ts';
 import { newId } from '../../store/id.ts';

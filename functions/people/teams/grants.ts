@@ -1,9 +1,9 @@
+import type { ProjectGrant, TeamAccess, WorkspaceGrant } from '../../api/permissions/team-access.ts';
 import type { Project } from '../../projects/records.ts';
 import { newId } from '../../store/id.ts';
 import { type Key, keys } from '../../store/keys.ts';
 import { create, get, queryAll, remove, update } from '../../store/table.ts';
 import type { Workspace } from '../../workspaces/records.ts';
-import type { ProjectGrant, TeamAccess, WorkspaceGrant } from './access.ts';
 
 /**
  * What teams are given, one by one. The items of workspaces and projects decide (team-access.ts); a record by its own id

@@ -1,4 +1,4 @@
-import type { ProjectLevel, WorkspaceLevel } from '../../people/teams/access.ts';
+import type { ProjectLevel, WorkspaceLevel } from '../../api/permissions/team-access.ts';
 import type { OrganizationFlag } from '../../people/teams/records.ts';
 import type { Option } from '../parts/form.tsx';
 

@@ -1,0 +1,81 @@
+import { deleteAgentPool, listAgentPools } from '../agent-pools/records.ts';
+import { closeOrganizationAccounts } from '../people/accounts/accounts.ts';
+import { listMembers, removeMember } from '../people/accounts/memberships.ts';
+import { deleteTokensOf } from '../people/accounts/tokens.ts';
+import type { Organization } from '../people/organizations/records.ts';
+import { deleteTeam, getTeam, listTeamNames } from '../people/teams/records.ts';
+import { deletePolicy, getPolicies, listPolicyNames } from '../policies/records.ts';
+import { deletePolicySet, getPolicySets, listPolicySetNames } from '../policies/set-records.ts';
+import { deleteTask, listTasks } from '../run-tasks/records.ts';
+import { dueIn, notDue } from '../store/due.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { get, put, queryAll, remove, update } from '../store/table.ts';
+import { eachVariableSet } from '../variables/set-lists.ts';
+import { deleteVariableSet } from '../variables/set-records.ts';
+
+/**
+ * The end of an organization. One conditional write puts a mark in its place, which stays: the name is never given again,
+ * so nothing that bears it is ever anybody else's. Then its memberships and tokens end, by which anybody reaches what it
+ * had, and then what it had. The sweep goes on where that was cut off.
+ */
+
+type Home = Pick<Organization, 'name' | 'externalId'>;
+type Ended = Home & Key & { deletedAt: string };
+
+/** Deletes an organization without workspaces. May be repeated. */
+export const deleteOrganization = async ({ name, externalId }: Home): Promise<void> => {
+  const deletedAt = new Date().toISOString();
+  const ended: Ended = { ...keys.organization(name), name, externalId, deletedAt };
+  await put(
+    { ...ended, ...dueIn(name, 60) },
+    { condition: 'externalId = :id AND attribute_not_exists(deletedAt)', values: { ':id': externalId } },
+  );
+  await completeEnd(name);
+};
+
+/** Ends what is left of an organization that was deleted. False when it was not. */
+export const completeEnd = async (name: string): Promise<boolean> => {
+  const home = await get<Ended>(keys.organization(name));
+  if (!home?.deletedAt) return false;
+  await closeOrganizationAccounts(home);
+  // By the index, which goes last: the rest of one that was cut off is found by it.
+  await inPieces(await listMembers(name), (userId) => removeMember({ organization: name, userId }));
+  for (const { id, name: teamName } of await listTeamNames(name)) {
+    const { ssoTeamId = null } = (await getTeam(id)) ?? {};
+    await deleteTeam({ id, organization: name, name: teamName, ssoTeamId });
+  }
+  const pools = await listAgentPools(name);
+  for (const { id } of pools) await deleteTokensOf(id);
+  await deleteSettings(name);
+  // One that was used a moment ago is for the sweep to delete.
+  let isRest = false;
+  for (const pool of pools) isRest = !(await deleteAgentPool(pool)) || isRest;
+  await update(keys.organization(name), {
+    ...(isRest ? { set: dueIn(name, 60) } : { remove: notDue }),
+    condition: 'attribute_exists(deletedAt)',
+  });
+  return true;
+};
+
+const deleteSettings = async (name: string): Promise<void> => {
+  const idsOf = (entries: { id: string }[]) => entries.map(({ id }) => id);
+  for (const set of await getPolicySets(idsOf(await listPolicySetNames(name)))) await deletePolicySet(set);
+  for (const policy of await getPolicies(idsOf(await listPolicyNames(name)))) await deletePolicy(policy);
+  for (const task of await listTasks(name)) await deleteTask(task);
+  for await (const sets of eachVariableSet(name)) await inPieces(sets, deleteVariableSet);
+  const { pk } = keys.organization(name);
+  const projects = await queryAll<Key & { projectId: string }>({ pk, prefix: 'PROJECT#' });
+  await inPieces(projects, async ({ sk, projectId }) => {
+    await remove(keys.project(projectId));
+    await remove({ pk, sk });
+  });
+  // Of tokens whose deletion was cut off.
+  await inPieces(await queryAll<Key>({ pk, prefix: 'TEAMTOKEN#' }), ({ sk }) => remove({ pk, sk }));
+};
+
+/** A few side by side: an organization may have thousands of members. */
+const atOnce = 20;
+
+const inPieces = async <T>(all: T[], each: (one: T) => Promise<unknown>): Promise<void> => {
+  for (let i = 0; i < all.length; i += atOnce) await Promise.all(all.slice(i, i + atOnce).map(each));
+};

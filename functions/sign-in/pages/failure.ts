@@ -1,0 +1,10 @@
+import type { Answer } from '../../api/answer.ts';
+import { escaped, page } from './page.ts';
+
+/** Somebody could not be signed in. */
+export const failurePage = (statusCode: number, why: string): Answer =>
+  page(
+    statusCode,
+    'You are not signed in',
+    `<p role="alert">${escaped(why)}</p><p><a href="../app">To the first page</a></p>`,
+  );

@@ -1,0 +1,114 @@
+import { createReadStream } from 'node:fs';
+import type http from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { TransportError } from '../runner/errors.ts';
+
+/*
+ * HTTP by Node's own client: loading `fetch` costs a runner 15 ms before its first call and 3 ms in each one after. An
+ * `import` of it would load that too, 40 ms of it: it reads every export, and one of them is the WebSocket.
+ */
+const { Agent, request: plain } = process.getBuiltinModule('node:http');
+const { Agent: SecureAgent, request: secure } = process.getBuiltinModule('node:https');
+
+export interface FileBody {
+  file: string;
+  /** Bytes; the file must not be shorter. */
+  size: number;
+}
+
+export interface Call {
+  method: 'GET' | 'POST' | 'PUT';
+  headers?: Record<string, string>;
+  body?: Uint8Array | FileBody;
+  /** Without a byte for so long, the call has failed. */
+  idleMs?: number;
+  signal?: AbortSignal;
+  /** Once all of it is on its way. */
+  onSent?: () => void;
+  /** PEM of authorities to trust instead of the usual ones. */
+  ca?: string[];
+}
+
+export interface Answer {
+  status: number;
+  body: Buffer;
+}
+
+const defaultIdleMs = 20_000;
+const longestAnswer = 32 * 1024 * 1024;
+
+const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+const agents = new Map<string, http.Agent>();
+
+/** Proxies are used as by Terraform: by environment, never for this machine itself. */
+const agentFor = ({ protocol, hostname }: URL): http.Agent => {
+  const direct = loopback.test(hostname);
+  const key = `${protocol}${direct}`;
+  let agent = agents.get(key);
+  if (!agent) {
+    const options = { keepAlive: true, proxyEnv: direct ? undefined : process.env };
+    agent = protocol === 'https:' ? new SecureAgent(options) : new Agent(options);
+    agents.set(key, agent);
+  }
+  return agent;
+};
+
+/** Without the query, where presigned URLs carry their signature. */
+const named = (method: string, { origin, pathname }: URL): string => `${method} ${origin}${pathname}`;
+
+/**
+ * Resolves with the answer's head; its body is read by the caller.
+ * @throws {TransportError} when no answer comes
+ */
+export const open = (address: string, call: Call): Promise<http.IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    const url = new URL(address);
+    const { method, headers = {}, body, idleMs = defaultIdleMs, signal, onSent, ca } = call;
+    const length = body === undefined ? 0 : body instanceof Uint8Array ? body.length : body.size;
+    const request = (url.protocol === 'https:' ? secure : plain)(url, {
+      method,
+      agent: agentFor(url),
+      signal,
+      ca,
+      headers: method === 'GET' ? headers : { ...headers, 'content-length': String(length) },
+    });
+    const fail = (error: Error & { code?: string }) =>
+      reject(
+        signal?.aborted
+          ? error
+          : new TransportError(`${named(method, url)}: ${error.code ?? error.message}`, { cause: error }),
+      );
+    request.on('error', fail);
+    request.on('response', resolve);
+    if (onSent) request.on('finish', onSent);
+    request.setTimeout(idleMs, () =>
+      request.destroy(Object.assign(new Error(`no answer for ${idleMs} ms`), { code: 'ETIMEDOUT' })),
+    );
+    if (body === undefined || body instanceof Uint8Array) request.end(body);
+    else if (body.size === 0) request.end();
+    else pipeline(createReadStream(body.file, { end: body.size - 1 }), request).catch(fail);
+  });
+
+/**
+ * The whole answer, whatever its status.
+ * @throws {TransportError} when none comes, or not all of it
+ */
+export const send = async (address: string, call: Call): Promise<Answer> => {
+  const answer = await open(address, call);
+  return { status: answer.statusCode ?? 0, body: await readAll(answer, named(call.method, new URL(address))) };
+};
+
+const readAll = async (answer: http.IncomingMessage, name: string): Promise<Buffer> => {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > longestAnswer) throw new Error(`answer longer than ${longestAnswer} bytes`);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw new TransportError(`${name}: ${(error as Error).message}`, { cause: error });
+  }
+  return Buffer.concat(chunks);
+};

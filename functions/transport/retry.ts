@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TransportError } from '../runner/errors.ts';
+
+export interface Patience {
+  /** Time (ms since the epoch) after which the last failure stands; asked before each pause, because it may move. */
+  until: () => number;
+  /** Aborted when waiting has become pointless. */
+  signal?: AbortSignal;
+}
+
+const firstMs = 50;
+const longestMs = 5000;
+
+/** Doubling, half of it random, so that runners that lost the same server do not come back in step. */
+const pauseMs = (attempt: number): number => Math.min(longestMs, firstMs * 2 ** attempt) * (0.5 + Math.random() / 2);
+
+/**
+ * Tries again after a {@link TransportError}; any other error, and an abort, ends it at once.
+ * @throws the last error
+ */
+export const retrying = async <T>(attempt: () => Promise<T>, { until, signal }: Patience): Promise<T> => {
+  for (let n = 0; ; n++) {
+    signal?.throwIfAborted();
+    try {
+      return await attempt();
+    } catch (error) {
+      if (signal?.aborted || !(error instanceof TransportError)) throw error;
+      const ms = pauseMs(n);
+      if (Date.now() + ms > until()) throw error;
+      await sleep(ms, undefined, { signal });
+    }
+  }
+};
+
+/** Patience for `ms` from now. */
+export const within = (ms: number, signal?: AbortSignal): Patience => {
+  const end = Date.now() + ms;
+  return { until: () => end, signal };
+};
