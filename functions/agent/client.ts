@@ -1,5 +1,6 @@
 import type { Asking, NextWork, Over, Ping, Registered, Registration } from '../protocols/agent.ts';
-import { messageOf, RefusedError, TokenDeadError, TransportError } from '../runner/errors.ts';
+import { TokenDeadError } from '../runner/errors.ts';
+import { messageOf, RefusedError, TransportError } from '../transport/errors.ts';
 import { send } from '../transport/http.ts';
 import { type Patience, retrying } from '../transport/retry.ts';
 

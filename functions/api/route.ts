@@ -12,12 +12,12 @@ import {
   grantedToTask,
   isOfRun,
   isOfTask,
-  type Principal,
   type Shared,
 } from './permissions/auth.ts';
 import type { Granted } from './permissions/granted.ts';
 import type { Scope } from './permissions/grants.ts';
 import type { Permission } from './permissions/permissions.ts';
+import type { Principal } from './permissions/principal.ts';
 import { checkParameters } from './query-parameters.ts';
 import type { ApiRequest } from './request.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Answer } from '../api/answer.ts';
 import { ApiError } from '../api/errors.ts';
-import type { Principal } from '../api/permissions/auth.ts';
+import type { Principal } from '../api/permissions/principal.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { membershipsOf } from '../people/accounts/memberships.ts';
 import { type ChangeRecord, keepRecord, recorded } from '../store/change-record.ts';

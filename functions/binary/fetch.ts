@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { RefusedError, TransportError } from '../runner/errors.ts';
+import { RefusedError, TransportError } from '../transport/errors.ts';
 import { open } from '../transport/http.ts';
 import { retrying, within } from '../transport/retry.ts';
 

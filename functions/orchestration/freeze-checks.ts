@@ -1,6 +1,6 @@
 import { getOrganization, type Organization } from '../people/organizations/records.ts';
 import { freezePolicies } from '../policies/run-policies.ts';
-import type { Checks } from '../run/checks.ts';
+import type { Checks } from '../run/check-record.ts';
 import { newCostEstimate } from '../run/cost-estimate.ts';
 import { secondsIn } from '../run/limits.ts';
 import type { Run, RunOptions } from '../run/run.ts';

@@ -1,14 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { environment } from '../environment.ts';
-import { type Notice, noticeOf } from '../run/notifications.ts';
+import { type NoticeEvent, noticeOf } from '../run/notifications.ts';
 import type { Run } from '../run/run.ts';
 import { invokeLater } from '../store/aws.ts';
-
-/** What the function Notify is given. `id` stays the same however often the event is delivered. */
-export interface NoticeEvent extends Notice {
-  id: string;
-  runId: string;
-}
 
 /**
  * Has people told that a run came to its status; of one that nobody wants to hear of, it costs nothing. Whatever goes wrong

@@ -1,5 +1,5 @@
 import { type Attempt, notOutrun, orderOf } from '../run/attempts.ts';
-import type { Verdicts } from '../run/checks.ts';
+import type { Verdicts } from '../run/check-record.ts';
 import { type Next, nextStep, turnedAway } from '../run/lifecycle.ts';
 import { type CheckState, entryOf, type RunState, type TaskState, type WaitingState } from '../run/machine-states.ts';
 import type { Run } from '../run/run.ts';

@@ -4,9 +4,8 @@ import { completeEnd } from '../organizations/end.ts';
 import { entryOf, type RunState, taskStates } from '../run/machine-states.ts';
 import type { Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
-import { deliverResult } from '../run-tasks/results.ts';
 import { listTaskResults } from '../run-tasks/stages.ts';
-import { enqueue, getRun, updateRun } from '../runs/records.ts';
+import { getRun, updateRun } from '../runs/records.ts';
 import { dueIn, dueShard, dueShards, notDue } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { query, update } from '../store/table.ts';
@@ -16,10 +15,12 @@ import { handler as executionStopped } from './execution-stopped.ts';
 import { awaitConfiguration } from './fetching.ts';
 import { RunnerStillStoppingError } from './finish.ts';
 import { launchRunner, needsRunner } from './launcher.ts';
+import { enqueue } from './new-run.ts';
 import { leaveQueue, startNext } from './queue.ts';
 import { endHold } from './runner-stopped.ts';
 import { discardStale, isStale } from './saved-plans.ts';
 import { stopStrayRunners } from './stray-runners.ts';
+import { deliverResult } from './task-results.ts';
 import { queueTriggeredRuns } from './triggered-runs.ts';
 
 /**

@@ -9,8 +9,9 @@ import { isFinal } from '../run/status.ts';
 import { decideCallback } from '../run/task-callback.ts';
 import { readCallback, type Said } from '../run-tasks/callback-input.ts';
 import { keepOutcomes, maxOutcomeBytes, mostOutcomes } from '../run-tasks/outcomes.ts';
-import { changeTaskResult, deliverResult, getTaskResult, type TaskResult } from '../run-tasks/results.ts';
+import { changeTaskResult, getTaskResult, type TaskResult } from '../run-tasks/results.ts';
 import { taskResultDocument } from '../run-tasks/stage-document.ts';
+import { deliverResult } from './task-results.ts';
 import { extendWait } from './task-tokens.ts';
 
 /** Where run tasks say what they found. Who calls, the request's access token says. */

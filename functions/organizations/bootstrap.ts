@@ -5,12 +5,12 @@ import { createOneTimeSecret } from '../people/accounts/one-time-secrets.ts';
 import { holderOfUsername, isReserved } from '../people/accounts/usernames.ts';
 import { createUser } from '../people/accounts/users.ts';
 import {
-  createOrganization,
   defaultOrganizationSettings,
   getOrganization,
   isNameTaken,
   markAsOperators,
 } from '../people/organizations/records.ts';
+import { createOrganization } from './records.ts';
 
 /**
  * The first organization and its owner, for whoever operates the platform: what lets the owner in is a secret that is good

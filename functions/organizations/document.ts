@@ -1,8 +1,7 @@
 import { one, type Resource } from '../api/answer.ts';
 import type { Granted } from '../api/permissions/granted.ts';
-import { organizationPermissions, projectPermissions } from '../api/permissions/reported-permissions.ts';
+import { organizationPermissions } from '../api/permissions/reported-permissions.ts';
 import type { Organization } from '../people/organizations/records.ts';
-import type { Project } from '../projects/records.ts';
 import { mostTasks } from '../run-tasks/records.ts';
 import { mostWorkspaceTasks } from '../run-tasks/workspace-tasks.ts';
 
@@ -87,27 +86,3 @@ export const capacityDocument = (
   organization: Organization,
   counts: { pending: number; running: number },
 ): Resource => ({ id: organization.externalId, type: 'organization-capacity', attributes: counts });
-
-export const projectDocument = (project: Project, granted: Granted): Resource => ({
-  id: project.id,
-  type: 'projects',
-  attributes: {
-    name: project.name,
-    description: project.description,
-    'created-at': project.createdAt,
-    'auto-destroy-activity-duration': null,
-    'default-execution-mode': project.defaultExecutionMode ?? 'remote',
-    'setting-overwrites': {
-      'default-execution-mode': project.inheritsExecutionMode === false,
-      'default-agent-pool': project.inheritsExecutionMode === false,
-    },
-    permissions: projectPermissions(granted),
-    'is-unified': false,
-  },
-  relationships: {
-    organization: one('organizations', project.organization),
-    'tag-bindings': { links: { related: `/api/v2/projects/${project.id}/tag-bindings` } },
-    'default-agent-pool': one('agent-pools', project.defaultAgentPoolId),
-  },
-  links: { self: `/api/v2/projects/${project.id}` },
-});

@@ -1,33 +1,32 @@
 import * as v from 'valibot';
 import { defaultAgentPool } from '../agent-pools/default-agent-pool.ts';
+import { withPool } from '../agent-pools/input.ts';
 import { type Answer, created, noContent, ok } from '../api/answer.ts';
 import { conflict, forbidden, notFound, unprocessable } from '../api/errors.ts';
 import { checkSeen, editorOf, tagged } from '../api/guard.ts';
 import { includes } from '../api/include.ts';
 import { email, organizationName } from '../api/names.ts';
 import { list, pageOf, slice } from '../api/pagination.ts';
-import { checkPerson } from '../api/permissions/auth.ts';
-import { projectDocuments } from '../api/permissions/shown.ts';
+import { checkPerson } from '../api/permissions/principal.ts';
 import { type Call, type Context, type Route, route, userRoute } from '../api/route.ts';
 import { readData, setting, settingsFrom, toOne } from '../api/validation.ts';
 import { mayCreateOrganizations } from '../people/organizations/admission-rules.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import {
-  createOrganization,
   defaultOrganizationSettings,
   getOrganization,
   hasWorkspaces,
   listOrganizations,
   type Organization,
   type OrganizationSettings,
-  updateOrganization,
 } from '../people/organizations/records.ts';
+import { projectDocuments } from '../projects/document.ts';
 import { getProject } from '../projects/records.ts';
 import { secondsIn } from '../run/limits.ts';
-import { withPool } from '../workspaces/agent-pool-input.ts';
 import { carryFromOrganization } from '../workspaces/execution-modes.ts';
 import { entitlementsDocument, organizationDocument } from './document.ts';
 import { deleteOrganization } from './end.ts';
+import { createOrganization, updateOrganization } from './records.ts';
 
 const minutes = v.pipe(v.number(), v.integer('must be whole minutes'), v.minValue(1, 'must be at least 1'));
 

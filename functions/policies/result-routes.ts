@@ -6,9 +6,9 @@ import { list, pageOf, slice } from '../api/pagination.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { readComment } from '../api/validation.ts';
 import { overrideRun } from '../orchestration/decisions.ts';
-import { isJudged, policyCheckStatus, policyEvaluationStatus } from '../run/policy-status.ts';
+import { isJudged, policyCheckId, policyCheckStatus, policyEvaluationStatus } from '../run/policy-status.ts';
 import type { Run } from '../run/run.ts';
-import { readTaskStageId } from '../run-tasks/stages.ts';
+import { readTaskStageId } from '../run/task-stages.ts';
 import { runDocument } from '../runs/document.ts';
 import { run } from '../runs/finder.ts';
 import { getRun } from '../runs/records.ts';
@@ -18,7 +18,6 @@ import { checkOutput } from './engine/check-output.ts';
 import { policyCheckDocument, policyEvaluationDocument, policySetOutcomeDocument } from './result-document.ts';
 import {
   getPolicyResult,
-  policyCheckId,
   policyEvaluationId,
   readPolicySetOutcomeId,
   readPolicySetOutcomes,

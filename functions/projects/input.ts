@@ -4,10 +4,10 @@ import { projectName } from '../api/names.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { readData, setting, text, toOne } from '../api/validation.ts';
 import { getOrganization, type Organization } from '../people/organizations/records.ts';
-import { executionIn } from '../workspaces/execution-modes.ts';
-import { bindingOf, distinct, tagBindingList } from '../workspaces/input.ts';
+import { executionIn } from './execution-modes.ts';
 import type { Project } from './records.ts';
 import { checkFollows, overwriteIn } from './setting-overwrites.ts';
+import { bindingOf, distinct, tagBindingList } from './tags.ts';
 
 /** What creating and changing a project may say (HCP API: projects). */
 

@@ -1,26 +1,27 @@
 import * as v from 'valibot';
+import { withPool } from '../agent-pools/input.ts';
 import { type Answer, created, many, noContent, ok, type Resource } from '../api/answer.ts';
 import { badRequest, conflict, forbidden, notFound, unprocessable } from '../api/errors.ts';
 import { checkSeen, editorOf, tagged } from '../api/guard.ts';
 import { includes } from '../api/include.ts';
 import { list, pageOf, slice, totalOf } from '../api/pagination.ts';
-import { projectDocuments } from '../api/permissions/shown.ts';
+import type { Reach } from '../api/permissions/grants.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { check, identifier } from '../api/validation.ts';
-import { projectDocument } from '../organizations/document.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { getOrganization } from '../people/organizations/records.ts';
-import type { Reach } from '../people/teams/grants.ts';
-import { settleAgentPool, withPool } from '../workspaces/agent-pool-input.ts';
-import { carryFromProject, executionIn } from '../workspaces/execution-modes.ts';
+import { deleteProject } from '../removal/projects.ts';
+import { settleAgentPool } from '../workspaces/agent-pool-input.ts';
+import { carryFromProject } from '../workspaces/execution-modes.ts';
 import { hasWorkspacesIn } from '../workspaces/lists.ts';
 import { getWorkspaces, updateWorkspace, type Workspace, type WorkspaceChange } from '../workspaces/records.ts';
+import { projectDocument, projectDocuments } from './document.ts';
+import { executionIn } from './execution-modes.ts';
 import { project } from './finder.ts';
 import { readNewProject, readProjectChange } from './input.ts';
 import {
   createProject,
-  deleteProject,
   findProjects,
   getProject,
   getProjects,

@@ -7,8 +7,9 @@ import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { readComment } from '../api/validation.ts';
 import { overrideRun } from '../orchestration/decisions.ts';
 import { evaluationDocument } from '../policies/result-routes.ts';
+import type { TaskStage } from '../run/check-record.ts';
 import type { Run } from '../run/run.ts';
-import { type StageFacts, stagesOf, type TaskStage, taskStageStatus } from '../run/task-stages.ts';
+import { readTaskStageId, type StageFacts, stagesOf, taskStageStatus } from '../run/task-stages.ts';
 import { runDocument } from '../runs/document.ts';
 import { run } from '../runs/finder.ts';
 import { getRun } from '../runs/records.ts';
@@ -17,7 +18,7 @@ import { getWorkspace } from '../workspaces/records.ts';
 import { type Outcome, readOutcomes, resultIdOfOutcome } from './outcomes.ts';
 import { getTaskResult, type TaskResult } from './results.ts';
 import { outcomeDocument, taskResultDocument, taskStageDocument } from './stage-document.ts';
-import { listTaskResults, readTaskStageId } from './stages.ts';
+import { listTaskResults } from './stages.ts';
 
 /** Task stages, their results and outcomes (HCP API: run task stages and results). */
 

@@ -145,3 +145,9 @@ export const verificationNotice = (configurationId: string, name: string): Notif
     },
   ],
 });
+
+/** What the function Notify is given. `id` stays the same however often the event is delivered. */
+export interface NoticeEvent extends Notice {
+  id: string;
+  runId: string;
+}

@@ -1,5 +1,6 @@
-import type { Run, Timestamp } from './run.ts';
-import { isFinal } from './status.ts';
+import { charactersOf } from '../policies/result-records.ts';
+import type { Run } from './run.ts';
+import { isFinal, type Timestamp } from './status.ts';
 
 /**
  * How a run's policy check and policy evaluation are shown. A result shows with the status that follows it, never before:
@@ -80,3 +81,5 @@ export const policyTimestamps = (
     ...(override ? { 'overridden-at': override.at } : {}),
   };
 };
+
+export const policyCheckId = (runId: string): string => `polchk-${charactersOf(runId)}`;

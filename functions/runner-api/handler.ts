@@ -20,7 +20,6 @@ import { type Artifact, artifacts, type Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { appendLog, maxPieceBytes } from '../runs/logs.ts';
 import { getRun } from '../runs/records.ts';
-import { sha256Of } from '../states/integrity.ts';
 import {
   completeStateVersion,
   createStateVersion,
@@ -28,6 +27,7 @@ import {
   StateNotKeptError,
   storeState,
 } from '../states/records.ts';
+import { sha256Of } from '../store/integrity.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 import { artifactUrl, laterUrls, leftStateUrl, stateUploadUrl } from './addresses.ts';
 import { authenticate, beat, type Caller, ProtocolError } from './caller.ts';

@@ -11,9 +11,10 @@ import type {
   UploadsAnswer,
   UploadsRequest,
 } from '../protocols/runner.ts';
+import { messageOf, RefusedError, TransportError } from '../transport/errors.ts';
 import { type Answer, send } from '../transport/http.ts';
 import { type Patience, retrying, within } from '../transport/retry.ts';
-import { messageOf, RefusedError, TokenDeadError, TransportError } from './errors.ts';
+import { TokenDeadError } from './errors.ts';
 
 /** How long a call without deadline of its own is tried. */
 const callMs = 120_000;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PhaseReport, ReportAnswer } from '../protocols/runner.ts';
-import { InterruptedError, messageOf, PhaseError, TerraformError, TokenDeadError } from './errors.ts';
+import { messageOf } from '../transport/errors.ts';
+import { InterruptedError, PhaseError, TerraformError, TokenDeadError } from './errors.ts';
 import type { Phase } from './phase.ts';
 
 /** How a phase ended, and what the control plane wants next. */

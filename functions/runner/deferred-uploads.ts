@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { Later, ReportAnswer } from '../protocols/runner.ts';
+import { messageOf } from '../transport/errors.ts';
 import { within } from '../transport/retry.ts';
-import { messageOf } from './errors.ts';
 import { once, upload } from './transfer.ts';
 
 /** How long one upload is tried. */

@@ -1,7 +1,8 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '../transport/errors.ts';
 import type { FileBody } from '../transport/http.ts';
-import { messageOf, PhaseError, TerraformError } from './errors.ts';
+import { PhaseError, TerraformError } from './errors.ts';
 import { fromDirectory, type Phase, type Prepared } from './phase.ts';
 import { writePlanArchive } from './plan-archive.ts';
 import { changesAnything, countChanges, type PlanJson, resourcesAfter } from './plan-json.ts';

@@ -1,12 +1,11 @@
 import { many, one, type Resource } from '../api/answer.ts';
 import type { Granted } from '../api/permissions/granted.ts';
 import { runPermissions } from '../api/permissions/reported-permissions.ts';
-import { policyCheckId } from '../policies/result-records.ts';
 import { allowedActions } from '../run/actions.ts';
+import { policyCheckId } from '../run/policy-status.ts';
 import type { Phase, PhaseName, Run } from '../run/run.ts';
 import { isPhaseFinal } from '../run/status.ts';
-import { stagesOf } from '../run/task-stages.ts';
-import { taskStageId } from '../run-tasks/stages.ts';
+import { stagesOf, taskStageId } from '../run/task-stages.ts';
 import { applyId, costEstimateId, planId } from '../store/id.ts';
 import type { RunComment, RunEvent } from './events.ts';
 import { logPath } from './log-links.ts';

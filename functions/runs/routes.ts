@@ -1,109 +1,23 @@
-import { type Answer, created, ok, type Resource } from '../api/answer.ts';
-import { badRequest, forbidden } from '../api/errors.ts';
-import { includes } from '../api/include.ts';
+import { type Answer, ok } from '../api/answer.ts';
+import { badRequest } from '../api/errors.ts';
 import { list, listWithoutTotal, pageOf, totalOf, wholeList } from '../api/pagination.ts';
-import type { Granted } from '../api/permissions/granted.ts';
-import { type Context, type Finder, type Route, route, type Subject } from '../api/route.ts';
-import { configurationVersionDocument, ingressDocuments } from '../configurations/document.ts';
-import { getConfigurationVersion } from '../configurations/records.ts';
-import { costEstimateDocument } from '../costs/document.ts';
-import { queueRun } from '../orchestration/create-run.ts';
-import { readNewRun, workspaceOfNewRun } from '../orchestration/new-run-input.ts';
+import { type Context, type Finder, type Route, route } from '../api/route.ts';
+import { related } from '../includes/runs.ts';
+import { workspaceOfNewRun } from '../orchestration/new-run-input.ts';
+import { create } from '../orchestration/new-run-routes.ts';
 import { capacityDocument } from '../organizations/document.ts';
-import { userDocument } from '../people/accounts/user-document.ts';
-import { getUser } from '../people/accounts/users.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { getOrganization } from '../people/organizations/records.ts';
 import { waitsForPerson } from '../run/actions.ts';
 import type { Run } from '../run/run.ts';
-import { stagesOf } from '../run/task-stages.ts';
-import { taskStageDocument } from '../run-tasks/stage-document.ts';
-import { workspaceDocument } from '../workspaces/document.ts';
 import { workspace } from '../workspaces/finder.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
-import { applyDocument, planDocument, runDocument } from './document.ts';
+import { runDocument } from './document.ts';
 import { readRunFilter } from './filter.ts';
 import { run } from './finder.ts';
 import { findOrganizationRuns, findRuns, listAppliableRuns, listOpenRuns, type RunPointer } from './lists.ts';
 
-const knownIncludes = [
-  'plan',
-  'apply',
-  'created_by',
-  'cost_estimate',
-  'configuration_version',
-  'configuration_version.ingress_attributes',
-  'workspace',
-  'task_stages',
-  'tf_policy_evaluations',
-] as const;
-
-const create = async ({ request, subject, granted, principal }: Context<Workspace>): Promise<Answer> => {
-  const { userId } = principal;
-  const { id, ...wanted } = await readNewRun(request, subject);
-  if (
-    wanted.options.isDestroy &&
-    !wanted.options.planOnly &&
-    !wanted.version.speculative &&
-    !granted.has('run:apply')
-  ) {
-    throw forbidden(
-      'is-destroy: only who may apply runs here can queue a destroy run (can-queue-destroy); with plan-only, the permission run:plan is enough.',
-    );
-  }
-  // The run that a configuration was uploaded for is its uploader's to create.
-  const own = wanted.version.createdBy === userId ? { id } : {};
-  const made = await queueRun({ ...wanted, ...own, workspace: subject, createdBy: userId, granted });
-  return created(runDocument(made, { granted, userId }));
-};
-
-/** What is asked to come along; a run in `data` is never in `included` too, which would be a cycle. */
-const related = async (
-  { request }: Context<Subject>,
-  runs: Run[],
-  granted: (workspaceId: string) => Granted,
-): Promise<Resource[] | undefined> => {
-  const include = includes(request, knownIncludes);
-  if (include.size === 0) return undefined;
-  const some = async <T>(wanted: boolean, ids: string[], read: (id: string) => Promise<T | undefined>) =>
-    wanted ? (await Promise.all([...new Set(ids)].map(read))).filter((record) => record !== undefined) : [];
-  const versionIds = runs.map((one) => one.configurationVersionId);
-  const [workspaces, versions, users] = await Promise.all([
-    some(
-      include.has('workspace'),
-      runs.map((one) => one.workspaceId),
-      getWorkspace,
-    ),
-    some(include.has('configuration_version'), versionIds, getConfigurationVersion),
-    some(
-      include.has('created_by'),
-      runs.map((one) => one.createdBy),
-      getUser,
-    ),
-  ]);
-  return [
-    ...(include.has('plan') ? runs.map((one) => planDocument(one, request.baseUrl)) : []),
-    ...(include.has('apply') ? runs.map((one) => applyDocument(one, request.baseUrl)) : []),
-    ...(include.has('cost_estimate') ? runs.flatMap((one) => costEstimateDocument(one) ?? []) : []),
-    ...workspaces.map((one) => workspaceDocument(one, granted(one.id))),
-    ...versions.map((one) => configurationVersionDocument(one)),
-    ...(include.has('configuration_version.ingress_attributes') ? ingressOf(runs) : []),
-    ...users.map(userDocument),
-    ...(include.has('task_stages')
-      ? runs.flatMap((one) =>
-          stagesOf(one).map((stage) => taskStageDocument(one, stage, { granted: granted(one.workspaceId) })),
-        )
-      : []),
-  ];
-};
-
-/** Runs know it themselves; several may be of one configuration. */
-const ingressOf = (runs: Run[]): Resource[] => {
-  const versions = runs.map((one) => ({ id: one.configurationVersionId, ingress: one.ingress }));
-  return ingressDocuments([...new Map(versions.map((version) => [version.id, version])).values()]);
-};
-
-const read = async (context: Context<Run>): Promise<Answer> => {
+export const read = async (context: Context<Run>): Promise<Answer> => {
   const { subject, granted, principal } = context;
   return ok(
     runDocument(subject, { granted, userId: principal.userId }),
@@ -169,7 +83,7 @@ const listNamed = (context: Context<Workspace | InOrganization>): Promise<Answer
 const waiting = async (context: Context<InOrganization>): Promise<Run[]> =>
   (await listOpenRuns(context.subject.organization, visibleTo(context))).filter((one) => !waitsForPerson(one));
 
-const queue = async (context: Context<InOrganization>): Promise<Answer> => {
+export const queue = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, principal } = context;
   const runs = await waiting(context);
   const granted = await grantedFor(context, runs);

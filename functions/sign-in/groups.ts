@@ -10,7 +10,8 @@ import { teamIdsOfGroups } from '../people/accounts/sso-groups.ts';
 import { mapsGroups } from '../people/organizations/admission-rules.ts';
 import { getOrganizations } from '../people/organizations/records.ts';
 import { enterTeam, quitTeam } from '../people/teams/members.ts';
-import { getTeams, type Team } from '../people/teams/records.ts';
+import { getTeams } from '../people/teams/records.ts';
+import type { Team } from '../people/teams/team.ts';
 
 const keep = ({ id, organization }: Team, userId: string, action: string): Promise<void> =>
   keepEvent({

@@ -1,5 +1,6 @@
 import { type Answer, done, json } from '../api/answer.ts';
-import { authenticate, type Principal } from '../api/permissions/auth.ts';
+import { authenticate } from '../api/permissions/auth.ts';
+import type { Principal } from '../api/permissions/principal.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { openRoute, type Route } from '../api/route.ts';
 import { deedOf, inTrails } from '../audit/trail.ts';

@@ -1,8 +1,9 @@
 import type { SignInSettings } from '../environment.ts';
 import { claimIdentity } from '../people/accounts/identities.ts';
 import { acceptInvitation, invitedUser, knowEmail, takeOver } from '../people/accounts/invitations.ts';
+import type { User } from '../people/accounts/user.ts';
 import { settleUsername } from '../people/accounts/usernames.ts';
-import { createNamed, getUser, type User, updateUser } from '../people/accounts/users.ts';
+import { createNamed, getUser, updateUser } from '../people/accounts/users.ts';
 import { SignInError } from './errors.ts';
 import { followGroups } from './groups.ts';
 import type { Person } from './issuer.ts';

@@ -2,7 +2,8 @@ import { inWorkspace, param } from '../api/finders.ts';
 import type { Finder } from '../api/route.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 import { readOutputId } from './document.ts';
-import { getStateVersion, type StateVersion } from './records.ts';
+import { getStateVersion } from './records.ts';
+import type { StateVersion } from './state-version.ts';
 
 /** Older versions are for people: runs read what is current. */
 const currentState = async ({ id, workspaceId }: StateVersion) => {

@@ -6,8 +6,9 @@ import { sharedWorkspace } from '../workspaces/finder.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { outputDocument, readOutputId } from './document.ts';
 import { sharedStateVersion, stateVersionOfOutput } from './finder.ts';
-import { finalizeStateVersion, readSummary, type StateVersion } from './records.ts';
+import { finalizeStateVersion, readSummary } from './records.ts';
 import { currentVersion } from './routes.ts';
+import type { StateVersion } from './state-version.ts';
 
 /** The content of a version; clients repeat a 503. */
 const outputsOf = async (found: StateVersion) => {

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import type http from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { TransportError } from '../runner/errors.ts';
+import { TransportError } from './errors.ts';
 
 /*
  * HTTP by Node's own client: loading `fetch` costs a runner 15 ms before its first call and 3 ms in each one after. An

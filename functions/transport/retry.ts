@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TransportError } from '../runner/errors.ts';
+import { TransportError } from './errors.ts';
 
 export interface Patience {
   /** Time (ms since the epoch) after which the last failure stands; asked before each pause, because it may move. */

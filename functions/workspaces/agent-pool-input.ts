@@ -1,11 +1,10 @@
 import { allows, getAgentPool } from '../agent-pools/records.ts';
-import { AgentPoolGoneError } from '../agent-pools/uses.ts';
 import { unprocessable } from '../api/errors.ts';
 import type { Workspace, WorkspaceChange } from './records.ts';
 
 /** Which agents do a workspace's runs: a pool goes with execution mode `agent`, and with no other. */
 
-const pointer = '/data/attributes/agent-pool-id';
+export const pointer = '/data/attributes/agent-pool-id';
 
 /**
  * Completes a change by what follows for the agent pool. 1 read when it is another one.
@@ -43,14 +42,4 @@ export const settleAgentPool = async (
     pointer,
     `agent-pool-id: agent pool ${pool.name} is not for this workspace: whoever manages agent pools can allow it, or its project`,
   );
-};
-
-/** The pool was there a moment ago. */
-export const withPool = async <T>(write: () => Promise<T>): Promise<T> => {
-  try {
-    return await write();
-  } catch (error) {
-    if (!(error instanceof AgentPoolGoneError)) throw error;
-    throw unprocessable(pointer, 'agent-pool-id: this agent pool has just been deleted');
-  }
 };

@@ -1,31 +1,15 @@
-import { changingPool, leavePool, usePool } from '../agent-pools/uses.ts';
+import { changingPool, usePool } from '../agent-pools/uses.ts';
 import type { TeamAccess, WorkspaceGrant } from '../api/permissions/team-access.ts';
-import { deleteNotificationsOf } from '../notifications/records.ts';
-import { forgetGrants } from '../people/teams/grants.ts';
-import { leavePolicySets } from '../policies/set-records.ts';
+import type { Tag } from '../projects/tags.ts';
+import type { ExecutionMode } from '../run/execution-mode.ts';
 import type { UnsavedState } from '../run/state-identity.ts';
-import { deleteWorkspaceTasksOf } from '../run-tasks/workspace-tasks.ts';
-import { deleteRunTriggersOf } from '../runs/triggers.ts';
 import { asEdit, type Edited, type Editor } from '../store/edits.ts';
 import { newId } from '../store/id.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { countNames } from '../store/name-index.ts';
-import { batchGet, create, get, query, queryAll, remove, update } from '../store/table.ts';
+import { batchGet, create, get, query, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
-import { leaveVariableSets } from '../variables/set-records.ts';
-import {
-  claimName,
-  indexInProject,
-  indexName,
-  leaveProject,
-  type NameEntry,
-  nameEntry,
-  releaseName,
-  type Tag,
-} from './names.ts';
-
-/** `agent`: by agents of a pool, on machines of their owners. */
-export type ExecutionMode = 'remote' | 'local' | 'agent';
+import { claimName, indexInProject, indexName, leaveProject, type NameEntry, nameEntry, releaseName } from './names.ts';
 
 /** What users set (HCP API: workspaces). */
 export interface WorkspaceSettings {
@@ -254,34 +238,4 @@ export const countOne = async (
 export const firstQueued = async (workspaceId: string): Promise<string | undefined> => {
   const queue = { pk: keys.workspace(workspaceId).pk, prefix: 'QUEUE#', limit: 1 };
   return (await query<{ runId: string }>(queue))[0]?.runId;
-};
-
-/**
- * Deletes the workspace with its variables; history and content of its runs and states stay where they are, out of
- * reach of the API. False when it has runs that are not over.
- */
-export const deleteWorkspace = async (workspace: Workspace): Promise<boolean> => {
-  if (await firstQueued(workspace.id)) return false;
-  const marked = await update<Workspace>(keys.workspace(workspace.id), {
-    set: { deletedAt: now() },
-    // A run created since the look at the queue has raised the count.
-    condition: 'runCount = :seen',
-    values: { ':seen': workspace.runCount },
-  });
-  if (!marked) return false;
-  await releaseName(workspace.organization, workspace.name, workspace.id);
-  await countNames(workspace.organization, 'workspace', -1);
-  await leaveProject(workspace.projectId, workspace.name, workspace.id);
-  await leaveVariableSets('workspaceIds', workspace.id);
-  await leavePolicySets({ workspace: workspace.id });
-  await forgetGrants(marked.teamAccess);
-  await deleteRunTriggersOf(workspace.id);
-  await deleteWorkspaceTasksOf(workspace.id);
-  await deleteNotificationsOf(marked.notifications ?? []);
-  if (marked.agentPoolId) await leavePool(marked.agentPoolId, workspace.id);
-  const { pk } = keys.workspace(workspace.id);
-  const rest = await Promise.all(['VAR', 'CONSUMER#'].map((prefix) => queryAll<Key>({ pk, prefix })));
-  await Promise.all(rest.flat().map(({ sk }) => remove({ pk, sk })));
-  await remove(keys.workspace(workspace.id));
-  return true;
 };

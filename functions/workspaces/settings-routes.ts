@@ -1,21 +1,15 @@
+import { withPool } from '../agent-pools/input.ts';
 import { type Answer, created, noContent, ok } from '../api/answer.ts';
 import { conflict, forbidden, unprocessable } from '../api/errors.ts';
 import { checkSeen, editorOf, tagged } from '../api/guard.ts';
 import { type Context, type Method, type Route, route } from '../api/route.ts';
 import type { InOrganization } from '../people/organizations/finder.ts';
 import { getOrganization } from '../people/organizations/records.ts';
-import { withPool } from './agent-pool-input.ts';
+import { deleteWorkspace } from '../removal/workspaces.ts';
 import { workspaceDocument } from './document.ts';
 import { workspace, workspaceByName } from './finder.ts';
 import { newWorkspace, noProject, readNewWorkspace, readWorkspaceChange } from './input.ts';
-import {
-  createWorkspace,
-  deleteWorkspace,
-  firstQueued,
-  getWorkspace,
-  updateWorkspace,
-  type Workspace,
-} from './records.ts';
+import { createWorkspace, firstQueued, getWorkspace, updateWorkspace, type Workspace } from './records.ts';
 
 /** Workspaces as they come, change and go; they are read in core/workspaces.ts. */
 

@@ -3,8 +3,8 @@ import type { RunTaskInput } from '../../functions/lifecycle/run-task.ts';
 import type { TaskStageDone } from '../../functions/lifecycle/task-stage-done.ts';
 import type { TaskUnansweredInput } from '../../functions/lifecycle/task-unanswered.ts';
 import type { CheckTask, WaitingTask } from '../../functions/lifecycle/waiting.ts';
+import { taskStages } from '../../functions/run/check-record.ts';
 import type { Run } from '../../functions/run/run.ts';
-import { taskStages } from '../../functions/run/task-stages.ts';
 import { definition, lifecycleFunctions } from '../../infra/lifecycle.ts';
 import type { Aws } from './aws.ts';
 import { Execution, type Machine } from './executor.ts';
@@ -20,6 +20,7 @@ const machine = definition(
 
 const load = async () => ({
   ...(await import('../../functions/runs/records.ts')),
+  ...(await import('../../functions/orchestration/new-run.ts')),
   ...(await import('../../functions/orchestration/progress.ts')),
   ...(await import('../../functions/orchestration/decisions.ts')),
   ...(await import('../../functions/orchestration/queue.ts')),
@@ -29,6 +30,7 @@ const load = async () => ({
   ...(await import('../../functions/store/table.ts')),
   ...(await import('../../functions/store/keys.ts')),
   ...(await import('../../functions/run-tasks/results.ts')),
+  ...(await import('../../functions/orchestration/task-results.ts')),
   ...(await import('../../functions/run-tasks/stages.ts')),
   ...(await import('../../functions/run-tasks/records.ts')),
   ...(await import('../../functions/run-tasks/workspace-tasks.ts')),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import * as locks from '../../functions/orchestration/locks.ts';
+import { deleteWorkspace } from '../../functions/removal/workspaces.ts';
 import { keys } from '../../functions/store/keys.ts';
 import { eachName, type Names } from '../../functions/store/name-index.ts';
 import * as table from '../../functions/store/table.ts';
@@ -77,7 +78,7 @@ it('frees the name, the id and the variables of a deleted workspace', async () =
   const workspace = await create();
   await table.put({ ...keys.variable(workspace.id, 'var-1'), value: 'x' });
   await table.put({ ...keys.variableKey(workspace.id, 'env', 'A'), variableId: 'var-1' });
-  expect(await store.deleteWorkspace(workspace)).toBe(true);
+  expect(await deleteWorkspace(workspace)).toBe(true);
   expect(await store.getWorkspace(workspace.id)).toBeUndefined();
   expect(await table.queryAll({ pk: keys.workspace(workspace.id).pk })).toEqual([]);
   expect((await create(workspace.name)).id).not.toBe(workspace.id);
@@ -87,7 +88,7 @@ it('can be created again after a deletion that was cut off anywhere', async () =
   for (let call = 1; call <= 4; call++) {
     const workspace = await create();
     aws.failCall(call, 'after');
-    await store.deleteWorkspace(workspace).catch(() => {});
+    await deleteWorkspace(workspace).catch(() => {});
     const gone = (await store.getWorkspace(workspace.id)) === undefined;
     expect(gone).toBe(call > 1);
     if (gone) expect((await create(workspace.name)).id).not.toBe(workspace.id);
@@ -97,10 +98,10 @@ it('can be created again after a deletion that was cut off anywhere', async () =
 it('keeps a workspace whose queue is not empty, or got a run just now', async () => {
   const workspace = await create();
   await table.put({ ...keys.queued(workspace.id, 1), runId: 'run-1' });
-  expect(await store.deleteWorkspace(workspace)).toBe(false);
+  expect(await deleteWorkspace(workspace)).toBe(false);
   await table.remove(keys.queued(workspace.id, 1));
   await table.update(keys.workspace(workspace.id), { add: { runCount: 1 } });
-  expect(await store.deleteWorkspace(workspace)).toBe(false);
+  expect(await deleteWorkspace(workspace)).toBe(false);
   expect(await store.getWorkspace(workspace.id)).toBeDefined();
 });
 

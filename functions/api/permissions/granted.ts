@@ -1,5 +1,4 @@
-import type { Role } from '../../people/accounts/memberships.ts';
-import type { Team } from '../../people/teams/records.ts';
+import type { Team } from '../../people/teams/team.ts';
 import {
   flagGives,
   inTeam,
@@ -111,3 +110,6 @@ export const onTeamAccess = (standing: Standing, granted: Granted, team: Team | 
     own ? reading : [],
   );
 };
+
+/** What a membership makes of somebody. `organization` is what acts for the organization itself: its own token. */
+export type Role = 'owner' | 'member' | 'organization';

@@ -1,4 +1,4 @@
-import type { OrganizationFlag } from '../../people/teams/records.ts';
+import type { OrganizationFlag } from './organization-flags.ts';
 import type { ProjectGrant, ProjectParts, WorkspaceGrant, WorkspaceParts } from './team-access.ts';
 
 /**

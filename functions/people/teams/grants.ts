@@ -1,3 +1,4 @@
+import type { Reach } from '../../api/permissions/grants.ts';
 import type { ProjectGrant, TeamAccess, WorkspaceGrant } from '../../api/permissions/team-access.ts';
 import type { Project } from '../../projects/records.ts';
 import { newId } from '../../store/id.ts';
@@ -23,6 +24,7 @@ export interface GrantRecord {
 export const mostGrants = 100;
 
 type On = { workspace: Workspace } | { project: Project };
+
 type GrantOn<O extends On> = O extends { workspace: Workspace } ? WorkspaceGrant : ProjectGrant;
 
 const keyOf = (on: On): Key => ('workspace' in on ? keys.workspace(on.workspace.id) : keys.project(on.project.id));
@@ -107,12 +109,6 @@ export const forgetGrants = async (access: TeamAccess<{ id: string }> | undefine
   const all = Object.entries(access ?? {});
   await Promise.all(all.map(([teamId, { id }]) => forget({ id, teamId, organization: '' })));
 };
-
-/** Workspaces and projects, by id. */
-export interface Reach {
-  workspaceIds: Set<string>;
-  projectIds: Set<string>;
-}
 
 /** Where any of the teams may have been given something. 1 read for each. */
 export const reachOf = async (teamIds: string[]): Promise<Reach> => {

@@ -4,7 +4,8 @@ import { access, constants, mkdir, readdir, readFile, realpath, rename, stat, wr
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Job } from '../../protocols/runner.ts';
-import { messageOf, PhaseError } from '../errors.ts';
+import { messageOf } from '../../transport/errors.ts';
+import { PhaseError } from '../errors.ts';
 import type { Settings } from '../settings.ts';
 import { platform } from './platform.ts';
 import { constraint, exactVersion, newest } from './version.ts';

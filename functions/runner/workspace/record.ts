@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, existsSync, lstatSync, realpathSync, renameSyn
 import { join, relative } from 'node:path';
 import { PhaseError } from '../errors.ts';
 import type { Phase, Prepared } from '../phase.ts';
-import type { Owner } from '../terraform/users.ts';
+import type { Owner } from '../terraform/owner.ts';
 import { copyTree, give, moveAdded, take } from './tree.ts';
 
 /**
