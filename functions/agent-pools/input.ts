@@ -1,5 +1,4 @@
 import { unprocessable } from '../api/errors.ts';
-import { pointer } from '../workspaces/agent-pool-input.ts';
 import { AgentPoolGoneError } from './uses.ts';
 
 /** The pool was there a moment ago. */
@@ -11,3 +10,5 @@ export const withPool = async <T>(write: () => Promise<T>): Promise<T> => {
     throw unprocessable(pointer, 'agent-pool-id: this agent pool has just been deleted');
   }
 };
+
+export const pointer = '/data/attributes/agent-pool-id';

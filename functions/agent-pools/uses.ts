@@ -1,7 +1,6 @@
 import { type Key, keys } from '../store/keys.ts';
 import { batchGet, get, put, queryAll, remove } from '../store/table.ts';
 import { now } from '../store/time.ts';
-import type { Workspace } from '../workspaces/records.ts';
 import type { AgentPool } from './records.ts';
 
 /**
@@ -50,9 +49,10 @@ interface Use {
 /** Something says that it uses a pool well within so long after {@link usePool}. */
 const settledMs = 60_000;
 
-const usesOf = (id: string): Promise<Use[]> => queryAll<Use & Key>({ pk: keys.agentPool(id).pk, prefix: 'USE#' });
+export const usesOf = (id: string): Promise<Use[]> =>
+  queryAll<Use & Key>({ pk: keys.agentPool(id).pk, prefix: 'USE#' });
 
-type User = Pick<Workspace, 'deletedAt'> & { id?: string; agentPoolId?: string; defaultAgentPoolId?: string };
+type User = { deletedAt?: string; id?: string; agentPoolId?: string; defaultAgentPoolId?: string };
 
 const keyOf = ({ userId }: Use): Key =>
   userId.startsWith('ws-')
@@ -61,17 +61,11 @@ const keyOf = ({ userId }: Use): Key =>
       ? keys.project(userId)
       : keys.organization(userId);
 
-const read = async (uses: Use[]): Promise<(User & Key)[]> => {
+export const read = async (uses: Use[]): Promise<(User & Key)[]> => {
   const found: (User & Key)[] = [];
   for (let i = 0; i < uses.length; i += 100)
     found.push(...(await batchGet<User & Key>(uses.slice(i, i + 100).map(keyOf))));
   return found;
-};
-
-/** Those whose runs its agents do. */
-export const workspacesOfPool = async (id: string): Promise<Workspace[]> => {
-  const users = await read((await usesOf(id)).filter(({ userId }) => userId.startsWith('ws-')));
-  return users.filter(({ agentPoolId, deletedAt }) => agentPoolId === id && !deletedAt) as unknown as Workspace[];
 };
 
 /** Whether anything uses it, or is about to. */

@@ -8,7 +8,6 @@ import {
   mostPools,
   updateAgentPool,
 } from '../agent-pools/records.ts';
-import { workspacesOfPool } from '../agent-pools/uses.ts';
 import { type Answer, noContent, ok, type Resource } from '../api/answer.ts';
 import { badRequest, notFound, unprocessable } from '../api/errors.ts';
 import { checkSeen, editorOf, tagged } from '../api/guard.ts';
@@ -27,6 +26,7 @@ import { type Agent, listAgents, removeAgent } from './agents.ts';
 import { agentDocument, agentPoolDocument } from './document.ts';
 import { agent, agentPool } from './finder.ts';
 import { readAgentPoolChange, readNewAgentPool } from './input.ts';
+import { workspacesOfPool } from './pool-workspaces.ts';
 
 /** Agent pools, their agents and their tokens (HCP API: agent pools and agents, agent tokens). */
 

@@ -27,7 +27,7 @@ const knownIncludes = [
 ] as const;
 
 /** What is asked to come along; a run in `data` is never in `included` too, which would be a cycle. */
-export const related = async (
+export const relatedToRuns = async (
   { request }: Context<Subject>,
   runs: Run[],
   granted: (workspaceId: string) => Granted,

@@ -9,9 +9,9 @@ import type { Context, Subject } from '../api/route.ts';
 import { configurationVersionDocument, ingressDocuments } from '../configurations/document.ts';
 import { readReadme } from '../configurations/readme.ts';
 import { getConfigurationVersion } from '../configurations/records.ts';
-import { organizationDocument } from '../organizations/document.ts';
 import { userDocument } from '../people/accounts/user-document.ts';
 import { getUser } from '../people/accounts/users.ts';
+import { organizationDocument } from '../people/organizations/document.ts';
 import { getOrganization } from '../people/organizations/records.ts';
 import { projectDocuments } from '../projects/document.ts';
 import { getProject } from '../projects/records.ts';
@@ -24,6 +24,7 @@ import { variableDocument } from '../variables/document.ts';
 import { listVariables } from '../variables/records.ts';
 import { effectiveTagDocuments, readmeDocument } from '../workspaces/document.ts';
 import type { Workspace } from '../workspaces/records.ts';
+import type { Related, Shown } from '../workspaces/related.ts';
 
 /** What can come along with a workspace, and who may read it by itself. */
 const needs = {
@@ -60,18 +61,6 @@ const commits = [
 ] as const;
 
 const known = [...(Object.keys(needs) as Include[]), ...commits, ...never];
-
-/** A workspace, and the run that it shows as its current one. */
-export interface Shown {
-  workspace: Workspace;
-  runId: string | undefined;
-}
-
-export interface Related {
-  included: Resource[];
-  /** By workspace: relationships that its document has only with what they lead to. */
-  relationships: Map<string, Record<string, Relationship>>;
-}
 
 type Has = (name: Include) => boolean;
 
@@ -206,12 +195,6 @@ export const relatedToWorkspaces = async (
     ),
   };
 };
-
-/** The workspace's document with the relationships that lead to what came along. */
-export const withRelated = (document: Resource, related: Related | undefined): Resource => ({
-  ...document,
-  relationships: { ...document.relationships, ...related?.relationships.get(document.id) },
-});
 
 const toMany = (name: string, type: string, of: Resource[] | undefined): Record<string, Relationship> =>
   of

@@ -1,4 +1,3 @@
-import type { Agent } from '../agents/agents.ts';
 import { jobState, queuedStatus } from '../run/agents.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import { recordRunEvent } from '../runs/events.ts';
@@ -49,11 +48,13 @@ export interface Taken {
   claim: string;
 }
 
-const take = async (
-  agent: Pick<Agent, 'id' | 'name' | 'poolId'>,
-  { runId, phase }: Job,
-  now: string,
-): Promise<Taken | undefined> => {
+interface Taker {
+  id: string;
+  name: string;
+  poolId: string;
+}
+
+const take = async (agent: Taker, { runId, phase }: Job, now: string): Promise<Taken | undefined> => {
   // The secret is known to nobody but the agent that takes the job; who took it before has a claim that is void now.
   const { secret, set } = newClaim(phase);
   const run = await updateRun(runId, {
@@ -71,7 +72,7 @@ const take = async (
 /**
  * Gives the agent the oldest job of its pool that nobody has. 1 read when there is none; two agents never get the same one.
  */
-export const takeJob = async (agent: Pick<Agent, 'id' | 'name' | 'poolId'>): Promise<Taken | undefined> => {
+export const takeJob = async (agent: Taker): Promise<Taken | undefined> => {
   const now = new Date().toISOString();
   for (let after = 'JOB#', more = true; more; ) {
     const jobs = await query<Job>({ pk: keys.agentPool(agent.poolId).pk, from: after, to: 'JOB#~', limit: pieceSize });

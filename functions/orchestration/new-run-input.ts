@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { unprocessable } from '../api/errors.ts';
 import { type ApiRequest, sourceOf } from '../api/request.ts';
-import type { Finder } from '../api/route.ts';
-import { readData, requiredIn, setting, settingsFrom, text, toOne } from '../api/validation.ts';
+import { readData, setting, settingsFrom, text, toOne } from '../api/validation.ts';
 import {
   type ConfigurationVersion,
   getConfigurationVersion,
@@ -10,7 +9,7 @@ import {
   mayStillCome,
 } from '../configurations/records.ts';
 import type { RunOptions } from '../run/run.ts';
-import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import type { Workspace } from '../workspaces/records.ts';
 import { acceptUpload, defaultOptions } from './create-run.ts';
 
 /** What creating a run may say (HCP API: runs, create). */
@@ -22,6 +21,7 @@ const address = v.pipe(
   text(1000),
   v.regex(/^[^\s-][^\r\n]*$/, 'must be a resource address such as "aws_instance.web[0]"'),
 );
+
 const addresses = v.pipe(v.array(address), v.maxLength(200, 'may have at most 200 addresses'));
 
 const variables = v.pipe(
@@ -63,14 +63,6 @@ const attributes = {
 const relationships = {
   workspace: toOne('workspaces'),
   'configuration-version': v.optional(toOne('configuration-versions')),
-};
-
-/** The workspace that a new run is for; the body names it. */
-export const workspaceOfNewRun: Finder<Workspace> = {
-  what: 'workspace',
-  find: async (request) => getWorkspace(requiredIn(request, 'workspace', 'workspaces')),
-  seen: 'workspace:read',
-  scope: (workspace) => ({ organization: workspace.organization, workspace }),
 };
 
 const pointer = (field: string) => `/data/attributes/${field}`;

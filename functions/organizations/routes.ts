@@ -11,6 +11,7 @@ import { checkPerson } from '../api/permissions/principal.ts';
 import { type Call, type Context, type Route, route, userRoute } from '../api/route.ts';
 import { readData, setting, settingsFrom, toOne } from '../api/validation.ts';
 import { mayCreateOrganizations } from '../people/organizations/admission-rules.ts';
+import { organizationDocument } from '../people/organizations/document.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import {
   defaultOrganizationSettings,
@@ -24,7 +25,7 @@ import { projectDocuments } from '../projects/document.ts';
 import { getProject } from '../projects/records.ts';
 import { secondsIn } from '../run/limits.ts';
 import { carryFromOrganization } from '../workspaces/execution-modes.ts';
-import { entitlementsDocument, organizationDocument } from './document.ts';
+import { entitlementsDocument } from './document.ts';
 import { deleteOrganization } from './end.ts';
 import { createOrganization, updateOrganization } from './records.ts';
 

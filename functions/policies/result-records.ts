@@ -1,4 +1,5 @@
 import type { PolicySetOutcome } from '../run/policies.ts';
+import { charactersOf } from '../run/policy-status.ts';
 import { getObject, putObject } from '../store/bucket.ts';
 import { hashSecret as digestOf } from '../store/id.ts';
 import { keys, objects } from '../store/keys.ts';
@@ -25,8 +26,6 @@ export interface PolicyResult {
   durationMs: number;
   detailsKey: string;
 }
-
-export const charactersOf = (runId: string): string => runId.replace(/^run-/, '');
 
 export const policyEvaluationId = (runId: string): string => `poleval-${charactersOf(runId)}`;
 

@@ -1,9 +1,8 @@
+import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import type { Resource } from '../api/answer.ts';
 import { tagKey, tagValue } from '../api/names.ts';
 import { typeOf } from '../api/validation.ts';
-import { tagId } from '../workspaces/document.ts';
-import { maxTags } from '../workspaces/input.ts';
 
 /** A plain tag has the value ''. Kept in lists, because objects have keys of their own (`constructor`). */
 export interface Tag {
@@ -12,6 +11,8 @@ export interface Tag {
 }
 
 /** `{data: [{attributes: {key, value}}]}` */
+export const maxTags = 50;
+
 export const tagBindingList = v.pipe(
   v.array(
     v.object({
@@ -43,3 +44,7 @@ export const tagBindingDocuments = ({ id, tags = [], createdAt }: Tagged): Resou
     type: 'tag-bindings',
     attributes: { key, value, 'created-at': createdAt },
   }));
+
+/** Tags have no records of their own; the same tag has the same id each time. */
+export const tagId = (prefix: string, scope: string, key: string): string =>
+  `${prefix}-${createHash('sha256').update(`${scope}\n${key}`).digest('hex').slice(0, 16)}`;

@@ -1,3 +1,6 @@
+import type { Artifact, PhaseName, PhaseReport } from '../run/run.ts';
+import type { BackedCredential, Signed } from './credential.ts';
+
 /**
  * What a runner and the control plane say to each other: JSON over HTTPS below `<STEPFORM_URL>/runner/v1`.
  *
@@ -19,10 +22,6 @@
  * All but `claim` send `Authorization: Bearer <token>`. 401 or 410: the token is dead; stop Terraform at once and exit.
  * Any other 4xx is a defect; 5xx and connection errors are retried with backoff.
  */
-
-import type { Artifact, PhaseName, PhaseReport } from '../run/run.ts';
-import type { KeptStateKey } from '../runner/kept-state.ts';
-import type { BackedCredential, Signed } from './credential.ts';
 
 export type { Artifact, PhaseName, PhaseReport };
 
@@ -154,3 +153,10 @@ export interface ReportAnswer {
 }
 
 export type NextAnswer = { action: 'wait'; afterMs: number } | { action: 'apply'; job: Job } | { action: 'exit' };
+
+export interface KeptStateKey {
+  /** Base64 of 32 bytes. */
+  key: string;
+  /** Base64; the same key as only the platform can open it. */
+  sealed: string;
+}

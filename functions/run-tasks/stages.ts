@@ -1,6 +1,6 @@
 import { type FrozenTaskStages, type TaskStage, taskStages } from '../run/check-record.ts';
 import type { Run } from '../run/run.ts';
-import { type EnforcementLevel, isResultFinal, type StageFacts, taskStageId } from '../run/task-stages.ts';
+import { digitOf, type EnforcementLevel, isResultFinal, type StageFacts, taskStageId } from '../run/task-stages.ts';
 import { derivedId } from '../store/id.ts';
 import { keys } from '../store/keys.ts';
 import { create, queryAll } from '../store/table.ts';
@@ -12,8 +12,6 @@ import { listWorkspaceTasks } from './workspace-tasks.ts';
  * Task stages of a run. Their ids begin with their run's characters, so that finding them costs nothing; what a stage
  * has is frozen in the run's item, and how it goes can be read from that (run/task-stages.ts).
  */
-
-export const digitOf = (stage: TaskStage): number => taskStages.indexOf(stage) + 1;
 
 /** The same task of the same run has the same id each time. */
 const resultId = (runId: string, stage: TaskStage, taskId: string): string => {

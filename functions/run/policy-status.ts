@@ -1,4 +1,3 @@
-import { charactersOf } from '../policies/result-records.ts';
 import type { Run } from './run.ts';
 import { isFinal, type Timestamp } from './status.ts';
 
@@ -83,3 +82,5 @@ export const policyTimestamps = (
 };
 
 export const policyCheckId = (runId: string): string => `polchk-${charactersOf(runId)}`;
+
+export const charactersOf = (runId: string): string => runId.replace(/^run-/, '');

@@ -1,4 +1,3 @@
-import { digitOf } from '../run-tasks/stages.ts';
 import { type FrozenTaskStages, type TaskStage, taskStages } from './check-record.ts';
 import type { Run } from './run.ts';
 import { isFinal, type RunStatus, type Timestamp } from './status.ts';
@@ -126,3 +125,5 @@ export const readTaskStageId = (id: string): { runId: string; stage: TaskStage }
   const stage = taskStages[Number(digit) - 1];
   return characters && stage ? { runId: `run-${characters}`, stage } : undefined;
 };
+
+export const digitOf = (stage: TaskStage): number => taskStages.indexOf(stage) + 1;

@@ -1,6 +1,7 @@
 import { many, one, type Resource } from '../api/answer.ts';
 import type { Granted } from '../api/permissions/granted.ts';
 import { runPermissions } from '../api/permissions/reported-permissions.ts';
+import type { Organization } from '../people/organizations/records.ts';
 import { allowedActions } from '../run/actions.ts';
 import { policyCheckId } from '../run/policy-status.ts';
 import type { Phase, PhaseName, Run } from '../run/run.ts';
@@ -170,3 +171,9 @@ export const commentDocument = (comment: RunComment): Resource => ({
   relationships: { 'run-event': one('run-events', comment.eventId) },
   links: { self: `/api/v2/comments/${comment.id}` },
 });
+
+/** How many runs wait and how many are worked on. */
+export const capacityDocument = (
+  organization: Organization,
+  counts: { pending: number; running: number },
+): Resource => ({ id: organization.externalId, type: 'organization-capacity', attributes: counts });

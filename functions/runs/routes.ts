@@ -1,40 +1,48 @@
-import { type Answer, ok } from '../api/answer.ts';
+import { type Answer, ok, type Resource } from '../api/answer.ts';
 import { badRequest } from '../api/errors.ts';
 import { list, listWithoutTotal, pageOf, totalOf, wholeList } from '../api/pagination.ts';
-import { type Context, type Finder, type Route, route } from '../api/route.ts';
-import { related } from '../includes/runs.ts';
-import { workspaceOfNewRun } from '../orchestration/new-run-input.ts';
-import { create } from '../orchestration/new-run-routes.ts';
-import { capacityDocument } from '../organizations/document.ts';
+import type { Granted } from '../api/permissions/granted.ts';
+import { type Context, type Finder, type Route, route, type Subject } from '../api/route.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { getOrganization } from '../people/organizations/records.ts';
 import { waitsForPerson } from '../run/actions.ts';
 import type { Run } from '../run/run.ts';
 import { workspace } from '../workspaces/finder.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
-import { runDocument } from './document.ts';
+import { capacityDocument, runDocument } from './document.ts';
 import { readRunFilter } from './filter.ts';
 import { run } from './finder.ts';
 import { findOrganizationRuns, findRuns, listAppliableRuns, listOpenRuns, type RunPointer } from './lists.ts';
 
-export const read = async (context: Context<Run>): Promise<Answer> => {
-  const { subject, granted, principal } = context;
-  return ok(
-    runDocument(subject, { granted, userId: principal.userId }),
-    await related(context, [subject], () => granted),
-  );
-};
+/** What is asked to come along with runs (includes/runs.ts). @throws {ApiError} 400 */
+export type RelatedToRuns = (
+  context: Context<Subject>,
+  runs: Run[],
+  granted: (workspaceId: string) => Granted,
+) => Promise<Resource[] | undefined>;
 
-const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => {
-  const { request, subject, granted, principal } = context;
-  const page = pageOf(request);
-  const filter = await readRunFilter(request, subject.organization);
-  const { items, total, more } = filter.plain
-    ? await listAppliableRuns(subject, page)
-    : await findRuns(subject, filter, page);
-  const data = items.map((one) => runDocument(one, { granted, userId: principal.userId }));
-  return list(request, page, totalOf(page, total, more), data, await related(context, items, () => granted));
-};
+const read =
+  (related: RelatedToRuns) =>
+  async (context: Context<Run>): Promise<Answer> => {
+    const { subject, granted, principal } = context;
+    return ok(
+      runDocument(subject, { granted, userId: principal.userId }),
+      await related(context, [subject], () => granted),
+    );
+  };
+
+const listOfWorkspace =
+  (related: RelatedToRuns) =>
+  async (context: Context<Workspace>): Promise<Answer> => {
+    const { request, subject, granted, principal } = context;
+    const page = pageOf(request);
+    const filter = await readRunFilter(request, subject.organization);
+    const { items, total, more } = filter.plain
+      ? await listAppliableRuns(subject, page)
+      : await findRuns(subject, filter, page);
+    const data = items.map((one) => runDocument(one, { granted, userId: principal.userId }));
+    return list(request, page, totalOf(page, total, more), data, await related(context, items, () => granted));
+  };
 
 const visibleTo =
   ({ principal, subject }: Context<InOrganization>) =>
@@ -47,16 +55,18 @@ const grantedFor = ({ principal, subject }: Context<InOrganization>, runs: Run[]
     runs.map(({ workspaceId }) => workspaceId),
   );
 
-const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
-  const { request, subject, principal } = context;
-  const page = pageOf(request);
-  if (await principal.reachesNothing(subject.organization)) return listWithoutTotal(request, page, false, []);
-  const filter = { ...(await readRunFilter(request, subject.organization)), visible: visibleTo(context) };
-  const { items, more } = await findOrganizationRuns(subject.organization, filter, page);
-  const granted = await grantedFor(context, items);
-  const data = items.map((one) => runDocument(one, { granted: granted(one.workspaceId), userId: principal.userId }));
-  return listWithoutTotal(request, page, more, data, await related(context, items, granted));
-};
+const listOfOrganization =
+  (related: RelatedToRuns) =>
+  async (context: Context<InOrganization>): Promise<Answer> => {
+    const { request, subject, principal } = context;
+    const page = pageOf(request);
+    if (await principal.reachesNothing(subject.organization)) return listWithoutTotal(request, page, false, []);
+    const filter = { ...(await readRunFilter(request, subject.organization)), visible: visibleTo(context) };
+    const { items, more } = await findOrganizationRuns(subject.organization, filter, page);
+    const granted = await grantedFor(context, items);
+    const data = items.map((one) => runDocument(one, { granted: granted(one.workspaceId), userId: principal.userId }));
+    return listWithoutTotal(request, page, more, data, await related(context, items, granted));
+  };
 
 /** `GET /runs` names what it is about in its query. */
 const namedInQuery: Finder<Workspace | InOrganization> = {
@@ -74,10 +84,14 @@ const namedInQuery: Finder<Workspace | InOrganization> = {
     'record' in subject ? organization.scope(subject) : { organization: subject.organization, workspace: subject },
 };
 
-const listNamed = (context: Context<Workspace | InOrganization>): Promise<Answer> => {
-  const { subject } = context;
-  return 'record' in subject ? listOfOrganization({ ...context, subject }) : listOfWorkspace({ ...context, subject });
-};
+const listNamed =
+  (related: RelatedToRuns) =>
+  (context: Context<Workspace | InOrganization>): Promise<Answer> => {
+    const { subject } = context;
+    return 'record' in subject
+      ? listOfOrganization(related)({ ...context, subject })
+      : listOfWorkspace(related)({ ...context, subject });
+  };
 
 /** Not those that wait for a person: nobody waits for them. Runs wait for their workspace, never for the organization. */
 const waiting = async (context: Context<InOrganization>): Promise<Run[]> =>
@@ -100,12 +114,11 @@ const capacity = async (context: Context<InOrganization>): Promise<Answer> => {
   return ok(capacityDocument(subject.record, { pending, running: runs.length - pending }));
 };
 
-export const runRoutes: Route[] = [
-  route('POST', '/runs', 'run:plan', workspaceOfNewRun, create),
-  route('GET', '/runs', 'organization:read', namedInQuery, listNamed),
-  route('GET', '/runs/{run}', 'run:read', run, read),
-  route('GET', '/workspaces/{workspace}/runs', 'run:read', workspace, listOfWorkspace),
-  route('GET', '/organizations/{organization}/runs', 'organization:read', organization, listOfOrganization),
+export const runRoutes = (related: RelatedToRuns): Route[] => [
+  route('GET', '/runs', 'organization:read', namedInQuery, listNamed(related)),
+  route('GET', '/runs/{run}', 'run:read', run, read(related)),
+  route('GET', '/workspaces/{workspace}/runs', 'run:read', workspace, listOfWorkspace(related)),
+  route('GET', '/organizations/{organization}/runs', 'organization:read', organization, listOfOrganization(related)),
   route('GET', '/organizations/{organization}/runs/queue', 'organization:read', organization, queue),
   route('GET', '/organizations/{organization}/capacity', 'organization:read', organization, capacity),
 ];

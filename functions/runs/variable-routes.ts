@@ -1,12 +1,13 @@
 import { type Answer, many, one } from '../api/answer.ts';
 import { wholeList } from '../api/pagination.ts';
-import type { Context } from '../api/route.ts';
+import { type Context, type Route, route } from '../api/route.ts';
 import { variableDocument } from '../variables/document.ts';
+import { workspace } from '../workspaces/finder.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { effectiveVariables } from './inputs.ts';
 
 /** Its own and those of variable sets, each with what it wins over, or what wins over it. */
-export const listEffective = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
+const listEffective = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
   const rising = (await effectiveVariables(subject)).map(({ variable }) => variable);
   const groups = Map.groupBy(rising, ({ category, key }) => `${category} ${key}`);
   const documents = rising.map((variable) => {
@@ -20,3 +21,7 @@ export const listEffective = async ({ request, subject }: Context<Workspace>): P
   });
   return wholeList(request, documents.reverse());
 };
+
+export const effectiveVariableRoutes: Route[] = [
+  route('GET', '/workspaces/{workspace}/all-vars', 'variable:read', workspace, listEffective),
+];

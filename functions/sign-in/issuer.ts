@@ -1,6 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import type { SignInSettings } from '../environment.ts';
 import { guardedFetch } from '../outbound/fetch.ts';
+import type { Person } from '../people/accounts/person.ts';
 import type { Attempt } from './attempt.ts';
 import { readableFailure } from './failures.ts';
 import { clientSecret } from './settings.ts';
@@ -10,18 +11,6 @@ import { clientSecret } from './settings.ts';
  * §3.1, RFC 9700). What comes back is checked by oauth4webapi: state and issuer of the answer (RFC 9207), issuer,
  * audience, nonce and times of the ID token, and its signature by the issuer's keys.
  */
-
-/** For whom the issuer vouches. */
-export interface Person {
-  issuer: string;
-  /** Never given to somebody else by this issuer, unlike an e-mail address (OpenID Connect Core 1.0 §5.7). */
-  subject: string;
-  email?: string;
-  emailVerified: boolean;
-  username?: string;
-  /** Names of groups; undefined when the issuer could not tell. */
-  groups?: string[];
-}
 
 /** Differing clocks. */
 const toleranceSeconds = 60;
@@ -35,6 +24,7 @@ const optionsFor = ({ issuer }: SignInSettings) => ({
 });
 
 const metadataKeptMs = 10 * 60_000;
+
 /** With the issuer's keys, which oauth4webapi keeps by this object and reads again when one is missing. */
 let known: { issuer: string; server: oauth.AuthorizationServer; until: number } | undefined;
 

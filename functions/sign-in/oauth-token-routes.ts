@@ -7,9 +7,9 @@ import { deedOf, inTrails } from '../audit/trail.ts';
 import { identityHash } from '../people/accounts/identities.ts';
 import { type LoginGrant, redeemLoginCode } from '../people/accounts/login-codes.ts';
 import { useOneTimeSecret } from '../people/accounts/one-time-secrets.ts';
+import type { Person } from '../people/accounts/person.ts';
 import { createToken, removeSession } from '../people/accounts/tokens.ts';
 import { SignInError } from './errors.ts';
-import type { Person } from './issuer.ts';
 import { connect, userOf } from './people.ts';
 import { beginSession } from './session.ts';
 

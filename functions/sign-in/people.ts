@@ -1,12 +1,12 @@
 import type { SignInSettings } from '../environment.ts';
 import { claimIdentity } from '../people/accounts/identities.ts';
 import { acceptInvitation, invitedUser, knowEmail, takeOver } from '../people/accounts/invitations.ts';
+import type { Person } from '../people/accounts/person.ts';
 import type { User } from '../people/accounts/user.ts';
 import { settleUsername } from '../people/accounts/usernames.ts';
 import { createNamed, getUser, updateUser } from '../people/accounts/users.ts';
 import { SignInError } from './errors.ts';
 import { followGroups } from './groups.ts';
-import type { Person } from './issuer.ts';
 import { issuerName } from './settings.ts';
 
 /**

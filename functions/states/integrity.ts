@@ -1,6 +1,5 @@
 import { getObject } from '../store/bucket.ts';
-import { DamagedContentError } from '../store/damaged-content.ts';
-import { sha256Of } from '../store/integrity.ts';
+import { damaged, sha256Of } from '../store/integrity.ts';
 import { objects } from '../store/keys.ts';
 import { md5Of } from './content.ts';
 import type { StateVersion } from './state-version.ts';
@@ -14,11 +13,6 @@ import type { StateVersion } from './state-version.ts';
 /** `sha256:<hex>` or `md5:<hex>`, as runners check it. */
 export const stateChecksum = ({ sha256, md5 }: { sha256?: string; md5: string }): string =>
   sha256 ? `sha256:${sha256}` : `md5:${md5}`;
-
-export const damaged = (what: string): DamagedContentError =>
-  new DamagedContentError(
-    `${what} in storage is not what was recorded: its checksum is another. It is not used. Roll the workspace back to another state version, or push the right state.`,
-  );
 
 type Stored = Pick<StateVersion, 'id' | 'workspaceId' | 'sha256' | 'md5'>;
 

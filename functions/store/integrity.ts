@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { damaged } from '../states/integrity.ts';
 import { objectDigest } from './bucket.ts';
+import { DamagedContentError } from './damaged-content.ts';
 
 export const sha256Of = (content: Uint8Array | string): string => createHash('sha256').update(content).digest('hex');
 
@@ -19,3 +19,8 @@ export const checkStored = async (what: string, key: string, sha256: string | un
 export const checkContent = (what: string, content: Buffer, sha256: string | undefined): void => {
   if (sha256 !== undefined && sha256Of(content) !== sha256) throw damaged(what);
 };
+
+export const damaged = (what: string): DamagedContentError =>
+  new DamagedContentError(
+    `${what} in storage is not what was recorded: its checksum is another. It is not used. Roll the workspace back to another state version, or push the right state.`,
+  );

@@ -6,7 +6,6 @@ import { wholeList } from '../api/pagination.ts';
 import type { Permission } from '../api/permissions/permissions.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { check } from '../api/validation.ts';
-import { listEffective } from '../runs/variable-routes.ts';
 import { now } from '../store/time.ts';
 import { workspace } from '../workspaces/finder.ts';
 import type { Workspace } from '../workspaces/records.ts';
@@ -118,7 +117,6 @@ const variablesOf = <S extends Owner>(
 
 export const variableRoutes: Route[] = [
   ...variablesOf('/workspaces/{workspace}/vars', workspace, ['variable:read', 'variable:write']),
-  route('GET', '/workspaces/{workspace}/all-vars', 'variable:read', workspace, listEffective),
   route('PATCH', '/workspaces/{workspace}/relationships/vars', 'variable:write', workspace, updateSome),
 ];
 

@@ -1,10 +1,9 @@
+import { pointer } from '../agent-pools/input.ts';
 import { allows, getAgentPool } from '../agent-pools/records.ts';
 import { unprocessable } from '../api/errors.ts';
 import type { Workspace, WorkspaceChange } from './records.ts';
 
 /** Which agents do a workspace's runs: a pool goes with execution mode `agent`, and with no other. */
-
-export const pointer = '/data/attributes/agent-pool-id';
 
 /**
  * Completes a change by what follows for the agent pool. 1 read when it is another one.

@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
 import { one, type Relationship, type Resource } from '../api/answer.ts';
 import type { Granted } from '../api/permissions/granted.ts';
 import type { Grants } from '../api/permissions/grants.ts';
 import { workspacePermissions } from '../api/permissions/reported-permissions.ts';
 import { byOrganization } from '../api/permissions/shown.ts';
 import type { Project } from '../projects/records.ts';
-import type { Tag } from '../projects/tags.ts';
+import { type Tag, tagId } from '../projects/tags.ts';
 import type { Workspace } from './records.ts';
 
 /** The run that holds the workspace, else the last one that did. */
@@ -116,10 +115,6 @@ export const readmeDocument = (configurationVersionId: string, markdown: string)
   type: 'workspace-readme',
   attributes: { 'raw-markdown': markdown },
 });
-
-/** Tags have no records of their own; the same tag has the same id each time. */
-export const tagId = (prefix: string, scope: string, key: string): string =>
-  `${prefix}-${createHash('sha256').update(`${scope}\n${key}`).digest('hex').slice(0, 16)}`;
 
 /** Its own, and those of its project that it does not have itself. */
 export const effectiveTagDocuments = (workspace: Workspace, project: Project | undefined): Resource[] => {

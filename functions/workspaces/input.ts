@@ -9,9 +9,10 @@ import { executionIn } from '../projects/execution-modes.ts';
 import { inProjectOf, type NewIn } from '../projects/finder.ts';
 import { getProject } from '../projects/records.ts';
 import { checkFollows, overwriteIn } from '../projects/setting-overwrites.ts';
-import { bindingOf, distinct, type Tag, tagBindingList } from '../projects/tags.ts';
+import { bindingOf, distinct, maxTags, type Tag, tagBindingList } from '../projects/tags.ts';
+import type { Execution } from '../run/execution-mode.ts';
 import { settleAgentPool } from './agent-pool-input.ts';
-import { defaultSettings, type Execution, type NewWorkspace, type Workspace, type WorkspaceChange } from './records.ts';
+import { defaultSettings, type NewWorkspace, type Workspace, type WorkspaceChange } from './records.ts';
 
 /** What creating and changing a workspace may say. */
 
@@ -67,8 +68,6 @@ const settings = {
   'agent-pool-id': setting(text(100)),
   'hyok-enabled': setting(v.literal(false, 'cannot be true: this platform has no keys of your own (HYOK)')),
 };
-
-export const maxTags = 50;
 
 /** `{data: [{attributes: {name}}]}` */
 export const tagList = v.pipe(

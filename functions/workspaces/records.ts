@@ -1,7 +1,7 @@
 import { changingPool, usePool } from '../agent-pools/uses.ts';
 import type { TeamAccess, WorkspaceGrant } from '../api/permissions/team-access.ts';
 import type { Tag } from '../projects/tags.ts';
-import type { ExecutionMode } from '../run/execution-mode.ts';
+import type { Execution, ExecutionMode } from '../run/execution-mode.ts';
 import type { UnsavedState } from '../run/state-identity.ts';
 import { asEdit, type Edited, type Editor } from '../store/edits.ts';
 import { newId } from '../store/id.ts';
@@ -209,9 +209,6 @@ export const updateWorkspace = async (
   if (moved || change.tags) await reindex(workspace, updated);
   return updated;
 };
-
-/** How runs are done, and by whose agents. */
-export type Execution = Pick<WorkspaceSettings, 'executionMode' | 'agentPoolId'>;
 
 /** Carries what its project says to a workspace that follows it. @throws {AgentPoolGoneError} */
 export const inheritExecution = (

@@ -5,7 +5,6 @@ import { checkSeen, editorOf, tagged } from '../api/guard.ts';
 import { type Context, type Method, type Route, route } from '../api/route.ts';
 import type { InOrganization } from '../people/organizations/finder.ts';
 import { getOrganization } from '../people/organizations/records.ts';
-import { deleteWorkspace } from '../removal/workspaces.ts';
 import { workspaceDocument } from './document.ts';
 import { workspace, workspaceByName } from './finder.ts';
 import { newWorkspace, noProject, readNewWorkspace, readWorkspaceChange } from './input.ts';
@@ -64,25 +63,32 @@ const checkForce = async ({ subject, granted }: Context<Workspace>): Promise<voi
   );
 };
 
-const remove = async (context: Context<Workspace>): Promise<Answer> => {
-  const { subject } = context;
-  await checkForce(context);
-  if (!(await deleteWorkspace(subject))) throw busy(subject);
-  return noContent();
-};
+/** False when it has runs that are not over (removal/workspaces.ts). */
+type DeleteWorkspace = (workspace: Workspace) => Promise<boolean>;
+
+const remove =
+  (deleteWorkspace: DeleteWorkspace) =>
+  async (context: Context<Workspace>): Promise<Answer> => {
+    const { subject } = context;
+    await checkForce(context);
+    if (!(await deleteWorkspace(subject))) throw busy(subject);
+    return noContent();
+  };
 
 /** Clients look for the words "locked" and "being processed" in the refusal. */
-const safeDelete = async ({ subject }: Context<Workspace>): Promise<Answer> => {
-  if (subject.lock) throw conflict(`Workspace ${subject.name} is locked. Unlock it first.`);
-  if (await firstQueued(subject.id)) throw busy(subject);
-  if (subject.state?.resources) {
-    throw conflict(
-      `Workspace ${subject.name} still manages ${subject.state.resources} resources. Destroy them first, or delete the workspace with force.`,
-    );
-  }
-  if (!(await deleteWorkspace(subject))) throw busy(subject);
-  return noContent();
-};
+const safeDelete =
+  (deleteWorkspace: DeleteWorkspace) =>
+  async ({ subject }: Context<Workspace>): Promise<Answer> => {
+    if (subject.lock) throw conflict(`Workspace ${subject.name} is locked. Unlock it first.`);
+    if (await firstQueued(subject.id)) throw busy(subject);
+    if (subject.state?.resources) {
+      throw conflict(
+        `Workspace ${subject.name} still manages ${subject.state.resources} resources. Destroy them first, or delete the workspace with force.`,
+      );
+    }
+    if (!(await deleteWorkspace(subject))) throw busy(subject);
+    return noContent();
+  };
 
 const both = (
   method: Method,
@@ -94,9 +100,9 @@ const both = (
   route(method, `/organizations/{organization}/workspaces/{name}${end}`, permission, workspaceByName, handle),
 ];
 
-export const workspaceSettingRoutes: Route[] = [
+export const workspaceSettingRoutes = (deleteWorkspace: DeleteWorkspace): Route[] => [
   route('POST', '/organizations/{organization}/workspaces', 'workspace:create', newWorkspace, create),
   ...both('PATCH', '', 'workspace:update', update),
-  ...both('DELETE', '', 'workspace:delete', remove),
-  ...both('POST', '/actions/safe-delete', 'workspace:delete', safeDelete),
+  ...both('DELETE', '', 'workspace:delete', remove(deleteWorkspace)),
+  ...both('POST', '/actions/safe-delete', 'workspace:delete', safeDelete(deleteWorkspace)),
 ];

@@ -12,6 +12,10 @@ import { teamRoutes } from '../../people/teams/routes.ts';
 import { teamTokenRoutes } from '../../people/teams/token-routes.ts';
 import { projectRoutes } from '../../projects/routes.ts';
 import { projectTagRoutes } from '../../projects/tag-routes.ts';
+import { deleteProject } from '../../removal/projects.ts';
+import { carryFromProject } from '../../workspaces/execution-modes.ts';
+import { hasWorkspacesIn } from '../../workspaces/lists.ts';
+import { workspaceMoveRoutes } from '../../workspaces/move-routes.ts';
 import { type Route, versioned } from '../route.ts';
 
 /** What the function Access answers: who there is, and what belongs to whom. */
@@ -21,7 +25,8 @@ export const accessRoutes: Route[] = versioned([
   ...tokenRoutes,
   ...organizationRoutes,
   ...organizationTokenRoutes,
-  ...projectRoutes,
+  ...projectRoutes({ carry: carryFromProject, hasWorkspaces: hasWorkspacesIn, deleteProject }),
+  ...workspaceMoveRoutes,
   ...projectTagRoutes,
   ...membershipRoutes,
   ...teamRoutes,

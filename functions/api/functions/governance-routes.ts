@@ -1,4 +1,5 @@
 import { costEstimateRoutes } from '../../costs/routes.ts';
+import { overrideRun } from '../../orchestration/decisions.ts';
 import { taskCallbackRoutes } from '../../orchestration/task-callback-routes.ts';
 import { policyResultRoutes } from '../../policies/result-routes.ts';
 import { policyRoutes } from '../../policies/routes.ts';
@@ -14,11 +15,11 @@ import { type Route, versioned } from '../route.ts';
  */
 export const governanceRoutes: Route[] = versioned([
   ...policyRoutes,
-  ...policyResultRoutes,
+  ...policyResultRoutes(overrideRun),
   ...policySetRoutes,
   ...policySetVersionRoutes,
   ...taskRoutes,
-  ...taskStageRoutes,
+  ...taskStageRoutes(overrideRun),
   ...taskCallbackRoutes,
   ...costEstimateRoutes,
 ]);

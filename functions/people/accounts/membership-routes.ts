@@ -7,7 +7,7 @@ import { list, pageOf, slice } from '../../api/pagination.ts';
 import { checkPerson, type Principal } from '../../api/permissions/principal.ts';
 import { type Call, type Context, type Finder, type Route, route, userRoute } from '../../api/route.ts';
 import { identifier, readData } from '../../api/validation.ts';
-import { organizationDocument } from '../../organizations/document.ts';
+import { organizationDocument } from '../organizations/document.ts';
 import { type InOrganization, organization } from '../organizations/finder.ts';
 import { getOrganization } from '../organizations/records.ts';
 import { checkOwnersStay, lastOwner, usersIn } from '../teams/member-routes.ts';

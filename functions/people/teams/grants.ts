@@ -1,10 +1,8 @@
 import type { Reach } from '../../api/permissions/grants.ts';
 import type { ProjectGrant, TeamAccess, WorkspaceGrant } from '../../api/permissions/team-access.ts';
-import type { Project } from '../../projects/records.ts';
 import { newId } from '../../store/id.ts';
 import { type Key, keys } from '../../store/keys.ts';
 import { create, get, queryAll, remove, update } from '../../store/table.ts';
-import type { Workspace } from '../../workspaces/records.ts';
 
 /**
  * What teams are given, one by one. The items of workspaces and projects decide (team-access.ts); a record by its own id
@@ -23,9 +21,14 @@ export interface GrantRecord {
 /** Most that a workspace or a project may have: its item holds them. */
 export const mostGrants = 100;
 
-type On = { workspace: Workspace } | { project: Project };
+interface Home {
+  id: string;
+  organization: string;
+}
 
-type GrantOn<O extends On> = O extends { workspace: Workspace } ? WorkspaceGrant : ProjectGrant;
+type On = { workspace: Home } | { project: Home };
+
+type GrantOn<O extends On> = O extends { workspace: Home } ? WorkspaceGrant : ProjectGrant;
 
 const keyOf = (on: On): Key => ('workspace' in on ? keys.workspace(on.workspace.id) : keys.project(on.project.id));
 

@@ -1,0 +1,46 @@
+import { one, type Resource } from '../../api/answer.ts';
+import type { Granted } from '../../api/permissions/granted.ts';
+import { organizationPermissions } from '../../api/permissions/reported-permissions.ts';
+import type { Organization } from './records.ts';
+
+export const organizationDocument = (organization: Organization, granted: Granted): Resource => ({
+  id: organization.name,
+  type: 'organizations',
+  attributes: {
+    name: organization.name,
+    'external-id': organization.externalId,
+    'created-at': organization.createdAt,
+    email: organization.email,
+    'session-timeout': organization.sessionTimeout,
+    'session-remember': organization.sessionRemember,
+    'collaborator-auth-policy': organization.collaboratorAuthPolicy,
+    'cost-estimation-enabled': organization.costEstimationEnabled,
+    'send-passing-statuses-for-untriggered-speculative-plans':
+      organization.sendPassingStatusesForUntriggeredSpeculativePlans,
+    'aggregated-commit-status-enabled': organization.aggregatedCommitStatusEnabled,
+    'speculative-plan-management-enabled': organization.speculativePlanManagementEnabled,
+    'allow-force-delete-workspaces': organization.allowForceDeleteWorkspaces,
+    'assessments-enforced': organization.assessmentsEnforced,
+    'default-execution-mode': organization.defaultExecutionMode,
+    'terraform-build-worker-plan-timeout': organization.terraformBuildWorkerPlanTimeout ?? null,
+    'terraform-build-worker-apply-timeout': organization.terraformBuildWorkerApplyTimeout ?? null,
+    'plan-expired': false,
+    'plan-expires-at': null,
+    'plan-is-trial': false,
+    'plan-is-enterprise': false,
+    'plan-identifier': 'self_hosted',
+    'fair-run-queuing-enabled': false,
+    'saml-enabled': false,
+    'owners-team-saml-role-id': null,
+    'two-factor-conformant': true,
+    'is-in-degraded-mode': false,
+    permissions: organizationPermissions(granted),
+  },
+  relationships: {
+    'default-agent-pool': one('agent-pools', organization.defaultAgentPoolId),
+    'default-project': one('projects', organization.defaultProjectId),
+    'entitlement-set': one('entitlement-sets', organization.externalId),
+    subscription: { data: null },
+  },
+  links: { self: `/api/v2/organizations/${organization.name}` },
+});
