@@ -11,34 +11,34 @@ export interface FunctionSpec {
 
 export const functions = {
   Api: {
-    entry: 'functions/api/functions/api.ts',
+    entry: 'functions/public-api/api.ts',
     description: 'The public API (HCP Terraform API v2): workspaces and runs',
     // API Gateway gives up after 30 s; the function answers before.
     timeoutSeconds: 29,
   },
   States: {
-    entry: 'functions/api/functions/states.ts',
+    entry: 'functions/public-api/states.ts',
     description: 'The public API: locks, state versions and their outputs',
     timeoutSeconds: 29,
   },
   Access: {
-    entry: 'functions/api/functions/access.ts',
+    entry: 'functions/public-api/access.ts',
     description: 'The public API: accounts, tokens, teams, organizations, projects, agent pools',
     timeoutSeconds: 29,
   },
   SignIn: {
-    entry: 'functions/api/functions/sign-in.ts',
+    entry: 'functions/public-api/sign-in.ts',
     description: 'Signing in: terraform login, and the issuer that people sign in at',
     timeoutSeconds: 29,
   },
   Settings: {
-    entry: 'functions/api/functions/settings.ts',
+    entry: 'functions/public-api/settings.ts',
     description:
       'The public API: settings of workspaces, variables and sets of them, tags, run triggers, notifications',
     timeoutSeconds: 29,
   },
   Governance: {
-    entry: 'functions/api/functions/governance.ts',
+    entry: 'functions/public-api/governance.ts',
     description: 'The public API: run tasks, policies, cost estimates',
     timeoutSeconds: 29,
   },

@@ -9,14 +9,13 @@ import {
   onWorkspace,
   type Standing,
 } from '../api/permissions/granted.ts';
-import type { Grants } from '../api/permissions/grants.ts';
+import type { Grants, ScopedProject, ScopedVariableSet, ScopedWorkspace } from '../api/permissions/grants.ts';
 import { accepted, getMembership, type Membership, roleOf } from '../people/accounts/memberships.ts';
 import { reachOf } from '../people/teams/grants.ts';
 import { getTeam, getTeams } from '../people/teams/records.ts';
 import { getProjects } from '../projects/records.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { batchGet } from '../store/table.ts';
-import type { VariableSet } from '../variables/set-records.ts';
 import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
 
 /** Of a user, or of the account that a token of a team or an organization acts as. 1 or 2 reads. */
@@ -90,9 +89,9 @@ const ofSelf = ['membership:read', 'membership:write'] as const;
 
 export const grantsOf = (ask: AskStanding, self?: string): Grants => {
   const asked = new Map<string, Promise<Standing>>();
-  const workspacesById = records(getWorkspaces);
+  const workspacesById = records<ScopedWorkspace>(getWorkspaces);
   const workspacesOf = workspacesById.find;
-  const projectsOf = records(getProjects).find;
+  const projectsOf = records<ScopedProject>(getProjects).find;
   const standingBeside = (organization: string, workspaceId?: string): Promise<Standing> => {
     const before = asked.get(organization);
     if (before) return before;
@@ -136,7 +135,7 @@ export const grantsOf = (ask: AskStanding, self?: string): Grants => {
   };
 
   /** Whoever reads the variables of something it is applied to, sees it; its owner's managers manage it. */
-  const onVariableSet = async (set: VariableSet): Promise<Granted> => {
+  const onVariableSet = async (set: ScopedVariableSet): Promise<Granted> => {
     const who = await standing(set.organization);
     const everywhere = onOrganization(who);
     if (!dependsOnGrants(who) || everywhere.has('varset:read')) return everywhere;

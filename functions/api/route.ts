@@ -1,8 +1,9 @@
-import { deedOf, inTrail, inTrails, isAudited, recordRefusal } from '../audit/trail.ts';
-import { getOrganization } from '../people/organizations/records.ts';
+import { inTrail, inTrails, recordRefusal } from '../audit/trail.ts';
 import type { Run } from '../run/run.ts';
-import { countingReads, readsSoFar } from '../store/table.ts';
+import { keys } from '../store/keys.ts';
+import { countingReads, get, readsSoFar } from '../store/table.ts';
 import type { Answer } from './answer.ts';
+import { deedOf, isAudited } from './deed.ts';
 import { forbidden, notFound } from './errors.ts';
 import {
   authenticate,
@@ -78,7 +79,7 @@ const mostReads = 7;
 
 /** What may not be seen is missing after as many reads as what is not there: nobody learns more from how long it takes. */
 const readOn = async (): Promise<void> => {
-  while (readsSoFar() < mostReads) await getOrganization('');
+  while (readsSoFar() < mostReads) await get(keys.organization(''));
 };
 
 /** The trail of what is in no organization: it is written all the same, so that nobody learns from the time it takes. */

@@ -1,9 +1,10 @@
 import { type Answer, done, json } from '../api/answer.ts';
+import { deedOf } from '../api/deed.ts';
 import { authenticate } from '../api/permissions/auth.ts';
 import type { Principal } from '../api/permissions/principal.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { openRoute, type Route } from '../api/route.ts';
-import { deedOf, inTrails } from '../audit/trail.ts';
+import { inTrails } from '../audit/trail.ts';
 import { identityHash } from '../people/accounts/identities.ts';
 import { type LoginGrant, redeemLoginCode } from '../people/accounts/login-codes.ts';
 import { useOneTimeSecret } from '../people/accounts/one-time-secrets.ts';

@@ -59,7 +59,7 @@ const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Gr
 
 beforeAll(async () => {
   api = await startApi();
-  const { routes } = await import('../../functions/api/functions/all-routes.ts');
+  const { routes } = await import('../../functions/public-api/all-routes.ts');
   guarded = routes.filter(({ access }) => access !== 'anyone');
   world = await makeWorld(api);
   const other = (id: string) => (id === 'acme' ? id : id.replace(/\w$/, (last) => (last === 'x' ? 'y' : 'x')));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { deedOf, isAudited } from '../../functions/audit/trail.ts';
+import { deedOf, isAudited } from '../../functions/api/deed.ts';
 import { type Api, startApi, uniqueName } from '../support/api.ts';
 import { stateFile } from '../support/state.ts';
 

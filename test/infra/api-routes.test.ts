@@ -9,11 +9,11 @@ import { sdkPlugin } from '../../infra/sdk.ts';
 /** The public API is five functions. API Gateway sends each what it has a route for, and what nobody has to `Api`. */
 
 process.env.AWS_REGION ??= 'us-east-1';
-const { coreRoutes } = await import('../../functions/api/functions/core-routes.ts');
-const { stateRoutes } = await import('../../functions/api/functions/states-routes.ts');
-const { accessRoutes } = await import('../../functions/api/functions/access-routes.ts');
-const { settingRoutes } = await import('../../functions/api/functions/settings-routes.ts');
-const { governanceRoutes } = await import('../../functions/api/functions/governance-routes.ts');
+const { coreRoutes } = await import('../../functions/public-api/core-routes.ts');
+const { stateRoutes } = await import('../../functions/public-api/states-routes.ts');
+const { accessRoutes } = await import('../../functions/public-api/access-routes.ts');
+const { settingRoutes } = await import('../../functions/public-api/settings-routes.ts');
+const { governanceRoutes } = await import('../../functions/public-api/governance-routes.ts');
 const apart = [
   ['States', stateRoutes],
   ['Access', accessRoutes],

@@ -110,7 +110,7 @@ describe('a run', () => {
   });
 
   it('can do nothing else, whatever it is shown', async () => {
-    const { routes } = await import('../../functions/api/functions/all-routes.ts');
+    const { routes } = await import('../../functions/public-api/all-routes.ts');
     const workspace = await api.workspace({ 'global-remote-state': true });
     const version = await push(workspace.id, 1, 'x');
     const { run, token } = await tokenOf(workspace.id);

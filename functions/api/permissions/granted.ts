@@ -1,4 +1,4 @@
-import type { Team } from '../../people/teams/team.ts';
+import type { OrganizationFlag } from './organization-flags.ts';
 import {
   flagGives,
   inTeam,
@@ -26,6 +26,15 @@ export const ofOwner = setOf(permissions);
 export const ofRun = setOf(run);
 export const ofTask = setOf(task);
 const ofOrganizationToken = setOf(organizationToken);
+
+/** What of a team decides who may. */
+export interface Team {
+  id: string;
+  organizationAccess: readonly OrganizationFlag[];
+  visibility: 'secret' | 'organization';
+  allowMemberTokenManagement: boolean;
+  owners?: true;
+}
 
 /** What somebody is in an organization. */
 export interface Standing {

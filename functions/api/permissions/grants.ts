@@ -1,17 +1,33 @@
-import type { Team } from '../../people/teams/team.ts';
-import type { Project } from '../../projects/records.ts';
-import type { VariableSet } from '../../variables/set-records.ts';
-import type { Workspace } from '../../workspaces/records.ts';
-import type { Granted, Standing } from './granted.ts';
+import type { Granted, Standing, Team } from './granted.ts';
+import type { ProjectGrant, TeamAccess, WorkspaceGrant } from './team-access.ts';
+
+/** What of a project, a workspace and a variable set decides who may. */
+export interface ScopedProject {
+  id: string;
+  organization: string;
+  teamAccess?: TeamAccess<ProjectGrant>;
+}
+export interface ScopedWorkspace {
+  id: string;
+  organization: string;
+  projectId: string;
+  teamAccess?: TeamAccess<WorkspaceGrant>;
+}
+export interface ScopedVariableSet {
+  organization: string;
+  projectId?: string;
+  projectIds?: Set<string>;
+  workspaceIds?: Set<string>;
+}
 
 /** What decides who may: the organization, or what in it. Ids stand for records that are only read if they matter. */
 export interface Scope {
   organization: string;
-  project?: Project | string;
+  project?: ScopedProject | string;
   /** The organization's flags for its default project count too. */
   isDefaultProject?: boolean;
-  workspace?: Workspace | string;
-  variableSet?: VariableSet;
+  workspace?: ScopedWorkspace | string;
+  variableSet?: ScopedVariableSet;
   team?: Team;
   /** Of what this team was given on the workspace or project. */
   accessOf?: string;
@@ -28,8 +44,11 @@ export interface Grants {
    */
   on(scope: Scope): Promise<Granted>;
   /** For lists: by id, nothing for those that are not there. At most 2 reads more than {@link standing} for 100. */
-  onWorkspaces(organization: string, workspaces: readonly (Workspace | string)[]): Promise<(id: string) => Granted>;
-  onProjects(organization: string, projects: readonly (Project | string)[]): Promise<(id: string) => Granted>;
+  onWorkspaces(
+    organization: string,
+    workspaces: readonly (ScopedWorkspace | string)[],
+  ): Promise<(id: string) => Granted>;
+  onProjects(organization: string, projects: readonly (ScopedProject | string)[]): Promise<(id: string) => Granted>;
   /** Those of workspaces that the caller sees. */
   visible<T extends { workspaceId: string }>(organization: string, items: T[]): Promise<T[]>;
   /**

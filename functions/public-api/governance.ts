@@ -1,4 +1,4 @@
-import { serve } from '../serve.ts';
+import { serve } from '../api/serve.ts';
 import { governanceRoutes } from './governance-routes.ts';
 
 /** The part of the public API about what organizations lay down for their workspaces. */

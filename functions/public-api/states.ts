@@ -1,4 +1,4 @@
-import { serve } from '../serve.ts';
+import { serve } from '../api/serve.ts';
 import { stateRoutes } from './states-routes.ts';
 
 /** The part of the public API about state and the locks that writing it takes. */

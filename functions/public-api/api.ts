@@ -1,4 +1,4 @@
-import { serve } from '../serve.ts';
+import { serve } from '../api/serve.ts';
 import { coreRoutes } from './core-routes.ts';
 
 /** The public API, but for what access.ts, governance.ts, settings.ts and states.ts answer. */

@@ -1,4 +1,4 @@
-import { serve } from '../serve.ts';
+import { serve } from '../api/serve.ts';
 import { accessRoutes } from './access-routes.ts';
 
 /** The part of the public API about people, tokens, organizations and projects. */

@@ -1,4 +1,4 @@
-import { serve } from '../serve.ts';
+import { serve } from '../api/serve.ts';
 import { settingRoutes } from './settings-routes.ts';
 
 /** The part of the public API about what workspaces are set up with. */

@@ -1,4 +1,4 @@
-import { serve } from '../serve.ts';
+import { serve } from '../api/serve.ts';
 import { waysIn } from './sign-in-routes.ts';
 
 /** Signing in: the OAuth endpoints of `terraform login` and of the web page. */
