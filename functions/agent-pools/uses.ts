@@ -1,7 +1,6 @@
 import { type Key, keys } from '../store/keys.ts';
 import { batchGet, get, put, queryAll, remove } from '../store/table.ts';
 import { now } from '../store/time.ts';
-import type { AgentPool } from './records.ts';
 
 /**
  * Which workspaces use an agent pool, and of which projects and organization it is the default: they say so, and an entry
@@ -20,7 +19,7 @@ export class AgentPoolGoneError extends Error {
  */
 export const usePool = async (id: string, userId: string): Promise<void> => {
   await put({ ...keys.agentPoolUse(id, userId), userId, at: now() });
-  const pool = await get<AgentPool>(keys.agentPool(id));
+  const pool = await get<{ deletedAt?: string }>(keys.agentPool(id));
   if (pool && !pool.deletedAt) return;
   await leavePool(id, userId);
   throw new AgentPoolGoneError(`agent pool ${id} is gone`);
