@@ -62,7 +62,7 @@ export const outcomes = (errored: Errored, more: Catcher[] = []): Catcher[] => [
   { ErrorEquals: ['States.ALL'], ResultPath: '$.error', Next: errored },
 ];
 
-/** Who waits, and which of the attempts to do so it is (functions/orchestration/attempts.ts). */
+/** Who waits, and which of the attempts to do so it is (functions/run/attempts.ts). */
 const attempt = {
   'token.$': '$$.Task.Token',
   'entered.$': '$$.State.EnteredTime',

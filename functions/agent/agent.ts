@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { within } from '../runner/retry.ts';
+import type { AgentWork, Registered } from '../protocols/agent.ts';
+import { within } from '../transport/retry.ts';
 import { Client, ForgottenError, messageOf, TokenDeadError, TransportError } from './client.ts';
-import type { AgentWork, Registered } from './protocol.ts';
 import { ended, type Surroundings, startRunner } from './work.ts';
 
 export interface Settings extends Surroundings {

@@ -1,7 +1,8 @@
-import { messageOf, RefusedError, TokenDeadError, TransportError } from '../runner/errors.ts';
-import { send } from '../runner/http.ts';
-import { type Patience, retrying } from '../runner/retry.ts';
-import type { Asking, NextWork, Over, Ping, Registered, Registration } from './protocol.ts';
+import type { Asking, NextWork, Over, Ping, Registered, Registration } from '../protocols/agent.ts';
+import { TokenDeadError } from '../runner/errors.ts';
+import { messageOf, RefusedError, TransportError } from '../transport/errors.ts';
+import { send } from '../transport/http.ts';
+import { type Patience, retrying } from '../transport/retry.ts';
 
 /** The control plane does not know the agent any more: it has to register again. */
 export class ForgottenError extends Error {

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { AgentWork } from './protocol.ts';
+import type { AgentWork } from '../protocols/agent.ts';
 
 /** The runner, as a process of its own: it gets a claim, and what it does then is between it and the control plane. */
 

@@ -1,18 +1,18 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import * as v from 'valibot';
-import type { AgentWork, NextWork, Registered } from '../agent/protocol.ts';
+import { getAgentPool } from '../agent-pools/records.ts';
+import { takeJob } from '../orchestration/agent-jobs.ts';
 import { endPhase } from '../orchestration/lost-runners.ts';
 import { findAgentToken, noteUse, type Token } from '../people/accounts/tokens.ts';
+import type { AgentWork, NextWork, Registered } from '../protocols/agent.ts';
 import { pingSeconds } from '../run/agents.ts';
 import { isFinal } from '../run/status.ts';
 import { ProtocolError } from '../runner-api/caller.ts';
 import { answered, parse } from '../runner-api/protocol.ts';
 import { getRun } from '../runs/records.ts';
 import { type Agent, isOfPool, pingAgent, registerAgent } from './agents.ts';
-import { takeJob } from './jobs.ts';
-import { getAgentPool } from './records.ts';
 
-/** The agent protocol (agent/protocol.ts says what each call means). A token is good for its pool, and nothing else. */
+/** The agent protocol (protocols/agent.ts says what each call means). A token is good for its pool, and nothing else. */
 
 type Event = APIGatewayProxyEventV2;
 

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
+import type { AgentPoolSettings } from '../agent-pools/records.ts';
 import { unprocessable } from '../api/errors.ts';
 import { agentPoolName } from '../api/names.ts';
-import type { Principal } from '../api/permissions/auth.ts';
+import type { Principal } from '../api/permissions/principal.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { identifier, readData, setting } from '../api/validation.ts';
 import { getProjects } from '../projects/records.ts';
 import { getWorkspaces } from '../workspaces/records.ts';
-import type { AgentPoolSettings } from './records.ts';
 
 /** What creating and changing agent pools may say (HCP API: agent pools). */
 

@@ -1,21 +1,3 @@
-import { type Answer, noContent, ok, type Resource } from '../api/answer.ts';
-import { badRequest, notFound, unprocessable } from '../api/errors.ts';
-import { agent, agentPool, type InOrganization, organization } from '../api/finders.ts';
-import { checkSeen, editorOf, tagged } from '../api/guard.ts';
-import { includes } from '../api/include.ts';
-import { list, pageOf, slice, wholeList } from '../api/pagination.ts';
-import { workspaceDocuments } from '../api/permissions/shown.ts';
-import { type Context, type Route, route, type Subject } from '../api/route.ts';
-import { tokenDocument } from '../people/accounts/token-document.ts';
-import { readToken } from '../people/accounts/token-input.ts';
-import { makeToken } from '../people/accounts/token-routes.ts';
-import { listTokens } from '../people/accounts/tokens.ts';
-import { findProjects } from '../projects/records.ts';
-import { findWorkspace } from '../workspaces/records.ts';
-import { type Agent, listAgents, removeAgent } from './agents.ts';
-import { agentDocument, agentPoolDocument } from './document.ts';
-import { readAgentPoolChange, readNewAgentPool } from './input.ts';
-import { workspacesOfPool } from './pool-uses.ts';
 import {
   type AgentPool,
   allows,
@@ -25,7 +7,26 @@ import {
   listAgentPools,
   maxPools,
   updateAgentPool,
-} from './records.ts';
+} from '../agent-pools/records.ts';
+import { type Answer, noContent, ok, type Resource } from '../api/answer.ts';
+import { badRequest, notFound, unprocessable } from '../api/errors.ts';
+import { checkSeen, editorOf, tagged } from '../api/guard.ts';
+import { includes } from '../api/include.ts';
+import { list, pageOf, slice, wholeList } from '../api/pagination.ts';
+import { type Context, type Route, route, type Subject } from '../api/route.ts';
+import { tokenDocument } from '../people/accounts/token-document.ts';
+import { readToken } from '../people/accounts/token-input.ts';
+import { makeToken } from '../people/accounts/token-routes.ts';
+import { listTokens } from '../people/accounts/tokens.ts';
+import { type InOrganization, organization } from '../people/organizations/finder.ts';
+import { findProjects } from '../projects/records.ts';
+import { workspaceDocuments } from '../workspaces/document.ts';
+import { findWorkspace } from '../workspaces/records.ts';
+import { type Agent, listAgents, removeAgent } from './agents.ts';
+import { agentDocument, agentPoolDocument } from './document.ts';
+import { agent, agentPool } from './finder.ts';
+import { readAgentPoolChange, readNewAgentPool } from './input.ts';
+import { workspacesOfPool } from './pool-workspaces.ts';
 
 /** Agent pools, their agents and their tokens (HCP API: agent pools and agents, agent tokens). */
 

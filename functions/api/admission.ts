@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { environment } from '../environment.ts';
 import { resultIdIn } from '../run-tasks/results.ts';
-import { runIdIn } from '../states/tokens.ts';
+import { runIdIn } from '../runs/state-tokens.ts';
 import { hashSecret } from '../store/id.ts';
 import { countRequests } from '../store/request-counts.ts';
 import { type Answer, json } from './answer.ts';

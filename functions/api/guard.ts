@@ -1,5 +1,6 @@
-import { getUsers } from '../people/accounts/users.ts';
 import type { Edited, Editor } from '../store/edits.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { batchGet } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import type { Answer } from './answer.ts';
 import { outdated } from './errors.ts';
@@ -37,7 +38,7 @@ export const isSeen = (request: ApiRequest, record: Guarded): boolean => {
 export const checkSeen = async (request: ApiRequest, record: Guarded, what: string): Promise<void> => {
   if (isSeen(request, record)) return;
   const { edited } = record;
-  const [user] = edited ? await getUsers([edited.by]) : [];
+  const [user] = edited ? await batchGet<Key & { username: string }>([keys.user(edited.by)]) : [];
   throw outdated(what, edited && { by: user?.username ?? edited.by, at: edited.at });
 };
 

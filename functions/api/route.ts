@@ -1,8 +1,9 @@
-import { auditActionOf, isAudited, recordRefusal, withAudit, withAuditInAllOrganizations } from '../audit/trail.ts';
-import { getOrganization } from '../people/organizations/records.ts';
+import { recordRefusal, withAudit, withAuditInAllOrganizations } from '../audit/trail.ts';
 import type { Run } from '../run/run.ts';
-import { countingReads, readsSoFar } from '../store/table.ts';
+import { keys } from '../store/keys.ts';
+import { countingReads, get, readsSoFar } from '../store/table.ts';
 import type { Answer } from './answer.ts';
+import { auditActionOf, isAudited } from './audit-action.ts';
 import { forbidden, notFound } from './errors.ts';
 import {
   authenticate,
@@ -12,12 +13,12 @@ import {
   grantedToTask,
   isOfRun,
   isOfTask,
-  type Principal,
   type Shared,
 } from './permissions/auth.ts';
 import type { Granted } from './permissions/granted.ts';
 import type { Scope } from './permissions/grants.ts';
 import type { Permission } from './permissions/permissions.ts';
+import type { Principal } from './permissions/principal.ts';
 import { checkParameters } from './query-parameters.ts';
 import type { ApiRequest } from './request.ts';
 
@@ -82,7 +83,7 @@ const maxReads = 7;
 
 /** What may not be seen is missing after as many reads as what is not there: nobody learns more from how long it takes. */
 const readToMaximum = async (): Promise<void> => {
-  while (readsSoFar() < maxReads) await getOrganization('');
+  while (readsSoFar() < maxReads) await get(keys.organization(''));
 };
 
 /** The trail of what is in no organization: it is written all the same, so that nobody learns from the time it takes. */

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Answer } from '../api/answer.ts';
+import type { AuditAction } from '../api/audit-action.ts';
 import { ApiError } from '../api/errors.ts';
-import type { Principal } from '../api/permissions/auth.ts';
+import type { Principal } from '../api/permissions/principal.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { membershipsOf } from '../people/accounts/memberships.ts';
 import { type ChangeRecord, keepRecord, recorded } from '../store/change-record.ts';
@@ -12,55 +13,6 @@ import { type AuditEvent, keepEvent, keepFailure } from './records.ts';
  * What goes into the audit trail, told from a route's method and path: every change, allowed or refused, and reads of what
  * is secret. Never anything of a body, a query or an answer.
  */
-
-const verbs: Record<string, string> = {
-  GET: 'show',
-  POST: 'create',
-  PUT: 'update',
-  PATCH: 'update',
-  DELETE: 'destroy',
-};
-
-const plain = (text: string): string => text.replaceAll('-', '_');
-const singular = (collection: string): string => plain(collection.replace(/ies$/, 'y').replace(/s$/, ''));
-
-/** In the API's own words (HCP API: audit trails): `workspace lock`, `var create`. */
-export interface AuditAction {
-  type: string;
-  action: string;
-  /** The path parameter that names it, or for what is created, what it is created in. */
-  parameter: string | undefined;
-  creates: boolean;
-}
-
-/** @param path of a route, with its parameters in braces */
-export const auditActionOf = (method: string, path: string): AuditAction => {
-  const parts = path.replace(/^\/(api\/v2\/)?/, '').split('/');
-  const last = parts.findLastIndex((part) => part.startsWith('{'));
-  const parameter = last < 0 ? undefined : parts[last]?.slice(1, -1);
-  const owner = singular(parts[Math.max(0, last - 1)] ?? '');
-  const verb = verbs[method] ?? method;
-  const [first, ...rest] = parts.slice(last < 0 ? 1 : last + 1);
-  const deed = { type: owner, parameter, creates: false };
-  if (method === 'POST' && first !== 'actions' && first !== 'relationships') {
-    const type = singular(parts.at(-1) ?? '');
-    return {
-      type: type === 'task' && owner === 'workspace' ? 'workspace_task' : type,
-      action: 'create',
-      parameter,
-      creates: true,
-    };
-  }
-  if (first === undefined) return { ...deed, action: verb };
-  if (first === 'actions') return { ...deed, action: plain(rest.join('_')) };
-  if (first === 'relationships') return { ...deed, action: `${verb}_${plain(rest.join('_'))}` };
-  return { ...deed, action: plain([first, ...rest].join('_')) };
-};
-
-/** Reads of what is secret: states and outputs as they are, plans in full, configurations. */
-const secret = /\/(download|json-download|json-output)$|\/state-version-outputs\/\{\w+\}$/;
-
-export const isAudited = (method: string, path: string): boolean => method !== 'GET' || secret.test(path);
 
 interface AuditContext {
   request: ApiRequest;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { RefusedError, TransportError } from '../runner/errors.ts';
-import { open } from '../runner/http.ts';
-import { retrying, within } from '../runner/retry.ts';
+import { RefusedError, TransportError } from '../transport/errors.ts';
+import { open } from '../transport/http.ts';
+import { retrying, within } from '../transport/retry.ts';
 
 /** Getting released programs over HTTP. Whether what came is what was wanted, the caller checks. */
 

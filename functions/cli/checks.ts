@@ -1,5 +1,6 @@
 import { type Client, type Resource, related } from '../client/client.ts';
-import { isResultFinal, type TaskStage } from '../run/task-stages.ts';
+import type { TaskStage } from '../run/check-record.ts';
+import { isResultFinal } from '../run/task-stages.ts';
 
 /** What others say of a run while it goes on: run tasks, policies, the estimate. As events, for people and programs. */
 

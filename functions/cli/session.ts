@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import tls from 'node:tls';
 import { ApiError, Client, type Resource } from '../client/client.ts';
 import { type Address, findAddress, findToken } from './address.ts';
-import type { Call } from './arguments.ts';
 import { type CloudBlock, readCloudBlock } from './cloud-block.ts';
 import { CommandError, exit, wrongUsage } from './exit.ts';
 import { findLocalPlatform, type LocalPlatform } from './local-platform.ts';
@@ -18,6 +17,11 @@ const trustOwnAuthority = (): void => {
     throw new CommandError(`SSL_CERT_FILE (${file}) is not a valid certificate: ${(error as Error).message}`);
   }
 };
+
+/** The options of a command as it was typed. */
+interface Call {
+  text(name: string): string | undefined;
+}
 
 /** What a command works on: found out when it is first asked for, so that nothing is required in vain. */
 export class Session {

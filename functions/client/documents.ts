@@ -1,3 +1,4 @@
+import type { teamProjectDocument, teamWorkspaceDocument } from '../access/team-access-document.ts';
 import type { agentDocument, agentPoolDocument } from '../agents/document.ts';
 import type { configurationVersionDocument, ingressDocument } from '../configurations/document.ts';
 import type { costEstimateDocument } from '../costs/document.ts';
@@ -6,8 +7,7 @@ import type { identityDocument } from '../people/accounts/identity-routes.ts';
 import type { membershipDocument } from '../people/accounts/membership-document.ts';
 import type { tokenDocument } from '../people/accounts/token-document.ts';
 import type { accountDocument } from '../people/accounts/user-document.ts';
-import type { organizationDocument, projectDocument } from '../people/organizations/document.ts';
-import type { teamProjectDocument, teamWorkspaceDocument } from '../people/teams/access-document.ts';
+import type { organizationDocument } from '../people/organizations/document.ts';
 import type { teamDocument } from '../people/teams/document.ts';
 import type { policyDocument, policySetDocument, policySetVersionDocument } from '../policies/document.ts';
 import type {
@@ -15,13 +15,15 @@ import type {
   policyEvaluationDocument,
   policySetOutcomeDocument,
 } from '../policies/result-document.ts';
+import type { projectDocument } from '../projects/document.ts';
+import type { tagBindingDocuments } from '../projects/tags.ts';
 import type { taskDocument, workspaceTaskDocument } from '../run-tasks/document.ts';
 import type { outcomeDocument, taskResultDocument, taskStageDocument } from '../run-tasks/stage-document.ts';
 import type { applyDocument, commentDocument, planDocument, runDocument, runEventDocument } from '../runs/document.ts';
 import type { runTriggerDocument } from '../runs/trigger-routes.ts';
 import type { outputDocument, stateVersionDocument } from '../states/document.ts';
 import type { variableDocument, variableSetDocument } from '../variables/document.ts';
-import type { tagBindingDocuments, workspaceDocument } from '../workspaces/document.ts';
+import type { workspaceDocument } from '../workspaces/document.ts';
 
 /** Attributes of the API's resources by their type, derived from the functions that write them. Types only: no code. */
 

@@ -1,9 +1,9 @@
 import { constants, createGunzip } from 'node:zlib';
-import { type TarEntry, TarError, tarEntries } from '../policies/engine/tar.ts';
 import { getObject, putObject } from '../store/bucket.ts';
 import { hashSecret as digestOf } from '../store/id.ts';
 import { keys, objects } from '../store/keys.ts';
 import { update } from '../store/table.ts';
+import { type TarEntry, TarError, tarEntries } from '../tar.ts';
 import { archiveOf, type ConfigurationVersion } from './records.ts';
 
 /**

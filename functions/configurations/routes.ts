@@ -1,18 +1,19 @@
 import * as v from 'valibot';
 import { type Answer, accepted, created, done, ok, redirect } from '../api/answer.ts';
 import { conflict, notFound } from '../api/errors.ts';
-import { configurationVersion, run, taskConfigurationVersion, workspace } from '../api/finders.ts';
 import { includes } from '../api/include.ts';
 import { list, pageOf } from '../api/pagination.ts';
 import { type ApiRequest, sourceOf } from '../api/request.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { readData, setting } from '../api/validation.ts';
-import { acceptUpload } from '../orchestration/create-run.ts';
 import type { Run } from '../run/run.ts';
+import { run } from '../runs/finder.ts';
 import { presignGet } from '../store/bucket.ts';
 import { hasExpired } from '../store/retention.ts';
+import { workspace } from '../workspaces/finder.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { configurationVersionDocument, ingressDocument, ingressDocuments } from './document.ts';
+import { configurationVersion, taskConfigurationVersion } from './finder.ts';
 import { ingressAttributes } from './ingress-input.ts';
 import {
   archiveConfigurationVersion,
@@ -51,11 +52,16 @@ const create = async ({ request, subject, principal }: Context<Workspace>): Prom
   return created(configurationVersionDocument(version, await configurationUploadUrl(version)));
 };
 
+/** Sees to an upload as soon as somebody asks (orchestration/create-run.ts). */
+type AcceptUpload = (version: ConfigurationVersion) => Promise<ConfigurationVersion>;
+
 /** Clients wait here for their upload, and S3 tells of it later. */
-const read = async ({ request, subject }: Context<ConfigurationVersion>): Promise<Answer> => {
-  const document = configurationVersionDocument(await acceptUpload(subject));
-  return ok(document, included(request, [subject]));
-};
+const read =
+  (acceptUpload: AcceptUpload) =>
+  async ({ request, subject }: Context<ConfigurationVersion>): Promise<Answer> => {
+    const document = configurationVersionDocument(await acceptUpload(subject));
+    return ok(document, included(request, [subject]));
+  };
 
 const included = (request: ApiRequest, versions: ConfigurationVersion[]) =>
   includes(request, knownIncludes).has('ingress_attributes') ? ingressDocuments(versions) : undefined;
@@ -117,10 +123,10 @@ const ofRun = async ({ subject }: Context<Run>): Promise<ConfigurationVersion> =
 
 const base = '/configuration-versions/{version}';
 
-export const configurationVersionRoutes: Route[] = [
+export const configurationVersionRoutes = (acceptUpload: AcceptUpload): Route[] => [
   route('POST', '/workspaces/{workspace}/configuration-versions', 'run:plan', workspace, create),
   route('GET', '/workspaces/{workspace}/configuration-versions', 'configuration:read', workspace, listOfWorkspace),
-  route('GET', base, 'configuration:read', configurationVersion, read),
+  route('GET', base, 'configuration:read', configurationVersion, read(acceptUpload)),
   route('GET', `${base}/ingress-attributes`, 'configuration:read', configurationVersion, ingress),
   route('GET', `${base}/download`, 'configuration:read', taskConfigurationVersion, ({ subject }) => download(subject)),
   route('POST', `${base}/actions/archive`, 'run:apply', configurationVersion, archive),

@@ -1,4 +1,5 @@
-import { type CostEstimate, shownCostEstimate } from '../run/cost-estimate.ts';
+import { shownCostEstimate } from '../run/cost-estimate.ts';
+import type { CostEstimate } from '../run/cost-record.ts';
 import type { Run } from '../run/run.ts';
 import { costEstimateId } from '../store/id.ts';
 import type { Details } from './details.ts';

@@ -1,11 +1,12 @@
-import type { PriceSource } from '../run/cost-estimate.ts';
+import type { PriceSource } from '../run/cost-record.ts';
 import { Bill, type Charge, hoursInMonth, type Price, UnpricedError, Values } from './bill.ts';
 import { type Decimal, dividedBy, round, sum, times } from './decimal.ts';
 import type { Plan, PlannedResource } from './plan.ts';
 import { configuredResources, regionFinder } from './regions.ts';
 import { relationFinder, type Side } from './relations.ts';
 import { isFree } from './resources/free.ts';
-import { type Pricer, pricers } from './resources/index.ts';
+import { pricers } from './resources/index.ts';
+import type { Pricer } from './resources/pricer.ts';
 
 /** What a plan costs before and after, from its JSON and prices: pure, in one pass over the resources. */
 

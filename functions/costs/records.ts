@@ -1,5 +1,6 @@
 import { environment } from '../environment.ts';
-import { awaitsCostEstimate, type CostEstimate } from '../run/cost-estimate.ts';
+import { awaitsCostEstimate } from '../run/cost-estimate.ts';
+import type { CostEstimate } from '../run/cost-record.ts';
 import type { Run } from '../run/run.ts';
 import { maxPlanBytes, readPlanJson } from '../runs/plan-json.ts';
 import { getRun, updateRun } from '../runs/records.ts';

@@ -1,7 +1,7 @@
 import { Values } from './bill.ts';
 import { isObject, type Json, type Plan, type PlannedResource } from './plan.ts';
 import { configurationAddress } from './regions.ts';
-import type { Related } from './resources/index.ts';
+import type { Related } from './resources/pricer.ts';
 
 /** Which resource another one refers to: by its id where that is known, else by what the configuration says. */
 

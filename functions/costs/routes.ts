@@ -1,11 +1,12 @@
 import { type Answer, ok, plainText } from '../api/answer.ts';
 import { notFound, unavailable } from '../api/errors.ts';
-import { costEstimate } from '../api/finders.ts';
 import { type Context, type Route, route } from '../api/route.ts';
-import { type CostEstimate, shownCostEstimate } from '../run/cost-estimate.ts';
+import { shownCostEstimate } from '../run/cost-estimate.ts';
+import type { CostEstimate } from '../run/cost-record.ts';
 import type { Run } from '../run/run.ts';
 import { getCostDetails } from './details-records.ts';
 import { costEstimateDocument, costEstimateText } from './document.ts';
+import { costEstimate } from './finder.ts';
 
 const read = async ({ subject }: Context<Run>): Promise<Answer> => {
   const document = costEstimateDocument(subject, await getCostDetails(subject));

@@ -1,6 +1,6 @@
 import { recheckAutomaticApply } from '../orchestration/automatic-apply.ts';
 import { launchRunner } from '../orchestration/launcher.ts';
-import { enterState } from '../runs/state-versions.ts';
+import { enterState } from '../orchestration/progress.ts';
 import type { WaitingTask } from './waiting.ts';
 
 /** A runner standing by must have at least so long left to be offered the apply. */

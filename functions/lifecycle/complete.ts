@@ -1,10 +1,10 @@
 import { finishRun } from '../orchestration/finish.ts';
 import { notify } from '../orchestration/notices.ts';
+import type { TaskStage } from '../run/check-record.ts';
 import { detourBefore } from '../run/checks.ts';
 import type { CaughtError } from '../run/ending.ts';
 import type { Ending } from '../run/machine-states.ts';
 import { isFinal } from '../run/status.ts';
-import type { TaskStage } from '../run/task-stages.ts';
 import { getRun } from '../runs/records.ts';
 
 export interface CompleteTask {

@@ -1,5 +1,5 @@
+import { enterState } from '../orchestration/progress.ts';
 import { joinQueue } from '../orchestration/queue.ts';
-import { enterState } from '../runs/state-versions.ts';
 import type { WaitingTask } from './waiting.ts';
 
 /** A confirmed saved plan goes to the end of its workspace's queue and waits for its turn. */

@@ -1,8 +1,8 @@
 import { estimateCosts, giveUpCosts } from '../costs/records.ts';
+import { enterCheck, leadingOn } from '../orchestration/progress.ts';
 import type { CaughtError } from '../run/ending.ts';
 import type { Next } from '../run/lifecycle.ts';
 import { getRun } from '../runs/records.ts';
-import { enterCheck, leadingOn } from '../runs/state-versions.ts';
 import type { CheckTask } from './waiting.ts';
 
 export interface CostEstimatingTask extends CheckTask {

@@ -1,5 +1,5 @@
 import { awaitConfiguration } from '../orchestration/fetching.ts';
-import { enterState } from '../runs/state-versions.ts';
+import { enterState } from '../orchestration/progress.ts';
 import type { WaitingTask } from './waiting.ts';
 
 /** Waits for the upload of the configuration. */

@@ -1,7 +1,7 @@
 import { notify } from '../orchestration/notices.ts';
+import { enterState } from '../orchestration/progress.ts';
 import { startNext } from '../orchestration/queue.ts';
 import { takesQueue } from '../run/machine-states.ts';
-import { enterState } from '../runs/state-versions.ts';
 import type { WaitingTask } from './waiting.ts';
 
 /** Waits for the run's turn; tries at once, because nobody else will if the workspace is free. */

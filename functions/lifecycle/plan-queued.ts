@@ -1,6 +1,6 @@
 import { newClaim } from '../orchestration/claims.ts';
 import { launchRunner, needsRunner, startRunner } from '../orchestration/launcher.ts';
-import { enterState } from '../runs/state-versions.ts';
+import { enterState } from '../orchestration/progress.ts';
 import type { WaitingTask } from './waiting.ts';
 
 /** Starts a runner, or asks for an agent, and waits until it claims the plan; or says what comes first. */

@@ -1,5 +1,5 @@
+import { enterState } from '../orchestration/progress.ts';
 import { keepSavedPlan } from '../orchestration/saved-plans.ts';
-import { enterState } from '../runs/state-versions.ts';
 import type { WaitingTask } from './waiting.ts';
 
 /** Keeps the plan until a person confirms or discards it, or the state changes under it. */

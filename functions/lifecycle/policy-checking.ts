@@ -1,6 +1,6 @@
+import { enterCheck, leadingOn, recordVerdict } from '../orchestration/progress.ts';
 import { checkPolicies } from '../policies/engine/evaluate-run.ts';
 import type { Next } from '../run/lifecycle.ts';
-import { enterCheck, leadingOn, recordVerdict } from '../runs/state-versions.ts';
 import type { CheckTask } from './waiting.ts';
 
 /** Checks the run's policy sets with three levels; what the plan costs is known by then. */

@@ -1,6 +1,6 @@
+import { enterCheck, leadingOn, recordVerdict } from '../orchestration/progress.ts';
 import { evaluatePolicies } from '../policies/engine/evaluate-run.ts';
 import type { Next } from '../run/lifecycle.ts';
-import { enterCheck, leadingOn, recordVerdict } from '../runs/state-versions.ts';
 import type { CheckTask } from './waiting.ts';
 
 /** Lets OPA evaluate the run's policy sets. */

@@ -1,5 +1,5 @@
 import { notify } from '../orchestration/notices.ts';
-import { enterState } from '../runs/state-versions.ts';
+import { enterState } from '../orchestration/progress.ts';
 import type { WaitingTask } from './waiting.ts';
 
 /** Shows which mandatory policies failed, and waits for a person to let them pass or to discard the run. */

@@ -1,25 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { getConfigurationVersion } from '../configurations/records.ts';
 import { environment } from '../environment.ts';
+import { enterCheck } from '../orchestration/progress.ts';
+import { deliverResult } from '../orchestration/task-results.ts';
 import { cancelTaskWait } from '../orchestration/task-tokens.ts';
 import { askTask } from '../outbound/run-task.ts';
 import { getUser } from '../people/accounts/users.ts';
+import type { TaskStage } from '../run/check-record.ts';
 import { type TaskState, taskStates } from '../run/machine-states.ts';
 import type { Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { taskPayload } from '../run/task-payload.ts';
-import { isResultFinal, type TaskStage } from '../run/task-stages.ts';
+import { isResultFinal } from '../run/task-stages.ts';
 import { getTask, openHmacKey } from '../run-tasks/records.ts';
-import {
-  acknowledgeResult,
-  awaitResult,
-  deliverResult,
-  getTaskResult,
-  settleResult,
-  type TaskResult,
-} from '../run-tasks/results.ts';
+import { acknowledgeResult, awaitResult, getTaskResult, settleResult, type TaskResult } from '../run-tasks/results.ts';
 import { getRun } from '../runs/records.ts';
-import { enterCheck } from '../runs/state-versions.ts';
 import type { WaitingTask } from './waiting.ts';
 
 export interface RunTaskInput extends WaitingTask {

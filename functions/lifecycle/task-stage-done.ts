@@ -1,9 +1,10 @@
+import { leadingOn, RunNotInStateError, recordVerdict } from '../orchestration/progress.ts';
+import type { TaskStage } from '../run/check-record.ts';
 import type { Next } from '../run/lifecycle.ts';
 import type { Run } from '../run/run.ts';
-import { stageVerdict, type TaskStage } from '../run/task-stages.ts';
+import { stageVerdict } from '../run/task-stages.ts';
 import { listTaskResults } from '../run-tasks/stages.ts';
 import { getRun } from '../runs/records.ts';
-import { leadingOn, RunNotInStateError, recordVerdict } from '../runs/state-versions.ts';
 
 export interface TaskStageDone {
   runId: string;

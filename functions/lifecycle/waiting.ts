@@ -1,4 +1,4 @@
-import type { Attempt } from '../orchestration/attempts.ts';
+import type { Attempt } from '../run/attempts.ts';
 
 /** What the machine gives the function of a waiting state. */
 export interface WaitingTask extends Attempt {

@@ -1,8 +1,7 @@
 import { environment } from '../environment.ts';
-import type { NotificationEvent } from '../orchestration/notices.ts';
 import { deliverNotification } from '../outbound/notification.ts';
 import { getUsers } from '../people/accounts/users.ts';
-import { authorOf, type NotificationFacts, notificationPayload } from '../run/notifications.ts';
+import { authorOf, type NotificationEvent, type NotificationFacts, notificationPayload } from '../run/notifications.ts';
 import type { Run } from '../run/run.ts';
 import { getRun } from '../runs/records.ts';
 import { getWorkspace } from '../workspaces/records.ts';

@@ -1,6 +1,6 @@
 import { type Answer, created, noContent, ok } from '../api/answer.ts';
 import { ApiError, notFound, unprocessable } from '../api/errors.ts';
-import { inWorkspace, workspace } from '../api/finders.ts';
+import { inWorkspace } from '../api/finders.ts';
 import { checkSeen, editorOf, tagged } from '../api/guard.ts';
 import { list, pageOf, slice } from '../api/pagination.ts';
 import type { ApiRequest } from '../api/request.ts';
@@ -9,6 +9,7 @@ import { type Delivery, type Destination, deliverNotification } from '../outboun
 import { verificationPayload } from '../run/notifications.ts';
 import type { Editor } from '../store/edits.ts';
 import { newId } from '../store/id.ts';
+import { workspace } from '../workspaces/finder.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { notificationDocument } from './document.ts';
 import { readNewNotification, readNotificationChange } from './input.ts';

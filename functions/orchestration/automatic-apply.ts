@@ -1,5 +1,5 @@
+import { grantsOfUser } from '../access/grants.ts';
 import type { Granted } from '../api/permissions/granted.ts';
-import { grantsOfUser } from '../api/permissions/grants.ts';
 import type { ConfigurationVersion } from '../configurations/records.ts';
 import type { Run } from '../run/run.ts';
 import { recordRunEvent } from '../runs/events.ts';

@@ -1,14 +1,15 @@
+import { grantsOfUser } from '../access/grants.ts';
 import type { Granted } from '../api/permissions/granted.ts';
-import { grantsOfUser } from '../api/permissions/grants.ts';
 import { type ConfigurationVersion, checkUpload } from '../configurations/records.ts';
 import type { Run, RunOptions } from '../run/run.ts';
-import { freezeChecks } from '../runs/freeze-checks.ts';
 import { freezeVariables } from '../runs/inputs.ts';
-import { createRun, enqueue, getRun } from '../runs/records.ts';
+import { getRun } from '../runs/records.ts';
 import { newId } from '../store/id.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { authorsOf, mayAllApply } from './automatic-apply.ts';
 import { configurationSettled } from './fetching.ts';
+import { freezeChecks } from './freeze-checks.ts';
+import { createRun, enqueue } from './new-run.ts';
 
 /** Creating runs, for whoever asks: a request, or the upload of a configuration. */
 

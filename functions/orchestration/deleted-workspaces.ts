@@ -1,9 +1,9 @@
+import { completeDeletion, getEndedWorkspace, openRunsOf } from '../removal/workspaces.ts';
 import { mayNow } from '../run/actions.ts';
 import type { Run } from '../run/run.ts';
 import { dueIn } from '../store/due.ts';
 import { keys } from '../store/keys.ts';
 import { update } from '../store/table.ts';
-import { completeDeletion, getEndedWorkspace, openRunsOf } from '../workspaces/end.ts';
 import { cancelRun, discardRun, forceCancelRun } from './decisions.ts';
 
 /** Whoever deletes a workspace with unfinished runs does not wait for them: they are stopped here. */

@@ -1,10 +1,10 @@
 import { type ConfigurationVersion, checkUpload, getConfigurationVersion } from '../configurations/records.ts';
 import type { Run } from '../run/run.ts';
 import { getRun } from '../runs/records.ts';
-import { recordVerdict } from '../runs/state-versions.ts';
 import { keys } from '../store/keys.ts';
 import { update } from '../store/table.ts';
 import { deliver } from './execution.ts';
+import { recordVerdict } from './progress.ts';
 
 /**
  * Runs that were created before their configuration was uploaded. Such a run enters its name in the configuration

@@ -9,12 +9,12 @@ import { recordRunEvent } from '../runs/events.ts';
 import { storeLog } from '../runs/logs.ts';
 import { getRun, statusChange, updateRun } from '../runs/records.ts';
 import { hasRunTriggers } from '../runs/triggers.ts';
-import { findUnsaved } from '../states/unsaved.ts';
 import { dueIn, notDue } from '../store/due.ts';
 import { isRunnerGone, runnersOf, stopRunner } from './launcher.ts';
 import { recordedResources } from './lost-runners.ts';
 import { leaveQueue } from './queue.ts';
 import { leaveSavedPlans } from './saved-plans.ts';
+import { findUnsaved } from './unsaved.ts';
 
 /** The runner got its signal and has not gone yet; ask again soon. */
 export class RunnerStillStoppingError extends Error {

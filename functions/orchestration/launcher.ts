@@ -5,16 +5,16 @@ import {
   RunTaskCommand,
   StopTaskCommand,
 } from '@aws-sdk/client-ecs';
-import { isOffered, offerJob } from '../agents/jobs.ts';
 import { environment } from '../environment.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import { updateRun } from '../runs/records.ts';
 import { hashSecret } from '../store/id.ts';
+import { isOffered, offerJob } from './agent-jobs.ts';
 import { newClaim } from './claims.ts';
 
 /**
  * Starts and stops the containers Terraform runs in; for a run that agents do, asks for one. A container knows its platform's URL and a claim that is good for
- * one phase of one run and for one use; everything else it gets in exchange for that (runner/protocol.ts).
+ * one phase of one run and for one use; everything else it gets in exchange for that (protocols/runner.ts).
  */
 
 const client = new ECSClient({});

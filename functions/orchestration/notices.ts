@@ -1,15 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { environment } from '../environment.ts';
-import { type Notification, notificationOf } from '../run/notifications.ts';
+import { type NotificationEvent, notificationOf } from '../run/notifications.ts';
 import type { Run } from '../run/run.ts';
 import { invokeLater } from '../store/aws.ts';
 import { logError } from '../store/log.ts';
-
-/** What the function Notify is given. `id` stays the same however often the event is delivered. */
-export interface NotificationEvent extends Notification {
-  id: string;
-  runId: string;
-}
 
 /**
  * Has people told that a run came to its status; of one that nobody wants to hear of, it costs nothing. Whatever goes wrong

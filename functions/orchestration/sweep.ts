@@ -1,12 +1,11 @@
 import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn';
 import { environment } from '../environment.ts';
-import { completeEnd } from '../people/organizations/end.ts';
+import { completeEnd } from '../organizations/end.ts';
 import { entryOf, type RunState, taskStates } from '../run/machine-states.ts';
 import type { Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
-import { deliverResult } from '../run-tasks/results.ts';
 import { listTaskResults } from '../run-tasks/stages.ts';
-import { enqueue, getRun, updateRun } from '../runs/records.ts';
+import { getRun, updateRun } from '../runs/records.ts';
 import { dueIn, dueShard, dueShards, notDue } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { logError, logWarning } from '../store/log.ts';
@@ -18,10 +17,12 @@ import { handler as executionStopped } from './execution-stopped.ts';
 import { awaitConfiguration } from './fetching.ts';
 import { RunnerStillStoppingError } from './finish.ts';
 import { launchRunner, needsRunner } from './launcher.ts';
+import { enqueue } from './new-run.ts';
 import { leaveQueue, startNext } from './queue.ts';
 import { endHold } from './runner-stopped.ts';
 import { discardStale, isStale } from './saved-plans.ts';
 import { stopStrayRunners } from './stray-runners.ts';
+import { deliverResult } from './task-results.ts';
 import { queueTriggeredRuns } from './triggered-runs.ts';
 
 /**

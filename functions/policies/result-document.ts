@@ -1,12 +1,17 @@
 import { many, one } from '../api/answer.ts';
 import { overridableNow } from '../run/actions.ts';
-import type { PolicySetOutcome } from '../run/policies.ts';
-import { resultCount } from '../run/policies.ts';
-import { isJudged, policyCheckStatus, policyEvaluationStatus, policyTimestamps } from '../run/policy-status.ts';
+import { type PolicySetOutcome, resultCount } from '../run/policies.ts';
+import {
+  isJudged,
+  policyCheckId,
+  policyCheckStatus,
+  policyEvaluationStatus,
+  policyTimestamps,
+} from '../run/policy-status.ts';
 import type { Run } from '../run/run.ts';
-import { taskStageId } from '../run-tasks/stages.ts';
+import { taskStageId } from '../run/task-stages.ts';
 import type { Viewer } from '../runs/document.ts';
-import { type PolicyResult, policyCheckId, policyEvaluationId, policySetOutcomeId } from './result-records.ts';
+import { type PolicyResult, policyEvaluationId, policySetOutcomeId } from './result-records.ts';
 
 /** Whoever let failed policies pass, and why; ours. */
 const overrideOf = (run: Run, which: 'policyCheck' | 'policyEvaluation') => {

@@ -1,4 +1,5 @@
 import type { PolicySetOutcome } from '../run/policies.ts';
+import { charactersOf } from '../run/policy-status.ts';
 import { getObject, putObject } from '../store/bucket.ts';
 import { hashSecret as digestOf } from '../store/id.ts';
 import { keys, objects } from '../store/keys.ts';
@@ -26,15 +27,14 @@ export interface PolicyResult {
   detailsKey: string;
 }
 
-const charactersOf = (runId: string): string => runId.replace(/^run-/, '');
-
 export const policyEvaluationId = (runId: string): string => `poleval-${charactersOf(runId)}`;
-export const policyCheckId = (runId: string): string => `polchk-${charactersOf(runId)}`;
+
 /** `number`: its place among the sets, from 0. */
 export const policySetOutcomeId = (runId: string, number: number): string =>
   `psout-${charactersOf(runId)}${number.toString(36)}`;
 
 const form = /^(?:poleval|polchk)-([A-Za-z0-9]{16})$/;
+
 const outcomeForm = /^psout-([A-Za-z0-9]{16})([0-9a-z]{1,4})$/;
 
 /** The run that an id of an evaluation or a check can only be of. */

@@ -1,15 +1,16 @@
 import { type Answer, ok, plainText, type Resource } from '../api/answer.ts';
 import { conflict, notFound } from '../api/errors.ts';
-import { inWorkspace, run } from '../api/finders.ts';
+import { inWorkspace } from '../api/finders.ts';
 import { includes } from '../api/include.ts';
 import { list, pageOf, slice } from '../api/pagination.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { readComment } from '../api/validation.ts';
-import { overrideRun } from '../orchestration/decisions.ts';
-import { isJudged, policyCheckStatus, policyEvaluationStatus } from '../run/policy-status.ts';
+import { isJudged, policyCheckId, policyCheckStatus, policyEvaluationStatus } from '../run/policy-status.ts';
 import type { Run } from '../run/run.ts';
-import { readTaskStageId } from '../run-tasks/stages.ts';
+import type { Overridable } from '../run/status.ts';
+import { readTaskStageId } from '../run/task-stages.ts';
 import { runDocument } from '../runs/document.ts';
+import { run } from '../runs/finder.ts';
 import { getRun } from '../runs/records.ts';
 import { workspaceDocument } from '../workspaces/document.ts';
 import { getWorkspace } from '../workspaces/records.ts';
@@ -17,7 +18,6 @@ import { checkOutput } from './engine/check-output.ts';
 import { policyCheckDocument, policyEvaluationDocument, policySetOutcomeDocument } from './result-document.ts';
 import {
   getPolicyResult,
-  policyCheckId,
   policyEvaluationId,
   readPolicySetOutcomeId,
   readPolicySetOutcomes,
@@ -107,19 +107,26 @@ const readOutput = async ({ subject }: Context<Run>): Promise<Answer> => {
   return plainText(sets.length ? checkOutput(sets) : 'The policy results have expired.\n');
 };
 
-const override = async (context: Context<Run>): Promise<Answer> => {
-  const { request, subject, principal } = context;
-  const status = policyCheckStatus(subject);
-  const soft = status === 'soft_failed' || status === 'overridden';
-  const result = soft ? await overrideRun(subject, 'policyCheck', principal.userId, readComment(request)) : 'conflict';
-  if (result !== 'accepted') {
-    throw conflict(
-      `This policy check is ${status} and its run ${subject.status}: only soft-mandatory failures of a run that awaits an override can be overridden.`,
-      'transition not allowed',
-    );
-  }
-  return ok(await checkDocument((await getRun(subject.id)) ?? subject, context));
-};
+/** Lets failed policies pass, for whoever may (orchestration/decisions.ts). */
+type OverrideRun = (run: Run, which: Overridable, userId: string, comment?: string) => Promise<'accepted' | 'conflict'>;
+
+const override =
+  (overrideRun: OverrideRun) =>
+  async (context: Context<Run>): Promise<Answer> => {
+    const { request, subject, principal } = context;
+    const status = policyCheckStatus(subject);
+    const soft = status === 'soft_failed' || status === 'overridden';
+    const result = soft
+      ? await overrideRun(subject, 'policyCheck', principal.userId, readComment(request))
+      : 'conflict';
+    if (result !== 'accepted') {
+      throw conflict(
+        `This policy check is ${status} and its run ${subject.status}: only soft-mandatory failures of a run that awaits an override can be overridden.`,
+        'transition not allowed',
+      );
+    }
+    return ok(await checkDocument((await getRun(subject.id)) ?? subject, context));
+  };
 
 /** Also what comes along with a task stage that is asked to include them. */
 export const evaluationDocument = async (subject: Run): Promise<Resource> => {
@@ -176,11 +183,11 @@ const readOutcome = async ({ request, subject }: Context<Run>): Promise<Answer> 
   return ok(found);
 };
 
-export const policyResultRoutes: Route[] = [
+export const policyResultRoutes = (overrideRun: OverrideRun): Route[] => [
   route('GET', '/runs/{run}/policy-checks', 'run:read', run, listChecks),
   route('GET', '/policy-checks/{check}', 'run:read', policyCheck, readCheck),
   route('GET', '/policy-checks/{check}/output', 'run:read', policyCheck, readOutput),
-  route('POST', '/policy-checks/{check}/actions/override', 'run:override-policy', policyCheck, override),
+  route('POST', '/policy-checks/{check}/actions/override', 'run:override-policy', policyCheck, override(overrideRun)),
   route('GET', '/task-stages/{stage}/policy-evaluations', 'run:read', stageOfEvaluation, listEvaluations),
   route('GET', '/policy-evaluations/{evaluation}', 'run:read', policyEvaluation, async ({ subject }) =>
     ok(await evaluationDocument(subject)),

@@ -1,10 +1,11 @@
 import { type Answer, created, noContent, ok, plainText } from '../api/answer.ts';
 import { ApiError, notFound, unprocessable } from '../api/errors.ts';
-import { type InOrganization, organization, policy } from '../api/finders.ts';
 import { list, pageOf, slice } from '../api/pagination.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Route, route } from '../api/route.ts';
+import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { policyDocument } from './document.ts';
+import { policy } from './finder.ts';
 import { checkPolicies, readNewPolicy, readPolicyChange } from './input.ts';
 import {
   createPolicy,

@@ -1,14 +1,16 @@
 import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
 import { notFound, unprocessable } from '../api/errors.ts';
-import { type InOrganization, organization, policySet } from '../api/finders.ts';
 import { checkSeen, editorOf, tagged } from '../api/guard.ts';
 import { includes } from '../api/include.ts';
 import { list, pageOf, slice } from '../api/pagination.ts';
-import { projectDocuments, workspaceDocuments } from '../api/permissions/shown.ts';
 import { type Context, type Route, route, type Subject } from '../api/route.ts';
+import { type InOrganization, organization } from '../people/organizations/finder.ts';
+import { projectDocuments } from '../projects/document.ts';
 import { getProjects } from '../projects/records.ts';
+import { workspaceDocuments } from '../workspaces/document.ts';
 import { getWorkspaces } from '../workspaces/records.ts';
 import { policyDocument, policySetDocument, policySetVersionDocument } from './document.ts';
+import { policySet } from './finder.ts';
 import { getPolicies } from './records.ts';
 import { searched } from './routes.ts';
 import {

@@ -1,6 +1,5 @@
 import { type Answer, created, noContent, ok } from '../api/answer.ts';
 import { conflict, notFound, unprocessable } from '../api/errors.ts';
-import { policySet, policySetVersion } from '../api/finders.ts';
 import { tagged, versionGuard } from '../api/guard.ts';
 import { list, pageOf, slice } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
@@ -13,6 +12,7 @@ import {
   type Variable,
 } from '../variables/records.ts';
 import { parameterDocument, policySetVersionDocument } from './document.ts';
+import { policySet, policySetVersion } from './finder.ts';
 import { readNewParameter, readParameterChange } from './input.ts';
 import type { PolicySet } from './set-records.ts';
 import {

@@ -1,13 +1,13 @@
 import * as v from 'valibot';
+import { defaultAgentPool } from '../agent-pools/default-agent-pool.ts';
 import { projectName } from '../api/names.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { readData, setting, text, toOne } from '../api/validation.ts';
-import { defaultAgentPool } from '../people/organizations/default-agent-pool.ts';
 import { getOrganization, type Organization } from '../people/organizations/records.ts';
-import { executionIn } from '../workspaces/execution-modes.ts';
-import { bindingOf, distinct, tagBindingList } from '../workspaces/input.ts';
-import { checkFollows, overwriteIn } from '../workspaces/setting-overwrites.ts';
+import { executionIn } from './execution-modes.ts';
 import type { Project } from './records.ts';
+import { checkFollows, overwriteIn } from './setting-overwrites.ts';
+import { bindingOf, distinct, tagBindingList } from './tags.ts';
 
 /** What creating and changing a project may say (HCP API: projects). */
 

@@ -1,16 +1,13 @@
-import { changingPool, leavePool, usePool } from '../agents/pool-uses.ts';
-import type { ProjectGrant, TeamAccess } from '../people/teams/access.ts';
-import { forgetGrants } from '../people/teams/grants.ts';
-import { leavePolicySets } from '../policies/set-records.ts';
+import { changingPool, usePool } from '../agent-pools/uses.ts';
+import type { ProjectGrant, TeamAccess } from '../api/permissions/team-access.ts';
+import type { ExecutionMode } from '../run/execution-mode.ts';
 import { asEdit, type Edited, type Editor } from '../store/edits.ts';
 import { newId } from '../store/id.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { countNames, eachName, findNames, type NameCounts, type Names, pageOfNames } from '../store/name-index.ts';
 import type { Found, Paging } from '../store/scan.ts';
 import { batchGet, create, get, remove, update } from '../store/table.ts';
-import { deleteVariableSet, leaveVariableSets, listOwnVariableSets } from '../variables/set-records.ts';
-import type { Tag } from '../workspaces/names.ts';
-import type { ExecutionMode } from '../workspaces/records.ts';
+import type { Tag } from './tags.ts';
 
 export interface Project extends Edited {
   id: string;
@@ -125,16 +122,4 @@ export const updateProject = async (
     await countNames(project.organization, 'project', 0);
   }
   return updated;
-};
-
-/** With the variable sets it owns. */
-export const deleteProject = async (project: Project): Promise<void> => {
-  await leaveVariableSets('projectIds', project.id);
-  for (const set of await listOwnVariableSets(project.id)) await deleteVariableSet(set);
-  await leavePolicySets({ project: project.id });
-  await forgetGrants(project.teamAccess);
-  if (project.defaultAgentPoolId) await leavePool(project.defaultAgentPoolId, project.id);
-  await remove(keys.projectName(project.organization, project.name));
-  await countNames(project.organization, 'project', -1);
-  await remove(keys.project(project.id));
 };

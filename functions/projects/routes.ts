@@ -1,25 +1,19 @@
-import * as v from 'valibot';
+import { withPool } from '../agent-pools/input.ts';
 import { type Answer, created, many, noContent, ok, type Resource } from '../api/answer.ts';
-import { badRequest, conflict, forbidden, notFound, unprocessable } from '../api/errors.ts';
-import { type InOrganization, organization, project } from '../api/finders.ts';
+import { badRequest, conflict, notFound, unprocessable } from '../api/errors.ts';
 import { checkSeen, editorOf, tagged } from '../api/guard.ts';
 import { includes } from '../api/include.ts';
 import { list, pageOf, slice, totalOf } from '../api/pagination.ts';
-import { projectDocuments } from '../api/permissions/shown.ts';
+import type { Reach } from '../api/permissions/grants.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Route, route } from '../api/route.ts';
-import { check, identifier } from '../api/validation.ts';
-import { projectDocument } from '../people/organizations/document.ts';
+import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { getOrganization } from '../people/organizations/records.ts';
-import type { Reach } from '../people/teams/grants.ts';
-import { settleAgentPool, withPool } from '../workspaces/agent-pool-input.ts';
-import { carryFromProject, executionIn } from '../workspaces/execution-modes.ts';
-import { hasWorkspacesIn } from '../workspaces/lists.ts';
-import { getWorkspaces, updateWorkspace, type Workspace, type WorkspaceChange } from '../workspaces/records.ts';
+import { projectDocument, projectDocuments } from './document.ts';
+import { project } from './finder.ts';
 import { readNewProject, readProjectChange } from './input.ts';
 import {
   createProject,
-  deleteProject,
   findProjects,
   getProject,
   getProjects,
@@ -100,76 +94,50 @@ const read = async ({ request, subject, granted }: Context<Project>): Promise<An
   return tagged(ok(document as Resource, included), subject);
 };
 
-const update = async (context: Context<Project>): Promise<Answer> => {
-  const { request, subject } = context;
-  const change = await readProjectChange(request, subject);
-  const editor = await editorOf(context, subject, 'project');
-  if (Object.keys(change).length === 0) return read(context);
-  const updated = await withPool(() => updateProject(subject, change, editor));
-  if (!updated) {
-    const found = await getProject(subject.id);
-    if (!found) throw notFound('The project was deleted at the same time.');
-    await checkSeen(request, found, 'project');
-    throw taken();
-  }
-  if (change.inheritsExecutionMode !== undefined) await carryFromProject(updated);
-  return read({ ...context, subject: updated });
-};
+/** What projects mean to what is in them. */
+interface Below {
+  /** Execution mode and agent pool, to the workspaces that follow (workspaces/execution-modes.ts). */
+  carry(project: Project): Promise<void>;
+  hasWorkspaces(project: Project): Promise<boolean>;
+  deleteProject(project: Project): Promise<void>;
+}
 
-const remove = async ({ subject }: Context<Project>): Promise<Answer> => {
-  const home = await getOrganization(subject.organization);
-  if (home?.defaultProjectId === subject.id) {
-    throw conflict(`Project ${subject.name} is the organization's default project and cannot be deleted.`);
-  }
-  if (await hasWorkspacesIn(subject)) {
-    throw conflict(`Project ${subject.name} still has workspaces. Move or delete them first.`);
-  }
-  await deleteProject(subject);
-  return noContent();
-};
-
-const maxMoved = 100;
-const moved = v.object({
-  data: v.pipe(v.array(identifier('workspaces')), v.maxLength(maxMoved, `may have at most ${maxMoved} at once`)),
-});
-
-/** Moves all of them or, when one is not there or must stay, none. */
-const move = async ({ request, subject, principal }: Context<Project>): Promise<Answer> => {
-  const ids = [...new Set(check(moved, request.json() ?? {}).data.map(({ id }) => id))];
-  const found = new Map((await getWorkspaces(ids)).map((workspace) => [workspace.id, workspace]));
-  const granted = await principal.onWorkspaces(subject.organization, [...found.values()]);
-  const workspaces = ids.map((id, i): Workspace => {
-    const workspace = found.get(id);
-    if (workspace?.organization !== subject.organization || !granted(id).has('workspace:read')) {
-      throw unprocessable(`/data/${i}/id`, `id: workspace ${id} not found in ${subject.organization}`);
+const update =
+  ({ carry }: Below) =>
+  async (context: Context<Project>): Promise<Answer> => {
+    const { request, subject } = context;
+    const change = await readProjectChange(request, subject);
+    const editor = await editorOf(context, subject, 'project');
+    if (Object.keys(change).length === 0) return read(context);
+    const updated = await withPool(() => updateProject(subject, change, editor));
+    if (!updated) {
+      const found = await getProject(subject.id);
+      if (!found) throw notFound('The project was deleted at the same time.');
+      await checkSeen(request, found, 'project');
+      throw taken();
     }
-    if (workspace.projectId === subject.id || granted(id).has('workspace:move')) return workspace;
-    throw forbidden(
-      `Workspace ${workspace.name} cannot be moved out of its project: you need the permission workspace:move there.`,
-    );
-  });
-  const changes = workspaces.map(
-    (workspace): WorkspaceChange => ({
-      projectId: subject.id,
-      ...(workspace.inheritsExecutionMode ? executionIn(subject) : {}),
-    }),
-  );
-  await Promise.all(workspaces.map((workspace, i) => settleAgentPool(changes[i] as WorkspaceChange, workspace)));
-  for (const [i, workspace] of workspaces.entries()) {
-    const change = changes[i] as WorkspaceChange;
-    const updated = await withPool(() => updateWorkspace(workspace, change, { userId: principal.userId }));
-    if (typeof updated === 'string') {
-      throw conflict(`Workspace ${workspace.name} was changed by another request at the same time. Try again.`);
-    }
-  }
-  return noContent();
-};
+    if (change.inheritsExecutionMode !== undefined) await carry(updated);
+    return read({ ...context, subject: updated });
+  };
 
-export const projectRoutes: Route[] = [
+const remove =
+  ({ hasWorkspaces, deleteProject }: Below) =>
+  async ({ subject }: Context<Project>): Promise<Answer> => {
+    const home = await getOrganization(subject.organization);
+    if (home?.defaultProjectId === subject.id) {
+      throw conflict(`Project ${subject.name} is the organization's default project and stays.`);
+    }
+    if (await hasWorkspaces(subject)) {
+      throw conflict(`Project ${subject.name} still has workspaces. Move or delete them first.`);
+    }
+    await deleteProject(subject);
+    return noContent();
+  };
+
+export const projectRoutes = (below: Below): Route[] => [
   route('GET', '/organizations/{organization}/projects', 'organization:read', organization, listAll),
   route('POST', '/organizations/{organization}/projects', 'project:create', organization, create),
   route('GET', '/projects/{project}', 'project:read', project, read),
-  route('PATCH', '/projects/{project}', 'project:update', project, update),
-  route('DELETE', '/projects/{project}', 'project:delete', project, remove),
-  route('POST', '/projects/{project}/relationships/workspaces', 'workspace:move', project, move),
+  route('PATCH', '/projects/{project}', 'project:update', project, update(below)),
+  route('DELETE', '/projects/{project}', 'project:delete', project, remove(below)),
 ];

@@ -1,14 +1,12 @@
 import * as v from 'valibot';
 import { type Answer, noContent, type Resource } from '../api/answer.ts';
 import { notFound } from '../api/errors.ts';
-import { project } from '../api/finders.ts';
 import { wholeList } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { check } from '../api/validation.ts';
-import { tagBindingDocuments } from '../workspaces/document.ts';
-import { bindingOf, distinct, tagBindingList } from '../workspaces/input.ts';
-import type { Tag } from '../workspaces/names.ts';
+import { project } from './finder.ts';
 import { getProject, type Project, updateProject } from './records.ts';
+import { bindingOf, distinct, type Tag, tagBindingDocuments, tagBindingList } from './tags.ts';
 
 /** Tags of a project, which its workspaces have too. */
 

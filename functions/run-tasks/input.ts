@@ -5,8 +5,9 @@ import { outboundUrl } from '../api/outbound-url.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { identifier, readData, setting, text, toOne } from '../api/validation.ts';
 import { askTask } from '../outbound/run-task.ts';
+import { type TaskStage, taskStages } from '../run/check-record.ts';
 import { verificationPayload } from '../run/task-payload.ts';
-import { enforcementLevels, type TaskStage, taskStages } from '../run/task-stages.ts';
+import { enforcementLevels } from '../run/task-stages.ts';
 import { openHmacKey, type Task, type TaskValues } from './records.ts';
 import type { WorkspaceTaskSettings } from './workspace-tasks.ts';
 

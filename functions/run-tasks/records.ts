@@ -1,4 +1,5 @@
-import type { EnforcementLevel, TaskStage } from '../run/task-stages.ts';
+import type { TaskStage } from '../run/check-record.ts';
+import type { EnforcementLevel } from '../run/task-stages.ts';
 import { asEdit, type Edited, type Editor } from '../store/edits.ts';
 import { newId } from '../store/id.ts';
 import { type Key, keys } from '../store/keys.ts';

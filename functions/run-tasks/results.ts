@@ -1,8 +1,7 @@
-import { type Attempt, notOutrun, orderOf } from '../orchestration/attempts.ts';
-import { endTaskWait } from '../orchestration/task-tokens.ts';
-import type { Timestamp } from '../run/run.ts';
-import { partTimestampKey } from '../run/status.ts';
-import { type EnforcementLevel, isResultFinal, type TaskResultStatus, type TaskStage } from '../run/task-stages.ts';
+import { type Attempt, notOutrun, orderOf } from '../run/attempts.ts';
+import type { TaskStage } from '../run/check-record.ts';
+import { partTimestampKey, type Timestamp } from '../run/status.ts';
+import { type EnforcementLevel, isResultFinal, type TaskResultStatus } from '../run/task-stages.ts';
 import { hashSecret, newSecret } from '../store/id.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { get, update } from '../store/table.ts';
@@ -98,12 +97,14 @@ export const changeTaskResult = (
 
 /** How long a run waits for a result, and for a word of it, in seconds; as in infra/lifecycle.ts. */
 export const resultSeconds = 3600;
+
 export const silenceSeconds = 600;
 
 /** A callback may be under way when its time is over. */
 const graceSeconds = 300;
 
 const prefix = 'sft_';
+
 const tokenForm = /^sft_([A-Za-z0-9]{25})\.[A-Za-z0-9_-]{43}$/;
 
 /** The result that an access token says it is of; undefined when it is no access token. */
@@ -164,10 +165,6 @@ export const acknowledgeResult = async (result: TaskResult): Promise<void> => {
     values: { ':pending': 'pending' },
   });
 };
-
-/** Tells the waiting execution that a final result is there; false when nobody waits for it. May be repeated at will. */
-export const deliverResult = async ({ status, token }: TaskResult): Promise<boolean> =>
-  !!token && isResultFinal(status) && endTaskWait(token);
 
 /**
  * Ends a result for want of what its task has to say; one that is final stays as it is. Undefined when there is none.

@@ -1,13 +1,15 @@
 import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
 import { type ApiError, conflict, notFound, unprocessable } from '../api/errors.ts';
-import { type InOrganization, organization, task, workspace } from '../api/finders.ts';
 import { checkSeen, editorOf, tagged } from '../api/guard.ts';
 import { includes } from '../api/include.ts';
 import { list, pageOf, slice } from '../api/pagination.ts';
-import { workspaceDocuments } from '../api/permissions/shown.ts';
 import { type Context, type Route, route, type Subject } from '../api/route.ts';
+import { type InOrganization, organization } from '../people/organizations/finder.ts';
+import { workspaceDocuments } from '../workspaces/document.ts';
+import { workspace } from '../workspaces/finder.ts';
 import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
 import { taskDocument, workspaceTaskDocument } from './document.ts';
+import { task } from './finder.ts';
 import { readNewTask, readNewWorkspaceTask, readTaskChange, readWorkspaceTaskChange } from './input.ts';
 import {
   countGlobalTasks,

@@ -1,18 +1,18 @@
 import { many, one } from '../api/answer.ts';
 import { policyEvaluationId } from '../policies/result-records.ts';
 import { overridableNow } from '../run/actions.ts';
+import type { TaskStage } from '../run/check-record.ts';
 import type { Run } from '../run/run.ts';
 import {
   type StageFacts,
   shownResultStatus,
-  type TaskStage,
+  taskStageId,
   taskStageStatus,
   taskStageTimestamps,
 } from '../run/task-stages.ts';
 import type { Viewer } from '../runs/document.ts';
 import type { Outcome } from './outcomes.ts';
 import type { TaskResult } from './results.ts';
-import { taskStageId } from './stages.ts';
 
 /** What a run says of its stages. */
 export type StagesOf = StageFacts & Pick<Run, 'createdAt' | 'decision' | 'cancel' | 'overrides'>;

@@ -1,22 +1,24 @@
 import { type Answer, ok, type Resource, standardHeaders } from '../api/answer.ts';
 import { conflict, notFound } from '../api/errors.ts';
-import { inWorkspace, run } from '../api/finders.ts';
+import { inWorkspace } from '../api/finders.ts';
 import { includes } from '../api/include.ts';
 import { list, pageOf, slice } from '../api/pagination.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { readComment } from '../api/validation.ts';
-import { overrideRun } from '../orchestration/decisions.ts';
 import { evaluationDocument } from '../policies/result-routes.ts';
+import type { TaskStage } from '../run/check-record.ts';
 import type { Run } from '../run/run.ts';
-import { type StageFacts, stagesOf, type TaskStage, taskStageStatus } from '../run/task-stages.ts';
+import type { Overridable } from '../run/status.ts';
+import { readTaskStageId, type StageFacts, stagesOf, taskStageStatus } from '../run/task-stages.ts';
 import { runDocument } from '../runs/document.ts';
+import { run } from '../runs/finder.ts';
 import { getRun } from '../runs/records.ts';
 import { workspaceDocument } from '../workspaces/document.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 import { type Outcome, readOutcomes, resultIdOfOutcome } from './outcomes.ts';
 import { getTaskResult, type TaskResult } from './results.ts';
 import { outcomeDocument, taskResultDocument, taskStageDocument } from './stage-document.ts';
-import { listTaskResults, readTaskStageId } from './stages.ts';
+import { listTaskResults } from './stages.ts';
 
 /** Task stages, their results and outcomes (HCP API: run task stages and results). */
 
@@ -121,25 +123,30 @@ const readStage = async (context: Context<Stage>): Promise<Answer> => {
   return ok(taskStageDocument(found, stage, context), await related(context, found, [stage]));
 };
 
+/** Lets failed policies pass, for whoever may (orchestration/decisions.ts). */
+type OverrideRun = (run: Run, which: Overridable, userId: string, comment?: string) => Promise<'accepted' | 'conflict'>;
+
 /** Lets failed policies pass, for whoever may; run tasks that are required cannot be. */
-const override = async (context: Context<Stage>): Promise<Answer> => {
-  const { request, subject, principal } = context;
-  const { run: found, stage } = subject;
-  const status = taskStageStatus(found, stage);
-  const comment = readComment(request);
-  // Clients repeat a POST whose answer was lost.
-  const repeated = stage === 'post_plan' && found.overrides?.policyEvaluation?.by === principal.userId;
-  const accepted =
-    status === 'awaiting_override' &&
-    (await overrideRun(found, 'policyEvaluation', principal.userId, comment)) === 'accepted';
-  if (!accepted && !repeated) {
-    throw conflict(
-      `This task stage is ${status}: only one that awaits an override can be overridden. A failed mandatory run task cannot be overridden: make it advisory or fix its findings, then start a new run.`,
-      'transition not allowed',
-    );
-  }
-  return ok(taskStageDocument((await getRun(found.id)) ?? found, stage, context));
-};
+const override =
+  (overrideRun: OverrideRun) =>
+  async (context: Context<Stage>): Promise<Answer> => {
+    const { request, subject, principal } = context;
+    const { run: found, stage } = subject;
+    const status = taskStageStatus(found, stage);
+    const comment = readComment(request);
+    // Clients repeat a POST whose answer was lost.
+    const repeated = stage === 'post_plan' && found.overrides?.policyEvaluation?.by === principal.userId;
+    const accepted =
+      status === 'awaiting_override' &&
+      (await overrideRun(found, 'policyEvaluation', principal.userId, comment)) === 'accepted';
+    if (!accepted && !repeated) {
+      throw conflict(
+        `This task stage is ${status}: only one that awaits an override can be overridden. A failed mandatory run task cannot be overridden: make it advisory or fix its findings, then start a new run.`,
+        'transition not allowed',
+      );
+    }
+    return ok(taskStageDocument((await getRun(found.id)) ?? found, stage, context));
+  };
 
 const readResult = async ({ subject }: Context<Result>): Promise<Answer> =>
   ok(taskResultDocument(subject.result, subject.run));
@@ -167,10 +174,10 @@ const readBody = async (context: Context<Result>): Promise<Answer> => {
   return { statusCode: 200, headers: { ...standardHeaders, 'content-type': 'text/plain; charset=utf-8' }, body };
 };
 
-export const taskStageRoutes: Route[] = [
+export const taskStageRoutes = (overrideRun: OverrideRun): Route[] => [
   route('GET', '/runs/{run}/task-stages', 'run:read', run, listOfRun),
   route('GET', '/task-stages/{stage}', 'run:read', taskStage, readStage),
-  route('POST', '/task-stages/{stage}/actions/override', 'run:override-policy', taskStage, override),
+  route('POST', '/task-stages/{stage}/actions/override', 'run:override-policy', taskStage, override(overrideRun)),
   route('GET', '/task-results/{result}', 'run:read', taskResult, readResult),
   route('GET', '/task-results/{result}/outcomes', 'run:read', taskResult, listOutcomes),
   route('GET', '/task-result-outcomes/{outcome}', 'run:read', taskOutcome, readOutcome),

@@ -1,12 +1,6 @@
+import { type FrozenTaskStages, type TaskStage, taskStages } from '../run/check-record.ts';
 import type { Run } from '../run/run.ts';
-import {
-  type EnforcementLevel,
-  type FrozenTaskStages,
-  isResultFinal,
-  type StageFacts,
-  type TaskStage,
-  taskStages,
-} from '../run/task-stages.ts';
+import { digitOf, type EnforcementLevel, isResultFinal, type StageFacts, taskStageId } from '../run/task-stages.ts';
 import { derivedId } from '../store/id.ts';
 import { keys } from '../store/keys.ts';
 import { create, queryAll } from '../store/table.ts';
@@ -18,20 +12,6 @@ import { listWorkspaceTasks } from './workspace-tasks.ts';
  * Task stages of a run. Their ids begin with their run's characters, so that finding them costs nothing; what a stage
  * has is frozen in the run's item, and how it goes can be read from that (run/task-stages.ts).
  */
-
-const digitOf = (stage: TaskStage): number => taskStages.indexOf(stage) + 1;
-const form = /^ts-([A-Za-z0-9]{16})([1-4])$/;
-
-/** `ts-…` of a stage of the run, whether it has one or not. */
-export const taskStageId = (runId: string, stage: TaskStage): string =>
-  `${runId.replace(/^run-/, 'ts-')}${digitOf(stage)}`;
-
-/** The run and stage an id can only be of. */
-export const readTaskStageId = (id: string): { runId: string; stage: TaskStage } | undefined => {
-  const [, characters, digit] = form.exec(id) ?? [];
-  const stage = taskStages[Number(digit) - 1];
-  return characters && stage ? { runId: `run-${characters}`, stage } : undefined;
-};
 
 /** The same task of the same run has the same id each time. */
 const resultId = (runId: string, stage: TaskStage, taskId: string): string => {

@@ -1,4 +1,5 @@
-import type { EnforcementLevel, TaskStage } from '../run/task-stages.ts';
+import type { TaskStage } from '../run/check-record.ts';
+import type { EnforcementLevel } from '../run/task-stages.ts';
 import { derivedId } from '../store/id.ts';
 import { keys } from '../store/keys.ts';
 import { create, get, put, query, queryAll, remove, update } from '../store/table.ts';

@@ -1,5 +1,5 @@
-import type { Run, Timestamp } from './run.ts';
-import { isFinal, type Overridable, type RunAction, statuses } from './status.ts';
+import type { Run } from './run.ts';
+import { isFinal, type Overridable, type RunAction, statuses, type Timestamp } from './status.ts';
 
 /**
  * What users may do with a run in its present state; who may is decided elsewhere. Documents report it, and the store

@@ -1,5 +1,5 @@
-import type { Phase, PhaseName, Run, Timestamp } from './run.ts';
-import { isFinal, type RunStatus } from './status.ts';
+import type { Phase, PhaseName, Run } from './run.ts';
+import { isFinal, type RunStatus, type Timestamp } from './status.ts';
 
 /** Runs that agents do: how an agent is, and what has become of a job in its pool's queue. Pure. */
 

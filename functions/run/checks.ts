@@ -1,34 +1,12 @@
+import type { TaskStage } from './check-record.ts';
+import { awaitsCostEstimate } from './cost-estimate.ts';
+import type { Run } from './run.ts';
+import type { RunStatus } from './status.ts';
+
 /**
  * What may stand between a configuration and its apply: fetching, run tasks, policies, cost estimates. Which of them a
  * run has is fixed when it is created; one that is not configured leaves no trace. Pure.
  */
-import { awaitsCostEstimate } from './cost-estimate.ts';
-import type { Run, Timestamp } from './run.ts';
-import type { Overridable, RunStatus } from './status.ts';
-import type { FrozenTaskStages, TaskStage } from './task-stages.ts';
-
-/** What a run passes beside plan, confirmation and apply; the cost estimate is on the run itself. */
-export interface Checks {
-  /** Its configuration version was not uploaded yet. */
-  fetching?: true;
-  /** Run tasks that were enabled when it was created. */
-  tasks?: FrozenTaskStages;
-  /** Some policy set is evaluated by OPA at post-plan. */
-  policyEvaluation?: true;
-  /** Some policy set is evaluated in the policy check. */
-  policyCheck?: true;
-}
-
-/** How each went, once it is over. */
-export interface Verdicts extends Partial<Record<TaskStage, 'passed' | 'failed'>> {
-  fetching?: 'passed' | 'failed';
-  /** `overridable`: mandatory policies failed, and every set they are in may be overridden. */
-  policyEvaluation?: 'passed' | 'overridable' | 'failed';
-  policyCheck?: 'passed' | 'soft_failed' | 'hard_failed';
-}
-
-/** Failed policies that somebody let pass. */
-export type Overrides = Partial<Record<Overridable, { by: string; at: Timestamp; comment?: string }>>;
 
 type Facts = Pick<Run, 'checks' | 'verdicts' | 'overrides' | 'costEstimate'>;
 

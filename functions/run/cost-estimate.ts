@@ -1,40 +1,8 @@
-import type { Run, RunOptions, Timestamp } from './run.ts';
-import { isFinal } from './status.ts';
+import type { CostEstimate } from './cost-record.ts';
+import type { Run, RunOptions } from './run.ts';
+import { isFinal, type Timestamp } from './status.ts';
 
 /** What a plan would cost (HCP API: cost-estimates). Part of its run, as plan and apply are; it never fails a run. */
-
-export const costEstimateStatuses = [
-  'pending',
-  'queued',
-  'finished',
-  'errored',
-  'canceled',
-  'unreachable',
-  'skipped_due_to_targeting',
-] as const;
-export type CostEstimateStatus = (typeof costEstimateStatuses)[number];
-
-/** Where a price came from: AWS's Price List API, or the dated file in the package. */
-export type PriceSource = 'price-list-api' | 'price-file';
-
-/** The record on the run, about 1 KB whatever the plan; each resource's part is an object in the bucket. */
-export interface CostEstimate {
-  status: CostEstimateStatus;
-  statusTimestamps: Record<string, Timestamp>;
-  /** Why it errored, for people. */
-  errorMessage?: string;
-  /** Only of a finished one, like all that follows. */
-  resourcesCount?: number;
-  matchedResourcesCount?: number;
-  unmatchedResourcesCount?: number;
-  /** USD as decimal strings, e.g. `25.488`, `-3.1`, `0.0`. Delta is exactly proposed less prior. */
-  priorMonthlyCost?: string;
-  proposedMonthlyCost?: string;
-  deltaMonthlyCost?: string;
-  priceSources?: PriceSource[];
-  /** Date of the price file, `2025-06`; absent when no price came from it. */
-  pricesAsOf?: string;
-}
 
 /** What a run whose organization has cost estimates begins with. With `-target` there is none to be made. */
 export const newCostEstimate = ({ targetAddrs }: Pick<RunOptions, 'targetAddrs'>, at: Timestamp): CostEstimate =>

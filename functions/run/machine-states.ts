@@ -1,7 +1,7 @@
+import type { TaskStage } from './check-record.ts';
 import { completed, restingStatus } from './checks.ts';
 import type { Run, RunOptions } from './run.ts';
 import type { FinalStatus, PhaseStatus, RunStatus } from './status.ts';
-import type { TaskStage } from './task-stages.ts';
 
 /** The states of the machine, and what entering each means for the run. Pure. */
 

@@ -147,3 +147,9 @@ export const verificationPayload = (configurationId: string, name: string): Noti
     },
   ],
 });
+
+/** What the function Notify is given. `id` stays the same however often the event is delivered. */
+export interface NotificationEvent extends Notification {
+  id: string;
+  runId: string;
+}

@@ -1,5 +1,5 @@
-import type { Run, Timestamp } from './run.ts';
-import { isFinal } from './status.ts';
+import type { Run } from './run.ts';
+import { isFinal, type Timestamp } from './status.ts';
 
 /**
  * How a run's policy check and policy evaluation are shown. A result shows with the status that follows it, never before:
@@ -80,3 +80,7 @@ export const policyTimestamps = (
     ...(override ? { 'overridden-at': override.at } : {}),
   };
 };
+
+export const policyCheckId = (runId: string): string => `polchk-${charactersOf(runId)}`;
+
+export const charactersOf = (runId: string): string => runId.replace(/^run-/, '');

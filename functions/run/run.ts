@@ -1,10 +1,8 @@
-import type { Checks, Overrides, Verdicts } from './checks.ts';
-import type { CostEstimate } from './cost-estimate.ts';
+import type { Checks, Overrides, Verdicts } from './check-record.ts';
+import type { CostEstimate } from './cost-record.ts';
 import type { UnsavedState } from './state-identity.ts';
-import type { PhaseStatus, RunStatus } from './status.ts';
+import type { PhaseStatus, RunStatus, Timestamp } from './status.ts';
 
-/** Time as UTC ISO 8601 with milliseconds and `Z`. */
-export type Timestamp = string;
 export type PhaseName = 'plan' | 'apply';
 
 /** The commit a configuration was made from, as its uploader said (HCP API: ingress attributes). */
@@ -183,4 +181,5 @@ export const artifacts = [
   'log',
   'generated-configuration',
 ] as const;
+
 export type Artifact = (typeof artifacts)[number];

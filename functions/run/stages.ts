@@ -1,5 +1,12 @@
-import type { Timestamp } from './run.ts';
-import { type FinalStatus, isFinal, type RunStatus, type StageName, statuses, timestampKey } from './status.ts';
+import {
+  type FinalStatus,
+  isFinal,
+  type RunStatus,
+  type StageName,
+  statuses,
+  type Timestamp,
+  timestampKey,
+} from './status.ts';
 
 /** A run's stages as a line of progress, from what its timeline has stamped. */
 

@@ -159,3 +159,6 @@ export const partTimestampKey = (status: string): string => `${status.replaceAll
 
 export const isPhaseFinal = (status: PhaseStatus): boolean =>
   status === 'finished' || status === 'errored' || status === 'canceled' || status === 'unreachable';
+
+/** Time as UTC ISO 8601 with milliseconds and `Z`. */
+export type Timestamp = string;

@@ -1,5 +1,6 @@
+import type { TaskStage } from './check-record.ts';
 import type { Run } from './run.ts';
-import type { EnforcementLevel, TaskStage } from './task-stages.ts';
+import type { EnforcementLevel } from './task-stages.ts';
 
 /** What a run task is sent. Pure. */
 

@@ -1,36 +1,31 @@
+import { type FrozenTaskStages, type TaskStage, taskStages } from './check-record.ts';
+import type { Run } from './run.ts';
+import { isFinal, type RunStatus, type Timestamp } from './status.ts';
+
 /**
  * Run tasks of a stage: what they add up to, and how stage and results are shown. A stage has no record of its own: it is
  * what the run says it passed, so that it changes in the same write as the run's status, on which clients depend. Pure.
  */
-import type { Run, Timestamp } from './run.ts';
-import { isFinal, type RunStatus } from './status.ts';
-
-/** API `stage` of a task stage, in their order. */
-export const taskStages = ['pre_plan', 'post_plan', 'pre_apply', 'post_apply'] as const;
-export type TaskStage = (typeof taskStages)[number];
 
 export const enforcementLevels = ['advisory', 'mandatory'] as const;
+
 export type EnforcementLevel = (typeof enforcementLevels)[number];
 
 /** What a run task may say of its result. */
 export const reportedStatuses = ['running', 'passed', 'failed'] as const;
+
 export type ReportedStatus = (typeof reportedStatuses)[number];
 
 export type TaskResultStatus = 'pending' | ReportedStatus | 'errored' | 'canceled' | 'unreachable';
+
 export type TaskStageStatus = TaskResultStatus | 'awaiting_override';
 
 /** Nothing more is expected of it. */
 export const isResultFinal = (status: TaskResultStatus): boolean => status !== 'pending' && status !== 'running';
 
-/** Which tasks a run has is fixed when it is created. */
-export interface FrozenTaskStage {
-  id: string;
-  taskResultIds: string[];
-}
-export type FrozenTaskStages = Partial<Record<TaskStage, FrozenTaskStage>>;
-
 /** Levels of an outcome's tags; all but `none` are shown with a color and an icon. */
 export const tagLevels = ['none', 'info', 'warning', 'error'] as const;
+
 export type TagLevel = (typeof tagLevels)[number];
 
 export interface ResultFacts {
@@ -117,3 +112,18 @@ export const shownResultStatus = (result: Pick<ResultFacts, 'status' | 'stage'>,
   if (!stamp(run, result.stage, 'running')) return 'unreachable';
   return run.status === 'errored' ? 'errored' : 'canceled';
 };
+
+const form = /^ts-([A-Za-z0-9]{16})([1-4])$/;
+
+/** `ts-…` of a stage of the run, whether it has one or not. */
+export const taskStageId = (runId: string, stage: TaskStage): string =>
+  `${runId.replace(/^run-/, 'ts-')}${digitOf(stage)}`;
+
+/** The run and stage an id can only be of. */
+export const readTaskStageId = (id: string): { runId: string; stage: TaskStage } | undefined => {
+  const [, characters, digit] = form.exec(id) ?? [];
+  const stage = taskStages[Number(digit) - 1];
+  return characters && stage ? { runId: `run-${characters}`, stage } : undefined;
+};
+
+export const digitOf = (stage: TaskStage): number => taskStages.indexOf(stage) + 1;

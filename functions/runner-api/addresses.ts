@@ -1,6 +1,7 @@
+import type { Artifact, Later, PhaseName } from '../protocols/runner.ts';
 import type { Run } from '../run/run.ts';
-import type { Artifact, Later, PhaseName } from '../runner/protocol.ts';
-import { jsonUploadName, type StateVersion, stateUploadName } from '../states/records.ts';
+import { jsonUploadName, stateUploadName } from '../states/records.ts';
+import type { StateVersion } from '../states/state-version.ts';
 import { presignContent, presignGet, presignLeftState, presignOnce, presignUpload } from '../store/bucket.ts';
 import { objects } from '../store/keys.ts';
 

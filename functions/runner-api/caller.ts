@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import { heartbeat } from '../orchestration/execution.ts';
+import type { Heartbeat } from '../protocols/runner.ts';
 import { endingSignal } from '../run/agents.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
-import type { Heartbeat } from '../runner/protocol.ts';
 import { getRun } from '../runs/records.ts';
 import { hashSecret } from '../store/id.ts';
 

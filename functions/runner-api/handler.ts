@@ -4,9 +4,7 @@ import * as v from 'valibot';
 import { keepRunEvent } from '../audit/records.ts';
 import { environment } from '../environment.ts';
 import { deliver } from '../orchestration/execution.ts';
-import { isAboutToApply } from '../run/lifecycle.ts';
-import { type Artifact, artifacts, type Run } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
+import { type Claimed, claimHeldApply, claimPhase, extendHold, reportPhase } from '../orchestration/phases.ts';
 import {
   type ErroredStateAnswer,
   type Heartbeat,
@@ -16,11 +14,12 @@ import {
   type ReportAnswer,
   type StateVersionAnswer,
   type UploadsAnswer,
-} from '../runner/protocol.ts';
+} from '../protocols/runner.ts';
+import { isAboutToApply } from '../run/lifecycle.ts';
+import { type Artifact, artifacts, type Run } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
 import { appendLog, maxPieceBytes } from '../runs/logs.ts';
-import { type Claimed, claimHeldApply, claimPhase, extendHold, reportPhase } from '../runs/phases.ts';
 import { getRun } from '../runs/records.ts';
-import { sha256Of } from '../states/integrity.ts';
 import {
   completeStateVersion,
   createStateVersion,
@@ -28,13 +27,14 @@ import {
   StateNotKeptError,
   storeState,
 } from '../states/records.ts';
+import { sha256Of } from '../store/integrity.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 import { artifactUrl, laterUrls, leftStateUrl, stateUploadUrl } from './addresses.ts';
 import { authenticate, type Caller, ProtocolError, recordHeartbeat } from './caller.ts';
 import { buildJob } from './job.ts';
 import { answered, bytesOf, parse } from './protocol.ts';
 
-/** The runner protocol (runner/protocol.ts says what each call means). */
+/** The runner protocol (protocols/runner.ts says what each call means). */
 
 const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 const count = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)));

@@ -1,11 +1,11 @@
 import { type Archive, archiveOf, getConfigurationVersion } from '../configurations/records.ts';
 import { environment } from '../environment.ts';
 import { noteBasis } from '../orchestration/saved-plans.ts';
+import type { Job } from '../protocols/runner.ts';
 import type { PhaseName, Run } from '../run/run.ts';
-import type { Job } from '../runner/protocol.ts';
 import { openInputs } from '../runs/inputs.ts';
+import { stateTokenOf } from '../runs/state-tokens.ts';
 import { stateChecksum } from '../states/integrity.ts';
-import { stateTokenOf } from '../states/tokens.ts';
 import { objects } from '../store/keys.ts';
 import { keptStateContext, newDataKey } from '../store/secrets.ts';
 import { identify } from '../workload-identity/identify.ts';

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { PhaseError, TerraformError } from './errors.ts';
 import { keptStatePath } from './kept-state.ts';
-import { fromDirectory, type Phase, type Prepared } from './phase.ts';
+import { fromDirectory, type Phase } from './phase.ts';
 import { initialize, prepare } from './prepare.ts';
+import type { Prepared } from './prepared.ts';
 import { StateKeeper } from './state.ts';
 import { writeVariables } from './terraform/variables.ts';
 import { sha256Of } from './transfer.ts';

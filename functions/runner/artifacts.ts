@@ -1,8 +1,9 @@
+import type { Artifact } from '../protocols/runner.ts';
+import { isExpired, messageOf } from '../transport/errors.ts';
+import type { FileBody } from '../transport/http.ts';
 import type { Client } from './client.ts';
 import type { Control } from './control.ts';
-import { isExpired, messageOf, PhaseError, TokenDeadError } from './errors.ts';
-import type { FileBody } from './http.ts';
-import type { Artifact } from './protocol.ts';
+import { PhaseError, TokenDeadError } from './errors.ts';
 import { once, sha256Of, upload } from './transfer.ts';
 
 /** The phase's uploads. */

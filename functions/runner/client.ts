@@ -1,5 +1,3 @@
-import { messageOf, RefusedError, TokenDeadError, TransportError } from './errors.ts';
-import { type Answer, send } from './http.ts';
 import type {
   ClaimRequest,
   ErroredStateAnswer,
@@ -12,8 +10,11 @@ import type {
   StateVersionRequest,
   UploadsAnswer,
   UploadsRequest,
-} from './protocol.ts';
-import { type Patience, retrying, within } from './retry.ts';
+} from '../protocols/runner.ts';
+import { messageOf, RefusedError, TransportError } from '../transport/errors.ts';
+import { type Answer, send } from '../transport/http.ts';
+import { type Patience, retrying, within } from '../transport/retry.ts';
+import { TokenDeadError } from './errors.ts';
 
 /** How long a call without deadline of its own is tried. */
 const callMs = 120_000;

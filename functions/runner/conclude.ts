@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { InterruptedError, messageOf, PhaseError, TerraformError, TokenDeadError } from './errors.ts';
+import type { PhaseReport, ReportAnswer } from '../protocols/runner.ts';
+import { messageOf } from '../transport/errors.ts';
+import { InterruptedError, PhaseError, TerraformError, TokenDeadError } from './errors.ts';
 import type { Phase } from './phase.ts';
-import type { PhaseReport, ReportAnswer } from './protocol.ts';
 
 /** How a phase ended, and what the control plane wants next. */
 export interface Conclusion<T> {

@@ -1,5 +1,5 @@
-import type { Heartbeat } from './protocol.ts';
-import type { Patience } from './retry.ts';
+import type { Heartbeat } from '../protocols/runner.ts';
+import type { Patience } from '../transport/retry.ts';
 
 /** Something that can be told to stop: a running Terraform. */
 export interface Stoppable {

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
-import { messageOf } from './errors.ts';
-import type { Later, ReportAnswer } from './protocol.ts';
-import { within } from './retry.ts';
+import type { Later, ReportAnswer } from '../protocols/runner.ts';
+import { messageOf } from '../transport/errors.ts';
+import { within } from '../transport/retry.ts';
 import { once, upload } from './transfer.ts';
 
 /** How long one upload is tried. */

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { KeptStateKey } from '../protocols/runner.ts';
 
 /**
  * A state that nobody took, on the runner's disk: the last resort, and the only state there that outlives its run. It is
@@ -11,19 +12,13 @@ import { dirname, join } from 'node:path';
  * File: a line of JSON, then initialization vector (12 bytes), tag (16), ciphertext (AES-256-GCM, the line authenticated).
  */
 
-export interface KeptStateKey {
-  /** Base64 of 32 bytes. */
-  key: string;
-  /** Base64; the same key as only the platform can open it. */
-  sealed: string;
-}
-
 export interface KeptStateHeader {
   runId: string;
   sealed: string;
 }
 
 const ivBytes = 12;
+
 const tagBytes = 16;
 
 export const keptStatePath = (cacheDirectory: string, runId: string): string =>

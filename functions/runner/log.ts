@@ -1,8 +1,8 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Mask } from '../mask.ts';
-import { messageOf } from './errors.ts';
-import type { Heartbeat } from './protocol.ts';
+import type { Heartbeat } from '../protocols/runner.ts';
+import { messageOf } from '../transport/errors.ts';
 
 /** Framing of a log: its first and last byte (HCP API: log-read-url). */
 const stx = Buffer.from([0x02]);

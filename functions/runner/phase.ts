@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, realpath, rm, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative } from 'node:path';
 import { Mask, secretsOf } from '../mask.ts';
+import type { Job, JobVariable, PhaseReport } from '../protocols/runner.ts';
 import { Artifacts } from './artifacts.ts';
 import type { Binary } from './binary/find.ts';
 import { platform } from './binary/platform.ts';
@@ -12,7 +13,7 @@ import { InterruptedError, PhaseError } from './errors.ts';
 import type { Identity } from './identity/identity.ts';
 import { PhaseLog } from './log.ts';
 import { OutputReader } from './output.ts';
-import type { Job, JobVariable, PhaseReport } from './protocol.ts';
+import type { Prepared } from './prepared.ts';
 import { RefugeAddress } from './refuge-address.ts';
 import type { Settings } from './settings.ts';
 import { keepCredentials } from './terraform/credentials.ts';
@@ -21,20 +22,9 @@ import { type Command, type Ended, run } from './terraform/process.ts';
 import { reachable, reachableCache } from './terraform/reachable.ts';
 import type { User, Users } from './terraform/users.ts';
 import { Timings } from './timings.ts';
-import type { RootModule } from './workspace/configuration.ts';
 import type { JobDirectory } from './workspace/job-directory.ts';
 import { recordedDirectory } from './workspace/record.ts';
 import { give } from './workspace/tree.ts';
-
-/** A configuration that Terraform can be started in, and what else an apply needs of its plan's runner. */
-export interface Prepared {
-  binary: Binary;
-  /** Absolute and real path of the working directory. */
-  directory: string;
-  module: RootModule;
-  /** Hex, of the plan file as it was stored: what is applied in this directory is that one. */
-  planSha256?: string;
-}
 
 /** What a plan and an apply have in common: one job, its log, its signals, its uploads. */
 export class Phase {

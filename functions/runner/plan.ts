@@ -1,11 +1,13 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf, PhaseError, TerraformError } from './errors.ts';
-import type { FileBody } from './http.ts';
-import { fromDirectory, type Phase, type Prepared } from './phase.ts';
+import { messageOf } from '../transport/errors.ts';
+import type { FileBody } from '../transport/http.ts';
+import { PhaseError, TerraformError } from './errors.ts';
+import { fromDirectory, type Phase } from './phase.ts';
 import { writePlanArchive } from './plan-archive.ts';
 import { changesAnything, countChanges, type PlanJson, resourcesAfter } from './plan-json.ts';
 import { initialize, prepare } from './prepare.ts';
+import type { Prepared } from './prepared.ts';
 import type { SchemasJson } from './schemas.ts';
 import { writeVariables } from './terraform/variables.ts';
 import { sha256Of } from './transfer.ts';

@@ -1,12 +1,13 @@
 import { createReadStream } from 'node:fs';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Patience } from '../transport/retry.ts';
 import { type Binary, findBinary } from './binary/find.ts';
 import { InterruptedError, PhaseError, TerraformError } from './errors.ts';
 import { InitOutput } from './init-output.ts';
-import { emptied, fromDirectory, type Phase, type Prepared, workingDirectory } from './phase.ts';
+import { emptied, fromDirectory, type Phase, workingDirectory } from './phase.ts';
 import { type PlanArchive, readPlanArchive } from './plan-archive.ts';
-import type { Patience } from './retry.ts';
+import type { Prepared } from './prepared.ts';
 import { reachable } from './terraform/reachable.ts';
 import { download, toFile } from './transfer.ts';
 import { overrideBackend, readRootModule, refuseOtherBackends } from './workspace/configuration.ts';

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Job } from '../protocols/runner.ts';
+import { messageOf, TransportError } from '../transport/errors.ts';
+import { within } from '../transport/retry.ts';
 import { claimJob } from './client.ts';
 import type { Control } from './control.ts';
-import { messageOf, TokenDeadError, TransportError } from './errors.ts';
+import { TokenDeadError } from './errors.ts';
 import type { Phase } from './phase.ts';
-import type { Job } from './protocol.ts';
-import { within } from './retry.ts';
 import type { Settings } from './settings.ts';
 import { takeUsers, type Users } from './terraform/users.ts';
 import type { JobDirectory } from './workspace/job-directory.ts';

@@ -3,11 +3,16 @@ import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type KeptStateKey,
+  maxInlineStateBytes,
+  type PhaseReport,
+  type StateVersionAnswer,
+} from '../protocols/runner.ts';
+import { isExpired, messageOf } from '../transport/errors.ts';
 import type { Client } from './client.ts';
 import type { Control } from './control.ts';
-import { isExpired, messageOf } from './errors.ts';
-import { type KeptStateKey, writeKeptState } from './kept-state.ts';
-import { maxInlineStateBytes, type PhaseReport, type StateVersionAnswer } from './protocol.ts';
+import { writeKeptState } from './kept-state.ts';
 import { upload } from './transfer.ts';
 import { readOwn } from './workspace/tree.ts';
 

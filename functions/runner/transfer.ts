@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { PhaseError, RefusedError, TransportError } from './errors.ts';
-import { type FileBody, open, send } from './http.ts';
-import { type Patience, retrying } from './retry.ts';
+import { RefusedError, TransportError } from '../transport/errors.ts';
+import { type FileBody, open, send } from '../transport/http.ts';
+import { type Patience, retrying } from '../transport/retry.ts';
+import { PhaseError } from './errors.ts';
 
 /** Objects by presigned URL: no credentials, and errors that name no signature. */
 

@@ -1,12 +1,12 @@
 import { many, one } from '../api/answer.ts';
 import type { Granted } from '../api/permissions/granted.ts';
 import { runPermissions } from '../api/permissions/reported-permissions.ts';
-import { policyCheckId } from '../policies/result-records.ts';
+import type { Organization } from '../people/organizations/records.ts';
 import { allowedActions } from '../run/actions.ts';
+import { policyCheckId } from '../run/policy-status.ts';
 import type { Phase, PhaseName, Run } from '../run/run.ts';
 import { isPhaseFinal } from '../run/status.ts';
-import { stagesOf } from '../run/task-stages.ts';
-import { taskStageId } from '../run-tasks/stages.ts';
+import { stagesOf, taskStageId } from '../run/task-stages.ts';
 import { applyId, costEstimateId, planId } from '../store/id.ts';
 import { commentIdsOf, type RunComment, type RunEvent } from './events.ts';
 import { logPath } from './log-links.ts';
@@ -170,4 +170,11 @@ export const commentDocument = (comment: RunComment) => ({
   attributes: { body: comment.body },
   relationships: { 'run-event': one('run-events', comment.eventId) },
   links: { self: `/api/v2/comments/${comment.id}` },
+});
+
+/** How many runs wait and how many are worked on. */
+export const capacityDocument = (organization: Organization, counts: { pending: number; running: number }) => ({
+  id: organization.externalId,
+  type: 'organization-capacity',
+  attributes: counts,
 });

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { type Answer, created, ok, type Resource } from '../api/answer.ts';
 import { conflict, notFound } from '../api/errors.ts';
-import { run, runOfAComment, runOfAnEvent } from '../api/finders.ts';
 import { includes } from '../api/include.ts';
 import { list, pageOf, wholeList } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
@@ -21,6 +20,7 @@ import {
   maxComments,
   type RunEvent,
 } from './events.ts';
+import { run, runOfAComment, runOfAnEvent } from './finder.ts';
 
 /** A run's timeline and its comments. */
 

@@ -1,6 +1,6 @@
+import type { JobVariable } from '../protocols/runner.ts';
 import type { Run } from '../run/run.ts';
 import { ownRank, runRank } from '../run/variable-precedence.ts';
-import type { JobVariable } from '../runner/protocol.ts';
 import { getObject, putObject } from '../store/bucket.ts';
 import { objects } from '../store/keys.ts';
 import { open, type SecretContext } from '../store/secrets.ts';

@@ -1,9 +1,9 @@
 import { type Answer, noContent } from '../api/answer.ts';
 import { conflict } from '../api/errors.ts';
-import { apply, plan } from '../api/finders.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
+import { apply, plan } from './finder.ts';
 import { purgePhase, restorePhase, softDeletePhase } from './phase-content.ts';
 
 const states = { soft_deleted: 'deleted', permanently_deleted: 'deleted for good' };

@@ -1,6 +1,6 @@
 import type { Run } from '../run/run.ts';
-import { checkContent } from '../states/integrity.ts';
 import { getLargeObject } from '../store/bucket.ts';
+import { checkContent } from '../store/integrity.ts';
 import { objects } from '../store/keys.ts';
 
 /** With what is read from it, this takes 310 MB; functions have 512. */

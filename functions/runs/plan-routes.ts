@@ -1,14 +1,14 @@
 import { type Answer, noContent, ok, redirect } from '../api/answer.ts';
 import { notFound, unavailable } from '../api/errors.ts';
-import { apply, plan, run, taskPlan } from '../api/finders.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import type { Artifact, Run } from '../run/run.ts';
 import { isPhaseFinal } from '../run/status.ts';
-import { checkStored } from '../states/integrity.ts';
 import { objectSize, presignGet } from '../store/bucket.ts';
+import { checkStored } from '../store/integrity.ts';
 import { objects } from '../store/keys.ts';
 import { hasExpired } from '../store/retention.ts';
 import { applyDocument, planDocument } from './document.ts';
+import { apply, plan, run, taskPlan } from './finder.ts';
 
 /** Life of a link to a plan, in seconds (HCP API: plans). */
 const linkSeconds = 60;

@@ -1,12 +1,13 @@
 import { type Answer, created, noContent, ok, one, type Resource } from '../api/answer.ts';
 import { badRequest, unprocessable } from '../api/errors.ts';
-import { runTrigger, workspace } from '../api/finders.ts';
 import { includes } from '../api/include.ts';
 import { list, pageOf, slice } from '../api/pagination.ts';
-import { workspaceDocuments } from '../api/permissions/shown.ts';
 import { type Context, type Route, route, type Subject } from '../api/route.ts';
 import { readData, requiredIn, toOne } from '../api/validation.ts';
+import { workspaceDocuments } from '../workspaces/document.ts';
+import { workspace } from '../workspaces/finder.ts';
 import { getWorkspace, getWorkspaces, type Workspace } from '../workspaces/records.ts';
+import { runTrigger } from './finder.ts';
 import {
   createRunTrigger,
   deleteRunTrigger,

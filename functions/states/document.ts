@@ -1,7 +1,7 @@
 import { many, one } from '../api/answer.ts';
 import type { Granted } from '../api/permissions/granted.ts';
 import type { StateOutput, StateSummary } from './content.ts';
-import type { StateVersion } from './records.ts';
+import type { StateVersion } from './state-version.ts';
 
 /** An output's id names its state version and its place there, so that it needs no record. */
 export const outputId = (stateVersionId: string, index: number): string =>

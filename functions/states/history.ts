@@ -4,7 +4,8 @@ import { batchGet, query, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { jsonKey } from './json.ts';
-import { getStateVersion, jsonUploadName, type StateVersion } from './records.ts';
+import { getStateVersion, jsonUploadName } from './records.ts';
+import type { StateVersion } from './state-version.ts';
 
 /** A workspace's state versions as a list, and what becomes of the content of those that are not needed any more. */
 

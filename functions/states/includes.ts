@@ -8,7 +8,8 @@ import { getUser } from '../people/accounts/users.ts';
 import { runDocument } from '../runs/document.ts';
 import { getRuns } from '../runs/lists.ts';
 import { outputDocument } from './document.ts';
-import { readSummary, type StateVersion } from './records.ts';
+import { readSummary } from './records.ts';
+import type { StateVersion } from './state-version.ts';
 
 const known = ['outputs', 'run', 'created_by', 'run.created_by', 'run.configuration_version'] as const;
 

@@ -3,9 +3,9 @@ import { unprocessable } from '../api/errors.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { readData, setting, text, toOne } from '../api/validation.ts';
 import { getRun } from '../runs/records.ts';
+import { sha256Of } from '../store/integrity.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { InvalidStateError, md5Of, parseState } from './content.ts';
-import { sha256Of } from './integrity.ts';
 
 /** What creating a state version may say. */
 

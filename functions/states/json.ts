@@ -2,7 +2,8 @@ import { copyObject, objectSize } from '../store/bucket.ts';
 import { newSecret } from '../store/id.ts';
 import { keys, objects } from '../store/keys.ts';
 import { update } from '../store/table.ts';
-import { jsonUploadName, type StateVersion } from './records.ts';
+import { jsonUploadName } from './records.ts';
+import type { StateVersion } from './state-version.ts';
 
 /**
  * A state as `terraform show -json` tells it, beside the state itself. Only Terraform with its providers can make it, so

@@ -1,12 +1,14 @@
 import { type Answer, ok } from '../api/answer.ts';
 import { forbidden, notFound, unavailable } from '../api/errors.ts';
-import { sharedStateVersion, sharedWorkspace, stateVersionOfOutput } from '../api/finders.ts';
 import { list, pageOf, slice, wholeList } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
+import { sharedWorkspace } from '../workspaces/finder.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { outputDocument, readOutputId } from './document.ts';
-import { finalizeStateVersion, readSummary, type StateVersion } from './records.ts';
+import { sharedStateVersion, stateVersionOfOutput } from './finder.ts';
+import { finalizeStateVersion, readSummary } from './records.ts';
 import { currentVersion } from './routes.ts';
+import type { StateVersion } from './state-version.ts';
 
 /** The content of a version; clients repeat a 503. */
 const outputsOf = async (found: StateVersion) => {

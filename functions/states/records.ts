@@ -2,63 +2,12 @@ import { discardStalePlans } from '../orchestration/saved-plans.ts';
 import { isSameState, stateConflict } from '../run/state-identity.ts';
 import { getObject, getObjectUpTo, presignUpload, putObject } from '../store/bucket.ts';
 import { newId } from '../store/id.ts';
+import { checkContent, sha256Of } from '../store/integrity.ts';
 import { type Key, keys, objects } from '../store/keys.ts';
 import { type Change, create, get, query, update } from '../store/table.ts';
 import { countOne, getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { InvalidStateError, md5Of, parseState, type StateContent, type StateSummary } from './content.ts';
-import { checkContent, sha256Of } from './integrity.ts';
-
-/**
- * State versions. The content lies in the bucket; the record says what it is. A version becomes the
- * workspace's current one by a single conditional write of the workspace, after its content was checked.
- */
-export interface StateVersion {
-  id: string;
-  organization: string;
-  workspaceId: string;
-  /** As announced, whatever the content says: clients of HCP Terraform number the versions of one content. */
-  serial: number;
-  /** As announced; else the content's, and empty until that is here. */
-  lineage: string;
-  md5: string;
-  /** Hex SHA-256 of the content, which lies under it; before the version is finalized only where its writer said it. */
-  sha256?: string;
-  /** Where an upload is awaited that may have any content; what counts is copied from there. */
-  uploadKey?: string;
-  /** Hex SHA-256 of the object that {@link readSummary} reads. */
-  outputsSha256?: string;
-  /** Discarded: its content never fitted, see `refusal`. */
-  status: 'pending' | 'finalized' | 'discarded' | 'backing_data_soft_deleted' | 'backing_data_permanently_deleted';
-  /** A snapshot taken while Terraform still applied. */
-  intermediate: boolean;
-  createdAt: string;
-  /** The run that writes it, if one does. */
-  runId?: string;
-  /** Who holds the workspace's lock, or made the run that does. */
-  userId?: string;
-  /** Set when serial and lineage are not to be checked: the version it replaces, null for none. */
-  replaces?: string | null;
-  rollbackOf?: string;
-  /** Of the version that was current when this one was announced. */
-  previousId?: string;
-  /** The run that a user's client says this state comes from. */
-  ofRunId?: string;
-  /** Bytes. */
-  size?: number;
-  terraformVersion?: string | null;
-  outputCount?: number;
-  /** It is known as JSON too (store/states/state-json.ts). */
-  hasJson?: boolean;
-  /** Which object that is, and its SHA-256; absent in versions of before. */
-  json?: { copy: string; sha256: string };
-  /**
-   * Resources, modules and providers as JSON text (their names are Terraform's, not ours), while that is small; always in
-   * the object that {@link readSummary} reads.
-   */
-  summary?: string;
-  /** For people, when it was discarded. */
-  refusal?: string;
-}
+import type { StateVersion } from './state-version.ts';
 
 export interface NewStateVersion {
   workspace: Workspace;
@@ -78,8 +27,10 @@ export interface NewStateVersion {
 }
 
 export const maxStateBytes = 64 * 1024 * 1024;
+
 /** Clients upload at once. */
 const uploadSeconds = 900;
+
 /** A summary above that is left to the object: it would cost every reader of the record. */
 const inlineSummaryBytes = 8192;
 
@@ -92,6 +43,7 @@ export const getStateVersion = (id: string): Promise<StateVersion | undefined> =
   get<StateVersion>(keys.stateVersion(id));
 
 export const stateUploadName = (id: string): string => `${id}.tfstate`;
+
 /** Where a state's form as JSON is awaited, which nobody announces. */
 export const jsonUploadName = (id: string): string => `${id}.json`;
 

@@ -1,8 +1,10 @@
+import { sha256Of } from '../store/integrity.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { md5Of } from './content.ts';
-import { readState, sha256Of } from './integrity.ts';
+import { readState } from './integrity.ts';
 import { copyJson } from './json.ts';
-import { createStateVersion, type StateVersion, storeContent } from './records.ts';
+import { createStateVersion, storeContent } from './records.ts';
+import type { StateVersion } from './state-version.ts';
 
 /**
  * Makes an older state current again, as a new version: the same content under the next serial.

@@ -1,14 +1,16 @@
 import { type Answer, created, noContent, ok, type Resource, redirect } from '../api/answer.ts';
 import { badRequest, conflict, notFound, unprocessable } from '../api/errors.ts';
-import { sharedStateVersion, sharedWorkspace, stateVersion, workspace } from '../api/finders.ts';
 import { limits } from '../api/limits.ts';
 import { list, pageOf } from '../api/pagination.ts';
 import { type Context, type Finder, type Route, route, type Subject } from '../api/route.ts';
 import { requiredIn } from '../api/validation.ts';
 import { presignGet } from '../store/bucket.ts';
+import { checkStored } from '../store/integrity.ts';
 import { objects } from '../store/keys.ts';
+import { sharedWorkspace, workspace } from '../workspaces/finder.ts';
 import { findWorkspace, getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { stateVersionDocument } from './document.ts';
+import { sharedStateVersion, stateVersion } from './finder.ts';
 import {
   findStateVersions,
   listStateVersions,
@@ -19,18 +21,17 @@ import {
 } from './history.ts';
 import { relatedTo } from './includes.ts';
 import { readNewState } from './input.ts';
-import { checkStored } from './integrity.ts';
 import { jsonKey, withJson } from './json.ts';
 import {
   createStateVersion,
   finalizeStateVersion,
   getStateVersion,
   readSummary,
-  type StateVersion,
   storeContent,
   uploadUrls,
 } from './records.ts';
 import { duplicateState } from './rollback.ts';
+import type { StateVersion } from './state-version.ts';
 
 const downloadSeconds = 60;
 

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { type Answer, noContent } from '../api/answer.ts';
 import { unprocessable } from '../api/errors.ts';
-import { workspace } from '../api/finders.ts';
 import { list, pageOf, slice, totalOf } from '../api/pagination.ts';
-import { workspaceDocuments } from '../api/permissions/shown.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { check, identifier } from '../api/validation.ts';
+import { workspaceDocuments } from '../workspaces/document.ts';
+import { workspace } from '../workspaces/finder.ts';
 import { findWorkspaces, type WorkspaceFilter } from '../workspaces/lists.ts';
 import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
 import { addConsumers, listConsumers, removeConsumers } from './sharing.ts';

@@ -1,16 +1,16 @@
 import * as v from 'valibot';
-import { type Answer, created, many, noContent, ok, one } from '../api/answer.ts';
+import { type Answer, created, noContent, ok } from '../api/answer.ts';
 import { notFound, unprocessable } from '../api/errors.ts';
-import { variableSet, workspace } from '../api/finders.ts';
 import { tagged, versionGuard } from '../api/guard.ts';
 import { wholeList } from '../api/pagination.ts';
 import type { Permission } from '../api/permissions/permissions.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { check } from '../api/validation.ts';
-import { effectiveVariables } from '../runs/inputs.ts';
 import { now } from '../store/time.ts';
+import { workspace } from '../workspaces/finder.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { variableDocument } from './document.ts';
+import { variableSet } from './finder.ts';
 import { changeOf, readNewVariable, readVariableChange, variableChange } from './input.ts';
 import {
   createVariable,
@@ -74,24 +74,8 @@ export const listOwned = async ({ request, subject }: Pick<Context<Owner>, 'requ
     (await listVariables(subject.id)).sort(byAge).map((variable) => variableDocument(variable)),
   );
 
-/** Its own and those of variable sets, each with what it wins over, or what wins over it. */
-const listEffective = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
-  const rising = (await effectiveVariables(subject)).map(({ variable }) => variable);
-  const groups = Map.groupBy(rising, ({ category, key }) => `${category} ${key}`);
-  const documents = rising.map((variable) => {
-    const group = groups.get(`${variable.category} ${variable.key}`) ?? [];
-    const winner = group.at(-1);
-    const won = winner === variable ? group.slice(0, -1).map(({ id }) => id) : [];
-    return variableDocument(variable, {
-      configurable: one('workspaces', subject.id),
-      overwritten: many('vars', won),
-      overwriter: one('vars', winner === variable ? null : winner?.id),
-    });
-  });
-  return wholeList(request, documents.reverse());
-};
-
 const maxAtOnce = 100;
+
 const batch = v.object({
   data: v.pipe(
     v.array(v.object({ id: v.pipe(v.string(), v.maxLength(100)), attributes: variableChange })),
@@ -133,7 +117,6 @@ const variablesOf = <S extends Owner>(
 
 export const variableRoutes: Route[] = [
   ...variablesOf('/workspaces/{workspace}/vars', workspace, ['variable:read', 'variable:write']),
-  route('GET', '/workspaces/{workspace}/all-vars', 'variable:read', workspace, listEffective),
   route('PATCH', '/workspaces/{workspace}/relationships/vars', 'variable:write', workspace, updateSome),
 ];
 

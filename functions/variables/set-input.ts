@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { unprocessable } from '../api/errors.ts';
-import { inProjectOf } from '../api/finders.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { check, identifier, readData, setting, settingsFrom, text, toOne } from '../api/validation.ts';
+import { inProjectOf } from '../projects/finder.ts';
 import { getProject, getProjects } from '../projects/records.ts';
 import { getWorkspaces } from '../workspaces/records.ts';
 import { newVariable, newVariableOf } from './input.ts';

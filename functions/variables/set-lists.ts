@@ -1,16 +1,9 @@
-import { type Key, keys } from '../store/keys.ts';
+import { keys } from '../store/keys.ts';
 import { eachName, findNames, type NameCounts, type Names, pageOfNames } from '../store/name-index.ts';
 import type { Found, Paging } from '../store/scan.ts';
-import { getVariableSets, type VariableSet } from './set-records.ts';
+import { getVariableSets, type VariableSet, type VariableSetName } from './set-records.ts';
 
 /** Lists of an organization's variable sets, in the order of names. */
-
-/** What the index of names has of a set. */
-export interface VariableSetName extends Key {
-  variableSetId: string;
-  name: string;
-  projectId?: string;
-}
 
 const namesOf = (organization: string): Names => ({ pk: keys.organization(organization).pk, prefix: 'VARSET#' });
 

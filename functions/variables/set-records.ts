@@ -6,7 +6,6 @@ import { countNames } from '../store/name-index.ts';
 import { batchGet, create, get, put, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import type { Workspace } from '../workspaces/records.ts';
-import type { VariableSetName } from './set-lists.ts';
 
 /**
  * Variable sets. The set's own item says to what it is applied; pointers beside a workspace, a project and the
@@ -257,3 +256,10 @@ export const effectiveVariableSets = async (workspace: Home): Promise<EffectiveS
     })
     .sort(byPrecedence);
 };
+
+/** What the index of names has of a set. */
+export interface VariableSetName extends Key {
+  variableSetId: string;
+  name: string;
+  projectId?: string;
+}

@@ -1,16 +1,20 @@
 import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
 import { notFound, unprocessable } from '../api/errors.ts';
-import { type InOrganization, type NewIn, organization, project, variableSet, workspace } from '../api/finders.ts';
 import { checkSeen, editorOf, tagged } from '../api/guard.ts';
 import { includes } from '../api/include.ts';
 import { list, type Page, pageOf, slice, totalOf } from '../api/pagination.ts';
-import { projectDocuments, workspaceDocuments } from '../api/permissions/shown.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Route, route, type Subject } from '../api/route.ts';
+import { type InOrganization, organization } from '../people/organizations/finder.ts';
+import { projectDocuments } from '../projects/document.ts';
+import { type NewIn, project } from '../projects/finder.ts';
 import { getProjects, type Project } from '../projects/records.ts';
 import type { Found } from '../store/scan.ts';
+import { workspaceDocuments } from '../workspaces/document.ts';
+import { workspace } from '../workspaces/finder.ts';
 import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
 import { variableDocument, variableSetDocument } from './document.ts';
+import { variableSet } from './finder.ts';
 import { createVariable, getVariable, listVariables } from './records.ts';
 import { listOwned } from './routes.ts';
 import {

@@ -1,11 +1,9 @@
-import { AgentPoolGoneError } from '../agents/pool-uses.ts';
-import { allows, getAgentPool } from '../agents/records.ts';
+import { pointer } from '../agent-pools/input.ts';
+import { allows, getAgentPool } from '../agent-pools/records.ts';
 import { unprocessable } from '../api/errors.ts';
 import type { Workspace, WorkspaceChange } from './records.ts';
 
 /** Which agents do a workspace's runs: a pool goes with execution mode `agent`, and with no other. */
-
-const pointer = '/data/attributes/agent-pool-id';
 
 /**
  * Completes a change by what follows for the agent pool. 1 read when it is another one.
@@ -40,14 +38,4 @@ export const settleAgentPool = async (
     pointer,
     `agent-pool-id: agent pool ${pool.name} is not available to this workspace; allow the workspace or its project in the agent pool first`,
   );
-};
-
-/** The pool was there a moment ago. */
-export const withPool = async <T>(write: () => Promise<T>): Promise<T> => {
-  try {
-    return await write();
-  } catch (error) {
-    if (!(error instanceof AgentPoolGoneError)) throw error;
-    throw unprocessable(pointer, 'agent-pool-id: this agent pool was deleted at the same time');
-  }
 };

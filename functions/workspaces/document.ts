@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto';
 import { one, type Relationship, type Resource } from '../api/answer.ts';
 import type { Granted } from '../api/permissions/granted.ts';
+import type { Grants } from '../api/permissions/grants.ts';
 import { workspacePermissions } from '../api/permissions/reported-permissions.ts';
+import { byOrganization } from '../api/permissions/shown.ts';
 import type { Project } from '../projects/records.ts';
-import type { Tag } from './names.ts';
+import { type Tag, tagId } from '../projects/tags.ts';
 import type { Workspace } from './records.ts';
 
 /** The run that holds the workspace, else the last one that did. */
@@ -115,23 +116,6 @@ export const readmeDocument = (configurationVersionId: string, markdown: string)
   attributes: { 'raw-markdown': markdown },
 });
 
-interface Tagged {
-  id: string;
-  tags?: Tag[];
-  createdAt: string;
-}
-
-/** Tags have no records of their own; the same tag has the same id each time. */
-const tagId = (prefix: string, scope: string, key: string): string =>
-  `${prefix}-${createHash('sha256').update(`${scope}\n${key}`).digest('hex').slice(0, 16)}`;
-
-export const tagBindingDocuments = ({ id, tags = [], createdAt }: Tagged) =>
-  tags.map(({ key, value }) => ({
-    id: tagId('tb', id, key),
-    type: 'tag-bindings',
-    attributes: { key, value, 'created-at': createdAt },
-  }));
-
 /** Its own, and those of its project that it does not have itself. */
 export const effectiveTagDocuments = (workspace: Workspace, project: Project | undefined): Resource[] => {
   const own = new Set(workspace.tags.map(({ key }) => key));
@@ -151,3 +135,10 @@ export const tagDocument = (organization: string, name: string): Resource => ({
   attributes: { name },
   relationships: { organization: one('organizations', organization) },
 });
+
+export const workspaceDocuments = (grants: Grants, workspaces: Workspace[]): Promise<Resource[]> =>
+  byOrganization(workspaces, async (organization, some) => {
+    const granted = await grants.onWorkspaces(organization, some);
+    const seen = some.filter(({ id }) => granted(id).has('workspace:read'));
+    return seen.map((one) => workspaceDocument(one, granted(one.id)));
+  });

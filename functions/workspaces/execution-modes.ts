@@ -1,7 +1,8 @@
 import type { Organization } from '../people/organizations/records.ts';
+import { executionIn } from '../projects/execution-modes.ts';
 import { eachProject, type Project, updateProject } from '../projects/records.ts';
 import { eachWorkspaceIn } from './lists.ts';
-import { type Execution, inheritExecution } from './records.ts';
+import { inheritExecution } from './records.ts';
 
 /**
  * Execution modes, with agent pools, that projects and workspaces have from above. Each has its own copy, so that reading
@@ -14,14 +15,6 @@ const atOnce = 20;
 const inParts = async <T>(items: T[], work: (item: T) => Promise<unknown>): Promise<void> => {
   for (let i = 0; i < items.length; i += atOnce) await Promise.all(items.slice(i, i + atOnce).map(work));
 };
-
-/** What those that follow do. */
-export const executionIn = (
-  above: Pick<Project, 'defaultExecutionMode' | 'defaultAgentPoolId'> | undefined,
-): Execution => ({
-  executionMode: above?.defaultExecutionMode ?? 'remote',
-  agentPoolId: above?.defaultAgentPoolId ?? null,
-});
 
 /** The project's default is another one. 1 read for each workspace, and 1 write where it changes; more with agents. */
 export const carryFromProject = async (project: Project): Promise<void> => {

@@ -1,21 +1,23 @@
 import * as v from 'valibot';
 import { type ApiError, unprocessable } from '../api/errors.ts';
-import { inProjectOf, type NewIn } from '../api/finders.ts';
-import { tagKey, tagValue, workspaceName } from '../api/names.ts';
+import { tagKey, workspaceName } from '../api/names.ts';
 import type { ApiRequest } from '../api/request.ts';
 import type { Finder } from '../api/route.ts';
 import { readData, setting, settingsFrom, text, toOne, typeOf } from '../api/validation.ts';
 import { getOrganization, type Organization } from '../people/organizations/records.ts';
+import { executionIn } from '../projects/execution-modes.ts';
+import { inProjectOf, type NewIn } from '../projects/finder.ts';
 import { getProject } from '../projects/records.ts';
+import { checkFollows, overwriteIn } from '../projects/setting-overwrites.ts';
+import { bindingOf, distinct, maxTags, type Tag, tagBindingList } from '../projects/tags.ts';
+import type { Execution } from '../run/execution-mode.ts';
 import { settleAgentPool } from './agent-pool-input.ts';
-import { executionIn } from './execution-modes.ts';
-import type { Tag } from './names.ts';
-import { defaultSettings, type Execution, type NewWorkspace, type Workspace, type WorkspaceChange } from './records.ts';
-import { checkFollows, overwriteIn } from './setting-overwrites.ts';
+import { defaultSettings, type NewWorkspace, type Workspace, type WorkspaceChange } from './records.ts';
 
 /** What creating and changing a workspace may say. */
 
 const number = /\d+(\.\d+){0,2}(-[0-9A-Za-z.-]+)?/.source;
+
 const clause = new RegExp(`^\\s*(=|!=|>|>=|<|<=|~>)?\\s*v?${number}\\s*$`);
 
 const terraformVersion = v.pipe(
@@ -67,8 +69,6 @@ const settings = {
   'hyok-enabled': setting(v.literal(false, 'cannot be true: this platform does not support HYOK')),
 };
 
-const maxTags = 50;
-
 /** `{data: [{attributes: {name}}]}` */
 export const tagList = v.pipe(
   v.array(
@@ -81,32 +81,12 @@ export const tagList = v.pipe(
   v.maxLength(maxTags, `a workspace has at most ${maxTags} tags`),
 );
 
-/** `{data: [{attributes: {key, value}}]}` */
-export const tagBindingList = v.pipe(
-  v.array(
-    v.object({
-      type: typeOf('tag-bindings'),
-      attributes: v.object({ key: tagKey, value: v.nullish(tagValue, '') }),
-    }),
-  ),
-  v.maxLength(maxTags, `a workspace has at most ${maxTags} tags`),
-);
-
 const relationships = {
   project: v.optional(toOne('projects')),
   'agent-pool': v.optional(toOne('agent-pools')),
   tags: v.optional(v.object({ data: tagList })),
   'tag-bindings': v.optional(v.object({ data: tagBindingList })),
 };
-
-/** By key, each once: the last one given. */
-export const distinct = (tags: Tag[]): Tag[] =>
-  [...new Map(tags.map((tag) => [tag.key, tag])).values()].sort((a, b) => (a.key < b.key ? -1 : 1));
-
-export const bindingOf = ({ attributes }: { attributes: { key: string; value: string | null } }): Tag => ({
-  key: attributes.key,
-  value: attributes.value ?? '',
-});
 
 type Input = ReturnType<typeof readWorkspace>;
 

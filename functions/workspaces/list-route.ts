@@ -1,19 +1,18 @@
 import type { Answer } from '../api/answer.ts';
 import { badRequest } from '../api/errors.ts';
-import type { InOrganization } from '../api/finders.ts';
 import { list, type Page, pageOf, slice, totalOf } from '../api/pagination.ts';
 import type { ApiRequest } from '../api/request.ts';
 import type { Context } from '../api/route.ts';
+import type { InOrganization } from '../people/organizations/finder.ts';
 import type { Run } from '../run/run.ts';
-import { getRuns } from '../runs/lists.ts';
 import type { Found } from '../store/scan.ts';
 import { currentRunId, workspaceDocument } from './document.ts';
 import { readWorkspaceFilter } from './filter.ts';
-import { relatedToWorkspaces, withRelated } from './includes.ts';
 import { findWorkspaces, listWorkspaces } from './lists.ts';
 import type { Workspace } from './records.ts';
+import { type Above, withRelated } from './related.ts';
 
-const runsOf = async (workspaces: Workspace[]): Promise<Map<string, Run>> => {
+const runsOf = async ({ getRuns }: Above, workspaces: Workspace[]): Promise<Map<string, Run>> => {
   const ids = workspaces.map(currentRunId).filter((id) => id !== undefined);
   return new Map((await getRuns(ids)).map((run) => [run.id, run]));
 };
@@ -42,10 +41,12 @@ interface WithRun {
   run: Run | undefined;
 }
 
-const withRuns = async (workspaces: Workspace[]): Promise<WithRun[]> => {
-  const runs = await runsOf(workspaces);
-  return workspaces.map((workspace) => ({ workspace, run: runs.get(currentRunId(workspace) ?? '') }));
-};
+const withRuns =
+  (above: Above) =>
+  async (workspaces: Workspace[]): Promise<WithRun[]> => {
+    const runs = await runsOf(above, workspaces);
+    return workspaces.map((workspace) => ({ workspace, run: runs.get(currentRunId(workspace) ?? '') }));
+  };
 
 /** Most that are put in another order than that of their names: every one of them is read for it. */
 const maxSorted = 2000;
@@ -57,7 +58,7 @@ interface Selected {
 }
 
 /** Reads the records of the page. Filters by run read on until it is full; other orders read every match. */
-const select = async ({ request, subject, principal }: Context<InOrganization>): Promise<Selected> => {
+const select = async (above: Above, { request, subject, principal }: Context<InOrganization>): Promise<Selected> => {
   const { organization, record } = subject;
   const within = await principal.reach(organization, 'workspace:read');
   const page = pageOf(request);
@@ -81,10 +82,10 @@ const select = async ({ request, subject, principal }: Context<InOrganization>):
   const fits = statuses.length > 0 ? ({ run }: WithRun) => statuses.includes(run?.status ?? '') : undefined;
   if (key === 'name' && !fits) return answer(await find(page, { records: (workspaces) => workspaces }));
   if (key === 'name') {
-    const found = await find(page, { records: withRuns, fits });
+    const found = await find(page, { records: withRuns(above), fits });
     return answer({ ...found, items: found.items.map(({ workspace }) => workspace) });
   }
-  const { items, more } = await find({ page: 1, size: maxSorted }, { records: withRuns, fits });
+  const { items, more } = await find({ page: 1, size: maxSorted }, { records: withRuns(above), fits });
   if (more) {
     throw badRequest(
       `sort: at most ${maxSorted} workspaces can be sorted by ${key}. Filter them, e.g. by project.`,
@@ -100,12 +101,16 @@ const select = async ({ request, subject, principal }: Context<InOrganization>):
   return { page, total: found.length, workspaces: slice(found, page).map(({ workspace }) => workspace) };
 };
 
-export const answerWorkspaces = async (context: Context<InOrganization>): Promise<Answer> => {
-  const { request, subject, principal } = context;
-  const { page, total, workspaces } = await select(context);
-  const granted = await principal.onWorkspaces(subject.organization, workspaces);
-  const shown = workspaces.map((workspace) => ({ workspace, runId: currentRunId(workspace) }));
-  const related = await relatedToWorkspaces(context, shown, granted);
-  const data = workspaces.map((workspace) => withRelated(workspaceDocument(workspace, granted(workspace.id)), related));
-  return list(request, page, total, data, related?.included);
-};
+export const answerWorkspaces =
+  (above: Above) =>
+  async (context: Context<InOrganization>): Promise<Answer> => {
+    const { request, subject, principal } = context;
+    const { page, total, workspaces } = await select(above, context);
+    const granted = await principal.onWorkspaces(subject.organization, workspaces);
+    const shown = workspaces.map((workspace) => ({ workspace, runId: currentRunId(workspace) }));
+    const related = await above.related(context, shown, granted);
+    const data = workspaces.map((workspace) =>
+      withRelated(workspaceDocument(workspace, granted(workspace.id)), related),
+    );
+    return list(request, page, total, data, related?.included);
+  };

@@ -1,9 +1,10 @@
 import { getProjects } from '../projects/records.ts';
+import type { Tag } from '../projects/tags.ts';
 import { keys } from '../store/keys.ts';
 import { eachName, findNames, type NameCounts, type Names, pageOfNames } from '../store/name-index.ts';
 import { type Found, type Paging, scan } from '../store/scan.ts';
 import { query } from '../store/table.ts';
-import { type NameItem, namesOf, namesOfProject, type Tag } from './names.ts';
+import { type NameItem, namesOf, namesOfProject } from './names.ts';
 import { getWorkspaces, type Workspace } from './records.ts';
 
 /** Lists of workspaces in the order of names. */

@@ -1,12 +1,7 @@
+import type { Tag } from '../projects/tags.ts';
 import { type Key, keys } from '../store/keys.ts';
 import type { Names } from '../store/name-index.ts';
 import { create, get, put, remove } from '../store/table.ts';
-
-/** A plain tag has the value ''. Kept in lists, because objects have keys of their own (`constructor`). */
-export interface Tag {
-  key: string;
-  value: string;
-}
 
 /**
  * Names of an organization's workspaces: what makes them unique, and the index that lists are made from. A name is

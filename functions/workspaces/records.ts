@@ -1,5 +1,7 @@
-import { changingPool, usePool } from '../agents/pool-uses.ts';
-import type { TeamAccess, WorkspaceGrant } from '../people/teams/access.ts';
+import { changingPool, usePool } from '../agent-pools/uses.ts';
+import type { TeamAccess, WorkspaceGrant } from '../api/permissions/team-access.ts';
+import type { Tag } from '../projects/tags.ts';
+import type { Execution, ExecutionMode } from '../run/execution-mode.ts';
 import type { UnsavedState } from '../run/state-identity.ts';
 import { asEdit, type Edited, type Editor } from '../store/edits.ts';
 import { newId } from '../store/id.ts';
@@ -7,19 +9,7 @@ import { type Key, keys } from '../store/keys.ts';
 import { countNames } from '../store/name-index.ts';
 import { batchGet, create, get, query, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
-import {
-  claimName,
-  indexInProject,
-  indexName,
-  leaveProject,
-  type NameEntry,
-  nameEntry,
-  releaseName,
-  type Tag,
-} from './names.ts';
-
-/** `agent`: by agents of a pool, on machines of their owners. */
-export type ExecutionMode = 'remote' | 'local' | 'agent';
+import { claimName, indexInProject, indexName, leaveProject, type NameEntry, nameEntry, releaseName } from './names.ts';
 
 /** What users set (HCP API: workspaces). */
 export interface WorkspaceSettings {
@@ -220,9 +210,6 @@ export const updateWorkspace = async (
   if (moved || change.tags) await reindex(workspace, updated);
   return updated;
 };
-
-/** How runs are done, and by whose agents. */
-export type Execution = Pick<WorkspaceSettings, 'executionMode' | 'agentPoolId'>;
 
 /** Carries what its project says to a workspace that follows it. @throws {AgentPoolGoneError} */
 export const inheritExecution = (

@@ -1,12 +1,12 @@
+import { withPool } from '../agent-pools/input.ts';
 import { type Answer, created, noContent, ok } from '../api/answer.ts';
 import { conflict, forbidden, unprocessable } from '../api/errors.ts';
-import { type InOrganization, workspace, workspaceByName } from '../api/finders.ts';
 import { checkSeen, editorOf, tagged } from '../api/guard.ts';
 import { type Context, type Method, type Route, route } from '../api/route.ts';
+import type { InOrganization } from '../people/organizations/finder.ts';
 import { getOrganization } from '../people/organizations/records.ts';
-import { withPool } from './agent-pool-input.ts';
 import { workspaceDocument } from './document.ts';
-import { deleteWorkspace } from './end.ts';
+import { workspace, workspaceByName } from './finder.ts';
 import { newWorkspace, noProject, readNewWorkspace, readWorkspaceChange } from './input.ts';
 import { createWorkspace, firstQueued, getWorkspace, updateWorkspace, type Workspace } from './records.ts';
 
@@ -63,25 +63,32 @@ const checkForce = async ({ subject, granted }: Context<Workspace>): Promise<voi
   );
 };
 
-const remove = async (context: Context<Workspace>): Promise<Answer> => {
-  const { subject, principal } = context;
-  await checkForce(context);
-  await deleteWorkspace(subject, { by: principal.userId, force: true });
-  return noContent();
-};
+/** False when it has unfinished runs, unless by `force` (removal/workspaces.ts). */
+type DeleteWorkspace = (workspace: Workspace, options: { by: string; force?: boolean }) => Promise<boolean>;
+
+const remove =
+  (deleteWorkspace: DeleteWorkspace) =>
+  async (context: Context<Workspace>): Promise<Answer> => {
+    const { subject, principal } = context;
+    await checkForce(context);
+    await deleteWorkspace(subject, { by: principal.userId, force: true });
+    return noContent();
+  };
 
 /** Clients look for the words "locked" and "being processed" in the refusal. */
-const safeDelete = async ({ subject, principal }: Context<Workspace>): Promise<Answer> => {
-  if (subject.lock) throw conflict(`Workspace ${subject.name} is locked. Unlock it first.`);
-  if (await firstQueued(subject.id)) throw busy(subject);
-  if (subject.state?.resources) {
-    throw conflict(
-      `Workspace ${subject.name} still manages ${subject.state.resources} resources. Destroy them first, or delete the workspace with force.`,
-    );
-  }
-  if (!(await deleteWorkspace(subject, { by: principal.userId }))) throw busy(subject);
-  return noContent();
-};
+const safeDelete =
+  (deleteWorkspace: DeleteWorkspace) =>
+  async ({ subject, principal }: Context<Workspace>): Promise<Answer> => {
+    if (subject.lock) throw conflict(`Workspace ${subject.name} is locked. Unlock it first.`);
+    if (await firstQueued(subject.id)) throw busy(subject);
+    if (subject.state?.resources) {
+      throw conflict(
+        `Workspace ${subject.name} still manages ${subject.state.resources} resources. Destroy them first, or delete the workspace with force.`,
+      );
+    }
+    if (!(await deleteWorkspace(subject, { by: principal.userId }))) throw busy(subject);
+    return noContent();
+  };
 
 const both = (
   method: Method,
@@ -93,9 +100,9 @@ const both = (
   route(method, `/organizations/{organization}/workspaces/{name}${end}`, permission, workspaceByName, handle),
 ];
 
-export const workspaceSettingRoutes: Route[] = [
+export const workspaceSettingRoutes = (deleteWorkspace: DeleteWorkspace): Route[] => [
   route('POST', '/organizations/{organization}/workspaces', 'workspace:create', newWorkspace, create),
   ...both('PATCH', '', 'workspace:update', update),
-  ...both('DELETE', '', 'workspace:delete', remove),
-  ...both('POST', '/actions/safe-delete', 'workspace:delete', safeDelete),
+  ...both('DELETE', '', 'workspace:delete', remove(deleteWorkspace)),
+  ...both('POST', '/actions/safe-delete', 'workspace:delete', safeDelete(deleteWorkspace)),
 ];

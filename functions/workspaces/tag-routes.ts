@@ -1,15 +1,15 @@
 import * as v from 'valibot';
 import { type Answer, noContent } from '../api/answer.ts';
 import { conflict, unprocessable } from '../api/errors.ts';
-import { workspace } from '../api/finders.ts';
 import { list, pageOf, slice, wholeList } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { check } from '../api/validation.ts';
 import { getProject } from '../projects/records.ts';
-import { effectiveTagDocuments, tagBindingDocuments, tagDocument } from './document.ts';
-import { bindingOf, distinct, tagBindingList, tagList } from './input.ts';
+import { bindingOf, distinct, type Tag, tagBindingDocuments, tagBindingList } from '../projects/tags.ts';
+import { effectiveTagDocuments, tagDocument } from './document.ts';
+import { workspace } from './finder.ts';
+import { tagList } from './input.ts';
 import { tagKeysOf } from './lists.ts';
-import type { Tag } from './names.ts';
 import { updateWorkspace, type Workspace } from './records.ts';
 
 const write = async ({ subject, principal }: Context<Workspace>, tags: Tag[]): Promise<Workspace> => {

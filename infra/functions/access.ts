@@ -1,7 +1,7 @@
 import { bearer, type HttpDeclaration } from '../declaration.ts';
 
 export const Access: HttpDeclaration = {
-  entry: 'functions/api/functions/access.ts',
+  entry: 'functions/public-api/access.ts',
   description: 'The public API: accounts, tokens, teams, organizations, projects, agent pools',
   timeoutSeconds: 29,
   environment: ['table', 'requestLimit', 'organizationRules'],
@@ -10,7 +10,7 @@ export const Access: HttpDeclaration = {
     may.tableKey(),
   ],
   http: {
-    routes: async () => (await import('../../functions/api/functions/access-routes.ts')).accessRoutes,
+    routes: async () => (await import('../../functions/public-api/access-routes.ts')).accessRoutes,
     authorization: `${bearer}.`,
   },
 };

@@ -1,7 +1,7 @@
 import { bearer, type HttpDeclaration } from '../declaration.ts';
 
 export const Api: HttpDeclaration = {
-  entry: 'functions/api/functions/api.ts',
+  entry: 'functions/public-api/api.ts',
   description: 'The public API (HCP Terraform API v2): workspaces and runs',
   // API Gateway gives up after 30 s; the function answers before.
   timeoutSeconds: 29,
@@ -17,7 +17,7 @@ export const Api: HttpDeclaration = {
     may.answerExecutions(),
   ],
   http: {
-    routes: async () => (await import('../../functions/api/functions/core-routes.ts')).coreRoutes,
+    routes: async () => (await import('../../functions/public-api/core-routes.ts')).coreRoutes,
     subtrees: ['ANY /api/v2/{proxy+}', 'GET /.well-known/{proxy+}'],
     authorization: `${bearer}, and discovery is public by contract.`,
   },

@@ -1,7 +1,7 @@
 import type { Declaration } from '../declaration.ts';
 
 export const Bootstrap: Declaration = {
-  entry: 'functions/people/organizations/bootstrap.ts',
+  entry: 'functions/organizations/bootstrap.ts',
   description: 'Creates the first organization and its owner; invoked by an operator',
   timeoutSeconds: 30,
   environment: ['table', 'publicUrl'],

@@ -1,7 +1,7 @@
 import { bearer, type HttpDeclaration } from '../declaration.ts';
 
 export const Governance: HttpDeclaration = {
-  entry: 'functions/api/functions/governance.ts',
+  entry: 'functions/public-api/governance.ts',
   description: 'The public API: run tasks, policies, cost estimates',
   timeoutSeconds: 29,
   environment: ['table', 'bucket', 'key', 'outbound', 'requestLimit'],
@@ -15,7 +15,7 @@ export const Governance: HttpDeclaration = {
     may.answerExecutions('Heartbeat'),
   ],
   http: {
-    routes: async () => (await import('../../functions/api/functions/governance-routes.ts')).governanceRoutes,
+    routes: async () => (await import('../../functions/public-api/governance-routes.ts')).governanceRoutes,
     authorization: `${bearer}, nor do run tasks.`,
   },
 };

@@ -1,7 +1,7 @@
 import { bearer, type HttpDeclaration } from '../declaration.ts';
 
 export const Settings: HttpDeclaration = {
-  entry: 'functions/api/functions/settings.ts',
+  entry: 'functions/public-api/settings.ts',
   description: 'The public API: settings of workspaces, variables and sets of them, tags, run triggers, notifications',
   timeoutSeconds: 29,
   environment: ['table', 'key', 'outbound', 'requestLimit'],
@@ -10,7 +10,7 @@ export const Settings: HttpDeclaration = {
     may.key('GenerateDataKey', 'Decrypt'),
   ],
   http: {
-    routes: async () => (await import('../../functions/api/functions/settings-routes.ts')).settingRoutes,
+    routes: async () => (await import('../../functions/public-api/settings-routes.ts')).settingRoutes,
     authorization: `${bearer}.`,
   },
 };

@@ -1,7 +1,7 @@
 import type { HttpDeclaration } from '../declaration.ts';
 
 export const SignIn: HttpDeclaration = {
-  entry: 'functions/api/functions/sign-in.ts',
+  entry: 'functions/public-api/sign-in.ts',
   description: 'Signing in: terraform login, and the issuer that people sign in at',
   timeoutSeconds: 29,
   environment: ['table', 'outbound', 'requestLimit', 'organizationRules', 'signIn'],
@@ -11,7 +11,7 @@ export const SignIn: HttpDeclaration = {
     ...may.signInSecret(),
   ],
   http: {
-    routes: async () => (await import('../../functions/api/functions/sign-in-routes.ts')).allSignInRoutes,
+    routes: async () => (await import('../../functions/public-api/sign-in-routes.ts')).allSignInRoutes,
     subtrees: ['ANY /oauth/{proxy+}'],
     authorization:
       'Signing in is public by its nature: the function checks codes, verifiers and what the issuer signed.',

@@ -1,7 +1,7 @@
 import { bearer, type HttpDeclaration } from '../declaration.ts';
 
 export const States: HttpDeclaration = {
-  entry: 'functions/api/functions/states.ts',
+  entry: 'functions/public-api/states.ts',
   description: 'The public API: locks, state versions and their outputs',
   timeoutSeconds: 29,
   environment: ['table', 'bucket', 'requestLimit'],
@@ -15,7 +15,7 @@ export const States: HttpDeclaration = {
     may.answerExecutions(),
   ],
   http: {
-    routes: async () => (await import('../../functions/api/functions/states-routes.ts')).stateRoutes,
+    routes: async () => (await import('../../functions/public-api/states-routes.ts')).stateRoutes,
     authorization: `${bearer}.`,
   },
 };

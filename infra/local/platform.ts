@@ -41,7 +41,7 @@ export interface Platform {
 }
 
 const organization = 'local';
-/** functions/people/sign-in/oauth-token-routes.ts */
+/** functions/sign-in/oauth-token-routes.ts */
 const oneTimeGrant = 'urn:stepform:one-time-secret';
 
 /**

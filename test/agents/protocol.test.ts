@@ -10,8 +10,8 @@ let help: Awaited<ReturnType<typeof runHelpers>>;
 let load: {
   planQueued(task: { runId: string; token: string }): Promise<void>;
   finishRun: typeof import('../../functions/orchestration/finish.ts').finishRun;
-  claimPhase: typeof import('../../functions/runs/phases.ts').claimPhase;
-  reportPhase: typeof import('../../functions/runs/phases.ts').reportPhase;
+  claimPhase: typeof import('../../functions/orchestration/phases.ts').claimPhase;
+  reportPhase: typeof import('../../functions/orchestration/phases.ts').reportPhase;
   recordHeartbeat: typeof import('../../functions/runner-api/caller.ts').recordHeartbeat;
   jobsOf(pool: string): Promise<unknown[]>;
 };
@@ -23,7 +23,7 @@ beforeAll(async () => {
   load = {
     planQueued: (await import('../../functions/lifecycle/plan-queued.ts')).handler,
     ...(await import('../../functions/orchestration/finish.ts')),
-    ...(await import('../../functions/runs/phases.ts')),
+    ...(await import('../../functions/orchestration/phases.ts')),
     ...(await import('../../functions/runner-api/caller.ts')),
     jobsOf: (pool) => queryAll({ pk: keys.agentPool(pool).pk, prefix: 'JOB#' }),
   };

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Run } from '../../functions/run/run.ts';
 import { logPath } from '../../functions/runs/log-links.ts';
-import { sha256Of } from '../../functions/states/integrity.ts';
 import { getObject, putObject } from '../../functions/store/bucket.ts';
+import { sha256Of } from '../../functions/store/integrity.ts';
 import { type Api, eventOf, startApi } from '../support/api.ts';
 import { on, runHelpers } from '../support/runs.ts';
 import { stateFile } from '../support/state.ts';

@@ -40,7 +40,7 @@ const shuffled = (things: World): World => {
 
 beforeAll(async () => {
   api = await startApi();
-  const { routes } = await import('../../functions/api/functions/all-routes.ts');
+  const { routes } = await import('../../functions/public-api/all-routes.ts');
   guarded = routes.filter(({ access, finder }) => access !== 'anyone' && finder);
   world = await makeWorld(api);
   hidden = await makeWorld(api);

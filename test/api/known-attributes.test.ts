@@ -12,7 +12,7 @@ let writes: Route[];
 beforeAll(async () => {
   api = await startApi();
   world = await makeWorld(api);
-  const { routes } = await import('../../functions/api/functions/all-routes.ts');
+  const { routes } = await import('../../functions/public-api/all-routes.ts');
   writes = routes.filter(({ path, access, method }) => {
     const readsDocument =
       !/\/(actions|oauth|relationships\/(?!vars)\S+)(\/|$)|\/upload$|tag-bindings$|\/callback$/.test(path);

@@ -41,7 +41,7 @@ it('answers unknown paths and ids with a plain 404', async () => {
 });
 
 it('lists no path that has a route', async () => {
-  const { routes } = await import('../../functions/api/functions/all-routes.ts');
+  const { routes } = await import('../../functions/public-api/all-routes.ts');
   const shadowed = routes.filter(({ path }) => featureNotProvided(path.replaceAll(/\{\w+\}/g, 'x')));
   expect(shadowed.map(({ path }) => path)).toEqual([]);
 });
@@ -65,7 +65,7 @@ describe('entitlements', () => {
   const never = ['private-run-tasks', 'self-serve-billing', 'sso', 'waypoint-actions', 'waypoint-templates-and-addons'];
 
   it('are false for unsupported features', async () => {
-    const { routes } = await import('../../functions/api/functions/all-routes.ts');
+    const { routes } = await import('../../functions/public-api/all-routes.ts');
     const { attributes } = (await api.get('organizations/acme/entitlement-set')).body.data;
     for (const name of never) expect([name, attributes[name]]).toEqual([name, false]);
     for (const [name, path] of Object.entries(needs)) {

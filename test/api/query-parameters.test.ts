@@ -13,7 +13,7 @@ let known: Readonly<Record<string, readonly string[]>>;
 beforeAll(async () => {
   api = await startApi();
   world = await makeWorld(api);
-  const { routes } = await import('../../functions/api/functions/all-routes.ts');
+  const { routes } = await import('../../functions/public-api/all-routes.ts');
   const all = routes.filter(({ path, access }) => path.startsWith('/api/v2/') && access !== 'anyone');
   reads = all.filter(({ method }) => method === 'GET');
   known = (await import('../../functions/api/query-parameters.ts')).queryParameters;

@@ -7,12 +7,12 @@ import { namedIn } from '../support/world.ts';
 /** Rules that hold for every route: who may come in, and what is said about things that are not there. */
 
 let api: Api;
-let routes: typeof import('../../functions/api/functions/all-routes.ts')['routes'];
+let routes: typeof import('../../functions/public-api/all-routes.ts')['routes'];
 let members: Awaited<ReturnType<typeof memberHelpers>>;
 
 beforeAll(async () => {
   api = await startApi();
-  ({ routes } = await import('../../functions/api/functions/all-routes.ts'));
+  ({ routes } = await import('../../functions/public-api/all-routes.ts'));
   members = await memberHelpers();
 });
 let frozen: Frozen | undefined;

@@ -18,9 +18,9 @@ afterAll(() => api.close());
 
 type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
 const functions = {
-  api: () => import('../../functions/api/functions/api.ts'),
-  access: () => import('../../functions/api/functions/access.ts'),
-  signIn: () => import('../../functions/api/functions/sign-in.ts'),
+  api: () => import('../../functions/public-api/api.ts'),
+  access: () => import('../../functions/public-api/access.ts'),
+  signIn: () => import('../../functions/public-api/sign-in.ts'),
   logs: () => import('../../functions/runs/logs-handler.ts'),
   runner: () => import('../../functions/runner-api/handler.ts'),
 } satisfies Record<string, () => Promise<{ handler: Handler }>>;

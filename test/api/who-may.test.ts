@@ -24,7 +24,7 @@ const expected = new Map<string, (route: Route) => Granted>();
 /** What a route's subject is to somebody, by the table alone. */
 const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Granted> => {
   const granted = await import('../../functions/api/permissions/granted.ts');
-  const { standingOf } = await import('../../functions/api/permissions/grants.ts');
+  const { standingOf } = await import('../../functions/access/grants.ts');
   const { getTeam } = await import('../../functions/people/teams/records.ts');
   const { getProject } = await import('../../functions/projects/records.ts');
   const { getWorkspace } = await import('../../functions/workspaces/records.ts');
@@ -59,7 +59,7 @@ const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Gr
 
 beforeAll(async () => {
   api = await startApi();
-  const { routes } = await import('../../functions/api/functions/all-routes.ts');
+  const { routes } = await import('../../functions/public-api/all-routes.ts');
   guarded = routes.filter(({ access }) => access !== 'anyone');
   world = await makeWorld(api);
   const other = (id: string) => (id === 'acme' ? id : id.replace(/\w$/, (last) => (last === 'x' ? 'y' : 'x')));

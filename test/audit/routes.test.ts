@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { auditActionOf, isAudited } from '../../functions/audit/trail.ts';
+import { auditActionOf, isAudited } from '../../functions/api/audit-action.ts';
 import { type Api, startApi, uniqueName } from '../support/api.ts';
 import { stateFile } from '../support/state.ts';
 

@@ -15,7 +15,7 @@ export const runKinds = {
 } as const;
 export type RunKind = keyof typeof runKinds;
 
-export type Deed = 'apply' | 'discard' | 'cancel' | 'force-cancel' | 'override' | 'stop';
+export type AuditAction = 'apply' | 'discard' | 'cancel' | 'force-cancel' | 'override' | 'stop';
 
 interface Verdict {
   runId: string;
@@ -31,7 +31,7 @@ interface Known {
   kind: RunKind;
   flavor: Flavor;
   number: number;
-  deeds: { deed: Deed; outcome: Outcome; at: number }[];
+  deeds: { deed: AuditAction; outcome: Outcome; at: number }[];
 }
 
 /** What was done to a run that excuses what Terraform could not say any more. */
@@ -61,7 +61,7 @@ export class Model {
     return this.#runs.get(id)?.number ?? 0;
   }
 
-  did(id: string, deed: Deed, outcome: Outcome): void {
+  did(id: string, deed: AuditAction, outcome: Outcome): void {
     this.#runs.get(id)?.deeds.push({ deed, outcome, at: Date.now() });
   }
 
@@ -84,8 +84,8 @@ export class Model {
     const { deeds, kind, flavor, place } = known;
     const applying = Date.parse(stamps['applying-at'] ?? '');
     const applied = status === 'applied' || changed || !Number.isNaN(applying);
-    const may = (deed: Deed) => deeds.some((one) => one.deed === deed && one.outcome !== 'refused');
-    const accepted = (deed: Deed) => deeds.find((one) => one.deed === deed && one.outcome === 'accepted');
+    const may = (deed: AuditAction) => deeds.some((one) => one.deed === deed && one.outcome !== 'refused');
+    const accepted = (deed: AuditAction) => deeds.find((one) => one.deed === deed && one.outcome === 'accepted');
     const fails = (name: string) => place.judged && kind !== 'destroy' && flavor.names.includes(name);
     const needs = (name: string) => fails(name) && !may('override');
     const cancel = accepted('cancel');

@@ -1,11 +1,16 @@
 import { SendTaskFailureCommand, SFNClient } from '@aws-sdk/client-sfn';
 import { ApiError, type Resource, type RunAction } from '../../functions/client/client.ts';
 import type { Campaign } from './campaign.ts';
-import type { Deed } from './model.ts';
+import type { AuditAction } from './model.ts';
 
 /** What people do to runs, as the model is told of it. */
 
-const told = async (campaign: Campaign, runId: string, deed: Deed, ask: () => Promise<unknown>): Promise<void> => {
+const told = async (
+  campaign: Campaign,
+  runId: string,
+  deed: AuditAction,
+  ask: () => Promise<unknown>,
+): Promise<void> => {
   try {
     await ask();
     campaign.model.did(runId, deed, 'accepted');

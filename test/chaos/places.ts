@@ -1,6 +1,6 @@
 import { packFiles } from '../../functions/cli/archive.ts';
 import type { Client, Resource } from '../../functions/client/client.ts';
-import { taskStages } from '../../functions/run/task-stages.ts';
+import { taskStages } from '../../functions/run/check-record.ts';
 import type { Chance } from './chance.ts';
 import { configuration, type Flavor } from './ledger.ts';
 

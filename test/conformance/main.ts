@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { routes } from '../../functions/api/functions/all-routes.ts';
+import { routes } from '../../functions/public-api/all-routes.ts';
 import { Description } from './description.ts';
 import { known, refused } from './known.ts';
 import type { Recorded } from './record.ts';

@@ -47,23 +47,23 @@ export const startPlatform = async (): Promise<Platform> => {
   const { api } = runner;
   const imported = async (load: Promise<{ handler: unknown }>) => (await load).handler as Handler;
   const handlers: Record<string, Handler> = {
-    Api: await imported(import('../../functions/api/functions/api.ts')),
-    States: await imported(import('../../functions/api/functions/states.ts')),
-    Access: await imported(import('../../functions/api/functions/access.ts')),
-    SignIn: await imported(import('../../functions/api/functions/sign-in.ts')),
-    Settings: await imported(import('../../functions/api/functions/settings.ts')),
-    Governance: await imported(import('../../functions/api/functions/governance.ts')),
+    Api: await imported(import('../../functions/public-api/api.ts')),
+    States: await imported(import('../../functions/public-api/states.ts')),
+    Access: await imported(import('../../functions/public-api/access.ts')),
+    SignIn: await imported(import('../../functions/public-api/sign-in.ts')),
+    Settings: await imported(import('../../functions/public-api/settings.ts')),
+    Governance: await imported(import('../../functions/public-api/governance.ts')),
     Identity: await imported(import('../../functions/workload-identity/handler.ts')),
     Logs: await imported(import('../../functions/runs/logs-handler.ts')),
     Runner: await imported(import('../../functions/runner-api/handler.ts')),
     Agent: await imported(import('../../functions/agents/handler.ts')),
     Web: web,
   };
-  const { routes } = await import('../../functions/api/functions/all-routes.ts');
+  const { routes } = await import('../../functions/public-api/all-routes.ts');
   const apiRoutes = await deriveApiRoutes();
   const gateway = new Router(apiRoutes.map(({ key, target }) => ({ key, functionArn: target, timeoutMs: 29_000 })));
   const { getRun } = await import('../../functions/runs/records.ts');
-  const { stateTokenOf } = await import('../../functions/states/tokens.ts');
+  const { stateTokenOf } = await import('../../functions/runs/state-tokens.ts');
   const members = await memberHelpers();
   const tasks = await taskHelpers();
   const target = (method: string, path: string) => gateway.find(method, path)?.route.functionArn ?? 'Api';

@@ -176,7 +176,7 @@ const judgesPolicies = [
   'result.ts',
   'sentinel.ts',
 ].map((path) => `functions/policies/engine/${path}`);
-const signsIn = 'functions/people/sign-in/';
+const signsIn = 'functions/sign-in/';
 const listsWorkspaces = 'functions/workspaces/list-route.ts';
 const movesRuns = ['functions/orchestration/queue.ts', 'functions/orchestration/decisions.ts'];
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { TaskStage } from '../../functions/run/task-stages.ts';
+import type { TaskStage } from '../../functions/run/check-record.ts';
 import type { TaskResult } from '../../functions/run-tasks/results.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { runHelpers } from '../support/runs.ts';

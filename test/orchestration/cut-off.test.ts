@@ -42,7 +42,7 @@ const create = async (world: LifecycleWorld, id = newId(), autoApply = false): P
 const runOf = async (world: LifecycleWorld, id: string): Promise<Run> => (await world.run(id)) as Run;
 
 /** Whoever does something to a run from outside of its execution, and how it shows that it was done. */
-interface Deed {
+interface AuditAction {
   when: (run: Run) => boolean;
   act: (world: LifecycleWorld, run: Run) => Promise<unknown>;
   isDone: (run: Run) => boolean;
@@ -74,7 +74,7 @@ const deeds = {
     act: (world, run) => world.runner(run, 'finished', true),
     isDone: ({ apply }) => apply.report !== undefined,
   },
-} satisfies Record<string, Deed>;
+} satisfies Record<string, AuditAction>;
 
 const step = async (world: LifecycleWorld, id: string): Promise<void> => {
   const execution = world.executions.get(id);
@@ -181,7 +181,7 @@ describe('the sweep alone completes a recorded change after a crash', () => {
   };
   const told = (token: string | undefined) => aws.sent.some(({ input }) => input.taskToken === token);
 
-  it.each(Object.entries<Deed>(deeds))('%s', async (_, { when, act, isDone }) => {
+  it.each(Object.entries<AuditAction>(deeds))('%s', async (_, { when, act, isDone }) => {
     const world = await LifecycleWorld.open(aws);
     const id = await create(world);
     const before = await bring(world, id, when);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { Checks } from '../../functions/run/checks.ts';
+import type { Checks } from '../../functions/run/check-record.ts';
 import type { Run } from '../../functions/run/run.ts';
 import { isFinal } from '../../functions/run/status.ts';
 import { type Aws, startAws } from '../support/aws.ts';

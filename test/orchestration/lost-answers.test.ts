@@ -9,6 +9,7 @@ let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
 const load = async () => ({
   ...(await import('../../functions/runs/records.ts')),
+  ...(await import('../../functions/orchestration/new-run.ts')),
   ...(await import('../../functions/orchestration/decisions.ts')),
   ...(await import('../../functions/runs/events.ts')),
   ...(await import('../../functions/store/edits.ts')),

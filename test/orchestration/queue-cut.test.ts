@@ -10,10 +10,11 @@ let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
 const load = async () => ({
   ...(await import('../../functions/runs/records.ts')),
+  ...(await import('../../functions/orchestration/new-run.ts')),
   ...(await import('../../functions/orchestration/queue.ts')),
   ...(await import('../../functions/orchestration/finish.ts')),
   ...(await import('../../functions/workspaces/records.ts')),
-  ...(await import('../../functions/workspaces/locks.ts')),
+  ...(await import('../../functions/orchestration/locks.ts')),
   ...(await import('../../functions/store/table.ts')),
   ...(await import('../../functions/store/keys.ts')),
   sweep: (await import('../../functions/orchestration/sweep.ts')).handler,

@@ -12,6 +12,7 @@ let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
 const load = async () => ({
   ...(await import('../../functions/runs/records.ts')),
+  ...(await import('../../functions/orchestration/new-run.ts')),
   ...(await import('../../functions/orchestration/decisions.ts')),
   ...(await import('../../functions/orchestration/queue.ts')),
   ...(await import('../../functions/orchestration/finish.ts')),

@@ -10,7 +10,7 @@ let store: Awaited<ReturnType<typeof load>>;
 const load = async () => ({
   ...(await import('../../functions/people/accounts/memberships.ts')),
   ...(await import('../../functions/runs/records.ts')),
-  ...(await import('../../functions/runs/phases.ts')),
+  ...(await import('../../functions/orchestration/phases.ts')),
   ...(await import('../../functions/orchestration/finish.ts')),
   ...(await import('../../functions/store/due.ts')),
   ...(await import('../../functions/store/table.ts')),

@@ -198,7 +198,7 @@ it('stops only containers that no run needs', async () => {
 });
 
 it('stops the runs of a workspace that was deleted, newest first, and takes it away when they are over', async () => {
-  const { deleteWorkspace, getEndedWorkspace } = await import('../../functions/workspaces/end.ts');
+  const { deleteWorkspace, getEndedWorkspace } = await import('../../functions/removal/workspaces.ts');
   const run = await waits('NeedsConfirmation', { status: 'planned', createdAt: minutesAgo(2) });
   const queued = newRun({ id: `${run.id}b`, workspaceId: run.workspaceId, number: 2, createdAt: minutesAgo(1) });
   await store.create({ ...store.keys.run(queued.id), ...queued });

@@ -350,7 +350,7 @@ describe('the token of a run task', () => {
     for (const path of Object.values(pathsOf(other)))
       expect([path, (await api.get(path, sent)).status]).toEqual([path, 404]);
 
-    const { routes } = await import('../../functions/api/functions/all-routes.ts');
+    const { routes } = await import('../../functions/public-api/all-routes.ts');
     const opened = ['/api/v2/configuration-versions/{version}/download', '/api/v2/plans/{plan}/json-output'];
     for (const { method, path, access } of routes) {
       if (access === 'anyone' || opened.includes(path)) continue;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TaskStage } from '../../functions/run/task-stages.ts';
+import type { TaskStage } from '../../functions/run/check-record.ts';
+import { readTaskStageId } from '../../functions/run/task-stages.ts';
 import { type Aws, startAws } from '../support/aws.ts';
 
 let aws: Aws;
@@ -66,7 +67,7 @@ describe('fixing the tasks of a run', () => {
       ['post_plan', global.id, 'mandatory', 'pending'],
       ['post_plan', own.id, 'advisory', 'pending'],
     ]);
-    expect(stages.readTaskStageId(frozen.post_plan?.id ?? '')).toEqual({ runId: run.runId, stage: 'post_plan' });
+    expect(readTaskStageId(frozen.post_plan?.id ?? '')).toEqual({ runId: run.runId, stage: 'post_plan' });
   });
 
   it('asks a task once a stage, as strictly as somebody wants', async () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
   awaitsCostEstimate,
-  type CostEstimate,
   costInput,
   newCostEstimate,
   shownCostEstimate,
 } from '../../functions/run/cost-estimate.ts';
+import type { CostEstimate } from '../../functions/run/cost-record.ts';
 import { finalStatuses, isFinal, type RunStatus, runStatuses } from '../../functions/run/status.ts';
 
 const at = '2026-01-01T00:00:00.000Z';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { artifacts } from '../../functions/run/run.ts';
 import { artifactUrl, laterUrls, leftStateUrl, stateUploadUrl } from '../../functions/runner-api/addresses.ts';
-import type { StateVersion } from '../../functions/states/records.ts';
+import type { StateVersion } from '../../functions/states/state-version.ts';
 import { objects } from '../../functions/store/keys.ts';
 import { definition } from '../../infra/lifecycle.ts';
 import { newRun } from '../support/run.ts';

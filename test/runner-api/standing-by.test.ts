@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { until } from '../../functions/client/client.ts';
-import type { NextAnswer } from '../../functions/runner/protocol.ts';
+import type { NextAnswer } from '../../functions/protocols/runner.ts';
 import { startRunnerApi } from '../support/runner-api.ts';
 
 /** What a runner that stands by after its plan is told. */

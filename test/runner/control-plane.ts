@@ -13,10 +13,10 @@ import type {
   ReportAnswer,
   StateVersionRequest,
   UploadsRequest,
-} from '../../functions/runner/protocol.ts';
+} from '../../functions/protocols/runner.ts';
 
 /**
- * The control plane's side of functions/runner/protocol.ts, in memory and strict: what the protocol does not allow is
+ * The control plane's side of functions/protocols/runner.ts, in memory and strict: what the protocol does not allow is
  * answered with an error and kept in `violations`, which every test expects to be empty.
  */
 

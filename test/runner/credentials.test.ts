@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import type { Job } from '../../functions/runner/protocol.ts';
+import type { Job } from '../../functions/protocols/runner.ts';
 import type { Settings } from '../../functions/runner/settings.ts';
 import { keepCredentials, tokenVariables } from '../../functions/runner/terraform/credentials.ts';
 

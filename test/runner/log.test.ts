@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Mask } from '../../functions/mask.ts';
+import type { Heartbeat } from '../../functions/protocols/runner.ts';
 import { PhaseLog } from '../../functions/runner/log.ts';
-import type { Heartbeat } from '../../functions/runner/protocol.ts';
 import { until } from './until.ts';
 
 let directory: string;

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Job } from '../../functions/protocols/runner.ts';
 import { keptStatePath, readKeptState } from '../../functions/runner/kept-state.ts';
-import type { Job } from '../../functions/runner/protocol.ts';
 import { archive, Bench, jobFor, keptStateKey, textOf } from './support.ts';
 import { until } from './until.ts';
 

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { type Header, pack } from 'tar-stream';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
-import type { Job, JobVariable, PhaseName } from '../../functions/runner/protocol.ts';
+import type { Job, JobVariable, PhaseName } from '../../functions/protocols/runner.ts';
 import { ControlPlane, type PhaseRecord } from './control-plane.ts';
 
 /** Drives the real runner program with the real terraform against the control plane's test double. */

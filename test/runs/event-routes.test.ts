@@ -35,7 +35,7 @@ describe('the timeline of a run', () => {
 
   it('lists a repeated event once', async () => {
     const id = await newRun();
-    const { enqueue } = help.store;
+    const { enqueue } = await import('../../functions/orchestration/new-run.ts');
     const run = await help.store.getRun(id);
     if (run) await enqueue(run);
     expect((await api.get(`runs/${id}/run-events`)).body.data).toHaveLength(1);

@@ -14,7 +14,7 @@ beforeAll(async () => {
   const help = await runHelpers(api);
   const { id } = await help.create((await help.ready()).id);
   run = (await help.store.getRun(id)) as Run;
-  const { taskStageId } = await import('../../functions/run-tasks/stages.ts');
+  const { taskStageId } = await import('../../functions/run/task-stages.ts');
   stage = taskStageId(id, 'post_plan');
 });
 afterAll(() => api.close());

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as locks from '../../functions/orchestration/locks.ts';
 import { findStateVersions, listStateVersions } from '../../functions/states/history.ts';
 import * as store from '../../functions/states/records.ts';
+import type { StateVersion } from '../../functions/states/state-version.ts';
 import { putObject } from '../../functions/store/bucket.ts';
 import { keys, objects } from '../../functions/store/keys.ts';
 import { queryAll, update } from '../../functions/store/table.ts';
-import * as locks from '../../functions/workspaces/locks.ts';
 import * as workspaces from '../../functions/workspaces/records.ts';
 import { uniqueName } from '../support/api.ts';
 import { type Aws, startAws } from '../support/aws.ts';
@@ -48,7 +49,7 @@ const announce = async (
   return store.createStateVersion({ ...common, serial, lineage, md5, ...change });
 };
 
-const upload = async (version: store.StateVersion, text: string) => {
+const upload = async (version: StateVersion, text: string) => {
   await putObject(objects.upload(`${version.id}.tfstate`), text);
   return store.finalizeStateVersion(version);
 };
@@ -132,7 +133,7 @@ describe('a new state version', () => {
         await putObject(objects.upload(`${made.stateVersion.id}.tfstate`), file.text);
         aws.failCall(call, when);
         await expect(store.finalizeStateVersion(made.stateVersion)).rejects.toThrow();
-        const again = (await store.getStateVersion(made.stateVersion.id)) as store.StateVersion;
+        const again = (await store.getStateVersion(made.stateVersion.id)) as StateVersion;
         expect((await store.finalizeStateVersion(again)).status).toBe('finalized');
         expect((await read(id)).state?.id).toBe(made.stateVersion.id);
       }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { StateVersion } from '../../functions/states/records.ts';
+import type { StateVersion } from '../../functions/states/state-version.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { runHelpers } from '../support/runs.ts';
 import { type StateFile, stateFile } from '../support/state.ts';

@@ -11,9 +11,9 @@ let tokenOf: (workspaceId: string) => Promise<{ run: string; token: string; runn
 beforeAll(async () => {
   api = await startApi();
   help = await runHelpers(api);
-  const { claimPhase } = await import('../../functions/runs/phases.ts');
+  const { claimPhase } = await import('../../functions/orchestration/phases.ts');
   const { hashSecret, newSecret } = await import('../../functions/store/id.ts');
-  const { stateTokenOf } = await import('../../functions/states/tokens.ts');
+  const { stateTokenOf } = await import('../../functions/runs/state-tokens.ts');
   tokenOf = async (workspaceId) => {
     await api.configuration(workspaceId);
     const { id } = await help.create(workspaceId);
@@ -110,7 +110,7 @@ describe('a run', () => {
   });
 
   it('cannot use any other route', async () => {
-    const { routes } = await import('../../functions/api/functions/all-routes.ts');
+    const { routes } = await import('../../functions/public-api/all-routes.ts');
     const workspace = await api.workspace({ 'global-remote-state': true });
     const version = await push(workspace.id, 1, 'x');
     const { run, token } = await tokenOf(workspace.id);

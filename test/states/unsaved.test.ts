@@ -12,10 +12,11 @@ const load = async () => ({
   ...(await import('../../functions/runs/records.ts')),
   ...(await import('../../functions/orchestration/queue.ts')),
   ...(await import('../../functions/orchestration/finish.ts')),
-  ...(await import('../../functions/workspaces/locks.ts')),
+  ...(await import('../../functions/orchestration/locks.ts')),
   ...(await import('../../functions/store/table.ts')),
   ...(await import('../../functions/store/keys.ts')),
   ...(await import('../../functions/states/integrity.ts')),
+  ...(await import('../../functions/store/integrity.ts')),
 });
 
 beforeAll(async () => {

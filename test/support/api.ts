@@ -80,12 +80,12 @@ let bucket: typeof import('../../functions/store/bucket.ts');
 export const startApi = async (): Promise<Api> => {
   const aws = await startAws();
   const storage = await startStorage();
-  const { handler: core } = await import('../../functions/api/functions/api.ts');
-  const { handler: states } = await import('../../functions/api/functions/states.ts');
-  const { handler: signIn } = await import('../../functions/api/functions/sign-in.ts');
-  const { handler: access } = await import('../../functions/api/functions/access.ts');
-  const { handler: settings } = await import('../../functions/api/functions/settings.ts');
-  const { handler: governance } = await import('../../functions/api/functions/governance.ts');
+  const { handler: core } = await import('../../functions/public-api/api.ts');
+  const { handler: states } = await import('../../functions/public-api/states.ts');
+  const { handler: signIn } = await import('../../functions/public-api/sign-in.ts');
+  const { handler: access } = await import('../../functions/public-api/access.ts');
+  const { handler: settings } = await import('../../functions/public-api/settings.ts');
+  const { handler: governance } = await import('../../functions/public-api/governance.ts');
   const { handler: agent } = await import('../../functions/agents/handler.ts');
   const apart: Record<string, typeof core> = {
     States: states,
@@ -98,7 +98,7 @@ export const startApi = async (): Promise<Api> => {
   // By name in place of ARN.
   const apiRoutes = await deriveApiRoutes();
   const gateway = new Router(apiRoutes.map(({ key, target }) => ({ key, functionArn: target, timeoutMs: 29_000 })));
-  const { handler: bootstrap } = await import('../../functions/people/organizations/bootstrap.ts');
+  const { handler: bootstrap } = await import('../../functions/organizations/bootstrap.ts');
   bucket = await import('../../functions/store/bucket.ts');
   const { createToken } = await import('../../functions/people/accounts/tokens.ts');
   const { userId } = await bootstrap({ organization: 'acme', email: 'owner@acme.test', username: 'owner' });

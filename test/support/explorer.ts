@@ -1,8 +1,4 @@
-/**
- * Walks every path of the state machine. At each state it lets happen whatever may happen to a run there, asks `run/`
- * what the execution is told, and follows the machine's own Catch, Choice and Next. A construct it does not know is an
- * error, so nothing is passed over.
- */
+import type { TaskStage } from '../../functions/run/check-record.ts';
 import { completed, detourBefore } from '../../functions/run/checks.ts';
 import { type CaughtError, finalPhases, statusAtEnd } from '../../functions/run/ending.ts';
 import { appliesByItself, exitOnEntry, nextStep, resume } from '../../functions/run/lifecycle.ts';
@@ -20,8 +16,13 @@ import {
 } from '../../functions/run/machine-states.ts';
 import type { Run } from '../../functions/run/run.ts';
 import { isFinal, type RunStatus } from '../../functions/run/status.ts';
-import type { TaskStage } from '../../functions/run/task-stages.ts';
 import { whenTasksAreDone, whileChecking, whileTasksRun, whileWaiting } from './happenings.ts';
+
+/**
+ * Walks every path of the state machine. At each state it lets happen whatever may happen to a run there, asks `run/`
+ * what the execution is told, and follows the machine's own Catch, Choice and Next. A construct it does not know is an
+ * error, so nothing is passed over.
+ */
 
 interface State {
   Type: string;

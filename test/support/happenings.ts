@@ -1,6 +1,6 @@
+import type { TaskStage } from '../../functions/run/check-record.ts';
 import type { CheckState, WaitingState } from '../../functions/run/machine-states.ts';
 import type { PhaseReport, Run } from '../../functions/run/run.ts';
-import type { TaskStage } from '../../functions/run/task-stages.ts';
 
 /** What may happen to a run, state by state; what the machine makes of it is explored (explorer.ts). */
 

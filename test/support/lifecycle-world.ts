@@ -3,8 +3,8 @@ import type { RunTaskInput } from '../../functions/lifecycle/run-task.ts';
 import type { TaskStageDone } from '../../functions/lifecycle/task-stage-done.ts';
 import type { TaskUnansweredInput } from '../../functions/lifecycle/task-unanswered.ts';
 import type { CheckTask, WaitingTask } from '../../functions/lifecycle/waiting.ts';
+import { taskStages } from '../../functions/run/check-record.ts';
 import type { Run } from '../../functions/run/run.ts';
-import { taskStages } from '../../functions/run/task-stages.ts';
 import { lifecycleFunctions } from '../../infra/functions.ts';
 import { definition } from '../../infra/lifecycle.ts';
 import type { Aws } from './aws.ts';
@@ -21,19 +21,36 @@ const machine = definition(
 
 const load = async () => ({
   ...(await import('../../functions/runs/records.ts')),
-  ...(await import('../../functions/runs/state-versions.ts')),
+  ...(await import('../../functions/orchestration/new-run.ts')),
+  ...(await import('../../functions/orchestration/progress.ts')),
   ...(await import('../../functions/orchestration/decisions.ts')),
   ...(await import('../../functions/orchestration/queue.ts')),
   ...(await import('../../functions/orchestration/execution.ts')),
-  ...(await import('../../functions/runs/phases.ts')),
+  ...(await import('../../functions/orchestration/phases.ts')),
   ...(await import('../../functions/people/accounts/memberships.ts')),
   ...(await import('../../functions/store/table.ts')),
   ...(await import('../../functions/store/keys.ts')),
   ...(await import('../../functions/run-tasks/results.ts')),
+  ...(await import('../../functions/orchestration/task-results.ts')),
   ...(await import('../../functions/run-tasks/stages.ts')),
   ...(await import('../../functions/run-tasks/records.ts')),
   ...(await import('../../functions/run-tasks/workspace-tasks.ts')),
   ...(await import('../../functions/costs/records.ts')),
+  Pending: (await import('../../functions/lifecycle/pending.ts')).handler,
+  PlanQueued: (await import('../../functions/lifecycle/plan-queued.ts')).handler,
+  Planning: (await import('../../functions/lifecycle/planning.ts')).handler,
+  PostPlanAwaitingDecision: (await import('../../functions/lifecycle/post-plan-awaiting-decision.ts')).handler,
+  PolicyOverride: (await import('../../functions/lifecycle/policy-override.ts')).handler,
+  NeedsConfirmation: (await import('../../functions/lifecycle/needs-confirmation.ts')).handler,
+  PlannedAndSaved: (await import('../../functions/lifecycle/planned-and-saved.ts')).handler,
+  Confirmed: (await import('../../functions/lifecycle/confirmed.ts')).handler,
+  ApplyQueued: (await import('../../functions/lifecycle/apply-queued.ts')).handler,
+  Applying: (await import('../../functions/lifecycle/applying.ts')).handler,
+  Complete: (await import('../../functions/lifecycle/complete.ts')).handler,
+  TaskStageDone: (await import('../../functions/lifecycle/task-stage-done.ts')).handler,
+  TaskUnanswered: (await import('../../functions/lifecycle/task-unanswered.ts')).handler,
+  runTask: (await import('../../functions/lifecycle/run-task.ts')).runTask,
+  Sweep: (await import('../../functions/orchestration/sweep.ts')).handler,
 });
 
 const handlers = async () => ({

@@ -1,7 +1,7 @@
+import type { Role } from '../../functions/api/permissions/granted.ts';
+import type { OrganizationFlag } from '../../functions/api/permissions/organization-flags.ts';
 import { workspaceParts } from '../../functions/api/permissions/permissions.ts';
-import type { Role } from '../../functions/people/accounts/memberships.ts';
-import type { ProjectGrant } from '../../functions/people/teams/access.ts';
-import type { OrganizationFlag } from '../../functions/people/teams/records.ts';
+import type { ProjectGrant } from '../../functions/api/permissions/team-access.ts';
 
 export type Level = 'read' | 'plan' | 'write' | 'admin';
 

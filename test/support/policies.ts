@@ -68,9 +68,10 @@ export const policyResultsOf = async (runId: string) => {
 
 export const policyResultIds = async (runId: string) => {
   const results = await import('../../functions/policies/result-records.ts');
-  const { taskStageId } = await import('../../functions/run-tasks/stages.ts');
+  const { policyCheckId } = await import('../../functions/run/policy-status.ts');
+  const { taskStageId } = await import('../../functions/run/task-stages.ts');
   return {
-    check: results.policyCheckId(runId),
+    check: policyCheckId(runId),
     evaluation: results.policyEvaluationId(runId),
     policySetOutcome: results.policySetOutcomeId(runId, 0),
     stage: taskStageId(runId, 'post_plan'),

@@ -1,6 +1,6 @@
+import { organizationFlags } from '../../functions/api/permissions/organization-flags.ts';
 import { flagGives, projectGives, workspaceGives } from '../../functions/api/permissions/permissions.ts';
-import type { ProjectParts, WorkspaceParts } from '../../functions/people/teams/access.ts';
-import { organizationFlags } from '../../functions/people/teams/records.ts';
+import type { ProjectParts, WorkspaceParts } from '../../functions/api/permissions/team-access.ts';
 import { memberHelpers } from './members.ts';
 
 /** Everybody that the table of permissions tells apart, for a walk of all routes. */

@@ -1,5 +1,5 @@
+import type { NewRun } from '../../functions/orchestration/new-run.ts';
 import type { Run } from '../../functions/run/run.ts';
-import type { NewRun } from '../../functions/runs/records.ts';
 
 /** What the create call asks the store for. */
 export const newRunOptions = (change: Partial<NewRun> = {}): NewRun => ({

@@ -11,7 +11,7 @@ export const startRunnerApi = async () => {
   const handler: (event: APIGatewayProxyEventV2) => Promise<{ statusCode?: number; body?: string }> = (
     await import('../../functions/runner-api/handler.ts')
   ).handler;
-  const { claimPhase } = await import('../../functions/runs/phases.ts');
+  const { claimPhase } = await import('../../functions/orchestration/phases.ts');
   const { hashSecret, newSecret } = await import('../../functions/store/id.ts');
   const { keys } = await import('../../functions/store/keys.ts');
   const { update } = await import('../../functions/store/table.ts');

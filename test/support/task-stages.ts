@@ -1,4 +1,4 @@
-import type { TaskStage } from '../../functions/run/task-stages.ts';
+import type { TaskStage } from '../../functions/run/check-record.ts';
 import type { TaskValues } from '../../functions/run-tasks/records.ts';
 
 /** Run tasks and what runs keep of them, made by the store itself. Start DynamoDB first. */

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { deleteWorkspace } from '../../functions/removal/workspaces.ts';
 import { freezeVariables, openInputs } from '../../functions/runs/inputs.ts';
 import { getObject } from '../../functions/store/bucket.ts';
 import { keys } from '../../functions/store/keys.ts';
 import { queryAll } from '../../functions/store/table.ts';
 import { createVariable } from '../../functions/variables/records.ts';
 import * as store from '../../functions/variables/set-records.ts';
-import { deleteWorkspace } from '../../functions/workspaces/end.ts';
 import type { Workspace } from '../../functions/workspaces/records.ts';
 import { uniqueName } from '../support/api.ts';
 import { type Aws, startAws } from '../support/aws.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import * as locks from '../../functions/orchestration/locks.ts';
+import { deleteWorkspace } from '../../functions/removal/workspaces.ts';
 import { keys } from '../../functions/store/keys.ts';
 import { eachName, type Names } from '../../functions/store/name-index.ts';
 import * as table from '../../functions/store/table.ts';
-import { deleteWorkspace } from '../../functions/workspaces/end.ts';
-import * as locks from '../../functions/workspaces/locks.ts';
 import { claimName, type NameItem, namesOf, namesOfProject } from '../../functions/workspaces/names.ts';
 import * as store from '../../functions/workspaces/records.ts';
 import { uniqueName } from '../support/api.ts';

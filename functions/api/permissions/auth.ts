@@ -1,28 +1,18 @@
-import { type CallerKind, findToken, noteUse } from '../../people/accounts/tokens.ts';
+import { grantsOfUser, noGrants } from '../../access/grants.ts';
+import { findToken, noteUse } from '../../people/accounts/tokens.ts';
 import type { Run } from '../../run/run.ts';
 import { isFinal } from '../../run/status.ts';
 import { isResultFinal } from '../../run/task-stages.ts';
 import { findResultOfAccessToken, isAccessToken, type TaskResult } from '../../run-tasks/results.ts';
 import { getRun } from '../../runs/records.ts';
+import { findRunOfStateToken, isStateToken } from '../../runs/state-tokens.ts';
 import { sharesState } from '../../states/sharing.ts';
-import { findRunOfStateToken, isStateToken } from '../../states/tokens.ts';
 import type { Workspace } from '../../workspaces/records.ts';
 import { isTokenOf } from '../admission.ts';
-import { forbidden, notFound, unauthorized } from '../errors.ts';
+import { notFound, unauthorized } from '../errors.ts';
 import type { ApiRequest } from '../request.ts';
 import { type Granted, nothing, ofRun, ofTask } from './granted.ts';
-import { type Grants, grantsOfUser, noGrants } from './grants.ts';
-
-/** Who calls, and what they may do with what. */
-export interface Principal extends Grants {
-  /** Tokens of teams and organizations act as an account of their own, which has a membership as users have. */
-  kind: Exclude<CallerKind, 'session'> | 'run' | 'task';
-  /** Who is recorded as having done it: the user, that account, or whoever created the run. */
-  userId: string;
-  tokenId: string;
-  /** Whose a token is that is nobody's own. */
-  organization?: string;
-}
+import type { Principal } from './principal.ts';
 
 /** What a run may be shown of a subject: its organization, or the workspace whose current state it is. */
 export interface Shared {
@@ -53,15 +43,6 @@ export const authenticate = async (request: ApiRequest): Promise<Principal> => {
   // That it could not be noted is no reason to turn anybody away.
   if (kind !== 'session') await noteUse(token, secret).catch(() => {});
   return { kind: kind === 'session' ? 'user' : kind, userId, tokenId, organization, ...grantsOfUser(userId) };
-};
-
-/**
- * Of what only people do.
- * @throws {ApiError} 403
- */
-export const checkPerson = ({ kind }: Principal): void => {
-  if (kind !== 'user')
-    throw forbidden("This request needs a user's token, not the token of a team or an organization.");
 };
 
 /** True for a token that Terraform has in a run: good for the few routes that say so (route.ts: shared). */

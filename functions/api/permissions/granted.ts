@@ -1,6 +1,4 @@
-import type { Role } from '../../people/accounts/memberships.ts';
-import type { ProjectGrant, TeamAccess, WorkspaceGrant } from '../../people/teams/access.ts';
-import type { Team } from '../../people/teams/records.ts';
+import type { OrganizationFlag } from './organization-flags.ts';
 import {
   flagGives,
   inTeam,
@@ -15,6 +13,7 @@ import {
   run,
   task,
 } from './permissions.ts';
+import type { ProjectGrant, TeamAccess, WorkspaceGrant } from './team-access.ts';
 
 /** What the table (permissions.ts) comes to for somebody on something. Whatever several teams give adds up. */
 
@@ -27,6 +26,15 @@ export const ofOwner = setOf(permissions);
 export const ofRun = setOf(run);
 export const ofTask = setOf(task);
 const ofOrganizationToken = setOf(organizationToken);
+
+/** What of a team decides who may. */
+export interface Team {
+  id: string;
+  organizationAccess: readonly OrganizationFlag[];
+  visibility: 'secret' | 'organization';
+  allowMemberTokenManagement: boolean;
+  owners?: true;
+}
 
 /** What somebody is in an organization. */
 export interface Standing {
@@ -111,3 +119,6 @@ export const onTeamAccess = (standing: Standing, granted: Granted, team: Team | 
     own ? reading : [],
   );
 };
+
+/** What a membership makes of somebody. `organization` is what acts for the organization itself: its own token. */
+export type Role = 'owner' | 'member' | 'organization';

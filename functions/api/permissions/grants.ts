@@ -1,34 +1,33 @@
-import {
-  getMembership,
-  getMembershipAndWorkspace,
-  type Membership,
-  roleOf,
-} from '../../people/accounts/memberships.ts';
-import { type Reach, reachOf } from '../../people/teams/grants.ts';
-import { getTeam, getTeams, type Team } from '../../people/teams/records.ts';
-import { getProjects, type Project } from '../../projects/records.ts';
-import type { VariableSet } from '../../variables/set-records.ts';
-import { getWorkspaces, type Workspace } from '../../workspaces/records.ts';
-import {
-  dependsOnGrants,
-  type Granted,
-  nothing,
-  onOrganization,
-  onProject,
-  onTeam,
-  onTeamAccess,
-  onWorkspace,
-  type Standing,
-} from './granted.ts';
+import type { Granted, Standing, Team } from './granted.ts';
+import type { ProjectGrant, TeamAccess, WorkspaceGrant } from './team-access.ts';
+
+/** What of a project, a workspace and a variable set decides who may. */
+export interface ScopedProject {
+  id: string;
+  organization: string;
+  teamAccess?: TeamAccess<ProjectGrant>;
+}
+export interface ScopedWorkspace {
+  id: string;
+  organization: string;
+  projectId: string;
+  teamAccess?: TeamAccess<WorkspaceGrant>;
+}
+export interface ScopedVariableSet {
+  organization: string;
+  projectId?: string;
+  projectIds?: Set<string>;
+  workspaceIds?: Set<string>;
+}
 
 /** What decides who may: the organization, or what in it. Ids stand for records that are only read if they matter. */
 export interface Scope {
   organization: string;
-  project?: Project | string;
+  project?: ScopedProject | string;
   /** The organization's flags for its default project count too. */
   isDefaultProject?: boolean;
-  workspace?: Workspace | string;
-  variableSet?: VariableSet;
+  workspace?: ScopedWorkspace | string;
+  variableSet?: ScopedVariableSet;
   team?: Team;
   /** Of what this team was given on the workspace or project. */
   accessOf?: string;
@@ -45,8 +44,11 @@ export interface Grants {
    */
   on(scope: Scope): Promise<Granted>;
   /** For lists: by id, nothing for those that are not there. At most 2 reads more than {@link standing} for 100. */
-  onWorkspaces(organization: string, workspaces: readonly (Workspace | string)[]): Promise<(id: string) => Granted>;
-  onProjects(organization: string, projects: readonly (Project | string)[]): Promise<(id: string) => Granted>;
+  onWorkspaces(
+    organization: string,
+    workspaces: readonly (ScopedWorkspace | string)[],
+  ): Promise<(id: string) => Granted>;
+  onProjects(organization: string, projects: readonly (ScopedProject | string)[]): Promise<(id: string) => Granted>;
   /** Those of workspaces that the caller sees. */
   visible<T extends { workspaceId: string }>(organization: string, items: T[]): Promise<T[]>;
   /**
@@ -58,179 +60,8 @@ export interface Grants {
   reachesNothing(organization: string): Promise<boolean>;
 }
 
-/** Of a user, or of the account that a token of a team or an organization acts as. 1 or 2 reads. */
-export const standingOf = async (userId: string, organization: string): Promise<Standing> =>
-  standingBy(await getMembership(userId, organization), organization);
-
-const standingBy = async (membership: Membership | undefined, organization: string): Promise<Standing> => {
-  if (!membership) return { teams: [] };
-  const role = roleOf(membership);
-  if (role !== 'member' || !membership.teams?.size) return { role, teams: [] };
-  return { role, teams: (await getTeams([...membership.teams])).filter((team) => team.organization === organization) };
-};
-
-/** Asks for the standing, and for a workspace in the same request where one is named. */
-type AskStanding = (
-  organization: string,
-  workspaceId?: string,
-) => { standing: Promise<Standing>; workspace?: Promise<Workspace | undefined> };
-
-const askFor =
-  (userId: string): AskStanding =>
-  (organization, workspaceId) => {
-    if (workspaceId === undefined) return { standing: standingOf(userId, organization) };
-    const both = getMembershipAndWorkspace(userId, organization, workspaceId);
-    return {
-      standing: both.then(({ membership }) => standingBy(membership, organization)),
-      workspace: both.then(({ workspace }) => workspace),
-    };
-  };
-
-const once = <T>(ask: (key: string) => Promise<T>): ((key: string) => Promise<T>) => {
-  const asked = new Map<string, Promise<T>>();
-  return (key) => {
-    const answer = asked.get(key) ?? ask(key);
-    asked.set(key, answer);
-    return answer;
-  };
-};
-
-/** Records by id, read together and each once. */
-const records = <R extends { id: string }>(read: (ids: string[]) => Promise<R[]>) => {
-  const known = new Map<string, Promise<R | undefined>>();
-  const note = (id: string, reading: Promise<R | undefined>): void => {
-    // Whoever needs it hears of what goes wrong.
-    reading.catch(() => {});
-    known.set(id, reading);
-  };
-  const find = async (wanted: readonly (R | string)[]): Promise<(id: string) => R | undefined> => {
-    for (const one of wanted) if (typeof one !== 'string') known.set(one.id, Promise.resolve(one));
-    const ids = [...new Set(wanted.map(idOf))];
-    const missing = ids.filter((id) => !known.has(id));
-    const reading = missing.length ? read(missing) : Promise.resolve([]);
-    for (const id of missing)
-      known.set(
-        id,
-        reading.then((found) => found.find((one) => one.id === id)),
-      );
-    const found = new Map(await Promise.all(ids.map(async (id) => [id, await known.get(id)] as const)));
-    return (id: string) => found.get(id);
-  };
-  return { find, note };
-};
-
-const idOf = (one: { id: string } | string): string => (typeof one === 'string' ? one : one.id);
-
-/** Ids of records that are another organization's: what somebody is here counts for nothing there. */
-const elsewhere = (organization: string, records: readonly ({ id: string; organization: string } | string)[]) =>
-  new Set(records.flatMap((one) => (typeof one !== 'string' && one.organization !== organization ? [one.id] : [])));
-
-const ofSelf = ['membership:read', 'membership:write'] as const;
-
-export const grantsOf = (ask: AskStanding, self?: string): Grants => {
-  const asked = new Map<string, Promise<Standing>>();
-  const workspacesById = records(getWorkspaces);
-  const workspacesOf = workspacesById.find;
-  const projectsOf = records(getProjects).find;
-  const standingBeside = (organization: string, workspaceId?: string): Promise<Standing> => {
-    const before = asked.get(organization);
-    if (before) return before;
-    const asking = ask(organization, workspaceId);
-    if (workspaceId !== undefined && asking.workspace) workspacesById.note(workspaceId, asking.workspace);
-    asked.set(organization, asking.standing);
-    return asking.standing;
-  };
-  const standing: Grants['standing'] = (organization) => standingBeside(organization);
-
-  const onProjects: Grants['onProjects'] = async (organization, projects) => {
-    const who = await standing(organization);
-    const foreign = elsewhere(organization, projects);
-    if (!dependsOnGrants(who)) return (id) => (foreign.has(id) ? nothing : onProject(who, undefined));
-    const project = await projectsOf(projects);
-    return (id) => {
-      const found = project(id);
-      // One that is not there, or elsewhere, is as one that nothing was given on.
-      return onProject(who, found?.organization === organization ? found : undefined);
-    };
-  };
-
-  const onWorkspaces: Grants['onWorkspaces'] = async (organization, workspaces) => {
-    const who = await standing(organization);
-    const foreign = elsewhere(organization, workspaces);
-    if (!dependsOnGrants(who)) return (id) => (foreign.has(id) ? nothing : onWorkspace(who, undefined, undefined));
-    const workspace = await workspacesOf(workspaces);
-    const project = await projectsOf(workspaces.flatMap((one) => workspace(idOf(one))?.projectId ?? []));
-    return (id) => {
-      const found = workspace(id);
-      return found?.organization === organization ? onWorkspace(who, found, project(found.projectId)) : nothing;
-    };
-  };
-
-  /** What belongs to a workspace is gone with it, for owners too. */
-  const inWorkspace = async (organization: string, id: string): Promise<Granted> => {
-    const { role } = await standingBeside(organization, id);
-    if (role === undefined) return nothing;
-    const found = (await workspacesOf([id]))(id);
-    return found ? (await onWorkspaces(organization, [found]))(id) : nothing;
-  };
-
-  /** Whoever reads the variables of something it is applied to, sees it; its owner's managers manage it. */
-  const onVariableSet = async (set: VariableSet): Promise<Granted> => {
-    const who = await standing(set.organization);
-    const everywhere = onOrganization(who);
-    if (!dependsOnGrants(who) || everywhere.has('varset:read')) return everywhere;
-    const projectIds = [...(set.projectIds ?? [])];
-    const workspaceIds = [...(set.workspaceIds ?? [])];
-    const project = await onProjects(set.organization, set.projectId ? [set.projectId, ...projectIds] : projectIds);
-    const owner = set.projectId ? project(set.projectId) : nothing;
-    const workspace = await onWorkspaces(set.organization, workspaceIds);
-    const reaches = [...projectIds.map(project), ...workspaceIds.map(workspace)];
-    const seen = reaches.some((granted) => granted.has('variable:read'));
-    return new Set([...everywhere, ...owner, ...(seen ? (['varset:read'] as const) : [])]);
-  };
-
-  const on: Grants['on'] = async (scope) => {
-    const { organization, project, isDefaultProject, workspace, variableSet, team, membershipOf, accessOf } = scope;
-    if (accessOf !== undefined) {
-      const { accessOf: _, ...there } = scope;
-      return onTeamAccess(await standing(organization), await on(there), await getTeam(accessOf));
-    }
-    if (team) return onTeam(await standing(organization), team);
-    if (variableSet) return onVariableSet(variableSet);
-    if (typeof workspace === 'string') return inWorkspace(organization, workspace);
-    if (workspace) return (await onWorkspaces(organization, [workspace]))(workspace.id);
-    if (!project) {
-      const granted = onOrganization(await standing(organization));
-      return membershipOf !== undefined && membershipOf === self ? new Set([...granted, ...ofSelf]) : granted;
-    }
-    const inProject = (await onProjects(organization, [project]))(idOf(project));
-    return isDefaultProject ? new Set([...inProject, ...onOrganization(await standing(organization))]) : inProject;
-  };
-
-  const visible: Grants['visible'] = async (organization, items) => {
-    if (onOrganization(await standing(organization)).has('workspace:read')) return items;
-    const ids = items.map(({ workspaceId }) => workspaceId);
-    const granted = await onWorkspaces(organization, ids);
-    return items.filter(({ workspaceId }) => granted(workspaceId).has('workspace:read'));
-  };
-
-  const reachIn = once(async (organization) => reachOf((await standing(organization)).teams.map(({ id }) => id)));
-
-  const reach: Grants['reach'] = async (organization, seen) => {
-    const who = await standing(organization);
-    return onOrganization(who).has(seen) ? undefined : reachIn(organization);
-  };
-
-  const reachesNothing: Grants['reachesNothing'] = async (organization) => {
-    const found = await reach(organization, 'workspace:read');
-    return found !== undefined && found.workspaceIds.size + found.projectIds.size === 0;
-  };
-
-  return { standing, on, onWorkspaces, onProjects, visible, reach, reachesNothing };
-};
-
-/** Of whoever asked for something that happens later, as things are then. */
-export const grantsOfUser = (userId: string): Grants => grantsOf(askFor(userId), userId);
-
-/** Of who is let in for one thing, and is nobody otherwise. */
-export const noGrants: Grants = grantsOf(() => ({ standing: Promise.resolve({ teams: [] }) }));
+/** Workspaces and projects, by id. */
+export interface Reach {
+  workspaceIds: Set<string>;
+  projectIds: Set<string>;
+}

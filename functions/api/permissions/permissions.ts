@@ -1,5 +1,5 @@
-import type { ProjectGrant, ProjectParts, WorkspaceGrant, WorkspaceParts } from '../../people/teams/access.ts';
-import type { OrganizationFlag } from '../../people/teams/records.ts';
+import type { OrganizationFlag } from './organization-flags.ts';
+import type { ProjectGrant, ProjectParts, WorkspaceGrant, WorkspaceParts } from './team-access.ts';
 
 /**
  * Who may do what: the one table behind the API's checks, the `permissions` it reports and the table in the README.

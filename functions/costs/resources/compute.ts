@@ -1,5 +1,5 @@
 import { Bill, UnpricedError, type Values } from '../bill.ts';
-import type { Pricer, Related } from './index.ts';
+import type { Pricer, Related } from './pricer.ts';
 import { billBlockDevice, billRootVolume, billVolume } from './volumes.ts';
 
 /** EC2 machines and their volumes (EC2 on-demand pricing, EBS pricing). */

@@ -1,6 +1,6 @@
 import { Bill, UnpricedError, type Values } from '../bill.ts';
 import { billInstance } from './compute.ts';
-import type { Pricer } from './index.ts';
+import type { Pricer } from './pricer.ts';
 
 /** EKS, and ECS on Fargate (EKS pricing, Fargate pricing). */
 

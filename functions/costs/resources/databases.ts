@@ -1,5 +1,5 @@
 import { type Bill, UnpricedError, type Values } from '../bill.ts';
-import type { Pricer } from './index.ts';
+import type { Pricer } from './pricer.ts';
 
 /** RDS and ElastiCache (RDS pricing, ElastiCache pricing). */
 

@@ -1,4 +1,4 @@
-import type { Pricer } from './index.ts';
+import type { Pricer } from './pricer.ts';
 
 /** What costs the same each month however it is set up (KMS, Secrets Manager, Route 53, CloudWatch pricing). */
 

@@ -1,5 +1,5 @@
 import { UnpricedError } from '../bill.ts';
-import type { Pricer } from './index.ts';
+import type { Pricer } from './pricer.ts';
 
 /** Load balancers, NAT gateways, addresses and endpoints (their pricing pages). Traffic is not in a plan. */
 

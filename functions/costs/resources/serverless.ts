@@ -1,4 +1,4 @@
-import type { Pricer } from './index.ts';
+import type { Pricer } from './pricer.ts';
 
 /** What is paid for by use, for a use that is taken for granted and said (Lambda pricing, S3 pricing). */
 

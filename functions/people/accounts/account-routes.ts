@@ -2,13 +2,14 @@ import * as v from 'valibot';
 import { type Answer, ok } from '../../api/answer.ts';
 import { notFound, unprocessable } from '../../api/errors.ts';
 import { email, username } from '../../api/names.ts';
-import { checkPerson } from '../../api/permissions/auth.ts';
+import { checkPerson } from '../../api/permissions/principal.ts';
 import { type Call, type Route, userRoute } from '../../api/route.ts';
 import { readData } from '../../api/validation.ts';
 import { mayCreateOrganizations } from '../organizations/admission-rules.ts';
+import type { User } from './user.ts';
 import { accountDocument, userDocument } from './user-document.ts';
 import { maxUsernames, settleUsername, takeUsername } from './usernames.ts';
-import { getUser, type User, updateUser } from './users.ts';
+import { getUser, updateUser } from './users.ts';
 
 const noUser = () => notFound('User not found.');
 

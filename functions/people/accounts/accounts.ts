@@ -1,9 +1,10 @@
+import type { Role } from '../../api/permissions/granted.ts';
 import { derivedId } from '../../store/id.ts';
 import { keys } from '../../store/keys.ts';
 import { put, remove } from '../../store/table.ts';
 import type { Organization } from '../organizations/records.ts';
-import type { Team } from '../teams/records.ts';
-import { endIfDeleted, type Membership, type Role } from './memberships.ts';
+import type { Team } from '../teams/team.ts';
+import { endIfDeleted, type Membership } from './memberships.ts';
 import { deleteTokensOf } from './tokens.ts';
 import { ensureUser } from './users.ts';
 

@@ -4,8 +4,9 @@ import { create, get, put, update } from '../../store/table.ts';
 import { enterTeam, quitTeam } from '../teams/members.ts';
 import { getTeams } from '../teams/records.ts';
 import { acceptMembership, addMember, membershipsAndInvitationsOf, removeMember } from './memberships.ts';
+import type { User } from './user.ts';
 import { takeFreeUsername } from './usernames.ts';
-import { ensureUser, getUser, type User } from './users.ts';
+import { ensureUser, getUser } from './users.ts';
 
 /**
  * Who is invited by an e-mail address is a user from then on, as in HCP Terraform, whom nobody can be until somebody signs

@@ -1,6 +1,6 @@
 import { many, one } from '../../api/answer.ts';
 import { type Membership, membershipId } from './memberships.ts';
-import type { User } from './users.ts';
+import type { User } from './user.ts';
 
 /** Users from before invitations were noted with the membership have it with themselves. */
 export const membershipStatus = (

@@ -1,19 +1,20 @@
 import * as v from 'valibot';
 import { type Answer, json, noContent, ok, type Resource } from '../../api/answer.ts';
 import { forbidden, notFound, unprocessable } from '../../api/errors.ts';
-import { type InOrganization, organization } from '../../api/finders.ts';
 import { includes } from '../../api/include.ts';
 import { email } from '../../api/names.ts';
 import { list, pageOf, slice } from '../../api/pagination.ts';
-import { checkPerson, type Principal } from '../../api/permissions/auth.ts';
+import { checkPerson, type Principal } from '../../api/permissions/principal.ts';
 import { type Call, type Context, type Finder, type Route, route, userRoute } from '../../api/route.ts';
 import { identifier, readData } from '../../api/validation.ts';
 import { organizationDocument } from '../organizations/document.ts';
+import { type InOrganization, organization } from '../organizations/finder.ts';
 import { getOrganization } from '../organizations/records.ts';
 import { checkOwnersStay, lastOwner, usersIn } from '../teams/member-routes.ts';
 import { enterTeam, quitTeam } from '../teams/members.ts';
-import { ensureOwnersTeam, getTeams, type Team } from '../teams/records.ts';
+import { ensureOwnersTeam, getTeams } from '../teams/records.ts';
 import { teamDocuments, visibleTeams } from '../teams/routes.ts';
+import type { Team } from '../teams/team.ts';
 import { inviteUser } from './invitations.ts';
 import { membershipDocument, membershipEmail, membershipStatus } from './membership-document.ts';
 import {
@@ -27,8 +28,9 @@ import {
   removeMember,
   roleOf,
 } from './memberships.ts';
+import type { User } from './user.ts';
 import { userDocument } from './user-document.ts';
-import { getUsers, type User } from './users.ts';
+import { getUsers } from './users.ts';
 
 /** Who belongs to an organization, and who is invited to (HCP API: organization memberships). */
 

@@ -1,10 +1,7 @@
+import type { Role } from '../../api/permissions/granted.ts';
 import { derivedId } from '../../store/id.ts';
 import { type Key, keys } from '../../store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../../store/table.ts';
-import type { Workspace } from '../../workspaces/records.ts';
-
-/** What a membership makes of somebody. `organization` is what acts for the organization itself: its own token. */
-export type Role = 'owner' | 'member' | 'organization';
 
 /** Of a user, or of the account that a team's or an organization's token acts as (api/permissions/auth.ts), in an organization. */
 export interface Membership {
@@ -19,7 +16,7 @@ export interface Membership {
   invitation?: { email: string };
 }
 
-const accepted = (membership: Membership | undefined): Membership | undefined =>
+export const accepted = (membership: Membership | undefined): Membership | undefined =>
   membership?.invitation ? undefined : membership;
 
 /** `ou-…`, as the API knows it by. */
@@ -33,18 +30,6 @@ export const getMembership = async (userId: string, organization: string): Promi
 /** 1 read. */
 export const getMembershipOrInvitation = (userId: string, organization: string): Promise<Membership | undefined> =>
   get<Membership>(keys.membership(userId, organization));
-
-/** 1 read. None for whoever has not accepted, and no workspace that is being deleted. */
-export const getMembershipAndWorkspace = async (
-  userId: string,
-  organization: string,
-  workspaceId: string,
-): Promise<{ membership: Membership | undefined; workspace: Workspace | undefined }> => {
-  const items = await batchGet<Key>([keys.membership(userId, organization), keys.workspace(workspaceId)]);
-  const membership = items.find(({ sk }) => sk !== 'WS') as (Membership & Key) | undefined;
-  const workspace = items.find(({ sk }) => sk === 'WS') as (Workspace & Key) | undefined;
-  return { membership: accepted(membership), workspace: workspace?.deletedAt ? undefined : workspace };
-};
 
 /** By its id, or an invitation's. 2 reads. */
 export const findMembership = async (id: string): Promise<Membership | undefined> => {

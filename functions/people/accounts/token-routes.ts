@@ -1,8 +1,8 @@
 import { type Answer, created, noContent, ok } from '../../api/answer.ts';
 import { notFound, unprocessable } from '../../api/errors.ts';
 import { wholeList } from '../../api/pagination.ts';
-import type { Principal } from '../../api/permissions/auth.ts';
 import type { Permission } from '../../api/permissions/permissions.ts';
+import type { Principal } from '../../api/permissions/principal.ts';
 import { type Call, type Route, userRoute } from '../../api/route.ts';
 import { getTeam } from '../teams/records.ts';
 import { tokenDocument } from './token-document.ts';

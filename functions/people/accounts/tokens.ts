@@ -1,3 +1,4 @@
+import type { CallerKind } from '../../api/permissions/principal.ts';
 import { hashSecret, newId, newSecret } from '../../store/id.ts';
 import { type Key, keys } from '../../store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../../store/table.ts';
@@ -8,7 +9,6 @@ import { batchGet, create, get, queryAll, remove, update } from '../../store/tab
  * agent of its pool, whose id stands in place of a user's.
  */
 export type TokenKind = CallerKind | 'agent';
-export type CallerKind = 'user' | 'session' | 'team' | 'organization' | 'audit-trails';
 
 /** An API token. Its text is shown once, on creation; kept is its hash. */
 export interface Token {
@@ -43,6 +43,7 @@ const prefixes: Record<TokenKind, string> = {
 
 export type NewToken = Pick<Token, 'kind' | 'userId' | 'description' | 'expiredAt'> &
   Partial<Pick<Token, 'createdBy' | 'organization' | 'teamId' | 'madeWith'>>;
+
 export type Shown = { token: Token; secret: string };
 
 const newToken = ({ createdBy, ...given }: NewToken): Shown & { hash: string } => {

@@ -1,5 +1,5 @@
 import { one, type Relationship } from '../../api/answer.ts';
-import type { User } from './users.ts';
+import type { User } from './user.ts';
 
 /** What everybody may see of a user. */
 export const userDocument = (user: Pick<User, 'id'> & Partial<User>) => ({

@@ -1,6 +1,6 @@
 import { keys } from '../../store/keys.ts';
 import { create, get, update } from '../../store/table.ts';
-import type { User } from './users.ts';
+import type { User } from './user.ts';
 
 /**
  * Names of people, which policies judge by: an item of the name, in lower case, says whose it is. A name stays with its

@@ -1,21 +1,8 @@
 import { newId } from '../../store/id.ts';
 import { type Key, keys } from '../../store/keys.ts';
 import { batchGet, create, get, update } from '../../store/table.ts';
+import type { User } from './user.ts';
 import { takeFreeUsername } from './usernames.ts';
-
-export interface User {
-  id: string;
-  /** Nobody else has it, or had it (usernames.ts). */
-  username: string;
-  /** All that are kept for the user, in lower case. Absent in what was stored before names were unique. */
-  usernames?: Set<string>;
-  email: string;
-  createdAt: string;
-  /** Was invited and has not signed in yet (invitations.ts). */
-  invitedAt?: string;
-  /** Nobody: the account that tokens of a team or an organization act as (accounts.ts). */
-  service?: { organization: string; teamId?: string };
-}
 
 type Described = Pick<User, 'username' | 'email'>;
 

@@ -1,9 +1,6 @@
-import { one, type Resource } from '../../api/answer.ts';
+import { one } from '../../api/answer.ts';
 import type { Granted } from '../../api/permissions/granted.ts';
-import { organizationPermissions, projectPermissions } from '../../api/permissions/reported-permissions.ts';
-import type { Project } from '../../projects/records.ts';
-import { maxTasks } from '../../run-tasks/records.ts';
-import { maxWorkspaceTasks } from '../../run-tasks/workspace-tasks.ts';
+import { organizationPermissions } from '../../api/permissions/reported-permissions.ts';
 import type { Organization } from './records.ts';
 
 export const organizationDocument = (organization: Organization, granted: Granted) => ({
@@ -47,68 +44,4 @@ export const organizationDocument = (organization: Organization, granted: Grante
     subscription: { data: null },
   },
   links: { self: `/api/v2/organizations/${organization.name}` },
-});
-
-/** What this platform can do; the command line runs remotely only with `operations`. */
-export const entitlementsDocument = (organization: Organization): Resource => ({
-  id: organization.externalId,
-  type: 'entitlement-sets',
-  attributes: {
-    agents: true,
-    'audit-logging': true,
-    'configuration-designer': false,
-    'cost-estimation': true,
-    'global-run-tasks': true,
-    operations: true,
-    'policy-enforcement': true,
-    'private-module-registry': false,
-    'private-policy-agents': false,
-    'private-run-tasks': false,
-    'private-vcs': false,
-    'run-tasks': true,
-    'run-task-limit': maxTasks,
-    'run-task-workspace-limit': maxWorkspaceTasks,
-    'run-task-mandatory-enforcement-limit': null,
-    'self-serve-billing': false,
-    sentinel: false,
-    sso: false,
-    'state-storage': true,
-    teams: true,
-    'usage-reporting': false,
-    'user-limit': null,
-    'vcs-integrations': false,
-    'waypoint-actions': false,
-    'waypoint-templates-and-addons': false,
-  },
-  links: { self: `/api/v2/entitlement-sets/${organization.externalId}` },
-});
-
-/** How many runs wait and how many are worked on. */
-export const capacityDocument = (
-  organization: Organization,
-  counts: { pending: number; running: number },
-): Resource => ({ id: organization.externalId, type: 'organization-capacity', attributes: counts });
-
-export const projectDocument = (project: Project, granted: Granted) => ({
-  id: project.id,
-  type: 'projects',
-  attributes: {
-    name: project.name,
-    description: project.description,
-    'created-at': project.createdAt,
-    'auto-destroy-activity-duration': null,
-    'default-execution-mode': project.defaultExecutionMode ?? 'remote',
-    'setting-overwrites': {
-      'default-execution-mode': project.inheritsExecutionMode === false,
-      'default-agent-pool': project.inheritsExecutionMode === false,
-    },
-    permissions: projectPermissions(granted),
-    'is-unified': false,
-  },
-  relationships: {
-    organization: one('organizations', project.organization),
-    'tag-bindings': { links: { related: `/api/v2/projects/${project.id}/tag-bindings` } },
-    'default-agent-pool': one('agent-pools', project.defaultAgentPoolId),
-  },
-  links: { self: `/api/v2/projects/${project.id}` },
 });

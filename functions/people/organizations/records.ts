@@ -1,13 +1,9 @@
-import { changingPool } from '../../agents/pool-uses.ts';
-import { addProject } from '../../projects/records.ts';
-import { asEdit, type Edited, type Editor } from '../../store/edits.ts';
-import { newId } from '../../store/id.ts';
+import type { ExecutionMode } from '../../run/execution-mode.ts';
+import type { Edited } from '../../store/edits.ts';
 import { type Key, keys } from '../../store/keys.ts';
 import type { NameCounts } from '../../store/name-index.ts';
-import { batchGet, create, get, update } from '../../store/table.ts';
-import type { ExecutionMode } from '../../workspaces/records.ts';
-import { addMember, getMembership, membershipsOf } from '../accounts/memberships.ts';
-import { ensureOwnersTeam } from '../teams/records.ts';
+import { batchGet, get, update } from '../../store/table.ts';
+import { membershipsOf } from '../accounts/memberships.ts';
 
 export interface OrganizationSettings {
   email: string;
@@ -78,53 +74,6 @@ export const getOrganizations = async (names: string[]): Promise<Organization[]>
 /** Whether an organization has the name, or once had it: no name is given twice. */
 export const isNameTaken = async (name: string): Promise<boolean> =>
   (await get<Organization>(keys.organization(name))) !== undefined;
-
-/**
- * Creates it with its default project and `createdBy` as owner. Undefined when the name is taken, by one that was deleted
- * too; a creator who was cut off may repeat it.
- */
-export const createOrganization = async (
-  name: string,
-  settings: OrganizationSettings,
-  createdBy: string,
-  { isOperators }: Pick<Organization, 'isOperators'> = {},
-): Promise<Organization | undefined> => {
-  const wanted: Organization = {
-    ...settings,
-    isOperators,
-    name,
-    externalId: newId('org'),
-    createdAt: new Date().toISOString(),
-    createdBy,
-    defaultProjectId: newId('prj'),
-  };
-  const created = await create({ ...keys.organization(name), ...wanted });
-  const organization = created ? wanted : await getOrganization(name);
-  if (!organization || organization.createdBy !== createdBy) return undefined;
-  if (!created && (await getMembership(createdBy, name))) return undefined;
-  await addProject({
-    id: organization.defaultProjectId,
-    organization: name,
-    name: 'Default Project',
-    description: null,
-    createdAt: organization.createdAt,
-    defaultExecutionMode: organization.defaultExecutionMode,
-  });
-  await addMember(name, createdBy, 'owner');
-  await ensureOwnersTeam(organization);
-  return organization;
-};
-
-/** Undefined when it is gone, or is not as the editor has seen it. */
-export const updateOrganization = (
-  { name, defaultAgentPoolId: from }: Organization,
-  change: Partial<OrganizationSettings>,
-  editor: Editor,
-): Promise<Organization | undefined> => {
-  const to = 'defaultAgentPoolId' in change ? change.defaultAgentPoolId : from;
-  const edit = asEdit({ set: change, condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)' }, editor);
-  return changingPool(name, { from, to }, () => update<Organization>(keys.organization(name), edit));
-};
 
 /** Those the user belongs to, in the order of names. */
 export const listOrganizations = async (userId: string): Promise<Organization[]> =>

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { type Answer, noContent, ok } from '../../api/answer.ts';
 import { badRequest, notFound } from '../../api/errors.ts';
-import { type InOrganization, organization } from '../../api/finders.ts';
 import type { ApiRequest } from '../../api/request.ts';
 import { type Context, type Route, route } from '../../api/route.ts';
 import {
@@ -14,6 +13,7 @@ import { tokenDocument } from '../accounts/token-document.ts';
 import { readToken } from '../accounts/token-input.ts';
 import { makeToken } from '../accounts/token-routes.ts';
 import { deleteToken, deleteTokensOf, listTokens, type Token } from '../accounts/tokens.ts';
+import { type InOrganization, organization } from './finder.ts';
 import type { Organization } from './records.ts';
 
 /** The token of an organization, and the one that reads its audit trail: one of each (HCP API: organization tokens). */

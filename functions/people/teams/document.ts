@@ -1,8 +1,9 @@
 import { many, one } from '../../api/answer.ts';
 import type { Granted } from '../../api/permissions/granted.ts';
+import { organizationFlags } from '../../api/permissions/organization-flags.ts';
 import { teamPermissions } from '../../api/permissions/reported-permissions.ts';
 import { membershipId } from '../accounts/memberships.ts';
-import { organizationFlags, type Team } from './records.ts';
+import type { Team } from './team.ts';
 
 /** HCP API: teams. */
 export const teamDocument = (team: Team, granted: Granted, userIds: string[]) => ({

@@ -1,9 +1,8 @@
-import type { Project } from '../../projects/records.ts';
+import type { Reach } from '../../api/permissions/grants.ts';
+import type { ProjectGrant, TeamAccess, WorkspaceGrant } from '../../api/permissions/team-access.ts';
 import { newId } from '../../store/id.ts';
 import { type Key, keys } from '../../store/keys.ts';
 import { create, get, queryAll, remove, update } from '../../store/table.ts';
-import type { Workspace } from '../../workspaces/records.ts';
-import type { ProjectGrant, TeamAccess, WorkspaceGrant } from './access.ts';
 
 /**
  * What teams are given, one by one. The items of workspaces and projects decide (team-access.ts); a record by its own id
@@ -22,8 +21,14 @@ export interface GrantRecord {
 /** Most that a workspace or a project may have: its item holds them. */
 export const maxGrants = 100;
 
-type On = { workspace: Workspace } | { project: Project };
-type GrantOn<O extends On> = O extends { workspace: Workspace } ? WorkspaceGrant : ProjectGrant;
+interface Home {
+  id: string;
+  organization: string;
+}
+
+type On = { workspace: Home } | { project: Home };
+
+type GrantOn<O extends On> = O extends { workspace: Home } ? WorkspaceGrant : ProjectGrant;
 
 const keyOf = (on: On): Key => ('workspace' in on ? keys.workspace(on.workspace.id) : keys.project(on.project.id));
 
@@ -107,12 +112,6 @@ export const forgetGrants = async (access: TeamAccess<{ id: string }> | undefine
   const all = Object.entries(access ?? {});
   await Promise.all(all.map(([teamId, { id }]) => forget({ id, teamId, organization: '' })));
 };
-
-/** Workspaces and projects, by id. */
-export interface Reach {
-  workspaceIds: Set<string>;
-  projectIds: Set<string>;
-}
 
 /** Where any of the teams may have been given something. 1 read for each. */
 export const reachOf = async (teamIds: string[]): Promise<Reach> => {

@@ -1,15 +1,11 @@
 import * as v from 'valibot';
 import { unprocessable } from '../../api/errors.ts';
 import { teamName } from '../../api/names.ts';
+import { type OrganizationFlag, organizationFlags } from '../../api/permissions/organization-flags.ts';
 import type { ApiRequest } from '../../api/request.ts';
 import { readData, setting, settingsFrom, text } from '../../api/validation.ts';
-import {
-  defaultTeamSettings,
-  type OrganizationFlag,
-  organizationFlags,
-  type Team,
-  type TeamSettings,
-} from './records.ts';
+import { defaultTeamSettings, type TeamSettings } from './records.ts';
+import type { Team } from './team.ts';
 
 /** What creating and changing a team may say (HCP API: teams). */
 

@@ -12,10 +12,11 @@ import {
   membershipId,
   membershipsIn,
 } from '../accounts/memberships.ts';
-import { getUser, getUsers, type User } from '../accounts/users.ts';
+import type { User } from '../accounts/user.ts';
+import { getUser, getUsers } from '../accounts/users.ts';
 import { enterTeam, maxUsers, quitTeam, usersOfTeam } from './members.ts';
-import type { Team } from './records.ts';
 import { team, visibleMemberships } from './routes.ts';
+import type { Team } from './team.ts';
 
 /** Who is in a team (HCP API: team members). */
 

@@ -1,4 +1,4 @@
-import { asEdit, type Edited, type Editor } from '../../store/edits.ts';
+import { asEdit, type Editor } from '../../store/edits.ts';
 import { derivedId, newId } from '../../store/id.ts';
 import { type Key, keys } from '../../store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../../store/table.ts';
@@ -8,47 +8,7 @@ import { indexMember, joinTeam, type Membership, membershipsIn, roleOf } from '.
 import { forgetGroup, indexGroup } from '../accounts/sso-groups.ts';
 import { grantsOfTeam, revoke } from './grants.ts';
 import { leaveAll, usersOfTeam } from './members.ts';
-
-/** What a team may do in its whole organization (HCP API: teams, organization-access). */
-export const organizationFlags = [
-  'manage-policies',
-  'manage-workspaces',
-  'manage-vcs-settings',
-  'manage-policy-overrides',
-  'delegate-policy-overrides',
-  'manage-modules',
-  'manage-providers',
-  'manage-run-tasks',
-  'manage-projects',
-  'manage-membership',
-  'manage-teams',
-  'manage-organization-access',
-  'access-secret-teams',
-  'read-projects',
-  'read-workspaces',
-  'manage-agent-pools',
-  'manage-public-providers',
-  'manage-public-modules',
-  'manage-registry-components',
-  'manage-registry-artifact-tags',
-  'manage-registry-artifact-version-tags',
-] as const;
-export type OrganizationFlag = (typeof organizationFlags)[number];
-
-export interface Team extends Edited {
-  id: string;
-  organization: string;
-  name: string;
-  /** Secret ones are seen by their members only, and by those who may see all. */
-  visibility: 'secret' | 'organization';
-  organizationAccess: OrganizationFlag[];
-  /** What a sign-in by OpenID Connect calls the group whose members are in the team. */
-  ssoTeamId: string | null;
-  allowMemberTokenManagement: boolean;
-  createdAt: string;
-  /** The one whose members may do everything; every organization has it, and it stays. */
-  owners?: true;
-}
+import type { Team } from './team.ts';
 
 export const getTeam = (id: string): Promise<Team | undefined> => get<Team>(keys.team(id));
 
@@ -74,6 +34,7 @@ export const defaultTeamSettings: Omit<TeamSettings, 'name'> = {
 };
 
 const bears = (name: string) => async (id: string) => (await getTeam(id))?.name === name;
+
 const nameKey = ({ organization, name }: Pick<Team, 'organization' | 'name'>): Key => keys.teamName(organization, name);
 
 /** Undefined when the organization has a team of that name. */

@@ -1,30 +1,23 @@
 import { type Answer, noContent, ok, type Resource } from '../../api/answer.ts';
 import { badRequest, conflict, forbidden, notFound, unprocessable } from '../../api/errors.ts';
-import { type InOrganization, organization } from '../../api/finders.ts';
 import { checkSeen, editorOf, tagged } from '../../api/guard.ts';
 import { includes } from '../../api/include.ts';
 import { list, pageOf, slice } from '../../api/pagination.ts';
-import type { Principal } from '../../api/permissions/auth.ts';
+import type { Principal } from '../../api/permissions/principal.ts';
 import { type Context, type Finder, type Route, route, type Subject } from '../../api/route.ts';
 import { membershipDocument } from '../accounts/membership-document.ts';
 import { getMemberships, type Membership } from '../accounts/memberships.ts';
+import type { User } from '../accounts/user.ts';
 import { userDocument } from '../accounts/user-document.ts';
-import { getUsers, type User } from '../accounts/users.ts';
+import { getUsers } from '../accounts/users.ts';
 import { mapsGroups } from '../organizations/admission-rules.ts';
+import { type InOrganization, organization } from '../organizations/finder.ts';
 import { getOrganization, type Organization } from '../organizations/records.ts';
 import { teamDocument } from './document.ts';
 import { readNewTeam, readTeamChange } from './input.ts';
 import { usersOfTeam } from './members.ts';
-import {
-  createTeam,
-  deleteTeam,
-  ensureOwnersTeam,
-  getTeam,
-  listTeams,
-  ownersTeamId,
-  type Team,
-  updateTeam,
-} from './records.ts';
+import { createTeam, deleteTeam, ensureOwnersTeam, getTeam, listTeams, ownersTeamId, updateTeam } from './records.ts';
+import type { Team } from './team.ts';
 
 /** Teams of an organization (HCP API: teams). Who is in them: team-members.ts. */
 

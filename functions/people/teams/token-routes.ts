@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { type Answer, noContent, ok } from '../../api/answer.ts';
 import { badRequest, forbidden, notFound, unprocessable } from '../../api/errors.ts';
-import { type InOrganization, organization } from '../../api/finders.ts';
 import { wholeList } from '../../api/pagination.ts';
 import { type Context, type Route, route } from '../../api/route.ts';
 import { check } from '../../api/validation.ts';
@@ -10,8 +9,10 @@ import { tokenDocument } from '../accounts/token-document.ts';
 import { readToken } from '../accounts/token-input.ts';
 import { makeToken } from '../accounts/token-routes.ts';
 import { deleteToken, listTeamTokens, listTokens, type Token } from '../accounts/tokens.ts';
-import { getTeams, type Team } from './records.ts';
+import { type InOrganization, organization } from '../organizations/finder.ts';
+import { getTeams } from './records.ts';
 import { team } from './routes.ts';
+import type { Team } from './team.ts';
 
 /** Tokens of teams: several with descriptions, and the one without that there was before (HCP API: team tokens). */
 

@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 import { createGunzip } from 'node:zlib';
+import { TarError, tarEntries } from '../../tar.ts';
 import type { SourceFile } from './engine.ts';
 import { PolicySetError } from './policy-blocks.ts';
-import { TarError, tarEntries } from './tar.ts';
 
 /** A policy set version as it is uploaded: a gzip tar. Nothing of it is written to disk; only its text files are taken. */
 

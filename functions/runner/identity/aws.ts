@@ -1,5 +1,5 @@
-import type { AwsCredential, Signed } from '../../workload-identity/credential.ts';
-import type { Job } from '../protocol.ts';
+import type { AwsCredential, Signed } from '../../protocols/credential.ts';
+import type { Job } from '../../protocols/runner.ts';
 import type { Keep, Made } from './issued-credentials.ts';
 
 /** Whoever reads CloudTrail finds the run by it. AWS: 2 to 64 characters. */

@@ -1,4 +1,4 @@
-import type { AzureCredential, Signed } from '../../workload-identity/credential.ts';
+import type { AzureCredential, Signed } from '../../protocols/credential.ts';
 import type { Keep, Made } from './issued-credentials.ts';
 
 /** The provider refuses a token in the environment beside another one in a file, so not both where there are several. */

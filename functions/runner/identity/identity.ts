@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
-import type { BackedCredential, Signed } from '../../workload-identity/credential.ts';
+import type { BackedCredential, Signed } from '../../protocols/credential.ts';
+import type { Job, JobVariable } from '../../protocols/runner.ts';
 import { PhaseError } from '../errors.ts';
-import type { Job, JobVariable } from '../protocol.ts';
 import { makeAws } from './aws.ts';
 import { makeAzure } from './azure.ts';
 import { makeGcp } from './gcp.ts';

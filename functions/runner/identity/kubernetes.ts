@@ -1,4 +1,4 @@
-import type { KubernetesCredential, Signed } from '../../workload-identity/credential.ts';
+import type { KubernetesCredential, Signed } from '../../protocols/credential.ts';
 import type { Keep, Made } from './issued-credentials.ts';
 
 /** The cluster takes the token itself. */

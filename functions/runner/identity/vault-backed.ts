@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BackedAws, BackedAzure, BackedCredential, BackedGcp } from '../../workload-identity/credential.ts';
+import type { BackedAws, BackedAzure, BackedCredential, BackedGcp } from '../../protocols/credential.ts';
 import { PhaseError } from '../errors.ts';
 import type { Keep, Made, OpenVault } from './issued-credentials.ts';
 

@@ -1,8 +1,9 @@
 import { rootCertificates } from 'node:tls';
-import type { Signed, VaultCredential } from '../../workload-identity/credential.ts';
-import { messageOf, PhaseError, TransportError } from '../errors.ts';
-import { type Answer, type Call, send } from '../http.ts';
-import { retrying, within } from '../retry.ts';
+import type { Signed, VaultCredential } from '../../protocols/credential.ts';
+import { messageOf, TransportError } from '../../transport/errors.ts';
+import { type Answer, type Call, send } from '../../transport/http.ts';
+import { retrying, within } from '../../transport/retry.ts';
+import { PhaseError } from '../errors.ts';
 import type { Keep, Made, OpenVault } from './issued-credentials.ts';
 
 /** A lease is renewed when so much of it has passed. */

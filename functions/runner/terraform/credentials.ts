@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Job } from '../protocol.ts';
+import type { Job } from '../../protocols/runner.ts';
 import type { Settings } from '../settings.ts';
 
 /**

@@ -1,5 +1,5 @@
+import type { Job } from '../../protocols/runner.ts';
 import { PhaseError } from '../errors.ts';
-import type { Job } from '../protocol.ts';
 import type { Settings } from '../settings.ts';
 import { tokenVariables } from './credentials.ts';
 import { effective } from './variables.ts';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Owner } from './users.ts';
+import type { Owner } from './owner.ts';
 
 /**
  * Ends what a phase has left running: a process that has left its group and session (`setsid`) and whose parent has ended

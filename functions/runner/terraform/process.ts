@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
+import { messageOf } from '../../transport/errors.ts';
 import type { Control, Stoppable } from '../control.ts';
-import { InterruptedError, messageOf, PhaseError } from '../errors.ts';
+import { InterruptedError, PhaseError } from '../errors.ts';
 import { endProcesses } from './leftovers.ts';
 import type { User } from './users.ts';
 

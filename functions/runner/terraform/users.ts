@@ -4,17 +4,13 @@ import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { PhaseError } from '../errors.ts';
 import { busyUsers, endProcesses } from './leftovers.ts';
+import type { Owner } from './owner.ts';
 
 /**
  * Whose processes Terraform's are. Customers' code runs in them, so where the runner is root on Linux they belong to
  * users of their own, which can neither signal the runner nor read its memory, environment or files: one for the plan,
  * one for the apply, and one that reads plans and states when the processes of the other two are gone.
  */
-
-export interface Owner {
-  uid: number;
-  gid: number;
-}
 
 export class User {
   /** Undefined where Terraform runs as the runner's own user. */
@@ -61,7 +57,9 @@ export interface Users {
 
 /** Reserved by convention (uids below are people's and systems', above are containers' and dynamic ones). */
 const firstUid = 60_000;
+
 const lastUid = 64_999;
+
 const each = 4;
 
 /** capabilities(7): chown, dac_override, fowner, kill, setgid, setuid. */

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { JobVariable } from '../../protocols/runner.ts';
 import { PhaseError } from '../errors.ts';
-import type { JobVariable } from '../protocol.ts';
 
 /** Of several variables of one key the last counts (protocol.ts: rising precedence). */
 export const effective = (variables: JobVariable[], category: JobVariable['category']): JobVariable[] => [

@@ -1,7 +1,8 @@
 import { chmodSync, lchownSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { isPassable, type Owner } from '../terraform/users.ts';
+import type { Owner } from '../terraform/owner.ts';
+import { isPassable } from '../terraform/users.ts';
 import { give, makeFolder } from './tree.ts';
 
 /** Where users of their own can get to: temporary folders are private to whoever the runner is, on some machines. */

@@ -1,8 +1,10 @@
 import { chmodSync, copyFileSync, existsSync, lstatSync, realpathSync, renameSync, symlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { PhaseError } from '../errors.ts';
-import type { Phase, Prepared } from '../phase.ts';
-import type { Owner } from '../terraform/users.ts';
+import type { Prepared } from '../prepared.ts';
+import type { Owner } from '../terraform/owner.ts';
+import type { User } from '../terraform/users.ts';
+import type { JobDirectory } from './job-directory.ts';
 import { copyTree, give, moveAdded, take } from './tree.ts';
 
 /**
@@ -11,14 +13,20 @@ import { copyTree, give, moveAdded, take } from './tree.ts';
  * begins with a copy of it, so that nothing the plan's code changed is what the apply runs.
  */
 
+/** A phase whose folders are there. */
+interface Begun {
+  files: JobDirectory;
+  user: User;
+}
+
 /** The working directory as it was recorded. */
 export const recordedDirectory = (
-  { files }: Pick<Phase, 'files'>,
+  { files }: Pick<Begun, 'files'>,
   { directory }: Pick<Prepared, 'directory'>,
 ): string => join(files.kept.configuration, relative(realpathSync(files.configuration), directory));
 
 /** To be called when Terraform is initialized. */
-export const record = ({ files, user }: Pick<Phase, 'files' | 'user'>, { directory }: Prepared): void => {
+export const record = ({ files, user }: Begun, { directory }: Prepared): void => {
   shareProviders(join(directory, '.terraform'), files.providers, user.owner);
   take(files.pluginCache, user.owner);
   copyTree(files.configuration, files.kept.configuration, user.owner);
@@ -50,10 +58,7 @@ export interface HandedOver {
  * Makes the folder of an apply from what the plan's runner recorded. Files that the plan has added (an archive of a function's
  * code, say) come along, unless the apply has more rights in a cloud than the plan had.
  */
-export const restore = (
-  { files, user }: Pick<Phase, 'files' | 'user'>,
-  { left, of, sameIdentity }: HandedOver,
-): void => {
+export const restore = ({ files, user }: Begun, { left, of, sameIdentity }: HandedOver): void => {
   copyTree(files.kept.configuration, files.configuration, undefined);
   chmodSync(files.configuration, 0o700);
   if (sameIdentity) moveAdded(left, files.configuration, of);

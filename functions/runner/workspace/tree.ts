@@ -15,7 +15,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { Owner } from '../terraform/users.ts';
+import type { Owner } from '../terraform/owner.ts';
 
 /**
  * Folders that customers' code has written in, handled by a runner that may read everything: nothing here follows a link or

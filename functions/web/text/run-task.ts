@@ -1,4 +1,4 @@
-import type { TaskStage } from '../../run/task-stages.ts';
+import type { TaskStage } from '../../run/check-record.ts';
 
 /** Run tasks in words. */
 

@@ -17,7 +17,7 @@ const invite = (email: string, teamIds: string[] = [], token?: string) =>
 const newTeam = async (attributes: object = {}) =>
   (await api.post('organizations/acme/teams', { name: uniqueName('t'), ...attributes })).body.data.id as string;
 const signIn = async (email: string, emailVerified = true) => {
-  const { userOf } = await import('../../../functions/people/sign-in/people.ts');
+  const { userOf } = await import('../../../functions/sign-in/people.ts');
   const { createToken } = await import('../../../functions/people/accounts/tokens.ts');
   const subject = uniqueName('subject');
   const user = await userOf({
@@ -73,7 +73,7 @@ describe('an invitation', () => {
   });
 
   it('is transferred to the user who verifies the address', async () => {
-    const { userOf } = await import('../../../functions/people/sign-in/people.ts');
+    const { userOf } = await import('../../../functions/sign-in/people.ts');
     const { createToken } = await import('../../../functions/people/accounts/tokens.ts');
     const person = {
       issuer: 'https://issuer.test',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { handler as bootstrap } from '../../../functions/people/organizations/bootstrap.ts';
+import { handler as bootstrap } from '../../../functions/organizations/bootstrap.ts';
 import { altered } from '../../support/altered.ts';
 import { type Answered, type Api, startApi } from '../../support/api.ts';
 

@@ -6,8 +6,9 @@ import { type Aws, startAws } from '../../support/aws.ts';
 let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
 const load = async () => ({
-  ...(await import('../../../functions/people/organizations/end.ts')),
+  ...(await import('../../../functions/organizations/end.ts')),
   ...(await import('../../../functions/people/organizations/records.ts')),
+  ...(await import('../../../functions/organizations/records.ts')),
   ...(await import('../../../functions/people/accounts/memberships.ts')),
   ...(await import('../../../functions/people/accounts/accounts.ts')),
   ...(await import('../../../functions/people/teams/records.ts')),

@@ -8,10 +8,10 @@ let api: Api;
 let store: typeof import('../../../functions/store/table.ts') &
   typeof import('../../../functions/store/id.ts') &
   typeof import('../../../functions/people/accounts/tokens.ts');
-let handler: typeof import('../../../functions/api/functions/sign-in.ts')['handler'];
+let handler: typeof import('../../../functions/public-api/sign-in.ts')['handler'];
 beforeAll(async () => {
   api = await startApi();
-  ({ handler } = await import('../../../functions/api/functions/sign-in.ts'));
+  ({ handler } = await import('../../../functions/public-api/sign-in.ts'));
   store = {
     ...(await import('../../../functions/store/table.ts')),
     ...(await import('../../../functions/store/id.ts')),

@@ -45,7 +45,7 @@ export class Browser {
       token = null,
     }: { method?: string; body?: Record<string, string>; token?: string | null } = {},
   ): Promise<Seen> {
-    const { handler } = await import('../../../functions/api/functions/sign-in.ts');
+    const { handler } = await import('../../../functions/public-api/sign-in.ts');
     const text = body && new URLSearchParams(body).toString();
     const event = {
       ...eventOf(method, path, { token, body: text, base64: true }),

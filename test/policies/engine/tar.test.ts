@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import * as fc from 'fast-check';
 import { pack } from 'tar-stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TarError, tarEntries } from '../../../functions/policies/engine/tar.ts';
+import { TarError, tarEntries } from '../../../functions/tar.ts';
 
 /** Archives of other programs are read; a source comes in pieces of any size. */
 

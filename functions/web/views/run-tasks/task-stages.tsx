@@ -1,11 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '../../../client/client.ts';
-import {
-  isResultFinal,
-  type TaskResultStatus,
-  type TaskStage,
-  type TaskStageStatus,
-} from '../../../run/task-stages.ts';
+import type { TaskStage } from '../../../run/check-record.ts';
+import { isResultFinal, type TaskResultStatus, type TaskStageStatus } from '../../../run/task-stages.ts';
 import { useLive } from '../../live.ts';
 import { Took } from '../../parts/basics.tsx';
 import { Outward } from '../../parts/markdown.tsx';

@@ -42,7 +42,7 @@ export const estimate = async (runId: string, planJson: Buffer): Promise<void> =
   const { newCostEstimate } = await import('../../../../functions/run/cost-estimate.ts');
   const { estimateCosts } = await import('../../../../functions/costs/records.ts');
   const { updateRun } = await import('../../../../functions/runs/records.ts');
-  const { sha256Of } = await import('../../../../functions/states/integrity.ts');
+  const { sha256Of } = await import('../../../../functions/store/integrity.ts');
   await put(runId, 'plan-json', planJson);
   const costEstimate = newCostEstimate({ targetAddrs: null }, new Date().toISOString());
   // As its runner reported it.

@@ -1,0 +1,208 @@
+import {
+  dependsOnGrants,
+  type Granted,
+  nothing,
+  onOrganization,
+  onProject,
+  onTeam,
+  onTeamAccess,
+  onWorkspace,
+  type Standing,
+} from '../api/permissions/granted.ts';
+import type { Grants, ScopedProject, ScopedVariableSet, ScopedWorkspace } from '../api/permissions/grants.ts';
+import { accepted, getMembership, type Membership, roleOf } from '../people/accounts/memberships.ts';
+import { reachOf } from '../people/teams/grants.ts';
+import { getTeam, getTeams } from '../people/teams/records.ts';
+import { getProjects } from '../projects/records.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { batchGet } from '../store/table.ts';
+import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
+
+/** Of a user, or of the account that a token of a team or an organization acts as. 1 or 2 reads. */
+export const standingOf = async (userId: string, organization: string): Promise<Standing> =>
+  standingBy(await getMembership(userId, organization), organization);
+
+const standingBy = async (membership: Membership | undefined, organization: string): Promise<Standing> => {
+  if (!membership) return { teams: [] };
+  const role = roleOf(membership);
+  if (role !== 'member' || !membership.teams?.size) return { role, teams: [] };
+  return { role, teams: (await getTeams([...membership.teams])).filter((team) => team.organization === organization) };
+};
+
+/** Asks for the standing, and for a workspace in the same request where one is named. */
+type AskStanding = (
+  organization: string,
+  workspaceId?: string,
+) => { standing: Promise<Standing>; workspace?: Promise<Workspace | undefined> };
+
+const askFor =
+  (userId: string): AskStanding =>
+  (organization, workspaceId) => {
+    if (workspaceId === undefined) return { standing: standingOf(userId, organization) };
+    const both = getMembershipAndWorkspace(userId, organization, workspaceId);
+    return {
+      standing: both.then(({ membership }) => standingBy(membership, organization)),
+      workspace: both.then(({ workspace }) => workspace),
+    };
+  };
+
+const once = <T>(ask: (key: string) => Promise<T>): ((key: string) => Promise<T>) => {
+  const asked = new Map<string, Promise<T>>();
+  return (key) => {
+    const answer = asked.get(key) ?? ask(key);
+    asked.set(key, answer);
+    return answer;
+  };
+};
+
+/** Records by id, read together and each once. */
+const records = <R extends { id: string }>(read: (ids: string[]) => Promise<R[]>) => {
+  const known = new Map<string, Promise<R | undefined>>();
+  const note = (id: string, reading: Promise<R | undefined>): void => {
+    // Whoever needs it hears of what goes wrong.
+    reading.catch(() => {});
+    known.set(id, reading);
+  };
+  const find = async (wanted: readonly (R | string)[]): Promise<(id: string) => R | undefined> => {
+    for (const one of wanted) if (typeof one !== 'string') known.set(one.id, Promise.resolve(one));
+    const ids = [...new Set(wanted.map(idOf))];
+    const missing = ids.filter((id) => !known.has(id));
+    const reading = missing.length ? read(missing) : Promise.resolve([]);
+    for (const id of missing)
+      known.set(
+        id,
+        reading.then((found) => found.find((one) => one.id === id)),
+      );
+    const found = new Map(await Promise.all(ids.map(async (id) => [id, await known.get(id)] as const)));
+    return (id: string) => found.get(id);
+  };
+  return { find, note };
+};
+
+const idOf = (one: { id: string } | string): string => (typeof one === 'string' ? one : one.id);
+
+/** Ids of records that are another organization's: what somebody is here counts for nothing there. */
+const elsewhere = (organization: string, records: readonly ({ id: string; organization: string } | string)[]) =>
+  new Set(records.flatMap((one) => (typeof one !== 'string' && one.organization !== organization ? [one.id] : [])));
+
+const ofSelf = ['membership:read', 'membership:write'] as const;
+
+export const grantsOf = (ask: AskStanding, self?: string): Grants => {
+  const asked = new Map<string, Promise<Standing>>();
+  const workspacesById = records<ScopedWorkspace>(getWorkspaces);
+  const workspacesOf = workspacesById.find;
+  const projectsOf = records<ScopedProject>(getProjects).find;
+  const standingBeside = (organization: string, workspaceId?: string): Promise<Standing> => {
+    const before = asked.get(organization);
+    if (before) return before;
+    const asking = ask(organization, workspaceId);
+    if (workspaceId !== undefined && asking.workspace) workspacesById.note(workspaceId, asking.workspace);
+    asked.set(organization, asking.standing);
+    return asking.standing;
+  };
+  const standing: Grants['standing'] = (organization) => standingBeside(organization);
+
+  const onProjects: Grants['onProjects'] = async (organization, projects) => {
+    const who = await standing(organization);
+    const foreign = elsewhere(organization, projects);
+    if (!dependsOnGrants(who)) return (id) => (foreign.has(id) ? nothing : onProject(who, undefined));
+    const project = await projectsOf(projects);
+    return (id) => {
+      const found = project(id);
+      // One that is not there, or elsewhere, is as one that nothing was given on.
+      return onProject(who, found?.organization === organization ? found : undefined);
+    };
+  };
+
+  const onWorkspaces: Grants['onWorkspaces'] = async (organization, workspaces) => {
+    const who = await standing(organization);
+    const foreign = elsewhere(organization, workspaces);
+    if (!dependsOnGrants(who)) return (id) => (foreign.has(id) ? nothing : onWorkspace(who, undefined, undefined));
+    const workspace = await workspacesOf(workspaces);
+    const project = await projectsOf(workspaces.flatMap((one) => workspace(idOf(one))?.projectId ?? []));
+    return (id) => {
+      const found = workspace(id);
+      return found?.organization === organization ? onWorkspace(who, found, project(found.projectId)) : nothing;
+    };
+  };
+
+  /** What belongs to a workspace is gone with it, for owners too. */
+  const inWorkspace = async (organization: string, id: string): Promise<Granted> => {
+    const { role } = await standingBeside(organization, id);
+    if (role === undefined) return nothing;
+    const found = (await workspacesOf([id]))(id);
+    return found ? (await onWorkspaces(organization, [found]))(id) : nothing;
+  };
+
+  /** Whoever reads the variables of something it is applied to, sees it; its owner's managers manage it. */
+  const onVariableSet = async (set: ScopedVariableSet): Promise<Granted> => {
+    const who = await standing(set.organization);
+    const everywhere = onOrganization(who);
+    if (!dependsOnGrants(who) || everywhere.has('varset:read')) return everywhere;
+    const projectIds = [...(set.projectIds ?? [])];
+    const workspaceIds = [...(set.workspaceIds ?? [])];
+    const project = await onProjects(set.organization, set.projectId ? [set.projectId, ...projectIds] : projectIds);
+    const owner = set.projectId ? project(set.projectId) : nothing;
+    const workspace = await onWorkspaces(set.organization, workspaceIds);
+    const reaches = [...projectIds.map(project), ...workspaceIds.map(workspace)];
+    const seen = reaches.some((granted) => granted.has('variable:read'));
+    return new Set([...everywhere, ...owner, ...(seen ? (['varset:read'] as const) : [])]);
+  };
+
+  const on: Grants['on'] = async (scope) => {
+    const { organization, project, isDefaultProject, workspace, variableSet, team, membershipOf, accessOf } = scope;
+    if (accessOf !== undefined) {
+      const { accessOf: _, ...there } = scope;
+      return onTeamAccess(await standing(organization), await on(there), await getTeam(accessOf));
+    }
+    if (team) return onTeam(await standing(organization), team);
+    if (variableSet) return onVariableSet(variableSet);
+    if (typeof workspace === 'string') return inWorkspace(organization, workspace);
+    if (workspace) return (await onWorkspaces(organization, [workspace]))(workspace.id);
+    if (!project) {
+      const granted = onOrganization(await standing(organization));
+      return membershipOf !== undefined && membershipOf === self ? new Set([...granted, ...ofSelf]) : granted;
+    }
+    const inProject = (await onProjects(organization, [project]))(idOf(project));
+    return isDefaultProject ? new Set([...inProject, ...onOrganization(await standing(organization))]) : inProject;
+  };
+
+  const visible: Grants['visible'] = async (organization, items) => {
+    if (onOrganization(await standing(organization)).has('workspace:read')) return items;
+    const ids = items.map(({ workspaceId }) => workspaceId);
+    const granted = await onWorkspaces(organization, ids);
+    return items.filter(({ workspaceId }) => granted(workspaceId).has('workspace:read'));
+  };
+
+  const reachIn = once(async (organization) => reachOf((await standing(organization)).teams.map(({ id }) => id)));
+
+  const reach: Grants['reach'] = async (organization, seen) => {
+    const who = await standing(organization);
+    return onOrganization(who).has(seen) ? undefined : reachIn(organization);
+  };
+
+  const reachesNothing: Grants['reachesNothing'] = async (organization) => {
+    const found = await reach(organization, 'workspace:read');
+    return found !== undefined && found.workspaceIds.size + found.projectIds.size === 0;
+  };
+
+  return { standing, on, onWorkspaces, onProjects, visible, reach, reachesNothing };
+};
+
+/** Of whoever asked for something that happens later, as things are then. */
+export const grantsOfUser = (userId: string): Grants => grantsOf(askFor(userId), userId);
+
+/** Of who is let in for one thing, and is nobody otherwise. */
+export const noGrants: Grants = grantsOf(() => ({ standing: Promise.resolve({ teams: [] }) }));
+
+/** 1 read. None for whoever has not accepted, and no workspace that is being deleted. */
+export const getMembershipAndWorkspace = async (
+  userId: string,
+  organization: string,
+  workspaceId: string,
+): Promise<{ membership: Membership | undefined; workspace: Workspace | undefined }> => {
+  const items = await batchGet<Key>([keys.membership(userId, organization), keys.workspace(workspaceId)]);
+  const membership = items.find(({ sk }) => sk !== 'WS') as (Membership & Key) | undefined;
+  const workspace = items.find(({ sk }) => sk === 'WS') as (Workspace & Key) | undefined;
+  return { membership: accepted(membership), workspace: workspace?.deletedAt ? undefined : workspace };
+};

@@ -1,0 +1,144 @@
+import * as v from 'valibot';
+import { unprocessable } from '../api/errors.ts';
+import {
+  type ProjectGrant,
+  projectLevels,
+  type WorkspaceGrant,
+  type WorkspaceParts,
+  workspaceLevels,
+} from '../api/permissions/team-access.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { identifier, readData } from '../api/validation.ts';
+import { partsOfProject, partsOfWorkspace } from './team-access-document.ts';
+
+/** What giving a team access to a workspace or a project may say (HCP API: team access, project team access). */
+
+const ofWorkspaces = {
+  runs: v.nullish(v.picklist(['read', 'plan', 'apply'])),
+  variables: v.nullish(v.picklist(['none', 'read', 'write'])),
+  'state-versions': v.nullish(v.picklist(['none', 'read-outputs', 'read', 'write'])),
+  'sentinel-mocks': v.nullish(v.picklist(['none', 'read'])),
+  'run-tasks': v.nullish(v.boolean()),
+  'policy-overrides': v.nullish(v.boolean()),
+};
+
+const onWorkspace = { ...ofWorkspaces, 'workspace-locking': v.nullish(v.boolean()) };
+
+const onProject = {
+  'project-access': v.nullish(
+    v.object({
+      settings: v.nullish(v.picklist(['read', 'update', 'delete'])),
+      teams: v.nullish(v.picklist(['none', 'read', 'manage'])),
+      'variable-sets': v.nullish(v.picklist(['none', 'read', 'write'])),
+    }),
+  ),
+  'workspace-access': v.nullish(
+    v.object({
+      ...ofWorkspaces,
+      create: v.nullish(v.boolean()),
+      move: v.nullish(v.boolean()),
+      delete: v.nullish(v.boolean()),
+      locking: v.nullish(v.boolean()),
+    }),
+  ),
+};
+
+const team = v.object({ data: identifier('teams') });
+
+type Parts = Record<string, unknown>;
+type Nullish<T> = { [K in keyof T]?: T[K] | null };
+
+/** Of a fixed level, every part has its value; of a custom one, what was given, else what was before. */
+const partsFrom = <P extends object>(access: string, before: P, given: Nullish<P>, pointer: string): P => {
+  const parts = { ...before } as Parts;
+  for (const [name, value] of Object.entries(given)) {
+    if (value === null || value === undefined || !(name in before) || parts[name] === value) continue;
+    if (access !== 'custom') {
+      const part = `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`;
+      // Clients look for these words.
+      const why = `${part} is read-only when access level is '${access}'; use the 'custom' access level to set this attribute.`;
+      throw unprocessable(`${pointer}/${name}`, why);
+    }
+    parts[name] = value;
+  }
+  return parts as P;
+};
+
+const pointer = '/data/attributes';
+
+type Access = WorkspaceGrant['access'];
+
+const workspaceGrant = (
+  access: Access,
+  before: Partial<WorkspaceGrant>,
+  { 'policy-overrides': overrides, ...given }: Nullish<WorkspaceParts> & { 'policy-overrides'?: boolean | null },
+): Omit<WorkspaceGrant, 'id'> => {
+  const base = partsOfWorkspace(access === 'custom' ? custom(before) : { access });
+  const parts = partsFrom(access, base, given, pointer);
+  return withParts(access, parts, overrides ?? before.overrides);
+};
+
+/** What a custom level goes on from: its own parts, or the least of each. */
+const custom = <G extends { access?: string; parts?: unknown }>({ access, parts }: G) =>
+  (access === 'custom' ? { access, parts } : { access: 'custom' }) as Pick<G, 'access' | 'parts'>;
+
+const withParts = <A extends string, P>(access: A, parts: P, overrides: boolean | undefined) => ({
+  access,
+  ...(access === 'custom' ? { parts } : {}),
+  ...(overrides ? { overrides } : {}),
+});
+
+const projectGrant = (
+  access: ProjectGrant['access'],
+  before: Partial<ProjectGrant>,
+  given: v.InferOutput<v.ObjectSchema<typeof onProject, undefined>>,
+): Omit<ProjectGrant, 'id'> => {
+  const base = partsOfProject(access === 'custom' ? custom(before) : { access });
+  const { 'policy-overrides': overrides, locking, ...rest } = given['workspace-access'] ?? {};
+  const inProject = { ...given['project-access'], create: rest.create, move: rest.move, delete: rest.delete };
+  const { workspaces: ofWorkspacesBefore, ...ofProjectBefore } = base;
+  const workspaces = partsFrom(
+    access,
+    ofWorkspacesBefore,
+    { ...rest, 'workspace-locking': locking } as Nullish<WorkspaceParts>,
+    `${pointer}/workspace-access`,
+  );
+  const project = partsFrom(access, ofProjectBefore, inProject, `${pointer}/project-access`);
+  return withParts(access, { ...project, workspaces }, overrides ?? before.overrides);
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewWorkspaceGrant = (request: ApiRequest) => {
+  const { attributes, relationships } = readData(
+    request,
+    { access: v.picklist(workspaceLevels), ...onWorkspace },
+    { team },
+  );
+  const { access, ...given } = attributes;
+  return { teamId: relationships.team.data.id, grant: workspaceGrant(access, {}, given) };
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readWorkspaceGrantChange = (request: ApiRequest, before: WorkspaceGrant): WorkspaceGrant => {
+  const { attributes } = readData(request, { access: v.nullish(v.picklist(workspaceLevels)), ...onWorkspace });
+  const { access, ...given } = attributes;
+  return { id: before.id, ...workspaceGrant(access ?? before.access, before, given) };
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewProjectGrant = (request: ApiRequest) => {
+  const { attributes, relationships } = readData(
+    request,
+    { access: v.picklist(projectLevels), ...onProject },
+    { team },
+  );
+  const { access, ...given } = attributes;
+  return { teamId: relationships.team.data.id, grant: projectGrant(access, {}, given) };
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readProjectGrantChange = (request: ApiRequest, before: ProjectGrant): ProjectGrant => {
+  const { attributes } = readData(request, { access: v.nullish(v.picklist(projectLevels)), ...onProject });
+  const { access, ...given } = attributes;
+  return { id: before.id, ...projectGrant(access ?? before.access, before, given) };
+};

@@ -1,0 +1,199 @@
+import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
+import { badRequest, forbidden, notFound, unprocessable } from '../api/errors.ts';
+import { list, pageOf, slice } from '../api/pagination.ts';
+import { ofProjectGrant, ofWorkspaceGrant, type Permission, type Permissions } from '../api/permissions/permissions.ts';
+import type { ProjectGrant, TeamAccess, WorkspaceGrant } from '../api/permissions/team-access.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { type Context, type Finder, type Route, route, type Subject } from '../api/route.ts';
+import { requiredIn } from '../api/validation.ts';
+import { changeGrant, getGrantRecord, grant, maxGrants, revoke } from '../people/teams/grants.ts';
+import { getTeam, getTeams } from '../people/teams/records.ts';
+import { visibleTeams } from '../people/teams/routes.ts';
+import type { Team } from '../people/teams/team.ts';
+import { project as projectFinder } from '../projects/finder.ts';
+import { getProject, type Project } from '../projects/records.ts';
+import { workspace as workspaceFinder } from '../workspaces/finder.ts';
+import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { teamProjectDocument, teamWorkspaceDocument } from './team-access-document.ts';
+import {
+  readNewProjectGrant,
+  readNewWorkspaceGrant,
+  readProjectGrantChange,
+  readWorkspaceGrantChange,
+} from './team-access-input.ts';
+
+/** What teams may do with a workspace or a project (HCP API: team access, project team access). */
+
+interface On extends Subject {
+  id: string;
+  name: string;
+}
+
+/** The same for workspaces and projects. */
+interface Kind<S extends On, G extends WorkspaceGrant | ProjectGrant> {
+  /** `team-workspaces` */
+  type: string;
+  what: 'workspace' | 'project';
+  finder: Finder<S>;
+  get(id: string): Promise<S | undefined>;
+  idIn(record: { workspaceId?: string; projectId?: string }): string | undefined;
+  accessOf(subject: S): TeamAccess<G> | undefined;
+  readNew(request: ApiRequest): { teamId: string; grant: Omit<G, 'id'> };
+  readChange(request: ApiRequest, before: G): G;
+  on(subject: S): { workspace: Workspace } | { project: Project };
+  gives(grant: Omit<G, 'id'>): Permissions;
+  document(id: string, teamId: string, grant: G): Resource;
+  reading: Permission;
+  managing: Permission;
+}
+
+/** A grant as the subject of a route, with what it is on. */
+interface Given<S extends On, G> extends Subject {
+  subject: S;
+  teamId: string;
+  grant: G;
+}
+
+/** Nobody gives away more than they have. */
+const checkGiven = (granted: ReadonlySet<Permission>, wanted: Permissions, what: string): void => {
+  const missing = wanted.find((permission) => !granted.has(permission));
+  if (missing) throw forbidden(`You cannot grant permissions that you don't have on this ${what}: ${missing}.`);
+};
+
+const routesOf = <S extends On, G extends WorkspaceGrant | ProjectGrant>(kind: Kind<S, G>): Route[] => {
+  const { type, what, finder } = kind;
+
+  /** Their own teams everybody sees; the others, who manages teams here, as far as they are not secret. */
+  const shown = async ({ principal, granted, subject }: Context<Subject>, teams: Team[]) => {
+    const own = new Set((await principal.standing(subject.organization)).teams.map(({ id }) => id));
+    const some = granted.has(kind.reading) ? teams : teams.filter(({ id }) => own.has(id));
+    return new Set((await visibleTeams(principal, some)).map(({ id }) => id));
+  };
+
+  const given: Finder<Given<S, G>> = {
+    what: 'team access',
+    find: async ({ params }) => {
+      const record = await getGrantRecord(params.grant ?? '');
+      const id = record && kind.idIn(record);
+      const subject = id === undefined ? undefined : await kind.get(id);
+      const found = record && subject && kind.accessOf(subject)?.[record.teamId];
+      if (found?.id !== record?.id || !record || !subject || !found) return undefined;
+      return { organization: subject.organization, subject, teamId: record.teamId, grant: found };
+    },
+    seen: kind.reading,
+    scope: ({ subject, teamId }) => ({ ...finder.scope(subject), accessOf: teamId }),
+  };
+
+  const inBody: Finder<S> = {
+    ...finder,
+    find: async (request) => kind.get(requiredIn(request, what, `${what}s`)),
+  };
+
+  const parameter = `filter[${what}][id]`;
+  const inQuery: Finder<S> = {
+    ...finder,
+    find: async ({ query }) => {
+      const id = query.get(parameter);
+      if (!id) throw badRequest(`${parameter} is required.`, parameter);
+      return kind.get(id.slice(0, 100));
+    },
+  };
+
+  const listAll = async (context: Context<S>): Promise<Answer> => {
+    const { request, subject } = context;
+    const access = kind.accessOf(subject) ?? {};
+    const only = request.query.get('filter[team][id]') || null;
+    const teams = await getTeams(Object.keys(access).filter((id) => only === null || id === only));
+    const seen = await shown(context, teams);
+    const all = teams.filter(({ id }) => seen.has(id)).sort((a, b) => (a.name < b.name ? -1 : 1));
+    const page = pageOf(request);
+    const data = slice(all, page).map(({ id }) => kind.document(subject.id, id, access[id] as G));
+    return list(request, page, all.length, data);
+  };
+
+  const create = async ({ request, subject, principal, granted }: Context<S>): Promise<Answer> => {
+    const { teamId, grant: wanted } = kind.readNew(request);
+    const pointer = '/data/relationships/team';
+    const team = await getTeam(teamId);
+    const seen = team && (await visibleTeams(principal, [team])).length > 0;
+    if (!seen || team.organization !== subject.organization) {
+      throw unprocessable(pointer, `team: team ${teamId} not found in ${subject.organization}`);
+    }
+    if (team.owners) throw unprocessable(pointer, 'team: the owners team already has full access');
+    checkGiven(granted, kind.gives(wanted), what);
+    const access = kind.accessOf(subject) ?? {};
+    if (access[team.id]) throw unprocessable(pointer, `team: ${team.name} already has access to ${subject.name}`);
+    if (Object.keys(access).length >= maxGrants) {
+      throw unprocessable(
+        '/data',
+        `At most ${maxGrants} teams can have access to a ${what}. Grant access on its project instead.`,
+      );
+    }
+    const made = (await grant(kind.on(subject), team.id, wanted as never)) as G | undefined;
+    if (!made) throw unprocessable(pointer, `team: ${team.name} already has access to ${subject.name}`);
+    return created(kind.document(subject.id, team.id, made));
+  };
+
+  const read = async (context: Context<Given<S, G>>): Promise<Answer> => {
+    const { subject, teamId, grant: found } = context.subject;
+    return ok(kind.document(subject.id, teamId, found));
+  };
+
+  const update = async (context: Context<Given<S, G>>): Promise<Answer> => {
+    const { subject, teamId, grant: before } = context.subject;
+    const wanted = kind.readChange(context.request, before);
+    checkGiven(context.granted, kind.gives(wanted), what);
+    const changed = await changeGrant(kind.on(subject), teamId, wanted);
+    if (!changed) throw notFound('The team access was removed at the same time.');
+    return ok(kind.document(subject.id, teamId, changed));
+  };
+
+  const remove = async (context: Context<Given<S, G>>): Promise<Answer> => {
+    const { teamId, grant: found, organization, subject } = context.subject;
+    const where = what === 'workspace' ? { workspaceId: subject.id } : { projectId: subject.id };
+    await revoke({ id: found.id, teamId, organization, ...where });
+    return noContent();
+  };
+
+  const one = `/${type}/{grant}` as const;
+  return [
+    route('GET', `/${type}`, finder.seen as Permission, inQuery, listAll),
+    route('POST', `/${type}`, kind.managing, inBody, create),
+    route('GET', one, kind.reading, given, read),
+    route('PATCH', one, kind.managing, given, update),
+    route('DELETE', one, kind.managing, given, remove),
+  ];
+};
+
+export const teamAccessRoutes: Route[] = [
+  ...routesOf<Workspace, WorkspaceGrant>({
+    type: 'team-workspaces',
+    what: 'workspace',
+    finder: workspaceFinder,
+    get: getWorkspace,
+    idIn: ({ workspaceId }) => workspaceId,
+    accessOf: ({ teamAccess }) => teamAccess,
+    readNew: readNewWorkspaceGrant,
+    readChange: readWorkspaceGrantChange,
+    on: (workspace) => ({ workspace }),
+    gives: ofWorkspaceGrant,
+    document: teamWorkspaceDocument,
+    reading: 'workspace:read-teams',
+    managing: 'workspace:manage-teams',
+  }),
+  ...routesOf<Project, ProjectGrant>({
+    type: 'team-projects',
+    what: 'project',
+    finder: projectFinder,
+    get: getProject,
+    idIn: ({ projectId }) => projectId,
+    accessOf: ({ teamAccess }) => teamAccess,
+    readNew: readNewProjectGrant,
+    readChange: readProjectGrantChange,
+    on: (project) => ({ project }),
+    gives: ofProjectGrant,
+    document: teamProjectDocument,
+    reading: 'project:read-teams',
+    managing: 'project:manage-teams',
+  }),
+];

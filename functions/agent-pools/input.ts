@@ -1,0 +1,14 @@
+import { unprocessable } from '../api/errors.ts';
+import { AgentPoolGoneError } from './uses.ts';
+
+/** The pool was there a moment ago. */
+export const withPool = async <T>(write: () => Promise<T>): Promise<T> => {
+  try {
+    return await write();
+  } catch (error) {
+    if (!(error instanceof AgentPoolGoneError)) throw error;
+    throw unprocessable(pointer, 'agent-pool-id: this agent pool has just been deleted');
+  }
+};
+
+export const pointer = '/data/attributes/agent-pool-id';

@@ -1,0 +1,111 @@
+import { deleteTokensOf } from '../people/accounts/tokens.ts';
+import { asEdit, type Edited, type Editor } from '../store/edits.ts';
+import { newId } from '../store/id.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { batchGet, create, get, queryAll, remove, update } from '../store/table.ts';
+import { now } from '../store/time.ts';
+import { claimUnique, releaseUnique } from '../store/unique-names.ts';
+import { isPoolUsed } from './uses.ts';
+
+/** Agent pools of organizations: whose runs their agents may do (HCP API: agent pools). */
+
+export interface AgentPoolSettings {
+  name: string;
+  /** Every workspace of the organization may use it, but for the excluded ones. */
+  organizationScoped: boolean;
+  /** Who may use it when it is not for all. */
+  allowedWorkspaceIds: string[];
+  allowedProjectIds: string[];
+  excludedWorkspaceIds: string[];
+}
+
+export interface AgentPool extends AgentPoolSettings, Edited {
+  id: string;
+  organization: string;
+  createdAt: string;
+  /** It is being deleted: for everybody else it is gone. */
+  deletedAt?: string;
+}
+
+export const maxPools = 200;
+
+const living = (pool: AgentPool | undefined): AgentPool | undefined => (pool?.deletedAt ? undefined : pool);
+
+export const getAgentPool = async (id: string): Promise<AgentPool | undefined> =>
+  living(await get<AgentPool>(keys.agentPool(id)));
+
+/** In the order of names. */
+export const listAgentPools = async (organization: string): Promise<AgentPool[]> => {
+  const prefix = 'APOOLNAME#';
+  const names = await queryAll<Key & { holder: string }>({ pk: keys.organization(organization).pk, prefix });
+  const found: AgentPool[] = [];
+  for (let i = 0; i < names.length; i += 100) {
+    const some = names.slice(i, i + 100);
+    const pools = await batchGet<AgentPool & Key>(some.map(({ holder }) => keys.agentPool(holder)));
+    // A name that a change left behind is not its pool's.
+    found.push(...pools.filter((pool) => living(pool) && some.some(({ sk }) => sk === `${prefix}${pool.name}`)));
+  }
+  return found;
+};
+
+const claimName = ({ id, organization, name }: AgentPool): Promise<boolean> =>
+  claimUnique(
+    keys.agentPoolName(organization, name),
+    id,
+    async (holder) => (await getAgentPool(holder))?.name === name,
+  );
+
+const releaseName = ({ id, organization, name }: AgentPool): Promise<boolean> =>
+  releaseUnique(keys.agentPoolName(organization, name), id);
+
+/** Undefined when the organization has a pool of that name. */
+export const createAgentPool = async (
+  organization: string,
+  settings: AgentPoolSettings,
+): Promise<AgentPool | undefined> => {
+  const pool: AgentPool = { ...settings, id: newId('apool'), organization, createdAt: now() };
+  if (!(await claimName(pool))) return undefined;
+  await create({ ...keys.agentPool(pool.id), ...pool });
+  return pool;
+};
+
+/** Undefined when the name is taken, or the pool gone. */
+export const updateAgentPool = async (
+  pool: AgentPool,
+  change: Partial<AgentPoolSettings>,
+  editor: Editor,
+): Promise<AgentPool | undefined> => {
+  const next = { ...pool, ...change };
+  const renamed = next.name !== pool.name;
+  if (renamed && !(await claimName(next))) return undefined;
+  const wanted = { set: change, condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)' };
+  const updated = await update<AgentPool>(keys.agentPool(pool.id), asEdit(wanted, editor));
+  if (renamed) await releaseName(updated ? pool : next);
+  return updated;
+};
+
+/** Whether the workspace's runs may be done by its agents. */
+export const allows = (pool: AgentPool, { id, projectId }: { id?: string; projectId: string }): boolean => {
+  if (id !== undefined && pool.excludedWorkspaceIds.includes(id)) return false;
+  if (pool.organizationScoped || pool.allowedProjectIds.includes(projectId)) return true;
+  return id !== undefined && pool.allowedWorkspaceIds.includes(id);
+};
+
+/**
+ * Deletes a pool that nothing uses, with its tokens. Marked first, so that nothing begins to while it is looked for that. May be
+ * repeated. False when one does.
+ */
+export const deleteAgentPool = async (pool: AgentPool): Promise<boolean> => {
+  const key = keys.agentPool(pool.id);
+  await update(key, { set: { deletedAt: now() }, condition: 'attribute_exists(pk)' });
+  if (await isPoolUsed(pool.id)) {
+    await update(key, { remove: ['deletedAt'], condition: 'attribute_exists(pk)' });
+    return false;
+  }
+  await deleteTokensOf(pool.id);
+  const rest = await queryAll<Key>({ pk: key.pk });
+  await Promise.all(rest.filter(({ sk }) => sk !== key.sk).map(({ pk, sk }) => remove({ pk, sk })));
+  await releaseName(pool);
+  await remove(key);
+  return true;
+};

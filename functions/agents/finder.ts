@@ -1,0 +1,24 @@
+import { type AgentPool, getAgentPool } from '../agent-pools/records.ts';
+import { inOrganization, param } from '../api/finders.ts';
+import type { Finder } from '../api/route.ts';
+import { type Agent, getAgent } from './agents.ts';
+
+export const agentPool: Finder<AgentPool> = {
+  what: 'agent pool',
+  parameter: 'pool',
+  find: (request) => getAgentPool(param(request, 'pool')),
+  seen: 'agent-pool:read',
+  scope: inOrganization,
+};
+
+/** Gone with its pool. */
+export const agent: Finder<Agent> = {
+  what: 'agent',
+  parameter: 'agent',
+  find: async (request) => {
+    const found = await getAgent(param(request, 'agent'));
+    return found && (await getAgentPool(found.poolId)) ? found : undefined;
+  },
+  seen: 'agent-pool:read',
+  scope: inOrganization,
+};

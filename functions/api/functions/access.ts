@@ -1,5 +1,0 @@
-import { serve } from '../serve.ts';
-import { accessRoutes } from './access-routes.ts';
-
-/** The part of the public API about people, tokens, organizations and projects. */
-export const handler = serve(accessRoutes);

@@ -1,5 +1,0 @@
-import { serve } from '../serve.ts';
-import { governanceRoutes } from './governance-routes.ts';
-
-/** The part of the public API about what organizations lay down for their workspaces. */
-export const handler = serve(governanceRoutes);

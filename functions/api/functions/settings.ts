@@ -1,5 +1,0 @@
-import { serve } from '../serve.ts';
-import { settingRoutes } from './settings-routes.ts';
-
-/** The part of the public API about what workspaces are set up with. */
-export const handler = serve(settingRoutes);

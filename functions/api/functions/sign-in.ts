@@ -1,5 +1,0 @@
-import { serve } from '../serve.ts';
-import { allSignInRoutes } from './sign-in-routes.ts';
-
-/** Signing in: the OAuth endpoints of `terraform login` and of the web page. */
-export const handler = serve(allSignInRoutes);

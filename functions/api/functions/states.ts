@@ -1,5 +1,0 @@
-import { serve } from '../serve.ts';
-import { stateRoutes } from './states-routes.ts';
-
-/** The part of the public API about state and the locks that writing it takes. */
-export const handler = serve(stateRoutes);

@@ -1,0 +1,24 @@
+import { forbidden } from '../errors.ts';
+import type { Grants } from './grants.ts';
+
+/** Who calls, and what they may do with what. */
+export interface Principal extends Grants {
+  /** Tokens of teams and organizations act as an account of their own, which has a membership as users have. */
+  kind: Exclude<CallerKind, 'session'> | 'run' | 'task';
+  /** Who is recorded as having done it: the user, that account, or whoever created the run. */
+  userId: string;
+  tokenId: string;
+  /** Whose a token is that is nobody's own. */
+  organization?: string;
+}
+
+/**
+ * Of what only people do.
+ * @throws {ApiError} 403
+ */
+export const checkPerson = ({ kind }: Principal): void => {
+  if (kind !== 'user')
+    throw forbidden('Only a user can do that: use the token of one, not of a team or an organization.');
+};
+
+export type CallerKind = 'user' | 'session' | 'team' | 'organization' | 'audit-trails';

@@ -1,0 +1,16 @@
+import { inWorkspace, param } from '../api/finders.ts';
+import type { Finder } from '../api/route.ts';
+import { type ConfigurationVersion, getConfigurationVersion } from './records.ts';
+
+export const configurationVersion: Finder<ConfigurationVersion> = {
+  what: 'configuration version',
+  parameter: 'version',
+  find: (request) => getConfigurationVersion(param(request, 'version')),
+  ...inWorkspace,
+};
+
+/** A run task may look at the configuration of the run that asks it. */
+export const taskConfigurationVersion: Finder<ConfigurationVersion> = {
+  ...configurationVersion,
+  ofTask: ({ id }, asking) => asking.configurationVersionId === id,
+};

@@ -1,0 +1,17 @@
+import { inWorkspace, param } from '../api/finders.ts';
+import type { Finder } from '../api/route.ts';
+import type { Run } from '../run/run.ts';
+import { getRun } from '../runs/records.ts';
+import { costEstimateId, runIdOf } from '../store/id.ts';
+
+/** The run that has the estimate. */
+export const costEstimate: Finder<Run> = {
+  what: 'cost estimate',
+  parameter: 'estimate',
+  find: async (request) => {
+    const id = param(request, 'estimate');
+    const found = costEstimateId(runIdOf(id)) === id ? await getRun(runIdOf(id)) : undefined;
+    return found?.costEstimate && found;
+  },
+  ...inWorkspace,
+};

@@ -1,0 +1,73 @@
+import type { Resource } from '../api/answer.ts';
+import { includes } from '../api/include.ts';
+import type { Granted } from '../api/permissions/granted.ts';
+import type { Context, Subject } from '../api/route.ts';
+import { configurationVersionDocument, ingressDocuments } from '../configurations/document.ts';
+import { getConfigurationVersion } from '../configurations/records.ts';
+import { costEstimateDocument } from '../costs/document.ts';
+import { userDocument } from '../people/accounts/user-document.ts';
+import { getUser } from '../people/accounts/users.ts';
+import type { Run } from '../run/run.ts';
+import { stagesOf } from '../run/task-stages.ts';
+import { taskStageDocument } from '../run-tasks/stage-document.ts';
+import { applyDocument, planDocument } from '../runs/document.ts';
+import { workspaceDocument } from '../workspaces/document.ts';
+import { getWorkspace } from '../workspaces/records.ts';
+
+const knownIncludes = [
+  'plan',
+  'apply',
+  'created_by',
+  'cost_estimate',
+  'configuration_version',
+  'configuration_version.ingress_attributes',
+  'workspace',
+  'task_stages',
+  'tf_policy_evaluations',
+] as const;
+
+/** What is asked to come along; a run in `data` is never in `included` too, which would be a cycle. */
+export const relatedToRuns = async (
+  { request }: Context<Subject>,
+  runs: Run[],
+  granted: (workspaceId: string) => Granted,
+): Promise<Resource[] | undefined> => {
+  const include = includes(request, knownIncludes);
+  if (include.size === 0) return undefined;
+  const some = async <T>(wanted: boolean, ids: string[], read: (id: string) => Promise<T | undefined>) =>
+    wanted ? (await Promise.all([...new Set(ids)].map(read))).filter((record) => record !== undefined) : [];
+  const versionIds = runs.map((one) => one.configurationVersionId);
+  const [workspaces, versions, users] = await Promise.all([
+    some(
+      include.has('workspace'),
+      runs.map((one) => one.workspaceId),
+      getWorkspace,
+    ),
+    some(include.has('configuration_version'), versionIds, getConfigurationVersion),
+    some(
+      include.has('created_by'),
+      runs.map((one) => one.createdBy),
+      getUser,
+    ),
+  ]);
+  return [
+    ...(include.has('plan') ? runs.map((one) => planDocument(one, request.baseUrl)) : []),
+    ...(include.has('apply') ? runs.map((one) => applyDocument(one, request.baseUrl)) : []),
+    ...(include.has('cost_estimate') ? runs.flatMap((one) => costEstimateDocument(one) ?? []) : []),
+    ...workspaces.map((one) => workspaceDocument(one, granted(one.id))),
+    ...versions.map((one) => configurationVersionDocument(one)),
+    ...(include.has('configuration_version.ingress_attributes') ? ingressOf(runs) : []),
+    ...users.map(userDocument),
+    ...(include.has('task_stages')
+      ? runs.flatMap((one) =>
+          stagesOf(one).map((stage) => taskStageDocument(one, stage, { granted: granted(one.workspaceId) })),
+        )
+      : []),
+  ];
+};
+
+/** Runs know it themselves; several may be of one configuration. */
+const ingressOf = (runs: Run[]): Resource[] => {
+  const versions = runs.map((one) => ({ id: one.configurationVersionId, ingress: one.ingress }));
+  return ingressDocuments([...new Map(versions.map((version) => [version.id, version])).values()]);
+};

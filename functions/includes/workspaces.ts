@@ -1,0 +1,207 @@
+import { getAgentPool } from '../agent-pools/records.ts';
+import { listAgents } from '../agents/agents.ts';
+import { agentPoolDocument } from '../agents/document.ts';
+import { many, one, type Relationship, type Resource } from '../api/answer.ts';
+import { includes } from '../api/include.ts';
+import type { Granted } from '../api/permissions/granted.ts';
+import type { Permission } from '../api/permissions/permissions.ts';
+import type { Context, Subject } from '../api/route.ts';
+import { configurationVersionDocument, ingressDocuments } from '../configurations/document.ts';
+import { readReadme } from '../configurations/readme.ts';
+import { getConfigurationVersion } from '../configurations/records.ts';
+import { userDocument } from '../people/accounts/user-document.ts';
+import { getUser } from '../people/accounts/users.ts';
+import { organizationDocument } from '../people/organizations/document.ts';
+import { getOrganization } from '../people/organizations/records.ts';
+import { projectDocuments } from '../projects/document.ts';
+import { getProject } from '../projects/records.ts';
+import type { Run } from '../run/run.ts';
+import { applyDocument, planDocument, runDocument } from '../runs/document.ts';
+import { getRuns } from '../runs/lists.ts';
+import { outputId, stateVersionDocument } from '../states/document.ts';
+import { getStateVersion, readSummary } from '../states/records.ts';
+import { variableDocument } from '../variables/document.ts';
+import { listVariables } from '../variables/records.ts';
+import { effectiveTagDocuments, readmeDocument } from '../workspaces/document.ts';
+import type { Workspace } from '../workspaces/records.ts';
+import type { Related, Shown } from '../workspaces/related.ts';
+
+/** What can come along with a workspace, and who may read it by itself. */
+const needs = {
+  agent_pool: 'agent-pool:read',
+  organization: 'organization:read',
+  project: 'project:read',
+  current_run: 'run:read',
+  'current_run.plan': 'run:read',
+  'current_run.apply': 'run:read',
+  'current_run.configuration_version': 'configuration:read',
+  latest_run: 'run:read',
+  'latest_run.plan': 'run:read',
+  'latest_run.apply': 'run:read',
+  'latest_run.configuration_version': 'configuration:read',
+  current_configuration_version: 'configuration:read',
+  current_state_version: 'state:read',
+  effective_tag_bindings: 'workspace:read',
+  locked_by: 'workspace:read',
+  outputs: 'state:read-outputs',
+  readme: 'configuration:read',
+  vars: 'variable:read',
+} as const satisfies Record<string, Permission>;
+
+type Include = keyof typeof needs;
+
+/** Nothing of the kind exists here. */
+const never = ['current_assessment_result', 'no_code_module_version', 'ssh_key'] as const;
+
+/** Which commit a configuration is of comes along with it. */
+const commits = [
+  'current_configuration_version.ingress_attributes',
+  'current_run.configuration_version.ingress_attributes',
+  'latest_run.configuration_version.ingress_attributes',
+] as const;
+
+const known = [...(Object.keys(needs) as Include[]), ...commits, ...never];
+
+type Has = (name: Include) => boolean;
+
+const outputsOf = async ({ id, state }: Workspace): Promise<Resource[]> => {
+  const version = state && (await getStateVersion(state.id));
+  const outputs = (version && (await readSummary(version)))?.outputs ?? [];
+  return outputs.map(
+    ({ name, sensitive, type, value }, index): Resource => ({
+      id: outputId(version?.id ?? id, index),
+      type: 'workspace-outputs',
+      attributes: { name, sensitive, 'output-type': type, value: sensitive ? null : value },
+    }),
+  );
+};
+
+const readmeOf = async ({ configuration, workingDirectory }: Workspace): Promise<Resource[]> => {
+  const version = configuration && (await getConfigurationVersion(configuration.id));
+  const markdown = version && (await readReadme(version, workingDirectory));
+  return markdown === undefined ? [] : [readmeDocument(version?.id ?? '', markdown)];
+};
+
+/** Current and latest runs, which are often the same ones, each with what belongs to it. */
+const runsOf = async (shown: Shown[], has: Has) => {
+  const parts = ['plan', 'apply', 'configuration_version'] as const;
+  const wants = (run: 'current_run' | 'latest_run') => has(run) || parts.some((part) => has(`${run}.${part}`));
+  const current = distinct(shown.map(({ runId }) => runId));
+  const latest = distinct(shown.map(({ workspace }) => workspace.latestRunId));
+  const runs = await getRuns(
+    distinct([...(wants('current_run') ? current : []), ...(wants('latest_run') ? latest : [])]),
+  );
+  const having = (part: (typeof parts)[number]): Run[] =>
+    runs.filter(
+      ({ id }) =>
+        (has(`current_run.${part}`) && current.includes(id)) || (has(`latest_run.${part}`) && latest.includes(id)),
+    );
+  return { runs, having };
+};
+
+const distinct = (ids: (string | undefined)[]): string[] => [...new Set(ids)].filter((id) => id !== undefined);
+
+const read = async <T>(ids: (string | undefined)[], one: (id: string) => Promise<T | undefined>): Promise<T[]> =>
+  (await Promise.all(distinct(ids).map(one))).filter((record) => record !== undefined);
+
+const poolsOf = (workspaces: Workspace[]): Promise<Resource[]> =>
+  read(
+    workspaces.map(({ agentPoolId }) => agentPoolId ?? undefined),
+    async (id) => {
+      const [pool, agents] = await Promise.all([getAgentPool(id), listAgents(id)]);
+      return pool && agentPoolDocument(pool, { agents });
+    },
+  );
+
+const projectIdOf = ({ projectId }: Workspace): string => projectId;
+
+/** Undefined when nothing is asked for. @throws {ApiError} 400 */
+export const relatedToWorkspaces = async (
+  { request, principal }: Context<Subject>,
+  all: Shown[],
+  granted: (workspaceId: string) => Granted,
+): Promise<Related | undefined> => {
+  const asked = includes(request, known);
+  if (asked.size === 0) return undefined;
+  const may = (name: Include, id: string) => asked.has(name) && granted(id).has(needs[name]);
+  const workspaces = all.map(({ workspace }) => workspace);
+  const ids = (name: Include, of: (workspace: Workspace) => string | undefined) =>
+    workspaces.filter(({ id }) => may(name, id)).map(of);
+  const each = async <T>(name: Include, read: (workspace: Workspace) => Promise<T[]>): Promise<T[][]> =>
+    asked.has(name) ? Promise.all(workspaces.map((one) => (may(name, one.id) ? read(one) : []))) : [];
+  const [homes, projects, { runs, having }, users, versions, outputs, readmes, variables] = await Promise.all([
+    read(
+      ids('organization', ({ organization }) => organization),
+      getOrganization,
+    ),
+    read([...ids('project', projectIdOf), ...ids('effective_tag_bindings', projectIdOf)], getProject),
+    runsOf(
+      all.filter(({ workspace }) => granted(workspace.id).has('run:read')),
+      (name) => asked.has(name),
+    ),
+    read(
+      ids('locked_by', ({ lock }) => (lock?.kind === 'user' ? lock.userId : undefined)),
+      getUser,
+    ),
+    read(
+      ids('current_state_version', ({ state }) => state?.id),
+      getStateVersion,
+    ),
+    each('outputs', outputsOf),
+    each('readme', readmeOf),
+    each('vars', ({ id }) => listVariables(id)),
+  ]);
+  const pools = await poolsOf(workspaces.filter(({ id }) => may('agent_pool', id)));
+  const configurations = await read(
+    [
+      ...ids('current_configuration_version', ({ configuration }) => configuration?.id),
+      ...having('configuration_version').map((run) => run.configurationVersionId),
+    ],
+    getConfigurationVersion,
+  );
+  const tags = await each('effective_tag_bindings', async (workspace) =>
+    effectiveTagDocuments(
+      workspace,
+      projects.find(({ id }) => id === workspace.projectId),
+    ),
+  );
+  const vars = variables.map((some) => some.map((variable) => variableDocument(variable)));
+  const { baseUrl } = request;
+  const home = homes[0];
+  return {
+    included: [
+      ...(home ? [organizationDocument(home, await principal.on({ organization: home.name }))] : []),
+      ...(asked.has('project') ? await projectDocuments(principal, projects) : []),
+      ...runs.map((run) => runDocument(run, { granted: granted(run.workspaceId), userId: principal.userId })),
+      ...having('plan').map((run) => planDocument(run, baseUrl)),
+      ...having('apply').map((run) => applyDocument(run, baseUrl)),
+      ...configurations.map((version) => configurationVersionDocument(version)),
+      ...(commits.some((name) => asked.has(name)) ? ingressDocuments(configurations) : []),
+      ...pools,
+      ...users.map((user) => userDocument(user)),
+      ...versions.map((version) => stateVersionDocument(version, { baseUrl, granted: granted(version.workspaceId) })),
+      ...[...outputs, ...tags, ...vars, ...readmes].flat(),
+    ],
+    relationships: new Map(
+      workspaces.map(({ id }, i) => [
+        id,
+        {
+          ...toMany('outputs', 'workspace-outputs', outputs[i]),
+          ...toMany('effective-tag-bindings', 'effective-tag-bindings', tags[i]),
+          ...toMany('vars', 'vars', vars[i]),
+          ...(asked.has('readme') ? { readme: one('workspace-readme', readmes[i]?.[0]?.id) } : {}),
+        },
+      ]),
+    ),
+  };
+};
+
+const toMany = (name: string, type: string, of: Resource[] | undefined): Record<string, Relationship> =>
+  of
+    ? {
+        [name]: many(
+          type,
+          of.map(({ id }) => id),
+        ),
+      }
+    : {};

@@ -1,0 +1,91 @@
+import { jobState, queuedStatus } from '../run/agents.ts';
+import type { PhaseName, Run } from '../run/run.ts';
+import { recordRunEvent } from '../runs/events.ts';
+import { updateRun } from '../runs/records.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { batchGet, query, remove, update } from '../store/table.ts';
+import { newClaim } from './claims.ts';
+
+/**
+ * Queues of agent pools: an entry leads to a run whose plan or apply waits for an agent. Who has it is written in the run
+ * alone, so that one write decides; an entry that leads nowhere any more is removed by whoever comes across it.
+ */
+
+interface Job extends Key {
+  runId: string;
+  phase: PhaseName;
+}
+
+const timestamp = 'agent-queued-at';
+
+/** Whether agents have been told of it. */
+export const isOffered = (run: Run, phase: PhaseName): boolean => run[phase].statusTimestamps[timestamp] !== undefined;
+
+/** A run waits for an agent for an hour at most (infra/lifecycle.ts); then DynamoDB may remove its entry. */
+const keptSeconds = 24 * 3600;
+
+/** Puts the phase of a run into the queue of its pool, and says so in the run's timeline. 3 writes; may be repeated. */
+export const offerJob = async (run: Run, phase: PhaseName): Promise<void> => {
+  const { id, agentPool } = run;
+  if (!agentPool) return;
+  const at = run.statusTimestamps[phase === 'plan' ? 'plan-queued-at' : 'apply-queued-at'] ?? run.createdAt;
+  await update(keys.agentJob(agentPool.id, at, id, phase), {
+    set: { runId: id, phase, expiresAt: Math.floor(Date.now() / 1000) + keptSeconds },
+  });
+  const description = `The ${phase} is waiting for an agent of pool ${agentPool.name}.`;
+  await recordRunEvent(run, `${phase}_agent_queued`, undefined, undefined, at, description);
+  await updateRun(id, { set: { [`${phase}.statusTimestamps.${timestamp}`]: at } });
+};
+
+/** Longer than a runner tries to claim what it was started for (runner/client.ts). */
+const beginMs = 100_000;
+const pieceSize = 25;
+
+export interface Taken {
+  run: Run;
+  phase: PhaseName;
+  /** What a runner is started with. */
+  claim: string;
+}
+
+interface Taker {
+  id: string;
+  name: string;
+  poolId: string;
+}
+
+const take = async (agent: Taker, { runId, phase }: Job, now: string): Promise<Taken | undefined> => {
+  // The secret is known to nobody but the agent that takes the job; who took it before has a claim that is void now.
+  const { secret, set } = newClaim(phase);
+  const run = await updateRun(runId, {
+    set: {
+      ...set,
+      [`${phase}.agent`]: { id: agent.id, name: agent.name },
+      [`${phase}.takenUntil`]: new Date(Date.parse(now) + beginMs).toISOString(),
+    },
+    condition: `#status = :queued AND agentPool.id = :pool AND attribute_not_exists(${phase}.claimNonce) AND attribute_not_exists(cancel) AND (attribute_not_exists(${phase}.takenUntil) OR ${phase}.takenUntil <= :now)`,
+    values: { ':queued': queuedStatus[phase], ':pool': agent.poolId, ':now': now },
+  });
+  return run && { run, phase, claim: `${run.id}.${phase}.${secret}` };
+};
+
+/**
+ * Gives the agent the oldest job of its pool that nobody has. 1 read when there is none; two agents never get the same one.
+ */
+export const takeJob = async (agent: Taker): Promise<Taken | undefined> => {
+  const now = new Date().toISOString();
+  for (let after = 'JOB#', more = true; more; ) {
+    const jobs = await query<Job>({ pk: keys.agentPool(agent.poolId).pk, from: after, to: 'JOB#~', limit: pieceSize });
+    const runs = await batchGet<Run & Key>([...new Set(jobs.map(({ runId }) => runId))].map(keys.run));
+    for (const job of jobs) {
+      const run = runs.find(({ id }) => id === job.runId);
+      const state = jobState(run, job.phase, agent.poolId, now);
+      if (state === 'over') await remove({ pk: job.pk, sk: job.sk });
+      const taken = state === 'free' ? await take(agent, job, now) : undefined;
+      if (taken) return taken;
+    }
+    more = jobs.length === pieceSize;
+    after = `${jobs.at(-1)?.sk}!`;
+  }
+  return undefined;
+};

@@ -1,0 +1,46 @@
+import { getOrganization, type Organization } from '../people/organizations/records.ts';
+import { freezePolicies } from '../policies/run-policies.ts';
+import type { Checks } from '../run/check-record.ts';
+import { newCostEstimate } from '../run/cost-estimate.ts';
+import { secondsIn } from '../run/limits.ts';
+import type { Run, RunOptions } from '../run/run.ts';
+import { freezeTaskStages } from '../run-tasks/stages.ts';
+import type { Workspace } from '../workspaces/records.ts';
+
+/** What decides what a run has to pass, beside its workspace. */
+export interface NewRunFacts extends Pick<RunOptions, 'planOnly' | 'targetAddrs'> {
+  id: string;
+  /** Its configuration version is not uploaded yet. */
+  fetching: boolean;
+}
+
+/** What a run that is about to be created will pass, and how long it may take, fixed with it. 4 requests, and nothing written, when that is nothing. */
+export const freezeChecks = async (
+  workspace: Workspace,
+  { id, planOnly, targetAddrs, fetching }: NewRunFacts,
+): Promise<Pick<Run, 'checks' | 'costEstimate' | 'timeLimits'>> => {
+  const { id: workspaceId, organization } = workspace;
+  const [{ stages }, policies, home] = await Promise.all([
+    freezeTaskStages({ runId: id, organization, workspaceId, planOnly }),
+    freezePolicies(workspace, id),
+    getOrganization(organization),
+  ]);
+  const checks: Checks = {
+    ...(fetching ? { fetching: true } : {}),
+    ...(Object.keys(stages).length ? { tasks: stages } : {}),
+    ...policies,
+  };
+  return {
+    ...(Object.keys(checks).length ? { checks } : {}),
+    ...(home?.costEstimationEnabled
+      ? { costEstimate: newCostEstimate({ targetAddrs }, new Date().toISOString()) }
+      : {}),
+    ...timeLimitsOf(home),
+  };
+};
+
+const timeLimitsOf = (organization: Organization | undefined): Pick<Run, 'timeLimits'> => {
+  const { terraformBuildWorkerPlanTimeout: plan, terraformBuildWorkerApplyTimeout: apply } = organization ?? {};
+  if (!plan && !apply) return {};
+  return { timeLimits: { ...(plan ? { plan: secondsIn(plan) } : {}), ...(apply ? { apply: secondsIn(apply) } : {}) } };
+};

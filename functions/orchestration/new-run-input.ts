@@ -1,0 +1,144 @@
+import * as v from 'valibot';
+import { unprocessable } from '../api/errors.ts';
+import { type ApiRequest, sourceOf } from '../api/request.ts';
+import { readData, setting, settingsFrom, text, toOne } from '../api/validation.ts';
+import {
+  type ConfigurationVersion,
+  getConfigurationVersion,
+  latestConfigurationVersion,
+  mayStillCome,
+} from '../configurations/records.ts';
+import type { RunOptions } from '../run/run.ts';
+import type { Workspace } from '../workspaces/records.ts';
+import { acceptUpload, defaultOptions } from './create-run.ts';
+
+/** What creating a run may say (HCP API: runs, create). */
+
+/** Kept with the run, which is written some fifteen times; larger values belong into variables of the workspace. */
+const maxVariablesBytes = 64 * 1024;
+
+const address = v.pipe(
+  text(1000),
+  v.regex(/^[^\s-][^\r\n]*$/, 'must be a resource address such as "aws_instance.web[0]"'),
+);
+
+const addresses = v.pipe(v.array(address), v.maxLength(200, 'may have at most 200 addresses'));
+
+const variables = v.pipe(
+  v.array(
+    v.object({
+      key: v.pipe(
+        text(128),
+        v.regex(
+          /^[\p{L}_][\p{L}\p{N}_-]*$/u,
+          'must consist of letters, digits, "_" and "-", and not begin with a digit',
+        ),
+      ),
+      value: v.string(),
+    }),
+  ),
+  v.check(
+    (all) => all.reduce((bytes, { key, value }) => bytes + Buffer.byteLength(key + value), 0) <= maxVariablesBytes,
+    `may have at most ${maxVariablesBytes / 1024} KB per run; set large variables on the workspace`,
+  ),
+);
+
+const attributes = {
+  message: setting(text(10_000)),
+  'is-destroy': setting(v.boolean()),
+  refresh: setting(v.boolean()),
+  'refresh-only': setting(v.boolean()),
+  'plan-only': setting(v.boolean()),
+  'save-plan': setting(v.boolean()),
+  'auto-apply': setting(v.boolean()),
+  'allow-empty-apply': setting(v.boolean()),
+  'allow-config-generation': setting(v.boolean()),
+  'debugging-mode': setting(v.boolean()),
+  'target-addrs': setting(addresses),
+  'replace-addrs': setting(addresses),
+  'terraform-version': setting(text(50)),
+  variables: setting(variables),
+};
+
+const relationships = {
+  workspace: toOne('workspaces'),
+  'configuration-version': v.optional(toOne('configuration-versions')),
+};
+
+const pointer = (field: string) => `/data/attributes/${field}`;
+
+const checkTogether = (workspace: Workspace, options: Omit<RunOptions, 'autoApply'>): void => {
+  if (options.isDestroy && options.refreshOnly) {
+    throw unprocessable(pointer('refresh-only'), 'refresh-only: cannot be combined with is-destroy');
+  }
+  if (options.refreshOnly && !options.refresh) {
+    throw unprocessable(pointer('refresh'), 'refresh: cannot be false in a refresh-only run');
+  }
+  if (options.savePlan && options.planOnly) {
+    throw unprocessable(pointer('save-plan'), 'save-plan: cannot be combined with plan-only, which is never applied');
+  }
+  if (options.isDestroy && !workspace.allowDestroyPlan) {
+    throw unprocessable(
+      pointer('is-destroy'),
+      `is-destroy: workspace ${workspace.name} does not allow destroy plans; set allow-destroy-plan to true first`,
+    );
+  }
+  if (workspace.executionMode === 'local') {
+    throw unprocessable(
+      '/data/relationships/workspace',
+      `workspace: ${workspace.name} runs Terraform locally; set its execution-mode to "remote" to run it here`,
+    );
+  }
+};
+
+const versionPointer = '/data/relationships/configuration-version';
+
+const findVersion = async (workspace: Workspace, id: string | undefined): Promise<ConfigurationVersion> => {
+  if (id === undefined) {
+    const latest = await latestConfigurationVersion(workspace.id);
+    if (latest) return latest;
+    throw unprocessable(
+      versionPointer,
+      `configuration-version: workspace ${workspace.name} has no configuration yet; upload one first`,
+    );
+  }
+  const version = await getConfigurationVersion(id);
+  if (version?.workspaceId !== workspace.id) {
+    throw unprocessable(versionPointer, `configuration-version: ${id} not found in workspace ${workspace.name}`);
+  }
+  const checked = await acceptUpload(version);
+  const { status, errorMessage = '' } = checked;
+  // The run fetches what is still on its way.
+  if (status === 'uploaded' || (status === 'pending' && mayStillCome(checked))) return checked;
+  throw unprocessable(
+    versionPointer,
+    `configuration-version: ${id} is ${status}, not uploaded. ${errorMessage}`.trim(),
+  );
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewRun = async (request: ApiRequest, workspace: Workspace) => {
+  const given = readData(request, attributes, relationships);
+  const options = { ...defaultOptions, ...settingsFrom(given.attributes, defaultOptions) };
+  const source = sourceOf(request);
+  const fromTerraform = source === 'terraform' || source === 'terraform+cloud';
+  if (!given.attributes.message && source !== 'tfe-api') {
+    options.message = fromTerraform ? 'Triggered via CLI' : 'Triggered via UI';
+  }
+  checkTogether(workspace, options);
+  const versionId = given.relationships['configuration-version']?.data?.id;
+  const version = await findVersion(workspace, versionId);
+  const terraformVersion = given.attributes['terraform-version'] ?? undefined;
+  if (terraformVersion && !options.planOnly && !version.speculative) {
+    throw unprocessable(pointer('terraform-version'), 'terraform-version: only plan-only runs can set it');
+  }
+  return {
+    options,
+    version,
+    source,
+    terraformVersion,
+    autoApply: given.attributes['auto-apply'] ?? undefined,
+    // The command line makes a configuration version for one run, and repeats what was not answered.
+    ...(versionId !== undefined && fromTerraform && version.source === source ? { id: version.runId } : {}),
+  };
+};

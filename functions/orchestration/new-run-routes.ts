@@ -1,0 +1,37 @@
+import { type Answer, created } from '../api/answer.ts';
+import { forbidden } from '../api/errors.ts';
+import { type Context, type Finder, type Route, route } from '../api/route.ts';
+import { requiredIn } from '../api/validation.ts';
+import { runDocument } from '../runs/document.ts';
+import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { queueRun } from './create-run.ts';
+import { readNewRun } from './new-run-input.ts';
+
+const create = async ({ request, subject, granted, principal }: Context<Workspace>): Promise<Answer> => {
+  const { userId } = principal;
+  const { id, ...wanted } = await readNewRun(request, subject);
+  if (
+    wanted.options.isDestroy &&
+    !wanted.options.planOnly &&
+    !wanted.version.speculative &&
+    !granted.has('run:apply')
+  ) {
+    throw forbidden(
+      'is-destroy: only who may apply runs here can queue a destroy run (can-queue-destroy); with plan-only, the permission run:plan is enough.',
+    );
+  }
+  // The run that a configuration was uploaded for is its uploader's to create.
+  const own = wanted.version.createdBy === userId ? { id } : {};
+  const made = await queueRun({ ...wanted, ...own, workspace: subject, createdBy: userId, granted });
+  return created(runDocument(made, { granted, userId }));
+};
+
+/** The workspace that a new run is for; the body names it. */
+const workspaceOfNewRun: Finder<Workspace> = {
+  what: 'workspace',
+  find: async (request) => getWorkspace(requiredIn(request, 'workspace', 'workspaces')),
+  seen: 'workspace:read',
+  scope: (workspace) => ({ organization: workspace.organization, workspace }),
+};
+
+export const newRunRoutes: Route[] = [route('POST', '/runs', 'run:plan', workspaceOfNewRun, create)];

@@ -1,0 +1,101 @@
+import { timingSafeEqual } from 'node:crypto';
+import { mayApply } from '../run/lifecycle.ts';
+import type { PhaseName, PhaseReport, Run } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import { getRun, updateRun } from '../runs/records.ts';
+import { stateTokenOf } from '../runs/state-tokens.ts';
+import { dueIn } from '../store/due.ts';
+import { hashSecret, newSecret } from '../store/id.ts';
+import { deliver } from './execution.ts';
+
+/** What runners change of a run: claiming a phase, standing by, reporting. Each may be repeated. */
+
+export interface Claimed {
+  run: Run;
+  phase: PhaseName;
+  /** Good for this run and phase until the phase is over. */
+  token: string;
+}
+
+const newToken = (runId: string, phase: PhaseName): string => `${runId}.${phase}.${newSecret()}`;
+
+const same = (a: string | undefined, b: string): boolean =>
+  a?.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+
+/**
+ * Exchanges a claim for a token; undefined when the claim is void. The same nonce may claim again. The caller delivers
+ * the claim to the execution, beside what else the runner waits for.
+ */
+export const claimPhase = async (claim: string, nonce: string): Promise<Claimed | undefined> => {
+  const [runId = '', name = '', secret = ''] = claim.split('.');
+  if (name !== 'plan' && name !== 'apply') return undefined;
+  const run = await getRun(runId);
+  if (!run || isFinal(run.status) || !same(run[name].claimHash, hashSecret(secret))) return undefined;
+  return take(run, name, nonce, {
+    condition: `${name}.claimHash = :claim`,
+    values: { ':claim': hashSecret(secret) },
+  });
+};
+
+/** The runner that made the plan takes the apply it was offered; known by the plan's token. */
+export const claimHeldApply = (run: Run, planToken: string): Promise<Claimed | undefined> =>
+  take(run, 'apply', hashSecret(planToken), {
+    condition: 'attribute_exists(apply.offeredAt) AND attribute_not_exists(apply.claimHash)',
+    values: {},
+    set: { 'apply.taskArn': run.plan.taskArn },
+  });
+
+const take = async (
+  run: Run,
+  phase: PhaseName,
+  nonce: string,
+  { condition, values, set }: { condition: string; values: Record<string, unknown>; set?: Record<string, unknown> },
+): Promise<Claimed | undefined> => {
+  const token = newToken(run.id, phase);
+  const claimed = await updateRun(run.id, {
+    set: {
+      [`${phase}.claimNonce`]: nonce,
+      [`${phase}.tokenHash`]: hashSecret(token),
+      [`${phase}.stateTokenHash`]: hashSecret(stateTokenOf(run.id, phase, token)),
+      ...set,
+    },
+    condition: `${condition} AND (attribute_not_exists(${phase}.claimNonce) OR ${phase}.claimNonce = :nonce) AND attribute_not_exists(${phase}.report) AND attribute_not_exists(cancel)`,
+    values: { ...values, ':nonce': nonce },
+  });
+  return claimed && { run: claimed, phase, token };
+};
+
+/** A lease this long is renewed while the runner stands by, so that a dead one is offered nothing for long. */
+const leaseMs = 15_000;
+
+const leaseEnd = (): string => new Date(Date.now() + leaseMs).toISOString();
+
+export const extendHold = async (run: Run): Promise<void> => {
+  if (run.plan.heldUntil && Date.parse(run.plan.heldUntil) - Date.now() > leaseMs / 2) return;
+  await updateRun(run.id, { set: { 'plan.heldUntil': leaseEnd() }, condition: 'attribute_exists(plan.heldUntil)' });
+};
+
+/**
+ * Keeps what a runner says of its phase and lets the execution go on. The first report counts.
+ *
+ * @returns whether the runner shall stand by for the apply
+ */
+export const reportPhase = async (
+  run: Run,
+  phase: PhaseName,
+  report: PhaseReport,
+  holdSeconds: number,
+): Promise<boolean> => {
+  const holds = phase === 'plan' && holdSeconds > 0 && mayApply({ ...run, plan: { ...run.plan, report } });
+  const reported = await updateRun(run.id, {
+    set: {
+      [`${phase}.report`]: report,
+      ...(holds ? { 'plan.heldUntil': leaseEnd() } : {}),
+      ...dueIn(run.id, 30),
+    },
+    condition: `attribute_not_exists(${phase}.report)`,
+  });
+  const known = reported ?? (await getRun(run.id));
+  if (known) await deliver(known);
+  return holds && !!known?.plan.heldUntil;
+};

@@ -1,0 +1,71 @@
+import { type Answer, ok } from '../api/answer.ts';
+import { conflict, unauthorized, unavailable, unprocessable } from '../api/errors.ts';
+import { limits } from '../api/limits.ts';
+import { authenticateTask } from '../api/permissions/auth.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { openRoute, type Route } from '../api/route.ts';
+import type { Run } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import { decideCallback } from '../run/task-callback.ts';
+import { readCallback, type Said } from '../run-tasks/callback-input.ts';
+import { keepOutcomes, maxOutcomeBytes, maxOutcomes } from '../run-tasks/outcomes.ts';
+import { changeTaskResult, getTaskResult, type TaskResult } from '../run-tasks/results.ts';
+import { taskResultDocument } from '../run-tasks/stage-document.ts';
+import { deliverResult } from './task-results.ts';
+import { extendWait } from './task-tokens.ts';
+
+/** Where run tasks say what they found. Who calls, the request's access token says. */
+
+const pointer = '/data/relationships/outcomes/data';
+
+/** What is written of it, with its outcomes put away first. */
+const changeOf = async (result: TaskResult, { message, url, outcomes }: Said) => {
+  if (outcomes.length === 0) return { message, url };
+  const kept = await keepOutcomes(result, outcomes);
+  if ('tooMany' in kept) {
+    throw unprocessable(
+      pointer,
+      `outcomes: a task result has at most ${maxOutcomes}, these would make ${kept.tooMany}`,
+    );
+  }
+  if ('tooLarge' in kept) {
+    throw unprocessable(pointer, `outcomes: a task result can have at most ${maxOutcomeBytes} bytes of outcomes`);
+  }
+  return { message, url, ...kept };
+};
+
+/** Two callbacks at once, or one and a time limit, may come in each other's way; a few tries are plenty. */
+const maxTries = 10;
+
+const record = async (id: string, run: Run | undefined, said: Said): Promise<TaskResult> => {
+  const runIsOver = !run || run.cancel !== undefined || isFinal(run.status);
+  for (let n = 0; n < maxTries; n++) {
+    const result = await getTaskResult(id);
+    if (!result) throw unauthorized();
+    const decision = decideCallback(result.status, said.status, { runIsOver });
+    if (decision === 'repeat') return result;
+    if (decision === 'conflict') {
+      throw conflict(
+        `Task result ${id} is already ${result.status} and cannot be changed${result.message ? `: ${result.message}` : '.'}`,
+      );
+    }
+    const status = decision === 'unreachable' ? 'unreachable' : said.status;
+    const changed = await changeTaskResult(result, status, await changeOf(result, said));
+    if (changed) return changed;
+  }
+  throw unavailable(`Too many callbacks for task result ${id} came at the same time. Retry.`);
+};
+
+const callback = async (request: ApiRequest): Promise<Answer> => {
+  const { result, run } = await authenticateTask(request);
+  if (request.params.result !== result.id) throw unauthorized();
+  const recorded = await record(result.id, run, readCallback(request));
+  if (recorded.status === 'running' && recorded.token) await extendWait(recorded.token);
+  // The first try may have died between its write and this. Nobody waits for one that is unreachable.
+  else if (recorded.status !== 'unreachable') await deliverResult(recorded);
+  return ok(taskResultDocument(recorded, run));
+};
+
+export const taskCallbackRoutes: Route[] = [
+  { ...openRoute('PATCH', '/task-results/{result}/callback', 'anyone', callback), maxBytes: limits.state },
+];

@@ -1,0 +1,84 @@
+import * as v from 'valibot';
+import { email, organizationName, username } from '../api/names.ts';
+import { environment } from '../environment.ts';
+import { createOneTimeSecret } from '../people/accounts/one-time-secrets.ts';
+import { holderOfUsername, isReserved } from '../people/accounts/usernames.ts';
+import { createUser } from '../people/accounts/users.ts';
+import {
+  defaultOrganizationSettings,
+  getOrganization,
+  isNameTaken,
+  markAsOperators,
+} from '../people/organizations/records.ts';
+import { createOrganization } from './records.ts';
+
+/**
+ * The first organization and its owner, for whoever operates the platform: what lets the owner in is a secret that is good
+ * for one sign-in, so that whoever hands it over has nothing afterwards.
+ */
+
+const input = v.object({
+  organization: organizationName,
+  email,
+  username: v.optional(username),
+  /** Gives the owner of an organization that exists another secret; a former one is worth nothing then. */
+  rotate: v.optional(v.boolean(), false),
+});
+
+export interface Bootstrapped {
+  organization: string;
+  userId: string;
+  /** Shown this once, good for one sign-in. */
+  secret: string;
+  goodUntil: string;
+  /** Where the owner signs in with it. */
+  signInAt: string;
+}
+
+/** @throws {Error} */
+const checkNames = async ({ organization, username: wanted }: v.InferOutput<typeof input>): Promise<void> => {
+  if (await isNameTaken(organization)) {
+    throw new Error(
+      `Organization ${organization} was deleted, and names of deleted organizations cannot be reused. Choose another name.`,
+    );
+  }
+  if (wanted !== undefined && (isReserved(wanted) || (await holderOfUsername(wanted)))) {
+    throw new Error(`username: ${wanted} has already been taken. Send another one, or omit it.`);
+  }
+};
+
+const ownerOf = async (given: v.InferOutput<typeof input>): Promise<string> => {
+  const existing = await getOrganization(given.organization);
+  if (existing) {
+    if (!given.rotate) {
+      throw new Error(
+        `Organization ${given.organization} exists. Send "rotate": true for another one-time secret of its owner.`,
+      );
+    }
+    // Completes what a first attempt that was cut off left out.
+    await createOrganization(existing.name, existing, existing.createdBy);
+    if (!existing.isOperators) await markAsOperators(existing);
+    return existing.createdBy;
+  }
+  await checkNames(given);
+  const name = given.username ?? given.email.split('@')[0] ?? 'owner';
+  const user = await createUser({ username: name, email: given.email });
+  const settings = { ...defaultOrganizationSettings, email: given.email };
+  if (!(await createOrganization(given.organization, settings, user.id, { isOperators: true }))) {
+    throw new Error(`Organization ${given.organization} was created by another request at the same time.`);
+  }
+  return user.id;
+};
+
+/** @throws {Error} with what is wrong with the input, or that the organization exists */
+export const handler = async (event: unknown): Promise<Bootstrapped> => {
+  const parsed = v.safeParse(input, event);
+  if (!parsed.success) {
+    const issues = parsed.issues.map((issue) => `${v.getDotPath(issue) ?? 'input'}: ${issue.message}`);
+    throw new Error(`Send {"organization": …, "email": …}. ${issues.join('; ')}`);
+  }
+  const userId = await ownerOf(parsed.output);
+  const { organization } = parsed.output;
+  const { secret, goodUntil } = await createOneTimeSecret(userId);
+  return { organization, userId, secret, goodUntil, signInAt: `${environment.publicUrl}/app` };
+};

@@ -1,0 +1,37 @@
+import type { Organization } from '../people/organizations/records.ts';
+import { maxTasks } from '../run-tasks/records.ts';
+import { maxWorkspaceTasks } from '../run-tasks/workspace-tasks.ts';
+
+/** What this platform can do; the command line runs remotely only with `operations`. */
+export const entitlementsDocument = (organization: Organization) => ({
+  id: organization.externalId,
+  type: 'entitlement-sets',
+  attributes: {
+    agents: true,
+    'audit-logging': true,
+    'configuration-designer': false,
+    'cost-estimation': true,
+    'global-run-tasks': true,
+    operations: true,
+    'policy-enforcement': true,
+    'private-module-registry': false,
+    'private-policy-agents': false,
+    'private-run-tasks': false,
+    'private-vcs': false,
+    'run-tasks': true,
+    'run-task-limit': maxTasks,
+    'run-task-workspace-limit': maxWorkspaceTasks,
+    'run-task-mandatory-enforcement-limit': null,
+    'self-serve-billing': false,
+    sentinel: false,
+    sso: false,
+    'state-storage': true,
+    teams: true,
+    'usage-reporting': false,
+    'user-limit': null,
+    'vcs-integrations': false,
+    'waypoint-actions': false,
+    'waypoint-templates-and-addons': false,
+  },
+  links: { self: `/api/v2/entitlement-sets/${organization.externalId}` },
+});

@@ -1,0 +1,102 @@
+import { deleteAgentPool, listAgentPools } from '../agent-pools/records.ts';
+import { closeOrganizationAccounts } from '../people/accounts/accounts.ts';
+import { listMembers, removeMember } from '../people/accounts/memberships.ts';
+import { deleteTokensOf } from '../people/accounts/tokens.ts';
+import type { Organization } from '../people/organizations/records.ts';
+import { deleteTeam, getTeam, listTeamNames } from '../people/teams/records.ts';
+import { deletePolicy, getPolicies, listPolicyNames } from '../policies/records.ts';
+import { deletePolicySet, getPolicySets, listPolicySetNames } from '../policies/set-records.ts';
+import { deleteWorkspace } from '../removal/workspaces.ts';
+import { deleteTask, listTasks } from '../run-tasks/records.ts';
+import { dueIn, notDue } from '../store/due.ts';
+import { type Key, keys } from '../store/keys.ts';
+import { get, put, query, queryAll, remove, update } from '../store/table.ts';
+import { eachVariableSet } from '../variables/set-lists.ts';
+import { deleteVariableSet } from '../variables/set-records.ts';
+import { type NameItem, namesOf, releaseName } from '../workspaces/names.ts';
+import { getWorkspace } from '../workspaces/records.ts';
+
+/**
+ * The end of an organization. One conditional write puts a mark in its place, which stays: the name is never given again,
+ * so nothing that bears it is ever anybody else's. Then its memberships and tokens end, by which anybody reaches what it
+ * had, and then what it had. The sweep goes on where that was cut off.
+ */
+
+type Home = Pick<Organization, 'name' | 'externalId'>;
+type Ended = Home & Key & { deletedAt: string; deletedBy?: string };
+
+/** Deletes an organization with all it has. May be repeated. */
+export const deleteOrganization = async ({ name, externalId }: Home, deletedBy: string): Promise<void> => {
+  const deletedAt = new Date().toISOString();
+  const ended: Ended = { ...keys.organization(name), name, externalId, deletedAt, deletedBy };
+  await put(
+    { ...ended, ...dueIn(name, 60) },
+    { condition: 'externalId = :id AND attribute_not_exists(deletedAt)', values: { ':id': externalId } },
+  );
+  await completeEnd(name);
+};
+
+/**
+ * Ends what is left of an organization that was deleted. False when it was not.
+ * @param mostWorkspaces are deleted now, the others by the sweep: each takes some twenty requests
+ */
+export const completeEnd = async (name: string, mostWorkspaces = 20): Promise<boolean> => {
+  const home = await get<Ended>(keys.organization(name));
+  if (!home?.deletedAt) return false;
+  await closeOrganizationAccounts(home);
+  // By the index, which goes last: the rest of one that was cut off is found by it.
+  await inPieces(await listMembers(name), (userId) => removeMember({ organization: name, userId }));
+  if (await deleteWorkspaces(home, mostWorkspaces)) {
+    await update(keys.organization(name), { set: dueIn(name, 0), condition: 'attribute_exists(deletedAt)' });
+    return true;
+  }
+  for (const { id, name: teamName } of await listTeamNames(name)) {
+    const { ssoTeamId = null } = (await getTeam(id)) ?? {};
+    await deleteTeam({ id, organization: name, name: teamName, ssoTeamId });
+  }
+  const pools = await listAgentPools(name);
+  for (const { id } of pools) await deleteTokensOf(id);
+  await deleteSettings(name);
+  // One that was used a moment ago is for the sweep to delete.
+  let isRest = false;
+  for (const pool of pools) isRest = !(await deleteAgentPool(pool)) || isRest;
+  await update(keys.organization(name), {
+    ...(isRest ? { set: dueIn(name, 60) } : { remove: notDue }),
+    condition: 'attribute_exists(deletedAt)',
+  });
+  return true;
+};
+
+/** True when there are more. What their names no longer belong to was deleted before. */
+const deleteWorkspaces = async ({ name, deletedBy: by = '' }: Ended, most: number): Promise<boolean> => {
+  const entries = await query<NameItem>({ ...namesOf(name), limit: most + 1 });
+  await inPieces(entries.slice(0, most), async ({ name: workspaceName, workspaceId }) => {
+    const workspace = await getWorkspace(workspaceId);
+    if (workspace) await deleteWorkspace(workspace, { by, force: true });
+    await releaseName(name, workspaceName, workspaceId);
+  });
+  return entries.length > most;
+};
+
+const deleteSettings = async (name: string): Promise<void> => {
+  const idsOf = (entries: { id: string }[]) => entries.map(({ id }) => id);
+  for (const set of await getPolicySets(idsOf(await listPolicySetNames(name)))) await deletePolicySet(set);
+  for (const policy of await getPolicies(idsOf(await listPolicyNames(name)))) await deletePolicy(policy);
+  for (const task of await listTasks(name)) await deleteTask(task);
+  for await (const sets of eachVariableSet(name)) await inPieces(sets, deleteVariableSet);
+  const { pk } = keys.organization(name);
+  const projects = await queryAll<Key & { projectId: string }>({ pk, prefix: 'PROJECT#' });
+  await inPieces(projects, async ({ sk, projectId }) => {
+    await remove(keys.project(projectId));
+    await remove({ pk, sk });
+  });
+  // Of tokens whose deletion was cut off.
+  await inPieces(await queryAll<Key>({ pk, prefix: 'TEAMTOKEN#' }), ({ sk }) => remove({ pk, sk }));
+};
+
+/** A few side by side: an organization may have thousands of members. */
+const atOnce = 20;
+
+const inPieces = async <T>(all: T[], each: (one: T) => Promise<unknown>): Promise<void> => {
+  for (let i = 0; i < all.length; i += atOnce) await Promise.all(all.slice(i, i + atOnce).map(each));
+};

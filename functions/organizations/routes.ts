@@ -1,0 +1,167 @@
+import * as v from 'valibot';
+import { defaultAgentPool } from '../agent-pools/default-agent-pool.ts';
+import { withPool } from '../agent-pools/input.ts';
+import { type Answer, created, noContent, ok } from '../api/answer.ts';
+import { forbidden, notFound, unprocessable } from '../api/errors.ts';
+import { checkSeen, editorOf, tagged } from '../api/guard.ts';
+import { includes } from '../api/include.ts';
+import { email, organizationName } from '../api/names.ts';
+import { list, pageOf, slice } from '../api/pagination.ts';
+import { checkPerson } from '../api/permissions/principal.ts';
+import { type Call, type Context, type Route, route, userRoute } from '../api/route.ts';
+import { readData, setting, settingsFrom, toOne } from '../api/validation.ts';
+import { mayCreateOrganizations } from '../people/organizations/admission-rules.ts';
+import { organizationDocument } from '../people/organizations/document.ts';
+import { type InOrganization, organization } from '../people/organizations/finder.ts';
+import {
+  defaultOrganizationSettings,
+  getOrganization,
+  listOrganizations,
+  type Organization,
+  type OrganizationSettings,
+} from '../people/organizations/records.ts';
+import { projectDocuments } from '../projects/document.ts';
+import { getProject } from '../projects/records.ts';
+import { secondsIn } from '../run/limits.ts';
+import { carryFromOrganization } from '../workspaces/execution-modes.ts';
+import { entitlementsDocument } from './document.ts';
+import { deleteOrganization } from './end.ts';
+import { createOrganization, updateOrganization } from './records.ts';
+
+const minutes = v.pipe(v.number(), v.integer('must be a whole number of minutes'), v.minValue(1, 'must be at least 1'));
+
+/** Of a plan or an apply (Terraform Enterprise API: admin, organizations). */
+const timeLimit = v.pipe(
+  v.string(),
+  v.check(
+    (text) => secondsIn(text) >= 1 && secondsIn(text) <= 24 * 3600,
+    'must be a duration from 1s to 24h, e.g. 1h30m',
+  ),
+);
+
+const settings = {
+  'session-timeout': setting(minutes),
+  'session-remember': setting(minutes),
+  'collaborator-auth-policy': setting(
+    v.literal('password', 'can only be "password": this platform has no two-factor authentication'),
+  ),
+  'cost-estimation-enabled': setting(v.boolean()),
+  'send-passing-statuses-for-untriggered-speculative-plans': setting(v.boolean()),
+  'aggregated-commit-status-enabled': setting(v.boolean()),
+  'speculative-plan-management-enabled': setting(v.boolean()),
+  'allow-force-delete-workspaces': setting(v.boolean()),
+  'assessments-enforced': setting(v.literal(false, 'cannot be true: this platform has no health assessments')),
+  'default-execution-mode': setting(v.picklist(['remote', 'local', 'agent'])),
+  'terraform-build-worker-plan-timeout': setting(timeLimit),
+  'terraform-build-worker-apply-timeout': setting(timeLimit),
+};
+
+const relationships = { 'default-agent-pool': v.optional(toOne('agent-pools')) };
+
+/** Completes what was said of the execution mode by what was said of its pool. */
+const settlePool = async (
+  change: Partial<OrganizationSettings>,
+  given: { data: { id: string } | null } | undefined,
+  current: Pick<Organization, 'name'> & Partial<Organization>,
+): Promise<void> => {
+  if (!change.defaultExecutionMode && !given) return;
+  change.defaultAgentPoolId = await defaultAgentPool({
+    organization: current.name,
+    mode: change.defaultExecutionMode ?? current.defaultExecutionMode ?? 'remote',
+    given: given && (given.data?.id ?? null),
+    current: current.defaultAgentPoolId,
+    pointer: '/data/relationships/default-agent-pool',
+  });
+};
+
+const listMine = async ({ request, principal }: Call): Promise<Answer> => {
+  const page = pageOf(request);
+  // Nobody has a subscription.
+  includes(request, ['subscription']);
+  const [both, byName, byEmail] = ['q', 'q[name]', 'q[email]'].map((q) => (request.query.get(q) ?? '').toLowerCase());
+  const fits = ({ name, email }: Organization) =>
+    `${name}\n${email}`.toLowerCase().includes(both ?? '') &&
+    name.toLowerCase().includes(byName ?? '') &&
+    email.toLowerCase().includes(byEmail ?? '');
+  const all = (await listOrganizations(principal.userId)).filter(fits);
+  const data = slice(all, page).map(async (one) =>
+    organizationDocument(one, await principal.on({ organization: one.name })),
+  );
+  return list(request, page, all.length, await Promise.all(data));
+};
+
+const create = async ({ request, principal }: Call): Promise<Answer> => {
+  checkPerson(principal);
+  if (!(await mayCreateOrganizations(principal.userId))) {
+    throw forbidden(
+      "You don't have permission to create organizations. The operator of this platform can grant it with the setting organizationCreators.",
+    );
+  }
+  const { attributes } = readData(request, { ...settings, name: organizationName, email });
+  const given: OrganizationSettings = {
+    ...defaultOrganizationSettings,
+    ...settingsFrom(attributes, defaultOrganizationSettings),
+    email: attributes.email,
+  };
+  await settlePool(given, undefined, { name: attributes.name });
+  const organization = await createOrganization(attributes.name, given, principal.userId);
+  if (!organization) throw unprocessable('/data/attributes/name', 'Name has already been taken');
+  return created(organizationDocument(organization, await principal.on({ organization: organization.name })));
+};
+
+const read = async ({ request, subject, principal, granted }: Context<InOrganization>): Promise<Answer> => {
+  const include = includes(request, ['subscription', 'entitlement_set', 'default_project']);
+  const included = [];
+  if (include.has('entitlement_set')) included.push(entitlementsDocument(subject.record));
+  if (include.has('default_project')) {
+    const project = await getProject(subject.record.defaultProjectId);
+    included.push(...(await projectDocuments(principal, project ? [project] : [])));
+  }
+  const answer = ok(organizationDocument(subject.record, granted), include.size ? included : undefined);
+  return tagged(answer, subject.record);
+};
+
+const update = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { request, subject, granted } = context;
+  const { attributes, relationships: related } = readData(
+    request,
+    { ...settings, name: v.optional(organizationName), email: v.optional(email) },
+    relationships,
+  );
+  if (attributes.name !== undefined && attributes.name !== subject.organization) {
+    throw unprocessable(
+      '/data/attributes/name',
+      'name: organizations cannot be renamed. Create another one and move the workspaces',
+    );
+  }
+  const change: Partial<OrganizationSettings> = settingsFrom(attributes, defaultOrganizationSettings);
+  if (attributes.email) change.email = attributes.email;
+  await settlePool(change, related['default-agent-pool'], subject.record);
+  const editor = await editorOf(context, subject.record, 'organization');
+  const changes = Object.keys(change).length > 0;
+  const organization = changes
+    ? await withPool(() => updateOrganization(subject.record, change, editor))
+    : subject.record;
+  if (!organization) {
+    const found = await getOrganization(subject.organization);
+    if (found) await checkSeen(request, found, 'organization');
+    throw notFound('The organization was deleted at the same time.');
+  }
+  if (change.defaultAgentPoolId !== undefined) await carryFromOrganization(organization);
+  return tagged(ok(organizationDocument(organization, granted)), organization);
+};
+
+/** With its workspaces, as HCP Terraform does: it takes an owner. */
+const remove = async ({ subject, principal }: Context<InOrganization>): Promise<Answer> => {
+  await deleteOrganization(subject.record, principal.userId);
+  return noContent();
+};
+
+export const organizationRoutes: Route[] = [
+  userRoute('GET', '/organizations', 'any user', listMine),
+  userRoute('POST', '/organizations', 'any user', create),
+  route('GET', '/organizations/{organization}', 'organization:read', organization, read),
+  route('PATCH', '/organizations/{organization}', 'organization:update', organization, update),
+  route('PUT', '/organizations/{organization}', 'organization:update', organization, update),
+  route('DELETE', '/organizations/{organization}', 'organization:delete', organization, remove),
+];

@@ -1,0 +1,26 @@
+import { inOrganization, param } from '../../api/finders.ts';
+import type { Finder, Subject } from '../../api/route.ts';
+import { getOrganization, type Organization } from './records.ts';
+
+/** An organization as the subject of a route. */
+export interface InOrganization extends Subject {
+  record: Organization;
+}
+
+export const organization: Finder<InOrganization> = {
+  what: 'organization',
+  parameter: 'organization',
+  find: async (request) => {
+    const record = await getOrganization(param(request, 'organization'));
+    return record && { organization: record.name, record };
+  },
+  seen: 'organization:read',
+  scope: inOrganization,
+};
+
+/** Terraform asks what its organization can do before anything else. */
+export const entitledOrganization: Finder<InOrganization> = {
+  ...organization,
+  seen: 'organization:read-entitlements',
+  shared: async ({ organization: name }) => ({ organization: name }),
+};

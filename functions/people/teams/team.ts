@@ -1,0 +1,17 @@
+import type { OrganizationFlag } from '../../api/permissions/organization-flags.ts';
+import type { Edited } from '../../store/edits.ts';
+
+export interface Team extends Edited {
+  id: string;
+  organization: string;
+  name: string;
+  /** Secret ones are seen by their members only, and by those who may see all. */
+  visibility: 'secret' | 'organization';
+  organizationAccess: OrganizationFlag[];
+  /** What a sign-in by OpenID Connect calls the group whose members are in the team. */
+  ssoTeamId: string | null;
+  allowMemberTokenManagement: boolean;
+  createdAt: string;
+  /** The one whose members may do everything; every organization has it, and it stays. */
+  owners?: true;
+}

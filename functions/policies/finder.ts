@@ -1,0 +1,33 @@
+import { inOrganization, param } from '../api/finders.ts';
+import type { Finder } from '../api/route.ts';
+import { getPolicy, type Policy } from './records.ts';
+import { getPolicySet, type PolicySet } from './set-records.ts';
+import { getPolicySetVersion, type PolicySetVersion } from './set-version-records.ts';
+
+export const policy: Finder<Policy> = {
+  what: 'policy',
+  parameter: 'policy',
+  find: (request) => getPolicy(param(request, 'policy')),
+  seen: 'policy:read',
+  scope: inOrganization,
+};
+
+export const policySet: Finder<PolicySet> = {
+  what: 'policy set',
+  parameter: 'policySet',
+  find: (request) => getPolicySet(param(request, 'policySet')),
+  seen: 'policy:read',
+  scope: inOrganization,
+};
+
+/** Gone with its policy set. */
+export const policySetVersion: Finder<PolicySetVersion> = {
+  what: 'policy set version',
+  parameter: 'policySetVersion',
+  find: async (request) => {
+    const found = await getPolicySetVersion(param(request, 'policySetVersion'));
+    return found && (await getPolicySet(found.policySetId)) ? found : undefined;
+  },
+  seen: 'policy:read',
+  scope: inOrganization,
+};

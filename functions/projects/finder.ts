@@ -1,0 +1,37 @@
+import { param } from '../api/finders.ts';
+import type { Finder } from '../api/route.ts';
+import { relatedIn } from '../api/validation.ts';
+import { type InOrganization, organization } from '../people/organizations/finder.ts';
+import type { Organization } from '../people/organizations/records.ts';
+import { getProject, type Project } from './records.ts';
+
+/** Where something new is to be: in the organization, or in the project that the body names. */
+export interface NewIn extends InOrganization {
+  projectId?: string;
+}
+
+export const inProjectOf = (
+  relationship: string,
+  types: ['projects', ...'organizations'[]],
+  otherwise?: (record: Organization) => string,
+): Finder<NewIn> => ({
+  ...organization,
+  find: async (request) => {
+    const named = relatedIn(request, relationship, ...types);
+    const found = await organization.find(request);
+    const projectId = named?.type === 'projects' ? named.id : undefined;
+    return found && { ...found, projectId: projectId ?? otherwise?.(found.record) };
+  },
+  scope: ({ organization: name, projectId, record }) =>
+    projectId === undefined
+      ? { organization: name }
+      : { organization: name, project: projectId, isDefaultProject: projectId === record.defaultProjectId },
+});
+
+export const project: Finder<Project> = {
+  what: 'project',
+  parameter: 'project',
+  find: (request) => getProject(param(request, 'project')),
+  seen: 'project:read',
+  scope: (project) => ({ organization: project.organization, project }),
+};

@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import * as v from 'valibot';
+import { tagKey, tagValue } from '../api/names.ts';
+import { typeOf } from '../api/validation.ts';
+
+/** A plain tag has the value ''. Kept in lists, because objects have keys of their own (`constructor`). */
+export interface Tag {
+  key: string;
+  value: string;
+}
+
+/** `{data: [{attributes: {key, value}}]}` */
+export const maxTags = 50;
+
+export const tagBindingList = v.pipe(
+  v.array(
+    v.object({
+      type: typeOf('tag-bindings'),
+      attributes: v.object({ key: tagKey, value: v.nullish(tagValue, '') }),
+    }),
+  ),
+  v.maxLength(maxTags, `a workspace has at most ${maxTags} tags`),
+);
+
+/** By key, each once: the last one given. */
+export const distinct = (tags: Tag[]): Tag[] =>
+  [...new Map(tags.map((tag) => [tag.key, tag])).values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+
+export const bindingOf = ({ attributes }: { attributes: { key: string; value: string | null } }): Tag => ({
+  key: attributes.key,
+  value: attributes.value ?? '',
+});
+
+interface Tagged {
+  id: string;
+  tags?: Tag[];
+  createdAt: string;
+}
+
+export const tagBindingDocuments = ({ id, tags = [], createdAt }: Tagged) =>
+  tags.map(({ key, value }) => ({
+    id: tagId('tb', id, key),
+    type: 'tag-bindings',
+    attributes: { key, value, 'created-at': createdAt },
+  }));
+
+/** Tags have no records of their own; the same tag has the same id each time. */
+export const tagId = (prefix: string, scope: string, key: string): string =>
+  `${prefix}-${createHash('sha256').update(`${scope}\n${key}`).digest('hex').slice(0, 16)}`;

@@ -1,0 +1,62 @@
+/**
+ * What an agent and the control plane say to each other: JSON over HTTPS below `<address>/agent/v1`, with
+ * `Authorization: Bearer <token of the agent pool>`. Every call may be repeated.
+ *
+ * | call | body → answer |
+ * |---|---|
+ * | `POST /register` | {@link Registration} → {@link Registered} |
+ * | `POST /next` | {@link Asking} → {@link NextWork}: a job of the pool that is its own from now on, or how long to wait |
+ * | `POST /ping` | {@link Ping} → `{}`: it lives, and whether it works; or ends |
+ * | `POST /over` | {@link Over} → `{}`: the runner that it has started has ended |
+ *
+ * The job comes with a claim, with which the agent starts the runner (protocols/runner.ts): that has a token of its own then,
+ * and talks for itself. 401: the token is dead. 410: register again. Any other 4xx is a defect; 429, 5xx and connection
+ * errors are tried again.
+ */
+import type { PhaseName } from '../run/run.ts';
+
+export interface Registration {
+  /** Chosen by the agent, for as long as it runs. */
+  instance: string;
+  name: string;
+}
+
+export interface Registered {
+  /** Id of the agent. */
+  agent: string;
+  /** Name of its pool. */
+  pool: string;
+  organization: string;
+  /** How often to ping at least; without pings it counts as lost. */
+  pingSeconds: number;
+}
+
+export interface Asking {
+  agent: string;
+  name: string;
+  /** Counts as a ping too, which costs a write. */
+  ping: boolean;
+}
+
+export interface AgentWork {
+  runId: string;
+  phase: PhaseName;
+  /** Name of the workspace. */
+  workspace: string;
+  claim: string;
+}
+
+export type NextWork = { action: 'wait'; afterMs: number } | { action: 'work'; work: AgentWork };
+
+export interface Ping {
+  agent: string;
+  job?: { runId: string; phase: PhaseName };
+  ended?: 'exited' | 'errored';
+}
+
+export interface Over {
+  agent: string;
+  job: { runId: string; phase: PhaseName };
+  /** For people, should the runner not have reported: `exit code 1`. */
+  why: string;
+}

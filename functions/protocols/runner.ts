@@ -1,0 +1,162 @@
+import type { Artifact, PhaseName, PhaseReport } from '../run/run.ts';
+import type { BackedCredential, Signed } from './credential.ts';
+
+/**
+ * What a runner and the control plane say to each other: JSON over HTTPS below `<STEPFORM_URL>/runner/v1`.
+ *
+ * A runner starts with a single-use claim (environment `STEPFORM_CLAIM`), exchanges it for a job with a short-lived
+ * token for one run and phase, and may do nothing else. Every call may be repeated: the second time changes nothing.
+ *
+ * | call | body → answer |
+ * |---|---|
+ * | `POST /claim` (no token) | {@link ClaimRequest} → {@link Job}; 410 when claimed by another or the run has ended |
+ * | `POST /log?offset=N` | raw bytes (≤ 64 KiB) at that offset → {@link Heartbeat} |
+ * | `POST /heartbeat` | – → {@link Heartbeat}; with `?renew=errored-state` also a new address for that |
+ * | `POST /uploads` | {@link UploadsRequest} → {@link UploadsAnswer} |
+ * | `POST /state-versions` | {@link StateVersionRequest} → {@link StateVersionAnswer}; a small state comes along |
+ * | `POST /state-versions/{id}/complete` | – → `{}` once the uploaded content is verified and current |
+ * | `POST /errored-state` | – → {@link ErroredStateAnswer}: where a state goes that cannot become the workspace's |
+ * | `POST /report` | {@link PhaseReport} → {@link ReportAnswer} |
+ * | `POST /next` | – → {@link NextAnswer}; only while held after a plan |
+ *
+ * All but `claim` send `Authorization: Bearer <token>`. 401 or 410: the token is dead; stop Terraform at once and exit.
+ * Any other 4xx is a defect; 5xx and connection errors are retried with backoff.
+ */
+
+export type { Artifact, PhaseName, PhaseReport };
+
+/** What is uploaded when the phase is reported and its token dead. */
+export type Later = 'provider-schemas' | 'state-json';
+
+export interface ClaimRequest {
+  claim: string;
+  /** Chosen by the runner, so that a claim whose answer was lost can be repeated. */
+  nonce: string;
+}
+
+export interface Job {
+  runId: string;
+  phase: PhaseName;
+  token: string;
+  organization: string;
+  workspace: { id: string; name: string; workingDirectory: string };
+  terraform: {
+    engine: 'terraform' | 'tofu';
+    /** Exact version, constraint, or `latest`. */
+    version: string;
+  };
+  operation: {
+    isDestroy: boolean;
+    refresh: boolean;
+    refreshOnly: boolean;
+    targetAddrs: string[];
+    replaceAddrs: string[];
+    allowConfigGeneration: boolean;
+    debug: boolean;
+  };
+  /** Terraform's JSON UI lines instead of text in the log. */
+  structuredOutput: boolean;
+  /** For Terraform itself: reads, from the public API, the state of workspaces that share theirs. */
+  stateToken: string;
+  /** Presigned GET of the configuration archive (gzip tar). */
+  configurationUrl: string;
+  /** Presigned GET of the current state; null when there is none. */
+  stateUrl: string | null;
+  /** Presigned GET of the `plan` artifact; only for an apply by a runner that did not make the plan. */
+  planUrl: string | null;
+  /**
+   * Of what those lead to, as the control plane has recorded it: `sha256:<hex>` or `md5:<hex>`. Anything else is refused.
+   * Absent for what a former version recorded without one.
+   */
+  checksums: { configuration?: string; state?: string; plan?: string };
+  /** Presigned PUT for a state that cannot become the workspace's; null for a plan. */
+  erroredStateUrl: string | null;
+  /** What a state is encrypted with that nobody takes; null for a plan. */
+  keptStateKey: KeptStateKey | null;
+  /** In rising precedence; a later entry of the same category and key wins. */
+  variables: JobVariable[];
+  /** `TFC_RUN_ID` and its like. */
+  environment: Record<string, string>;
+  /** What Terraform identifies itself with to others; absent when the variables ask for nothing. */
+  identity?: {
+    credentials: Signed[];
+    /** What Vault makes, once the run has a token of it. */
+    backed: BackedCredential[];
+    /** For people: why there are none although the variables ask for some. Terraform is not started. */
+    problem?: string;
+  };
+  /** How often to call `heartbeat` at least. */
+  heartbeatSeconds: number;
+  /** Where nobody can stop the runner from outside: without an answer to its beats for so long, it ends by itself. */
+  silentSeconds?: number;
+  /** How long to stand by after a plan with something to apply; 0 = do not. */
+  holdSeconds: number;
+  limits: { configurationBytes: number; unpackedBytes: number; files: number; logBytes: number };
+}
+
+export interface JobVariable {
+  key: string;
+  value: string;
+  category: 'terraform' | 'env';
+  hcl: boolean;
+  sensitive: boolean;
+}
+
+export interface Heartbeat {
+  /** `interrupt`: stop Terraform as Ctrl-C does and report `canceled`; `kill`: end it at once. */
+  signal: 'continue' | 'interrupt' | 'kill';
+  /** Presigned PUT in place of the job's, in answer to a heartbeat that asks for it. */
+  erroredStateUrl?: string;
+}
+
+export interface UploadsRequest {
+  artifacts: Artifact[];
+}
+export interface UploadsAnswer {
+  /** Presigned PUT URLs by artifact, to be used at once and once: with `if-none-match: *`. */
+  urls: Partial<Record<Artifact, string>>;
+}
+
+export interface StateVersionRequest {
+  serial: number;
+  lineage: string;
+  /** Hex MD5 of the raw state. */
+  md5: string;
+  /** Hex, of one that is uploaded. */
+  sha256?: string;
+  size: number;
+  /** A snapshot taken while Terraform still applies. */
+  intermediate: boolean;
+  /** The state itself in base64, when it has at most {@link maxInlineStateBytes}; a larger one is uploaded. */
+  content?: string;
+}
+/** Twice the round trips of an upload take longer than so many bytes do. */
+export const maxInlineStateBytes = 256 * 1024;
+
+export interface StateVersionAnswer {
+  id: string;
+  /** Presigned PUT that wants the announced SHA-256 (base64) as `x-amz-checksum-sha256`; null when it is stored already. */
+  uploadUrl: string | null;
+  /** It came with its content, and is verified and current. */
+  complete?: true;
+}
+
+export interface ErroredStateAnswer {
+  /** Presigned PUT. */
+  uploadUrl: string;
+}
+
+export interface ReportAnswer {
+  next: 'hold' | 'exit';
+  /** Presigned PUTs. */
+  laterUrls: Partial<Record<Later, string>>;
+}
+
+export type NextAnswer = { action: 'wait'; afterMs: number } | { action: 'apply'; job: Job } | { action: 'exit' };
+
+export interface KeptStateKey {
+  /** Base64 of 32 bytes. */
+  key: string;
+  /** Base64; the same key as only the platform can open it. */
+  sealed: string;
+}

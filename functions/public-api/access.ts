@@ -1,0 +1,5 @@
+import { serve } from '../api/serve.ts';
+import { accessRoutes } from './access-routes.ts';
+
+/** The part of the public API about people, tokens, organizations and projects. */
+export const handler = serve(accessRoutes);

@@ -1,0 +1,17 @@
+import type { Route } from '../api/route.ts';
+import { accessRoutes } from './access-routes.ts';
+import { coreRoutes } from './core-routes.ts';
+import { governanceRoutes } from './governance-routes.ts';
+import { settingRoutes } from './settings-routes.ts';
+import { allSignInRoutes } from './sign-in-routes.ts';
+import { stateRoutes } from './states-routes.ts';
+
+/** Every route of the public API and into it, by full path, whichever function answers it. */
+export const routes: Route[] = [
+  ...coreRoutes,
+  ...stateRoutes,
+  ...accessRoutes,
+  ...settingRoutes,
+  ...governanceRoutes,
+  ...allSignInRoutes,
+];

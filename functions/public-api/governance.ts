@@ -1,0 +1,5 @@
+import { serve } from '../api/serve.ts';
+import { governanceRoutes } from './governance-routes.ts';
+
+/** The part of the public API about what organizations lay down for their workspaces. */
+export const handler = serve(governanceRoutes);

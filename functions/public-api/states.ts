@@ -1,0 +1,5 @@
+import { serve } from '../api/serve.ts';
+import { stateRoutes } from './states-routes.ts';
+
+/** The part of the public API about state and the locks that writing it takes. */
+export const handler = serve(stateRoutes);

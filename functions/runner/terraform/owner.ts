@@ -1,0 +1,4 @@
+export interface Owner {
+  uid: number;
+  gid: number;
+}

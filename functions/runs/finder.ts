@@ -1,0 +1,55 @@
+import { inWorkspace, param } from '../api/finders.ts';
+import type { Finder } from '../api/route.ts';
+import type { Run } from '../run/run.ts';
+import { applyId, planId, runIdOf } from '../store/id.ts';
+import { runOfComment, runOfEvent } from './events.ts';
+import { getRun } from './records.ts';
+import { getRunTrigger, type RunTrigger } from './triggers.ts';
+
+export const runTrigger: Finder<RunTrigger> = {
+  what: 'run trigger',
+  parameter: 'trigger',
+  find: (request) => getRunTrigger(param(request, 'trigger')),
+  ...inWorkspace,
+};
+
+export const run: Finder<Run> = {
+  what: 'run',
+  parameter: 'run',
+  find: (request) => getRun(param(request, 'run')),
+  ...inWorkspace,
+};
+
+/** Plans, applies and cost estimates are parts of their run. */
+const part = (what: string, idOf: (runId: string) => string): Finder<Run> => ({
+  what,
+  parameter: what,
+  find: async (request) => {
+    const id = param(request, what);
+    const runId = runIdOf(id);
+    return idOf(runId) === id ? getRun(runId) : undefined;
+  },
+  ...inWorkspace,
+});
+
+export const plan = part('plan', planId);
+
+/** A run task may look at the plan of the run that asks it. */
+export const taskPlan: Finder<Run> = { ...plan, ofTask: ({ id }, asking) => asking.id === id };
+
+export const apply = part('apply', applyId);
+
+/** The run that something said of it belongs to. */
+const about = (what: string, parameter: string, runIdIn: (id: string) => string | undefined): Finder<Run> => ({
+  what,
+  parameter,
+  find: async (request) => {
+    const id = runIdIn(param(request, parameter));
+    return id === undefined ? undefined : getRun(id);
+  },
+  ...inWorkspace,
+});
+
+export const runOfAComment = about('comment', 'comment', runOfComment);
+
+export const runOfAnEvent = about('run event', 'event', runOfEvent);

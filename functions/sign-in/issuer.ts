@@ -1,0 +1,153 @@
+import * as oauth from 'oauth4webapi';
+import type { SignInSettings } from '../environment.ts';
+import { guardedFetch } from '../outbound/fetch.ts';
+import type { Person } from '../people/accounts/person.ts';
+import type { Attempt } from './attempt.ts';
+import { readableFailure } from './failures.ts';
+import { clientSecret } from './settings.ts';
+
+/**
+ * OpenID Connect with the operator's issuer: authorization code flow with PKCE, state and nonce (OpenID Connect Core 1.0
+ * §3.1, RFC 9700). What comes back is checked by oauth4webapi: state and issuer of the answer (RFC 9207), issuer,
+ * audience, nonce and times of the ID token, and its signature by the issuer's keys.
+ */
+
+/** Differing clocks. */
+const toleranceSeconds = 60;
+
+/** http is for an issuer on the same machine, which on AWS cannot be called (outbound/addresses.ts). */
+const isLoopback = ({ hostname }: URL): boolean => /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+
+const optionsFor = ({ issuer }: SignInSettings) => ({
+  [oauth.customFetch]: guardedFetch as never,
+  [oauth.allowInsecureRequests]: isLoopback(new URL(issuer)),
+});
+
+const metadataKeptMs = 10 * 60_000;
+
+/** With the issuer's keys, which oauth4webapi keeps by this object and reads again when one is missing. */
+let known: { issuer: string; server: oauth.AuthorizationServer; until: number } | undefined;
+
+const discover = async (settings: SignInSettings): Promise<oauth.AuthorizationServer> => {
+  if (known?.issuer === settings.issuer && known.until > Date.now()) return known.server;
+  const issuer = new URL(settings.issuer);
+  const response = await oauth.discoveryRequest(issuer, optionsFor(settings));
+  const server = await oauth.processDiscoveryResponse(issuer, response);
+  known = { issuer: settings.issuer, server, until: Date.now() + metadataKeptMs };
+  return server;
+};
+
+const clientOf = ({ clientId }: SignInSettings): oauth.Client => ({
+  client_id: clientId,
+  [oauth.clockTolerance]: toleranceSeconds,
+});
+
+/** As the issuer wants it; HTTP's own way where it says nothing (OpenID Connect Discovery 1.0 §3). */
+const authentication = async (settings: SignInSettings, server: oauth.AuthorizationServer) => {
+  const secret = await clientSecret(settings);
+  if (secret === undefined) return oauth.None();
+  const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+  return methods.includes('client_secret_basic') || !methods.includes('client_secret_post')
+    ? oauth.ClientSecretBasic(secret)
+    : oauth.ClientSecretPost(secret);
+};
+
+/**
+ * Where the browser goes to sign in.
+ * @throws {SignInError} 502
+ */
+export const addressAt = async (settings: SignInSettings, attempt: Attempt, redirectUri: string): Promise<string> => {
+  try {
+    const { authorization_endpoint: endpoint } = await discover(settings);
+    if (!endpoint) throw new Error('its metadata has no authorization endpoint');
+    const url = new URL(endpoint);
+    const parameters = {
+      response_type: 'code',
+      client_id: settings.clientId,
+      redirect_uri: redirectUri,
+      scope: settings.scopes,
+      state: attempt.state,
+      nonce: attempt.nonce,
+      code_challenge: await oauth.calculatePKCECodeChallenge(attempt.verifier),
+      code_challenge_method: 'S256',
+    };
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+    return url.href;
+  } catch (error) {
+    throw readableFailure(error, settings);
+  }
+};
+
+type Claims = Record<string, unknown>;
+
+/**
+ * Who has signed in there.
+ * @param parameters what the issuer had the browser bring
+ * @throws {SignInError}
+ */
+export const personFrom = async (
+  settings: SignInSettings,
+  parameters: URLSearchParams,
+  attempt: Attempt,
+  redirectUri: string,
+): Promise<Person> => {
+  const client = clientOf(settings);
+  const options = optionsFor(settings);
+  try {
+    const server = await discover(settings);
+    const checked = oauth.validateAuthResponse(server, client, parameters, attempt.state);
+    const by = await authentication(settings, server);
+    const { verifier, nonce } = attempt;
+    const answer = await oauth.authorizationCodeGrantRequest(
+      server,
+      client,
+      by,
+      checked,
+      redirectUri,
+      verifier,
+      options,
+    );
+    const tokens = await oauth.processAuthorizationCodeResponse(server, client, answer, {
+      expectedNonce: nonce,
+      requireIdToken: true,
+    });
+    await oauth.validateApplicationLevelSignature(server, answer, options);
+    const idToken = oauth.getValidatedIdTokenClaims(tokens) as oauth.IDToken & Claims;
+    if (isComplete(settings, idToken) || !server.userinfo_endpoint) return personOf(settings, idToken);
+    const told = await oauth.userInfoRequest(server, client, tokens.access_token, options);
+    const more = await oauth.processUserInfoResponse(server, client, idToken.sub, told);
+    return personOf(settings, { ...more, ...idToken });
+  } catch (error) {
+    throw readableFailure(error, settings);
+  }
+};
+
+/** Some issuers put into the ID token what was asked for, others only tell it at their UserInfo endpoint. */
+const isComplete = ({ groupsClaim }: SignInSettings, claims: Claims): boolean =>
+  claims.email !== undefined && (groupsClaim === undefined || claims[groupsClaim] !== undefined);
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+const personOf = (settings: SignInSettings, claims: oauth.IDToken & Claims): Person => {
+  const email = text(claims.email)?.toLowerCase();
+  // Some issuers send booleans as text.
+  const said = claims.email_verified === true || claims.email_verified === 'true';
+  return {
+    issuer: settings.issuer,
+    subject: claims.sub,
+    email,
+    emailVerified: email !== undefined && (said || settings.trustEmails),
+    username: text(claims.preferred_username) ?? text(claims['cognito:username']) ?? text(claims.nickname),
+    groups: groupsIn(settings, claims),
+  };
+};
+
+const groupsIn = ({ groupsClaim }: SignInSettings, claims: Claims): string[] | undefined => {
+  if (groupsClaim === undefined) return undefined;
+  // Entra leaves out more than 200 groups and says where to ask (Microsoft identity platform: groups overage claim).
+  const elsewhere = claims._claim_names as Claims | undefined;
+  if (elsewhere?.[groupsClaim] !== undefined) return undefined;
+  const groups = claims[groupsClaim];
+  // Issuers leave the claim out for who is in none.
+  return (Array.isArray(groups) ? groups : [groups]).filter((group) => typeof group === 'string' && group !== '');
+};

@@ -1,0 +1,51 @@
+import * as v from 'valibot';
+import { type Answer, redirect } from '../api/answer.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { openRoute, type Route } from '../api/route.ts';
+import { createLoginCode } from '../people/accounts/login-codes.ts';
+import { findToken } from '../people/accounts/tokens.ts';
+import { terraformAsking } from './authorization-request.ts';
+import { askPage, refusalPage } from './pages/login.ts';
+import { issuerName, issuerSettings } from './settings.ts';
+
+/**
+ * `terraform login`: OAuth 2.0's authorization code with PKCE (RFC 6749 §4.1, RFC 7636). Whoever shows a
+ * token on the page, or signs in at the issuer (sign-in.ts), gets a new one for Terraform (oauth-token.ts). No answer goes
+ * by cookies, so that nobody can be made to give it.
+ */
+
+const read = (parameters: URLSearchParams) => v.safeParse(terraformAsking, Object.fromEntries(parameters));
+
+const refusal = (issues: v.BaseIssue<unknown>[]): Answer => {
+  const name = issues[0] && v.getDotPath(issues[0]);
+  return refusalPage(`The address of this page is not from terraform login: its ${name} is missing or wrong.`);
+};
+
+const shown = (baseUrl: string) => {
+  const settings = issuerSettings();
+  return { host: new URL(baseUrl).host, issuer: settings && issuerName(settings) };
+};
+
+const ask = async ({ query, baseUrl }: ApiRequest): Promise<Answer> => {
+  const { success, output, issues } = read(query);
+  if (!success) return refusal(issues);
+  return askPage(output, { ...shown(baseUrl), redirectUri: output.redirect_uri, refused: false });
+};
+
+const allow = async ({ form, baseUrl }: ApiRequest): Promise<Answer> => {
+  const sent = form();
+  const { success, output, issues } = read(sent);
+  if (!success) return refusal(issues);
+  const { redirect_uri: redirectUri, code_challenge: challenge, state } = output;
+  const token = await findToken((sent.get('token') ?? '').trim());
+  if (!token || !['user', 'session'].includes(token.kind))
+    return askPage(output, { ...shown(baseUrl), redirectUri, refused: true });
+  const grant = { by: { userId: token.userId }, challenge, redirectUri, tokenExpiresAt: token.expiredAt };
+  const code = await createLoginCode(grant);
+  return redirect(303, `${redirectUri}?${new URLSearchParams({ code, state })}`);
+};
+
+export const loginRoutes: Route[] = [
+  openRoute('GET', '/oauth/authorization', 'anyone', ask),
+  openRoute('POST', '/oauth/authorization', 'anyone', allow),
+];

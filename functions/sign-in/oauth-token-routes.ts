@@ -1,0 +1,134 @@
+import { type Answer, done, json } from '../api/answer.ts';
+import { auditActionOf } from '../api/audit-action.ts';
+import { authenticate } from '../api/permissions/auth.ts';
+import type { Principal } from '../api/permissions/principal.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { openRoute, type Route } from '../api/route.ts';
+import { withAuditInAllOrganizations } from '../audit/trail.ts';
+import { identityHash } from '../people/accounts/identities.ts';
+import { type LoginGrant, redeemLoginCode } from '../people/accounts/login-codes.ts';
+import { useOneTimeSecret } from '../people/accounts/one-time-secrets.ts';
+import type { Person } from '../people/accounts/person.ts';
+import { createToken, removeSession } from '../people/accounts/tokens.ts';
+import { SignInError } from './errors.ts';
+import { connect, userOf } from './people.ts';
+import { beginSession } from './session.ts';
+
+/** Where codes become tokens (RFC 6749 §4.1.3), and one-time secrets: for the web page a session, else an API token. */
+
+const oneTimeGrant = 'urn:stepform:one-time-secret';
+
+const plainJson = 'application/json';
+const failed = (error: string, description: string): Answer =>
+  json(400, { error, error_description: description }, plainJson);
+
+const connecting = auditActionOf('POST', '/account/identities');
+
+/** From now on the caller signs in so, whoever that was who did; kept in the trails of all who let the caller in. */
+const connectTo = async (request: ApiRequest, principal: Principal, person: Person): Promise<Answer> => {
+  if (principal.kind !== 'user') {
+    return failed('invalid_grant', 'Only users can sign in, not team or organization tokens. Sign in as a user first.');
+  }
+  const { userId } = principal;
+  return withAuditInAllOrganizations({ request, principal, deed: connecting }, async () =>
+    (await connect(person, userId))
+      ? done()
+      : failed('invalid_grant', 'This identity belongs to another user. Sign out, then sign in with it to see which.'),
+  );
+};
+
+/** Whoever is signed in already becomes that person; everybody else is the user who is. */
+const userIdOf = async (request: ApiRequest, { by }: LoginGrant): Promise<string | Answer> => {
+  if ('userId' in by) return by.userId;
+  if (request.header('authorization') === undefined) {
+    try {
+      return (await userOf(by.person)).id;
+    } catch (error) {
+      if (!(error instanceof SignInError)) throw error;
+      return failed('invalid_grant', error.message);
+    }
+  }
+  const principal = await authenticate(request);
+  const answer = await connectTo(request, principal, by.person);
+  return answer.statusCode === 200 ? principal.userId : answer;
+};
+
+interface How {
+  /** Of an API token. */
+  description: string;
+  until?: string | null;
+  /** Hash of the identity that vouches. */
+  identity?: string;
+}
+
+/** For the page a session, which its `redirect_uri` asks for; else an API token. */
+const issue = async (userId: string, isPage: boolean, { description, until = null, identity }: How) => {
+  if (!isPage) {
+    const { secret } = await createToken(userId, description, until);
+    return json(200, { access_token: secret, token_type: 'bearer' }, plainJson);
+  }
+  const { secret, expiresAt } = await beginSession(userId, identity);
+  const seconds = Math.floor((Date.parse(expiresAt) - Date.now()) / 1000);
+  return json(200, { access_token: secret, token_type: 'bearer', expires_in: seconds }, plainJson);
+};
+
+const deed = auditActionOf('POST', '/authentication-tokens');
+const tokenFor = (request: ApiRequest, userId: string, isPage: boolean, how: How) =>
+  withAuditInAllOrganizations({ request, principal: { userId, kind: 'user' }, deed }, () => issue(userId, isPage, how));
+
+const exchangeCode = async (request: ApiRequest, given: (name: string) => string): Promise<Answer> => {
+  const redirectUri = given('redirect_uri');
+  const grant = await redeemLoginCode(given('code'), { verifier: given('code_verifier'), redirectUri });
+  if (!grant) return failed('invalid_grant', 'The code is unknown, used or expired. Start again.');
+  const userId = await userIdOf(request, grant);
+  if (typeof userId !== 'string') return userId;
+  const identity = 'person' in grant.by ? identityHash(grant.by.person) : undefined;
+  const how = { description: 'terraform login', until: grant.tokenExpiresAt, identity };
+  return tokenFor(request, userId, redirectUri === 'page', how);
+};
+
+const anotherOne =
+  'The operator of this platform can create another one by invoking its Bootstrap function with "rotate": true.';
+
+/** What the operator's Bootstrap function hands out. */
+const exchangeSecret = async (request: ApiRequest, given: (name: string) => string): Promise<Answer> => {
+  const use = await useOneTimeSecret(given('secret').trim());
+  if ('userId' in use) {
+    return tokenFor(request, use.userId, given('redirect_uri') === 'page', { description: 'One-time secret' });
+  }
+  if (use.refused === 'used') {
+    return failed(
+      'invalid_grant',
+      `This one-time secret was used at ${use.usedAt}, and works only once. If that was not you, someone else is signed in as you: tell the operator now. ${anotherOne}`,
+    );
+  }
+  const why = use.refused === 'expired' ? 'has expired' : 'is unknown or was replaced by a newer one';
+  return failed('invalid_grant', `This one-time secret ${why}. ${anotherOne}`);
+};
+
+const exchange = async (request: ApiRequest): Promise<Answer> => {
+  const sent = request.form();
+  const given = (name: string) => sent.get(name) ?? '';
+  switch (given('grant_type')) {
+    case 'authorization_code':
+      return exchangeCode(request, given);
+    case oneTimeGrant:
+      return exchangeSecret(request, given);
+    default:
+      return failed('unsupported_grant_type', `Supported: authorization_code and ${oneTimeGrant}.`);
+  }
+};
+
+/**
+ * RFC 7009, for sessions: a token that was pasted goes on being good for what it is there for. As the RFC wants, the
+ * answer does not tell whether there was one.
+ */
+const revoke = async ({ form }: ApiRequest): Promise<Answer> => {
+  await removeSession(form().get('token') ?? '');
+  return done();
+};
+
+export const oauthTokenRoutes: Route[] = [
+  openRoute('POST', '/oauth/token', 'anyone', exchange),
+  openRoute('POST', '/oauth/revoke', 'anyone', revoke),
+];

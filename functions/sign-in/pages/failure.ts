@@ -1,0 +1,6 @@
+import type { Answer } from '../../api/answer.ts';
+import { escaped, page } from './page.ts';
+
+/** Somebody could not be signed in. */
+export const failurePage = (statusCode: number, why: string): Answer =>
+  page(statusCode, 'Not signed in', `<p role="alert">${escaped(why)}</p><p><a href="../app">Home page</a></p>`);

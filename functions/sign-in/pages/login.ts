@@ -1,0 +1,67 @@
+import type { Answer } from '../../api/answer.ts';
+import { escaped, page } from './page.ts';
+
+/** Pages of `terraform login`. */
+
+interface Asked {
+  host: string;
+  /** Where the answer leads; browsers follow a form's redirect only to where its page says so. */
+  redirectUri: string;
+  /** The token that was given is none. */
+  refused: boolean;
+  /** The name of who vouches for people, if anybody does. */
+  issuer: string | undefined;
+}
+
+/**
+ * Asks whether Terraform may have a token.
+ * @param fields what the client asked with, sent along with the answer
+ */
+export const askPage = (fields: Record<string, string>, { host, redirectUri, refused, issuer }: Asked): Answer => {
+  const hidden = Object.entries(fields)
+    .map(([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`)
+    .join('\n');
+  const problem = refused
+    ? '<p class="bad" role="alert">Invalid API token: it is mistyped, expired or revoked.</p>'
+    : '';
+  const offer = issuer
+    ? `<p><a class="button" href="sign-in?${escaped(String(new URLSearchParams(fields)))}">Sign in with ${escaped(issuer)}</a></p>
+<p>Or paste your API token.</p>`
+    : '<p>If it was you, paste your API token.</p>';
+  return page(
+    refused ? 403 : 200,
+    'Terraform requests access',
+    `<p>Someone started <code>terraform login</code> on this computer. If you allow it, Terraform gets its own token
+for <strong>${escaped(host)}</strong>.</p>
+${offer}
+${problem}
+<form method="post" action="authorization">
+${hidden}
+<label for="token">API token</label>
+<input id="token" name="token" type="password" autocomplete="off" spellcheck="false" required autofocus>
+<button>Allow</button>
+</form>
+<p class="soft">If it was not you, close this page. View, create and revoke your tokens under
+<a href="../app/settings/tokens">API tokens</a>.</p>`,
+    `'self' ${new URL(redirectUri).origin}`,
+  );
+};
+
+export const refusalPage = (why: string): Answer =>
+  page(
+    400,
+    'Not a Terraform sign-in',
+    `<p>${escaped(why)}</p><p>Run <code>terraform login</code> again and use the address that it shows.</p>`,
+  );
+
+/** Asks somebody who has just signed in; a click is the answer, so that no page on the way can give it. */
+export const consentPage = (allow: string, { who, host }: { who: string; host: string }): Answer =>
+  page(
+    200,
+    'Terraform requests access',
+    `<p>You are signed in as <strong>${escaped(who)}</strong>. Someone started <code>terraform login</code> on this
+computer. If that was you, allow it within two minutes: Terraform then gets its own token for
+<strong>${escaped(host)}</strong>.</p>
+<p><a class="button" href="${escaped(allow)}">Allow</a></p>
+<p class="soft">If it was not you, close this page.</p>`,
+  );

@@ -1,0 +1,99 @@
+import * as v from 'valibot';
+import { type Answer, json, redirect } from '../api/answer.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { openRoute, type Route } from '../api/route.ts';
+import type { SignInSettings } from '../environment.ts';
+import { createLoginCode } from '../people/accounts/login-codes.ts';
+import type { Person } from '../people/accounts/person.ts';
+import { type Attempt, beginAttempt, cookieName, forgottenCookie, readAttempt } from './attempt.ts';
+import { asking, redirectUriOf } from './authorization-request.ts';
+import { SignInError } from './errors.ts';
+import { addressAt, personFrom } from './issuer.ts';
+import { failurePage } from './pages/failure.ts';
+import { consentPage } from './pages/login.ts';
+import { checkPerson } from './people.ts';
+import { issuerName, issuerSettings } from './settings.ts';
+
+/**
+ * Signing in at the operator's issuer. `terraform login` and the web page are both clients that get a code and exchange
+ * it for a token at /oauth/token, so that no token is ever in an address; between this platform and the issuer there is a
+ * flow of the same kind, with state, nonce and verifier of its own.
+ */
+
+/** For the web page, which asks before it offers it. */
+const answerSettings = async (): Promise<Answer> => {
+  const settings = issuerSettings();
+  return json(200, { name: settings ? issuerName(settings) : null }, 'application/json');
+};
+
+/** Where the browser sees this platform. What stands before it may be asked at another host, and under a path of its own. */
+const homeOf = ({ baseUrl }: ApiRequest): string => issuerSettings()?.baseUrl ?? baseUrl;
+
+const isSecure = (request: ApiRequest): boolean => homeOf(request).startsWith('https:');
+
+/** To be registered at the issuer. */
+const callbackOf = (request: ApiRequest): string => `${homeOf(request)}/oauth/callback`;
+
+const settingsNeeded = (): SignInSettings => {
+  const settings = issuerSettings();
+  if (settings) return settings;
+  throw new SignInError(403, 'Single sign-on is not configured on this platform. Sign in with an API token.');
+};
+
+/** What nobody can sign in with is told on a page, and forgotten. */
+const inWords =
+  (answer: (request: ApiRequest) => Promise<Answer>) =>
+  async (request: ApiRequest): Promise<Answer> => {
+    try {
+      return await answer(request);
+    } catch (error) {
+      if (!(error instanceof SignInError)) throw error;
+      return { ...failurePage(error.status, error.message), cookies: [forgottenCookie(isSecure(request))] };
+    }
+  };
+
+const begin = async (request: ApiRequest): Promise<Answer> => {
+  const settings = settingsNeeded();
+  const { success, output } = v.safeParse(asking, Object.fromEntries(request.query));
+  if (!success) throw new SignInError(400, 'The address is not valid. Start again at the home page.');
+  const { cookie, ...attempt } = beginAttempt(output, isSecure(request));
+  return { ...redirect(302, await addressAt(settings, attempt, callbackOf(request))), cookies: [cookie] };
+};
+
+const attemptOf = (request: ApiRequest): Attempt => {
+  const attempt = readAttempt(request.cookie(cookieName(isSecure(request))));
+  // Somebody else's answer, a reload, or a second sign-in in another tab.
+  if (attempt?.state !== request.query.get('state') || !attempt) {
+    throw new SignInError(
+      400,
+      'This sign-in was started in another browser, is finished, or is older than ten minutes. Sign in again.',
+    );
+  }
+  return attempt;
+};
+
+const end = async (request: ApiRequest): Promise<Answer> => {
+  const settings = settingsNeeded();
+  const attempt = attemptOf(request);
+  const person = await personFrom(settings, request.query, attempt, callbackOf(request));
+  checkPerson(settings, person);
+  return { ...(await handOver(request, attempt, person)), cookies: [forgottenCookie(isSecure(request))] };
+};
+
+/** The code goes back to who asked: to the page, which has the verifier; to Terraform when the person says so. */
+const handOver = async (request: ApiRequest, { asking }: Attempt, person: Person): Promise<Answer> => {
+  const redirectUri = redirectUriOf(asking);
+  const grant = { by: { person }, challenge: asking.code_challenge, redirectUri, tokenExpiresAt: null };
+  const code = await createLoginCode(grant);
+  // After the `#`, so that it is in no log on the way.
+  if (asking.client_id === 'page') return redirect(303, `../app#${new URLSearchParams({ code })}`);
+  const allow = `${redirectUri}?${new URLSearchParams({ code, state: asking.state })}`;
+  const { host } = new URL(homeOf(request));
+  return consentPage(allow, { who: person.email ?? person.username ?? person.subject, host });
+};
+
+export const signInRoutes: Route[] = [
+  openRoute('GET', '/oauth/issuer', 'anyone', answerSettings),
+  openRoute('GET', '/oauth/sign-in', 'anyone', inWords(begin)),
+  openRoute('GET', '/oauth/callback', 'anyone', inWords(end)),
+];

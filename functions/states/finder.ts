@@ -1,0 +1,33 @@
+import { inWorkspace, param } from '../api/finders.ts';
+import type { Finder } from '../api/route.ts';
+import { getWorkspace } from '../workspaces/records.ts';
+import { readOutputId } from './document.ts';
+import { getStateVersion } from './records.ts';
+import type { StateVersion } from './state-version.ts';
+
+/** Older versions are for people: runs read what is current. */
+const currentState = async ({ id, workspaceId }: StateVersion) => {
+  const found = await getWorkspace(workspaceId);
+  return found?.state?.id === id ? { organization: found.organization, workspace: found } : undefined;
+};
+
+export const stateVersion: Finder<StateVersion> = {
+  what: 'state version',
+  parameter: 'version',
+  find: (request) => getStateVersion(param(request, 'version')),
+  ...inWorkspace,
+};
+
+export const sharedStateVersion: Finder<StateVersion> = { ...stateVersion, shared: currentState };
+
+/** The state version that an output belongs to. */
+export const stateVersionOfOutput: Finder<StateVersion> = {
+  what: 'state version output',
+  parameter: 'output',
+  find: async (request) => {
+    const named = readOutputId(param(request, 'output'));
+    return named && getStateVersion(named.stateVersionId);
+  },
+  ...inWorkspace,
+  shared: currentState,
+};

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import type { Answer, Resource } from '../api/answer.ts';
+import { badRequest } from '../api/errors.ts';
+import { list, pageOf, slice } from '../api/pagination.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { type Context, type Route, route } from '../api/route.ts';
+import { workspace } from '../workspaces/finder.ts';
+import type { Workspace } from '../workspaces/records.ts';
+import type { StateInstance } from './content.ts';
+import { getStateVersion, readSummary } from './records.ts';
+
+/** What a workspace's current state manages (HCP API: workspaces, resources). */
+
+const document = (workspaceId: string, stateVersionId: string, instance: StateInstance): Resource => ({
+  id: `wsr-${createHash('sha256').update(`${workspaceId}\n${instance.address}`).digest('hex').slice(0, 16)}`,
+  type: 'resources',
+  attributes: {
+    // Without "module.", as HCP Terraform lists them; its name of the root module is "root".
+    address: instance.address.replaceAll(/(^|\.)module\./g, '$1'),
+    name: instance.name,
+    // Nobody notes when an instance was last touched, only which state it is in.
+    'created-at': null,
+    'updated-at': null,
+    module: instance.module.replace(/^root\./, ''),
+    provider: instance.provider,
+    'provider-type': instance.type,
+    'modified-by-state-version-id': stateVersionId,
+    'name-index': instance.index === undefined ? null : String(instance.index),
+  },
+});
+
+const keys: Record<string, (instance: StateInstance) => string> = {
+  name: ({ name }) => name,
+  nameIndex: ({ index }) => (typeof index === 'number' ? String(index).padStart(12, '0') : (index ?? '')),
+  provider: ({ provider }) => provider,
+  providerType: ({ type }) => type,
+  module: ({ module }) => module,
+  updatedAt: () => '',
+};
+
+const sorted = (instances: StateInstance[], { query }: ApiRequest): StateInstance[] => {
+  const [field = '', order = 'asc'] = (query.get('sort') || 'name:asc').split(':');
+  const key = Object.hasOwn(keys, field) ? keys[field] : undefined;
+  if (!key || (order !== 'asc' && order !== 'desc')) {
+    throw badRequest(`sort must be one of ${Object.keys(keys).join(', ')}, with ":asc" or ":desc".`, 'sort');
+  }
+  const by = (instance: StateInstance) => `${key(instance)}\n${instance.address}`;
+  const rising = instances.map((instance) => ({ instance, by: by(instance) }));
+  rising.sort((a, b) => (a.by < b.by ? -1 : 1));
+  return (order === 'asc' ? rising : rising.reverse()).map(({ instance }) => instance);
+};
+
+/** 1 read and 1 object, however many there are. */
+const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
+  const page = pageOf(request);
+  const version = subject.state && (await getStateVersion(subject.state.id));
+  const all = (version && (await readSummary(version)))?.instances ?? [];
+  const search = (request.query.get('q') ?? '').toLowerCase();
+  const fitting = sorted(
+    all.filter(({ address }) => address.toLowerCase().includes(search)),
+    request,
+  );
+  const data = slice(fitting, page).map((instance) => document(subject.id, version?.id ?? '', instance));
+  return list(request, page, fitting.length, data);
+};
+
+export const workspaceResourceRoutes: Route[] = [
+  route('GET', '/workspaces/{workspace}/resources', 'state:read', workspace, listOfWorkspace),
+];

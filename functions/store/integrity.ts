@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto';
+import { objectDigest } from './bucket.ts';
+import { DamagedContentError } from './damaged-content.ts';
+
+export const sha256Of = (content: Uint8Array | string): string => createHash('sha256').update(content).digest('hex');
+
+/**
+ * For who hands out a link instead of reading: holds what storage says of the object against the record. An object that
+ * was written before checksums has none.
+ * @throws {DamagedContentError}
+ */
+export const checkStored = async (what: string, key: string, sha256: string | undefined): Promise<void> => {
+  if (sha256 === undefined) return;
+  const found = await objectDigest(key);
+  if (found?.sha256 !== sha256) throw damaged(what);
+};
+
+/** @throws {DamagedContentError} */
+export const checkContent = (what: string, content: Buffer, sha256: string | undefined): void => {
+  if (sha256 !== undefined && sha256Of(content) !== sha256) throw damaged(what);
+};
+
+export const damaged = (what: string): DamagedContentError =>
+  new DamagedContentError(
+    `${what} in storage is not what was recorded: its checksum is another. It is not used. Roll the workspace back to another state version, or push the right state.`,
+  );

@@ -1,0 +1,27 @@
+import { param } from '../api/finders.ts';
+import type { Finder } from '../api/route.ts';
+import { findWorkspace, getWorkspace, type Workspace } from './records.ts';
+
+export const workspace: Finder<Workspace> = {
+  what: 'workspace',
+  parameter: 'workspace',
+  find: (request) => getWorkspace(param(request, 'workspace')),
+  seen: 'workspace:read',
+  scope: (workspace) => ({ organization: workspace.organization, workspace }),
+};
+
+export const workspaceByName: Finder<Workspace> = {
+  ...workspace,
+  parameter: 'name',
+  find: (request) => findWorkspace(param(request, 'organization'), param(request, 'name')),
+};
+
+/** A workspace as it may be found by runs that it shares its state with. */
+const withSharedState = (finder: Finder<Workspace>): Finder<Workspace> => ({
+  ...finder,
+  shared: async (found) => ({ organization: found.organization, workspace: found }),
+});
+
+export const sharedWorkspace = withSharedState(workspace);
+
+export const sharedWorkspaceByName = withSharedState(workspaceByName);

@@ -1,0 +1,54 @@
+import * as v from 'valibot';
+import { withPool } from '../agent-pools/input.ts';
+import { type Answer, noContent } from '../api/answer.ts';
+import { conflict, forbidden, unprocessable } from '../api/errors.ts';
+import { type Context, type Route, route } from '../api/route.ts';
+import { check, identifier } from '../api/validation.ts';
+import { executionIn } from '../projects/execution-modes.ts';
+import { project } from '../projects/finder.ts';
+import type { Project } from '../projects/records.ts';
+import { settleAgentPool } from './agent-pool-input.ts';
+import { getWorkspaces, updateWorkspace, type Workspace, type WorkspaceChange } from './records.ts';
+
+/** Workspaces as they move into a project. */
+
+const mostMoved = 100;
+const moved = v.object({
+  data: v.pipe(v.array(identifier('workspaces')), v.maxLength(mostMoved, `may have at most ${mostMoved} at once`)),
+});
+
+/** Moves all of them or, when one is not there or must stay, none. */
+const move = async ({ request, subject, principal }: Context<Project>): Promise<Answer> => {
+  const ids = [...new Set(check(moved, request.json() ?? {}).data.map(({ id }) => id))];
+  const found = new Map((await getWorkspaces(ids)).map((workspace) => [workspace.id, workspace]));
+  const granted = await principal.onWorkspaces(subject.organization, [...found.values()]);
+  const workspaces = ids.map((id, i): Workspace => {
+    const workspace = found.get(id);
+    if (workspace?.organization !== subject.organization || !granted(id).has('workspace:read')) {
+      throw unprocessable(`/data/${i}/id`, `id: ${subject.organization} has no workspace ${id}`);
+    }
+    if (workspace.projectId === subject.id || granted(id).has('workspace:move')) return workspace;
+    throw forbidden(
+      `Workspace ${workspace.name} may not be moved out of its project: it needs the permission workspace:move there.`,
+    );
+  });
+  const changes = workspaces.map(
+    (workspace): WorkspaceChange => ({
+      projectId: subject.id,
+      ...(workspace.inheritsExecutionMode ? executionIn(subject) : {}),
+    }),
+  );
+  await Promise.all(workspaces.map((workspace, i) => settleAgentPool(changes[i] as WorkspaceChange, workspace)));
+  for (const [i, workspace] of workspaces.entries()) {
+    const change = changes[i] as WorkspaceChange;
+    const updated = await withPool(() => updateWorkspace(workspace, change, { userId: principal.userId }));
+    if (typeof updated === 'string') {
+      throw conflict(`Workspace ${workspace.name} was changed by somebody else at the same moment. Try again.`);
+    }
+  }
+  return noContent();
+};
+
+export const workspaceMoveRoutes: Route[] = [
+  route('POST', '/projects/{project}/relationships/workspaces', 'workspace:move', project, move),
+];
