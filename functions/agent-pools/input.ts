@@ -7,7 +7,7 @@ export const withPool = async <T>(write: () => Promise<T>): Promise<T> => {
     return await write();
   } catch (error) {
     if (!(error instanceof AgentPoolGoneError)) throw error;
-    throw unprocessable(pointer, 'agent-pool-id: this agent pool has just been deleted');
+    throw unprocessable(pointer, 'agent-pool-id: this agent pool was deleted at the same time');
   }
 };
 

@@ -1,8 +1,9 @@
-import { type Answer, created } from '../api/answer.ts';
+import { type Answer, created, many } from '../api/answer.ts';
 import { forbidden } from '../api/errors.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { requiredIn } from '../api/validation.ts';
 import { runDocument } from '../runs/document.ts';
+import { createdEventId } from '../runs/events.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { queueRun } from './create-run.ts';
 import { readNewRun } from './new-run-input.ts';
@@ -17,13 +18,15 @@ const create = async ({ request, subject, granted, principal }: Context<Workspac
     !granted.has('run:apply')
   ) {
     throw forbidden(
-      'is-destroy: only who may apply runs here can queue a destroy run (can-queue-destroy); with plan-only, the permission run:plan is enough.',
+      'is-destroy: queueing a destroy run needs the permission run:apply; with plan-only, run:plan is enough.',
     );
   }
   // The run that a configuration was uploaded for is its uploader's to create.
   const own = wanted.version.createdBy === userId ? { id } : {};
   const made = await queueRun({ ...wanted, ...own, workspace: subject, createdBy: userId, granted });
-  return created(runDocument(made, { granted, userId }));
+  const document = runDocument(made, { granted, userId });
+  const events = { ...document.relationships?.['run-events'], ...many('run-events', [createdEventId(made)]) };
+  return created({ ...document, relationships: { ...document.relationships, 'run-events': events } });
 };
 
 /** The workspace that a new run is for; the body names it. */

@@ -125,7 +125,7 @@ const remove =
   async ({ subject }: Context<Project>): Promise<Answer> => {
     const home = await getOrganization(subject.organization);
     if (home?.defaultProjectId === subject.id) {
-      throw conflict(`Project ${subject.name} is the organization's default project and stays.`);
+      throw conflict(`Project ${subject.name} is the organization's default project and cannot be deleted.`);
     }
     if (await hasWorkspaces(subject)) {
       throw conflict(`Project ${subject.name} still has workspaces. Move or delete them first.`);

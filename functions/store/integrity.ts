@@ -22,5 +22,5 @@ export const checkContent = (what: string, content: Buffer, sha256: string | und
 
 export const damaged = (what: string): DamagedContentError =>
   new DamagedContentError(
-    `${what} in storage is not what was recorded: its checksum is another. It is not used. Roll the workspace back to another state version, or push the right state.`,
+    `${what} in storage is damaged: its checksum does not match the recorded one. Roll the workspace back to another state version, or push the correct state.`,
   );

@@ -12,9 +12,9 @@ import { getWorkspaces, updateWorkspace, type Workspace, type WorkspaceChange } 
 
 /** Workspaces as they move into a project. */
 
-const mostMoved = 100;
+const maxMoved = 100;
 const moved = v.object({
-  data: v.pipe(v.array(identifier('workspaces')), v.maxLength(mostMoved, `may have at most ${mostMoved} at once`)),
+  data: v.pipe(v.array(identifier('workspaces')), v.maxLength(maxMoved, `may have at most ${maxMoved} at once`)),
 });
 
 /** Moves all of them or, when one is not there or must stay, none. */
@@ -25,11 +25,11 @@ const move = async ({ request, subject, principal }: Context<Project>): Promise<
   const workspaces = ids.map((id, i): Workspace => {
     const workspace = found.get(id);
     if (workspace?.organization !== subject.organization || !granted(id).has('workspace:read')) {
-      throw unprocessable(`/data/${i}/id`, `id: ${subject.organization} has no workspace ${id}`);
+      throw unprocessable(`/data/${i}/id`, `id: workspace ${id} not found in ${subject.organization}`);
     }
     if (workspace.projectId === subject.id || granted(id).has('workspace:move')) return workspace;
     throw forbidden(
-      `Workspace ${workspace.name} may not be moved out of its project: it needs the permission workspace:move there.`,
+      `Workspace ${workspace.name} cannot be moved out of its project: you need the permission workspace:move there.`,
     );
   });
   const changes = workspaces.map(
@@ -43,7 +43,7 @@ const move = async ({ request, subject, principal }: Context<Project>): Promise<
     const change = changes[i] as WorkspaceChange;
     const updated = await withPool(() => updateWorkspace(workspace, change, { userId: principal.userId }));
     if (typeof updated === 'string') {
-      throw conflict(`Workspace ${workspace.name} was changed by somebody else at the same moment. Try again.`);
+      throw conflict(`Workspace ${workspace.name} was changed by another request at the same time. Try again.`);
     }
   }
   return noContent();

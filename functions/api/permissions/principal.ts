@@ -18,7 +18,7 @@ export interface Principal extends Grants {
  */
 export const checkPerson = ({ kind }: Principal): void => {
   if (kind !== 'user')
-    throw forbidden('Only a user can do that: use the token of one, not of a team or an organization.');
+    throw forbidden("This request needs a user's token, not the token of a team or an organization.");
 };
 
 export type CallerKind = 'user' | 'session' | 'team' | 'organization' | 'audit-trails';
