@@ -82,6 +82,6 @@ describe('what cannot be is said with the variable and the remedy', () => {
     const audiences = (n: number) =>
       Object.fromEntries(Array.from({ length: n }, (_, i) => [`TFC_WORKLOAD_IDENTITY_AUDIENCE_${i}`, 'x']));
     expect(ask(audiences(50))).toHaveLength(50);
-    expect(() => ask(audiences(51))).toThrow('The workspace's variables request 51 credentials');
+    expect(() => ask(audiences(51))).toThrow("The workspace's variables request 51 credentials");
   });
 });
