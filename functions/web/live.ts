@@ -1,5 +1,5 @@
 import { type Signal, signal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { ApiError } from '../client/client.ts';
 import { saying } from './session.ts';
 
@@ -133,11 +133,14 @@ export const useLive = <T>(key: string, load: () => Promise<T>, every: (value: T
     () => ({ value: signal<T | undefined>(undefined), error: signal<unknown>(undefined), now: () => {} }),
     [key],
   );
+  // As the latest render has them: what they close over changes while the key stays.
+  const latest = useRef({ load, every });
+  latest.current = { load, every };
   useEffect(() => {
     let last = '';
     const task = repeat(async () => {
       try {
-        const value = await load();
+        const value = await latest.current.load();
         // Equal answers change nothing on screen.
         if (value !== state.value.peek()) {
           const text = JSON.stringify(value);
@@ -145,7 +148,7 @@ export const useLive = <T>(key: string, load: () => Promise<T>, every: (value: T
           last = text;
         }
         state.error.value = undefined;
-        return every(value);
+        return latest.current.every(value);
       } catch (error) {
         if (state.value.value === undefined) state.error.value = error;
         throw error;

@@ -82,7 +82,9 @@ describe('a run of a workspace with an agent pool', () => {
     const told = events.filter(({ attributes }: { attributes: { action: string } }) =>
       attributes.action.includes('agent'),
     );
-    expect(told).toMatchObject([{ attributes: { description: `The plan waits for an agent of pool ${pool.name}.` } }]);
+    expect(told).toMatchObject([
+      { attributes: { description: `The plan is waiting for an agent of pool ${pool.name}.` } },
+    ]);
     const ofPool = `organizations/acme/runs?filter[agent_pool_names]=${pool.name}`;
     expect((await api.get(ofPool)).body.data.map((one: { id: string }) => one.id)).toEqual([id]);
     const plan = (await api.get(`runs/${id}/plan`)).body.data.attributes;
@@ -99,7 +101,7 @@ describe('a run of a workspace with an agent pool', () => {
     await load.finishRun(id, 'PlanErrored', { Error: 'States.Timeout' });
     expect(await now(id)).toMatchObject({
       status: 'errored',
-      endReason: `No agent of pool ${pool.name} took the plan in time. Start one (stepform agent), and queue a new run.`,
+      endReason: `No agent of pool ${pool.name} picked up the plan in time. Start one (stepform agent), then start a new run.`,
     });
     const agent = await agentOf(pool);
     expect(await agent.next()).toMatchObject({ action: 'wait' });

@@ -159,7 +159,7 @@ describe('asking a run task', () => {
     expect(server.requests).toHaveLength(3);
     expect(await read()).toMatchObject({
       status: 'errored',
-      message: 'The run task was called 3 times in vain: it answered 500 where 200 is expected.',
+      message: 'The run task was called 3 times without success: it answered 500 instead of 200.',
     });
     expect(told()).toEqual([succeeded(input.token)]);
   });

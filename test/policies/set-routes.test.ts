@@ -117,7 +117,7 @@ describe('a policy set', () => {
 
   it('is refused for what there is not here, by field', async () => {
     for (const [given, field, detail] of [
-      [{ 'vcs-repo': { identifier: 'a/b' } }, 'vcs-repo', 'upload versions'],
+      [{ 'vcs-repo': { identifier: 'a/b' } }, 'vcs-repo', 'Upload versions'],
       [{ 'tag-selectors': [{ 'tag-key': 'a' }] }, 'tag-selectors', 'Attach workspaces or projects'],
       [{ kind: 'sentinel', 'agent-enabled': true }, 'agent-enabled', 'kind opa'],
       [{ kind: 'tfpolicy' }, 'kind', 'must be one of'],
@@ -180,7 +180,7 @@ describe('a policy set version', () => {
         await packed({ ...policyFiles(''), 'policies.hcl': 'policy "a" {\n}' }),
         'policies.hcl line 1: policy "a" has no query',
       ],
-      [await packed({ '../a.rego': '' }), 'leaves the policy set'],
+      [await packed({ '../a.rego': '' }), 'is outside the policy set'],
       [new TextEncoder().encode('no archive'), 'gzip-compressed tar'],
     ] as const) {
       const version = await uploadVersion(api, id, content);

@@ -86,7 +86,10 @@ describe('a callback', () => {
     expect((await say({ status: 'passed', message: 'still fine' })).status).toBe(200);
     for (const status of ['failed', 'running']) {
       const answer = await say({ status });
-      expect([answer.status, answer.body.errors[0].detail]).toEqual([409, expect.stringContaining('passed already')]);
+      expect([answer.status, answer.body.errors[0].detail]).toEqual([
+        409,
+        expect.stringContaining('is already passed'),
+      ]);
     }
     expect(await read()).toMatchObject({ status: 'passed', message: 'fine' });
     // Told again, should the first have died between its write and the answer to the execution.
@@ -242,7 +245,10 @@ describe('what a callback may say', () => {
     expect((await send('{"data":')).status).toBe(400);
     const large = saying({ status: 'passed' }, [outcome({ body: 'x'.repeat(4_500_000) })]);
     const answer = await send(large);
-    expect([answer.status, answer.body.errors[0].detail]).toEqual([413, expect.stringContaining('at most 4500000')]);
+    expect([answer.status, answer.body.errors[0].detail]).toEqual([
+      413,
+      expect.stringContaining('the maximum is 4500000'),
+    ]);
     expect((await read()).status).toBe('pending');
   });
 });

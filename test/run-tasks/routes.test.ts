@@ -234,8 +234,8 @@ describe('run tasks of a workspace', () => {
         type: 'workspace-tasks',
         attributes: expect.objectContaining({
           'enforcement-level': 'mandatory',
-          stage: 'pre_plan',
-          stages: ['pre_plan', 'pre_apply'],
+          stage: 'pre_apply',
+          stages: ['pre_apply', 'pre_plan'],
         }),
         relationships: {
           task: { data: { type: 'tasks', id: task.id } },

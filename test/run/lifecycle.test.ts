@@ -166,7 +166,7 @@ describe('the end of a run', () => {
       apply: phase({ status: 'running' }),
     });
     const missed = { Error: 'States.HeartbeatTimeout' };
-    expect(endReason(run, 'ApplyErrored', missed)).toMatch(/during the apply.*state may be stale\. It has/);
+    expect(endReason(run, 'ApplyErrored', missed)).toMatch(/during the apply.*state may be stale\. It contains/);
     const planned = { ...run, plan: { ...run.plan, report: { outcome: 'finished' as const, resourcesAfter: 5 } } };
     expect(endReason(planned, 'ApplyErrored', missed, 3)).toMatch(/state may be stale: 3 of 5 resources recorded\./);
   });

@@ -131,7 +131,7 @@ describe('a download', () => {
     await publish('terraform', '1.2.3');
     const name = '/1.2.3/terraform_1.2.3_SHA256SUMS';
     files.set(name, Buffer.concat([files.get(name) as Buffer, Buffer.from('\n')]));
-    await expect(download('terraform', '1.2.3')).rejects.toThrow(/signature of .* is not good/);
+    await expect(download('terraform', '1.2.3')).rejects.toThrow(/signature of .* is not valid/);
   });
 
   it.each(['terraform', 'tofu'] as const)('of %s is refused when the archive is another', async (engine) => {

@@ -134,7 +134,7 @@ describe('a state that cannot become the workspace’s', () => {
           .digest('hex'),
       },
       problem: expect.stringMatching(
-        /^The state of this apply \(serial 4\) could not become the workspace's, which still has serial 3: .*serial 4 after 9\. .*errored state\. .*"terraform state push".* locked/,
+        /^The state of this apply \(serial 4\) could not be saved to the workspace, which still has serial 3: .*serial 4 after 9\. .*errored state\. .*"terraform state push".* locked/,
       ),
     });
     expect(errored()).toBe(state(4, ['a']));

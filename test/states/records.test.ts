@@ -303,7 +303,7 @@ describe('completing an upload for a run', () => {
     const id = await locked();
     const version = await push(id);
     if (typeof version === 'string') throw new Error(version);
-    await expect(store.completeStateVersion(version.id, { runId: 'run-1' })).rejects.toThrow(/of this run/);
+    await expect(store.completeStateVersion(version.id, { runId: 'run-1' })).rejects.toThrow(/not found in this run/);
     expect((await store.completeStateVersion(version.id)).status).toBe('finalized');
   });
 });

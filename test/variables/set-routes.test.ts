@@ -90,7 +90,10 @@ describe('a variable set', () => {
         expect(ids((await read(id)).relationships[kind].data)).toEqual(method === 'POST' ? [target] : []);
       }
       const unknown = await api.call('POST', path, { body: list(kind, 'nothing') });
-      expect([unknown.status, unknown.body.errors[0].detail]).toEqual([422, expect.stringContaining('no nothing in')]);
+      expect([unknown.status, unknown.body.errors[0].detail]).toEqual([
+        422,
+        expect.stringContaining('nothing not found in'),
+      ]);
     }
   });
 
@@ -239,7 +242,7 @@ describe('variables', () => {
       (await api.post(`workspaces/${id}/vars`, { key, value: 'old', category: 'terraform' })).body.data.id;
     const [one, two] = [await make('one'), await make('two')];
     const change = (...data: object[]) => api.call('PATCH', `workspaces/${id}/relationships/vars`, { body: { data } });
-    const bad = await change({ id: one, attributes: { value: 'new' } }, { id: two, attributes: { key: '1' } });
+    const bad = await change({ id: one, attributes: { value: 'new' } }, { id: two, attributes: { key: 'no key' } });
     expect([bad.status, bad.body.errors[0].source.pointer]).toEqual([422, '/data/1/attributes/key']);
     expect((await api.get(`workspaces/${id}/vars/${one}`)).body.data.attributes.value).toBe('old');
     const good = await change({ id: one, attributes: { value: 'new' } }, { id: two, attributes: { description: 'd' } });

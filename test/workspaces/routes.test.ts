@@ -138,7 +138,7 @@ describe('deleting a workspace', () => {
     await api.post('runs', {}, { workspace: { data: { type: 'workspaces', id } } });
     const answer = await api.call('POST', `workspaces/${id}/actions/safe-delete`);
     expect(answer.status).toBe(409);
-    expect(answer.body.errors[0].detail).toMatch(/runs that are not over/);
+    expect(answer.body.errors[0].detail).toMatch(/runs that have not ended/);
     expect((await api.get(`workspaces/${id}`)).status).toBe(200);
   });
 

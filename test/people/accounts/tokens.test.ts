@@ -99,7 +99,7 @@ describe('a token', () => {
     const refused = await api.post(`users/${id}/authentication-tokens`, {}, {}, { token });
     expect(refused).toMatchObject({
       status: 422,
-      body: { errors: [{ detail: expect.stringContaining('100 tokens already') }] },
+      body: { errors: [{ detail: expect.stringContaining('already 100 tokens') }] },
     });
   });
 });

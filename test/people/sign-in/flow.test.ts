@@ -194,13 +194,13 @@ describe('sign-in is rejected', () => {
     issuer.account = undefined;
     const browser = new Browser();
     const came = await refused(browser, await issuer.visit((await browser.begin()).location));
-    expect(came).toMatchObject({ status: 403, text: expect.stringContaining('Example did not let you in') });
+    expect(came).toMatchObject({ status: 403, text: expect.stringContaining('Example denied access') });
   });
 
   it.each([
-    ['an address elsewhere', { ...ada, email: 'ada@other.test' }, 'says that yours is ada@other.test'],
+    ['an address elsewhere', { ...ada, email: 'ada@other.test' }, 'yours at Example is ada@other.test'],
     ['an address that only ends so', { ...ada, email: 'ada@notexample.test' }, 'ada@notexample.test'],
-    ['an unverified address', { ...ada, email_verified: false }, 'does not say that ada@example.test was verified'],
+    ['an unverified address', { ...ada, email_verified: false }, 'ada@example.test is not verified'],
     ['no address', { sub: 'nobody' }, 'did not send your address'],
   ])('with %s where the operator names domains', async (_, account, words) => {
     configure({ emailDomains: ['example.test'] }, issuer);
@@ -220,7 +220,7 @@ describe('sign-in is rejected', () => {
 
   it('with a message when no issuer is configured', async () => {
     configure(undefined, issuer);
-    expect((await new Browser().begin()).text).toContain('no issuer');
+    expect((await new Browser().begin()).text).toContain('Single sign-on is not configured');
     expect(JSON.parse((await new Browser().open('/oauth/issuer')).text)).toEqual({ name: null });
     configure({}, issuer);
     expect(JSON.parse((await new Browser().open('/oauth/issuer')).text)).toEqual({ name: 'Example' });

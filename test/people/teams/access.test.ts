@@ -328,9 +328,9 @@ describe('reads for a permission check', () => {
     // With its first request a token notes that it is used.
     await cost('organizations/acme', token);
     for (const path of paths) told.push([await cost(path), await cost(path, token)]);
-    // The token, the subject, the membership, of a run with its workspace; then teams, and the project.
+    // The token, the subject, the membership, of a workspace its variables, of a run its workspace; then teams, and the project.
     expect(told).toEqual([
-      [3, 5],
+      [4, 6],
       [3, 5],
       [3, 4],
     ]);

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Client, until } from '../../../functions/client/client.ts';
 import { PlatformProcess } from '../../e2e/support/platform.ts';
@@ -24,6 +25,10 @@ afterAll(async () => {
   await issuer?.close();
 });
 
+/** What the page keeps for the tab. */
+const sessionOf = (page: Page): Promise<string> =>
+  page.evaluate(() => JSON.parse(sessionStorage.getItem('stepform-token') ?? '{}').token ?? '');
+
 it('comes back to where the reader was, leaves nothing in the address, and ends when they sign out', async () => {
   const { url } = platform.local;
   const page = await newPage({ baseURL: url });
@@ -32,10 +37,12 @@ it('comes back to where the reader was, leaves nothing in the address, and ends 
   await page.getByRole('link', { name: 'ada' }).waitFor();
   expect(page.url()).toBe(`${url}/app/organizations/new?from=test`);
   const kept = await page.evaluate(() => Object.entries(sessionStorage));
-  expect(kept).toEqual([['stepform-token', expect.stringMatching(/^sfs_/)]]);
+  expect(kept.map(([name]) => name)).toEqual(['stepform-token']);
+  const session = await sessionOf(page);
+  expect(session).toMatch(/^sfs_/);
   expect((await page.context().cookies(url)).map(({ name }) => name)).toEqual([]);
 
-  const authorization = `Bearer ${kept[0]?.[1]}`;
+  const authorization = `Bearer ${session}`;
   const ask = () => fetch(`${url}/api/v2/account/details`, { headers: { authorization } });
   expect((await ask()).status).toBe(200);
   await page.getByRole('button', { name: 'Sign out' }).click();
@@ -51,9 +58,8 @@ it('makes who was signed in with a token the same user', async () => {
   await page.getByRole('button', { name: 'Use token' }).click();
   issuer.account = { sub: 'owner-1', email: 'owner@example.test', email_verified: true };
   await page.getByRole('button', { name: 'Connect with Example' }).click();
-  await page.waitForFunction(() => sessionStorage.getItem('stepform-token')?.startsWith('sfs_'));
-  const session = await page.evaluate(() => sessionStorage.getItem('stepform-token'));
-  const me = await new Client(url, session ?? '').get('/account/details');
+  await expect.poll(() => sessionOf(page)).toMatch(/^sfs_/);
+  const me = await new Client(url, await sessionOf(page)).get('/account/details');
   expect(me.id).toBe((await new Client(url, token).get('/account/details')).id);
 });
 
@@ -78,8 +84,7 @@ it('shows invitations, which are joined or declined', async () => {
   // Nobody who declines is a member; whoever belongs to one organization only is led right into it.
   await invitations.getByRole('button', { name: 'Decline unwanted', exact: true }).click();
   await page.waitForURL(`${url}/app/wanted/workspaces`);
-  const session = await page.evaluate(() => sessionStorage.getItem('stepform-token'));
-  const ids = (await new Client(url, session ?? '').list('/organizations')).map(({ id }) => id);
+  const ids = (await new Client(url, await sessionOf(page)).list('/organizations')).map(({ id }) => id);
   expect(ids).toEqual(['wanted']);
 });
 
@@ -92,9 +97,16 @@ it('lists who signs in as the reader, and disconnects them, which ends their ses
   const identities = page.getByRole('region', { name: 'Identities' });
   await identities.getByText('jo-1').waitFor();
   await identities.getByText(new URL(issuer.url).host).waitFor();
-  const session = await page.evaluate(() => sessionStorage.getItem('stepform-token'));
+  const session = new Client(url, await sessionOf(page));
+  const dialog = page.getByRole('dialog');
   await identities.getByRole('button', { name: 'Disconnect jo-1' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
+  await dialog.getByRole('button', { name: 'Disconnect' }).click();
+  await dialog.getByRole('alert').getByText('Nothing else lets you in').waitFor();
+  const { id } = await session.get('/account/details');
+  await session.create(`/users/${id}/authentication-tokens`, 'authentication-tokens', {
+    description: 'another way in',
+  });
+  await dialog.getByRole('button', { name: 'Disconnect' }).click();
   await page.getByRole('button', { name: 'Sign in with Example' }).waitFor();
-  await expect(new Client(url, session ?? '').get('/account/details')).rejects.toMatchObject({ status: 401 });
+  await expect(session.get('/account/details')).rejects.toMatchObject({ status: 401 });
 });
