@@ -82,7 +82,7 @@ const create = async (context: Context<Workspace>): Promise<Answer> => {
     throw unprocessable(pointer, `sourceable: workspace ${id} not found in ${subject.organization}`);
   }
   const made = await createRunTrigger(subject.organization, { workspaceId: subject.id, sourceableId: source.id });
-  if (typeof made === 'string') throw unprocessable(pointer, `sourceable: ${refusals[made](source, subject)}`);
+  if (typeof made === 'string') throw unprocessable(pointer, refusals[made](source, subject));
   return created(runTriggerDocument(made, await namesOf(context, [made])));
 };
 

@@ -28,7 +28,7 @@ const terraformVersion = v.pipe(
 
 const workingDirectory = v.pipe(
   text(1000),
-  v.check((path) => !path.split(/[/\\]/).includes('..'), 'must be a path inside of the configuration, without ".."'),
+  v.check((path) => !path.split(/[/\\]/).includes('..'), 'must be a path inside the configuration, without ".."'),
   v.transform((path) => path.replace(/^(\.?\/)+/, '').replace(/\/+$/, '/')),
   v.transform((path) => (path === '' || path === '.' || path === './' ? null : path)),
 );

@@ -143,7 +143,9 @@ describe('a workspace', () => {
       "default-agent-pool: must be specified when using 'agent' execution mode",
     );
     const narrow = await makePool({ 'organization-scoped': false });
-    expect(errorOf(await api.patch('organizations/acme', agents, home(narrow.id))).detail).toContain('not for all');
+    expect(errorOf(await api.patch('organizations/acme', agents, home(narrow.id))).detail).toContain(
+      'not available to all workspaces',
+    );
     const third = await makePool();
     expect((await api.patch('organizations/acme', agents, home(third.id))).status).toBe(200);
     await api.patch(`projects/${project.id}`, { 'setting-overwrites': { 'default-execution-mode': false } });

@@ -28,12 +28,12 @@ describe('a request body', () => {
 
   it('is limited to 2 MiB, as text or in base64', async () => {
     for (const base64 of [false, true]) {
-      expect((await refused(413, /at most 2097152/, { body: large, base64 })).calls).toBe(0);
+      expect((await refused(413, /the maximum is 2097152/, { body: large, base64 })).calls).toBe(0);
     }
   });
 
   it('is measured in bytes, not characters', async () => {
-    await refused(413, /at most 2097152/, { body: document({ name: 'é'.repeat(1024 * 1024) }) });
+    await refused(413, /the maximum is 2097152/, { body: document({ name: 'é'.repeat(1024 * 1024) }) });
   });
 
   it('may be larger when it carries a state', async () => {
@@ -44,7 +44,7 @@ describe('a request body', () => {
     const state = Buffer.from(text).toString('base64');
     expect((await api.post(`workspaces/${id}/state-versions`, { ...given, state })).status).toBe(201);
     const most = document({ state: 'x'.repeat(4_500_000) });
-    await refused(413, /at most 4500000/, { body: most }, `workspaces/${id}/state-versions`);
+    await refused(413, /the maximum is 4500000/, { body: most }, `workspaces/${id}/state-versions`);
   });
 
   it('is accepted with the largest variable, however it is escaped', async () => {
@@ -58,8 +58,8 @@ describe('a request body', () => {
     const name = uniqueName('deep');
     const body = (depth: number) => `{"data":{"attributes":{"name":"${name}"}},"x":${nested(depth + 2)}}`;
     expect((await api.call('POST', path, { body: body(29) })).status).toBe(201);
-    await refused(400, /more than 32 levels/, { body: body(30) });
-    await refused(400, /more than 32 levels/, { body: nested(200_000) });
+    await refused(400, /the maximum is 32 levels/, { body: body(30) });
+    await refused(400, /the maximum is 32 levels/, { body: nested(200_000) });
   });
 
   it('is limited to lists of 1,000 entries', async () => {
@@ -83,9 +83,9 @@ describe('a request body', () => {
 describe('a query', () => {
   it('is limited to 4,096 characters and 100 parameters', async () => {
     const long = `${path}?search[name]=${'x'.repeat(4096)}`;
-    expect((await refused(414, /at most 4096/, {}, long, 'GET')).calls).toBe(0);
+    expect((await refused(414, /the maximum is 4096/, {}, long, 'GET')).calls).toBe(0);
     const many = `${path}?${Array.from({ length: 101 }, (_, i) => `a${i}=1`).join('&')}`;
-    await refused(400, /more than 100 parameters/, {}, many, 'GET');
+    await refused(400, /the maximum is 100/, {}, many, 'GET');
     expect((await api.get(`${path}?search[name]=${'x'.repeat(4000)}`)).status).toBe(200);
   });
 });

@@ -126,7 +126,7 @@ describe('parameter values', () => {
   it('are rejected when a parameter is repeated', async () => {
     const answer = await api.get(`${organization}/workspaces?search[tags]=a&search[tags]=b`);
     expect(answer.status).toBe(400);
-    expect(answer.body.errors[0].detail).toMatch(/twice/);
+    expect(answer.body.errors[0].detail).toMatch(/more than once/);
   });
 });
 

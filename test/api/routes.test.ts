@@ -121,6 +121,6 @@ it('sends security headers and nothing for other origins', async () => {
 it('authenticates with 1 read, in parallel with the subject and the membership', async () => {
   const workspace = await api.workspace();
   const before = api.aws.calls;
-  await api.get(`workspaces/${workspace.id}`);
+  await api.get(`workspaces/${workspace.id}/current-state-version`);
   expect(api.aws.calls - before).toBe(3);
 });

@@ -85,7 +85,7 @@ describe('estimating the costs of a run', () => {
   it.each<[string, Change[] | Buffer | undefined, RegExp]>([
     ['left no JSON', undefined, /no JSON output to estimate/],
     ['is not JSON', Buffer.from('<html>'), /is not an object/],
-    ['is cut off', planOf([cluster]).subarray(0, 100), /cut off/],
+    ['is cut off', planOf([cluster]).subarray(0, 100), /truncated/],
     ['is of another format', Buffer.from('{"format_version":"3.0"}'), /format "3.0"/],
   ])('errs, and does not throw, when the plan %s', async (_name, plan, message) => {
     const estimate = await estimateCosts(await planned(plan));
@@ -105,7 +105,7 @@ describe('estimating the costs of a run', () => {
     const run = await planned(Buffer.alloc(128 * 1024 * 1024 + 1, ' '));
     expect(await estimateCosts(run)).toMatchObject({
       status: 'errored',
-      errorMessage: 'The plan has 129 MiB in JSON; estimates are made of the maximum 128 MiB.',
+      errorMessage: 'The JSON plan has 129 MiB; the maximum for cost estimates is 128 MiB.',
     });
   });
 

@@ -101,7 +101,7 @@ describe('a destination', () => {
     await expect(notify(event)).rejects.toThrow(`was not delivered to ${failing}`);
     // The state is tried again meanwhile: that is another event, and not the one to go on.
     await notify({ ...event, id: 'e2' });
-    await expect(notify(event)).rejects.toThrow('was not taken');
+    await expect(notify(event)).rejects.toThrow('was not delivered');
     expect(server.requests.map(({ path }) => path).sort()).toEqual(['/', '/failing', '/failing']);
     expect((await responsesOf(failing)).map(({ code }) => code)).toEqual(['503', '503', '200']);
     server.answer = status(200);

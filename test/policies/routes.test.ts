@@ -138,6 +138,6 @@ describe('a policy in policy sets', () => {
     const body = { data: [{ type: 'policies', id }] };
     const refused = await api.call('POST', `policy-sets/${set.id}/relationships/policies`, { body });
     expect(refused.body.errors[0]).toMatchObject({ status: '422', source: { pointer: '/data' } });
-    expect(refused.body.errors[0].detail).toContain(`no policy ${id} of kind sentinel`);
+    expect(refused.body.errors[0].detail).toContain(`policy ${id} of kind sentinel`);
   });
 });

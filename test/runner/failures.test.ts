@@ -53,7 +53,7 @@ describe('a plan fails', () => {
     [
       'a variable’s name',
       { variables: [{ key: '../x', value: '1' }] },
-      /^"\.\.\/x" is no name for a Terraform variable/,
+      /^"\.\.\/x" is not a valid name for a Terraform variable/,
     ],
     [
       'an environment variable',
@@ -85,7 +85,7 @@ describe('a plan fails', () => {
 
   it('at another backend, before Terraform is asked', async () => {
     const failed = await plan({ 'main.tf': `terraform {\n  backend "s3" {\n    bucket = "b"\n  }\n}\n${resource}` });
-    expectFailure(failed, /^The configuration declares backend "s3" \(main\.tf line 2\), but this platform keeps/);
+    expectFailure(failed, /^The configuration declares backend "s3" \(main\.tf line 2\), but this platform stores/);
     expect(failed.log).not.toContain('Initializing the backend');
   });
 });
@@ -170,12 +170,12 @@ resource "terraform_data" "bad" {
     expect(failed.report).toMatchObject({
       outcome: 'errored',
       message: expect.stringMatching(
-        /^The state of this apply \(serial 1\) could not become the workspace's, which still has none: .*Terraform itself succeeded\.$/,
+        /^The state of this apply \(serial 1\) could not be saved to the workspace, which still has no state: .*Terraform itself succeeded\.$/,
       ),
       unsavedState: { serial: 1, lineage: expect.any(String), md5: expect.any(String) },
     });
     expect(failed.report?.message).toContain(failed.report?.stateProblem);
-    expect(failed.log).toContain('could not become');
+    expect(failed.log).toContain('could not be saved to the workspace');
     const kept = bench.plane.objects.get('run-1234567890abcdef/errored-state');
     expect(JSON.parse(String(kept)).resources).toHaveLength(1);
     expect(bench.plane.violations.splice(0)).toEqual([expect.stringContaining('serial 1 after 99')]);

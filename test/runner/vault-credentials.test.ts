@@ -159,7 +159,7 @@ describe('what Vault makes', () => {
   it('is said to be wrong when it is something else, and Vault takes its token back', async () => {
     vault.secrets['azure/creds/r'] = { something: 'else' };
     const made = backedBy({ provider: 'vault_backed_azure', path: 'azure/creds/r', sleepSeconds: 0 });
-    await expect(made).rejects.toThrow('What Vault made at azure/creds/r has no client_id');
+    await expect(made).rejects.toThrow('The credentials that Vault issued at azure/creds/r have no client_id');
     expect(vault.paths().at(-1)).toBe('/v1/auth/token/revoke-self');
     expect(readdirSync(root)).toEqual([]);
   });

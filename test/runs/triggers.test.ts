@@ -71,10 +71,10 @@ describe('a run trigger', () => {
       expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([422, '/data/relationships/sourceable']);
       return answer.body.errors[0].detail;
     };
-    expect(await refused(a.id, b.id)).toMatch(/already/);
-    expect(await refused(a.id, a.id)).toMatch(/never end/);
-    expect(await refused(c.id, a.id)).toMatch(/never end/);
-    expect(await refused('ws-unknown', a.id)).toMatch(/no workspace ws-unknown/);
+    expect(await refused(a.id, b.id)).toMatch(/^sourceable: applies in .* already queue runs/);
+    expect(await refused(a.id, a.id)).toMatch(/^sourceable: applies in .* endless loop/);
+    expect(await refused(c.id, a.id)).toMatch(/^sourceable: applies in .* endless loop/);
+    expect(await refused('ws-unknown', a.id)).toMatch(/^sourceable: workspace ws-unknown not found/);
     expect((await api.post(`workspaces/${a.id}/run-triggers`, {})).status).toBe(422);
     const writer = await help.user('write');
     expect((await connect(a.id, c.id, { token: writer.token })).status).toBe(403);
@@ -188,7 +188,7 @@ describe('an apply', () => {
     await succeeded(run.id);
     expect((await skipped(run.id)).sort()).toEqual([
       expect.stringMatching(/no configuration yet/),
-      expect.stringMatching(/runs Terraform locally/),
+      expect.stringMatching(/execution mode is local/),
     ]);
     const [followed] = await runsOf(looping.id);
     await finishRun(followed.id, 'Applied');

@@ -30,7 +30,7 @@ describe('what cannot be is said with the variable and the remedy', () => {
     [{ ...vault, TFC_VAULT_ENCODED_CACERT: 'bm90IGEgY2VydA==' }, 'TFC_VAULT_ENCODED_CACERT'],
     [{ ...vault, TFC_VAULT_CLIENT_TIMEOUT: 'soon' }, 'TFC_VAULT_CLIENT_TIMEOUT is "soon"'],
     [{ TFC_KUBERNETES_PROVIDER_AUTH: 'true' }, 'TFC_KUBERNETES_WORKLOAD_IDENTITY_AUDIENCE is not set'],
-    [{ TFC_HCP_PROVIDER_AUTH: 'true' }, 'makes credentials for AWS, AZURE, GCP, KUBERNETES, VAULT only'],
+    [{ TFC_HCP_PROVIDER_AUTH: 'true' }, 'issues credentials only for AWS, AZURE, GCP, KUBERNETES, VAULT'],
     [
       { TFC_VAULT_BACKED_AWS_AUTH: 'true' },
       'TFC_VAULT_BACKED_AWS_AUTH is "true", but TFC_VAULT_BACKED_AWS_AUTH_TYPE is not set: set it to one of iam_user',
@@ -41,7 +41,7 @@ describe('what cannot be is said with the variable and the remedy', () => {
     ],
     [
       { TFC_VAULT_BACKED_AZURE_AUTH: 'true', TFC_VAULT_BACKED_AZURE_RUN_VAULT_ROLE: 'r' },
-      'TFC_VAULT_BACKED_AZURE_AUTH is "true", but TFC_VAULT_PROVIDER_AUTH is not: set it',
+      'TFC_VAULT_BACKED_AZURE_AUTH is "true", but TFC_VAULT_PROVIDER_AUTH is not. Set it',
     ],
     [
       {
@@ -50,7 +50,7 @@ describe('what cannot be is said with the variable and the remedy', () => {
         TFC_VAULT_BACKED_AZURE_RUN_VAULT_ROLE: 'r',
         TFC_VAULT_BACKED_AZURE_VAULT_CONFIG: 'B',
       },
-      'but TFC_VAULT_PROVIDER_AUTH_B is not: set it',
+      'but TFC_VAULT_PROVIDER_AUTH_B is not. Set it',
     ],
     [
       {
@@ -63,10 +63,10 @@ describe('what cannot be is said with the variable and the remedy', () => {
     ],
     [
       { TFC_HVS_BACKED_AWS_AUTH: 'true' },
-      'makes credentials for VAULT_BACKED_AWS, VAULT_BACKED_AZURE, VAULT_BACKED_GCP only',
+      'issues credentials only for VAULT_BACKED_AWS, VAULT_BACKED_AZURE, VAULT_BACKED_GCP',
     ],
     [{ TFC_AWS_PROVIDER_AUTH_TYPE: 'true' }, 'Tags consist of letters, digits and underscores, and cannot be TYPE'],
-    [{ 'TFC_WORKLOAD_IDENTITY_AUDIENCE_a-b': 'x' }, 'TFC_WORKLOAD_IDENTITY_AUDIENCE_a-b ends in a tag that cannot be'],
+    [{ 'TFC_WORKLOAD_IDENTITY_AUDIENCE_a-b': 'x' }, 'TFC_WORKLOAD_IDENTITY_AUDIENCE_a-b ends in an invalid tag'],
     [{ TFC_WORKLOAD_IDENTITY_AUDIENCE: 'x'.repeat(1001) }, 'has more than 1000 characters'],
   ])('%j', (variables, message) => {
     expect(() => ask(variables)).toThrow(message);
@@ -82,6 +82,6 @@ describe('what cannot be is said with the variable and the remedy', () => {
     const audiences = (n: number) =>
       Object.fromEntries(Array.from({ length: n }, (_, i) => [`TFC_WORKLOAD_IDENTITY_AUDIENCE_${i}`, 'x']));
     expect(ask(audiences(50))).toHaveLength(50);
-    expect(() => ask(audiences(51))).toThrow('The variables ask for 51 credentials');
+    expect(() => ask(audiences(51))).toThrow("The workspace's variables request 51 credentials");
   });
 });

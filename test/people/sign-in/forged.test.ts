@@ -168,7 +168,7 @@ describe('an issuer', () => {
   it('that is down is reported, with API tokens as the alternative', async () => {
     configure({ issuer: 'http://127.0.0.1:1' }, { url, clientId: 'stepform', clientSecret: 's' } as never);
     const said = await new Browser().begin();
-    expect(said).toMatchObject(turnedAway('http://127.0.0.1:1) cannot be reached: nothing accepts connections'));
+    expect(said).toMatchObject(turnedAway('http://127.0.0.1:1) cannot be reached: the connection was refused'));
     expect(said.text).toContain('sign in with an API token');
   });
 

@@ -116,10 +116,10 @@ policy "two" { query = "data.two.deny" }
   const q = 'query = "data.a.deny"';
   it.each([
     ['', /line 1: it has no policy; add/],
-    [`policy "a" { ${q} `, /line 1: this is not HCL/],
-    [`policy "a" {\n  ${q}\n  query "x"\n}`, /line 3: this is not HCL/],
-    [`\n\n}`, /line 3: this is not HCL/],
-    [`policy "a" {\n ${q}\n}\nmodule "x" {}`, /line 4: there is no block "module"/],
+    [`policy "a" { ${q} `, /line 1: this is not valid HCL/],
+    [`policy "a" {\n  ${q}\n  query "x"\n}`, /line 3: this is not valid HCL/],
+    [`\n\n}`, /line 3: this is not valid HCL/],
+    [`policy "a" {\n ${q}\n}\nmodule "x" {}`, /line 4: unknown block "module"/],
     [`policy {\n ${q}\n}`, /line 1: a policy has one name/],
     [`policy "a" "b" {\n ${q}\n}`, /line 1: a policy has one name/],
     [`policy "a" {\n}`, /line 1: policy "a" has no query; add/],
@@ -127,10 +127,10 @@ policy "two" { query = "data.two.deny" }
     [`policy "a" {\n ${q}\n level = "x"\n}`, /line 3: a policy has no "level"; it has query, enforcement_level/],
     [`policy "a" {\n ${q}\n nested {}\n}`, /line 3: a policy has no block "nested"/],
     [`policy "a" {\n query = data.a.deny\n}`, /line 2: query must be a quoted string/],
-    [`policy "a" {\n query = "x \${1}"\n}`, /line 2: query must be plain text/],
+    [`policy "a" {\n query = "x \${1}"\n}`, /line 2: query must be a plain string/],
     [`policy "a" {\n query = "\\q"\n}`, /line 2: query has the unknown escape/],
     [`policy "a" {\n ${q}\n enforcement_level = "hard-mandatory"\n}`, /line 3: .* one of "advisory", "mandatory"/],
-    [`policy "a" {\n ${q}\n}\npolicy "a" {\n ${q}\n}`, /line 4: there is another policy "a"/],
+    [`policy "a" {\n ${q}\n}\npolicy "a" {\n ${q}\n}`, /line 4: policy "a" is already declared/],
     [`query = "x"`, /line 1: "query" is outside a policy block/],
     [`policy "a" {\n query = "${'x'.repeat(1001)}"\n}`, /line 2: query may have at most 1000/],
     [
