@@ -47,7 +47,10 @@ it('come with the configuration, its runs and its workspace, and are found again
 it('are not there where nobody told them', async () => {
   const { version } = await help.ready();
   const answer = await api.get(`configuration-versions/${version}/ingress-attributes`);
-  expect([answer.status, answer.body.errors[0].detail]).toEqual([404, expect.stringContaining('which commit')]);
+  expect([answer.status, answer.body.errors[0].detail]).toEqual([
+    404,
+    expect.stringContaining('no ingress attributes'),
+  ]);
 });
 
 it.each([

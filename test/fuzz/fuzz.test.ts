@@ -1,25 +1,9 @@
 import { expect, it } from 'vitest';
-import { fuzz, lackOf, summary } from './fuzz.ts';
+import { lackOf } from './fuzz.ts';
+import { fuzzShare } from './share.ts';
 
-/** A share of what `npm run fuzz -- --requests 100000` asks: the same one always, and one that nobody has asked yet. */
-
-const share = { requests: 1500, withinMs: 15_000 };
-
-// One world at a time: the platform is one for each process.
-const seeds = { known: 1, random: Number(process.env.STEPFORM_FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31)) };
-
-it.each(Object.keys(seeds) as (keyof typeof seeds)[])(
-  'answers everything without a failure inside, and leaves nothing behind of what it refuses: %s seed',
-  async (which) => {
-    const seed = seeds[which];
-    // Time is not looked at here: other tests run beside this one.
-    const { asked, findings, statuses } = await fuzz({ seed, ...share, mostMs: Number.POSITIVE_INFINITY });
-    expect(summary(findings), `npm run fuzz -- --seed ${seed} --requests ${asked}`).toBe('');
-    expect(asked).toBeGreaterThan(100);
-    // Requests that nothing comes of look at nothing.
-    expect((statuses[200] ?? 0) / asked).toBeGreaterThan(0.1);
-  },
-);
+it('answers everything without a failure inside, and leaves nothing behind of what it refuses: known seed', () =>
+  fuzzShare(1));
 
 it('finds refusals that say too little', () => {
   const body = (error: object) => JSON.stringify({ errors: [error] });

@@ -100,7 +100,7 @@ it.each<[RunStatus, string]>([
 it('says what an apply did, and where a run errored', () => {
   const apply = { status: 'finished', statusTimestamps: {}, report } as const;
   expect(messageOf('applied', { apply })).toBe('Run applied: 2 added, 1 changed, 0 destroyed');
-  expect(messageOf('errored', { apply: { ...apply, status: 'errored' } })).toBe('Run errored while it applied');
+  expect(messageOf('errored', { apply: { ...apply, status: 'errored' } })).toBe('Run errored while applying');
   expect(messageOf('planned_and_finished', {})).toBe('Run planned and finished: no changes');
 });
 

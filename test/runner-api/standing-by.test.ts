@@ -28,7 +28,7 @@ const planned = async (change: Record<string, unknown>) => {
 };
 
 it('waits with one request for the apply that is about to be offered', async () => {
-  const { run, token } = await planned({ autoApply: true });
+  const { run, token } = await planned({ autoApply: true, appliesFor: ['user-1'] });
   const asked = next(token);
   // The answer is not there before the offer is.
   const first = await Promise.race([
@@ -50,7 +50,7 @@ it('is told at once that a person has to decide', async () => {
 });
 
 it('goes when the run is canceled while it waits', async () => {
-  const { run, token } = await planned({ autoApply: true });
+  const { run, token } = await planned({ autoApply: true, appliesFor: ['user-1'] });
   const asked = next(token);
   await runner.help.bring(run, { cancel: { by: 'user-1', at: '', forceAvailableAt: '' } });
   expect(await inTheEnd(token, asked)).toEqual({ action: 'exit' });

@@ -31,8 +31,8 @@ it('lists every managed resource instance by address', async () => {
     'aws_instance.db[0]',
     'aws_instance.db[1]',
     'null_resource.one',
-    'module.net["a"].module.sub.aws_instance.web["x"]',
-    'module.net["a"].module.sub.aws_instance.web["y"]',
+    'net["a"].sub.aws_instance.web["x"]',
+    'net["a"].sub.aws_instance.web["y"]',
   ]);
   expect(body.data[2]).toMatchObject({
     id: expect.stringMatching(/^wsr-/),
@@ -46,7 +46,7 @@ it('lists every managed resource instance by address', async () => {
       'modified-by-state-version-id': version,
     },
   });
-  expect(body.data[3].attributes).toMatchObject({ module: 'root.net.sub', 'name-index': 'x' });
+  expect(body.data[3].attributes).toMatchObject({ module: 'net.sub', 'name-index': 'x' });
 });
 
 it('searches, sorts and pages', async () => {
