@@ -8,8 +8,18 @@ const order = [
   ['protocols', 'store'],
   ['outbound', 'transport', 'binary', 'api'],
   ['people', 'audit', 'sign-in', 'agent-pools', 'projects', 'workspaces', 'variables', 'access'],
-  ['runs', 'configurations', 'workload-identity', 'policies', 'costs', 'run-tasks', 'notifications', 'organizations'],
-  ['orchestration', 'states', 'lifecycle', 'runner-api', 'agents', 'removal', 'includes', 'public-api'],
+  [
+    'runs',
+    'configurations',
+    'workload-identity',
+    'policies',
+    'costs',
+    'run-tasks',
+    'notifications',
+    'removal',
+    'organizations',
+  ],
+  ['orchestration', 'states', 'lifecycle', 'runner-api', 'agents', 'includes', 'public-api'],
   ['runner', 'agent', 'client', 'cli', 'web-server', 'web'],
 ].flat();
 
