@@ -1,10 +1,9 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { environment } from '../environment.ts';
-import { resultIdIn } from '../run-tasks/results.ts';
-import { runIdIn } from '../runs/state-tokens.ts';
 import { hashSecret } from '../store/id.ts';
 import { countRequests } from '../store/request-counts.ts';
 import { type Answer, json } from './answer.ts';
+import type { Authority } from './authority.ts';
 import { tooMany } from './errors.ts';
 import { type Admission, RateLimit } from './rate-limit.ts';
 
@@ -37,16 +36,15 @@ export const networkOf = (address: string): string => {
   return `${[...left, ...between, ...right].slice(0, 4).join(':')}::/64`;
 };
 
-const callerOf = ({ headers, requestContext }: APIGatewayProxyEventV2): string | null => {
+const callerOf = (
+  { headers, requestContext }: APIGatewayProxyEventV2,
+  { idIn }: Pick<Authority, 'idIn'>,
+): string | null => {
   const { authorization } = headers;
   const caller = authorization ? userOfToken.get(hashSecret(authorization)) : undefined;
-  return caller === undefined ? (namedIn(authorization) ?? networkOf(requestContext.http.sourceIp ?? '')) : caller;
-};
-
-/** Not yet verified: whoever makes names up is let through to a read, which costs less than the call did. */
-const namedIn = (authorization = ''): string | undefined => {
-  const secret = authorization.replace(/^Bearer +/i, '');
-  return resultIdIn(secret) ?? runIdIn(secret);
+  return caller === undefined
+    ? (idIn((authorization ?? '').replace(/^Bearer +/i, '')) ?? networkOf(requestContext.http.sourceIp ?? ''))
+    : caller;
 };
 
 let rateLimit: RateLimit | undefined;
@@ -60,8 +58,9 @@ const headersOf = ({ limit, remaining, resetMs }: Admission): Record<string, str
 /** Headers for the answer, which is already there for whom there is none other. */
 export const admit = async (
   event: APIGatewayProxyEventV2,
+  authority: Pick<Authority, 'idIn'>,
 ): Promise<{ headers: Record<string, string>; refusal?: Answer }> => {
-  const caller = callerOf(event);
+  const caller = callerOf(event, authority);
   if (caller === null) return { headers: {} };
   rateLimit ??= new RateLimit(environment.requestsPerSecond, countRequests);
   const admission = await rateLimit.admit(caller, Date.now());

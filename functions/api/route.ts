@@ -1,21 +1,11 @@
-import { recordRefusal, withAudit, withAuditInAllOrganizations } from '../audit/trail.ts';
 import type { Run } from '../run/run.ts';
 import { keys } from '../store/keys.ts';
 import { countingReads, get, readsSoFar } from '../store/table.ts';
 import type { Answer } from './answer.ts';
 import { auditActionOf, isAudited } from './audit-action.ts';
+import type { Authority, Shared } from './authority.ts';
 import { forbidden, notFound } from './errors.ts';
-import {
-  authenticate,
-  authenticateOpenTask,
-  authenticateRun,
-  grantedToRun,
-  grantedToTask,
-  isOfRun,
-  isOfTask,
-  type Shared,
-} from './permissions/auth.ts';
-import type { Granted } from './permissions/granted.ts';
+import { type Granted, ofTask as grantedToTask, nothing } from './permissions/granted.ts';
 import type { Scope } from './permissions/grants.ts';
 import type { Permission } from './permissions/permissions.ts';
 import type { Principal } from './permissions/principal.ts';
@@ -68,7 +58,7 @@ export interface Route {
   finder?: Pick<Finder<never>, 'what' | 'seen'>;
   /** Of a body, in bytes, where it is not what limits.ts says. */
   maxBytes?: number;
-  answer(request: ApiRequest): Promise<Answer>;
+  answer(request: ApiRequest, authority: Authority): Promise<Answer>;
 }
 
 /** Must not depend on whether the subject exists: hidden and missing subjects look the same to the caller. */
@@ -99,13 +89,13 @@ export const route = <S extends Subject>(
 ): Route => {
   const { what, parameter, find, seen, scope, shared, ofTask } = finder;
   const deed = auditActionOf(method, path);
-  const answer = async (request: ApiRequest): Promise<Answer> => {
+  const answer = async (request: ApiRequest, authority: Authority): Promise<Answer> => {
     const finding = find(request);
     // Whatever it throws is for callers with a valid token only.
     finding.catch(() => {});
-    const caller = shared && isOfRun(request) ? await authenticateRun(request) : undefined;
-    const asking = ofTask && isOfTask(request) ? await authenticateOpenTask(request) : undefined;
-    const principal = caller?.principal ?? asking?.principal ?? (await authenticate(request));
+    const caller = shared && authority.isOfRun(request) ? await authority.authenticateRun(request) : undefined;
+    const asking = ofTask && authority.isOfTask(request) ? await authority.authenticateOpenTask(request) : undefined;
+    const principal = caller?.principal ?? asking?.principal ?? (await authority.authenticate(request));
     // Where the path names the organization, its members are asked for while the subject is still looked for.
     const { organization } = request.params;
     if (organization) principal.standing(organization).catch(() => {});
@@ -114,22 +104,24 @@ export const route = <S extends Subject>(
     const doing = { request, principal, deed, organization: subject?.organization ?? nowhere, id };
     const refuse = async (): Promise<never> => {
       // Reads of what the caller may not see are recorded as little as those of what is not there.
-      await Promise.all([readToMaximum(), method === 'GET' ? undefined : recordRefusal(doing)]);
+      await Promise.all([readToMaximum(), method === 'GET' ? undefined : authority.recordRefusal(doing)]);
       throw missing(what, request.params[parameter ?? '']);
     };
     if (!subject) return refuse();
     const granted = caller
-      ? await grantedToRun(caller.run, await shared?.(subject))
+      ? await authority.grantedToRun(caller.run, await shared?.(subject))
       : asking
-        ? grantedToTask(ofTask?.(subject, asking.run))
+        ? ofTask?.(subject, asking.run)
+          ? grantedToTask
+          : nothing
         : await principal.on(scope(subject));
     if (!granted.has(typeof seen === 'function' ? seen(subject) : seen)) return refuse();
     const act = async () => {
       checkParameters(method, path, request.query);
       return handle({ request, principal, subject, granted });
     };
-    if (granted.has(permission)) return isAudited(method, path) ? withAudit(doing, act) : act();
-    await recordRefusal(doing);
+    if (granted.has(permission)) return isAudited(method, path) ? authority.withAudit(doing, act) : act();
+    await authority.recordRefusal(doing);
     throw forbidden(`You can see this ${what}, but this request needs the permission ${permission}.`);
   };
   return { method, path, access: permission, finder, answer: countingReads(answer) };
@@ -145,14 +137,14 @@ export const userRoute = (
   method,
   path,
   access,
-  answer: async (request) => {
-    const principal = await authenticate(request);
+  answer: async (request, authority) => {
+    const principal = await authority.authenticate(request);
     const act = async () => {
       checkParameters(method, path, request.query);
       return handle({ request, principal });
     };
     return isAudited(method, path)
-      ? withAuditInAllOrganizations({ request, principal, deed: auditActionOf(method, path) }, act)
+      ? authority.withAuditInAllOrganizations({ request, principal, deed: auditActionOf(method, path) }, act)
       : act();
   },
 });
@@ -161,9 +153,9 @@ export const userRoute = (
 export const versioned = (routes: Route[]): Route[] =>
   routes.map((route) => ({ ...route, path: `/api/v2${route.path}` }));
 
-export const openRoute = (
-  method: Method,
-  path: `/${string}`,
-  access: 'anyone',
-  answer: (request: ApiRequest) => Promise<Answer>,
-): Route => ({ method, path, access, answer });
+export const openRoute = (method: Method, path: `/${string}`, access: 'anyone', answer: Route['answer']): Route => ({
+  method,
+  path,
+  access,
+  answer,
+});

@@ -6,6 +6,7 @@ import { logError } from '../store/log.ts';
 import { FilterTooWideError } from '../store/scan.ts';
 import { admit } from './admission.ts';
 import { type Answer, json } from './answer.ts';
+import type { Authority } from './authority.ts';
 import { ApiError, badRequest, conflict, notFound } from './errors.ts';
 import { featureNotProvided } from './not-provided.ts';
 import { readRequest } from './request.ts';
@@ -41,17 +42,17 @@ const errorAnswer = (error: unknown, event: APIGatewayProxyEventV2): Answer => {
 };
 
 const dispatch =
-  ({ answer, maxBytes }: Route) =>
+  ({ answer, maxBytes }: Route, authority: Authority) =>
   async (event: APIGatewayProxyEventV2): Promise<Answer> =>
-    answer(readRequest(event, maxBytes));
+    answer(readRequest(event, maxBytes), authority);
 
 /**
  * The handler of a function behind API Gateway that answers these routes (HCP Terraform API v2), and 404 to whatever else
  * comes its way. Nothing it throws reaches the caller.
  */
-export const serve = (routes: Route[]) => {
+export const serve = (routes: Route[], authority: Authority) => {
   const router = httpRouter<APIGatewayProxyEventV2, Answer>({
-    routes: routes.map((route) => ({ method: route.method, path: route.path, handler: dispatch(route) })),
+    routes: routes.map((route) => ({ method: route.method, path: route.path, handler: dispatch(route, authority) })),
     notFoundResponse: ({ method, path }) => {
       const feature = featureNotProvided(path);
       const missing = `${method} ${path} not found`;
@@ -62,7 +63,7 @@ export const serve = (routes: Route[]) => {
     request.response = errorAnswer(request.error, request.event);
   });
   return async (event: APIGatewayProxyEventV2, context: Context): Promise<Answer> => {
-    const { headers, refusal } = await admit(event);
+    const { headers, refusal } = await admit(event, authority);
     const answer: Answer = refusal ?? (await app(event, context));
     return { ...answer, headers: { ...answer.headers, ...headers } };
   };

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Answer } from '../api/answer.ts';
 import type { AuditAction } from '../api/audit-action.ts';
+import type { AuditContext } from '../api/authority.ts';
 import { ApiError } from '../api/errors.ts';
-import type { Principal } from '../api/permissions/principal.ts';
-import type { ApiRequest } from '../api/request.ts';
 import { membershipsOf } from '../people/accounts/memberships.ts';
 import { type ChangeRecord, keepRecord, recorded } from '../store/change-record.ts';
 import { logError } from '../store/log.ts';
@@ -13,15 +12,6 @@ import { type AuditEvent, keepEvent, keepFailure } from './records.ts';
  * What goes into the audit trail, told from a route's method and path: every change, allowed or refused, and reads of what
  * is secret. Never anything of a body, a query or an answer.
  */
-
-interface AuditContext {
-  request: ApiRequest;
-  principal: Pick<Principal, 'userId' | 'kind'> & { tokenId?: string };
-  deed: AuditAction;
-  organization: string;
-  /** What the path's last parameter stands for, where that is a name. */
-  id?: string;
-}
 
 const eventOf = ({ request, principal, deed, organization, id }: AuditContext, allowed: boolean): AuditEvent => ({
   id: randomUUID(),

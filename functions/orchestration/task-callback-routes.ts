@@ -1,7 +1,6 @@
 import { type Answer, ok } from '../api/answer.ts';
 import { conflict, unauthorized, unavailable, unprocessable } from '../api/errors.ts';
 import { limits } from '../api/limits.ts';
-import { authenticateTask } from '../api/permissions/auth.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { openRoute, type Route } from '../api/route.ts';
 import type { Run } from '../run/run.ts';
@@ -12,6 +11,7 @@ import { keepOutcomes, maxOutcomeBytes, maxOutcomes } from '../run-tasks/outcome
 import { changeTaskResult, getTaskResult, type TaskResult } from '../run-tasks/results.ts';
 import { taskResultDocument } from '../run-tasks/stage-document.ts';
 import { deliverResult } from './task-results.ts';
+import { authenticateTask } from './authenticate-task.ts';
 import { extendWait } from './task-tokens.ts';
 
 /** Where run tasks say what they found. Who calls, the request's access token says. */

@@ -1,5 +1,6 @@
 import { serve } from '../api/serve.ts';
 import { accessRoutes } from './access-routes.ts';
+import { authority } from './authority.ts';
 
 /** The part of the public API about people, tokens, organizations and projects. */
-export const handler = serve(accessRoutes);
+export const handler = serve(accessRoutes, authority);

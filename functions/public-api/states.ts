@@ -1,5 +1,6 @@
 import { serve } from '../api/serve.ts';
+import { authority } from './authority.ts';
 import { stateRoutes } from './states-routes.ts';
 
 /** The part of the public API about state and the locks that writing it takes. */
-export const handler = serve(stateRoutes);
+export const handler = serve(stateRoutes, authority);

@@ -1,6 +1,6 @@
 import { type Answer, done, json } from '../api/answer.ts';
 import { auditActionOf } from '../api/audit-action.ts';
-import { authenticate } from '../api/permissions/auth.ts';
+import type { Authority } from '../api/authority.ts';
 import type { Principal } from '../api/permissions/principal.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { openRoute, type Route } from '../api/route.ts';
@@ -38,7 +38,7 @@ const connectTo = async (request: ApiRequest, principal: Principal, person: Pers
 };
 
 /** Whoever is signed in already becomes that person; everybody else is the user who is. */
-const userIdOf = async (request: ApiRequest, { by }: LoginGrant): Promise<string | Answer> => {
+const userIdOf = async (request: ApiRequest, { by }: LoginGrant, authority: Authority): Promise<string | Answer> => {
   if ('userId' in by) return by.userId;
   if (request.header('authorization') === undefined) {
     try {
@@ -48,7 +48,7 @@ const userIdOf = async (request: ApiRequest, { by }: LoginGrant): Promise<string
       return failed('invalid_grant', error.message);
     }
   }
-  const principal = await authenticate(request);
+  const principal = await authority.authenticate(request);
   const answer = await connectTo(request, principal, by.person);
   return answer.statusCode === 200 ? principal.userId : answer;
 };
@@ -76,11 +76,15 @@ const deed = auditActionOf('POST', '/authentication-tokens');
 const tokenFor = (request: ApiRequest, userId: string, isPage: boolean, how: How) =>
   withAuditInAllOrganizations({ request, principal: { userId, kind: 'user' }, deed }, () => issue(userId, isPage, how));
 
-const exchangeCode = async (request: ApiRequest, given: (name: string) => string): Promise<Answer> => {
+const exchangeCode = async (
+  request: ApiRequest,
+  given: (name: string) => string,
+  authority: Authority,
+): Promise<Answer> => {
   const redirectUri = given('redirect_uri');
   const grant = await redeemLoginCode(given('code'), { verifier: given('code_verifier'), redirectUri });
   if (!grant) return failed('invalid_grant', 'The code is unknown, used or expired. Start again.');
-  const userId = await userIdOf(request, grant);
+  const userId = await userIdOf(request, grant, authority);
   if (typeof userId !== 'string') return userId;
   const identity = 'person' in grant.by ? identityHash(grant.by.person) : undefined;
   const how = { description: 'terraform login', until: grant.tokenExpiresAt, identity };
@@ -106,12 +110,12 @@ const exchangeSecret = async (request: ApiRequest, given: (name: string) => stri
   return failed('invalid_grant', `This one-time secret ${why}. ${anotherOne}`);
 };
 
-const exchange = async (request: ApiRequest): Promise<Answer> => {
+const exchange = async (request: ApiRequest, authority: Authority): Promise<Answer> => {
   const sent = request.form();
   const given = (name: string) => sent.get(name) ?? '';
   switch (given('grant_type')) {
     case 'authorization_code':
-      return exchangeCode(request, given);
+      return exchangeCode(request, given, authority);
     case oneTimeGrant:
       return exchangeSecret(request, given);
     default:

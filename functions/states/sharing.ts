@@ -28,7 +28,7 @@ export const removeConsumers = (workspaceId: string, ids: string[]): Promise<voi
 
 /** Whether runs of `reader` may read the workspace's state. At most 2 reads. */
 export const sharesState = async (
-  workspace: Workspace,
+  workspace: Pick<Workspace, 'id' | 'organization' | 'projectId' | 'globalRemoteState' | 'projectRemoteState'>,
   reader: Pick<Run, 'organization' | 'workspaceId'>,
 ): Promise<boolean> => {
   if (workspace.organization !== reader.organization) return false;

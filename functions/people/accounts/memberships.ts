@@ -3,7 +3,7 @@ import { derivedId } from '../../store/id.ts';
 import { type Key, keys } from '../../store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../../store/table.ts';
 
-/** Of a user, or of the account that a team's or an organization's token acts as (api/permissions/auth.ts), in an organization. */
+/** Of a user, or of the account that a team's or an organization's token acts as (public-api/authority.ts), in an organization. */
 export interface Membership {
   userId: string;
   organization: string;

@@ -1,0 +1,85 @@
+import { grantsOfUser, noGrants } from '../access/grants.ts';
+import { isTokenOf } from '../api/admission.ts';
+import type { Authority, Shared } from '../api/authority.ts';
+import { secretOf } from '../api/bearer.ts';
+import { notFound, unauthorized } from '../api/errors.ts';
+import { type Granted, nothing, ofRun } from '../api/permissions/granted.ts';
+import type { Principal } from '../api/permissions/principal.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { recordRefusal, withAudit, withAuditInAllOrganizations } from '../audit/trail.ts';
+import { authenticateTask } from '../orchestration/authenticate-task.ts';
+import { findToken, noteUse } from '../people/accounts/tokens.ts';
+import type { Run } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import { isResultFinal } from '../run/task-stages.ts';
+import { findResultOfAccessToken, isAccessToken, resultIdIn } from '../run-tasks/results.ts';
+import { findRunOfStateToken, isStateToken, runIdIn } from '../runs/state-tokens.ts';
+import { sharesState } from '../states/sharing.ts';
+
+/**
+ * 1 read, strongly consistent: a token that was taken away is dead at once.
+ * @throws {ApiError} 401
+ */
+const authenticate = async (request: ApiRequest): Promise<Principal> => {
+  const secret = secretOf(request);
+  if (isStateToken(secret) && (await findRunOfStateToken(secret))) {
+    throw notFound("A run's token can only read the state that is shared with its workspace.");
+  }
+  if (isAccessToken(secret) && (await findResultOfAccessToken(secret))) {
+    throw notFound("A run task's token can only read the configuration and the plan of its run.");
+  }
+  const token = await findToken(secret);
+  if (!token) throw unauthorized();
+  isTokenOf(request.header('authorization'), token.userId);
+  const { kind, userId, id: tokenId, organization } = token;
+  // That it could not be noted is no reason to turn anybody away.
+  if (kind !== 'session') await noteUse(token, secret).catch(() => {});
+  return { kind: kind === 'session' ? 'user' : kind, userId, tokenId, organization, ...grantsOfUser(userId) };
+};
+
+/** True for a token that Terraform has in a run: good for the few routes that say so (route.ts: shared). */
+const isOfRun = (request: ApiRequest): boolean => isStateToken(secretOf(request));
+
+/**
+ * The run whose Terraform calls, as one who is nobody anywhere.
+ * @throws {ApiError} 401
+ */
+const authenticateRun = async (request: ApiRequest): Promise<{ run: Run; principal: Principal }> => {
+  const run = await findRunOfStateToken(secretOf(request));
+  if (!run) throw unauthorized();
+  isTokenOf(request.header('authorization'), null);
+  return { run, principal: { kind: 'run', userId: run.createdBy, tokenId: run.id, ...noGrants } };
+};
+
+/** What the run is for a subject: a reader of shared state, or nobody. */
+const grantedToRun = async (run: Run, shared: Shared | undefined): Promise<Granted> => {
+  if (shared?.organization !== run.organization) return nothing;
+  return !shared.workspace || (await sharesState(shared.workspace, run)) ? ofRun : nothing;
+};
+
+/** True for a token that a run task was sent: good for the few routes that say so (route.ts: ofTask). */
+const isOfTask = (request: ApiRequest): boolean => isAccessToken(secretOf(request));
+
+/**
+ * As {@link authenticateTask}, while the run waits for the result: then there is nothing left for the task to look at.
+ * @throws {ApiError} 401
+ */
+const authenticateOpenTask = async (request: ApiRequest): Promise<{ run: Run; principal: Principal }> => {
+  const { result, run } = await authenticateTask(request);
+  if (isResultFinal(result.status) || isFinal(run.status)) throw unauthorized();
+  return { run, principal: { kind: 'task', userId: run.createdBy, tokenId: result.id, ...noGrants } };
+};
+
+/** For every function of the public API. */
+export const authority: Authority = {
+  idIn: (secret) => resultIdIn(secret) ?? runIdIn(secret),
+  authenticate,
+  isOfRun,
+  authenticateRun,
+  grantedToRun,
+  isOfTask,
+  authenticateOpenTask,
+  recordRefusal,
+  withAudit,
+  withAuditInAllOrganizations,
+};
