@@ -5,7 +5,7 @@ import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { endings } from '../functions/run/machine-states.ts';
 import type { FunctionId } from './functions.ts';
-import type { Counts, OperationsProps } from './operations.ts';
+import type { Counts, OperationsProps } from './operations-props.ts';
 
 export interface DashboardProps extends OperationsProps {
   /** Log of all executions' events. */

@@ -1,41 +1,17 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import type * as kms from 'aws-cdk-lib/aws-kms';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
-import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { Aws, Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
-import type { HttpApi } from './api.ts';
 import { Dashboard } from './dashboard.ts';
-import type { PlatformFunction } from './function.ts';
-import type { FunctionId } from './functions.ts';
-import type { Settings } from './settings.ts';
+import type { Counts, OperationsProps } from './operations-props.ts';
 import { removalPolicy } from './storage.ts';
-
-export interface OperationsProps {
-  settings: Settings;
-  functions: Record<FunctionId, PlatformFunction>;
-  machine: sfn.StateMachine;
-  lostEvents: sqs.Queue;
-  api: HttpApi;
-  key: kms.Key;
-}
-
-/** What is counted from logs, so that a healthy platform publishes no metric and pays for none. */
-export interface Counts {
-  /** Requests that the platform answered with an error of its own. */
-  apiErrors: cloudwatch.IMetric;
-  /** What the sweep had to repair. */
-  repairs: cloudwatch.IMetric;
-  /** What it could not. */
-  failedRepairs: cloudwatch.IMetric;
-}
 
 /**
  * By the access log (api.ts). 503 is also how a function says "not yet", which clients repeat; where API Gateway answers

@@ -1,7 +1,8 @@
+import type { Home } from './home.ts';
 import type { Access } from './iam.ts';
 import type { Kms } from './kms.ts';
 import type { S3Request } from './s3.ts';
-import type { Home, Resource, Stack } from './template.ts';
+import type { Resource, Stack } from './template.ts';
 
 type Input = Record<string, unknown>;
 

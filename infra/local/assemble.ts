@@ -7,6 +7,7 @@ import type { TaskDefinition } from './ecs-task.ts';
 import { Events } from './events.ts';
 import type { Faults } from './faults.ts';
 import type { Folder } from './folder.ts';
+import type { Home } from './home.ts';
 import { Permissions } from './iam.ts';
 import { checkMachine, Invokers } from './invokers.ts';
 import { Kms } from './kms.ts';
@@ -18,7 +19,7 @@ import { type Route, readRoutes } from './routes.ts';
 import { type ObjectCreated, S3 } from './s3.ts';
 import { keptSecret } from './secrets.ts';
 import { StepFunctionsService } from './step-functions/service.ts';
-import type { Home, Resource, Stack, Template } from './template.ts';
+import type { Resource, Stack, Template } from './template.ts';
 import type { Usage } from './usage.ts';
 
 /** What is deployed: a template and what its functions and containers run. */

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Later } from './async-invocations.ts';
 import { StartError } from './errors.ts';
 import type { Faults } from './faults.ts';
+import type { Home } from './home.ts';
 import { compilePattern } from './pattern.ts';
-import type { Home, Stack } from './template.ts';
+import type { Stack } from './template.ts';
 
 export interface Event {
   source: string;

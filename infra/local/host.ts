@@ -3,6 +3,7 @@ import { type Application, assemble, type Parts } from './assemble.ts';
 import { Endpoint } from './endpoint.ts';
 import { type FaultRule, Faults } from './faults.ts';
 import { Folder, type Local } from './folder.ts';
+import type { Home } from './home.ts';
 import { HttpApi } from './http.ts';
 import type { Lambda } from './lambda.ts';
 import { Logs } from './logs.ts';
@@ -11,7 +12,7 @@ import { listenOn, portOf } from './ports.ts';
 import { recorder } from './recorder.ts';
 import { Router } from './routes.ts';
 import { writePrivately } from './secrets.ts';
-import { type Home, Stack } from './template.ts';
+import { Stack } from './template.ts';
 import { keepTls } from './tls.ts';
 import { Usage } from './usage.ts';
 

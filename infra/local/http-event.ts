@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Home } from './home.ts';
 import type { Match } from './routes.ts';
-import type { Home } from './template.ts';
 
 /**
  * The path as an HTTP API hands it on: decoded, and cut where decoding brings up a `?` (seen on AWS:

@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { Home } from './home.ts';
 import { decodedPath, httpEvent, writeAnswer, writeMessage } from './http-event.ts';
 import { refuseInWords } from './http-refusal.ts';
 import type { Lambda } from './lambda.ts';
 import type { OnAnswer } from './recorder.ts';
 import { type Route, Router } from './routes.ts';
-import type { Home } from './template.ts';
 import { newTraceId, type Usage } from './usage.ts';
 
 export interface HttpOptions {

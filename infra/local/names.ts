@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Home } from './template.ts';
+import type { Home } from './home.ts';
 
 export interface Names {
   /** What `Ref` gives for this type (CloudFormation: return values). */

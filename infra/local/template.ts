@@ -1,4 +1,5 @@
 import { StartError } from './errors.ts';
+import type { Home } from './home.ts';
 import { type Names, nameResource } from './names.ts';
 
 /** A CloudFormation template as `cdk synth` writes it; the parts that are read here. */
@@ -25,14 +26,8 @@ export interface Resource<P = Record<string, unknown>> {
   properties: P;
 }
 
-export interface Home {
-  accountId: string;
-  region: string;
-  /** Base URL of the HTTP API, without a slash at the end. */
-  apiUrl: string;
-}
-
 type Json = Record<string, unknown>;
+
 const nothing = Symbol('AWS::NoValue');
 
 /**

@@ -142,7 +142,7 @@ const modulesOf = async (id: FunctionId): Promise<string[]> => {
 };
 
 const root = new URL('../..', import.meta.url).pathname;
-const routesIn = 'functions/api/functions';
+const routesIn = 'functions/public-api';
 const isRoutes = (path: string): boolean => /^functions\/.*\broutes\.ts$/.test(path);
 
 /** The modules of a function's routes: what its list of them is put together from. */

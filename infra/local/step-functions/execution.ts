@@ -1,28 +1,12 @@
 import type { Entry, Status } from './catalog.ts';
 import type { Clock } from './clock.ts';
+import type { Context } from './context.ts';
 import type { Machine } from './definition.ts';
 import type { FailureFields } from './failure.ts';
 import { Journal, type Line } from './journal.ts';
 import type { Recorder } from './lane.ts';
 import { isTransition, type LaneRecording, lanesOf } from './recording.ts';
 import { Halted, Scope } from './scope.ts';
-
-/** The context object, `$$` (Developer Guide: context object). Times are ISO 8601 in UTC. */
-export interface Context {
-  Execution: {
-    Id: string;
-    Input: unknown;
-    Name: string;
-    RoleArn: string;
-    StartTime: string;
-    RedriveCount: number;
-    RedriveTime?: string;
-  };
-  StateMachine: { Id: string; Name: string };
-  State?: { Name: string; EnteredTime: string; RetryCount?: number };
-  Task?: { Token: string };
-  Map?: { Item: { Index: number; Value: unknown } };
-}
 
 /** A task attempt that waits for its outcome. */
 export interface PendingTask {

@@ -1,10 +1,11 @@
+import type { Context } from './context.ts';
 import type { Machine } from './definition.ts';
 import { evaluate, fillTemplate, runtimeFailure, selectInput } from './evaluate.ts';
-import type { Context } from './execution.ts';
 import { Failure, type FailureFields } from './failure.ts';
-import type { runStates, Visit } from './interpreter.ts';
 import { Lane } from './lane.ts';
 import { Halted } from './scope.ts';
+import type { TaskHost } from './task-host.ts';
+import type { Visit } from './visit.ts';
 
 /** Items that an inline Map works on at once when it sets no limit (Developer Guide: Map, MaxConcurrency). */
 const defaultConcurrency = 40;
@@ -15,12 +16,15 @@ interface Branch {
   map?: Context['Map'];
 }
 
+/** Runs the states of a branch (interpreter.ts). */
+type RunStates = (lane: Lane, machine: Machine, input: () => Promise<unknown>, host: TaskHost) => Promise<unknown>;
+
 /**
  * One attempt of a Map or Parallel. The first branch that fails ends it, and all others with it. What had succeeded
  * before a restart or redrive is not run again.
  * @throws Failure of that branch
  */
-export const attemptBranches = async (visit: Visit, retry: number, run: typeof runStates): Promise<unknown[]> => {
+export const attemptBranches = async (visit: Visit, retry: number, run: RunStates): Promise<unknown[]> => {
   const { lane, state } = visit;
   const begun = lane.take(`${state.Type}StateStarted`);
   const failed = begun && lane.take('AttemptFailed');
@@ -69,7 +73,7 @@ const itemsOf = async ({ state, input, lane, place }: Visit): Promise<{ branches
 const runAll = (
   { lane, name, state, host }: Visit,
   branches: readonly Branch[],
-  { limit, prefix, run }: { limit: number; prefix: string; run: typeof runStates },
+  { limit, prefix, run }: { limit: number; prefix: string; run: RunStates },
 ): Promise<unknown[]> => {
   const { recorder } = lane;
   const { scope, release } = lane.scope.child();

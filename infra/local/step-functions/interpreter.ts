@@ -1,38 +1,27 @@
+import type { Context } from './context.ts';
 import type { Machine, State } from './definition.ts';
 import {
   choose,
   effectiveInput,
   evaluate,
-  type Place,
   runtimeFailure,
   selectInput,
   selectOutput,
   stateOutput,
 } from './evaluate.ts';
-import type { Context } from './execution.ts';
 import { dataLimitExceeded, Failure, tooLarge } from './failure.ts';
 import { attemptBranches } from './fan-out.ts';
 import type { Line } from './journal.ts';
 import type { Lane } from './lane.ts';
 import { catcherOf, errorOutput, Retries } from './retry.ts';
-import { attemptTask, type TaskHost } from './task.ts';
+import { attemptTask } from './task.ts';
+import type { TaskHost } from './task-host.ts';
+import type { Visit } from './visit.ts';
 
 interface Step {
   output: unknown;
   /** Absent at the end. */
   next?: string;
-}
-
-/** A state that was entered, and what its expressions are evaluated with. */
-export interface Visit {
-  lane: Lane;
-  name: string;
-  state: State;
-  entered: Line;
-  input: unknown;
-  host: TaskHost;
-  /** More of the context object, e.g. the token of a task. */
-  place(more?: Partial<Context>): Place;
 }
 
 const jsonOf = (value: unknown): string => JSON.stringify(value) ?? 'null';

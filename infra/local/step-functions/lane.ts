@@ -1,4 +1,4 @@
-import type { Context } from './execution.ts';
+import type { Context } from './context.ts';
 import type { Line } from './journal.ts';
 import type { LaneRecording } from './recording.ts';
 import { Halted, type Scope } from './scope.ts';

@@ -2,9 +2,9 @@ import { tokenResource } from './definition.ts';
 import { effectiveInput, evaluate, type Place, runtimeFailure, selectInput } from './evaluate.ts';
 import type { PendingTask } from './execution.ts';
 import { dataLimitExceeded, Failure, type FailureFields, tooLarge } from './failure.ts';
-import type { Visit } from './interpreter.ts';
 import type { Line } from './journal.ts';
 import { Halted } from './scope.ts';
+import type { Visit } from './visit.ts';
 
 /**
  * Calls a Lambda function. Rejects with an Error whose `name` is Lambda's errorType; its `cause`, if it has one, is the
@@ -16,14 +16,6 @@ export type Invoke = (
   payload: unknown,
   context: { executionName: string; stateName: string },
 ) => Promise<unknown>;
-
-export interface TaskHost {
-  readonly invoke: Invoke;
-  readonly region: string;
-  readonly executionName: string;
-  readonly pending: Map<string, PendingTask>;
-  issueToken(task: string): string;
-}
 
 interface Limits {
   timeoutInSeconds?: number;
@@ -37,6 +29,7 @@ interface Call {
 
 /** Stands for the token wherever a history would show it: who may read an execution may not resume it. */
 const hiddenToken = '[task token]';
+
 const hide = (json: string, token: string | undefined): string => (token ? json.replaceAll(token, hiddenToken) : json);
 
 /**

@@ -13,7 +13,7 @@ import { Stages } from '../../parts/stages.tsx';
 import { isOver, kindOf, paceOf, Status, sourceOf } from '../../parts/status.tsx';
 import { call, get, related } from '../../session.ts';
 import { PolicyCheck, PolicyEvaluation } from '../policies/policies.tsx';
-import { TaskStageView, useTaskStages } from '../run-tasks/task-stages.tsx';
+import { TaskStageView, useTaskStages } from '../run-tasks/run-task-stages.tsx';
 import { ErroredState } from '../states/errored-state.tsx';
 import { CostEstimate } from './cost-estimate.tsx';
 import { Phase } from './phase.tsx';

@@ -1,0 +1,27 @@
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type * as kms from 'aws-cdk-lib/aws-kms';
+import type * as sqs from 'aws-cdk-lib/aws-sqs';
+import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
+import type { HttpApi } from './api.ts';
+import type { PlatformFunction } from './function.ts';
+import type { FunctionId } from './functions.ts';
+import type { Settings } from './settings.ts';
+
+export interface OperationsProps {
+  settings: Settings;
+  functions: Record<FunctionId, PlatformFunction>;
+  machine: sfn.StateMachine;
+  lostEvents: sqs.Queue;
+  api: HttpApi;
+  key: kms.Key;
+}
+
+/** What is counted from logs, so that a healthy platform publishes no metric and pays for none. */
+export interface Counts {
+  /** Requests that the platform answered with an error of its own. */
+  apiErrors: cloudwatch.IMetric;
+  /** What the sweep had to repair. */
+  repairs: cloudwatch.IMetric;
+  /** What it could not. */
+  failedRepairs: cloudwatch.IMetric;
+}
