@@ -12,7 +12,7 @@ import { Lane } from './lane.ts';
 import { Machines, type StateMachine } from './machines.ts';
 import { isTransition } from './recording.ts';
 import { Halted } from './scope.ts';
-import type { Invoke } from './task.ts';
+import type { Invoke } from './task-host.ts';
 import { Tokens } from './token.ts';
 
 export interface StepFunctionsOptions {

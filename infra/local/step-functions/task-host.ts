@@ -1,5 +1,4 @@
 import type { PendingTask } from './execution.ts';
-import type { Invoke } from './task.ts';
 
 export interface TaskHost {
   readonly invoke: Invoke;
@@ -8,3 +7,14 @@ export interface TaskHost {
   readonly pending: Map<string, PendingTask>;
   issueToken(task: string): string;
 }
+
+/**
+ * Calls a Lambda function. Rejects with an Error whose `name` is Lambda's errorType; its `cause`, if it has one, is the
+ * JSON that Lambda answered with (`{errorType, errorMessage, trace}`), and becomes the Cause. A name that begins with
+ * `Lambda.` is an error of the service itself, whose Cause is its plain text.
+ */
+export type Invoke = (
+  functionArn: string,
+  payload: unknown,
+  context: { executionName: string; stateName: string },
+) => Promise<unknown>;

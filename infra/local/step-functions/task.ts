@@ -6,17 +6,6 @@ import type { Line } from './journal.ts';
 import { Halted } from './scope.ts';
 import type { Visit } from './visit.ts';
 
-/**
- * Calls a Lambda function. Rejects with an Error whose `name` is Lambda's errorType; its `cause`, if it has one, is the
- * JSON that Lambda answered with (`{errorType, errorMessage, trace}`), and becomes the Cause. A name that begins with
- * `Lambda.` is an error of the service itself, whose Cause is its plain text.
- */
-export type Invoke = (
-  functionArn: string,
-  payload: unknown,
-  context: { executionName: string; stateName: string },
-) => Promise<unknown>;
-
 interface Limits {
   timeoutInSeconds?: number;
   heartbeatInSeconds?: number;
