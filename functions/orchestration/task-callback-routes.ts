@@ -10,8 +10,8 @@ import { readCallback, type Said } from '../run-tasks/callback-input.ts';
 import { keepOutcomes, maxOutcomeBytes, maxOutcomes } from '../run-tasks/outcomes.ts';
 import { changeTaskResult, getTaskResult, type TaskResult } from '../run-tasks/results.ts';
 import { taskResultDocument } from '../run-tasks/stage-document.ts';
-import { deliverResult } from './task-results.ts';
 import { authenticateTask } from './authenticate-task.ts';
+import { deliverResult } from './task-results.ts';
 import { extendWait } from './task-tokens.ts';
 
 /** Where run tasks say what they found. Who calls, the request's access token says. */
