@@ -71,7 +71,7 @@ it('shows invitations, which are joined or declined', async () => {
   const page = await newPage({ baseURL: url });
   await page.goto('/app');
   await page.getByRole('button', { name: 'Sign in with Example' }).click();
-  await page.getByText('You belong to no organization yet').waitFor();
+  await page.getByText('No organizations yet').waitFor();
   for (const name of ['wanted', 'unwanted']) {
     await owner.create('/organizations', 'organizations', { name, email: 'o@example.test' });
     await owner.create(`/organizations/${name}/organization-memberships`, 'organization-memberships', { email });
@@ -101,7 +101,7 @@ it('lists who signs in as the reader, and disconnects them, which ends their ses
   const dialog = page.getByRole('dialog');
   await identities.getByRole('button', { name: 'Disconnect jo-1' }).click();
   await dialog.getByRole('button', { name: 'Disconnect' }).click();
-  await dialog.getByRole('alert').getByText('Nothing else lets you in').waitFor();
+  await dialog.getByRole('alert').getByText('This identity is your only way to sign in').waitFor();
   const { id } = await session.get('/account/details');
   await session.create(`/users/${id}/authentication-tokens`, 'authentication-tokens', {
     description: 'another way in',
