@@ -90,7 +90,7 @@ it('a policy set takes a version that holds together, and applies where it is pu
   await dialog.getByLabel('Policies: folder').setInputFiles(policies);
   await dialog.getByRole('button', { name: 'Upload', exact: true }).click();
   const versions = page.getByRole('list', { name: 'Versions' }).getByRole('listitem');
-  await versions.filter({ hasText: 'in force' }).getByText('ready').waitFor();
+  await versions.filter({ hasText: 'current version' }).getByText('ready').waitFor();
   await versions.filter({ hasText: 'no .rego file' }).getByText('errored').waitFor();
   await page.getByLabel('Apply to a workspace').selectOption({ label: workspace.attributes.name });
   await page.getByRole('link', { name: workspace.attributes.name }).waitFor();

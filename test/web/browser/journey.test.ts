@@ -61,7 +61,7 @@ it('leads a newcomer from an empty organization to outputs', async () => {
   await dialog.getByText('No configuration yet').waitFor();
   expect(await dialog.getByRole('button', { name: 'Start run' }).isDisabled()).toBe(true);
   await dialog.getByLabel('Configuration: folder').setInputFiles(folder);
-  await dialog.getByText('Uploads main.tf').or(dialog.getByText('Uploads network')).waitFor();
+  await dialog.getByText('main.tf will be uploaded').or(dialog.getByText('network will be uploaded')).waitFor();
   await dialog.getByLabel('Message').fill('First rollout');
   await dialog.getByRole('button', { name: 'Start run' }).click();
 

@@ -35,7 +35,7 @@ it('tokens of a team and of the organization are made, shown once, used, seen in
   const program = new Client(platform.url, secret);
   await expect(program.call('DELETE', `/teams/${team.id}`)).rejects.toThrow('403');
   await page.reload();
-  await page.getByText(/· used /).waitFor();
+  await page.getByText(/last used /).waitFor();
   expect(await page.content()).not.toContain(secret);
   await page.getByRole('button', { name: 'Revoke' }).click();
   await dialog.getByRole('button', { name: 'Revoke' }).click();
@@ -148,7 +148,7 @@ it('notifications of a workspace are made, verified, turned off and deleted, and
   answer(200);
   await dialog.getByRole('button', { name: 'Create' }).click();
   await dialog.waitFor({ state: 'detached' });
-  await panel.getByText('needs attention, applies, errored').waitFor();
+  await panel.getByText('needs attention, applying, errored').waitFor();
 
   await panel.getByRole('button', { name: 'Verify' }).click();
   await panel.getByRole('status').getByText('accepted the verification request').waitFor();
