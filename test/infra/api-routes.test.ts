@@ -205,7 +205,7 @@ describe('a function of the public API', () => {
         signsIn,
         listsWorkspaces,
         'functions/orchestration/queue.ts',
-        'functions/runs/freeze-checks.ts',
+        'functions/orchestration/freeze-checks.ts',
         'functions/policies/run-policies.ts',
         'node_modules/tar-stream/',
       ],

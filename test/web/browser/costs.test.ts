@@ -56,6 +56,6 @@ it('says why there is none', async () => {
   await estimate(run.id, Buffer.from('no plan'));
   const page = await visit(path());
   const panel = page.locator('details', { has: page.getByRole('heading', { name: 'Cost estimate' }) });
-  await panel.getByText('there is none').click();
+  await panel.getByText('failed', { exact: true }).click();
   await panel.getByText('The JSON plan is not an object.').waitFor();
 });

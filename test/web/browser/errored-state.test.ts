@@ -35,7 +35,7 @@ it('the state that an apply could not store is handed out, with what to do with 
   await page.getByText('Waiting until the workspace is unlocked').waitFor();
   await page.goto(`${platform.url}${runPath(workspace.attributes.name, '').replace(/runs\/$/, 'runs')}`);
   await page.getByText(/Locked by run-\w+\./).waitFor();
-  await page.getByText(/recorded last \(serial 7\) is not the state of the workspace/).waitFor();
+  await page.getByText(/\(serial 7\) could not be saved to the workspace/).waitFor();
   await page.getByRole('button', { name: 'Force unlock' }).click();
   await untilConfirmable(waiting);
 });
