@@ -40,7 +40,7 @@ resource "terraform_data" "slow" {
   const failed = await untilFinal(run);
   await mend();
   expect(failed.attributes.status).toBe('errored');
-  expect(reasonOf(failed)).toMatch(/could not become the workspace's.*lineage.*"terraform state push".*locked/);
+  expect(reasonOf(failed)).toMatch(/could not be saved to the workspace.*lineage.*"terraform state push".*locked/);
   expect(await readLog(failed, 'apply')).toContain("saved as this apply's errored state");
 
   const held = await client.get(`/workspaces/${workspace.id}`);

@@ -138,7 +138,7 @@ it('a dialog that comes under the pointer is not answered by the same presses', 
     await page.keyboard.press(key);
     await page.clock.runFor(800);
   }
-  await dialog.getByText('This destroys 1 of').waitFor();
+  await dialog.getByText('This destroys 1 resource').waitFor();
   expect((await client.run(run.id)).attributes.status).toBe('planned');
   await page.clock.runFor(200);
   await page.keyboard.press('Enter');
