@@ -41,7 +41,7 @@ it('is planned and applied by an agent of the workspace’s pool, and says so; t
   await until(
     () => client.list(`/runs/${run.id}/run-events`),
     (events) =>
-      events.some(({ attributes }) => attributes.description === `The plan waits for an agent of pool ${name}.`),
+      events.some(({ attributes }) => attributes.description === `The plan is waiting for an agent of pool ${name}.`),
     240_000,
   );
   const { status, 'execution-details': details } = (await client.phase(run, 'plan')).attributes;
@@ -60,7 +60,7 @@ it('is planned and applied by an agent of the workspace’s pool, and says so; t
     });
   }
   expect(await readLog(final, 'apply')).toContain('Apply complete!');
-  const over = `The apply of ${run.id} is over (exit code 0).`;
+  const over = `The apply of ${run.id} ended (exit code 0).`;
   await until(
     async () => output.text,
     (text) => text.includes(over),
