@@ -74,7 +74,9 @@ it.runIf(platform.awsEndpointUrl)('makes the runner reject content that differs 
   await putObject(archive?.key as string, new Uint8Array(evil));
   const run = await untilFinal(await client.createRun(workspace.id, {}, version.id));
   expect(run.attributes.status).toBe('errored');
-  expect(await readLog(run, 'plan')).toMatch(/The configuration in storage is damaged: its sha256 checksum does not match/);
+  expect(await readLog(run, 'plan')).toMatch(
+    /The configuration in storage is damaged: its sha256 checksum does not match/,
+  );
 });
 
 it('keeps accepted policies unchanged by later uploads', async () => {

@@ -54,7 +54,9 @@ describe.concurrent('a run', () => {
     const front = await startRun(workspace, { 'main.tf': slow.configuration });
     const behind = await startRun(workspace, { 'main.tf': slow.configuration });
     await slow.asked;
-    await expect(client.act(behind.id, 'force-execute')).rejects.toMatchObject(refused(409, /does not await a decision/));
+    await expect(client.act(behind.id, 'force-execute')).rejects.toMatchObject(
+      refused(409, /does not await a decision/),
+    );
     expect((await client.run(behind.id)).attributes.status).toBe('pending');
     await Promise.all([client.act(behind.id, 'cancel'), client.act(front.id, 'cancel')]);
     await Promise.all([untilFinal(behind), untilFinal(front)]);
