@@ -1,4 +1,4 @@
-/** What service discovery says of `terraform login`: routes/sign-in/login.ts answers there. */
+/** What service discovery says of `terraform login`: sign-in/login-routes.ts answers there. */
 
 export const clientId = 'terraform-cli';
 const [firstPort, lastPort] = [10_000, 10_010];

@@ -116,7 +116,7 @@ export const queueUploaded = async (version: ConfigurationVersion): Promise<Run 
   });
 };
 
-/** Sees to an upload as soon as somebody asks; S3 tells of it too (events/configuration-uploaded.ts). */
+/** Sees to an upload as soon as somebody asks; S3 tells of it too (configuration-uploaded.ts). */
 export const acceptUpload = async (version: ConfigurationVersion): Promise<ConfigurationVersion> => {
   const checked = await checkUpload(version);
   if (checked.status !== version.status) await uploadSettled(checked);

@@ -54,7 +54,7 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
   const unsaved = ending !== 'Applied' && latest.apply.claimNonce ? await findUnsaved(latest) : undefined;
   const reason = endReason({ ...latest, unsaved }, ending, error, recorded);
   const at = new Date().toISOString();
-  // Whoever queues what the apply sets off (events/run-applied.ts) says when it is done.
+  // Whoever queues what the apply sets off (run-applied.ts) says when it is done.
   const follows = ending === 'Applied' && (await hasRunTriggers(run.workspaceId));
   const cutOff = (['plan', 'apply'] as const).filter((phase) => {
     const had = latest[phase].status;

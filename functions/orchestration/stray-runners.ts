@@ -9,7 +9,7 @@ import { runningContainers, stopRunner } from './launcher.ts';
  * somebody looks. ECS is asked, and not the table, so that those are found too that nobody wrote down.
  */
 
-/** What a runner may still have to do when all is reported (runner/afterwards.ts), and more. */
+/** What a runner may still have to do when all is reported (runner/deferred-uploads.ts), and more. */
 const graceMs = 5 * 60_000;
 const atOnce = 100;
 

@@ -106,7 +106,7 @@ export const listTaskResults = async (run: StageFacts, stage?: TaskStage): Promi
 
 /**
  * Task tokens that executions wait with for tasks of the run, to be told of a cancel. A token that comes later is told
- * by whoever keeps it (tasks/run-task.ts), because it reads the run again.
+ * by whoever keeps it (lifecycle/run-task.ts), because it reads the run again.
  */
 export const openTaskTokens = async (run: Pick<Run, 'id'>): Promise<string[]> => {
   const results = await queryAll<TaskResult>({ pk: keys.run(run.id).pk, prefix: 'TASKRESULT#' });

@@ -3,7 +3,7 @@ import { isFinal, type Overridable, type RunAction, statuses, type Timestamp } f
 
 /**
  * What users may do with a run in its present state; who may is decided elsewhere. Documents report it, and the store
- * accepts an action under the condition that is made from the same table (store/runs/run-actions.ts).
+ * accepts an action under the condition that is made from the same table (orchestration/decisions.ts).
  */
 export interface RunActions {
   'is-confirmable': boolean;

@@ -42,7 +42,7 @@ export interface Run extends RunOptions {
   workingDirectory: string;
   /** Emit Terraform's JSON UI lines instead of text: created by the cloud block in a workspace with structured output. */
   structuredOutput: boolean;
-  /** Signs the URLs of both logs; clients send no token there (store/runs/log-links.ts). */
+  /** Signs the URLs of both logs; clients send no token there (runs/log-links.ts). */
   logSecret: string;
   /** Bucket key of the frozen variables, absent if there are none. */
   inputsKey?: string;
@@ -121,7 +121,7 @@ export interface Phase {
   claimNonce?: string;
   /** SHA-256 of the phase's token. Gone when the phase is over. */
   tokenHash?: string;
-  /** SHA-256 of the token that Terraform shows to the public API (store/states/state-tokens.ts). */
+  /** SHA-256 of the token that Terraform shows to the public API (runs/state-tokens.ts). */
   stateTokenHash?: string;
   /** ECS task that works on it. */
   taskArn?: string;

@@ -8,7 +8,7 @@ import { getRun } from './records.ts';
 
 /**
  * `GET /logs/{runId}/{plan|apply}/{secret}?limit=&offset=`: bytes of a log. The last part of the path is all
- * the permission there is (store/runs/log-links.ts); clients send no token here, and give up the whole command at any 429 or 5xx, so what goes
+ * the permission there is (log-links.ts); clients send no token here, and give up the whole command at any 429 or 5xx, so what goes
  * wrong inside is answered as "nothing new".
  */
 

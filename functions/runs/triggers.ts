@@ -63,7 +63,7 @@ export type Refusal = 'exists' | 'loop' | 'too many sources' | 'too many targets
 
 /**
  * Two that together make a loop can still be created at the same moment: runs carry the workspaces that led to them, and
- * none is queued twice on one way (api/triggered-runs.ts).
+ * none is queued twice on one way (orchestration/triggered-runs.ts).
  */
 export const createRunTrigger = async (
   organization: string,

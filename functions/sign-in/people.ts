@@ -35,7 +35,7 @@ export const checkPerson = (settings: SignInSettings, { email, emailVerified }: 
   }
 };
 
-/** As `username` wants it (api/input/names.ts). */
+/** As `username` wants it (api/names.ts). */
 const usernameOf = ({ username, email, subject }: Person): string => {
   const wanted = username ?? email?.split('@')[0] ?? subject;
   return wanted

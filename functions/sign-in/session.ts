@@ -18,7 +18,7 @@ const sessionEnd = async (userId: string): Promise<string> => {
 };
 
 /**
- * @param identity hash of what it began with, and ends with (store/access/identities.ts)
+ * @param identity hash of what it began with, and ends with (people/accounts/identities.ts)
  * @returns the token's text, and when it ends
  */
 export const beginSession = async (

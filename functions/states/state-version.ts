@@ -35,7 +35,7 @@ export interface StateVersion {
   size?: number;
   terraformVersion?: string | null;
   outputCount?: number;
-  /** It is known as JSON too (store/states/state-json.ts). */
+  /** It is known as JSON too (json.ts). */
   hasJson?: boolean;
   /** Which object that is, and its SHA-256; absent in versions of before. */
   json?: { copy: string; sha256: string };

@@ -69,7 +69,7 @@ export const arrive = async (): Promise<void> => {
 const exchange = (code: string, verifier: string, headers: Record<string, string>): Promise<string> =>
   sessionFor({ grant_type: 'authorization_code', code, code_verifier: verifier }, headers);
 
-/** Begins what the operator hands to the first owner (store/access/one-time-secrets.ts). */
+/** Begins what the operator hands to the first owner (people/accounts/one-time-secrets.ts). */
 const oncePrefix = 'sfonce_';
 
 /** What somebody typed: a token, or a secret that is worth one. @throws {Error} in the platform's words */

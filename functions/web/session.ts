@@ -25,7 +25,7 @@ export const authorization = (): Record<string, string> =>
 
 const client = computed(() => new Client(base, token.value ?? ''));
 
-/** Begins the tokens of sessions (store/access/tokens.ts). */
+/** Begins the tokens of sessions (people/accounts/tokens.ts). */
 const sessionPrefix = 'sfs_';
 export const isSession = computed(() => token.value?.startsWith(sessionPrefix) ?? false);
 

@@ -46,7 +46,7 @@ export interface Issue {
   lifetimeSeconds: number;
 }
 
-/** No name has a colon in it (api/input/names.ts), so that a subject says one thing only. */
+/** No name has a colon in it (api/names.ts), so that a subject says one thing only. */
 export const claimsOf = (
   { organization, project, workspace, runId, phase }: Workload,
   { issuer, audience, id, now, lifetimeSeconds }: Issue,

@@ -77,7 +77,7 @@ export interface Workspace extends WorkspaceSettings, Edited {
   updatedAt: string;
   /** By key, each once. */
   tags: Tag[];
-  /** Its execution mode is the one of its project (store/workspaces/execution-modes.ts). */
+  /** Its execution mode is the one of its project (execution-modes.ts). */
   inheritsExecutionMode?: boolean;
   /** Run numbers given so far. */
   runCount: number;

@@ -8,7 +8,7 @@ import { answerWorkspaces } from './list-route.ts';
 import { firstQueued, type Workspace } from './records.ts';
 import { type Above, withRelated } from './related.ts';
 
-/** Workspaces as they are read; what they are set up with is changed in settings/workspaces.ts. */
+/** Workspaces as they are read; what they are set up with is changed in settings-routes.ts. */
 
 /** While a user holds the workspace, the run that waits for it is shown: clients then say what they wait for. */
 const shownRunId = async (subject: Workspace): Promise<string | undefined> =>

@@ -10,7 +10,7 @@ import { workspace, workspaceByName } from './finder.ts';
 import { newWorkspace, noProject, readNewWorkspace, readWorkspaceChange } from './input.ts';
 import { createWorkspace, firstQueued, getWorkspace, updateWorkspace, type Workspace } from './records.ts';
 
-/** Workspaces as they come, change and go; they are read in core/workspaces.ts. */
+/** Workspaces as they come, change and go; they are read in routes.ts. */
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
 

@@ -2,7 +2,7 @@ import type { Place, SingleView } from '../../client/page-addresses.ts';
 
 /** Events of the audit trail, in words. */
 
-/** As the API has it, which is not JSON:API (documents/audit-events.ts). */
+/** As the API has it, which is not JSON:API (audit/document.ts). */
 export interface TrailEvent {
   id: string;
   /** UTC, ISO 8601. */
