@@ -3,6 +3,7 @@ import type { Route } from '../../functions/api/route.ts';
 import { serve } from '../../functions/web-server/serve.ts';
 import { deriveApiRoutes } from '../../infra/api-routes.ts';
 import { Router } from '../../infra/local/routes.ts';
+import { uniqueName } from '../support/api.ts';
 import { memberHelpers } from '../support/members.ts';
 import { startRunnerApi } from '../support/runner-api.ts';
 import { taskHelpers } from '../support/task-stages.ts';
@@ -39,9 +40,6 @@ export interface Platform {
 const page = { html: '<base href="{{base}}">', assets: {} };
 const web: Handler = async (event) => serve(event, { files: page, bucketOrigin: 'https://bucket.test' }) as Answer;
 
-/** Another organization than the one that everything is in: the fuzzer may delete and rename it. */
-const spare = 'spare';
-
 export const startPlatform = async (): Promise<Platform> => {
   const runner = await startRunnerApi();
   const { api } = runner;
@@ -76,6 +74,8 @@ export const startPlatform = async (): Promise<Platform> => {
     },
     live: async () => {
       const world = await makeWorld(api);
+      // Another organization than the one that everything is in: the fuzzer may delete and rename it.
+      const spare = uniqueName('spare');
       await api.post('organizations', { name: spare, email: 'spare@acme.test' });
       const plan = await runner.claim('plan');
       const apply = await runner.claim('apply');

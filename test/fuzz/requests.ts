@@ -31,13 +31,11 @@ const segment = (random: Random): string => {
 
 const parameter = /\{\w+\}/;
 
-const pathOf = (path: string, random: Random, { world, logSecret }: Living): string => {
-  const ids = Object.values(world).filter(Boolean);
-  let given = path;
-  // Renaming and deleting it would end everything that is in it.
-  if (/^\/api\/v2\/organizations\/\{organization\}$/.test(path) && random.chance(0.5)) {
-    given = path.replace(parameter, 'spare');
-  }
+const pathOf = ({ method, path }: Target, random: Random, { world, logSecret }: Living): string => {
+  // Renaming or deleting the organization would end the world, and its name is never given again.
+  const endsWorld = method !== 'GET' && /^\/api\/v2\/organizations\/\{organization\}$/.test(path);
+  const ids = Object.values(world).filter((id) => id && !(endsWorld && id === world.organization));
+  let given = endsWorld ? path.replace(parameter, world.spare ?? '') : path;
   while (parameter.test(given) && random.chance(0.12)) {
     given = given.replace(parameter, () => (random.chance(0.5) ? segment(random) : random.of(ids)));
   }
@@ -319,7 +317,7 @@ export const targetsOf = (routes: Route[], shapes: Map<string, Shape>): { of(ran
 export const outsideTargets: readonly Target[] = outside;
 
 export const requestFor = (target: Target, random: Random, living: Living): APIGatewayProxyEventV2 => {
-  const path = pathOf(target.path, random, living);
+  const path = pathOf(target, random, living);
   const text = bodyOf(target, random, living);
   // Bytes that are no text come in base64, as does what has no type; and the flag can be wrong.
   const base64 = random.chance(0.15);

@@ -54,8 +54,10 @@ const stateOf = async (api: Api, workspaceId: string) => {
 export const makeWorld = async (api: Api, organization = 'acme') => {
   const members = await memberHelpers();
   const { registerAgent } = await import('../../functions/agents/agents.ts');
-  const project = (await api.post(`organizations/${organization}/projects`, { name: uniqueName('World') })).body.data
-    .id;
+  const created = await api.post(`organizations/${organization}/projects`, { name: uniqueName('World') });
+  // Said here: the fuzzer makes one world after another in an organization that it changes.
+  if (created.status !== 201) throw new Error(`no project in ${organization}: ${JSON.stringify(created)}`);
+  const project = created.body.data.id;
   const name = uniqueName('world');
   const relationships = { project: ref('projects', project) };
   const workspace = (await api.post(`organizations/${organization}/workspaces`, { name }, relationships)).body.data.id;
