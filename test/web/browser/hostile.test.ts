@@ -31,8 +31,12 @@ check "loud" {
     { message: evil },
   );
   await untilConfirmable(run);
-  const path = runPath(workspace.attributes.name, run.id);
-  const page = await visit(path);
+  // While it waits it is among the first of both lists, however much other tests run beside this one.
+  const page = await visit(`/app/${organization}/runs`);
+  await page.getByText('onerror').first().waitFor();
+  await page.goto(`/app/${organization}/workspaces`);
+  await page.getByText('onerror').first().waitFor();
+  await page.goto(runPath(workspace.attributes.name, run.id));
   await page.getByRole('heading', { name: evil }).waitFor();
   await page.getByText('terraform_data.a').first().waitFor();
   await page.getByRole('button', { name: 'Output', exact: true }).click();
@@ -49,8 +53,6 @@ check "loud" {
     `/app/${organization}/projects/${project.id}`,
     `/app/${organization}/settings/policy-sets`,
     `/app/${organization}/settings/policy-sets/${policySet}`,
-    `/app/${organization}/workspaces`,
-    `/app/${organization}/runs`,
     `/app/${organization}/workspaces/${workspace.attributes.name}`,
     `/app/${organization}/workspaces/${workspace.attributes.name}/variables`,
     `/app/${organization}/workspaces/${workspace.attributes.name}/runs`,
