@@ -2,12 +2,11 @@ import { badRequest } from './errors.ts';
 import type { ApiRequest } from './request.ts';
 
 /**
- * The asked-for `include` paths, in snake case. Those a route knows of but never has (nothing of the kind exists yet)
- * are listed too, so that clients which always ask for them go on.
+ * The paths of an `include` parameter, in snake case.
  * @throws {ApiError} 400; clients look for the words "Invalid include parameter"
  */
-export const includes = <const P extends string>(request: ApiRequest, known: readonly P[]): Set<P> => {
-  const asked = (request.query.get('include') ?? '')
+export const parseIncludes = <const P extends string>(value: string, known: readonly P[]): Set<P> => {
+  const asked = value
     .split(',')
     .map((path) => path.trim().replaceAll('-', '_'))
     .filter(Boolean);
@@ -18,3 +17,11 @@ export const includes = <const P extends string>(request: ApiRequest, known: rea
   }
   return new Set(asked as P[]);
 };
+
+/**
+ * What the request asks to include. Paths that a route knows of but never has (nothing of the kind exists yet) are
+ * known too, so that clients which always ask for them go on.
+ * @throws {ApiError} 400
+ */
+export const includes = <const P extends string>(request: ApiRequest, known: readonly P[]): Set<P> =>
+  parseIncludes(request.query.get('include') ?? '', known);

@@ -1,6 +1,7 @@
 import { policyKinds } from '../run/policies.ts';
 import { runStatuses } from '../run/status.ts';
 import { badRequest } from './errors.ts';
+import { parseIncludes } from './include.ts';
 
 /**
  * Every query parameter that a route knows, in one place: what is not here is refused by name, because whoever asks for
@@ -9,11 +10,13 @@ import { badRequest } from './errors.ts';
  * with whatever they read. A test holds the table against what the routes read.
  */
 
-/** Any text, which the route looks into; one of these words; or several of them, with commas. */
-type Rule = 'text' | { one: readonly string[] } | { some: readonly string[] };
+/** Any text, which the route looks into; one of these words; or several of them, with commas; or paths to include. */
+type Rule = 'text' | { one: readonly string[] } | { some: readonly string[] } | { paths: readonly string[] };
 
 const flag: Rule = { one: ['true', 'false'] };
 const include = { include: 'text' } as const satisfies Record<string, Rule>;
+/** What a request that writes may include is known before it writes: a refusal leaves nothing changed. */
+const included = (...paths: string[]) => ({ include: { paths } }) as const satisfies Record<string, Rule>;
 const kind = { 'filter[kind]': { one: policyKinds } } as const satisfies Record<string, Rule>;
 const membershipStatus: Rule = { some: ['active', 'invited', 'inactive'] };
 const searched = { q: 'text' } as const satisfies Record<string, Rule>;
@@ -36,6 +39,17 @@ const ofRuns: Record<string, Rule> = {
   'filter[agent_pool_names]': 'text',
 };
 
+const ofVariableSets = included('vars', 'workspaces', 'projects', 'stacks');
+const ofPolicySets = included(
+  'policies',
+  'workspaces',
+  'projects',
+  'current_version',
+  'newest_version',
+  'workspace_exclusions',
+  'project_exclusions',
+);
+
 /** `*` in brackets is any number or name there. */
 const parameters: Record<string, Record<string, Rule>> = {
   'GET /organizations': { ...searched, 'q[name]': 'text', 'q[email]': 'text', ...include },
@@ -49,15 +63,20 @@ const parameters: Record<string, Record<string, Rule>> = {
     'filter[status]': membershipStatus,
     'filter[email]': 'text',
   },
-  'POST /organizations/{organization}/organization-memberships': include,
+  'POST /organizations/{organization}/organization-memberships': included(
+    'user',
+    'teams',
+    'organization',
+    'scim_identity',
+  ),
   'GET /organization-memberships': { ...include, 'filter[status]': membershipStatus },
   'GET /organization-memberships/{membership}': include,
   'GET /organization/audit-trail': { since: 'text', ...sorted, 'filter[organization][name]': 'text' },
 
   'GET /organizations/{organization}/teams': { ...include, ...searched, 'filter[names]': 'text' },
   'GET /teams/{team}': include,
-  'PATCH /teams/{team}': include,
-  'POST /organizations/{organization}/teams': include,
+  'PATCH /teams/{team}': included('users', 'organization_memberships'),
+  'POST /organizations/{organization}/teams': included('users', 'organization_memberships'),
   'GET /teams/{team}/relationships/organization-memberships': {
     'filter[status]': membershipStatus,
     sort: { one: ['status', '-status'] },
@@ -80,8 +99,8 @@ const parameters: Record<string, Record<string, Rule>> = {
     'filter[allowed_projects][name]': 'text',
   },
   'GET /agent-pools/{pool}': include,
-  'PATCH /agent-pools/{pool}': include,
-  'POST /organizations/{organization}/agent-pools': include,
+  'PATCH /agent-pools/{pool}': included('workspaces', 'hyok_configurations'),
+  'POST /organizations/{organization}/agent-pools': included('workspaces', 'hyok_configurations'),
   'GET /agent-pools/{pool}/agents': { 'filter[last-ping-since]': 'text', ...sorted },
 
   'GET /organizations/{organization}/projects': {
@@ -129,9 +148,9 @@ const parameters: Record<string, Record<string, Rule>> = {
   'GET /workspaces/{workspace}/varsets': { ...include, ...searched },
   'GET /workspaces/{workspace}/applicable-varsets': { ...include, ...searched },
   'GET /varsets/{varset}': include,
-  'PATCH /varsets/{varset}': include,
-  'POST /varsets/{varset}': include,
-  'POST /organizations/{organization}/varsets': include,
+  'PATCH /varsets/{varset}': ofVariableSets,
+  'POST /varsets/{varset}': ofVariableSets,
+  'POST /organizations/{organization}/varsets': ofVariableSets,
 
   'GET /workspaces/{workspace}/configuration-versions': include,
   'GET /configuration-versions/{version}': include,
@@ -175,12 +194,12 @@ const parameters: Record<string, Record<string, Rule>> = {
     'filter[versioned]': flag,
   },
   'GET /policy-sets/{policySet}': include,
-  'PATCH /policy-sets/{policySet}': include,
-  'POST /organizations/{organization}/policy-sets': include,
+  'PATCH /policy-sets/{policySet}': ofPolicySets,
+  'POST /organizations/{organization}/policy-sets': ofPolicySets,
   'GET /organizations/{organization}/tasks': include,
   'GET /tasks/{task}': include,
-  'PATCH /tasks/{task}': include,
-  'POST /organizations/{organization}/tasks': include,
+  'PATCH /tasks/{task}': included('workspace_tasks', 'workspace_tasks.workspace'),
+  'POST /organizations/{organization}/tasks': included('workspace_tasks', 'workspace_tasks.workspace'),
   'GET /workspaces/{workspace}/tasks': include,
 };
 
@@ -215,6 +234,10 @@ const unknown = (name: string, rules: Record<string, Rule>) => {
 
 const checkValue = (name: string, value: string, rule: Rule): void => {
   if (rule === 'text') return;
+  if ('paths' in rule) {
+    parseIncludes(value, rule.paths);
+    return;
+  }
   const values = 'one' in rule ? rule.one : rule.some;
   const given = 'one' in rule ? [value] : value.split(',').map((word) => word.trim());
   if (given.every((word) => word === '' || values.includes(word))) return;

@@ -67,6 +67,23 @@ it.each([
   120_000,
 );
 
+it('checks what a request that writes may include before it writes', async () => {
+  const { checkParameters } = await import('../../functions/api/query-parameters.ts');
+  const writes = Object.keys(known).filter(
+    (target) => !target.startsWith('GET ') && known[target]?.includes('include'),
+  );
+  expect(writes.length).toBeGreaterThan(10);
+  for (const target of writes) {
+    const [method = '', path = ''] = target.split(' ');
+    const asked = () => checkParameters(method, path, new URLSearchParams({ include: 'no-such' }));
+    expect(asked, target).toThrow(/Invalid include parameter: no_such. Known: [a-z]/);
+  }
+  const rename = { data: { type: 'tasks', attributes: { name: 'renamed' } } };
+  const answer = await api.patch(`tasks/${world.task}?include=no-such`, rename);
+  expect(answer.status).toBe(400);
+  expect((await api.get(`tasks/${world.task}`)).body.data.attributes.name).not.toBe('renamed');
+});
+
 it('lists exactly the parameters that routes read', async () => {
   const { get: original } = URLSearchParams.prototype;
   const wrong: string[] = [];
