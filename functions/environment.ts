@@ -39,7 +39,7 @@ export interface OrganizationRules {
 }
 
 /** Services that are called without the AWS SDK; it reads the same variables for the others. */
-type PlainService = 'S3' | 'KMS' | 'LAMBDA' | 'PRICING' | 'SSM';
+type PlainService = 'S3' | 'KMS' | 'LAMBDA' | 'PRICING' | 'SSM' | 'EXECUTE_API';
 
 /** Getters, so that a function without, say, a bucket never trips over its absence. */
 export const environment = {
@@ -107,6 +107,18 @@ export const environment = {
   /** Name of the function that tells people of runs. */
   get notifyFunction() {
     return required('NOTIFY_FUNCTION');
+  },
+  /** Name of the function that records what became of builds of environments. */
+  get environmentSettleFunction() {
+    return required('ENVIRONMENT_SETTLE_FUNCTION');
+  },
+  /** Base URL of the environments' API, without a slash at the end. */
+  get environmentsUrl() {
+    return required('ENVIRONMENTS_URL');
+  },
+  /** Where logs of environments are followed, by WebSocket, and posted to. */
+  get environmentSocketUrl() {
+    return required('ENVIRONMENT_SOCKET_URL');
   },
   get clusterArn() {
     return required('CLUSTER_ARN');

@@ -9,6 +9,9 @@ import { Complete } from './functions/complete.ts';
 import { ConfigurationUploaded } from './functions/configuration-uploaded.ts';
 import { Confirmed } from './functions/confirmed.ts';
 import { CostEstimating } from './functions/cost-estimating.ts';
+import { EnvironmentLogs } from './functions/environment-logs.ts';
+import { EnvironmentSettle } from './functions/environment-settle.ts';
+import { Environments } from './functions/environments.ts';
 import { ExecutionStopped } from './functions/execution-stopped.ts';
 import { Fetching } from './functions/fetching.ts';
 import { Governance } from './functions/governance.ts';
@@ -86,6 +89,9 @@ const otherFunctions = {
   RunApplied,
   Sweep,
   Bootstrap,
+  Environments,
+  EnvironmentLogs,
+  EnvironmentSettle,
 } satisfies Record<string, Declaration>;
 
 export const functions = { ...httpFunctions, ...stateFunctions, ...otherFunctions };

@@ -128,10 +128,10 @@ export const grants = (parts: Parts) => {
       actions: ['Success', 'Failure', ...more].map((answer) => `states:SendTask${answer}`),
       resources: [machine().stateMachineArn],
     }),
-    /** Has people told of a run. */
+    /** Has people told of a run, and environments. */
     notify: (): Permission => ({
       actions: ['lambda:InvokeFunction'],
-      resources: [madeBefore(parts, 'notify').functionArn],
+      resources: [madeBefore(parts, 'notify').functionArn, madeBefore(parts, 'environmentSettle').functionArn],
     }),
     signIdentities: (): Permission => ({ actions: ['kms:Sign'], resources: [identity.signing.keyArn] }),
     publishIdentityKeys: (): Permission => ({

@@ -3,6 +3,7 @@ import { type App, CfnOutput, Stack } from 'aws-cdk-lib/core';
 import { HttpApi } from './api.ts';
 import type { Bundles } from './bundle.ts';
 import type { Declaration } from './declaration.ts';
+import { EnvironmentApi } from './environment-api.ts';
 import { Events, LostEvents } from './events.ts';
 import { PlatformFunction } from './function.ts';
 import { type FunctionId, functionIds, functions, httpFunctionIds, lifecycleFunctions } from './functions.ts';
@@ -25,6 +26,7 @@ export class Platform extends Stack {
     const storage = new Storage(this, 'Storage', settings);
     const identity = new IdentityKeys(this, 'IdentityKeys', settings);
     const api = new HttpApi(this, 'HttpApi', settings);
+    const environments = new EnvironmentApi(this, 'EnvironmentApi', settings);
     const runners = new Runners(this, 'Runners', settings, bundles.runner);
     const lost = new LostEvents(this, 'LostEvents');
 
@@ -34,6 +36,8 @@ export class Platform extends Stack {
       identity,
       runners,
       publicUrl: api.url,
+      environmentsUrl: environments.url,
+      environmentSocketUrl: environments.socketUrl,
       lostEvents: lost.queue,
     };
     const build = (id: FunctionId): PlatformFunction => this.#build(id, parts, bundles);
@@ -41,6 +45,8 @@ export class Platform extends Stack {
     // Before whoever calls it.
     const notify = build('Notify');
     parts.notify = notify.function;
+    const settle = build('EnvironmentSettle');
+    parts.environmentSettle = settle.function;
     const states = record(lifecycleFunctions, build);
     const lifecycle = new Lifecycle(this, 'Lifecycle', {
       functions: record(lifecycleFunctions, (id) => states[id].function),
@@ -51,7 +57,7 @@ export class Platform extends Stack {
       statements: [statement(grants(parts).answerExecutions())],
       roles: lifecycleFunctions.filter((id) => functions[id].state === 'waits').map((id) => states[id].role),
     });
-    const before = { ...states, Notify: notify };
+    const before = { ...states, Notify: notify, EnvironmentSettle: settle };
     const isMade = (id: FunctionId): id is keyof typeof before => id in before;
     const made = record(functionIds, (id) => (isMade(id) ? before[id] : build(id)));
 
@@ -59,6 +65,7 @@ export class Platform extends Stack {
       bundles.apiRoutes,
       record(httpFunctionIds, (id) => made[id].function),
     );
+    environments.connect(made.Environments.function, made.EnvironmentLogs);
     new Events(this, 'Events', {
       functions: made,
       lost,
@@ -77,6 +84,7 @@ export class Platform extends Stack {
 
     const outputs = {
       ApiUrl: api.url,
+      EnvironmentsUrl: environments.url,
       StateMachineArn: lifecycle.stateMachineArn,
       TableName: storage.table.tableName,
       BucketName: storage.bucket.bucketName,

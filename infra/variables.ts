@@ -16,12 +16,18 @@ export interface Parts {
   publicUrl: string;
   runners: Runners;
   lostEvents: sqs.Queue;
+  environmentsUrl: string;
+  environmentSocketUrl: string;
   notify?: lambda.IFunction;
+  environmentSettle?: lambda.IFunction;
   machine?: sfn.StateMachine;
 }
 
 /** @throws {Error} for a declaration of a function that is made before the part */
-export const madeBefore = <K extends 'notify' | 'machine'>(parts: Parts, name: K): NonNullable<Parts[K]> => {
+export const madeBefore = <K extends 'notify' | 'environmentSettle' | 'machine'>(
+  parts: Parts,
+  name: K,
+): NonNullable<Parts[K]> => {
   const part = parts[name];
   if (!part) throw new Error(`A function that needs ${name} is declared for a place where it is made before it.`);
   return part as NonNullable<Parts[K]>;
@@ -44,11 +50,19 @@ export const variableGroups = (parts: Parts) => {
     identity: () => ({ IDENTITY_KEY_ARNS: identity.all.map(({ keyArn }) => keyArn).join(',') }),
     /** For whoever calls addresses that people name. */
     outbound: () => ({ OUTBOUND_ALLOWED_CIDRS: settings.outboundAllowedCidrs?.join(',') ?? '' }),
-    notify: () => ({ NOTIFY_FUNCTION: madeBefore(parts, 'notify').functionName }),
+    notify: () => ({
+      NOTIFY_FUNCTION: madeBefore(parts, 'notify').functionName,
+      ENVIRONMENT_SETTLE_FUNCTION: madeBefore(parts, 'environmentSettle').functionName,
+    }),
     machine: () => ({ STATE_MACHINE_ARN: madeBefore(parts, 'machine').stateMachineArn }),
     requestLimit: () => ({ REQUESTS_PER_SECOND: String(settings.requestsPerSecond) }),
     organizationRules: () => ({ ORGANIZATION_RULES: organizationVariable(settings) }),
     signIn: () => ({ SIGN_IN: signInVariable(settings) }),
+    environments: () => ({
+      ENVIRONMENTS_URL: parts.environmentsUrl,
+      ENVIRONMENT_SOCKET_URL: parts.environmentSocketUrl,
+    }),
+    socket: () => ({ ENVIRONMENT_SOCKET_URL: parts.environmentSocketUrl }),
     runs: () => ({
       TERRAFORM_ENGINE: settings.terraformEngine,
       HOLD_SECONDS: String(settings.holdSeconds),

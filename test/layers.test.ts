@@ -20,7 +20,7 @@ const order = [
     'includes',
     'public-api',
   ],
-  ['runner', 'agent', 'client', 'cli', 'web-server', 'web'],
+  ['runner', 'agent', 'client', 'environments', 'cli', 'web-server', 'web'],
 ].flat();
 
 const root = join(import.meta.dirname, '..');

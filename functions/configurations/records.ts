@@ -95,6 +95,27 @@ export const createConfigurationVersion = async (given: NewConfigurationVersion)
   return version;
 };
 
+/** One whose content was accepted elsewhere. 3 writes. */
+export const adoptArchive = async (given: NewConfigurationVersion, archive: Archive): Promise<ConfigurationVersion> => {
+  const at = new Date().toISOString();
+  const version: ConfigurationVersion = {
+    ...given,
+    id: newId('cv'),
+    archive,
+    status: 'uploaded',
+    createdAt: at,
+    statusTimestamps: { 'queued-at': at, 'uploaded-at': at },
+    runId: newId('run'),
+  };
+  await create({ ...keys.configurationVersion(version.id), ...version });
+  await create({
+    ...keys.workspaceConfigurationVersion(version.workspaceId, at, version.id),
+    configurationVersionId: version.id,
+  });
+  await countOne(version.workspaceId, 'configurationVersionCount');
+  return version;
+};
+
 /** As it was written last; see {@link checkUpload} for one that is still pending. */
 export const getConfigurationVersion = (id: string): Promise<ConfigurationVersion | undefined> =>
   get<ConfigurationVersion>(keys.configurationVersion(id));

@@ -39,6 +39,9 @@ const create = async ({ request, subject, principal }: Context<Workspace>): Prom
     provisional: setting(v.boolean()),
     'ingress-attributes': setting(ingressAttributes),
   });
+  if (subject.managedBy) {
+    throw conflict(`Workspace ${subject.name} belongs to ${subject.managedBy}, which has its configuration.`);
+  }
   const version = await createConfigurationVersion({
     organization: subject.organization,
     workspaceId: subject.id,

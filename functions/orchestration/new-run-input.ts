@@ -83,6 +83,12 @@ const checkTogether = (workspace: Workspace, options: Omit<RunOptions, 'autoAppl
       `is-destroy: workspace ${workspace.name} does not allow destroy plans; set allow-destroy-plan to true first`,
     );
   }
+  if (workspace.managedBy) {
+    throw unprocessable(
+      '/data/relationships/workspace',
+      `workspace: ${workspace.name} belongs to ${workspace.managedBy}, whose builds are its runs; start them with "coder"`,
+    );
+  }
   if (workspace.executionMode === 'local') {
     throw unprocessable(
       '/data/relationships/workspace',

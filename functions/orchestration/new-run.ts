@@ -28,6 +28,7 @@ export interface NewRun extends RunOptions {
   costEstimate?: Run['costEstimate'];
   appliesFor?: Run['appliesFor'];
   timeLimits?: Run['timeLimits'];
+  environment?: string;
 }
 
 /**

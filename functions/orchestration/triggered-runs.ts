@@ -37,6 +37,9 @@ const queueOne = async (run: Run, { id, workspaceId }: RunTrigger): Promise<void
   if (via.includes(workspaceId)) {
     return skip(`No run was queued in ${workspace.name}: its own apply triggered this run.`);
   }
+  if (workspace.managedBy) {
+    return skip(`No run was queued in ${workspace.name}: it belongs to ${workspace.managedBy}.`);
+  }
   if (workspace.executionMode === 'local') {
     return skip(`No run was queued in ${workspace.name}: its execution mode is local.`);
   }

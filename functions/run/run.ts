@@ -57,6 +57,8 @@ export interface Run extends RunOptions {
   notifies?: true;
   /** In seconds, where its organization has limits of its own. */
   timeLimits?: Partial<Record<PhaseName, number>>;
+  /** What of an environment or a template it is for (functions/environments/): `build <id>`, `version <id>`. */
+  environment?: string;
   /** It holds its workspace: set when its turn in the queue came. */
   current?: boolean;
   /** Sort key of its place in the queue when that is not the one of its number: confirmed late, or sent to the front. */

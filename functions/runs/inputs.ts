@@ -10,8 +10,9 @@ import type { Workspace } from '../workspaces/records.ts';
 
 /** What a run works with: the values of its variables, fixed when it is created. */
 
-/** A variable as a run keeps it. Sealed values stay sealed for the variable they belong to. */
-type FrozenVariable = Omit<JobVariable, 'value'> & ({ value: string } | { sealed: string; context: SecretContext });
+/** A variable as a run keeps it, and as whoever creates the run gives more of them. Sealed values stay sealed for the variable they belong to. */
+export type FrozenVariable = Omit<JobVariable, 'value'> &
+  ({ value: string } | { sealed: string; context: SecretContext });
 
 const freeze = (variable: Variable): FrozenVariable => {
   const { key, hcl, sensitive, value = '', sealed } = variable;
@@ -48,11 +49,14 @@ export const effectiveVariables = async (workspace: Home): Promise<EffectiveVari
 /**
  * Fixes the values a run works with. Of several for one variable only the one that counts is kept. Returns the object
  * they are in; undefined when there are none.
+ *
+ * @param more what counts before all others, and no person has set
  */
 export const freezeVariables = async (
   workspace: Home,
   runId: string,
   runVariables: Run['variables'],
+  more: FrozenVariable[] = [],
 ): Promise<string | undefined> => {
   const effective = await effectiveVariables(workspace);
   const own = runVariables.map(
@@ -60,7 +64,7 @@ export const freezeVariables = async (
   );
   const ranked = (from: number, to: number) =>
     effective.filter(({ rank }) => from <= rank && rank < to).map(({ variable }) => freeze(variable));
-  const rising = [...ranked(0, runRank), ...own, ...ranked(runRank, Infinity)];
+  const rising = [...ranked(0, runRank), ...own, ...ranked(runRank, Infinity), ...more];
   const variables = [...new Map(rising.map((one) => [`${one.category} ${one.key}`, one])).values()];
   if (variables.length === 0) return undefined;
   const objectKey = objects.inputs(runId);

@@ -201,6 +201,24 @@ export const invokeLater = async (functionName: string, event: object): Promise<
   if (status !== 202) throw new AwsCallError(`Http${status}`, `lambda Invoke: ${body.toString('utf8').slice(0, 500)}`);
 };
 
+/**
+ * A command for a connection of a WebSocket API (API Gateway: @connections commands). True unless the connection is gone.
+ * @param url of the API's stage
+ * @throws {AwsCallError} what API Gateway answered
+ */
+export const callConnection = async (
+  url: string,
+  connectionId: string,
+  call: { method: 'POST'; body: string } | { method: 'DELETE' },
+): Promise<boolean> => {
+  const local = environment.endpoint('EXECUTE_API');
+  const base = local ? `${local}${new URL(url).pathname}` : url;
+  const { status, body } = await send('execute-api', `${base}/@connections/${encodeURIComponent(connectionId)}`, call);
+  if (status === 410) return false;
+  if (status >= 300) throw new AwsCallError(`Http${status}`, `execute-api: ${body.toString('utf8').slice(0, 500)}`);
+  return true;
+};
+
 /** The Price List API is in few regions, and has the prices of all of them (AWS Billing: Price List endpoints). */
 const priceListRegion = 'us-east-1';
 

@@ -110,13 +110,15 @@ export interface Workspace extends WorkspaceSettings, Edited {
   notifications?: Set<string>;
   /** What teams may do with it. */
   teamAccess?: TeamAccess<WorkspaceGrant>;
+  /** What it belongs to, which alone runs Terraform in it: `environment <owner>/<name>`, `template <name>`. */
+  managedBy?: string;
   /** It is being deleted (end.ts): for everybody else it is gone. */
   deletedAt?: string;
   deletedBy?: string;
 }
 
 export type NewWorkspace = WorkspaceSettings &
-  Pick<Workspace, 'organization' | 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode'>;
+  Pick<Workspace, 'organization' | 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode' | 'managedBy'>;
 
 const living = (workspace: Workspace | undefined): Workspace | undefined =>
   workspace?.deletedAt ? undefined : workspace;

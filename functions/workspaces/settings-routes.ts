@@ -66,10 +66,16 @@ const checkForce = async ({ subject, granted }: Context<Workspace>): Promise<voi
 /** False when it has unfinished runs, unless by `force` (removal/workspaces.ts). */
 type DeleteWorkspace = (workspace: Workspace, options: { by: string; force?: boolean }) => Promise<boolean>;
 
+/** What belongs to an environment ends with it. */
+const checkUnmanaged = ({ name, managedBy }: Workspace): void => {
+  if (managedBy) throw conflict(`Workspace ${name} belongs to ${managedBy}. Delete that instead.`);
+};
+
 const remove =
   (deleteWorkspace: DeleteWorkspace) =>
   async (context: Context<Workspace>): Promise<Answer> => {
     const { subject, principal } = context;
+    checkUnmanaged(subject);
     await checkForce(context);
     await deleteWorkspace(subject, { by: principal.userId, force: true });
     return noContent();
@@ -79,6 +85,7 @@ const remove =
 const safeDelete =
   (deleteWorkspace: DeleteWorkspace) =>
   async ({ subject, principal }: Context<Workspace>): Promise<Answer> => {
+    checkUnmanaged(subject);
     if (subject.lock) throw conflict(`Workspace ${subject.name} is locked. Unlock it first.`);
     if (await firstQueued(subject.id)) throw busy(subject);
     if (subject.state?.resources) {

@@ -24,6 +24,7 @@ export class Accesses {
   /** Key by table or bucket, where the template names one of its own. */
   readonly #keyOf: Map<string, string>;
   readonly #roles: string[];
+  readonly #socketApi: string | undefined;
 
   constructor(stack: Stack, home: Home, kms: Kms, roles: string[]) {
     this.#home = home;
@@ -31,6 +32,9 @@ export class Accesses {
     this.#roles = roles;
     this.#stateMachineArn = stack.all('AWS::StepFunctions::StateMachine')[0]?.arn;
     this.#clusterArn = stack.all('AWS::ECS::Cluster')[0]?.arn;
+    this.#socketApi = stack
+      .all<{ ProtocolType?: string }>('AWS::ApiGatewayV2::Api')
+      .find(({ properties }) => properties.ProtocolType === 'WEBSOCKET')?.ref;
     this.#keyOf = new Map(
       [
         ...stack.all<TableProperties>('AWS::DynamoDB::Table').map(tableKey),
@@ -82,6 +86,13 @@ export class Accesses {
 
   lambda(functionArn: string): Access[] {
     return [{ action: 'lambda:InvokeFunction', resource: functionArn }];
+  }
+
+  /** Of the one WebSocket API. */
+  connections(method: string, path: string): Access[] {
+    const [, stage, connection] = /^\/([^/]+)\/@connections\/(.+)$/.exec(path) ?? [];
+    const resource = this.#arn('execute-api', `${this.#socketApi}/${stage}/${method}/@connections/${connection}`);
+    return [{ action: 'execute-api:ManageConnections', resource }];
   }
 
   ecs(action: string, input: Input): Access[] {

@@ -4,6 +4,7 @@ import { Cors } from './cors.ts';
 import { DynamoDb, type TableProperties } from './dynamodb.ts';
 import { Ecs } from './ecs.ts';
 import type { TaskDefinition } from './ecs-task.ts';
+import { StartError } from './errors.ts';
 import { Events } from './events.ts';
 import type { Faults } from './faults.ts';
 import type { Folder } from './folder.ts';
@@ -54,6 +55,8 @@ export interface Site {
 export interface Parts {
   accesses: Accesses;
   api: Resource;
+  /** The environments' API and the function behind their WebSocket API; absent in an application without them. */
+  environments?: { api: Resource; routes: Route[]; connectArn: string };
   callers: Callers;
   cors: Cors;
   dynamodb: DynamoDb;
@@ -110,9 +113,13 @@ export const assemble = async (site: Site): Promise<Parts> => {
     return JSON.parse(result.payload) as unknown;
   };
   const events = new Events({ stack, home, faults, log, invoke: (arn, event) => invoke(arn, event) });
-  const api = stack.one('AWS::ApiGatewayV2::Api');
-  const routes = readRoutes(stack);
+  const apis = stack.all('AWS::ApiGatewayV2::Api');
+  const api = apis.find(({ id }) => !id.startsWith('EnvironmentApi'));
+  if (!api) throw new StartError('the template has no AWS::ApiGatewayV2::Api');
+  const routes = readRoutes(stack, api.ref);
   checkInvokers(stack, home, api.ref, routes, events);
+  const environments = environmentsOf(stack, apis);
+  if (environments) checkInvokers(stack, home, environments.api.ref, environments.routes, events);
 
   const kms = new Kms(folder.at('kms.key'), stack.all('AWS::KMS::Key'));
   const ecs = openEcs(site, events);
@@ -128,7 +135,35 @@ export const assemble = async (site: Site): Promise<Parts> => {
   const roles = [TaskRoleArn, ExecutionRoleArn].filter((role) => role !== undefined);
   const accesses = new Accesses(stack, home, kms, roles);
   const cors = new Cors(stack);
-  return { accesses, api, callers, cors, dynamodb, ecs, events, kms, lambda, machine, routes, s3, states };
+  return {
+    accesses,
+    api,
+    callers,
+    cors,
+    dynamodb,
+    ecs,
+    environments,
+    events,
+    kms,
+    lambda,
+    machine,
+    routes,
+    s3,
+    states,
+  };
+};
+
+/** Of the WebSocket API only the function behind `$connect` counts: its clients have nothing to say. */
+const environmentsOf = (stack: Stack, apis: Resource[]): Parts['environments'] => {
+  const own = apis.filter(({ id }) => id.startsWith('EnvironmentApi'));
+  const api = own.find(({ properties }) => properties.ProtocolType === 'HTTP');
+  const sockets = own.find(({ properties }) => properties.ProtocolType === 'WEBSOCKET');
+  if (!api || !sockets) return undefined;
+  const integrations = stack.all<{ ApiId: string; IntegrationUri: string }>('AWS::ApiGatewayV2::Integration');
+  const connect = integrations.find(({ properties }) => properties.ApiId === sockets.ref);
+  const connectArn = /functions\/(arn:[^/]+)\/invocations/.exec(connect?.properties.IntegrationUri ?? '')?.[1];
+  if (!connectArn) throw new StartError('the WebSocket API has no function');
+  return { api, routes: readRoutes(stack, api.ref), connectArn };
 };
 
 /**

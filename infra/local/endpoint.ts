@@ -16,6 +16,7 @@ import type { Lambda } from './lambda.ts';
 import { operate } from './operator.ts';
 import { readS3Request, type S3 } from './s3.ts';
 import { readSignature, type Signature, sha256 } from './signature.ts';
+import type { Sockets } from './sockets.ts';
 import { rootOf, type Units, type Usage } from './usage.ts';
 
 type Input = Record<string, unknown>;
@@ -26,6 +27,7 @@ export interface Services {
   kms: Kms;
   ecs: Ecs;
   lambda: Lambda;
+  sockets?: Sockets;
   states: {
     handle(action: string, input: Input): Promise<object>;
     transitions(executionName: string): number;
@@ -104,6 +106,7 @@ export class Endpoint {
       return this.#s3(request, response, signature);
     const body = await read(request);
     const caller = this.#options.callers.identify(request, signature, sha256(body));
+    if (signature?.service === 'execute-api') return this.#connections(request, response, caller, body);
     if (url.startsWith('/2015-03-31/functions/')) return this.#invoke(request, response, caller, body.toString());
     return this.#json(request, response, caller, body.toString());
   }
@@ -163,6 +166,24 @@ export class Endpoint {
     if (!output) return send(response, 202, 'application/json', '');
     if (output.failure) response.setHeader('x-amz-function-error', 'Unhandled');
     send(response, 200, 'application/json', output.payload);
+  }
+
+  /** What functions post to WebSocket connections (API Gateway: @connections commands). */
+  async #connections(request: IncomingMessage, response: ServerResponse, caller: Caller, body: Buffer): Promise<void> {
+    const { accesses, services } = this.#options;
+    const { method = 'POST', url = '/' } = request;
+    const [, id] = /^\/[^/]+\/@connections\/([^/?]+)$/.exec(url) ?? [];
+    if (!services.sockets || id === undefined) throw new AwsError('NotFoundException', `no connection at ${url}`, 404);
+    const connectionId = decodeURIComponent(id);
+    const access = accesses.connections(method, decodeURIComponent(url));
+    const action = method === 'DELETE' ? 'DeleteConnection' : 'PostToConnection';
+    const call = { service: 'execute-api', action, caller, access, trace: undefined, request, response };
+    await this.#perform(call, async () => {
+      if (method === 'DELETE') services.sockets?.end(connectionId);
+      else await services.sockets?.post(connectionId, body);
+      return { output: undefined, units: {} };
+    });
+    send(response, method === 'DELETE' ? 204 : 200, 'application/json', '');
   }
 
   async #s3(request: IncomingMessage, response: ServerResponse, signature: Signature | undefined): Promise<void> {

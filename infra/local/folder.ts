@@ -8,6 +8,8 @@ import { writePrivately } from './secrets.ts';
 export interface Local {
   url: string;
   httpsUrl: string;
+  /** Of the environments' API. */
+  environmentsUrl: string;
   /** Certificate of the authority behind `httpsUrl`, in PEM. */
   caFile: string;
   organization: string;

@@ -12,6 +12,7 @@ import { listenOn, portOf } from './ports.ts';
 import { recorder } from './recorder.ts';
 import { Router } from './routes.ts';
 import { writePrivately } from './secrets.ts';
+import { Sockets } from './sockets.ts';
 import { Stack } from './template.ts';
 import { keepTls } from './tls.ts';
 import { Usage } from './usage.ts';
@@ -23,6 +24,8 @@ export interface HostOptions {
   /** 0 = any free port; undefined = as before, else 8080 and 8443. */
   port?: number;
   httpsPort?: number;
+  /** Of the environments' API; undefined = as before, else any free one. */
+  environmentsPort?: number;
   /** Environment that runners get from this machine. */
   runnerEnvironment: Record<string, string>;
   /** The issuer that people sign in at (infra/sign-in.ts); nobody signs in when empty. */
@@ -48,6 +51,8 @@ export class Host {
   readonly logs: Logs;
   readonly #options: HostOptions;
   readonly #http: HttpApi;
+  readonly #environments: HttpApi;
+  readonly #sockets: Sockets;
   readonly #endpoint: Endpoint;
   readonly #previous: Local | undefined;
   #parts!: Parts;
@@ -61,6 +66,8 @@ export class Host {
     this.#previous = this.folder.previous();
     this.logs = new Logs(this.folder.at('logs'));
     this.#http = new HttpApi(this.log);
+    this.#environments = new HttpApi(this.log);
+    this.#sockets = new Sockets(this.log);
     this.#endpoint = new Endpoint(this.log);
   }
 
@@ -96,7 +103,18 @@ export class Host {
       fallback: 8443,
       variable: 'HTTPS_PORT',
     });
-    const home: Home = { accountId, region, apiUrl: `http://localhost:${httpPort}` };
+    const environmentsPort = await listenOn((p) => this.#environments.listen(p), this.#options.environmentsPort, {
+      before: portOf(before?.environmentsUrl),
+      fallback: 0,
+      variable: 'ENVIRONMENTS_PORT',
+    });
+    const home: Home = {
+      accountId,
+      region,
+      apiUrl: `http://localhost:${httpPort}`,
+      environmentsUrl: `http://localhost:${environmentsPort}`,
+      socketUrl: `http://127.0.0.1:${await this.#sockets.listen(0)}`,
+    };
     const application = await this.#options.application;
     const stack = new Stack(application.template, home);
     const { folder, log, logs, usage } = this;
@@ -125,22 +143,42 @@ export class Host {
       usage,
     };
     this.#parts = await assemble(site);
-    const { accesses, api, callers, cors, dynamodb, ecs, events, kms, lambda, machine, routes, s3, states } =
-      this.#parts;
+    const {
+      accesses,
+      api,
+      callers,
+      cors,
+      dynamodb,
+      ecs,
+      environments,
+      events,
+      kms,
+      lambda,
+      machine,
+      routes,
+      s3,
+      states,
+    } = this.#parts;
     this.#endpoint.serve({
       accesses,
       callers,
       cors,
       faults,
       usage,
-      services: { dynamodb, s3, kms, ecs, lambda, states },
+      services: { dynamodb, s3, kms, ecs, lambda, sockets: this.#sockets, states },
     });
     const onAnswer = recorder(process.env.STEPFORM_RECORD);
     this.#http.serve({ home, httpsUrl, apiId: api.ref, routes, lambda, usage, onAnswer });
+    if (environments) {
+      const { api, routes, connectArn } = environments;
+      this.#environments.serve({ home, apiId: api.ref, routes, lambda, usage });
+      this.#sockets.serve({ functionArn: connectArn, lambda });
+    }
     this.local = {
       ...describe(stack, machine.arn),
       url: home.apiUrl,
       httpsUrl,
+      environmentsUrl: `http://localhost:${environmentsPort}`,
       caFile: tls.caFile,
       awsEndpointUrl,
       pid: process.pid,
@@ -168,7 +206,7 @@ export class Host {
    * @param leaveRunners they go on by themselves, and find the next platform, whichever ports it has
    */
   async close({ leaveRunners = false } = {}): Promise<void> {
-    const closing = this.#http.close();
+    const closing = Promise.all([this.#http.close(), this.#environments.close()]);
     const parts = this.#parts as Parts | undefined;
     parts?.events.close();
     parts?.lambda.close();
@@ -176,6 +214,8 @@ export class Host {
     parts?.ecs.close();
     await settled(() => !parts || parts.lambda.active === 0, graceMs);
     this.#http.closeAll();
+    this.#environments.closeAll();
+    await this.#sockets.close();
     await closing;
     await parts?.states.close();
     await this.#endpoint.close();

@@ -13,6 +13,12 @@ const hex = (id: string, length: number): string => createHash('sha256').update(
 
 const uuid = (id: string): string => hex(id, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 
+/** Where an API of the template is on this machine. */
+export const apiUrlOf = (id: string, home: Home, protocol: unknown): string => {
+  if (!id.startsWith('EnvironmentApi')) return home.apiUrl;
+  return (protocol === 'WEBSOCKET' ? home.socketUrl : home.environmentsUrl) ?? home.apiUrl;
+};
+
 /**
  * Names of a resource on this machine, made from its logical id alone, so that data survive a restart.
  * @param property reads one of the resource's properties, where AWS makes the name from it
@@ -54,7 +60,7 @@ export const nameResource = (
     case 'AWS::ApiGatewayV2::Api':
       return named(hex(id, 10), {
         ApiId: hex(id, 10),
-        ApiEndpoint: home.apiUrl,
+        ApiEndpoint: apiUrlOf(id, home, property('ProtocolType')),
         Arn: arn('apigateway', `/apis/${hex(id, 10)}`, home.region, ''),
       });
     case 'AWS::Events::Rule':

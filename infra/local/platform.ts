@@ -12,6 +12,8 @@ export interface StartOptions {
   /** 0 = any free port; undefined = as before, else 8080 and 8443. */
   port?: number;
   httpsPort?: number;
+  /** Of the environments' API; undefined = as before, else any free one. */
+  environmentsPort?: number;
   /** What to run; the synthesized application of this checkout unless given. */
   application?: Promise<Application>;
   /** Hears what takes long, while it is done. */
@@ -53,6 +55,7 @@ export const startPlatform = async ({
   dataDir,
   port,
   httpsPort,
+  environmentsPort,
   application,
   tell,
   signIn,
@@ -75,6 +78,7 @@ export const startPlatform = async ({
     application: synthesized,
     port,
     httpsPort,
+    environmentsPort,
     runnerEnvironment: runnerEnvironment(dataDir),
     signIn,
     organizationRules,

@@ -20,6 +20,7 @@ interface Compiled {
 }
 
 interface RouteProperties {
+  ApiId?: string;
   RouteKey: string;
   Target: string;
 }
@@ -33,13 +34,16 @@ interface IntegrationProperties {
 /** API Gateway's own limit for an integration of an HTTP API. */
 const maxTimeoutMs = 30_000;
 
-export const readRoutes = (stack: Stack): Route[] => {
+/** Those of one HTTP API. */
+export const readRoutes = (stack: Stack, apiId: string): Route[] => {
   const integrations = new Map(
     stack
       .all<IntegrationProperties>('AWS::ApiGatewayV2::Integration')
       .map((integration) => [integration.ref, integration]),
   );
-  return stack.all<RouteProperties>('AWS::ApiGatewayV2::Route').map(({ id, properties }) => {
+  const routes = stack.all<RouteProperties>('AWS::ApiGatewayV2::Route');
+  const own = routes.filter(({ properties }) => properties.ApiId === undefined || properties.ApiId === apiId);
+  return own.map(({ id, properties }) => {
     const integration = integrations.get(properties.Target.replace('integrations/', ''));
     if (
       integration?.properties.IntegrationType !== 'AWS_PROXY' ||

@@ -7,7 +7,7 @@ import { type FaultRule, readFaults } from './faults.ts';
 import type { Platform } from './platform.ts';
 
 /**
- * `npm start`: the platform in the foreground. Environment: STEPFORM_DATA, PORT, HTTPS_PORT, STEPFORM_SIGN_IN_…,
+ * `npm start`: the platform in the foreground. Environment: STEPFORM_DATA, PORT, HTTPS_PORT, ENVIRONMENTS_PORT, STEPFORM_SIGN_IN_…,
  * STEPFORM_ORGANIZATION_CREATORS, STEPFORM_FAULTS, STEPFORM_REQUESTS_PER_SECOND.
  */
 
@@ -47,11 +47,12 @@ const requestsPerSecond = (): number | undefined => {
 };
 
 const introduce = ({ cliConfigFile, host, local, readyMs }: Platform): string => {
-  const { caFile, httpsUrl, organization, token, url } = local;
+  const { caFile, environmentsUrl, httpsUrl, organization, token, url } = local;
   return `\
 stepform is ready after ${(readyMs / 1000).toFixed(1)} s
 
   API    ${url}/api/v2  (also ${httpsUrl}/api/v2)${host.servesPage ? `\n  page   ${url}/` : ''}
+  coder  ${environmentsUrl}  (environments: coder login ${environmentsUrl} --token …)
   token  ${token}
   data   ${host.folder.path}  (all of this is in local.json; what functions and runners say, in logs)
 
@@ -117,6 +118,7 @@ try {
     dataDir: resolve(process.env.STEPFORM_DATA || '.stepform'),
     port: port('PORT'),
     httpsPort: port('HTTPS_PORT'),
+    environmentsPort: port('ENVIRONMENTS_PORT'),
     signIn: fromEnvironment(localSignInVariable),
     organizationRules: fromEnvironment(localOrganizationVariable),
     faults: faults(),

@@ -1,6 +1,6 @@
 import { StartError } from './errors.ts';
 import type { Home } from './home.ts';
-import { type Names, nameResource } from './names.ts';
+import { apiUrlOf, type Names, nameResource } from './names.ts';
 
 /** A CloudFormation template as `cdk synth` writes it; the parts that are read here. */
 export interface Template {
@@ -32,7 +32,7 @@ const nothing = Symbol('AWS::NoValue');
 
 /**
  * Reads a synthesized template as if it were deployed on this machine: references become stable local names and ARNs
- * made from logical ids, and the HTTP API's endpoint becomes `home.apiUrl`. A resource is resolved when it is asked
+ * made from logical ids, and the endpoints of APIs become those of `home`. A resource is resolved when it is asked
  * for, so that what only AWS has (alarms, dashboards) may use what only AWS knows. Throws StartError that names the
  * resource when something cannot be resolved.
  */
@@ -176,7 +176,17 @@ export class Stack {
   /** Templates also spell the endpoint out from the API's id; that is the same place. */
   #localUrl(text: string): string {
     if (!text.includes('.execute-api.')) return text;
-    return text.replaceAll(/https:\/\/[^/.]+\.execute-api\.[^/]+\.amazonaws\.com/g, this.#home.apiUrl);
+    return text.replaceAll(/https:\/\/([^/.]+)\.execute-api\.[^/]+\.amazonaws\.com/g, (_, ref: string) =>
+      this.#urlOfApi(ref),
+    );
+  }
+
+  #urlOfApi(ref: string): string {
+    const id = Object.entries(this.#template.Resources).find(
+      ([id, { Type }]) => Type === 'AWS::ApiGatewayV2::Api' && nameResource(id, Type, this.#home).ref === ref,
+    )?.[0];
+    if (id === undefined) return this.#home.apiUrl;
+    return apiUrlOf(id, this.#home, this.#template.Resources[id]?.Properties?.ProtocolType);
   }
 
   #condition(name: string): boolean {

@@ -1,0 +1,58 @@
+import { ApiError } from '../../api/errors.ts';
+
+/** Errors as Coder's API says them: message, detail, and what is wrong with which field. */
+
+export interface Validation {
+  field: string;
+  detail: string;
+}
+
+export class CoderError extends Error {
+  override name = 'CoderError';
+  readonly status: number;
+  readonly detail: string | undefined;
+  readonly validations: Validation[] | undefined;
+
+  constructor(status: number, message: string, detail?: string, validations?: Validation[]) {
+    super(message);
+    this.status = status;
+    this.detail = detail;
+    this.validations = validations;
+  }
+}
+
+export const notFound = (): CoderError =>
+  new CoderError(404, 'Resource not found or you do not have access to this resource');
+
+export const forbidden = (message = 'Forbidden.'): CoderError =>
+  new CoderError(
+    403,
+    message,
+    message === 'Forbidden.'
+      ? "You don't have permission to view this content. If you believe this is a mistake, please contact your administrator or try signing in with different credentials."
+      : undefined,
+  );
+
+/** What is not built is refused by name. */
+export const notSupported = (what: string): CoderError =>
+  new CoderError(400, `This platform does not support ${what}.`);
+
+export const invalid = (field: string, detail: string, message = 'Validation failed.'): CoderError =>
+  new CoderError(400, message, undefined, [{ field, detail }]);
+
+const internal = new CoderError(500, 'An internal server error occurred.');
+
+const signedOut = 'You are signed out or your session has expired. Please sign in again to continue.';
+
+/** @returns undefined for what went wrong inside */
+export const coderErrorOf = (error: unknown): CoderError | undefined => {
+  if (error instanceof CoderError) return error;
+  if (!(error instanceof ApiError)) return undefined;
+  const [first] = error.errors;
+  if (error.status === 401) return new CoderError(401, signedOut);
+  if (error.status === 404) return notFound();
+  const message = error.status === 400 ? 'Request body must be valid JSON.' : (first?.title ?? 'Request failed.');
+  return new CoderError(error.status, message, first?.detail);
+};
+
+export const internalError = internal;

@@ -1,0 +1,73 @@
+import type { Answer } from '../../api/answer.ts';
+import type { Principal } from '../../api/permissions/principal.ts';
+import type { ApiRequest } from '../../api/request.ts';
+import type { Method } from '../../api/route.ts';
+import { authority } from '../../public-api/authority.ts';
+
+/** Who calls what. */
+export interface Call {
+  request: ApiRequest;
+  principal: Principal;
+}
+
+export interface Route {
+  method: Method;
+  path: `/${string}`;
+  /** `anyone` needs no token. */
+  access: 'anyone' | 'user';
+  /** Of a body, in bytes. */
+  maxBytes?: number;
+  answer(request: ApiRequest): Promise<Answer>;
+}
+
+const base = '/api/v2';
+
+export const open = (
+  method: Method,
+  path: `/${string}`,
+  answer: (request: ApiRequest) => Answer | Promise<Answer>,
+): Route => ({ method, path: `${base}${path}`, access: 'anyone', answer: async (request) => answer(request) });
+
+/** What it does decides itself who may: rights depend on what the path names. */
+export const route = (
+  method: Method,
+  path: `/${string}`,
+  handle: (call: Call) => Promise<Answer>,
+  { maxBytes }: { maxBytes?: number } = {},
+): Route => ({
+  method,
+  path: `${base}${path}`,
+  access: 'user',
+  ...(maxBytes === undefined ? {} : { maxBytes }),
+  answer: async (request) => handle({ request, principal: await authority.authenticate(request) }),
+});
+
+/** What is done, as the audit trail says it. */
+export interface Deed {
+  type: string;
+  action: string;
+  id?: string;
+}
+
+/** Does it, with a record that is kept before the first change. 1 write. */
+export const audited = (
+  { request, principal }: Call,
+  organization: string,
+  { type, action, id }: Deed,
+  handle: () => Promise<Answer>,
+): Promise<Answer> => {
+  const deed = { type, action, parameter: undefined, creates: id === undefined };
+  return authority.withAudit({ request, principal, deed, organization, ...(id === undefined ? {} : { id }) }, handle);
+};
+
+/** Records that somebody was turned away, and answers what to throw. 1 write. */
+export const refused = async <E extends Error>(
+  { request, principal }: Call,
+  organization: string,
+  { type, action, id }: Deed,
+  error: E,
+): Promise<E> => {
+  const deed = { type, action, parameter: undefined, creates: false };
+  await authority.recordRefusal({ request, principal, deed, organization, ...(id === undefined ? {} : { id }) });
+  return error;
+};

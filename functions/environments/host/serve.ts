@@ -1,0 +1,74 @@
+import httpRouter from '@middy/http-router';
+import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import { admit } from '../../api/admission.ts';
+import type { Answer } from '../../api/answer.ts';
+import { readRequest } from '../../api/request.ts';
+import { authority } from '../../public-api/authority.ts';
+import { logError } from '../../store/log.ts';
+import { json } from './answers.ts';
+import { CoderError, coderErrorOf, internalError } from './errors.ts';
+import type { Route } from './route.ts';
+
+const tokenName = 'coder_session_token';
+
+/** Where a token may be, in the order of Coder's own host; the query's are taken out, so that no log has them. */
+const withToken = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
+  const query = new URLSearchParams(event.rawQueryString);
+  const cookie = event.cookies?.find((one) => one.startsWith(`${tokenName}=`))?.slice(tokenName.length + 1);
+  const { authorization } = event.headers;
+  const token =
+    (cookie && decodeURIComponent(cookie)) ||
+    query.get(tokenName) ||
+    event.headers['coder-session-token'] ||
+    authorization?.replace(/^Bearer +/i, '') ||
+    query.get('access_token');
+  for (const name of [tokenName, 'access_token']) query.delete(name);
+  const headers = { ...event.headers };
+  delete headers.authorization;
+  delete headers['coder-session-token'];
+  if (token) headers.authorization = `Bearer ${token}`;
+  return { ...event, headers, rawQueryString: query.toString() };
+};
+
+/** Clients compare paths without a slash at the end. */
+const withoutSlash = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
+  const { http } = event.requestContext;
+  const path = http.path.replace(/(?<=.)\/+$/, '');
+  return { ...event, rawPath: path, requestContext: { ...event.requestContext, http: { ...http, path } } };
+};
+
+const errorAnswer = (error: unknown, event: APIGatewayProxyEventV2): Answer => {
+  const known = coderErrorOf(error);
+  if (!known) {
+    const { method, path } = event.requestContext.http;
+    logError('request failed', error, { method, path });
+  }
+  const { status, message, detail, validations } = known ?? internalError;
+  return json(status, { message, ...(detail ? { detail } : {}), ...(validations ? { validations } : {}) });
+};
+
+/** The handler of the environments' host. Nothing it throws reaches the caller. */
+export const serve = (routes: Route[]) => {
+  const router = httpRouter<APIGatewayProxyEventV2, Answer>({
+    routes: routes.map(({ method, path, maxBytes, answer }) => ({
+      method,
+      path,
+      handler: (event: APIGatewayProxyEventV2) => answer(readRequest(event, maxBytes)),
+    })),
+    notFoundResponse: () => {
+      throw new CoderError(404, 'Route not found.');
+    },
+  });
+  return async (given: APIGatewayProxyEventV2, context: Context): Promise<Answer> => {
+    try {
+      const event = withoutSlash(withToken(given));
+      const { headers, refusal } = await admit(event, authority);
+      if (refusal) throw new CoderError(429, "You've been rate limited. Wait a second, then retry.");
+      // The router answers in place, or by a promise.
+      const answer = (await router(event, context, { signal: new AbortController().signal })) as Answer;
+      return { ...answer, headers: { ...answer.headers, ...headers } };
+    } catch (error) {
+      return errorAnswer(error, given);
+    }
+  };
+};

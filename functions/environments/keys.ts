@@ -1,0 +1,57 @@
+import { type Key, padded } from '../store/keys.ts';
+
+/**
+ * What environments have in the table.
+ *
+ * | pk | sk | item |
+ * |---|---|---|
+ * | `ENVFILE#<id>` | `ENVFILE` | archive of a template, as it was uploaded |
+ * | `USER#<id>` | `ENVFILE#<sha-256>` | → file that the user has uploaded |
+ * | `TPL#<id>` | `TPL` | template |
+ * | | `VERSION#<created at>#<id>` | → version, for lists |
+ * | | `VERSIONNAME#<lower case>` | → version; the uniqueness of names |
+ * | | `ENV#<id>` | → environment made of it, while it is not deleted |
+ * | `ORG#<name>` | `TPLNAME#<lower case>` | → template; the uniqueness of names, and lists |
+ * | | `ENV#<id>` | → environment, while it is not deleted; lists |
+ * | | `TPLIMPORTS` | → workspace in which versions are imported that belong to no template yet |
+ * | `TPLVERSION#<id>` | `TPLVERSION` | version of a template |
+ * | | `FOUND` | what its import found |
+ * | | `DRYRUN#<id>` | dry run |
+ * | `ENV#<id>` | `ENV` | environment |
+ * | | `BUILD#<number>` | → build |
+ * | `ENVOWNER#<user id>` | `NAME#<lower case>` | → environment; the uniqueness of names, and lists |
+ * | | `FAVORITE#<id>` | that the environment is a favorite |
+ * | `ENVBUILD#<id>` | `ENVBUILD` | build |
+ * | `ENVTICKET#<sha-256>` | `ENVTICKET` | right to follow the log of one job, once |
+ */
+const lower = (name: string): string => name.toLowerCase();
+
+export const keys = {
+  file: (id: string): Key => ({ pk: `ENVFILE#${id}`, sk: 'ENVFILE' }),
+  fileOfUser: (userId: string, sha256: string): Key => ({ pk: `USER#${userId}`, sk: `ENVFILE#${sha256}` }),
+  template: (id: string): Key => ({ pk: `TPL#${id}`, sk: 'TPL' }),
+  templateName: (organization: string, name: string): Key => ({
+    pk: `ORG#${organization}`,
+    sk: `TPLNAME#${lower(name)}`,
+  }),
+  imports: (organization: string): Key => ({ pk: `ORG#${organization}`, sk: 'TPLIMPORTS' }),
+  versionOfTemplate: (templateId: string, createdAt: string, id: string): Key => ({
+    pk: `TPL#${templateId}`,
+    sk: `VERSION#${createdAt}#${id}`,
+  }),
+  versionName: (templateId: string, name: string): Key => ({
+    pk: `TPL#${templateId}`,
+    sk: `VERSIONNAME#${lower(name)}`,
+  }),
+  version: (id: string): Key => ({ pk: `TPLVERSION#${id}`, sk: 'TPLVERSION' }),
+  found: (versionId: string): Key => ({ pk: `TPLVERSION#${versionId}`, sk: 'FOUND' }),
+  dryRun: (versionId: string, id: string): Key => ({ pk: `TPLVERSION#${versionId}`, sk: `DRYRUN#${id}` }),
+  environment: (id: string): Key => ({ pk: `ENV#${id}`, sk: 'ENV' }),
+  environmentOfTemplate: (templateId: string, id: string): Key => ({ pk: `TPL#${templateId}`, sk: `ENV#${id}` }),
+  environmentIn: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `ENV#${id}` }),
+  environmentName: (ownerId: string, name: string): Key => ({ pk: `ENVOWNER#${ownerId}`, sk: `NAME#${lower(name)}` }),
+  favorite: (ownerId: string, id: string): Key => ({ pk: `ENVOWNER#${ownerId}`, sk: `FAVORITE#${id}` }),
+  build: (id: string): Key => ({ pk: `ENVBUILD#${id}`, sk: 'ENVBUILD' }),
+  buildNumber: (environmentId: string, n: number): Key => ({ pk: `ENV#${environmentId}`, sk: `BUILD#${padded(n)}` }),
+  ticket: (hash: string): Key => ({ pk: `ENVTICKET#${hash}`, sk: 'ENVTICKET' }),
+};

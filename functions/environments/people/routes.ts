@@ -1,0 +1,144 @@
+import { secretOf } from '../../api/bearer.ts';
+import { withAuditInAllOrganizations } from '../../audit/trail.ts';
+import { removeSession } from '../../people/accounts/tokens.ts';
+import { json, noContent, ok } from '../host/answers.ts';
+import { pageIn, searchIn } from '../host/body.ts';
+import { CoderError, notFound } from '../host/errors.ts';
+import { type Call, type Route, route } from '../host/route.ts';
+import { findOwn, forget, issueKey, listOwn, readNewToken, tokenDocument } from './tokens.ts';
+import {
+  findOrganization,
+  findPerson,
+  listPeople,
+  organizationDocument,
+  organizationsOf,
+  userDocument,
+} from './users.ts';
+
+const person = async (call: Call) => {
+  const found = await findPerson(call, call.request.params.user ?? '');
+  if (!found) throw notFound();
+  return found;
+};
+
+/** With the address, which is not for everybody. */
+const visiblePerson = async (call: Call) => {
+  const found = await person(call);
+  if (!(await listPeople(call.principal)).some(({ id }) => id === found.id)) throw notFound();
+  return found;
+};
+
+/** Tokens are their user's own business. */
+const self = async (call: Call) => {
+  const found = await person(call);
+  if (found.id !== call.principal.userId || call.principal.kind !== 'user') throw notFound();
+  return found;
+};
+
+const organizations = async (call: Call) => {
+  const all = await organizationsOf(call.principal);
+  return ok(all.map((one, i) => organizationDocument(one, i === 0)));
+};
+
+const organization = async (call: Call, named = call.request.params.organization ?? '') => {
+  const found = await findOrganization(call, named);
+  if (!found) throw notFound();
+  const [first] = await organizationsOf(call.principal);
+  return ok(organizationDocument(found, first?.name === found.name));
+};
+
+const people = async ({ principal, request }: Call) => {
+  const search = searchIn(request, ['', 'status', 'role', 'name', 'email']);
+  const words = search.get('') ?? search.get('name') ?? '';
+  const { limit, offset } = pageIn(request);
+  const found = (await listPeople(principal)).filter(({ username, email }) =>
+    `${username} ${email}`.toLowerCase().includes(words),
+  );
+  const page = found.slice(offset, offset + limit);
+  return ok({ users: await Promise.all(page.map(userDocument)), count: found.length });
+};
+
+const tokenDeed = (action: string) => ({
+  type: 'authentication_token',
+  action,
+  parameter: undefined,
+  creates: action === 'create',
+});
+
+const newKey = async (call: Call, wanted: { name: string; lifetimeMs: number }) => {
+  const user = await self(call);
+  return withAuditInAllOrganizations({ ...call, deed: tokenDeed('create') }, async () =>
+    json(201, { key: await issueKey(call, user.id, wanted) }),
+  );
+};
+
+/** What a session of the command line is good for. */
+const sessionMs = 7 * 24 * 3_600_000;
+
+const logout = (call: Call) =>
+  withAuditInAllOrganizations({ ...call, deed: tokenDeed('logout') }, async () => {
+    const { principal, request } = call;
+    if (principal.kind === 'user' && !(await removeSession(secretOf(request)))) {
+      await forget(principal.userId, principal.tokenId, { sessionsOnly: true });
+    }
+    return ok({ message: 'Logged out!' });
+  });
+
+const removeKey = async (call: Call) => {
+  const user = await self(call);
+  const id = call.request.params.key ?? '';
+  return withAuditInAllOrganizations({ ...call, deed: tokenDeed('destroy') }, async () => {
+    if (!(await forget(user.id, id))) throw notFound();
+    return noContent();
+  });
+};
+
+const readKey = async (call: Call) => {
+  const user = await self(call);
+  const token = await findOwn(user.id, call.request.params.key ?? '');
+  if (!token) throw notFound();
+  return ok(tokenDocument(token, user.username));
+};
+
+const listKeys = async (call: Call) => {
+  const user = await self(call);
+  return ok((await listOwn(user.id)).map((token) => tokenDocument(token, user.username)));
+};
+
+const newToken = async (call: Call) => {
+  const user = await self(call);
+  const wanted = readNewToken(call.request);
+  if ((await listOwn(user.id)).some(({ description }) => description === wanted.name)) {
+    throw new CoderError(409, `A token with name "${wanted.name}" already exists.`, undefined, [
+      { field: 'name', detail: 'This value is already in use and should be unique.' },
+    ]);
+  }
+  return newKey(call, wanted);
+};
+
+/** Of two years, in nanoseconds. */
+export const maxLifetimeMs = 2 * 365 * 24 * 3_600_000;
+
+export const peopleRoutes: Route[] = [
+  route('POST', '/users/logout', logout),
+  route('GET', '/users', people),
+  route('GET', '/organizations', organizations),
+  route('GET', '/organizations/{organization}', (call) => organization(call)),
+  route('GET', '/users/{user}', async (call) => ok(await userDocument(await visiblePerson(call)))),
+  route('GET', '/users/{user}/organizations', async (call) => {
+    await self(call);
+    return organizations(call);
+  }),
+  route('GET', '/users/{user}/organizations/{organization}', (call) => organization(call)),
+  route('POST', '/users/{user}/keys', (call) =>
+    newKey(call, { name: `coder login ${new Date().toISOString()}`, lifetimeMs: sessionMs }),
+  ),
+  route('GET', '/users/{user}/keys/tokens/tokenconfig', async () =>
+    ok({ max_token_lifetime: maxLifetimeMs * 1_000_000 }),
+  ),
+  route('GET', '/users/{user}/keys/tokens', listKeys),
+  route('POST', '/users/{user}/keys/tokens', newToken),
+  route('GET', '/users/{user}/keys/tokens/{key}', readKey),
+  route('GET', '/users/{user}/keys/{key}', readKey),
+  route('DELETE', '/users/{user}/keys/{key}', removeKey),
+];

@@ -1,0 +1,90 @@
+import type { Principal } from '../../api/permissions/principal.ts';
+import { membershipsIn, membershipsOf, roleOf } from '../../people/accounts/memberships.ts';
+import type { User } from '../../people/accounts/user.ts';
+import { holderOfUsername } from '../../people/accounts/usernames.ts';
+import { getUser, getUsers } from '../../people/accounts/users.ts';
+import { listOrganizations, type Organization } from '../../people/organizations/records.ts';
+import type { Call } from '../host/route.ts';
+import { isUuid, uuidOf } from '../host/uuid.ts';
+
+/** People and organizations as Coder's API knows them: by UUIDs, made from our ids. */
+
+export const organizationsOf = ({ userId }: Principal): Promise<Organization[]> => listOrganizations(userId);
+
+/** By UUID, by name, or `default`: the caller's first. Undefined for one that the caller is not in. */
+export const findOrganization = async (call: Call, named: string): Promise<Organization | undefined> => {
+  const all = await organizationsOf(call.principal);
+  const text = named.toLowerCase();
+  return (
+    all.find(({ name }) => uuidOf(name) === text || name.toLowerCase() === text) ??
+    (text === 'default' ? all[0] : undefined)
+  );
+};
+
+/** Of the caller's organizations those whose members the caller may see; and the caller. A read for each, and for 100 people. */
+const peopleAround = async (principal: Principal): Promise<User[]> => {
+  const organizations: Organization[] = [];
+  for (const one of await organizationsOf(principal)) {
+    if ((await principal.on({ organization: one.name })).has('membership:read')) organizations.push(one);
+  }
+  const memberships = await Promise.all(organizations.map(({ name }) => membershipsIn(name)));
+  const ids = memberships.flat().flatMap(({ userId, invitation }) => (invitation ? [] : [userId]));
+  return getUsers([...new Set([principal.userId, ...ids])]);
+};
+
+export const listPeople = peopleAround;
+
+/** `me`, a username or a UUID. Undefined for somebody whom the caller has nothing to do with. */
+export const findPerson = async ({ principal }: Call, named: string): Promise<User | undefined> => {
+  if (named === 'me') return getUser(principal.userId);
+  if (isUuid(named)) {
+    if (uuidOf(principal.userId) === named.toLowerCase()) return getUser(principal.userId);
+    return (await peopleAround(principal)).find(({ id }) => uuidOf(id) === named.toLowerCase());
+  }
+  const id = await holderOfUsername(named);
+  if (id === undefined) return undefined;
+  if (id !== principal.userId && !(await shareOrganization(principal.userId, id))) return undefined;
+  return getUser(id);
+};
+
+const shareOrganization = async (a: string, b: string): Promise<boolean> => {
+  const [ofA, ofB] = await Promise.all([membershipsOf(a), membershipsOf(b)]);
+  const names = new Set(ofA.map(({ organization }) => organization));
+  return ofB.some(({ organization }) => names.has(organization));
+};
+
+const owner = { name: 'owner', display_name: 'Owner', organization_id: '' };
+
+export const userDocument = async (user: User) => {
+  const memberships = await membershipsOf(user.id);
+  const isOwner = memberships.some((membership) => roleOf(membership) === 'owner');
+  return {
+    id: uuidOf(user.id),
+    username: user.username,
+    name: '',
+    email: user.email,
+    avatar_url: '',
+    created_at: user.createdAt,
+    updated_at: user.createdAt,
+    last_seen_at: user.createdAt,
+    status: 'active',
+    login_type: 'token',
+    theme_preference: '',
+    organization_ids: memberships.map(({ organization }) => uuidOf(organization)),
+    roles: isOwner ? [owner] : [],
+  };
+};
+
+/** Who made something, in what was made. */
+export const minimalUser = (id: string, username: string) => ({ id: uuidOf(id), username, avatar_url: '' });
+
+export const organizationDocument = ({ name, createdAt }: Organization, isDefault: boolean) => ({
+  id: uuidOf(name),
+  name,
+  display_name: name,
+  description: '',
+  icon: '',
+  created_at: createdAt,
+  updated_at: createdAt,
+  is_default: isDefault,
+});

@@ -1,0 +1,108 @@
+import { adoptArchive } from '../configurations/records.ts';
+import { defaultOptions } from '../orchestration/create-run.ts';
+import { freezeChecks } from '../orchestration/freeze-checks.ts';
+import { createRun, enqueue } from '../orchestration/new-run.ts';
+import type { Run } from '../run/run.ts';
+import { type FrozenVariable, freezeVariables } from '../runs/inputs.ts';
+import { getRun } from '../runs/records.ts';
+import { createWorkspace, defaultSettings, type Workspace } from '../workspaces/records.ts';
+
+/** Builds, imports and dry runs are runs of ours: what they have in common. */
+
+export interface Archive {
+  key: string;
+  sha256: string;
+}
+
+/** A workspace of which nobody else is to start runs. Its name is made unique. */
+export const createManagedWorkspace = async (
+  home: { organization: string; projectId: string },
+  name: string,
+  managedBy: string,
+): Promise<Workspace> => {
+  const workspace = await createWorkspace({
+    ...defaultSettings,
+    ...home,
+    name,
+    managedBy,
+    tags: [],
+    autoApply: true,
+    speculativeEnabled: false,
+    description: `Belongs to ${managedBy}.`,
+  });
+  if (!workspace) throw new Error(`workspace ${name} exists already`);
+  return workspace;
+};
+
+export interface Wanted {
+  id: string;
+  workspace: Workspace;
+  archive: Archive;
+  /** As the workspace has it already, where it does. */
+  configurationVersionId?: string;
+  createdBy: string;
+  message: string;
+  planOnly: boolean;
+  isDestroy: boolean;
+  /** What Terraform is given beside the variables of the workspace and its variable sets. */
+  variables: FrozenVariable[];
+  /** Of `Run.environment`. */
+  belongsTo: string;
+  debug?: boolean;
+}
+
+/**
+ * Creates and starts the run, which applies by itself: whoever may build may apply. May be repeated, since its id is
+ * given.
+ */
+export const startRun = async (wanted: Wanted): Promise<Run> => {
+  const { id, workspace, archive, createdBy, planOnly } = wanted;
+  const existing = await getRun(id);
+  if (existing) {
+    if (existing.status === 'pending' && !existing.wait) await enqueue(existing);
+    return existing;
+  }
+  const [inputsKey, checks, configurationVersionId] = await Promise.all([
+    freezeVariables(workspace, id, [], wanted.variables),
+    freezeChecks(workspace, { id, planOnly, targetAddrs: null, fetching: false }),
+    wanted.configurationVersionId ?? recordArchive(workspace, archive, createdBy),
+  ]);
+  return createRun(workspace.id, {
+    ...defaultOptions,
+    id,
+    message: wanted.message,
+    isDestroy: wanted.isDestroy,
+    planOnly,
+    autoApply: !planOnly,
+    debuggingMode: wanted.debug ?? false,
+    configurationVersionId,
+    archive,
+    createdBy,
+    source: 'tfe-api',
+    // Terraform says when each line was written, and at which level.
+    structuredOutput: true,
+    terraformVersion: workspace.terraformVersion,
+    inputsKey,
+    environment: wanted.belongsTo,
+    ...checks,
+  });
+};
+
+/** @returns its id */
+export const recordArchive = async (
+  { id: workspaceId, organization }: Workspace,
+  archive: Archive,
+  createdBy: string,
+): Promise<string> => {
+  const given = { organization, workspaceId, autoQueueRuns: false, speculative: true, provisional: false, createdBy };
+  return (await adoptArchive({ ...given, source: 'tfe-api' }, archive)).id;
+};
+
+/** A variable of Terraform's processes. */
+export const environmentVariable = (key: string, value: string, sensitive = false): FrozenVariable => ({
+  key,
+  value,
+  category: 'env',
+  hcl: false,
+  sensitive,
+});

@@ -1,0 +1,49 @@
+import { getObject, putObject } from '../../store/bucket.ts';
+import { checkContent, sha256Of } from '../../store/integrity.ts';
+import { objects } from '../../store/keys.ts';
+import { create, get } from '../../store/table.ts';
+import { newUuid } from '../host/uuid.ts';
+import { keys } from '../keys.ts';
+import { compress, decompress } from './archive.ts';
+
+/** Archives as people upload them; each once for each person. */
+
+export interface File {
+  id: string;
+  createdBy: string;
+  createdAt: string;
+  /** Hex, of the tar. */
+  sha256: string;
+  /** The gzip of it, which runs take. */
+  archive: { key: string; sha256: string };
+}
+
+export const getFile = (id: string): Promise<File | undefined> => get<File>(keys.file(id));
+
+const known = async (userId: string, sha256: string): Promise<File | undefined> => {
+  const pointer = await get<{ fileId: string }>(keys.fileOfUser(userId, sha256));
+  return pointer && getFile(pointer.fileId);
+};
+
+/** 2 reads, and for a new one 1 object and 2 writes. */
+export const storeFile = async (userId: string, tar: Buffer): Promise<{ file: File; isNew: boolean }> => {
+  const sha256 = sha256Of(tar);
+  const before = await known(userId, sha256);
+  if (before) return { file: before, isNew: false };
+  const id = newUuid();
+  const packed = compress(tar);
+  const archive = { key: objects.configuration(`file-${id}`), sha256: sha256Of(packed) };
+  await putObject(archive.key, packed, 'application/gzip', archive.sha256);
+  const file: File = { id, createdBy: userId, createdAt: new Date().toISOString(), sha256, archive };
+  await create({ ...keys.file(id), ...file });
+  if (await create({ ...keys.fileOfUser(userId, sha256), fileId: id })) return { file, isNew: true };
+  return { file: (await known(userId, sha256)) ?? file, isNew: false };
+};
+
+/** The tar. Undefined when its content is gone. @throws {DamagedContentError} */
+export const readFileContent = async ({ id, archive }: Pick<File, 'id' | 'archive'>): Promise<Buffer | undefined> => {
+  const packed = await getObject(archive.key);
+  if (!packed) return undefined;
+  checkContent(`File ${id}`, packed, archive.sha256);
+  return decompress(packed);
+};

@@ -1,0 +1,84 @@
+import { parseHcl } from '../../hcl.ts';
+import type { FrozenVariable } from '../../runs/inputs.ts';
+import { open, type SecretContext, seal } from '../../store/secrets.ts';
+import type { ArchiveFile } from './archive.ts';
+
+/** Terraform variables of a template: what its files declare, and the values a version is imported with. */
+
+export interface Variable {
+  name: string;
+  description: string;
+  /** As the files say it: `string`, `list(string)`; empty for any. */
+  type: string;
+  /** As an expression of HCL; absent when there is none. */
+  defaultValue?: string;
+  sensitive: boolean;
+  required: boolean;
+  /** Given when the version was pushed; sealed when sensitive. */
+  value?: string;
+  sealed?: Uint8Array;
+}
+
+const quoted = /^"((?:[^"\\$%]|\\.)*)"$/s;
+
+/** The text of a literal string; any other expression as it is. */
+const plain = (expression: string): string => {
+  const [, inner] = quoted.exec(expression) ?? [];
+  if (inner === undefined) return expression;
+  try {
+    return JSON.parse(`"${inner}"`) as string;
+  } catch {
+    return inner;
+  }
+};
+
+/** Of the root module only, as Terraform reads it. */
+export const declaredVariables = (files: ArchiveFile[]): Variable[] => {
+  const declared = new Map<string, Variable>();
+  for (const { content } of files.filter(({ name }) => !name.includes('/') && name.endsWith('.tf'))) {
+    for (const { type, labels, attributes } of parseHcl(content.toString('utf8')).blocks) {
+      const [label] = labels;
+      if (type !== 'variable' || !label) continue;
+      declared.set(label, {
+        name: label,
+        description: plain(attributes.description ?? ''),
+        type: (attributes.type ?? '').replaceAll(/\s+/g, ' '),
+        ...(attributes.default === undefined ? {} : { defaultValue: plain(attributes.default) }),
+        sensitive: attributes.sensitive === 'true',
+        required: attributes.default === undefined,
+      });
+    }
+  }
+  return [...declared.values()];
+};
+
+export const contextOf = (versionId: string, name: string): SecretContext => ({ 'template-version': versionId, name });
+
+/** 1 KMS request for each sensitive one. */
+export const withValue = async (versionId: string, variable: Variable, value: string): Promise<Variable> =>
+  variable.sensitive
+    ? { ...variable, sealed: await seal(value, contextOf(versionId, variable.name)) }
+    : { ...variable, value };
+
+/** What another version was given, for this one. 1 KMS request for each sensitive one. */
+export const openValue = async (versionId: string, { name, value, sealed }: Variable): Promise<string | undefined> =>
+  sealed ? open(sealed, contextOf(versionId, name)) : value;
+
+/** Terraform reads a text for these as it is; for any other it takes an expression. */
+const isPlain = (type: string): boolean => /^(|string|number|bool)$/.test(type);
+
+/** As a run keeps them. Sealed values stay sealed. */
+export const frozenVariables = (versionId: string, variables: Variable[]): FrozenVariable[] =>
+  variables.flatMap(({ name, type, sensitive, value, sealed }): FrozenVariable[] => {
+    const common = { key: name, category: 'terraform' as const, hcl: !isPlain(type), sensitive };
+    if (sealed) {
+      return [{ ...common, sealed: Buffer.from(sealed).toString('base64'), context: contextOf(versionId, name) }];
+    }
+    return value === undefined ? [] : [{ ...common, value }];
+  });
+
+/** What the provider's `start_count` is, for templates that declare a variable of the name. */
+export const startCount = (variables: Variable[], starts: boolean): FrozenVariable[] =>
+  variables.some(({ name }) => name === 'start_count')
+    ? [{ key: 'start_count', value: starts ? '1' : '0', category: 'terraform', hcl: false, sensitive: false }]
+    : [];

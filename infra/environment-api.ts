@@ -1,0 +1,139 @@
+import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import * as logs from 'aws-cdk-lib/aws-logs';
+import { Aws, Fn } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
+import type { PlatformFunction } from './function.ts';
+import type { Settings } from './settings.ts';
+import { removalPolicy } from './storage.ts';
+
+/** Well below what an account has for all of its APIs (infra/api.ts). */
+const limit = { rate: 300, burst: 150 };
+
+const httpLog = {
+  time: '$context.requestTime',
+  requestId: '$context.requestId',
+  ip: '$context.identity.sourceIp',
+  route: '$context.routeKey',
+  status: '$context.status',
+  ms: '$context.responseLatency',
+  error: '$context.integrationErrorMessage',
+};
+
+const socketLog = {
+  time: '$context.requestTime',
+  connection: '$context.connectionId',
+  route: '$context.routeKey',
+  status: '$context.status',
+  error: '$context.integrationErrorMessage',
+};
+
+const stageName = 'logs';
+
+/**
+ * The environments' own host, because their API and HCP Terraform's both say /api/v2; and the WebSocket API that logs are
+ * followed through (decisions/0040). Idle, neither costs anything.
+ */
+export class EnvironmentApi extends Construct {
+  /** Without a slash at the end. */
+  readonly url: string;
+  /** Where clients connect and where messages to them are posted. */
+  readonly socketUrl: string;
+  readonly connectionsArn: string;
+  readonly #apiId: string;
+  readonly #socketId: string;
+  readonly #accessLog: logs.LogGroup;
+
+  constructor(scope: Construct, id: string, settings: Settings) {
+    super(scope, id);
+    const http = new apigateway.CfnApi(this, 'Http', {
+      name: `${Aws.STACK_NAME}-environments`,
+      description: "Stepform: environments (Coder's API)",
+      protocolType: 'HTTP',
+    });
+    const sockets = new apigateway.CfnApi(this, 'Sockets', {
+      name: `${Aws.STACK_NAME}-environment-logs`,
+      description: 'Stepform: logs of environments, followed',
+      protocolType: 'WEBSOCKET',
+      routeSelectionExpression: '$request.body.action',
+    });
+    this.#apiId = http.ref;
+    this.#socketId = sockets.ref;
+    this.url = http.attrApiEndpoint;
+    const host = Fn.join('', ['https://', sockets.ref, '.execute-api.', Aws.REGION, '.', Aws.URL_SUFFIX]);
+    this.socketUrl = `${host}/${stageName}`;
+    this.connectionsArn = `arn:${Aws.PARTITION}:execute-api:${Aws.REGION}:${Aws.ACCOUNT_ID}:${sockets.ref}/${stageName}/*/@connections/*`;
+    this.#accessLog = new logs.LogGroup(this, 'AccessLog', {
+      retention: settings.logRetentionDays,
+      removalPolicy: removalPolicy(settings),
+    });
+  }
+
+  connect(target: lambda.IFunction, delivery: PlatformFunction): void {
+    const route = this.#route('Http', this.#apiId, '$default', target, '2.0');
+    acknowledge(route, { APIG4: 'The function checks tokens itself; build info and the like are public by contract.' });
+    const stage = new apigateway.CfnStage(this, 'HttpStage', {
+      apiId: this.#apiId,
+      stageName: '$default',
+      autoDeploy: true,
+      accessLogSettings: { destinationArn: this.#accessLog.logGroupArn, format: JSON.stringify(httpLog) },
+      defaultRouteSettings: { throttlingRateLimit: limit.rate, throttlingBurstLimit: limit.burst },
+    });
+    stage.addResourceDependency(route);
+    this.#connectSockets(delivery);
+  }
+
+  #connectSockets(delivery: PlatformFunction): void {
+    const connect = this.#route('Connect', this.#socketId, '$connect', delivery.function, undefined);
+    acknowledge(connect, { APIG4: 'The function checks the ticket, which is good once, for one job and one minute.' });
+    const stage = new apigateway.CfnStage(this, 'SocketStage', {
+      apiId: this.#socketId,
+      stageName,
+      autoDeploy: true,
+      accessLogSettings: { destinationArn: this.#accessLog.logGroupArn, format: JSON.stringify(socketLog) },
+      defaultRouteSettings: { throttlingRateLimit: limit.rate, throttlingBurstLimit: limit.burst },
+    });
+    stage.addResourceDependency(connect);
+    // Apart from the role's own policy, which the function waits for.
+    const again = new iam.Policy(this, 'DeliverLater', {
+      statements: [
+        new iam.PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [delivery.function.functionArn] }),
+        new iam.PolicyStatement({ actions: ['execute-api:ManageConnections'], resources: [this.connectionsArn] }),
+      ],
+      roles: [delivery.role],
+    });
+    acknowledgeWildcard(again, this.connectionsArn, 'Connections of this one API; API Gateway makes up their ids.');
+  }
+
+  #route(
+    name: string,
+    apiId: string,
+    routeKey: string,
+    target: lambda.IFunction,
+    payloadFormatVersion: '2.0' | undefined,
+  ): apigateway.CfnRoute {
+    const uri =
+      payloadFormatVersion === undefined
+        ? `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}:lambda:path/2015-03-31/functions/${target.functionArn}/invocations`
+        : target.functionArn;
+    const integration = new apigateway.CfnIntegration(this, `${name}Integration`, {
+      apiId,
+      integrationType: 'AWS_PROXY',
+      integrationUri: uri,
+      ...(payloadFormatVersion === undefined ? {} : { payloadFormatVersion, timeoutInMillis: 30_000 }),
+    });
+    new lambda.CfnPermission(this, `${name}Permission`, {
+      action: 'lambda:InvokeFunction',
+      functionName: target.functionArn,
+      principal: 'apigateway.amazonaws.com',
+      sourceArn: `arn:${Aws.PARTITION}:execute-api:${Aws.REGION}:${Aws.ACCOUNT_ID}:${apiId}/*`,
+    });
+    return new apigateway.CfnRoute(this, `${name}Route`, {
+      apiId,
+      routeKey,
+      target: `integrations/${integration.ref}`,
+    });
+  }
+}

@@ -1,0 +1,14 @@
+import type { Declaration } from '../declaration.ts';
+
+export const EnvironmentSettle: Declaration = {
+  entry: 'functions/environments/settle-handler.ts',
+  description: 'Records what became of a build, an import or a dry run whose run has ended',
+  timeoutSeconds: 60,
+  environment: ['table', 'bucket'],
+  rights: (may) => [
+    may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    may.key('Decrypt', 'GenerateDataKey'),
+    may.readObjects('runs', 'states'),
+    may.seeMissingObjects(),
+  ],
+};
