@@ -34,6 +34,8 @@ export interface ApiRequest {
    * @throws {ApiError} 400
    */
   form(): URLSearchParams;
+  /** The body as it was sent, whatever it is. */
+  bytesOfBody(): Buffer;
   /** Size of the body as text. */
   bytes: number;
   /** `https://host[:port]` as the client wrote it. */
@@ -108,6 +110,7 @@ export const readRequest = (event: APIGatewayProxyEventV2, maxBytes: number = li
       return parse(textOf(event));
     },
     bytes,
+    bytesOfBody: () => Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8'),
     text: () => textOf(event),
     form: () => new URLSearchParams(textOf(event)),
     baseUrl: `${header('x-forwarded-proto') ?? 'https'}://${header('host') ?? requestContext.domainName}`,

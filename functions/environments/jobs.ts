@@ -65,7 +65,9 @@ export const outcomeOf = (job: Job, runs: Run[]): Outcome | undefined => {
   if (failed) return { startedAt, completedAt, error: firstMessage(failed) };
   const canceled = runs.find(({ status }) => status === 'canceled' || status === 'discarded');
   if (canceled) return { startedAt, completedAt, canceledAt: canceled.cancel?.at ?? completedAt };
-  return { startedAt, completedAt };
+  // One that went through although somebody wanted it to stop counts as canceled; what it did is done.
+  const asked = runs.find(({ cancel }) => cancel)?.cancel;
+  return { startedAt, completedAt, ...(asked ? { canceledAt: asked.at } : {}) };
 };
 
 export interface JobInput {

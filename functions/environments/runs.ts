@@ -48,7 +48,6 @@ export interface Wanted {
   variables: FrozenVariable[];
   /** Of `Run.environment`. */
   belongsTo: string;
-  debug?: boolean;
 }
 
 /**
@@ -74,7 +73,6 @@ export const startRun = async (wanted: Wanted): Promise<Run> => {
     isDestroy: wanted.isDestroy,
     planOnly,
     autoApply: !planOnly,
-    debuggingMode: wanted.debug ?? false,
     configurationVersionId,
     archive,
     createdBy,

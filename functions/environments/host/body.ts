@@ -60,7 +60,7 @@ export const checkQuery = ({ query }: ApiRequest, known: readonly string[]): voi
 export const numberIn = ({ query }: ApiRequest, name: string): number | undefined => {
   const value = query.get(name);
   if (!value) return undefined;
-  if (/^\d{1,9}$/.test(value)) return Number(value);
+  if (/^\d{1,15}$/.test(value)) return Number(value);
   throw new CoderError(400, 'Query parameters have invalid values.', undefined, [
     { field: name, detail: `Query param "${name}" must be a valid positive integer` },
   ]);

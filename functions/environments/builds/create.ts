@@ -1,0 +1,173 @@
+import { getUser } from '../../people/accounts/users.ts';
+import { dueIn } from '../../store/due.ts';
+import { newId } from '../../store/id.ts';
+import { update } from '../../store/table.ts';
+import { getWorkspace } from '../../workspaces/records.ts';
+import { CoderError } from '../host/errors.ts';
+import { newUuid } from '../host/uuid.ts';
+import { keys } from '../keys.ts';
+import { startRun } from '../runs.ts';
+import { getAnyTemplate } from '../templates/records.ts';
+import { getVersion, type Version } from '../templates/versions.ts';
+import { type Environment, getAnyEnvironment } from '../workspaces/records.ts';
+import { buildVariables } from './environment-variables.ts';
+import type { Value } from './parameters.ts';
+import {
+  type Build,
+  completeBuild,
+  createBuild,
+  findBuild,
+  forgetBuild,
+  getBuild,
+  numberBuild,
+  type Transition,
+} from './records.ts';
+import { completeWithoutRun } from './settle.ts';
+import { lockedBy, putState } from './state.ts';
+
+/** Building: one conditional write of the environment decides who builds, then the run starts. */
+
+export interface NewBuild {
+  transition: Transition;
+  version: Version;
+  parameters: Value[];
+  presetId?: string | undefined;
+  reason: string;
+  initiator: { id: string; username: string };
+  withoutRun?: 'orphan' | undefined;
+  /** Given in place of the one that the environment has. */
+  state?: Buffer | undefined;
+}
+
+const alreadyActive = () => new CoderError(409, 'A workspace build is already active.');
+
+/** Another build of it may begin as long as nobody else's has. */
+const claimEnvironment = (environment: Environment, build: Build): Promise<Environment | undefined> =>
+  update<Environment>(keys.environment(environment.id), {
+    set: {
+      activeBuildId: build.id,
+      latestBuildId: build.id,
+      buildNumber: build.number,
+      lastUsedAt: build.createdAt,
+      updatedAt: build.createdAt,
+      ...dueIn(environment.id, 60),
+    },
+    condition: 'attribute_not_exists(activeBuildId) AND buildNumber = :before AND attribute_not_exists(deletedAt)',
+    values: { ':before': environment.buildNumber },
+  });
+
+const newBuild = (environment: Environment, given: NewBuild, source: string | undefined, isEmpty: boolean): Build => {
+  const { transition, version, parameters, presetId, reason, initiator } = given;
+  const at = new Date().toISOString();
+  const withoutRun = given.withoutRun ?? (transition === 'delete' && isEmpty ? ('no state' as const) : undefined);
+  return {
+    id: newUuid(),
+    jobId: newUuid(),
+    organization: environment.organization,
+    environmentId: environment.id,
+    number: environment.buildNumber + 1,
+    transition,
+    reason,
+    versionId: version.id,
+    versionName: version.name,
+    fileId: version.fileId,
+    initiatorId: initiator.id,
+    initiatorName: initiator.username,
+    createdAt: at,
+    updatedAt: at,
+    parameters,
+    ...(presetId ? { presetId } : {}),
+    ...(withoutRun ? { withoutRun } : {}),
+    ...(source ? { stateVersionId: source } : {}),
+    runIds: withoutRun ? [] : [newId('run')],
+  };
+};
+
+/**
+ * @throws {CoderError} 409 when a build goes on, or somebody has locked the workspace
+ */
+export const build = async (environment: Environment, given: NewBuild): Promise<Build> => {
+  if (environment.activeBuildId) throw alreadyActive();
+  const workspace = await getWorkspace(environment.workspaceId);
+  if (workspace?.lock?.kind === 'user' && given.withoutRun !== 'orphan') throw await lockedBy(workspace.id);
+  const isEmpty = workspace?.state === undefined && given.state === undefined;
+  const made = newBuild(environment, given, workspace?.state?.id, isEmpty);
+  await createBuild(made);
+  const claimed = await claimEnvironment(environment, made);
+  if (!claimed) {
+    await forgetBuild(made);
+    throw alreadyActive();
+  }
+  if (given.state !== undefined) await putGivenState(made, claimed, given.state);
+  return begin(made, claimed);
+};
+
+const putGivenState = async (made: Build, environment: Environment, state: Buffer): Promise<void> => {
+  try {
+    await putState(environment.workspaceId, made.initiatorId, state);
+  } catch (error) {
+    await giveUp(made, environment, `The state could not be stored: ${(error as Error).message}`);
+    throw error;
+  }
+};
+
+/** It has its number, and fails: nothing of it has happened. */
+const giveUp = async (made: Build, environment: Environment, error: string): Promise<void> => {
+  const at = new Date().toISOString();
+  await numberBuild(made);
+  await update(keys.environment(environment.id), {
+    remove: ['activeBuildId', 'dueShard', 'dueAt'],
+    condition: 'activeBuildId = :build',
+    values: { ':build': made.id },
+  });
+  await completeBuild(made.id, { startedAt: at, completedAt: at, error });
+};
+
+/** Everything after the claim; may be repeated. */
+const begin = async (made: Build, environment: Environment): Promise<Build> => {
+  await numberBuild(made);
+  if (made.withoutRun) return completeWithoutRun(made, environment);
+  const [runId] = made.runIds;
+  const [workspace, template, version, owner, before] = await Promise.all([
+    getWorkspace(environment.workspaceId),
+    getAnyTemplate(environment.templateId),
+    getVersion(made.versionId),
+    getUser(environment.ownerId),
+    previousOf(made),
+  ]);
+  if (!runId || !workspace || !template || !version) {
+    await giveUp(made, environment, 'The workspace or the template version is gone.');
+    return (await getBuild(made.id)) ?? made;
+  }
+  await startRun({
+    id: runId,
+    workspace,
+    archive: version.archive,
+    createdBy: made.initiatorId,
+    message: `${made.transition}: build ${made.number} of ${environment.ownerName}/${environment.name} with ${template.name} ${version.name}`,
+    planOnly: false,
+    isDestroy: made.transition === 'delete',
+    variables: buildVariables({
+      build: made,
+      environment,
+      template,
+      version,
+      owner: { id: environment.ownerId, username: environment.ownerName, email: owner?.email ?? '' },
+      previous: before,
+    }),
+    belongsTo: `build ${made.id}`,
+  });
+  return made;
+};
+
+const previousOf = async ({ environmentId, number }: Build): Promise<Value[]> => {
+  if (number === 1) return [];
+  return (await findBuild(environmentId, number - 1))?.parameters ?? [];
+};
+
+/** Of an environment whose build did not begin, because whoever was to begin it is gone. */
+export const beginAgain = async (environmentId: string): Promise<void> => {
+  const environment = await getAnyEnvironment(environmentId);
+  const made = environment?.activeBuildId ? await getBuild(environment.activeBuildId) : undefined;
+  if (environment && made && !made.completedAt) await begin(made, environment);
+};

@@ -1,0 +1,146 @@
+import * as v from 'valibot';
+import { getUser } from '../../people/accounts/users.ts';
+import { created } from '../host/answers.ts';
+import { idField, listOf, nameValue, readBody } from '../host/body.ts';
+import { CoderError, forbidden } from '../host/errors.ts';
+import { audited, type Call, refused } from '../host/route.ts';
+import { given } from '../host/uuid.ts';
+import { settleVersion } from '../templates/import.ts';
+import type { Template } from '../templates/records.ts';
+import { getFound, getVersion, type Version } from '../templates/versions.ts';
+import { byId, latestOf, templateOf } from '../workspaces/finder.ts';
+import { build } from './create.ts';
+import { buildDocument } from './document.ts';
+import { matchingPreset, ParameterError, resolveParameters, type Value } from './parameters.ts';
+import { type Build, getBuild, type Transition } from './records.ts';
+import { settleBuild } from './settle.ts';
+import { checkState } from './state.ts';
+
+/** Asking for a build: what is checked, in the order in which Coder's own host does. */
+
+const reasons = ['dashboard', 'cli', 'ssh_connection', 'vscode_connection', 'jetbrains_connection', ''] as const;
+
+const body = v.object({
+  template_version_id: idField,
+  transition: v.picklist(
+    ['start', 'stop', 'delete'],
+    (issue) => `Validation failed for tag "oneof" with value: ${JSON.stringify(issue.input)}`,
+  ),
+  dry_run: v.nullish(v.boolean()),
+  state: v.nullish(v.pipe(v.string(), v.base64())),
+  orphan: v.nullish(v.boolean()),
+  rich_parameter_values: listOf(nameValue),
+  log_level: v.nullish(v.picklist(['debug', ''])),
+  template_version_preset_id: idField,
+  reason: v.nullish(v.picklist(reasons)),
+});
+
+type Body = v.InferOutput<typeof body>;
+
+/** As much as gets to a function (api/limits.ts). */
+export const maxBuildBytes = 4_500_000;
+
+/** @throws {CoderError} 400 or 406 for one that cannot be built with */
+export const checkImported = async (known: Version): Promise<Version> => {
+  const { version } = await settleVersion(known);
+  if (!version.completedAt) {
+    throw new CoderError(406, 'The provided template version is running. Wait for it to complete importing!');
+  }
+  if (version.error || version.canceledAt) {
+    throw new CoderError(
+      400,
+      `The provided template version "${version.name}" has failed to import: "${version.error ?? 'canceled'}". You cannot build workspaces with it!`,
+    );
+  }
+  return version;
+};
+
+const versionFor = async (wanted: Body, template: Template, latest: Build): Promise<Version> => {
+  const id = given(wanted.template_version_id) ?? latest.versionId;
+  const version = await getVersion(id);
+  if (version?.templateId !== template.id) {
+    throw new CoderError(400, "template version doesn't match template");
+  }
+  // What is deleted without a plan needs no version that works.
+  return wanted.transition === 'delete' && id === latest.versionId ? version : checkImported(version);
+};
+
+export const resolved = (resolve: () => Value[]): Value[] => {
+  try {
+    return resolve();
+  } catch (error) {
+    if (!(error instanceof ParameterError)) throw error;
+    throw new CoderError(400, `Unable to validate parameter "${error.parameter}"`, error.message);
+  }
+};
+
+const checkBody = (wanted: Body): void => {
+  if (wanted.dry_run) throw new CoderError(400, 'dry_run is not supported: use a dry run of the template version.');
+  if (wanted.orphan && wanted.transition !== 'delete') {
+    throw new CoderError(400, 'Orphan is only permitted when deleting a workspace.');
+  }
+  if (wanted.orphan && wanted.state) {
+    throw new CoderError(400, 'ProvisionerState cannot be set alongside Orphan since state intent is unclear.');
+  }
+};
+
+const parametersFor = async (wanted: Body, version: Version, latest: Build) => {
+  const requested = wanted.rich_parameter_values ?? [];
+  if (wanted.transition !== 'start' && requested.length === 0) return { parameters: latest.parameters };
+  const { parameters, presets } = await getFound(version.id);
+  const presetId = given(wanted.template_version_preset_id);
+  const preset = presets.find(({ id }) => id === presetId);
+  if (presetId !== undefined && !preset)
+    throw new CoderError(400, 'The preset does not belong to the template version.');
+  const values = resolved(() => resolveParameters({ parameters, requested, previous: latest.parameters, preset }));
+  return { parameters: values, presetId: preset?.id ?? matchingPreset(presets, values)?.id };
+};
+
+const stateIn = (wanted: Body): Buffer | undefined => {
+  if (!wanted.state) return undefined;
+  const state = Buffer.from(wanted.state, 'base64');
+  checkState(state);
+  return state;
+};
+
+const deedOf = (transition: Transition, id: string) => ({ type: 'workspace_build', action: transition, id });
+
+export const postBuild = async (call: Call) => {
+  const { environment, rights, mayChange } = await byId(call);
+  const wanted = readBody(call.request, body);
+  const { transition } = wanted;
+  const refuse = (error: CoderError) =>
+    refused(call, environment.organization, deedOf(transition, environment.id), error);
+  if (environment.deletedAt) throw new CoderError(409, `Cannot ${transition} a deleted workspace!`);
+  checkBody(wanted);
+  const word = transition === 'delete' ? 'delete' : 'update';
+  if (!mayChange) throw await refuse(forbidden(`You do not have permission to ${word} this workspace.`));
+  if ((wanted.state || wanted.orphan) && !rights.manage) {
+    throw await refuse(forbidden('Only template managers may provide custom state'));
+  }
+  if (wanted.log_level) throw new CoderError(400, 'Terraform debug mode is disabled in the deployment configuration.');
+  const [{ build: latest }, template] = await Promise.all([latestOf(environment), templateOf(environment)]);
+  if (!latest.completedAt) throw new CoderError(409, 'A workspace build is already active.');
+  const version = await versionFor(wanted, template, latest);
+  const { parameters, presetId } = await parametersFor(wanted, version, latest);
+  const needsActive = template.requireActiveVersion && transition === 'start' && !rights.manage;
+  if (needsActive && version.id !== template.activeVersionId) throw await refuse(forbidden('insert workspace build'));
+  const state = stateIn(wanted);
+  const user = await getUser(call.principal.userId);
+  return audited(call, environment.organization, deedOf(transition, environment.id), async () => {
+    // Settling the build before may have changed it.
+    const current = (await byId(call)).environment;
+    const made = await build(current, {
+      transition,
+      version,
+      parameters,
+      presetId,
+      reason: transition === 'start' && wanted.reason ? wanted.reason : 'initiator',
+      initiator: { id: call.principal.userId, username: user?.username ?? '' },
+      withoutRun: wanted.orphan ? 'orphan' : undefined,
+      state,
+    });
+    const settled = await settleBuild((await getBuild(made.id)) ?? made);
+    return created(buildDocument(settled.build, settled.run, current));
+  });
+};

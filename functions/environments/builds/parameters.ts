@@ -1,0 +1,149 @@
+import { runInNewContext } from 'node:vm';
+import type { Parameter, Preset } from '../templates/plan.ts';
+
+/** Values of parameters for a build, and what is wrong with them (Coder: richparameters.go). */
+
+export interface Value {
+  name: string;
+  value: string;
+}
+
+/** A value that cannot be. */
+export class ParameterError extends Error {
+  override name = 'ParameterError';
+  readonly parameter: string;
+
+  constructor(parameter: string, why: string) {
+    super(why);
+    this.parameter = parameter;
+  }
+}
+
+const listIn = (parameter: Parameter, value: string): string[] => {
+  try {
+    const parsed = JSON.parse(value) as unknown;
+    if (Array.isArray(parsed) && parsed.every((one) => typeof one === 'string')) return parsed;
+  } catch {
+    // Said below.
+  }
+  throw new ParameterError(parameter.name, `value "${value.slice(0, 200)}" is not a JSON list of strings`);
+};
+
+const checkOptions = (parameter: Parameter, value: string): void => {
+  const { options, type } = parameter;
+  if (options.length === 0) return;
+  const known = options.map((option) => option.value);
+  const isKnown = (one: string) => known.includes(one);
+  const chosen = type === 'list(string)' && !isKnown(value) ? listIn(parameter, value) : [value];
+  if (!chosen.every(isKnown)) {
+    throw new ParameterError(parameter.name, `parameter value must match one of options: [${known.join(' ')}]`);
+  }
+};
+
+/** With the numbers in place of what a template's own message leaves open. */
+const said = ({ error, min, max }: Parameter, value: string, otherwise: string): string =>
+  error
+    ? error
+        .replaceAll('{min}', String(min ?? ''))
+        .replaceAll('{max}', String(max ?? ''))
+        .replaceAll('{value}', value)
+    : otherwise;
+
+const checkNumber = (parameter: Parameter, value: string, previous: string | undefined): void => {
+  const { name, min, max, monotonic } = parameter;
+  const number = Number(value);
+  if (!/^-?\d+$/.test(value.trim()))
+    throw new ParameterError(name, `takes a number value but "${value}" is not a number`);
+  if (min !== undefined && number < min)
+    throw new ParameterError(name, said(parameter, value, `value ${number} is less than the minimum ${min}`));
+  if (max !== undefined && number > max)
+    throw new ParameterError(name, said(parameter, value, `value ${number} is more than the maximum ${max}`));
+  if (previous === undefined || previous === '') return;
+  const before = Number(previous);
+  if (monotonic === 'increasing' && number < before)
+    throw new ParameterError(
+      name,
+      `parameter value "${number}" must be equal or greater than previous value: ${before}`,
+    );
+  if (monotonic === 'decreasing' && number > before)
+    throw new ParameterError(name, `parameter value "${number}" must be equal or lower than previous value: ${before}`);
+};
+
+const patternMs = 100;
+
+/**
+ * A template's pattern may take for ever on some values, and be in Go's syntax, which knows more than this one: then the
+ * provider, which checks all of this again while planning, has the last word.
+ */
+const matches = (regex: string, value: string): boolean => {
+  try {
+    return runInNewContext('new RegExp(regex, "u").test(value)', { regex, value }, { timeout: patternMs }) === true;
+  } catch {
+    return true;
+  }
+};
+
+const checkText = (parameter: Parameter, value: string): void => {
+  if (!parameter.regex) return;
+  if (!matches(parameter.regex, value))
+    throw new ParameterError(
+      parameter.name,
+      `${parameter.error || 'value does not match the pattern'} (value "${value}" does not match "${parameter.regex}")`,
+    );
+};
+
+const check = (parameter: Parameter, value: string, previous: string | undefined): void => {
+  const { name, type, displayName } = parameter;
+  try {
+    if (parameter.required && value === '') throw new ParameterError(name, 'parameter value is required');
+    checkOptions(parameter, value);
+    if (type === 'number' && value !== '') checkNumber(parameter, value, previous);
+    if (type === 'string') checkText(parameter, value);
+    if (type === 'bool' && value !== 'true' && value !== 'false')
+      throw new ParameterError(name, 'boolean value can be either "true" or "false"');
+    if (type === 'list(string)' && value !== '') listIn(parameter, value);
+  } catch (error) {
+    if (!(error instanceof ParameterError)) throw error;
+    throw new ParameterError(name, `can't validate build parameter "${displayName || name}": ${error.message}`);
+  }
+};
+
+const of = (values: readonly Value[], name: string): string | undefined =>
+  values.find((one) => one.name === name)?.value;
+
+export interface Given {
+  parameters: readonly Parameter[];
+  requested: readonly Value[];
+  /** Of the build before; undefined for a first one. */
+  previous?: readonly Value[] | undefined;
+  preset?: Preset | undefined;
+}
+
+/**
+ * A value for every parameter: the preset's, the request's, the former one unless it is ephemeral, the default.
+ * @throws {ParameterError}
+ */
+export const resolveParameters = ({ parameters, requested, previous, preset }: Given): Value[] =>
+  parameters.map((parameter) => {
+    const { name, mutable, ephemeral, required, defaultValue } = parameter;
+    const before = of(previous ?? [], name);
+    const wanted = preset?.parameters[name] ?? of(requested, name);
+    if (!mutable && wanted !== undefined && before !== undefined && wanted !== before) {
+      throw new ParameterError(
+        name,
+        `Parameter "${name}" is not mutable, so it can't be updated after creating a workspace.`,
+      );
+    }
+    const value = wanted ?? (ephemeral ? undefined : before) ?? (required ? undefined : defaultValue);
+    if (value === undefined) throw new ParameterError(name, `Parameter "${name}" is required but not provided`);
+    check(parameter, value, before);
+    return { name, value };
+  });
+
+/** The preset of whose values all are given; of several the one with the most, then by name. */
+export const matchingPreset = (presets: readonly Preset[], requested: readonly Value[]): Preset | undefined => {
+  const entries = (preset: Preset) => Object.entries(preset.parameters);
+  return presets
+    .filter((preset) => entries(preset).every(([name, value]) => of(requested, name) === value))
+    .sort((a, b) => entries(b).length - entries(a).length || (a.name < b.name ? -1 : 1))[0];
+};

@@ -1,0 +1,87 @@
+import type { Key } from '../../store/keys.ts';
+import { batchGet, create, get, put, query, remove, update } from '../../store/table.ts';
+import type { Job } from '../jobs.ts';
+import { keys } from '../keys.ts';
+import type { TemplateResource } from '../templates/plan.ts';
+
+/** Builds: transitions of one environment, each with a state of its own. */
+
+export type Transition = 'start' | 'stop' | 'delete';
+
+export interface Build extends Job {
+  id: string;
+  environmentId: string;
+  number: number;
+  transition: Transition;
+  reason: string;
+  versionId: string;
+  versionName: string;
+  initiatorName: string;
+  updatedAt: string;
+  parameters: { name: string; value: string }[];
+  presetId?: string;
+  /** It goes by without Terraform, and why. */
+  withoutRun?: 'orphan' | 'no state';
+  /** The state version that it has, once it is complete; until then the one it began with. Absent: none. */
+  stateVersionId?: string;
+  resources?: TemplateResource[];
+  deadline?: string;
+  /** For people, at the end of the log. */
+  note?: { level: 'info' | 'warn'; text: string };
+}
+
+export const getBuild = (id: string): Promise<Build | undefined> => get<Build>(keys.build(id));
+
+interface Pointer {
+  buildId: string;
+}
+
+export const getBuilds = async (ids: string[]): Promise<Map<string, Build>> => {
+  const found = await batchGet<Build & Key>([...new Set(ids)].map(keys.build));
+  return new Map(found.map((build) => [build.id, build]));
+};
+
+export const findBuild = async (environmentId: string, n: number): Promise<Build | undefined> => {
+  const pointer = await get<Pointer>(keys.buildNumber(environmentId, n));
+  const build = pointer && (await getBuild(pointer.buildId));
+  return build?.number === n ? build : undefined;
+};
+
+/** Newest first. */
+export const listBuilds = async (environmentId: string, limit: number): Promise<Build[]> => {
+  const { pk } = keys.buildNumber(environmentId, 0);
+  const pointers = await query<Pointer>({ pk, prefix: 'BUILD#', reverse: true, limit });
+  const found = await getBuilds(pointers.map(({ buildId }) => buildId));
+  return pointers.flatMap(({ buildId }) => found.get(buildId) ?? []);
+};
+
+export const createBuild = async (build: Build): Promise<void> => {
+  await create({ ...keys.build(build.id), ...build });
+};
+
+/** Of one that is its environment's. May be repeated. */
+export const numberBuild = async ({ id, environmentId, number }: Build): Promise<void> => {
+  await put({ ...keys.buildNumber(environmentId, number), buildId: id });
+};
+
+/** One that lost the race for its environment. */
+export const forgetBuild = async ({ id }: Build): Promise<void> => {
+  await remove(keys.build(id));
+};
+
+/** Records how it ended, once. */
+export const completeBuild = async (id: string, set: Partial<Build>): Promise<Build | undefined> =>
+  (await update<Build>(keys.build(id), {
+    set: { ...set, updatedAt: new Date().toISOString() },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(completedAt)',
+  })) ?? (await getBuild(id));
+
+export const setBuild = (
+  id: string,
+  set: Partial<Pick<Build, 'deadline' | 'stateVersionId'>>,
+): Promise<Build | undefined> =>
+  update<Build>(keys.build(id), {
+    set: { ...set, updatedAt: new Date().toISOString() },
+    remove: Object.entries(set).flatMap(([name, value]) => (value === undefined ? [name] : [])),
+    condition: 'attribute_exists(pk)',
+  });

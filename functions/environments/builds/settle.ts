@@ -1,0 +1,111 @@
+import { deleteWorkspace } from '../../removal/workspaces.ts';
+import type { Run } from '../../run/run.ts';
+import { getRun } from '../../runs/records.ts';
+import type { StateInstance } from '../../states/content.ts';
+import { getStateVersion, readSummary } from '../../states/records.ts';
+import { notDue } from '../../store/due.ts';
+import { update } from '../../store/table.ts';
+import { getWorkspace, type Workspace } from '../../workspaces/records.ts';
+import { type Outcome, outcomeOf } from '../jobs.ts';
+import { keys } from '../keys.ts';
+import { readPlan } from '../templates/import.ts';
+import { isHidden, resourcesIn, type TemplateResource } from '../templates/plan.ts';
+import { type Environment, forgetEnvironment, getAnyEnvironment } from '../workspaces/records.ts';
+import { deadlineAfter } from '../workspaces/schedule.ts';
+import { type Build, completeBuild } from './records.ts';
+
+/** What becomes of a build whose run has ended. Whoever looks at the build does this, however often. */
+
+const wasDone = ({ error, canceledAt }: Outcome, run: Run | undefined): boolean =>
+  !error && (!canceledAt || run?.status === 'applied' || run?.status === 'planned_and_finished');
+
+const named = ({ type, name }: Pick<StateInstance, 'type' | 'name'>): string => `${type}.${name}`;
+
+/** What the state has, with what the plan says about it. */
+const resourcesOf = async (run: Run, stateVersionId: string | undefined): Promise<TemplateResource[]> => {
+  const [planned, version] = await Promise.all([
+    readPlan(run)
+      .then(resourcesIn)
+      .catch(() => []),
+    stateVersionId ? getStateVersion(stateVersionId) : undefined,
+  ]);
+  const instances = (version && (await readSummary(version))?.instances) ?? [];
+  const known = new Map(planned.map((resource) => [named(resource), resource]));
+  return instances
+    .filter(({ type }) => !isHidden(type))
+    .map(
+      ({ type, name }): TemplateResource =>
+        known.get(named({ type, name })) ?? { type, name, hide: false, icon: '', dailyCost: 0, metadata: [] },
+    );
+};
+
+const interruptedNote = (run: Run, workspace: Workspace | undefined): Build['note'] => {
+  if (run.apply.status === 'pending' || run.apply.status === 'unreachable') return undefined;
+  const recorded = workspace?.state?.resources ?? 0;
+  const planned = run.plan.report?.resourcesAfter;
+  const count = planned === undefined ? `${recorded} resources` : `${recorded} of ${planned} resources`;
+  const serial = workspace?.state ? ` (serial ${workspace.state.serial})` : '';
+  return {
+    level: 'warn',
+    text: `Interrupted. State kept: ${count} recorded${serial}. The next build continues from it.`,
+  };
+};
+
+/** Its environment is free for another build from here on; before the build is seen as complete. May be repeated. */
+const freeEnvironment = async (build: Build, isDeleted: boolean): Promise<Environment | undefined> => {
+  const at = new Date().toISOString();
+  return update<Environment>(keys.environment(build.environmentId), {
+    set: { updatedAt: at, ...(isDeleted ? { deletedAt: at } : {}) },
+    remove: ['activeBuildId', ...notDue],
+    condition: 'activeBuildId = :build',
+    values: { ':build': build.id },
+  });
+};
+
+/** Its workspace goes with it; states stay readable through its builds. May be repeated. */
+const endEnvironment = async (environment: Environment, workspace: Workspace | undefined, by: string) => {
+  if (workspace) await deleteWorkspace(workspace, { by, force: true });
+  await forgetEnvironment(environment);
+};
+
+const complete = async (build: Build, run: Run, outcome: Outcome): Promise<Build> => {
+  const environment = await getAnyEnvironment(build.environmentId);
+  if (!environment) return build;
+  const workspace = await getWorkspace(environment.workspaceId);
+  const done = wasDone(outcome, run);
+  const stateVersionId = workspace?.state?.id ?? build.stateVersionId;
+  const isInterrupted = outcome.canceledAt !== undefined || (outcome.error !== undefined && run.cancel !== undefined);
+  const note = isInterrupted ? interruptedNote(run, workspace) : undefined;
+  const resources = await resourcesOf(run, stateVersionId);
+  const deadline =
+    done && build.transition === 'start' ? await deadlineAfter(environment, outcome.completedAt) : undefined;
+  const isDeleted = done && build.transition === 'delete';
+  await freeEnvironment(build, isDeleted);
+  if (isDeleted) await endEnvironment(environment, workspace, build.initiatorId);
+  const set: Partial<Build> = { ...outcome, stateVersionId, resources, deadline, note };
+  return (await completeBuild(build.id, set)) ?? build;
+};
+
+/** As it is now. 1 read of the run while it goes on, none of it once it is complete. */
+export const settleBuild = async (build: Build): Promise<{ build: Build; run: Run | undefined }> => {
+  const [runId] = build.runIds;
+  const run = runId ? await getRun(runId) : undefined;
+  if (build.completedAt || !run) return { build, run };
+  const outcome = outcomeOf(build, [run]);
+  return outcome ? { build: await complete(build, run, outcome), run } : { build, run };
+};
+
+/** One that needs no run: an orphaned environment, or one without a state. */
+export const completeWithoutRun = async (build: Build, environment: Environment): Promise<Build> => {
+  const at = new Date().toISOString();
+  const workspace = await getWorkspace(environment.workspaceId);
+  const left = workspace?.state?.resources ?? 0;
+  const text =
+    build.withoutRun === 'orphan'
+      ? `Resources are left alone: ${left} resources of the last state are no longer managed.`
+      : 'The terraform state does not exist, there is nothing to do';
+  await freeEnvironment(build, true);
+  await endEnvironment(environment, workspace, build.initiatorId);
+  const set: Partial<Build> = { startedAt: at, completedAt: at, note: { level: 'info', text }, resources: [] };
+  return (await completeBuild(build.id, set)) ?? build;
+};

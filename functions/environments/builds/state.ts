@@ -1,0 +1,67 @@
+import { lockWorkspace, unlockWorkspace } from '../../orchestration/locks.ts';
+import { InvalidStateError, md5Of, parseState } from '../../states/content.ts';
+import { readState } from '../../states/integrity.ts';
+import { createStateVersion, getStateVersion, storeContent } from '../../states/records.ts';
+import { sha256Of } from '../../store/integrity.ts';
+import { getWorkspace, type Workspace } from '../../workspaces/records.ts';
+import { CoderError } from '../host/errors.ts';
+import type { Build } from './records.ts';
+
+/** States that people read and give. */
+
+/** @throws {CoderError} 400 for what is no state */
+export const checkState = (bytes: Buffer): void => {
+  try {
+    parseState(bytes);
+  } catch (error) {
+    if (error instanceof InvalidStateError) throw new CoderError(400, 'The state is not valid.', error.message);
+    throw error;
+  }
+};
+
+/** Of one build; of the latest, what its workspace has: the two never differ. Empty when there is none. */
+export const readBuildState = async (build: Build, workspace: Workspace | undefined): Promise<Buffer> => {
+  const id = workspace ? workspace.state?.id : build.stateVersionId;
+  const version = id === undefined ? undefined : await getStateVersion(id);
+  return (version && (await readState(version))) ?? Buffer.alloc(0);
+};
+
+/**
+ * Makes it the workspace's, whatever its serial and lineage: as a new version under the next serial.
+ * @throws {CoderError} 409 when somebody holds the workspace
+ */
+export const putState = async (workspaceId: string, userId: string, given: Buffer): Promise<string> => {
+  const held = await lockWorkspace(workspaceId, userId, 'A state is pushed');
+  if (!held) throw await lockedBy(workspaceId);
+  try {
+    const raw = JSON.parse(given.toString('utf8')) as { serial: number };
+    const serial = Math.max(raw.serial, (held.state?.serial ?? 0) + 1);
+    const bytes = Buffer.from(`${JSON.stringify({ ...raw, serial }, null, 2)}\n`);
+    const { lineage } = parseState(bytes);
+    const result = await createStateVersion({
+      workspace: held,
+      userId,
+      serial,
+      lineage,
+      md5: md5Of(bytes),
+      sha256: sha256Of(bytes),
+      size: bytes.length,
+      force: true,
+      intermediate: false,
+    });
+    if ('conflict' in result) throw new CoderError(409, result.conflict);
+    if (result.stored) return result.stateVersion.id;
+    const stored = await storeContent(result.stateVersion, bytes);
+    if (stored.refusal) throw new CoderError(409, stored.refusal);
+    return stored.id;
+  } finally {
+    await unlockWorkspace(workspaceId, userId);
+  }
+};
+
+export const lockedBy = async (workspaceId: string): Promise<CoderError> => {
+  const workspace = await getWorkspace(workspaceId);
+  const { lock } = workspace ?? {};
+  const why = lock?.kind === 'user' ? `by a user (${lock.reason || 'no reason given'})` : 'by a run';
+  return new CoderError(409, `Workspace ${workspace?.name} is locked ${why}. Unlock it first.`);
+};

@@ -1,0 +1,5 @@
+import { serve } from './host/serve.ts';
+import { routes } from './routes.ts';
+
+/** The environments' host (Coder's API v2). */
+export const handler = serve(routes);

@@ -1,0 +1,162 @@
+import { bare } from '../../client/text/ansi.ts';
+import { readable } from '../../client/text/terraform-json.ts';
+import type { PhaseName, Run } from '../../run/run.ts';
+import { isPhaseFinal } from '../../run/status.ts';
+import { ETX, readLog, STX } from '../../runs/logs.ts';
+
+/**
+ * Logs of jobs: stages, each with a marker, and what Terraform said in them. An entry's id says where it stands in which
+ * part, so that the same entry has the same id whoever reads it, and ids rise.
+ */
+
+export interface Entry {
+  id: number;
+  created_at: string;
+  log_source: 'provisioner_daemon' | 'provisioner';
+  log_level: 'trace' | 'debug' | 'info' | 'warn' | 'error';
+  stage: string;
+  output: string;
+}
+
+/** A part of a log: a stage's marker and lines of the platform's own, or a phase of a run. */
+export type Part =
+  | { stage: string; at: string; lines?: { level: Entry['log_level']; text: string }[] }
+  | { stage: string; run: Run; phase: PhaseName };
+
+export interface Cursor {
+  part: number;
+  /** Into the phase's log, in bytes. */
+  offset: number;
+}
+
+export const start: Cursor = { part: 0, offset: 0 };
+
+/** More than a log can have bytes (runner-api/job.ts). */
+const partSize = 1e9;
+const pieceBytes = 256 * 1024;
+/** Clients read at most 32 KB at once, in JSON. */
+const maxOutput = 8000;
+
+const entryAt = (part: number, n: number, entry: Omit<Entry, 'id'>): Entry => ({
+  id: (part + 1) * partSize + n,
+  ...entry,
+});
+
+const chunks = (text: string): string[] => {
+  const found: string[] = [];
+  for (let at = 0; at < text.length; at += maxOutput) found.push(text.slice(at, at + maxOutput));
+  return found.length ? found : [''];
+};
+
+const levels: Record<string, Entry['log_level']> = { warn: 'warn', error: 'error', debug: 'debug', trace: 'trace' };
+
+interface Message {
+  '@level'?: string;
+  '@timestamp'?: string;
+  diagnostic?: { severity?: string };
+}
+
+const messageIn = (line: string): Message => {
+  if (!line.startsWith('{"@')) return {};
+  try {
+    return JSON.parse(line) as Message;
+  } catch {
+    return {};
+  }
+};
+
+/** A line of a phase's log, as one entry or several. */
+const entriesOf = (line: string, otherwise: string): Pick<Entry, 'created_at' | 'log_level' | 'output'>[] => {
+  const message = messageIn(line);
+  const severity = message.diagnostic?.severity === 'warning' ? 'warn' : message.diagnostic?.severity;
+  const log_level = levels[severity ?? message['@level'] ?? ''] ?? 'info';
+  const time = Date.parse(message['@timestamp'] ?? '');
+  const created_at = Number.isNaN(time) ? otherwise : new Date(time).toISOString();
+  return readable(line)
+    .map((text) => bare(text).trimEnd())
+    .filter((text) => text !== '' && text !== '╷' && text !== '╵')
+    .flatMap((text) => chunks(text.replace(/^│ ?/, '')))
+    .map((output) => ({ created_at, log_level, output }));
+};
+
+const startOf = (run: Run, phase: PhaseName): string =>
+  run[phase].statusTimestamps['started-at'] ?? run[phase].statusTimestamps['queued-at'] ?? run.createdAt;
+
+const framing = new RegExp(`[${String.fromCharCode(STX, ETX)}]|\\r?\\n$`, 'g');
+
+const unframed = (line: string): string => line.replaceAll(framing, '');
+
+interface Read {
+  entries: Entry[];
+  cursor: Cursor;
+  /** Nothing more will come of this part. */
+  isOver: boolean;
+}
+
+const readFixed = (index: number, part: Extract<Part, { at: string }>): Read => {
+  const common = { created_at: part.at, stage: part.stage, log_source: 'provisioner_daemon' as const };
+  const entries = [
+    entryAt(index, 0, { ...common, log_level: 'info', output: '' }),
+    ...(part.lines ?? []).map(({ level, text }, n) =>
+      entryAt(index, n + 1, { ...common, log_level: level, output: text }),
+    ),
+  ];
+  return { entries, cursor: { part: index + 1, offset: 0 }, isOver: true };
+};
+
+const readPhase = async (
+  index: number,
+  { stage, run, phase }: Extract<Part, { run: Run }>,
+  offset: number,
+): Promise<Read> => {
+  const { status } = run[phase];
+  const isFinal = isPhaseFinal(status);
+  const next = { part: index + 1, offset: 0 };
+  if (status === 'unreachable') return { entries: [], cursor: next, isOver: true };
+  if (status === 'pending' || status === 'queued')
+    return { entries: [], cursor: { part: index, offset }, isOver: false };
+  const bytes = await readLog(run, phase, offset, pieceBytes);
+  const ended = bytes.at(-1) === ETX || (isFinal && bytes.length === 0);
+  // A line that is not whole is read again.
+  const whole = ended ? bytes.length : bytes.lastIndexOf(0x0a) + 1;
+  const isStuck = whole === 0 && bytes.length === pieceBytes;
+  const used = isStuck ? bytes.length : whole;
+  const at = startOf(run, phase);
+  const entries: Entry[] = [];
+  const marker = {
+    created_at: at,
+    stage,
+    log_source: 'provisioner_daemon' as const,
+    log_level: 'info' as const,
+    output: '',
+  };
+  // With the first whole line, or at the end: else it would come again with the next look.
+  if (offset === 0 && (used > 0 || ended)) entries.push(entryAt(index, 0, marker));
+  for (let from = 0; from < used; ) {
+    const newline = bytes.indexOf(0x0a, from);
+    const to = newline < 0 || newline >= used ? used : newline + 1;
+    const line = unframed(bytes.toString('utf8', from, to));
+    for (const [n, entry] of entriesOf(line, at).entries())
+      entries.push(entryAt(index, offset + from + n + 1, { ...entry, stage, log_source: 'provisioner' }));
+    from = to;
+  }
+  return { entries, cursor: ended ? next : { part: index, offset: offset + used }, isOver: ended };
+};
+
+/**
+ * What there is from the cursor on, up to the first part that goes on.
+ * @returns `isOver`: all parts have ended
+ */
+export const readEntries = async (parts: Part[], from: Cursor): Promise<Read> => {
+  const entries: Entry[] = [];
+  let cursor = from;
+  for (let part = parts[cursor.part]; part; part = parts[cursor.part]) {
+    const read = 'run' in part ? await readPhase(cursor.part, part, cursor.offset) : readFixed(cursor.part, part);
+    const isSame = read.cursor.part === cursor.part && read.cursor.offset === cursor.offset;
+    entries.push(...read.entries);
+    cursor = read.cursor;
+    if (!read.isOver && isSame) return { entries: entries, cursor, isOver: false };
+    if (entries.length > 5000) return { entries: entries, cursor, isOver: false };
+  }
+  return { entries: entries, cursor, isOver: true };
+};

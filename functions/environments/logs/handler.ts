@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Context } from 'aws-lambda';
+import { environment } from '../../environment.ts';
+import { callConnection, invokeLater } from '../../store/aws.ts';
+import { logError } from '../../store/log.ts';
+import { type Cursor, readEntries, start } from './entries.ts';
+import { type JobKind, jobLog } from './jobs.ts';
+import { redeemTicket } from './tickets.ts';
+
+/**
+ * Logs as they are written, to whoever follows them through the WebSocket API: `$connect` is answered at once, and then
+ * the function goes on by itself, because nothing can be sent to a connection that is still being made.
+ */
+
+interface Connect {
+  requestContext: { routeKey: string; connectionId: string };
+  queryStringParameters?: Record<string, string>;
+}
+
+interface Delivery {
+  connectionId: string;
+  kind: JobKind;
+  jobId: string;
+  cursor: Cursor;
+  after: number;
+  /** When something was sent last, in ms since 1970. */
+  sentAt: number;
+}
+
+/** Whoever is still there once the function's time is over is served by another. */
+const enoughMs = 20_000;
+const shortestPauseMs = 150;
+const longestPauseMs = 1000;
+/** API Gateway ends connections on which nothing is sent for ten minutes. */
+const keepAliveMs = 4 * 60_000;
+/** The connection is there a moment after `$connect` was answered. */
+const connectingMs = 5000;
+
+const nothing = { id: 0, log_source: 'provisioner_daemon', log_level: 'trace', stage: '', output: '' };
+
+const post = (connectionId: string, message: object): Promise<boolean> =>
+  callConnection(environment.environmentSocketUrl, connectionId, {
+    method: 'POST',
+    body: `${JSON.stringify(message)}\n`,
+  });
+
+const hang = (connectionId: string): Promise<boolean> =>
+  callConnection(environment.environmentSocketUrl, connectionId, { method: 'DELETE' });
+
+const connect = async ({ requestContext, queryStringParameters }: Connect, self: string) => {
+  const ticket = await redeemTicket(queryStringParameters?.ticket ?? '');
+  if (!ticket) return { statusCode: 401 };
+  const { connectionId } = requestContext;
+  const delivery: Delivery = { ...ticket, connectionId, cursor: start, sentAt: 0 };
+  await invokeLater(self, delivery);
+  return { statusCode: 200 };
+};
+
+/** False when the client has not come. */
+const postFirst = async (connectionId: string, message: object): Promise<boolean> => {
+  const end = Date.now() + connectingMs;
+  for (let pause = 10; Date.now() < end; pause *= 2) {
+    if (await post(connectionId, message)) return true;
+    await sleep(pause);
+  }
+  return false;
+};
+
+/** Sends what there is; undefined when the client is gone or has everything. */
+const deliverOnce = async (delivery: Delivery): Promise<Delivery | undefined> => {
+  const { connectionId, kind, jobId, after } = delivery;
+  const log = await jobLog(kind, jobId);
+  // What is complete is read after it is: nothing can come any more.
+  const { entries, cursor, isOver } = log
+    ? await readEntries(log.parts, delivery.cursor)
+    : { entries: [], cursor: delivery.cursor, isOver: true };
+  let { sentAt } = delivery;
+  for (const entry of entries.filter(({ id }) => id > after)) {
+    const sent = await (sentAt === 0 ? postFirst : post)(connectionId, entry);
+    if (!sent) return undefined;
+    sentAt = Date.now();
+  }
+  if (isOver && (!log || log.isComplete)) {
+    await hang(connectionId);
+    return undefined;
+  }
+  if (sentAt > 0 && Date.now() - sentAt > keepAliveMs) {
+    if (!(await post(connectionId, { ...nothing, created_at: new Date().toISOString() }))) return undefined;
+    sentAt = Date.now();
+  }
+  return { ...delivery, cursor, sentAt };
+};
+
+const deliver = async (first: Delivery, { getRemainingTimeInMillis, functionName }: Context): Promise<void> => {
+  let delivery: Delivery | undefined = first;
+  for (let pause = shortestPauseMs; delivery; ) {
+    const before: Delivery = delivery;
+    delivery = await deliverOnce(before);
+    if (!delivery) return;
+    const moved = delivery.cursor.part !== before.cursor.part || delivery.cursor.offset !== before.cursor.offset;
+    pause = moved ? shortestPauseMs : Math.min(longestPauseMs, pause * 1.3);
+    if (getRemainingTimeInMillis() < enoughMs) return invokeLater(functionName, delivery);
+    await sleep(pause);
+  }
+};
+
+export const handler = async (event: Connect | Delivery, context: Context): Promise<unknown> => {
+  if ('requestContext' in event) return connect(event, context.functionName);
+  try {
+    return await deliver(event, context);
+  } catch (error) {
+    // The client would wait for ever for the end of a log that nobody sends.
+    logError('log not delivered', error, { job: event.jobId });
+    await hang(event.connectionId).catch(() => {});
+    return undefined;
+  }
+};

@@ -1,0 +1,54 @@
+import { environment } from '../../environment.ts';
+import { ok, redirect } from '../host/answers.ts';
+import { flagIn, numberIn } from '../host/body.ts';
+import { CoderError } from '../host/errors.ts';
+import type { Call } from '../host/route.ts';
+import { type Entry, readEntries, start } from './entries.ts';
+import { type JobKind, jobLog } from './jobs.ts';
+import { issueTicket } from './tickets.ts';
+
+/** So much fits an answer of a function. */
+const maxAnswerBytes = 4_500_000;
+
+/** The end of a log that is larger than an answer can be. */
+const fitting = (entries: Entry[]): Entry[] => {
+  let bytes = 0;
+  let first = entries.length;
+  for (; first > 0; first--) {
+    bytes += JSON.stringify(entries[first - 1]).length + 1;
+    if (bytes > maxAnswerBytes) break;
+  }
+  return entries.slice(first);
+};
+
+const read = async (kind: JobKind, id: string, after: number, before: number): Promise<Entry[]> => {
+  const log = await jobLog(kind, id);
+  const all: Entry[] = [];
+  for (let cursor = start; log; ) {
+    const next = await readEntries(log.parts, cursor);
+    all.push(...next.entries);
+    const isSame = next.cursor.part === cursor.part && next.cursor.offset === cursor.offset;
+    if (next.isOver || isSame) break;
+    cursor = next.cursor;
+  }
+  return fitting(all.filter((entry) => entry.id > after && entry.id < before));
+};
+
+/**
+ * A log as a list; to who follows it, the address of the WebSocket API with a right to this one log.
+ * @param call of somebody who may read it
+ */
+export const answerLog = async (call: Call, kind: JobKind, id: string) => {
+  const { request } = call;
+  const after = numberIn(request, 'after') ?? -1;
+  if (!flagIn(request, 'follow')) {
+    return ok(await read(kind, id, after, numberIn(request, 'before') ?? Number.POSITIVE_INFINITY));
+  }
+  if (request.query.has('before')) {
+    throw new CoderError(400, 'Query parameters have invalid values.', undefined, [
+      { field: 'before', detail: '"before" cannot be used with "follow"' },
+    ]);
+  }
+  const ticket = await issueTicket({ kind, jobId: id, after });
+  return redirect(`${environment.environmentSocketUrl}?ticket=${ticket}`);
+};

@@ -1,0 +1,32 @@
+import { hashSecret, newSecret } from '../../store/id.ts';
+import { create, get, remove } from '../../store/table.ts';
+import { keys } from '../keys.ts';
+import type { JobKind } from './jobs.ts';
+
+/** The right to follow the log of one job: for one connection, which has to be made at once. */
+
+export interface Ticket {
+  kind: JobKind;
+  jobId: string;
+  /** Only what comes after the entry of this id. */
+  after: number;
+}
+
+const goodMs = 60_000;
+
+/** 1 write. */
+export const issueTicket = async (ticket: Ticket): Promise<string> => {
+  const secret = newSecret();
+  const until = Date.now() + goodMs;
+  await create({ ...keys.ticket(hashSecret(secret)), ...ticket, until, expiresAt: Math.ceil(until / 1000) });
+  return secret;
+};
+
+/** Undefined for one that is not good, or was good already. 1 read, 1 write. */
+export const redeemTicket = async (secret: string): Promise<Ticket | undefined> => {
+  const key = keys.ticket(hashSecret(secret));
+  const ticket = await get<Ticket & { until: number }>(key);
+  if (!ticket || !(await remove(key)) || ticket.until < Date.now()) return undefined;
+  const { kind, jobId, after } = ticket;
+  return { kind, jobId, after };
+};

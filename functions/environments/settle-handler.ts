@@ -1,0 +1,23 @@
+import { getRun } from '../runs/records.ts';
+import { getBuild } from './builds/records.ts';
+import { settleBuild } from './builds/settle.ts';
+import { dryRunById, settleDryRun } from './templates/dry-runs.ts';
+import { settleVersion } from './templates/import.ts';
+import { getVersion } from './templates/versions.ts';
+
+/** A run has ended that was for a build, an import or a dry run. May be repeated. */
+export const handler = async ({ runId }: { runId: string }): Promise<void> => {
+  const [kind, id = '', jobId = ''] = (await getRun(runId))?.environment?.split(' ') ?? [];
+  if (kind === 'build') {
+    const build = await getBuild(id);
+    if (build) await settleBuild(build);
+  }
+  if (kind === 'version') {
+    const version = await getVersion(id);
+    if (version) await settleVersion(version);
+  }
+  if (kind === 'dry-run') {
+    const dryRun = await dryRunById(id, jobId);
+    if (dryRun) await settleDryRun(dryRun);
+  }
+};

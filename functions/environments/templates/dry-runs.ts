@@ -1,0 +1,47 @@
+import type { Run } from '../../run/run.ts';
+import { create, get, update } from '../../store/table.ts';
+import { type Job, outcomeOf } from '../jobs.ts';
+import { keys } from '../keys.ts';
+import { readPlan, runsOf } from './import.ts';
+import { ImportError, resourcesIn, type TemplateResource } from './plan.ts';
+
+/** Dry runs: what an environment would be made of, for values of parameters. */
+
+export interface DryRun extends Job {
+  versionId: string;
+  resources?: TemplateResource[];
+}
+
+const keptSeconds = 7 * 24 * 3600;
+
+export const createDryRun = async (dryRun: DryRun): Promise<void> => {
+  const expiresAt = Math.floor(Date.now() / 1000) + keptSeconds;
+  await create({ ...keys.dryRun(dryRun.versionId, dryRun.jobId), ...dryRun, expiresAt });
+};
+
+/** Only under its version. */
+export const dryRunById = (versionId: string, jobId: string): Promise<DryRun | undefined> =>
+  get<DryRun>(keys.dryRun(versionId, jobId));
+
+/** As it is now: records the end of one whose run has ended. */
+export const settleDryRun = async (dryRun: DryRun): Promise<{ dryRun: DryRun; runs: Run[] }> => {
+  const runs = await runsOf(dryRun);
+  if (dryRun.completedAt) return { dryRun, runs };
+  const outcome = outcomeOf(dryRun, runs);
+  const [run] = runs;
+  if (!outcome || !run) return { dryRun, runs };
+  let resources: TemplateResource[] | undefined;
+  if (!outcome.error && !outcome.canceledAt) {
+    try {
+      resources = resourcesIn(await readPlan(run));
+    } catch (error) {
+      if (!(error instanceof ImportError)) throw error;
+      outcome.error = error.message;
+    }
+  }
+  const completed = await update<DryRun>(keys.dryRun(dryRun.versionId, dryRun.jobId), {
+    set: { ...outcome, resources },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(completedAt)',
+  });
+  return { dryRun: completed ?? (await dryRunById(dryRun.versionId, dryRun.jobId)) ?? dryRun, runs };
+};

@@ -1,0 +1,78 @@
+import { update } from '../../store/table.ts';
+import { rightsIn } from '../access.ts';
+import { bytes, json } from '../host/answers.ts';
+import { CoderError, notFound } from '../host/errors.ts';
+import { audited, type Call, type Route, route } from '../host/route.ts';
+import { uuidIn } from '../host/uuid.ts';
+import { keys } from '../keys.ts';
+import { organizationsOf } from '../people/users.ts';
+import { filesInTar, filesInZip, tarOf, zipOf } from './archive.ts';
+import { type File, getFile, readFileContent, storeFile } from './files.ts';
+
+/** As much as gets to a function (api/limits.ts). */
+const maxBytes = 4_500_000;
+
+const zipTypes = ['application/zip', 'application/x-zip-compressed'];
+
+/** Somebody who may make a version of a template somewhere. */
+const homeOf = async ({ principal }: Call): Promise<string> => {
+  for (const { name, defaultProjectId } of await organizationsOf(principal)) {
+    if ((await rightsIn(principal, { organization: name, projectId: defaultProjectId })).manage) return name;
+  }
+  throw new CoderError(403, 'Forbidden.', 'You may not make templates in any of your organizations.');
+};
+
+const upload = async (call: Call) => {
+  const { request, principal } = call;
+  const type = (request.header('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+  const isZip = zipTypes.includes(type);
+  if (type !== 'application/x-tar' && !isZip) {
+    throw new CoderError(400, `Unsupported content type header "${type}".`);
+  }
+  const organization = await homeOf(call);
+  const content = request.bytesOfBody();
+  const tar = isZip ? await tarOf(filesInZip(content)) : content;
+  await filesInTar(tar);
+  return audited(call, organization, { type: 'template_file', action: 'create' }, async () => {
+    const { file, isNew } = await storeFile(principal.userId, tar);
+    return json(isNew ? 201 : 200, { hash: file.id });
+  });
+};
+
+/** Where versions have been made of it, as `organization project`. */
+type Used = File & { homes?: Set<string> };
+
+export const noteUse = async (file: File, { organization, projectId }: { organization: string; projectId: string }) => {
+  await update(keys.file(file.id), {
+    add: { homes: new Set([`${organization} ${projectId}`]) },
+    condition: 'attribute_exists(pk)',
+  });
+};
+
+/** Who uploaded it, and who sees a template that has it. */
+export const readableFile = async ({ principal }: Call, id: string): Promise<File | undefined> => {
+  const file = (await getFile(id)) as Used | undefined;
+  if (!file || file.createdBy === principal.userId) return file;
+  for (const home of file.homes ?? []) {
+    const [organization = '', projectId = ''] = home.split(' ');
+    if ((await rightsIn(principal, { organization, projectId })).read) return file;
+  }
+  return undefined;
+};
+
+const download = async (call: Call) => {
+  const { request } = call;
+  const format = request.query.get('format') ?? '';
+  if (format !== '' && format !== 'zip') {
+    throw new CoderError(400, 'Only the tar format or the zip format is supported.', `format is "${format}"`);
+  }
+  const file = await readableFile(call, uuidIn(request.params.file ?? ''));
+  const tar = file && (await readFileContent(file));
+  if (!tar) throw notFound();
+  return format === 'zip' ? bytes(zipOf(await filesInTar(tar)), 'application/zip') : bytes(tar, 'application/x-tar');
+};
+
+export const fileRoutes: Route[] = [
+  route('POST', '/files', upload, { maxBytes }),
+  route('GET', '/files/{file}', download),
+];

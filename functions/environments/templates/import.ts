@@ -1,0 +1,137 @@
+import { environment } from '../../environment.ts';
+import type { Run } from '../../run/run.ts';
+import type { FrozenVariable } from '../../runs/inputs.ts';
+import { readPlanJson } from '../../runs/plan-json.ts';
+import { getRun } from '../../runs/records.ts';
+import { create, get } from '../../store/table.ts';
+import { getWorkspace, type Workspace } from '../../workspaces/records.ts';
+import type { Home } from '../access.ts';
+import { uuidOf } from '../host/uuid.ts';
+import { outcomeOf } from '../jobs.ts';
+import { keys } from '../keys.ts';
+import { createManagedWorkspace, environmentVariable, recordArchive, startRun } from '../runs.ts';
+import { checkExternalAuth, ImportError, type Plan, parametersIn, presetsIn, resourcesIn } from './plan.ts';
+import { frozenVariables, startCount } from './variables.ts';
+import { completeVersion, type Found, putFound, type Version } from './versions.ts';
+
+/** Imports of versions: two plans without a state, as it starts and as it stops. */
+
+const importsName = 'template-imports';
+
+/** Where versions are imported that belong to no template yet. */
+export const importWorkspace = async (home: Home): Promise<Workspace> => {
+  const known = await get<{ workspaceId: string }>(keys.imports(home.organization));
+  const workspace = known && (await getWorkspace(known.workspaceId));
+  if (workspace) return workspace;
+  const suffix = uuidOf(`${home.organization} ${Date.now()}`).slice(0, 4);
+  const made = await createManagedWorkspace(home, `${importsName}-${suffix}`, 'new templates');
+  if (known) return made;
+  const isFirst = await create({ ...keys.imports(home.organization), workspaceId: made.id });
+  return isFirst ? made : importWorkspace(home);
+};
+
+/** What the provider reads of plans that are for no environment. */
+const importVariables = (transition: 'start' | 'stop'): FrozenVariable[] => [
+  environmentVariable('CODER_AGENT_URL', environment.environmentsUrl),
+  environmentVariable('CODER_WORKSPACE_TRANSITION', transition),
+  environmentVariable('CODER_WORKSPACE_OWNER_GROUPS', '["Everyone"]'),
+  environmentVariable('CODER_WORKSPACE_OWNER_RBAC_ROLES', '[]'),
+];
+
+/** May be repeated: the ids of its runs are given. */
+export const startImport = async (version: Version, workspace: Workspace): Promise<void> => {
+  const configurationVersionId = await recordArchive(workspace, version.archive, version.initiatorId);
+  const transitions = ['start', 'stop'] as const;
+  await Promise.all(
+    transitions.map((transition, i) =>
+      startRun({
+        id: version.runIds[i] ?? '',
+        workspace,
+        archive: version.archive,
+        configurationVersionId,
+        createdBy: version.initiatorId,
+        message: `Import of template version ${version.name}, ${transition}`,
+        planOnly: true,
+        isDestroy: false,
+        variables: [
+          ...importVariables(transition),
+          ...frozenVariables(version.id, version.variables),
+          ...startCount(version.variables, transition === 'start'),
+        ],
+        belongsTo: `version ${version.id}`,
+      }),
+    ),
+  );
+};
+
+export const readPlan = async (run: Run): Promise<Plan> => {
+  const json = await readPlanJson(run);
+  if (json instanceof Buffer) return JSON.parse(json.toString('utf8')) as Plan;
+  throw new ImportError(json === undefined ? 'The plan is gone.' : 'The plan is too large.');
+};
+
+/** Fits the 400 KB of an item. */
+const maxFoundBytes = 350_000;
+
+const findAll = async (version: Version, [start, stop]: Run[]): Promise<Found> => {
+  if (!start || !stop) throw new ImportError('The import has no plans.');
+  const [ofStart, ofStop] = await Promise.all([readPlan(start), readPlan(stop)]);
+  checkExternalAuth(ofStart);
+  const found: Found = {
+    parameters: parametersIn(ofStart),
+    presets: presetsIn(ofStart, (name) => uuidOf(`${version.id} preset ${name}`)),
+    start: resourcesIn(ofStart),
+    stop: resourcesIn(ofStop),
+  };
+  if (Buffer.byteLength(JSON.stringify(found)) > maxFoundBytes) {
+    throw new ImportError('The template has too many parameters, presets or resources.');
+  }
+  return found;
+};
+
+const warningsOf = ({ parameters, presets }: Found): string[] => {
+  const known = new Set(parameters.map(({ name }) => name));
+  return presets.flatMap(({ name, parameters: values, instances }) => [
+    ...Object.keys(values)
+      .filter((parameter) => !known.has(parameter))
+      .map((parameter) => `Preset "${name}" sets parameter "${parameter}", which the template does not have.`),
+    ...(instances === undefined
+      ? []
+      : [`Preset "${name}" asks for ${instances} prebuilds, which this platform does not make.`]),
+  ]);
+};
+
+export const runsOf = async ({ runIds }: Pick<Version, 'runIds'>): Promise<Run[]> =>
+  (await Promise.all(runIds.map(getRun))).filter((run) => run !== undefined);
+
+/** Whoever was to start its runs is gone. */
+const isOld = ({ createdAt }: Version): boolean => Date.now() - Date.parse(createdAt) > 120_000;
+
+/** As it is now: records the end of an import whose runs have ended. */
+export const settleVersion = async (version: Version): Promise<{ version: Version; runs: Run[] }> => {
+  if (version.completedAt) return { version, runs: [] };
+  const runs = await runsOf(version);
+  if (runs.length < version.runIds.length && isOld(version)) {
+    const at = new Date().toISOString();
+    const error = 'The import could not be started. Push the template again.';
+    return {
+      version: (await completeVersion(version.id, { completedAt: at, startedAt: at, error })) ?? version,
+      runs: [],
+    };
+  }
+  const outcome = outcomeOf(version, runs);
+  if (!outcome) return { version, runs };
+  let warnings: string[] = [];
+  if (!outcome.error && !outcome.canceledAt) {
+    try {
+      const found = await findAll(version, runs);
+      warnings = warningsOf(found);
+      await putFound(version.id, found);
+    } catch (error) {
+      if (!(error instanceof ImportError)) throw error;
+      outcome.error = error.message;
+    }
+  }
+  const completed = await completeVersion(version.id, { ...outcome, ...(warnings.length ? { warnings } : {}) });
+  return { version: completed ?? version, runs };
+};

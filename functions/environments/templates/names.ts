@@ -1,0 +1,12 @@
+import { randomInt } from 'node:crypto';
+
+/** Names for what people leave without one. */
+
+const adjectives =
+  'amber brave calm clever eager fair gentle happy keen lively mellow noble quick quiet sharp sunny'.split(' ');
+const animals =
+  'badger crane dolphin falcon gecko heron ibex koala lynx marten otter panda raven seal tapir wren'.split(' ');
+
+const one = (words: string[]): string => words[randomInt(words.length)] as string;
+
+export const randomName = (): string => `${one(adjectives)}_${one(animals)}${randomInt(10_000)}`;

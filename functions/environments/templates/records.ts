@@ -1,0 +1,157 @@
+import type { Key } from '../../store/keys.ts';
+import { batchGet, create, get, query, queryAll, update } from '../../store/table.ts';
+import { claimUnique, releaseUnique } from '../../store/unique-names.ts';
+import { keys } from '../keys.ts';
+
+/** Templates: names for versions, with rules about environments made of them. */
+
+export interface TemplateSettings {
+  displayName: string;
+  description: string;
+  icon: string;
+  defaultTtlMs: number;
+  activityBumpMs: number;
+  autostopDays: string[];
+  autostopWeeks: number;
+  autostartDays: string[];
+  allowUserAutostart: boolean;
+  allowUserAutostop: boolean;
+  allowUserCancelWorkspaceJobs: boolean;
+  failureTtlMs: number;
+  timeTilDormantMs: number;
+  timeTilDormantAutodeleteMs: number;
+  requireActiveVersion: boolean;
+  /** Empty: not deprecated. */
+  deprecationMessage: string;
+}
+
+export const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
+
+const hourMs = 3_600_000;
+
+export const defaultTemplateSettings: TemplateSettings = {
+  displayName: '',
+  description: '',
+  icon: '',
+  defaultTtlMs: 0,
+  activityBumpMs: hourMs,
+  autostopDays: [],
+  autostopWeeks: 1,
+  autostartDays: weekdays,
+  allowUserAutostart: true,
+  allowUserAutostop: true,
+  allowUserCancelWorkspaceJobs: false,
+  failureTtlMs: 0,
+  timeTilDormantMs: 0,
+  timeTilDormantAutodeleteMs: 0,
+  requireActiveVersion: false,
+  deprecationMessage: '',
+};
+
+export interface Template extends TemplateSettings {
+  id: string;
+  organization: string;
+  projectId: string;
+  name: string;
+  activeVersionId: string;
+  /** In which its versions are imported. */
+  workspaceId: string;
+  createdBy: string;
+  createdByName: string;
+  createdAt: string;
+  updatedAt: string;
+  deletedAt?: string;
+}
+
+const living = (template: Template | undefined): Template | undefined => (template?.deletedAt ? undefined : template);
+
+export const getTemplate = async (id: string): Promise<Template | undefined> =>
+  living(await get<Template>(keys.template(id)));
+
+/** Also one that was deleted: environments may still be made of it. */
+export const getAnyTemplate = (id: string): Promise<Template | undefined> => get<Template>(keys.template(id));
+
+/** By id; those that are there. 1 read for 100. */
+export const getTemplates = async (ids: string[]): Promise<Map<string, Template>> => {
+  const found = await batchGet<Template & Key>([...new Set(ids)].map(keys.template));
+  return new Map(found.map((template) => [template.id, template]));
+};
+
+interface Pointer {
+  holder: string;
+}
+
+/** 2 reads. */
+export const findTemplate = async (organization: string, name: string): Promise<Template | undefined> => {
+  const pointer = await get<Pointer>(keys.templateName(organization, name));
+  const template = pointer && (await getTemplate(pointer.holder));
+  return template?.name.toLowerCase() === name.toLowerCase() ? template : undefined;
+};
+
+/** In the order of names. */
+export const listTemplates = async (organization: string): Promise<Template[]> => {
+  const { pk } = keys.templateName(organization, '');
+  const pointers = await queryAll<Pointer>({ pk, prefix: 'TPLNAME#' });
+  const templates = await getTemplates(pointers.map(({ holder }) => holder));
+  return [...templates.values()].filter(living).sort((a, b) => (a.name < b.name ? -1 : 1));
+};
+
+const bears =
+  (organization: string, name: string) =>
+  async (id: string): Promise<boolean> => {
+    const template = await getTemplate(id);
+    return template?.organization === organization && template.name.toLowerCase() === name.toLowerCase();
+  };
+
+/** Undefined when the name is taken. */
+export const createTemplate = async (template: Template): Promise<Template | undefined> => {
+  const { id, organization, name } = template;
+  if (!(await claimUnique(keys.templateName(organization, name), id, bears(organization, name)))) return undefined;
+  await create({ ...keys.template(id), ...template });
+  return template;
+};
+
+export type TemplateChange = Partial<TemplateSettings & Pick<Template, 'name' | 'activeVersionId'>>;
+
+export const updateTemplate = async (
+  template: Template,
+  change: TemplateChange,
+): Promise<Template | 'name taken' | undefined> => {
+  const { id, organization } = template;
+  const name = change.name ?? template.name;
+  const isRenamed = name.toLowerCase() !== template.name.toLowerCase();
+  if (isRenamed && !(await claimUnique(keys.templateName(organization, name), id, bears(organization, name)))) {
+    return 'name taken';
+  }
+  const updated = await update<Template>(keys.template(id), {
+    set: { ...change, updatedAt: new Date().toISOString() },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+  });
+  if (isRenamed) await releaseUnique(keys.templateName(organization, updated ? template.name : name), id);
+  return updated;
+};
+
+/** Environments that are made of it and not deleted. 1 read. */
+export const hasEnvironments = async (id: string): Promise<boolean> =>
+  (await query({ pk: keys.template(id).pk, prefix: 'ENV#', limit: 1 })).length > 0;
+
+/** Ids of those environments. */
+export const environmentsOf = async (id: string): Promise<string[]> =>
+  (await queryAll<{ environmentId: string }>({ pk: keys.template(id).pk, prefix: 'ENV#' })).map(
+    ({ environmentId }) => environmentId,
+  );
+
+/** From then on no environment can be made of it. May be repeated. */
+export const markDeleted = async ({ id, organization, name }: Template): Promise<void> => {
+  await update(keys.template(id), {
+    set: { deletedAt: new Date().toISOString() },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+  });
+  await releaseUnique(keys.templateName(organization, name), id);
+};
+
+/** Takes back {@link markDeleted}: an environment came in between. */
+export const unmarkDeleted = async ({ id, organization, name }: Template): Promise<void> => {
+  await update(keys.template(id), { remove: ['deletedAt'], condition: 'attribute_exists(pk)' });
+  await claimUnique(keys.templateName(organization, name), id, bears(organization, name));
+};

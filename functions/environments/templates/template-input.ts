@@ -1,0 +1,116 @@
+import * as v from 'valibot';
+import { idField, nameField, text } from '../host/body.ts';
+import { CoderError, type Validation } from '../host/errors.ts';
+import { type Template, type TemplateChange, weekdays } from './records.ts';
+
+/** What creating and changing templates may say. What this platform does not do is refused by name. */
+
+const ms = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(0)));
+const flag = v.nullish(v.boolean());
+const days = v.nullish(v.array(v.string()));
+
+const common = {
+  display_name: v.nullish(text(64)),
+  description: v.nullish(text(128)),
+  icon: v.nullish(text(256)),
+  default_ttl_ms: ms,
+  activity_bump_ms: ms,
+  autostop_requirement: v.nullish(v.object({ days_of_week: days, weeks: v.nullish(v.number()) })),
+  autostart_requirement: v.nullish(v.object({ days_of_week: days })),
+  allow_user_cancel_workspace_jobs: flag,
+  allow_user_autostart: flag,
+  allow_user_autostop: flag,
+  failure_ttl_ms: ms,
+  time_til_dormant_ms: ms,
+  time_til_dormant_autodelete_ms: ms,
+  require_active_version: flag,
+  max_port_share_level: v.nullish(v.string()),
+  cors_behavior: v.nullish(v.string()),
+  use_classic_parameter_flow: flag,
+};
+
+export const newTemplate = v.object({
+  ...common,
+  name: nameField('template_name'),
+  template_version_id: idField,
+  disable_everyone_group_access: flag,
+  delete_ttl_ms: ms,
+  dormant_ttl_ms: ms,
+});
+
+export const templateChange = v.object({
+  ...common,
+  name: v.optional(nameField('template_name')),
+  deprecation_message: v.nullish(text(500)),
+  disable_everyone_group_access: flag,
+  update_workspace_last_used_at: flag,
+  update_workspace_dormant_at: flag,
+});
+
+type Common = Pick<v.InferOutput<typeof newTemplate>, keyof typeof common>;
+
+const leastTtlMs = 60_000;
+
+const problems = (given: Common): Validation[] => {
+  const all: Validation[] = [];
+  const say = (field: string, detail: string) => all.push({ field, detail });
+  for (const field of ['failure_ttl_ms', 'time_til_dormant_ms', 'time_til_dormant_autodelete_ms'] as const) {
+    const value = given[field] ?? 0;
+    if (value > 0 && value < leastTtlMs) say(field, 'Value must be at least one minute.');
+    // Said here until environments have these.
+    if (value > 0) say(field, 'This platform does not support this setting.');
+  }
+  for (const [field, requirement] of [
+    ['autostop_requirement.days_of_week', given.autostop_requirement],
+    ['autostart_requirement.days_of_week', given.autostart_requirement],
+  ] as const) {
+    const wrong = requirement?.days_of_week?.find((day) => !weekdays.includes(day));
+    if (wrong !== undefined) say(field, `invalid weekday "${wrong}"`);
+  }
+  if (given.autostop_requirement?.days_of_week?.length) {
+    say('autostop_requirement.days_of_week', 'This platform does not support required stops.');
+  }
+  const weeks = given.autostop_requirement?.weeks ?? 1;
+  if (weeks < 0 || weeks > 16) say('autostop_requirement.weeks', 'Must be between 0 and 16.');
+  if (given.use_classic_parameter_flow === false) {
+    say('use_classic_parameter_flow', 'This platform supports the classic parameter flow only.');
+  }
+  if (given.max_port_share_level && given.max_port_share_level !== 'owner') {
+    say('max_port_share_level', 'Ports are not shared on this platform.');
+  }
+  return all;
+};
+
+/** @throws {CoderError} 400 */
+export const settingsIn = (given: Common, message: string): TemplateChange => {
+  const validations = problems(given);
+  if (validations.length) throw new CoderError(400, message, undefined, validations);
+  const all = {
+    displayName: given.display_name,
+    description: given.description,
+    icon: given.icon,
+    defaultTtlMs: given.default_ttl_ms,
+    activityBumpMs: given.activity_bump_ms,
+    autostopWeeks: given.autostop_requirement?.weeks || undefined,
+    autostartDays: given.autostart_requirement?.days_of_week,
+    allowUserCancelWorkspaceJobs: given.allow_user_cancel_workspace_jobs,
+    allowUserAutostart: given.allow_user_autostart,
+    allowUserAutostop: given.allow_user_autostop,
+    requireActiveVersion: given.require_active_version,
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined && value !== null));
+};
+
+/** Encoders leave false out, where a document is sent back as it was read. */
+export const withAbsentFlags = <T extends Common>(given: T): T => ({
+  ...given,
+  allow_user_cancel_workspace_jobs: given.allow_user_cancel_workspace_jobs ?? false,
+  allow_user_autostart: given.allow_user_autostart ?? false,
+  allow_user_autostop: given.allow_user_autostop ?? false,
+  require_active_version: given.require_active_version ?? false,
+});
+
+export const differs = (template: Template, change: TemplateChange): boolean =>
+  (Object.keys(change) as (keyof TemplateChange)[]).some(
+    (key) => JSON.stringify(template[key]) !== JSON.stringify(change[key]),
+  );

@@ -1,0 +1,208 @@
+import { getUser } from '../../people/accounts/users.ts';
+import type { Organization } from '../../people/organizations/records.ts';
+import { deleteWorkspace } from '../../removal/workspaces.ts';
+import { getWorkspace } from '../../workspaces/records.ts';
+import { type Rights, rightsIn } from '../access.ts';
+import { created, notModified, ok } from '../host/answers.ts';
+import { readBody, searchIn } from '../host/body.ts';
+import { CoderError, forbidden, notFound } from '../host/errors.ts';
+import { audited, type Call, type Deed, type Route, refused, route } from '../host/route.ts';
+import { given, newUuid, uuidIn } from '../host/uuid.ts';
+import { findOrganization, organizationsOf } from '../people/users.ts';
+import { createManagedWorkspace } from '../runs.ts';
+import { settleVersion } from './import.ts';
+import {
+  createTemplate,
+  defaultTemplateSettings,
+  findTemplate,
+  getTemplate,
+  hasEnvironments,
+  listTemplates,
+  markDeleted,
+  type Template,
+  unmarkDeleted,
+  updateTemplate,
+} from './records.ts';
+import { templateDocument } from './template-document.ts';
+import { differs, newTemplate, settingsIn, templateChange, withAbsentFlags } from './template-input.ts';
+import { adoptVersion, getVersion, type Version } from './versions.ts';
+
+/** Templates as they come, change and go; their versions are in template-version-routes.ts. */
+
+export interface SeenTemplate {
+  template: Template;
+  rights: Rights;
+}
+
+export const seenTemplate = async ({ principal }: Call, template: Template | undefined): Promise<SeenTemplate> => {
+  if (!template) throw notFound();
+  const rights = await rightsIn(principal, template);
+  if (!rights.read) throw notFound();
+  return { template, rights };
+};
+
+export const templateById = async (call: Call): Promise<SeenTemplate> =>
+  seenTemplate(call, await getTemplate(uuidIn(call.request.params.template ?? '')));
+
+export const organizationIn = async (call: Call): Promise<Organization> => {
+  const organization = await findOrganization(call, call.request.params.organization ?? '');
+  if (!organization) throw notFound();
+  return organization;
+};
+
+export const templateByName = async (call: Call): Promise<SeenTemplate> => {
+  const { name } = await organizationIn(call);
+  return seenTemplate(call, await findTemplate(name, call.request.params.name ?? ''));
+};
+
+const deedOf = (action: string, id?: string): Deed => ({
+  type: 'template',
+  action,
+  ...(id === undefined ? {} : { id }),
+});
+
+/** @throws {CoderError} 403 */
+export const managedTemplate = async (call: Call, action: string): Promise<Template> => {
+  const { template, rights } = await templateById(call);
+  if (!rights.manage) throw await refused(call, template.organization, deedOf(action, template.id), forbidden());
+  return template;
+};
+
+const nameTaken = (name: string) =>
+  new CoderError(409, `Template with name "${name}" already exists.`, undefined, [
+    { field: 'name', detail: 'This value is already in use and should be unique.' },
+  ]);
+
+/** Of which a template can be made. @throws {CoderError} */
+const freeVersion = async (id: string | undefined, organization: string): Promise<Version> => {
+  const known = id === undefined ? undefined : await getVersion(id);
+  if (known?.organization !== organization) throw new CoderError(404, `Template version "${id}" does not exist.`);
+  const { version } = await settleVersion(known);
+  if (version.templateId) throw new CoderError(400, `Template version ${version.id} is already part of a template`);
+  if (version.archived) throw new CoderError(400, `Template version ${version.id} is archived.`);
+  if (!version.completedAt || version.error || version.canceledAt) {
+    throw new CoderError(400, 'Only versions that have been built successfully can be made a template.', version.error);
+  }
+  return version;
+};
+
+const create = async (call: Call) => {
+  const organization = await organizationIn(call);
+  const home = { organization: organization.name, projectId: organization.defaultProjectId };
+  const rights = await rightsIn(call.principal, home);
+  if (!rights.read) throw notFound();
+  if (!rights.manage) throw await refused(call, organization.name, deedOf('create'), forbidden());
+  const wanted = readBody(call.request, newTemplate);
+  if (wanted.disable_everyone_group_access) {
+    throw new CoderError(400, 'disable_everyone_group_access is not supported: rights come from the project.');
+  }
+  const settings = settingsIn(wanted, 'Invalid create template request.');
+  if (await findTemplate(home.organization, wanted.name)) throw nameTaken(wanted.name);
+  const version = await freeVersion(given(wanted.template_version_id), home.organization);
+  const user = await getUser(call.principal.userId);
+  const id = newUuid();
+  return audited(call, home.organization, deedOf('create', id), async () => {
+    const at = new Date().toISOString();
+    const workspace = await createManagedWorkspace(
+      home,
+      `template-${wanted.name}-${id.slice(0, 8)}`,
+      `template ${wanted.name}`,
+    );
+    const template = await createTemplate({
+      ...defaultTemplateSettings,
+      ...settings,
+      ...home,
+      id,
+      name: wanted.name,
+      activeVersionId: version.id,
+      workspaceId: workspace.id,
+      createdBy: call.principal.userId,
+      createdByName: user?.username ?? '',
+      createdAt: at,
+      updatedAt: at,
+    });
+    if (!template || !(await adoptVersion(version, id))) {
+      if (template) await markDeleted(template);
+      await deleteWorkspace(workspace, { by: call.principal.userId, force: true });
+      throw nameTaken(wanted.name);
+    }
+    return created(templateDocument(template));
+  });
+};
+
+const searchKeys = ['', 'exact_name', 'name', 'organization', 'deprecated', 'author'];
+
+const list = async (call: Call, organizations: Organization[]) => {
+  const search = searchIn(call.request, searchKeys);
+  const all: Template[] = [];
+  for (const { name, defaultProjectId } of organizations) {
+    const wanted = search.get('organization');
+    if (wanted && name.toLowerCase() !== wanted) continue;
+    const rights = await rightsIn(call.principal, { organization: name, projectId: defaultProjectId });
+    if (rights.read) all.push(...(await listTemplates(name)));
+  }
+  const exact = search.get('exact_name');
+  const part = search.get('name') ?? search.get('');
+  const deprecated = search.get('deprecated');
+  const author = search.get('author');
+  const fits = ({ name, deprecationMessage, createdByName, createdBy }: Template) =>
+    (exact === undefined || name.toLowerCase() === exact) &&
+    (part === undefined || name.toLowerCase().includes(part)) &&
+    (deprecated === undefined || (deprecationMessage !== '') === (deprecated === 'true')) &&
+    (author === undefined ||
+      (author === 'me' ? createdBy === call.principal.userId : createdByName.toLowerCase() === author));
+  return ok(all.filter(fits).map(templateDocument));
+};
+
+const change = async (call: Call) => {
+  const template = await managedTemplate(call, 'update');
+  const wanted = withAbsentFlags(readBody(call.request, templateChange));
+  if (wanted.disable_everyone_group_access) {
+    throw new CoderError(400, 'disable_everyone_group_access is not supported: rights come from the project.');
+  }
+  if (wanted.update_workspace_last_used_at || wanted.update_workspace_dormant_at) {
+    throw new CoderError(400, 'update_workspace_last_used_at and update_workspace_dormant_at are not supported.');
+  }
+  const settings = {
+    ...settingsIn(wanted, 'Invalid request to update template metadata!'),
+    ...(wanted.name ? { name: wanted.name } : {}),
+    ...(typeof wanted.deprecation_message === 'string' ? { deprecationMessage: wanted.deprecation_message } : {}),
+  };
+  if (!differs(template, settings)) return notModified();
+  return audited(call, template.organization, deedOf('update', template.id), async () => {
+    const updated = await updateTemplate(template, settings);
+    if (updated === 'name taken') throw nameTaken(wanted.name ?? '');
+    if (!updated) throw notFound();
+    return ok(templateDocument(updated));
+  });
+};
+
+const inUse = () => new CoderError(400, 'All workspaces must be deleted before a template can be removed.');
+
+const remove = async (call: Call) => {
+  const template = await managedTemplate(call, 'delete');
+  if (await hasEnvironments(template.id)) throw inUse();
+  return audited(call, template.organization, deedOf('delete', template.id), async () => {
+    await markDeleted(template);
+    // Whoever makes an environment enters it first and then looks whether the template is still there.
+    if (await hasEnvironments(template.id)) {
+      await unmarkDeleted(template);
+      throw inUse();
+    }
+    const workspace = await getWorkspace(template.workspaceId);
+    if (workspace) await deleteWorkspace(workspace, { by: call.principal.userId, force: true });
+    return ok({ message: 'Template has been deleted!' });
+  });
+};
+
+export const templateRoutes: Route[] = [
+  route('POST', '/organizations/{organization}/templates', create),
+  route('GET', '/templates', async (call) => list(call, await organizationsOf(call.principal))),
+  route('GET', '/organizations/{organization}/templates', async (call) => list(call, [await organizationIn(call)])),
+  route('GET', '/organizations/{organization}/templates/{name}', async (call) =>
+    ok(templateDocument((await templateByName(call)).template)),
+  ),
+  route('GET', '/templates/{template}', async (call) => ok(templateDocument((await templateById(call)).template))),
+  route('PATCH', '/templates/{template}', change),
+  route('DELETE', '/templates/{template}', remove),
+];

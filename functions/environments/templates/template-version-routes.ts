@@ -1,0 +1,100 @@
+import * as v from 'valibot';
+import { ok } from '../host/answers.ts';
+import { flagIn, idField, pageIn, readBody } from '../host/body.ts';
+import { CoderError, notFound } from '../host/errors.ts';
+import { audited, type Call, type Route, route } from '../host/route.ts';
+import { given } from '../host/uuid.ts';
+import { runsOf, settleVersion } from './import.ts';
+import { postVersion } from './new-version.ts';
+import { type Template, updateTemplate } from './records.ts';
+import { managedTemplate, templateById, templateByName } from './template-routes.ts';
+import { usedVersions } from './uses.ts';
+import { versionDocument } from './version-document.ts';
+import { findVersion, getVersion, listVersions, setArchived, type Version } from './versions.ts';
+
+const document = async (known: Version) => {
+  const { version } = await settleVersion(known);
+  return versionDocument(version, await runsOf(version));
+};
+
+const list = async (call: Call) => {
+  const { template } = await templateById(call);
+  const all = await listVersions(template.id);
+  const { limit, offset } = pageIn(call.request);
+  const shown = all.filter(({ archived }) => !archived || flagIn(call.request, 'include_archived'));
+  return ok(await Promise.all(shown.slice(offset, offset + limit).map(document)));
+};
+
+const named = async (template: Template, name: string): Promise<Version> => {
+  const version = await findVersion(template.id, name);
+  if (!version) throw new CoderError(404, `No template version found by name "${name}".`);
+  return version;
+};
+
+const byName = async (call: Call) => {
+  const { template } = await templateById(call);
+  return ok(await document(await named(template, call.request.params.version ?? '')));
+};
+
+const byNames = async (call: Call) => {
+  const { template } = await templateByName(call);
+  return ok(await document(await named(template, call.request.params.version ?? '')));
+};
+
+const previous = async (call: Call) => {
+  const { template } = await templateByName(call);
+  const all = await listVersions(template.id);
+  const at = all.findIndex(({ name }) => name === call.request.params.version);
+  const before = at > 0 ? all[at - 1] : undefined;
+  if (!before) throw notFound();
+  return ok(await document(before));
+};
+
+const deed = (action: string, { id }: Template) => ({ type: 'template', action, id });
+
+const promote = async (call: Call) => {
+  const template = await managedTemplate(call, 'promote');
+  const id = given(readBody(call.request, v.object({ id: idField })).id);
+  const known = id === undefined ? undefined : await getVersion(id);
+  if (known?.organization !== template.organization) throw new CoderError(404, 'Template version not found.');
+  const { version } = await settleVersion(known);
+  if (version.templateId !== template.id) {
+    throw new CoderError(400, "The provided template version doesn't belong to the specified template.");
+  }
+  if (!version.completedAt || version.error || version.canceledAt) {
+    throw new CoderError(403, 'Only versions that have been built successfully can be promoted.', version.error);
+  }
+  if (version.archived) throw new CoderError(400, 'The provided template version is archived.');
+  return audited(call, template.organization, deed('promote', template), async () => {
+    await updateTemplate(template, { activeVersionId: version.id });
+    return ok({ message: 'Updated the active template version!' });
+  });
+};
+
+/** Failed ones that nothing is built with; with `all`, good ones too. */
+const archiveUnused = async (call: Call) => {
+  const template = await managedTemplate(call, 'archive_versions');
+  const { all } = readBody(call.request, v.object({ all: v.nullish(v.boolean()) }));
+  const used = await usedVersions(template.id);
+  const versions = await Promise.all((await listVersions(template.id)).map(settleVersion));
+  const unused = versions
+    .map(({ version }) => version)
+    .filter(({ id, archived, completedAt, error }) => {
+      const isFree = !archived && completedAt !== undefined && id !== template.activeVersionId && !used.has(id);
+      return isFree && (all || error !== undefined);
+    });
+  return audited(call, template.organization, deed('archive_versions', template), async () => {
+    for (const { id } of unused) await setArchived(id, true);
+    return ok({ template_id: template.id, archived_ids: unused.map(({ id }) => id) });
+  });
+};
+
+export const templateVersionRoutes: Route[] = [
+  route('POST', '/organizations/{organization}/templateversions', postVersion),
+  route('GET', '/templates/{template}/versions', list),
+  route('PATCH', '/templates/{template}/versions', promote),
+  route('POST', '/templates/{template}/versions/archive', archiveUnused),
+  route('GET', '/templates/{template}/versions/{version}', byName),
+  route('GET', '/organizations/{organization}/templates/{name}/versions/{version}', byNames),
+  route('GET', '/organizations/{organization}/templates/{name}/versions/{version}/previous', previous),
+];

@@ -1,0 +1,171 @@
+import * as v from 'valibot';
+import { cancelRun } from '../../orchestration/decisions.ts';
+import { mayNow } from '../../run/actions.ts';
+import type { Run } from '../../run/run.ts';
+import { type Rights, rightsIn } from '../access.ts';
+import { ok } from '../host/answers.ts';
+import { readBody, text, versionName } from '../host/body.ts';
+import { CoderError, forbidden, notFound } from '../host/errors.ts';
+import { audited, type Call, type Deed, type Route, refused, route } from '../host/route.ts';
+import { uuidIn } from '../host/uuid.ts';
+import { jobStatus } from '../jobs.ts';
+import { answerLog } from '../logs/routes.ts';
+import { runsOf, settleVersion } from './import.ts';
+import { getAnyTemplate } from './records.ts';
+import { isVersionUsed } from './uses.ts';
+import {
+  parameterDocument,
+  presetDocument,
+  resourceDocument,
+  variableDocument,
+  versionDocument,
+} from './version-document.ts';
+import { getFound, getVersion, setArchived, updateVersion, type Version } from './versions.ts';
+
+export interface SeenVersion {
+  version: Version;
+  rights: Rights;
+}
+
+/** For callers who see its template, or may make one. */
+export const seenVersion = async (call: Call, known: Version | undefined): Promise<SeenVersion> => {
+  if (!known) throw notFound();
+  const rights = await rightsIn(call.principal, known);
+  if (!rights.read || (!known.templateId && !rights.manage)) throw notFound();
+  return { version: known, rights };
+};
+
+export const versionById = async (call: Call): Promise<SeenVersion> =>
+  seenVersion(call, await getVersion(uuidIn(call.request.params.version ?? '')));
+
+const deedOf = (action: string, { id }: Version): Deed => ({ type: 'template_version', action, id });
+
+/** @throws {CoderError} 403 */
+const managed = async (call: Call, action: string): Promise<Version> => {
+  const { version, rights } = await versionById(call);
+  if (!rights.manage) throw await refused(call, version.organization, deedOf(action, version), forbidden());
+  return version;
+};
+
+const read = async (call: Call) => {
+  const { version, runs } = await settleVersion((await versionById(call)).version);
+  return ok(versionDocument(version, runs));
+};
+
+const rename = async (call: Call) => {
+  const version = await managed(call, 'update');
+  const { name, message } = readBody(
+    call.request,
+    v.object({ name: v.optional(versionName), message: v.optional(text(1 << 20)) }),
+  );
+  const change = { ...(name === undefined ? {} : { name }), ...(message === undefined ? {} : { message }) };
+  return audited(call, version.organization, deedOf('update', version), async () => {
+    const updated = await updateVersion(version, change);
+    if (updated === 'name taken') {
+      throw new CoderError(409, `A template version with name "${name}" already exists for this template.`);
+    }
+    return ok(versionDocument(updated ?? version, await runsOf(version)));
+  });
+};
+
+/** Runs that do not go on by themselves any more. */
+export const cancelRuns = async (runs: Run[], userId: string): Promise<void> => {
+  for (const run of runs) if (mayNow('cancel', run)) await cancelRun(run, userId, 'Canceled by environments');
+};
+
+/** @throws {CoderError} 400 for one that is over, or about to be */
+export const checkCancelable = (status: ReturnType<typeof jobStatus>): void => {
+  if (status === 'canceling') throw new CoderError(400, 'Job has already been marked as canceled!');
+  if (status !== 'pending' && status !== 'running') throw new CoderError(400, 'Job has already completed!');
+};
+
+export const checkExpected = (call: Call, status: string): void => {
+  const expected = call.request.query.get('expect_status') ?? '';
+  if (!['', 'pending', 'running'].includes(expected)) {
+    throw new CoderError(400, `Invalid expect_status "${expected}". Only 'running' and 'pending' are allowed.`);
+  }
+  if (expected !== '' && expected !== status) throw new CoderError(412, 'Job is not in the expected state.');
+};
+
+export const canceled = { message: 'Job has been marked as canceled...' };
+
+const cancel = async (call: Call) => {
+  const { version, runs } = await settleVersion(await managed(call, 'cancel'));
+  const status = jobStatus(version, runs);
+  checkCancelable(status);
+  checkExpected(call, status);
+  return audited(call, version.organization, deedOf('cancel', version), async () => {
+    await cancelRuns(runs, call.principal.userId);
+    return ok(canceled);
+  });
+};
+
+/** @throws {CoderError} while the import goes on, and when it has failed */
+const imported = async (call: Call, status: number, message: string): Promise<Version> => {
+  const { version } = await settleVersion((await versionById(call)).version);
+  if (!version.completedAt) throw new CoderError(status, message);
+  return version;
+};
+
+const unfinished = 'Template version job has not finished';
+
+const resources = async (call: Call) => {
+  const version = await imported(call, 400, "Job hasn't completed!");
+  const { start, stop } = await getFound(version.id);
+  const { jobId } = version;
+  const createdAt = version.completedAt ?? version.createdAt;
+  return ok([
+    ...start.map((one, n) => resourceDocument(one, { jobId, createdAt, transition: 'start', n })),
+    ...stop.map((one, n) => resourceDocument(one, { jobId, createdAt, transition: 'stop', n })),
+  ]);
+};
+
+const parameters = async (call: Call) => {
+  const version = await imported(call, 425, unfinished);
+  return ok((await getFound(version.id)).parameters.map(parameterDocument));
+};
+
+const presets = async (call: Call) => {
+  const { version } = await versionById(call);
+  const found = (await getFound(version.id)).presets.map(presetDocument);
+  return ok(found.length ? found : null);
+};
+
+const archive = (archived: boolean) => async (call: Call) => {
+  const action = archived ? 'archive' : 'unarchive';
+  const version = await managed(call, action);
+  if (version.archived === archived)
+    throw new CoderError(400, `Template version is already ${archived ? '' : 'not '}archived`);
+  const template = version.templateId ? await getAnyTemplate(version.templateId) : undefined;
+  if (archived && template?.activeVersionId === version.id) {
+    throw new CoderError(400, 'Cannot archive the active template version');
+  }
+  if (archived && (await isVersionUsed(version))) {
+    throw new CoderError(400, 'Cannot archive a template version that is in use');
+  }
+  return audited(call, version.organization, deedOf(action, version), async () => {
+    const changed = await setArchived(version.id, archived);
+    return ok(versionDocument(changed ?? version, await runsOf(version)));
+  });
+};
+
+export const versionRoutes: Route[] = [
+  route('GET', '/templateversions/{version}', read),
+  route('PATCH', '/templateversions/{version}', rename),
+  route('PATCH', '/templateversions/{version}/cancel', cancel),
+  route('GET', '/templateversions/{version}/logs', async (call) =>
+    answerLog(call, 'version', (await versionById(call)).version.id),
+  ),
+  route('GET', '/templateversions/{version}/resources', resources),
+  route('GET', '/templateversions/{version}/rich-parameters', parameters),
+  route('GET', '/templateversions/{version}/presets', presets),
+  route('GET', '/templateversions/{version}/variables', async (call) =>
+    ok((await imported(call, 403, unfinished)).variables.map(variableDocument)),
+  ),
+  route('GET', '/templateversions/{version}/external-auth', async (call) => {
+    await versionById(call);
+    return ok([]);
+  }),
+  route('POST', '/templateversions/{version}/archive', archive(true)),
+  route('POST', '/templateversions/{version}/unarchive', archive(false)),
+];

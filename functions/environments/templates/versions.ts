@@ -1,0 +1,129 @@
+import type { Key } from '../../store/keys.ts';
+import { batchGet, create, get, put, queryAll, update } from '../../store/table.ts';
+import { claimUnique, releaseUnique } from '../../store/unique-names.ts';
+import type { Job } from '../jobs.ts';
+import { keys } from '../keys.ts';
+import type { Archive } from '../runs.ts';
+import type { Parameter, Preset, TemplateResource } from './plan.ts';
+import type { Variable } from './variables.ts';
+
+/** Versions of templates: files that never change, and what their import found. */
+
+export interface Version extends Job {
+  id: string;
+  projectId: string;
+  /** Absent until a template is made of it. */
+  templateId?: string;
+  name: string;
+  message: string;
+  readme: string;
+  createdByName: string;
+  updatedAt: string;
+  archived: boolean;
+  archive: Archive;
+  /** In which its import runs. */
+  workspaceId: string;
+  variables: Variable[];
+  warnings?: string[];
+}
+
+/** What the import found, in an item of its own: versions are read far more often. */
+export interface Found {
+  parameters: Parameter[];
+  presets: Preset[];
+  start: TemplateResource[];
+  stop: TemplateResource[];
+}
+
+export const getVersion = (id: string): Promise<Version | undefined> => get<Version>(keys.version(id));
+
+export const getVersions = async (ids: string[]): Promise<Map<string, Version>> => {
+  const found = await batchGet<Version & Key>([...new Set(ids)].map(keys.version));
+  return new Map(found.map((version) => [version.id, version]));
+};
+
+export const getFound = async (versionId: string): Promise<Found> => {
+  const item = await get<{ json: string }>(keys.found(versionId));
+  return item ? (JSON.parse(item.json) as Found) : { parameters: [], presets: [], start: [], stop: [] };
+};
+
+export const putFound = async (versionId: string, found: Found): Promise<void> => {
+  await put({ ...keys.found(versionId), json: JSON.stringify(found) });
+};
+
+const bears = (templateId: string, name: string) => async (id: string) => {
+  const version = await getVersion(id);
+  return version?.templateId === templateId && version.name.toLowerCase() === name.toLowerCase();
+};
+
+const claim = (templateId: string, name: string, id: string): Promise<boolean> =>
+  claimUnique(keys.versionName(templateId, name), id, bears(templateId, name));
+
+const list = async ({ id, templateId, createdAt }: Version): Promise<void> => {
+  if (templateId) await put({ ...keys.versionOfTemplate(templateId, createdAt, id), versionId: id });
+};
+
+/** False when its template has another one of the name. */
+export const createVersion = async (version: Version): Promise<boolean> => {
+  const { id, templateId, name } = version;
+  if (templateId && !(await claim(templateId, name, id))) return false;
+  await create({ ...keys.version(id), ...version });
+  await list(version);
+  return true;
+};
+
+/** Makes it a template's; undefined when it is another's already. */
+export const adoptVersion = async (version: Version, templateId: string): Promise<Version | undefined> => {
+  const adopted = await update<Version>(keys.version(version.id), {
+    set: { templateId },
+    condition: 'attribute_exists(pk) AND (attribute_not_exists(templateId) OR templateId = :template)',
+    values: { ':template': templateId },
+  });
+  if (!adopted) return undefined;
+  await claim(templateId, version.name, version.id);
+  await list(adopted);
+  return adopted;
+};
+
+export const findVersion = async (templateId: string, name: string): Promise<Version | undefined> => {
+  const pointer = await get<{ holder: string }>(keys.versionName(templateId, name));
+  const version = pointer && (await getVersion(pointer.holder));
+  return version?.templateId === templateId && version.name.toLowerCase() === name.toLowerCase() ? version : undefined;
+};
+
+/** Oldest first. */
+export const listVersions = async (templateId: string): Promise<Version[]> => {
+  const { pk } = keys.template(templateId);
+  const pointers = await queryAll<{ versionId: string }>({ pk, prefix: 'VERSION#' });
+  const found = await getVersions(pointers.map(({ versionId }) => versionId));
+  return pointers.flatMap(({ versionId }) => found.get(versionId) ?? []);
+};
+
+export const updateVersion = async (
+  version: Version,
+  change: Partial<Pick<Version, 'name' | 'message'>>,
+): Promise<Version | 'name taken' | undefined> => {
+  const { id, templateId } = version;
+  const name = change.name ?? version.name;
+  const isRenamed = name.toLowerCase() !== version.name.toLowerCase();
+  if (templateId && isRenamed && !(await claim(templateId, name, id))) return 'name taken';
+  const updated = await update<Version>(keys.version(id), {
+    set: { ...change, updatedAt: new Date().toISOString() },
+    condition: 'attribute_exists(pk)',
+  });
+  if (templateId && isRenamed) await releaseUnique(keys.versionName(templateId, updated ? version.name : name), id);
+  return updated;
+};
+
+export const setArchived = (id: string, archived: boolean): Promise<Version | undefined> =>
+  update<Version>(keys.version(id), {
+    set: { archived, updatedAt: new Date().toISOString() },
+    condition: 'attribute_exists(pk)',
+  });
+
+/** Records how its import ended, once. */
+export const completeVersion = async (id: string, set: Partial<Version>): Promise<Version | undefined> =>
+  (await update<Version>(keys.version(id), {
+    set: { ...set, updatedAt: new Date().toISOString() },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(completedAt)',
+  })) ?? (await getVersion(id));

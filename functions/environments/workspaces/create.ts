@@ -1,0 +1,210 @@
+import * as v from 'valibot';
+import type { User } from '../../people/accounts/user.ts';
+import { getUser } from '../../people/accounts/users.ts';
+import { deleteWorkspace } from '../../removal/workspaces.ts';
+import { getWorkspace } from '../../workspaces/records.ts';
+import { type Rights, rightsIn } from '../access.ts';
+import { build, type NewBuild } from '../builds/create.ts';
+import { checkImported, resolved } from '../builds/new-build.ts';
+import { matchingPreset, resolveParameters, type Value } from '../builds/parameters.ts';
+import { created } from '../host/answers.ts';
+import { idField, listOf, nameField, nameValue, readBody } from '../host/body.ts';
+import { CoderError, forbidden, notFound } from '../host/errors.ts';
+import { audited, type Call, refused } from '../host/route.ts';
+import { given, newUuid } from '../host/uuid.ts';
+import { findPerson } from '../people/users.ts';
+import { createManagedWorkspace } from '../runs.ts';
+import { getTemplate, type Template } from '../templates/records.ts';
+import { getFound, getVersion, type Version } from '../templates/versions.ts';
+import { describe } from './finder.ts';
+import { checkSchedule, checkTtl } from './input.ts';
+import {
+  claimName,
+  createEnvironment,
+  type Environment,
+  findEnvironment,
+  forgetEnvironment,
+  getEnvironment,
+} from './records.ts';
+
+/** Making environments. */
+
+const body = v.object({
+  template_id: idField,
+  template_version_id: idField,
+  name: nameField('workspace_name'),
+  autostart_schedule: v.nullish(v.string()),
+  ttl_ms: v.nullish(v.number()),
+  rich_parameter_values: listOf(nameValue),
+  automatic_updates: v.nullish(v.picklist(['always', 'never', ''], 'Validation failed for tag "oneof"')),
+  template_version_preset_id: idField,
+  enable_dynamic_parameters: v.nullish(v.boolean()),
+  claim_prebuild_if_available: v.nullish(v.boolean()),
+});
+
+type Body = v.InferOutput<typeof body>;
+
+const taken = (name: string) =>
+  new CoderError(409, `Workspace "${name}" already exists.`, undefined, [
+    { field: 'name', detail: 'This value is already in use and should be unique.' },
+  ]);
+
+interface Chosen {
+  template: Template;
+  version: Version;
+  rights: Rights;
+}
+
+const choose = async (call: Call, wanted: Body): Promise<Chosen> => {
+  const templateId = given(wanted.template_id);
+  const versionId = given(wanted.template_version_id);
+  if ((templateId === undefined) === (versionId === undefined)) {
+    throw new CoderError(400, 'Validation failed.', undefined, [
+      { field: 'template_id', detail: 'Exactly one of template_id and template_version_id must be set' },
+    ]);
+  }
+  const named = versionId === undefined ? undefined : await getVersion(versionId);
+  const id = templateId ?? named?.templateId;
+  const template = id === undefined ? undefined : await getTemplate(id);
+  const rights = template && (await rightsIn(call.principal, template));
+  if (!template || !rights?.read) {
+    throw new CoderError(
+      400,
+      `Template ${templateId ?? versionId} not found.`,
+      'It does not exist, or you have no access to it.',
+    );
+  }
+  const version = named ?? (await getVersion(template.activeVersionId));
+  if (!version) throw notFound();
+  return { template, version, rights };
+};
+
+const deed = { type: 'workspace', action: 'create' };
+
+const checkMay = async (call: Call, { template, version, rights }: Chosen, owner: User): Promise<void> => {
+  const isOwn = owner.id === call.principal.userId;
+  if (!rights.create || !(isOwn || rights.manage)) {
+    throw await refused(call, template.organization, deed, forbidden('Unauthorized to create workspace.'));
+  }
+  // Whoever an environment is for must be able to use it.
+  if (template.deprecationMessage) {
+    throw new CoderError(
+      400,
+      `Template "${template.name}" has been deprecated, and cannot be used to create a new workspace.`,
+      template.deprecationMessage,
+    );
+  }
+  if (template.requireActiveVersion && version.id !== template.activeVersionId && !rights.manage) {
+    throw await refused(call, template.organization, deed, forbidden('insert workspace build'));
+  }
+  if (version.archived) throw new CoderError(400, 'Archived template versions cannot be used to make a workspace.');
+};
+
+const chooseParameters = async (
+  wanted: Body,
+  version: Version,
+): Promise<{ parameters: Value[]; presetId?: string }> => {
+  const { parameters, presets } = await getFound(version.id);
+  const requested = wanted.rich_parameter_values ?? [];
+  const presetId = given(wanted.template_version_preset_id);
+  const preset = presets.find(({ id }) => id === presetId);
+  if (presetId !== undefined && !preset)
+    throw new CoderError(400, 'The preset does not belong to the template version.');
+  const values = resolved(() => resolveParameters({ parameters, requested, preset }));
+  const used = preset ?? matchingPreset(presets, values);
+  return { parameters: values, ...(used ? { presetId: used.id } : {}) };
+};
+
+const settingsIn = (
+  wanted: Body,
+  template: Template,
+): Pick<Environment, 'autostartSchedule' | 'ttlMs' | 'automaticUpdates'> => {
+  const { autostart_schedule: autostart, ttl_ms: ttl } = wanted;
+  if (autostart) checkSchedule(autostart, template, 'Invalid Autostart Schedule.', 'schedule');
+  if (ttl) checkTtl(ttl, template, 'Invalid Workspace Time to Shutdown.');
+  const ttlMs = ttl ? ttl - (ttl % 60_000) : ttl === undefined || ttl === null ? template.defaultTtlMs : 0;
+  return {
+    ...(autostart ? { autostartSchedule: autostart } : {}),
+    ...(ttlMs ? { ttlMs } : {}),
+    automaticUpdates: wanted.automatic_updates || 'never',
+  };
+};
+
+const insert = async (
+  call: Call,
+  chosen: Chosen,
+  owner: User,
+  wanted: Body,
+  more: Partial<Environment>,
+): Promise<Environment> => {
+  const { template } = chosen;
+  const id = newUuid();
+  if (!(await claimName(owner.id, wanted.name, id))) throw taken(wanted.name);
+  const home = { organization: template.organization, projectId: template.projectId };
+  const label = `${owner.username}/${wanted.name}`;
+  const name = `${owner.username}-${wanted.name}`.replaceAll(/[^\w-]/g, '-').slice(0, 70);
+  const workspace = await createManagedWorkspace(home, `${name}-${id.slice(0, 8)}`, `environment ${label}`);
+  const at = new Date().toISOString();
+  const environment: Environment = {
+    ...home,
+    automaticUpdates: 'never',
+    ...more,
+    id,
+    name: wanted.name,
+    ownerId: owner.id,
+    ownerName: owner.username,
+    templateId: template.id,
+    workspaceId: workspace.id,
+    createdAt: at,
+    updatedAt: at,
+    lastUsedAt: at,
+    buildNumber: 0,
+    latestBuildId: '',
+  };
+  await createEnvironment(environment);
+  // Whoever deletes the template looks for environments after it has marked it.
+  if (await getTemplate(template.id)) return environment;
+  await forgetEnvironment(environment);
+  await deleteWorkspace(workspace, { by: call.principal.userId, force: true });
+  throw notFound();
+};
+
+/** An environment without a build is none: nothing of it is left. */
+const firstBuild = async (call: Call, environment: Environment, wanted: NewBuild): Promise<void> => {
+  try {
+    await build(environment, wanted);
+  } catch (error) {
+    const begun = (await getEnvironment(environment.id))?.latestBuildId;
+    if (begun) throw error;
+    const workspace = await getWorkspace(environment.workspaceId);
+    if (workspace) await deleteWorkspace(workspace, { by: call.principal.userId, force: true });
+    await forgetEnvironment(environment);
+    throw error;
+  }
+};
+
+export const postEnvironment = async (call: Call) => {
+  const owner = await findPerson(call, call.request.params.user ?? '');
+  if (!owner) throw notFound();
+  const wanted = readBody(call.request, body);
+  const chosen = await choose(call, wanted);
+  await checkMay(call, chosen, owner);
+  const { template } = chosen;
+  const settings = settingsIn(wanted, template);
+  if (await findEnvironment(owner.id, wanted.name)) throw taken(wanted.name);
+  const version = await checkImported(chosen.version);
+  const { parameters, presetId } = await chooseParameters(wanted, version);
+  const user = await getUser(call.principal.userId);
+  return audited(call, template.organization, deed, async () => {
+    const environment = await insert(call, chosen, owner, wanted, settings);
+    await firstBuild(call, environment, {
+      transition: 'start',
+      version,
+      parameters,
+      presetId,
+      reason: 'initiator',
+      initiator: { id: call.principal.userId, username: user?.username ?? '' },
+    });
+    return created(await describe(call, (await getEnvironment(environment.id)) ?? environment));
+  });
+};

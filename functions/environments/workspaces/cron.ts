@@ -1,0 +1,103 @@
+/** Weekly schedules: `CRON_TZ=<zone> <minutes> <hours> * * <days>` (crontab(5); UTC without a zone). Pure. */
+
+export interface Schedule {
+  zone: string;
+  minutes: number[];
+  hours: number[];
+  /** 0 is Sunday. */
+  days: number[];
+}
+
+const dayNames = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+
+const numberOf = (text: string, names: string[]): number => {
+  const named = names.indexOf(text.toLowerCase());
+  if (named >= 0) return named;
+  return /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
+};
+
+/** Values of a field; undefined for what is none. */
+const valuesOf = (field: string, [least, most]: [number, number], names: string[] = []): number[] | undefined => {
+  const values = new Set<number>();
+  for (const part of field.split(',')) {
+    const [range = '', every] = part.split('/');
+    const step = every === undefined ? 1 : Number(every);
+    const [from = '', to] = range.split('-');
+    const first = range === '*' ? least : numberOf(from, names);
+    const last = range === '*' ? most : to === undefined ? (every === undefined ? first : most) : numberOf(to, names);
+    if (!(step >= 1) || !(first >= least) || !(last <= most) || !(first <= last)) return undefined;
+    for (let value = first; value <= last; value += step) values.add(value);
+  }
+  return [...values].sort((a, b) => a - b);
+};
+
+const isZone = (zone: string): boolean => {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Undefined for what is no weekly schedule. */
+export const parseSchedule = (text: string): Schedule | undefined => {
+  const fields = text.trim().split(/\s+/);
+  const zone = /^CRON_TZ=(.+)$/.exec(fields[0] ?? '')?.[1];
+  if (zone !== undefined) fields.shift();
+  const [minute = '', hour = '', dayOfMonth, month, dayOfWeek = ''] = fields;
+  if (fields.length !== 5 || dayOfMonth !== '*' || month !== '*' || !isZone(zone ?? 'UTC')) return undefined;
+  const minutes = valuesOf(minute, [0, 59]);
+  const hours = valuesOf(hour, [0, 23]);
+  const days = valuesOf(dayOfWeek.replaceAll(/\b7\b/g, '0'), [0, 6], dayNames);
+  return minutes && hours && days ? { zone: zone ?? 'UTC', minutes, hours, days } : undefined;
+};
+
+/** Difference of the zone to UTC at a time, in ms. */
+const offsetAt = (zone: string, at: number): number => {
+  const parts = new Intl.DateTimeFormat('en-US', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  }).formatToParts(at);
+  const part = (type: string) => Number(parts.find((one) => one.type === type)?.value);
+  const local = Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'));
+  return local - Math.floor(at / 1000) * 1000;
+};
+
+/** The time at which clocks in the zone show this; one that they skip is the time after the gap. */
+const toUtc = (zone: string, local: number): number => {
+  const first = local - offsetAt(zone, local);
+  return local - offsetAt(zone, first);
+};
+
+const dayMs = 86_400_000;
+
+/**
+ * The first time after another one, in ms since 1970.
+ * @param allowed days on which it counts, 0 is Sunday; undefined where there is none
+ */
+export const nextOccurrence = (
+  { zone, minutes, hours, days }: Schedule,
+  after: number,
+  allowed: readonly number[] = [0, 1, 2, 3, 4, 5, 6],
+): number | undefined => {
+  const today = Math.floor((after + offsetAt(zone, after)) / dayMs) * dayMs;
+  for (let day = 0; day <= 8; day++) {
+    const date = today + day * dayMs;
+    const weekday = new Date(date).getUTCDay();
+    if (!days.includes(weekday) || !allowed.includes(weekday)) continue;
+    for (const hour of hours) {
+      for (const minute of minutes) {
+        const at = toUtc(zone, date + (hour * 60 + minute) * 60_000);
+        if (at > after) return at;
+      }
+    }
+  }
+  return undefined;
+};

@@ -1,0 +1,75 @@
+import { type Rights, rightsIn } from '../access.ts';
+import { type Build, getBuild } from '../builds/records.ts';
+import { settleBuild } from '../builds/settle.ts';
+import { flagIn } from '../host/body.ts';
+import { CoderError, notFound } from '../host/errors.ts';
+import type { Call } from '../host/route.ts';
+import { uuidIn } from '../host/uuid.ts';
+import { findPerson } from '../people/users.ts';
+import { getAnyTemplate, type Template } from '../templates/records.ts';
+import { environmentDocument, type Latest } from './document.ts';
+import { type Environment, favoritesOf, findEnvironment, getAnyEnvironment } from './records.ts';
+
+/** Environments as callers find them: whoever may not see one learns as much as if there were none. */
+
+export interface Found {
+  environment: Environment;
+  rights: Rights;
+  /** Its owner, or who may change those of others. */
+  mayChange: boolean;
+}
+
+export const seenBy = async (call: Call, environment: Environment | undefined): Promise<Found> => {
+  if (!environment) throw notFound();
+  const rights = await rightsIn(call.principal, environment);
+  const isOwn = environment.ownerId === call.principal.userId;
+  if (!rights.read || !(isOwn || rights.others)) throw notFound();
+  return { environment, rights, mayChange: isOwn || rights.others };
+};
+
+export const byId = async (call: Call): Promise<Found> =>
+  seenBy(call, await getAnyEnvironment(uuidIn(call.request.params.workspace ?? '')));
+
+/** One that is not deleted. @throws {CoderError} 410 */
+export const livingById = async (call: Call): Promise<Found> => {
+  const found = await byId(call);
+  if (!found.environment.deletedAt || flagIn(call.request, 'include_deleted')) return found;
+  throw new CoderError(
+    410,
+    `Workspace "${found.environment.id}" was deleted, you can view this workspace by specifying '?deleted=true' and trying again.`,
+  );
+};
+
+export const byName = async (call: Call): Promise<Found> => {
+  const { user = '', name = '' } = call.request.params;
+  const owner = await findPerson(call, user);
+  return seenBy(call, owner && (await findEnvironment(owner.id, name)));
+};
+
+export const buildById = async (call: Call): Promise<Found & { build: Build }> => {
+  const build = await getBuild(uuidIn(call.request.params.build ?? ''));
+  const found = await seenBy(call, build && (await getAnyEnvironment(build.environmentId)));
+  return { ...found, build: build as Build };
+};
+
+export const latestOf = async (environment: Environment): Promise<Latest> => {
+  const build = await getBuild(environment.latestBuildId);
+  if (!build) throw new Error(`environment ${environment.id} has no build ${environment.latestBuildId}`);
+  return settleBuild(build);
+};
+
+export const templateOf = async ({ id, templateId }: Environment): Promise<Template> => {
+  const template = await getAnyTemplate(templateId);
+  if (!template) throw new Error(`environment ${id} has no template ${templateId}`);
+  return template;
+};
+
+/** With its latest build settled, which may change the environment: it is read again then. */
+export const describe = async (call: Call, known: Environment) => {
+  const [latest, template, favorites] = await Promise.all([
+    latestOf(known),
+    templateOf(known),
+    favoritesOf(call.principal.userId),
+  ]);
+  return environmentDocument(known, template, latest, { isFavorite: favorites.has(known.id) });
+};

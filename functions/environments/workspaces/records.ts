@@ -1,0 +1,134 @@
+import type { Due } from '../../store/due.ts';
+import type { Key } from '../../store/keys.ts';
+import { batchGet, create, get, put, queryAll, remove, update } from '../../store/table.ts';
+import { claimUnique, releaseUnique } from '../../store/unique-names.ts';
+import { keys } from '../keys.ts';
+
+/** Environments: what people have that is made of a template, and built over and over. */
+
+export interface Environment extends Due {
+  id: string;
+  organization: string;
+  projectId: string;
+  name: string;
+  ownerId: string;
+  ownerName: string;
+  templateId: string;
+  /** Of ours: its states, its lock, its runs. */
+  workspaceId: string;
+  createdAt: string;
+  updatedAt: string;
+  lastUsedAt: string;
+  /** How many builds it has had. */
+  buildNumber: number;
+  latestBuildId: string;
+  /** The build that goes on; absent while none does. */
+  activeBuildId?: string;
+  autostartSchedule?: string;
+  ttlMs?: number;
+  automaticUpdates: 'always' | 'never';
+  dormantAt?: string;
+  deletedAt?: string;
+}
+
+export const getAnyEnvironment = (id: string): Promise<Environment | undefined> =>
+  get<Environment>(keys.environment(id));
+
+const living = (environment: Environment | undefined): Environment | undefined =>
+  environment?.deletedAt ? undefined : environment;
+
+export const getEnvironment = async (id: string): Promise<Environment | undefined> =>
+  living(await getAnyEnvironment(id));
+
+interface Pointer {
+  environmentId: string;
+}
+
+const named = async (ids: string[]): Promise<Environment[]> =>
+  (await batchGet<Environment & Key>(ids.map(keys.environment))).filter(living);
+
+export const findEnvironment = async (ownerId: string, name: string): Promise<Environment | undefined> => {
+  const pointer = await get<{ holder: string }>(keys.environmentName(ownerId, name));
+  const environment = pointer && (await getEnvironment(pointer.holder));
+  return environment && bearsName(environment, ownerId, name) ? environment : undefined;
+};
+
+const bearsName = (environment: Environment, ownerId: string, name: string): boolean =>
+  environment.ownerId === ownerId && environment.name.toLowerCase() === name.toLowerCase();
+
+/** Those of one person, by name. */
+export const listOfOwner = async (ownerId: string): Promise<Environment[]> => {
+  const { pk } = keys.environmentName(ownerId, '');
+  const pointers = await queryAll<{ holder: string }>({ pk, prefix: 'NAME#' });
+  return named(pointers.map(({ holder }) => holder));
+};
+
+export const listOfOrganization = async (organization: string): Promise<Environment[]> => {
+  const { pk } = keys.environmentIn(organization, '');
+  return named((await queryAll<Pointer>({ pk, prefix: 'ENV#' })).map(({ environmentId }) => environmentId));
+};
+
+const bears =
+  (ownerId: string, name: string) =>
+  async (id: string): Promise<boolean> => {
+    const environment = await getEnvironment(id);
+    return environment !== undefined && bearsName(environment, ownerId, name);
+  };
+
+export const claimName = (ownerId: string, name: string, id: string): Promise<boolean> =>
+  claimUnique(keys.environmentName(ownerId, name), id, bears(ownerId, name));
+
+export const releaseName = (ownerId: string, name: string, id: string): Promise<boolean> =>
+  releaseUnique(keys.environmentName(ownerId, name), id);
+
+/** Its name is claimed. Pointers first: one that leads nowhere is passed over. */
+export const createEnvironment = async (environment: Environment): Promise<void> => {
+  const { id, organization, templateId } = environment;
+  await Promise.all([
+    put({ ...keys.environmentIn(organization, id), environmentId: id }),
+    put({ ...keys.environmentOfTemplate(templateId, id), environmentId: id }),
+  ]);
+  await create({ ...keys.environment(id), ...environment });
+};
+
+export type EnvironmentChange = Partial<
+  Pick<Environment, 'name' | 'autostartSchedule' | 'ttlMs' | 'automaticUpdates' | 'lastUsedAt' | 'dormantAt'>
+>;
+
+/** Undefined values are taken away. */
+export const updateEnvironment = (id: string, change: EnvironmentChange): Promise<Environment | undefined> => {
+  const remove = Object.entries(change).flatMap(([name, value]) => (value === undefined ? [name] : []));
+  return update<Environment>(keys.environment(id), {
+    set: { ...change, updatedAt: new Date().toISOString() },
+    remove,
+    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+  });
+};
+
+/** Takes what leads to one that is deleted. May be repeated. */
+export const forgetEnvironment = async ({
+  id,
+  organization,
+  templateId,
+  ownerId,
+  name,
+}: Environment): Promise<void> => {
+  await Promise.all([
+    releaseName(ownerId, name, id),
+    remove(keys.environmentIn(organization, id)),
+    remove(keys.environmentOfTemplate(templateId, id)),
+    remove(keys.favorite(ownerId, id)),
+  ]);
+};
+
+export const setFavorite = async (ownerId: string, id: string, favorite: boolean): Promise<void> => {
+  if (favorite) await put({ ...keys.favorite(ownerId, id), environmentId: id });
+  else await remove(keys.favorite(ownerId, id));
+};
+
+/** Ids of a person's favorites. 1 read. */
+export const favoritesOf = async (ownerId: string): Promise<Set<string>> => {
+  const { pk } = keys.environmentName(ownerId, '');
+  const found = await queryAll<Pointer>({ pk, prefix: 'FAVORITE#' });
+  return new Set(found.map(({ environmentId }) => environmentId));
+};

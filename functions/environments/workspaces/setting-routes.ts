@@ -1,0 +1,160 @@
+import * as v from 'valibot';
+import { setBuild } from '../builds/records.ts';
+import { noContent, notModified, ok } from '../host/answers.ts';
+import { nameField, readBody } from '../host/body.ts';
+import { CoderError, forbidden, invalid, notFound } from '../host/errors.ts';
+import { audited, type Call, type Deed, type Route, refused, route } from '../host/route.ts';
+import { byId, describe, latestOf, templateOf } from './finder.ts';
+import { checkSchedule, checkTtl } from './input.ts';
+import {
+  claimName,
+  type Environment,
+  type EnvironmentChange,
+  findEnvironment,
+  releaseName,
+  setFavorite,
+  updateEnvironment,
+} from './records.ts';
+
+/** Names, schedules and other settings of environments. */
+
+const deedOf = (action: string, { id }: Environment): Deed => ({ type: 'workspace', action, id });
+
+/** @throws {CoderError} 403, or 404 for one that was deleted */
+const changeable = async (call: Call, action: string): Promise<Environment> => {
+  const { environment, mayChange } = await byId(call);
+  if (!mayChange) throw await refused(call, environment.organization, deedOf(action, environment), forbidden());
+  if (environment.deletedAt) throw notFound();
+  return environment;
+};
+
+const apply = (call: Call, environment: Environment, action: string, change: EnvironmentChange) =>
+  audited(call, environment.organization, deedOf(action, environment), async () => {
+    if (!(await updateEnvironment(environment.id, change))) throw notFound();
+    return noContent();
+  });
+
+const inUse = (name: string) =>
+  new CoderError(409, `Workspace "${name}" already exists.`, undefined, [
+    { field: 'name', detail: 'This value is already in use and should be unique.' },
+  ]);
+
+const rename = async (call: Call) => {
+  const environment = await changeable(call, 'rename');
+  const { name = environment.name } = readBody(
+    call.request,
+    v.object({ name: v.optional(nameField('workspace_name')) }),
+  );
+  if (name === environment.name) return noContent();
+  const { ownerId, id } = environment;
+  const isSame = name.toLowerCase() === environment.name.toLowerCase();
+  const holder = isSame ? undefined : await findEnvironment(ownerId, name);
+  if (holder && holder.id !== id) throw inUse(name);
+  return audited(call, environment.organization, deedOf('rename', environment), async () => {
+    if (!isSame && !(await claimName(ownerId, name, id))) throw inUse(name);
+    const updated = await updateEnvironment(id, { name });
+    if (!isSame) await releaseName(ownerId, updated ? environment.name : name, id);
+    if (!updated) throw notFound();
+    return noContent();
+  });
+};
+
+const autostart = async (call: Call) => {
+  const environment = await changeable(call, 'update_autostart');
+  const { schedule } = readBody(call.request, v.object({ schedule: v.nullish(v.string()) }));
+  if (schedule) checkSchedule(schedule, await templateOf(environment), 'Invalid autostart schedule.', 'schedule');
+  return apply(call, environment, 'update_autostart', { autostartSchedule: schedule || undefined });
+};
+
+const ttl = async (call: Call) => {
+  const environment = await changeable(call, 'update_ttl');
+  const { ttl_ms: given } = readBody(call.request, v.object({ ttl_ms: v.nullish(v.number()) }));
+  if (given) checkTtl(given, await templateOf(environment), 'Error updating workspace time until shutdown.');
+  const { build } = await latestOf(environment);
+  return audited(call, environment.organization, deedOf('update_ttl', environment), async () => {
+    const ttlMs = given ? given - (given % 60_000) : undefined;
+    if (!(await updateEnvironment(environment.id, { ttlMs }))) throw notFound();
+    // What runs keeps its deadline, unless there is to be none.
+    if (!given && build.deadline) await setBuild(build.id, { deadline: undefined });
+    return noContent();
+  });
+};
+
+/** A minute less than what people are told: requests take a while. */
+const leastExtensionMs = 29 * 60_000;
+
+const extend = async (call: Call) => {
+  const environment = await changeable(call, 'extend');
+  const { deadline: text } = readBody(call.request, v.object({ deadline: v.string() }));
+  const deadline = Date.parse(text);
+  if (Number.isNaN(deadline)) throw invalid('deadline', 'Validation failed for tag "required"');
+  const { build } = await latestOf(environment);
+  if (build.transition !== 'start') {
+    throw new CoderError(409, `Workspace must be started, current status: ${build.transition}`);
+  }
+  if (!build.completedAt) throw new CoderError(409, 'Workspace is still building!');
+  if (!build.deadline) throw new CoderError(409, 'Workspace shutdown is manual.');
+  if (deadline < Date.now() + leastExtensionMs) {
+    throw new CoderError(400, 'Cannot extend workspace: new deadline must be at least 30 minutes in the future');
+  }
+  const wanted = new Date(deadline).toISOString();
+  if (wanted === build.deadline) return notModified();
+  return audited(call, environment.organization, deedOf('extend', environment), async () => {
+    await setBuild(build.id, { deadline: wanted });
+    return ok({ message: `Deadline updated to ${wanted}` });
+  });
+};
+
+const automaticUpdates = async (call: Call) => {
+  const environment = await changeable(call, 'update_automatic_updates');
+  const { automatic_updates: given } = readBody(
+    call.request,
+    v.object({ automatic_updates: v.picklist(['always', 'never'], 'Validation failed for tag "oneof"') }),
+  );
+  return apply(call, environment, 'update_automatic_updates', { automaticUpdates: given });
+};
+
+const dormant = async (call: Call) => {
+  const environment = await changeable(call, 'update_dormancy');
+  const { dormant: wanted } = readBody(call.request, v.object({ dormant: v.boolean() }));
+  if (wanted === (environment.dormantAt !== undefined)) return notModified();
+  const at = new Date().toISOString();
+  return audited(call, environment.organization, deedOf('update_dormancy', environment), async () => {
+    const change = wanted ? { dormantAt: at } : { dormantAt: undefined, lastUsedAt: at };
+    const updated = await updateEnvironment(environment.id, change);
+    if (!updated) throw notFound();
+    return ok(await describe(call, updated));
+  });
+};
+
+const favorite = (isFavorite: boolean) => async (call: Call) => {
+  const { environment } = await byId(call);
+  if (environment.ownerId !== call.principal.userId) {
+    throw forbidden('You can only favorite workspaces that you own.');
+  }
+  if (environment.deletedAt) throw notFound();
+  const action = isFavorite ? 'favorite' : 'unfavorite';
+  return audited(call, environment.organization, deedOf(action, environment), async () => {
+    await setFavorite(environment.ownerId, environment.id, isFavorite);
+    return noContent();
+  });
+};
+
+const use = async (call: Call) => {
+  const environment = await changeable(call, 'use');
+  return apply(call, environment, 'use', { lastUsedAt: new Date().toISOString() });
+};
+
+const base = '/workspaces/{workspace}';
+
+export const environmentSettingRoutes: Route[] = [
+  route('PATCH', base, rename),
+  route('PUT', `${base}/autostart`, autostart),
+  route('PUT', `${base}/ttl`, ttl),
+  route('PUT', `${base}/extend`, extend),
+  route('PUT', `${base}/dormant`, dormant),
+  route('PUT', `${base}/autoupdates`, automaticUpdates),
+  route('PUT', `${base}/favorite`, favorite(true)),
+  route('DELETE', `${base}/favorite`, favorite(false)),
+  route('POST', `${base}/usage`, use),
+];
