@@ -44,8 +44,12 @@ export type Next = Extract<
 >;
 
 /** Whether its finished plan is applied without a person's confirmation: it was set so, by somebody who may apply. */
-export const appliesByItself = ({ planOnly, savePlan, appliesFor, plan, autoApply, allowEmptyApply }: Run): boolean =>
-  !planOnly && !savePlan && !!appliesFor?.length && (plan.report?.hasChanges ? autoApply : allowEmptyApply);
+export const appliesByItself = (run: Run): boolean => {
+  const { planOnly, savePlan, appliesFor, environment, plan, autoApply, allowEmptyApply } = run;
+  // Whoever may build an environment may have it applied.
+  const isAllowed = !!appliesFor?.length || environment !== undefined;
+  return !planOnly && !savePlan && isAllowed && (plan.report?.hasChanges ? autoApply : allowEmptyApply);
+};
 
 /** Where a run goes whose plan has finished: to its next check, and from the last one on to people or to the apply. */
 export const nextStep = (run: Run): Next => {
