@@ -112,6 +112,10 @@ export const environment = {
   get environmentSettleFunction() {
     return required('ENVIRONMENT_SETTLE_FUNCTION');
   },
+  /** Name of the function that looks at environments whose time has come. */
+  get environmentSweepFunction() {
+    return required('ENVIRONMENT_SWEEP_FUNCTION');
+  },
   /** Base URL of the environments' API, without a slash at the end. */
   get environmentsUrl() {
     return required('ENVIRONMENTS_URL');

@@ -11,6 +11,7 @@ import { Confirmed } from './functions/confirmed.ts';
 import { CostEstimating } from './functions/cost-estimating.ts';
 import { EnvironmentLogs } from './functions/environment-logs.ts';
 import { EnvironmentSettle } from './functions/environment-settle.ts';
+import { EnvironmentSweep } from './functions/environment-sweep.ts';
 import { Environments } from './functions/environments.ts';
 import { ExecutionStopped } from './functions/execution-stopped.ts';
 import { Fetching } from './functions/fetching.ts';
@@ -92,6 +93,7 @@ const otherFunctions = {
   Environments,
   EnvironmentLogs,
   EnvironmentSettle,
+  EnvironmentSweep,
 } satisfies Record<string, Declaration>;
 
 export const functions = { ...httpFunctions, ...stateFunctions, ...otherFunctions };

@@ -133,6 +133,11 @@ export const grants = (parts: Parts) => {
       actions: ['lambda:InvokeFunction'],
       resources: [madeBefore(parts, 'notify').functionArn, madeBefore(parts, 'environmentSettle').functionArn],
     }),
+    /** Has environments looked at whose time has come. */
+    sweepEnvironments: (): Permission => ({
+      actions: ['lambda:InvokeFunction'],
+      resources: [madeBefore(parts, 'environmentSweep').functionArn],
+    }),
     signIdentities: (): Permission => ({ actions: ['kms:Sign'], resources: [identity.signing.keyArn] }),
     publishIdentityKeys: (): Permission => ({
       actions: ['kms:GetPublicKey'],

@@ -57,7 +57,9 @@ export class Platform extends Stack {
       statements: [statement(grants(parts).answerExecutions())],
       roles: lifecycleFunctions.filter((id) => functions[id].state === 'waits').map((id) => states[id].role),
     });
-    const before = { ...states, Notify: notify, EnvironmentSettle: settle };
+    const sweep = build('EnvironmentSweep');
+    parts.environmentSweep = sweep.function;
+    const before = { ...states, Notify: notify, EnvironmentSettle: settle, EnvironmentSweep: sweep };
     const isMade = (id: FunctionId): id is keyof typeof before => id in before;
     const made = record(functionIds, (id) => (isMade(id) ? before[id] : build(id)));
 

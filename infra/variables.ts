@@ -20,11 +20,12 @@ export interface Parts {
   environmentSocketUrl: string;
   notify?: lambda.IFunction;
   environmentSettle?: lambda.IFunction;
+  environmentSweep?: lambda.IFunction;
   machine?: sfn.StateMachine;
 }
 
 /** @throws {Error} for a declaration of a function that is made before the part */
-export const madeBefore = <K extends 'notify' | 'environmentSettle' | 'machine'>(
+export const madeBefore = <K extends 'notify' | 'environmentSettle' | 'environmentSweep' | 'machine'>(
   parts: Parts,
   name: K,
 ): NonNullable<Parts[K]> => {
@@ -62,6 +63,7 @@ export const variableGroups = (parts: Parts) => {
       ENVIRONMENTS_URL: parts.environmentsUrl,
       ENVIRONMENT_SOCKET_URL: parts.environmentSocketUrl,
     }),
+    environmentSweep: () => ({ ENVIRONMENT_SWEEP_FUNCTION: madeBefore(parts, 'environmentSweep').functionName }),
     socket: () => ({ ENVIRONMENT_SOCKET_URL: parts.environmentSocketUrl }),
     runs: () => ({
       TERRAFORM_ENGINE: settings.terraformEngine,

@@ -6,6 +6,7 @@ import type { Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { listTaskResults } from '../run-tasks/stages.ts';
 import { getRun, updateRun } from '../runs/records.ts';
+import { invokeLater } from '../store/aws.ts';
 import { dueIn, dueShard, dueShards, notDue } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { logError, logWarning } from '../store/log.ts';
@@ -69,7 +70,14 @@ const logRepair = (repair: string, item: string): void => logWarning('repaired',
 const lookAt = async (key: Key): Promise<string | undefined> => {
   if (key.sk === 'RUN') return repairRun(key.pk.replace('RUN#', ''));
   if (key.sk === 'ORG') return (await completeEnd(key.pk.replace('ORG#', ''), 200)) ? 'organization ended' : undefined;
+  if (key.sk === 'ENV') return lookAtEnvironment(key);
   return lookAtWorkspace(key);
+};
+
+/** A start or stop on schedule, which is no repair, or a build that was cut off. It stays due until it was looked at. */
+const lookAtEnvironment = async ({ pk }: Key): Promise<undefined> => {
+  await invokeLater(environment.environmentSweepFunction, { environmentId: pk.replace('ENV#', '') });
+  return undefined;
 };
 
 /** One that was deleted, which is not a repair; or that became free while the one who freed it died. */

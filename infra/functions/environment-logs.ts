@@ -10,7 +10,6 @@ export const EnvironmentLogs: Declaration = {
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     may.key('Decrypt', 'GenerateDataKey'),
     may.readObjects('runs', 'states'),
-    may.writeObjects('configurations'),
     may.seeMissingObjects(),
   ],
 };

@@ -49,7 +49,7 @@ const launcher = [
   ...launch,
   ...tasks('StopTask'),
 ];
-const tells = 'lambda:InvokeFunction NotifyFunction';
+const tells = ['lambda:InvokeFunction NotifyFunction', 'lambda:InvokeFunction EnvironmentSettleFunction'];
 const finisher = [
   ...table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
   'kms:GenerateDataKey key',
@@ -59,7 +59,7 @@ const finisher = [
   's3:ListBucket bucket',
   ...tasks('StopTask', 'DescribeTasks'),
   'ecs:ListTasks * if ecs:cluster ArnEquals cluster',
-  tells,
+  ...tells,
   ...answers(),
 ];
 const createsRuns = [
@@ -70,6 +70,16 @@ const createsRuns = [
   ...objects('PutObject', 'configurations', 'inputs', 'policies'),
   's3:ListBucket bucket',
   ...start,
+];
+const environments = [
+  ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+  'kms:GenerateDataKey key',
+  'kms:Decrypt key',
+  ...objects('GetObject', 'configurations', 'policies', 'runs', 'states', 'uploads'),
+  ...objects('PutObject', 'configurations', 'inputs', 'policies', 'states'),
+  's3:ListBucket bucket',
+  ...start,
+  ...answers(),
 ];
 const keepsLostEvents = ['sqs:SendMessage lost-events'];
 
@@ -122,7 +132,7 @@ const expected: Record<FunctionId, string[]> = {
   ],
   Agent: [...table('GetItem', 'BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'), ...tableKey, ...answers()],
   Identity: ['kms:GetPublicKey identity-key'],
-  Pending: [...enter, ...table('Query', 'DeleteItem'), tells],
+  Pending: [...enter, ...table('Query', 'DeleteItem'), ...tells],
   PlanQueued: launcher,
   Fetching: [
     ...table('GetItem', 'UpdateItem'),
@@ -132,17 +142,17 @@ const expected: Record<FunctionId, string[]> = {
     's3:ListBucket bucket',
     ...answers(),
   ],
-  Planning: [...enter, tells],
+  Planning: [...enter, ...tells],
   PolicyEvaluating: judgePolicies,
-  PostPlanAwaitingDecision: [...enter, tells],
+  PostPlanAwaitingDecision: [...enter, ...tells],
   CostEstimating: [...judge, 'pricing:GetProducts *'],
   PolicyChecking: judgePolicies,
-  PolicyOverride: [...enter, tells],
-  NeedsConfirmation: [...enter, tells],
+  PolicyOverride: [...enter, ...tells],
+  NeedsConfirmation: [...enter, ...tells],
   PlannedAndSaved: [...enter, ...table('PutItem')],
   Confirmed: [...enter, ...table('Query', 'PutItem', 'DeleteItem')],
   ApplyQueued: [...launcher, ...table('BatchGetItem')],
-  Applying: [...enter, tells],
+  Applying: [...enter, ...tells],
   Notify: [...table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'), 'kms:Decrypt key'],
   RunTask: [...table('GetItem', 'UpdateItem'), 'kms:Decrypt key', ...answers()],
   TaskUnanswered: [...table('GetItem', 'UpdateItem'), ...tableKey],
@@ -156,11 +166,30 @@ const expected: Record<FunctionId, string[]> = {
     ...finisher,
     ...createsRuns.filter((line) => !finisher.includes(line)),
     'dynamodb:Query table/index/due',
+    'lambda:InvokeFunction EnvironmentSweepFunction',
     ...launch,
     'states:DescribeExecution arn:aws:states:region:account:execution:machine.Name:*',
   ],
   Web: [],
   Bootstrap: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), ...tableKey],
+  Environments: environments,
+  EnvironmentSweep: environments,
+  EnvironmentSettle: [
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    'kms:Decrypt key',
+    'kms:GenerateDataKey key',
+    ...objects('GetObject', 'runs', 'states'),
+    's3:ListBucket bucket',
+  ],
+  EnvironmentLogs: [
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    'kms:Decrypt key',
+    'kms:GenerateDataKey key',
+    ...objects('GetObject', 'runs', 'states'),
+    's3:ListBucket bucket',
+    'lambda:InvokeFunction EnvironmentLogsFunction',
+    'execute-api:ManageConnections arn:aws:execute-api:region:account:sockets/logs/*/@connections/*',
+  ],
 };
 
 describe('IAM permissions', () => {

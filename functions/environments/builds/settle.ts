@@ -3,13 +3,14 @@ import type { Run } from '../../run/run.ts';
 import { getRun } from '../../runs/records.ts';
 import type { StateInstance } from '../../states/content.ts';
 import { getStateVersion, readSummary } from '../../states/records.ts';
-import { notDue } from '../../store/due.ts';
 import { update } from '../../store/table.ts';
 import { getWorkspace, type Workspace } from '../../workspaces/records.ts';
 import { type Outcome, outcomeOf } from '../jobs.ts';
 import { keys } from '../keys.ts';
 import { readPlan } from '../templates/import.ts';
 import { isHidden, resourcesIn, type TemplateResource } from '../templates/plan.ts';
+import { getAnyTemplate } from '../templates/records.ts';
+import { dueChange, nextDue } from '../workspaces/due.ts';
 import { type Environment, forgetEnvironment, getAnyEnvironment } from '../workspaces/records.ts';
 import { deadlineAfter } from '../workspaces/schedule.ts';
 import { type Build, completeBuild } from './records.ts';
@@ -52,11 +53,12 @@ const interruptedNote = (run: Run, workspace: Workspace | undefined): Build['not
 };
 
 /** Its environment is free for another build from here on; before the build is seen as complete. May be repeated. */
-const freeEnvironment = async (build: Build, isDeleted: boolean): Promise<Environment | undefined> => {
+const freeEnvironment = async (build: Build, isDeleted: boolean, due?: number): Promise<Environment | undefined> => {
+  const { set, remove } = dueChange(build.environmentId, isDeleted ? undefined : due);
   const at = new Date().toISOString();
   return update<Environment>(keys.environment(build.environmentId), {
-    set: { updatedAt: at, ...(isDeleted ? { deletedAt: at } : {}) },
-    remove: ['activeBuildId', ...notDue],
+    set: { ...set, updatedAt: at, ...(isDeleted ? { deletedAt: at } : {}) },
+    remove: ['activeBuildId', ...remove],
     condition: 'activeBuildId = :build',
     values: { ':build': build.id },
   });
@@ -80,9 +82,11 @@ const complete = async (build: Build, run: Run, outcome: Outcome): Promise<Build
   const deadline =
     done && build.transition === 'start' ? await deadlineAfter(environment, outcome.completedAt) : undefined;
   const isDeleted = done && build.transition === 'delete';
-  await freeEnvironment(build, isDeleted);
-  if (isDeleted) await endEnvironment(environment, workspace, build.initiatorId);
   const set: Partial<Build> = { ...outcome, stateVersionId, resources, deadline, note };
+  const template = await getAnyTemplate(environment.templateId);
+  const due = template && nextDue(environment, template, { ...build, ...set });
+  await freeEnvironment(build, isDeleted, due);
+  if (isDeleted) await endEnvironment(environment, workspace, build.initiatorId);
   return (await completeBuild(build.id, set)) ?? build;
 };
 

@@ -4,6 +4,7 @@ import { noContent, notModified, ok } from '../host/answers.ts';
 import { nameField, readBody } from '../host/body.ts';
 import { CoderError, forbidden, invalid, notFound } from '../host/errors.ts';
 import { audited, type Call, type Deed, type Route, refused, route } from '../host/route.ts';
+import { reschedule } from './due.ts';
 import { byId, describe, latestOf, templateOf } from './finder.ts';
 import { checkSchedule, checkTtl } from './input.ts';
 import {
@@ -30,9 +31,17 @@ const changeable = async (call: Call, action: string): Promise<Environment> => {
 
 const apply = (call: Call, environment: Environment, action: string, change: EnvironmentChange) =>
   audited(call, environment.organization, deedOf(action, environment), async () => {
-    if (!(await updateEnvironment(environment.id, change))) throw notFound();
+    const updated = await updateEnvironment(environment.id, change);
+    if (!updated) throw notFound();
+    if ('autostartSchedule' in change) await plan(updated);
     return noContent();
   });
+
+/** Its next start or stop may be another one now. */
+const plan = async (environment: Environment): Promise<void> => {
+  const [template, { build }] = await Promise.all([templateOf(environment), latestOf(environment)]);
+  await reschedule(environment, template, build);
+};
 
 const inUse = (name: string) =>
   new CoderError(409, `Workspace "${name}" already exists.`, undefined, [
@@ -75,7 +84,10 @@ const ttl = async (call: Call) => {
     const ttlMs = given ? given - (given % 60_000) : undefined;
     if (!(await updateEnvironment(environment.id, { ttlMs }))) throw notFound();
     // What runs keeps its deadline, unless there is to be none.
-    if (!given && build.deadline) await setBuild(build.id, { deadline: undefined });
+    if (!given && build.deadline) {
+      await setBuild(build.id, { deadline: undefined });
+      await plan(environment);
+    }
     return noContent();
   });
 };
@@ -101,6 +113,7 @@ const extend = async (call: Call) => {
   if (wanted === build.deadline) return notModified();
   return audited(call, environment.organization, deedOf('extend', environment), async () => {
     await setBuild(build.id, { deadline: wanted });
+    await plan(environment);
     return ok({ message: `Deadline updated to ${wanted}` });
   });
 };
@@ -123,6 +136,7 @@ const dormant = async (call: Call) => {
     const change = wanted ? { dormantAt: at } : { dormantAt: undefined, lastUsedAt: at };
     const updated = await updateEnvironment(environment.id, change);
     if (!updated) throw notFound();
+    await plan(updated);
     return ok(await describe(call, updated));
   });
 };

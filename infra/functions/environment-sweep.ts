@@ -1,0 +1,17 @@
+import type { Declaration } from '../declaration.ts';
+
+export const EnvironmentSweep: Declaration = {
+  entry: 'functions/environments/sweep-handler.ts',
+  description: 'Starts and stops environments on schedule, and goes on with what was cut off',
+  timeoutSeconds: 60,
+  environment: ['table', 'bucket', 'key', 'machine', 'environments'],
+  rights: (may) => [
+    may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    may.key('GenerateDataKey', 'Decrypt'),
+    may.readObjects('configurations', 'policies', 'runs', 'states', 'uploads'),
+    may.writeObjects('configurations', 'inputs', 'policies', 'states'),
+    may.seeMissingObjects(),
+    may.startExecutions(),
+    may.answerExecutions(),
+  ],
+};
