@@ -188,7 +188,7 @@ const expected: Record<FunctionId, string[]> = {
     ...objects('GetObject', 'runs', 'states'),
     's3:ListBucket bucket',
     'lambda:InvokeFunction EnvironmentLogsFunction',
-    'execute-api:ManageConnections arn:aws:execute-api:region:account:sockets/logs/*/@connections/*',
+    'execute-api:ManageConnections arn:aws:execute-api:region:account:EnvironmentApiSockets242D0622/logs/*/@connections/*',
   ],
 };
 

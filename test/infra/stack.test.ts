@@ -60,6 +60,7 @@ describe('the stack', () => {
       'ApiUrl',
       'BootstrapFunctionName',
       'BucketName',
+      'EnvironmentsUrl',
       'StateMachineArn',
       'TableName',
     ]);
@@ -168,18 +169,47 @@ describe('workload identity', () => {
   });
 });
 
+/** The environments' API has an own test. */
+const ofMainApi = ({ id }: { id: string }) => !id.startsWith('EnvironmentApi');
+const mainStage = () => resources('AWS::ApiGatewayV2::Stage').find(ofMainApi) as ReturnType<typeof only>;
+
+describe('the environments’ API', () => {
+  const own = (type: string) => resources(type).filter(({ id }) => id.startsWith('EnvironmentApi'));
+
+  it('hands everything to one function, and connections to the one that sends logs', () => {
+    const targets = own('AWS::ApiGatewayV2::Integration').map(({ Properties }) => readable(Properties.IntegrationUri));
+    expect(targets.filter((uri) => uri === 'EnvironmentsFunction')).toHaveLength(1);
+    expect(targets.filter((uri) => uri.includes('EnvironmentLogsFunction'))).toHaveLength(1);
+    const keys = own('AWS::ApiGatewayV2::Route').map(({ Properties }) => Properties.RouteKey);
+    expect(keys.sort()).toEqual(['$connect', '$default']);
+  });
+
+  it('keeps tokens and tickets, which are in queries, out of the access logs', () => {
+    const stages = own('AWS::ApiGatewayV2::Stage');
+    expect(stages).toHaveLength(2);
+    for (const { Properties } of stages) {
+      const { Format } = Properties.AccessLogSettings as { Format: string };
+      expect(Format).not.toMatch(/\$context\.path|rawPath|[qQ]uery/);
+    }
+  });
+});
+
 describe('the HTTP API', () => {
   it('routes', () => {
     const integrations = new Map(
-      resources('AWS::ApiGatewayV2::Integration').map(({ id, Properties }) => {
-        expect(Properties).toMatchObject({ PayloadFormatVersion: '2.0', IntegrationType: 'AWS_PROXY' });
-        return [id, readable(Properties.IntegrationUri)];
-      }),
+      resources('AWS::ApiGatewayV2::Integration')
+        .filter(ofMainApi)
+        .map(({ id, Properties }) => {
+          expect(Properties).toMatchObject({ PayloadFormatVersion: '2.0', IntegrationType: 'AWS_PROXY' });
+          return [id, readable(Properties.IntegrationUri)];
+        }),
     );
-    const routes = resources('AWS::ApiGatewayV2::Route').map(({ Properties }) => [
-      Properties.RouteKey as string,
-      integrations.get(readable(Properties.Target).replace('integrations/', '')),
-    ]);
+    const routes = resources('AWS::ApiGatewayV2::Route')
+      .filter(ofMainApi)
+      .map(({ Properties }) => [
+        Properties.RouteKey as string,
+        integrations.get(readable(Properties.Target).replace('integrations/', '')),
+      ]);
     const apart = routes.filter(
       ([key, to]) =>
         /^\w+ \/api\/v2\//.test(key ?? '') && /^(States|Access|Settings|Governance)Function$/.test(to ?? ''),
@@ -207,11 +237,11 @@ describe('the HTTP API', () => {
 
   it('limits requests per user only on the public API', () => {
     const limited = functionIds.filter((id) => environmentOf(id).REQUESTS_PER_SECOND === '30');
-    expect(limited.sort()).toEqual(['Access', 'Api', 'Governance', 'Settings', 'SignIn', 'States']);
+    expect(limited.sort()).toEqual(['Access', 'Api', 'Environments', 'Governance', 'Settings', 'SignIn', 'States']);
   });
 
   it('throttles the public API before logs and runners', () => {
-    const stage = only('AWS::ApiGatewayV2::Stage').Properties as {
+    const stage = mainStage().Properties as {
       DefaultRouteSettings: { ThrottlingRateLimit: number; ThrottlingBurstLimit: number };
       RouteSettings: Record<string, { ThrottlingRateLimit: number; ThrottlingBurstLimit: number }>;
     };
@@ -227,7 +257,7 @@ describe('the HTTP API', () => {
   });
 
   it("keeps log URLs' secrets out of the access log", () => {
-    const { Format } = only('AWS::ApiGatewayV2::Stage').Properties.AccessLogSettings as { Format: string };
+    const { Format } = mainStage().Properties.AccessLogSettings as { Format: string };
     expect(Format).toContain('$context.routeKey');
     expect(Format).not.toMatch(/\$context\.path|rawPath|proxy/);
   });
@@ -380,7 +410,7 @@ describe('operations', () => {
       ['SweepRepairs', '"repaired"', 'SweepLog'],
       ['FailedRepairs', '"repair failed"', 'SweepLog'],
     ]);
-    const { Format } = only('AWS::ApiGatewayV2::Stage').Properties.AccessLogSettings as { Format: string };
+    const { Format } = mainStage().Properties.AccessLogSettings as { Format: string };
     expect(JSON.parse(Format)).toMatchObject({
       status: '$context.status',
       error: '$context.integrationErrorMessage',

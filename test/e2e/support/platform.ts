@@ -12,6 +12,7 @@ import { runners, send } from './runners.ts';
 export interface Local {
   url: string;
   httpsUrl: string;
+  environmentsUrl: string;
   caFile: string;
   organization: string;
   token: string;
