@@ -44,6 +44,7 @@ describe('the platform', () => {
     expect(local).toEqual({
       url: expect.stringMatching(/^http:\/\/localhost:\d+$/),
       httpsUrl: expect.stringMatching(/^https:\/\/localhost:\d+$/),
+      environmentsUrl: expect.stringMatching(/^http:\/\/localhost:\d+$/),
       caFile: join(dataDir, 'tls', 'ca.pem'),
       organization: 'local',
       token: expect.stringMatching(/.{30}/),
