@@ -23,7 +23,7 @@ interface Collection {
 
 const tokens: Collection = { shown: 'created-at last-used-at token', related: 'created-by team' };
 const noStacks = 'stacks are not supported';
-const noPublishing = 'this platform has no private registry';
+const noPublishing = 'the private registry is of one organization';
 const noKeys = 'this platform does not support HYOK';
 const noDestroy = 'this platform does not destroy workspaces automatically';
 const variables: Collection = {

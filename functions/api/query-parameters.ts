@@ -89,6 +89,24 @@ const parameters: Record<string, Record<string, Rule>> = {
   'GET /team-workspaces': { 'filter[workspace][id]': 'text', 'filter[team][id]': 'text' },
   'GET /team-projects': { 'filter[project][id]': 'text', 'filter[team][id]': 'text' },
 
+  'GET /organizations/{organization}/registry-modules': {
+    ...searched,
+    'filter[registry_name]': 'text',
+    'filter[provider]': 'text',
+    'filter[organization_name]': 'text',
+  },
+  'GET /organizations/{organization}/registry-modules/validation': { name: 'text', provider: 'text' },
+  'GET /organizations/{organization}/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}/version': {
+    module_version: 'text',
+  },
+  'GET /organizations/{organization}/registry-providers': {
+    ...searched,
+    ...include,
+    'filter[registry_name]': { one: ['private', 'public'] },
+    'filter[organization_name]': 'text',
+  },
+  'GET /api/registry/private/v2/gpg-keys': { 'filter[namespace]': 'text' },
+
   'GET /organizations/{organization}/agent-pools': {
     ...include,
     ...searched,
