@@ -10,9 +10,9 @@ import {
 } from '../agent-pools/records.ts';
 import { type Answer, noContent, ok, type Resource } from '../api/answer.ts';
 import { badRequest, notFound, unprocessable } from '../api/errors.ts';
-import { checkSeen, editorOf, tagged } from '../api/guard.ts';
+import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
 import { includes } from '../api/include.ts';
-import { list, pageOf, slice, wholeList } from '../api/pagination.ts';
+import { list, pageOf, pageSlice, wholeList } from '../api/pagination.ts';
 import { type Context, type Route, route, type Subject } from '../api/route.ts';
 import { tokenDocument } from '../people/accounts/token-document.ts';
 import { readToken } from '../people/accounts/token-input.ts';
@@ -50,7 +50,7 @@ const documents = async (
 
 const single = async (context: Context<Subject>, pool: AgentPool): Promise<Answer> => {
   const { data, included } = await documents(context, [pool]);
-  return tagged(ok(data[0] as Resource, included), pool);
+  return withEtag(ok(data[0] as Resource, included), pool);
 };
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
@@ -115,7 +115,7 @@ const listAll = async (context: Context<InOrganization>): Promise<Answer> => {
   const all = (await listAgentPools(subject.organization)).filter(
     (pool) => pool.name.toLowerCase().includes(search) && fits.every((usable) => usable(pool)),
   );
-  const shown = slice(sorted(all, request.query.get('sort') || 'name', orders), page);
+  const shown = pageSlice(sorted(all, request.query.get('sort') || 'name', orders), page);
   const { data, included } = await documents(context, shown);
   return list(request, page, all.length, data, included);
 };
@@ -129,7 +129,7 @@ const update = async (context: Context<AgentPool>): Promise<Answer> => {
   if (!updated) {
     const found = await getAgentPool(subject.id);
     if (!found) throw notFound('The agent pool was deleted at the same time.');
-    await checkSeen(request, found, 'agent pool');
+    await checkIfMatch(request, found, 'agent pool');
     throw taken();
   }
   return single(context, updated);
@@ -160,7 +160,7 @@ const agentsOf = async ({ request, subject }: Context<AgentPool>): Promise<Answe
   }
   const from = since ? new Date(since).toISOString() : '';
   const all = (await listAgents(subject.id)).filter(({ lastPingAt }) => lastPingAt >= from);
-  const shown = slice(sorted(all, request.query.get('sort') || 'created-at', agentOrders), page);
+  const shown = pageSlice(sorted(all, request.query.get('sort') || 'created-at', agentOrders), page);
   return list(
     request,
     page,

@@ -1,11 +1,11 @@
 import type { Run } from '../run/run.ts';
 import { keys } from '../store/keys.ts';
-import { countingReads, get, readsSoFar } from '../store/table.ts';
+import { countingReads, get, readCount } from '../store/table.ts';
 import type { Answer } from './answer.ts';
 import { auditActionOf, isAudited } from './audit-action.ts';
-import type { Authority, Shared } from './authority.ts';
+import type { Authority, SharedSubject } from './authority.ts';
 import { forbidden, notFound } from './errors.ts';
-import { type Granted, ofTask as grantedToTask, nothing } from './permissions/granted.ts';
+import { type Granted, ofTask as grantedToTask, noPermissions } from './permissions/granted.ts';
 import type { Scope } from './permissions/grants.ts';
 import type { Permission } from './permissions/permissions.ts';
 import type { Principal } from './permissions/principal.ts';
@@ -31,7 +31,7 @@ export interface Finder<S extends Subject> {
   /** What decides what the caller may do with it. */
   scope(subject: S): Scope;
   /** What of it Terraform in a run may be shown. Without this, a route does not know of runs' tokens. */
-  shared?(subject: S): Promise<Shared | undefined>;
+  shared?(subject: S): Promise<SharedSubject | undefined>;
   /** Whether a run task that the run asks may look at it. Without this, a route does not know of their tokens. */
   ofTask?(subject: S, asking: Run): boolean;
 }
@@ -73,7 +73,7 @@ const maxReads = 7;
 
 /** What may not be seen is missing after as many reads as what is not there: nobody learns more from how long it takes. */
 const readToMaximum = async (): Promise<void> => {
-  while (readsSoFar() < maxReads) await get(keys.organization(''));
+  while (readCount() < maxReads) await get(keys.organization(''));
 };
 
 /** The trail of what is in no organization: it is written all the same, so that nobody learns from the time it takes. */
@@ -113,7 +113,7 @@ export const route = <S extends Subject>(
       : asking
         ? ofTask?.(subject, asking.run)
           ? grantedToTask
-          : nothing
+          : noPermissions
         : await principal.on(scope(subject));
     if (!granted.has(typeof seen === 'function' ? seen(subject) : seen)) return refuse();
     const act = async () => {

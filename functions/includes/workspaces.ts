@@ -24,7 +24,7 @@ import { variableDocument } from '../variables/document.ts';
 import { listVariables } from '../variables/records.ts';
 import { effectiveTagDocuments, readmeDocument } from '../workspaces/document.ts';
 import type { Workspace } from '../workspaces/records.ts';
-import type { Related, Shown } from '../workspaces/related.ts';
+import type { Related, ShownWorkspace } from '../workspaces/related.ts';
 
 /** What can come along with a workspace, and who may read it by itself. */
 const needs = {
@@ -83,7 +83,7 @@ const readmeOf = async ({ configuration, workingDirectory }: Workspace): Promise
 };
 
 /** Current and latest runs, which are often the same ones, each with what belongs to it. */
-const runsOf = async (shown: Shown[], has: Has) => {
+const runsOf = async (shown: ShownWorkspace[], has: Has) => {
   const parts = ['plan', 'apply', 'configuration_version'] as const;
   const wants = (run: 'current_run' | 'latest_run') => has(run) || parts.some((part) => has(`${run}.${part}`));
   const current = distinct(shown.map(({ runId }) => runId));
@@ -118,7 +118,7 @@ const projectIdOf = ({ projectId }: Workspace): string => projectId;
 /** Undefined when nothing is asked for. @throws {ApiError} 400 */
 export const relatedToWorkspaces = async (
   { request, principal }: Context<Subject>,
-  all: Shown[],
+  all: ShownWorkspace[],
   granted: (workspaceId: string) => Granted,
 ): Promise<Related | undefined> => {
   const asked = includes(request, known);

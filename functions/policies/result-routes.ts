@@ -2,7 +2,7 @@ import { type Answer, ok, plainText, type Resource } from '../api/answer.ts';
 import { conflict, notFound } from '../api/errors.ts';
 import { inWorkspace } from '../api/finders.ts';
 import { includes } from '../api/include.ts';
-import { list, pageOf, slice } from '../api/pagination.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { readComment } from '../api/validation.ts';
 import { isJudged, policyCheckId, policyCheckStatus, policyEvaluationStatus } from '../run/policy-status.ts';
@@ -93,7 +93,7 @@ const listChecks = async (context: Context<Run>): Promise<Answer> => {
   const { request, subject } = context;
   const all = withCheck(subject) ? [await checkDocument(subject, context)] : [];
   const page = pageOf(request);
-  return list(request, page, all.length, slice(all, page), all.length ? await related(context) : undefined);
+  return list(request, page, all.length, pageSlice(all, page), all.length ? await related(context) : undefined);
 };
 
 const readCheck = async (context: Context<Run>): Promise<Answer> =>
@@ -138,7 +138,7 @@ const listEvaluations = async ({ request, subject }: Context<Run>): Promise<Answ
   const named = readTaskStageId(request.params.stage ?? '');
   const all = named?.stage === 'post_plan' && withEvaluation(subject) ? [await evaluationDocument(subject)] : [];
   const page = pageOf(request);
-  return list(request, page, all.length, slice(all, page));
+  return list(request, page, all.length, pageSlice(all, page));
 };
 
 const outcomesOf = async (subject: Run): Promise<Resource[]> => {
@@ -174,7 +174,7 @@ const filtered = (query: URLSearchParams, documents: Resource[]): Resource[] => 
 const listOutcomes = async ({ request, subject }: Context<Run>): Promise<Answer> => {
   const all = filtered(request.query, await outcomesOf(subject));
   const page = pageOf(request);
-  return list(request, page, all.length, slice(all, page));
+  return list(request, page, all.length, pageSlice(all, page));
 };
 
 const readOutcome = async ({ request, subject }: Context<Run>): Promise<Answer> => {

@@ -1,8 +1,8 @@
 import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
 import { notFound, unprocessable } from '../api/errors.ts';
-import { checkSeen, editorOf, tagged } from '../api/guard.ts';
+import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
 import { includes } from '../api/include.ts';
-import { list, pageOf, slice } from '../api/pagination.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { type Context, type Route, route, type Subject } from '../api/route.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { projectDocuments } from '../projects/document.ts';
@@ -58,10 +58,10 @@ const update = async (context: Context<PolicySet>): Promise<Answer> => {
   const { request, subject } = context;
   const change = readPolicySetChange(request, subject);
   const updated = await updatePolicySet(subject, change, await editorOf(context, subject, 'policy set'));
-  if (updated) return tagged(ok(policySetDocument(updated)), updated);
+  if (updated) return withEtag(ok(policySetDocument(updated)), updated);
   const found = await getPolicySet(subject.id);
   if (!found) throw notFound('The policy set was deleted at the same time.');
-  await checkSeen(request, found, 'policy set');
+  await checkIfMatch(request, found, 'policy set');
   throw taken();
 };
 
@@ -128,7 +128,7 @@ const included = async (
 };
 
 const read = async (context: Context<PolicySet>): Promise<Answer> =>
-  tagged(ok(policySetDocument(context.subject), await included(context, [context.subject])), context.subject);
+  withEtag(ok(policySetDocument(context.subject), await included(context, [context.subject])), context.subject);
 
 /** By the names alone, unless a filter asks for what only the sets know. */
 const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
@@ -145,7 +145,7 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
           (versioned === null || (set.newestVersionId !== undefined) === (versioned === 'true')),
       )
     : [];
-  const shown = filtered ? slice(fitting, wanted) : await getPolicySets(slice(all, wanted));
+  const shown = filtered ? pageSlice(fitting, wanted) : await getPolicySets(pageSlice(all, wanted));
   const total = filtered ? fitting.length : all.length;
   return list(request, wanted, total, shown.map(policySetDocument), await included(context, shown));
 };

@@ -1,9 +1,9 @@
 import { withPool } from '../agent-pools/input.ts';
 import { type Answer, created, many, noContent, ok, type Resource } from '../api/answer.ts';
 import { badRequest, conflict, notFound, unprocessable } from '../api/errors.ts';
-import { checkSeen, editorOf, tagged } from '../api/guard.ts';
+import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
 import { includes } from '../api/include.ts';
-import { list, pageOf, slice, totalOf } from '../api/pagination.ts';
+import { list, pageOf, pageSlice, totalOf } from '../api/pagination.ts';
 import type { Reach } from '../api/permissions/grants.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Route, route } from '../api/route.ts';
@@ -53,7 +53,7 @@ const listAll = async (context: Context<InOrganization>): Promise<Answer> => {
     list(request, page, total, ...withTags(request, projects, await projectDocuments(principal, projects)));
   const answerAll = (projects: Project[]) => {
     const sorted = projects.filter(({ name }) => fits(name)).sort(byName);
-    return answer(slice(descending ? sorted.reverse() : sorted, page), sorted.length);
+    return answer(pageSlice(descending ? sorted.reverse() : sorted, page), sorted.length);
   };
   if (names && names.length > maxNames) {
     throw badRequest(`filter[names] may have at most ${maxNames} names.`, 'filter[names]');
@@ -91,7 +91,7 @@ const withTags = (request: ApiRequest, projects: Project[], data: Resource[]): [
 
 const read = async ({ request, subject, granted }: Context<Project>): Promise<Answer> => {
   const [[document], included] = withTags(request, [subject], [projectDocument(subject, granted)]);
-  return tagged(ok(document as Resource, included), subject);
+  return withEtag(ok(document as Resource, included), subject);
 };
 
 /** What projects mean to what is in them. */
@@ -113,7 +113,7 @@ const update =
     if (!updated) {
       const found = await getProject(subject.id);
       if (!found) throw notFound('The project was deleted at the same time.');
-      await checkSeen(request, found, 'project');
+      await checkIfMatch(request, found, 'project');
       throw taken();
     }
     if (change.inheritsExecutionMode !== undefined) await carry(updated);

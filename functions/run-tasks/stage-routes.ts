@@ -2,7 +2,7 @@ import { type Answer, ok, type Resource, standardHeaders } from '../api/answer.t
 import { conflict, notFound } from '../api/errors.ts';
 import { inWorkspace } from '../api/finders.ts';
 import { includes } from '../api/include.ts';
-import { list, pageOf, slice } from '../api/pagination.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { readComment } from '../api/validation.ts';
 import { evaluationDocument } from '../policies/result-routes.ts';
@@ -113,7 +113,7 @@ const listOfRun = async (context: Context<Run>): Promise<Answer> => {
   const { request, subject } = context;
   const page = pageOf(request);
   const all = stagesOf(subject);
-  const shown = slice(all, page);
+  const shown = pageSlice(all, page);
   const data = shown.map((stage) => taskStageDocument(subject, stage, context));
   return list(request, page, all.length, data, await related(context, subject, shown));
 };
@@ -154,7 +154,7 @@ const readResult = async ({ subject }: Context<Result>): Promise<Answer> =>
 const listOutcomes = async ({ request, subject }: Context<Result>): Promise<Answer> => {
   const page = pageOf(request);
   const all = await readOutcomes(subject.result);
-  const data = slice(all, page).map((outcome) => outcomeDocument(outcome, subject.result.id));
+  const data = pageSlice(all, page).map((outcome) => outcomeDocument(outcome, subject.result.id));
   return list(request, page, all.length, data);
 };
 

@@ -4,7 +4,7 @@ import type { Next } from './lifecycle.ts';
 
 const resting = ['PlannedAndFinished', 'PlannedAndSaved', 'NeedsConfirmation', 'ApplyQueued'] as const satisfies Next[];
 
-export const waysAfter = {
+export const nextStates = {
   Planning: ['PostPlanTasks', 'PolicyEvaluating', 'CostEstimating', 'PolicyChecking', ...resting],
   PostPlanTasks: ['PolicyEvaluating', 'CostEstimating', 'PolicyChecking', ...resting, 'PlanErrored', 'Canceled'],
   PolicyEvaluating: [

@@ -6,7 +6,7 @@ const renewAfterMs = 5 * 60_000;
  * good no longer than the credentials that signed it, whatever it says of itself (S3: presigned URLs): an apply of
  * hours gets young ones with its heartbeats.
  */
-export class RefugeAddress {
+export class StateBackupUrl {
   #url: string | null;
   #at: number;
   readonly #now: () => number;

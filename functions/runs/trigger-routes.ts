@@ -1,7 +1,7 @@
 import { type Answer, created, noContent, ok, one, type Resource } from '../api/answer.ts';
 import { badRequest, unprocessable } from '../api/errors.ts';
 import { includes } from '../api/include.ts';
-import { list, pageOf, slice } from '../api/pagination.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { type Context, type Route, route, type Subject } from '../api/route.ts';
 import { readData, requiredIn, toOne } from '../api/validation.ts';
 import { workspaceDocuments } from '../workspaces/document.ts';
@@ -96,7 +96,7 @@ const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => 
   }
   const page = pageOf(request);
   const all = await listRunTriggers(subject.id, direction);
-  const shown = slice(all, page);
+  const shown = pageSlice(all, page);
   const names = await namesOf(context, shown);
   const data = shown.map((trigger) => runTriggerDocument(trigger, names));
   return list(request, page, all.length, data, await related(context, shown, names));

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Answer, noContent } from '../api/answer.ts';
 import { unprocessable } from '../api/errors.ts';
-import { list, pageOf, slice, totalOf } from '../api/pagination.ts';
+import { list, pageOf, pageSlice, totalOf } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { check, identifier } from '../api/validation.ts';
 import { workspaceDocuments } from '../workspaces/document.ts';
@@ -61,7 +61,12 @@ const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => 
   if (subject.globalRemoteState && request.query.get('show_only_configured') !== 'true') return listEveryone(context);
   const page = pageOf(request);
   const ids = await seen(context);
-  return list(request, page, ids.length, await workspaceDocuments(principal, await getWorkspaces(slice(ids, page))));
+  return list(
+    request,
+    page,
+    ids.length,
+    await workspaceDocuments(principal, await getWorkspaces(pageSlice(ids, page))),
+  );
 };
 
 const add = async (context: Context<Workspace>): Promise<Answer> => {

@@ -90,14 +90,14 @@ const nameTests = (query: URLSearchParams): Test[] => {
   ];
 };
 
-export interface AskedWorkspaces extends Omit<WorkspaceFilter, 'descending'> {
+export interface WorkspaceQuery extends Omit<WorkspaceFilter, 'descending'> {
   /** Nothing is asked for. */
   plain: boolean;
   /** Of the current run; none: any. */
   statuses: string[];
 }
 
-export const readWorkspaceFilter = ({ query }: ApiRequest): AskedWorkspaces => {
+export const readWorkspaceFilter = ({ query }: ApiRequest): WorkspaceQuery => {
   const byTag = tagTests(query);
   const tests = [...nameTests(query), ...byTag];
   const projectId = query.get('filter[project][id]') || undefined;

@@ -5,7 +5,7 @@ import type { Run } from '../run/run.ts';
 import type { Workspace } from './records.ts';
 
 /** A workspace, and the run that it shows as its current one. */
-export interface Shown {
+export interface ShownWorkspace {
   workspace: Workspace;
   runId: string | undefined;
 }
@@ -25,12 +25,12 @@ export const withRelated = (document: Resource, related: Related | undefined): R
 /** What is asked to come along (includes/workspaces.ts). Undefined when nothing is. @throws {ApiError} 400 */
 export type RelatedToWorkspaces = (
   context: Context<Subject>,
-  shown: Shown[],
+  shown: ShownWorkspace[],
   granted: (workspaceId: string) => Granted,
 ) => Promise<Related | undefined>;
 
 /** What lists and documents of workspaces take from the subjects above them. */
-export interface Above {
+export interface WorkspaceDependencies {
   /** Of the workspace's variables. */
   variableIds(workspaceId: string): Promise<string[]>;
   related: RelatedToWorkspaces;

@@ -21,8 +21,8 @@ import { makePlaces, type Place } from './places.ts';
 import { Tally } from './tally.ts';
 import { weather } from './weather.ts';
 
-const mostOpenRuns = 8;
-const mostRunners = 4;
+const maxOpenRuns = 8;
+const maxRunners = 4;
 const weatherMs = 10_000;
 /** What no retry, missed beat or sweep takes longer than once all is quiet. */
 const quietMs = 300_000;
@@ -102,7 +102,7 @@ export class Campaign {
 
   /** Whether this machine is busy enough. */
   async isFull(): Promise<boolean> {
-    return runners(this.folder).length >= mostRunners || (await this.openRuns()).length >= mostOpenRuns;
+    return runners(this.folder).length >= maxRunners || (await this.openRuns()).length >= maxOpenRuns;
   }
 
   async restart(name: 'SIGKILL' | 'SIGTERM', pauseMs: number, storm: Chance): Promise<void> {

@@ -24,8 +24,8 @@ afterAll(() => aws.close());
 
 const failings: readonly Failing[] = ['after', 'late'];
 /** As the machine is told (infra/state-builders.ts). */
-const mostRetries = 6;
-const mostTurns = 60;
+const maxRetries = 6;
+const maxTurns = 60;
 
 let ids = 0;
 const newId = () => `run-${String(++ids).padStart(16, '0')}`;
@@ -83,7 +83,7 @@ const step = async (world: LifecycleWorld, id: string): Promise<void> => {
 
 /** Everybody does what is expected of them until the run is there. */
 const bring = async (world: LifecycleWorld, id: string, there: (run: Run) => boolean): Promise<Run> => {
-  for (let turn = 0; turn < mostTurns; turn++) {
+  for (let turn = 0; turn < maxTurns; turn++) {
     await step(world, id);
     const run = await runOf(world, id);
     if (there(run)) return run;
@@ -136,8 +136,8 @@ const retried = (failing: Failing): LifecycleWorld['around'] => {
   const cuts = new Map<string, number>();
   return async (state, call) => {
     const n = (cuts.get(state) ?? 0) + 1;
-    const { cut, value } = n > mostRetries ? { cut: false, value: await call() } : await cutOff(n, failing, call);
-    cuts.set(state, cut ? n : mostRetries);
+    const { cut, value } = n > maxRetries ? { cut: false, value: await call() } : await cutOff(n, failing, call);
+    cuts.set(state, cut ? n : maxRetries);
     if (cut) throw new Error('cut off');
     // What was cut off takes effect when nobody expects it any more.
     await aws.letLateCome();

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { conclude } from '../../functions/runner/conclude.ts';
 import { Phase } from '../../functions/runner/phase.ts';
-import { RefugeAddress } from '../../functions/runner/refuge-address.ts';
+import { StateBackupUrl } from '../../functions/runner/refuge-address.ts';
 import { takeSettings } from '../../functions/runner/settings.ts';
 import { takeUsers } from '../../functions/runner/terraform/users.ts';
 import { JobDirectory } from '../../functions/runner/workspace/job-directory.ts';
@@ -22,14 +22,14 @@ const minute = 60_000;
 
 it('a plan has no address of a refuge, and never asks for one', () => {
   let clock = 0;
-  const address = new RefugeAddress(null, () => clock);
+  const address = new StateBackupUrl(null, () => clock);
   clock = 1000 * minute;
   expect(address.isOld).toBe(false);
 });
 
 it('an address is old after five minutes, and young again when it was renewed', () => {
   let clock = 0;
-  const address = new RefugeAddress('first', () => clock);
+  const address = new StateBackupUrl('first', () => clock);
   clock = 4 * minute;
   expect(address.isOld).toBe(false);
   clock = 5 * minute;

@@ -3,7 +3,7 @@ import { type Answer, json, noContent, ok, type Resource } from '../../api/answe
 import { forbidden, notFound, unprocessable } from '../../api/errors.ts';
 import { includes } from '../../api/include.ts';
 import { email } from '../../api/names.ts';
-import { list, pageOf, slice } from '../../api/pagination.ts';
+import { list, pageOf, pageSlice } from '../../api/pagination.ts';
 import { checkPerson, type Principal } from '../../api/permissions/principal.ts';
 import { type Call, type Context, type Finder, type Route, route, userRoute } from '../../api/route.ts';
 import { identifier, readData } from '../../api/validation.ts';
@@ -11,7 +11,7 @@ import { organizationDocument } from '../organizations/document.ts';
 import { type InOrganization, organization } from '../organizations/finder.ts';
 import { getOrganization } from '../organizations/records.ts';
 import { checkOwnersStay, lastOwner, usersIn } from '../teams/member-routes.ts';
-import { enterTeam, quitTeam } from '../teams/members.ts';
+import { enterTeam, removeFromTeam } from '../teams/members.ts';
 import { ensureOwnersTeam, getTeams } from '../teams/records.ts';
 import { teamDocuments, visibleTeams } from '../teams/routes.ts';
 import type { Team } from '../teams/team.ts';
@@ -114,7 +114,7 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
       (!emails || emails.includes(membershipEmail(one, user)?.toLowerCase() ?? '')) &&
       `${one.invitation ? '' : user?.username}\n${membershipEmail(one, user)}`.toLowerCase().includes(search),
   );
-  const { data, included } = await documents(context, slice(all, page));
+  const { data, included } = await documents(context, pageSlice(all, page));
   const invited = everybody.filter((one) => membershipStatus(one.membership, one.user) === 'invited').length;
   const counts = { total: everybody.length, active: everybody.length - invited, invited };
   return list(request, page, all.length, data, included, { 'status-counts': counts });
@@ -128,7 +128,7 @@ const listMine = async (call: Call): Promise<Answer> => {
   const all = (await membershipsAndInvitationsOf(principal.userId)).filter(
     (one) => !statuses || statuses.includes(membershipStatus(one, user)),
   );
-  const shown = slice(all, page).map((one): Shown => ({ membership: one, user }));
+  const shown = pageSlice(all, page).map((one): Shown => ({ membership: one, user }));
   const { data, included } = await documents(call, shown);
   return list(request, page, all.length, data, included);
 };
@@ -208,10 +208,10 @@ const remove = async ({ subject, principal }: Context<Membership>): Promise<Answ
   const owners = isOwner && home ? await ensureOwnersTeam(home) : undefined;
   if (owners) {
     await checkOwnersStay(owners, [subject.userId]);
-    if (!(await quitTeam(owners, subject.userId))) throw lastOwner(owners);
+    if (!(await removeFromTeam(owners, subject.userId))) throw lastOwner(owners);
   }
   await removeMember(subject);
-  for (const one of teams) if (!one.owners) await quitTeam(one, subject.userId);
+  for (const one of teams) if (!one.owners) await removeFromTeam(one, subject.userId);
   return noContent();
 };
 

@@ -1,8 +1,8 @@
 import { type Answer, noContent, ok, type Resource } from '../../api/answer.ts';
 import { badRequest, conflict, forbidden, notFound, unprocessable } from '../../api/errors.ts';
-import { checkSeen, editorOf, tagged } from '../../api/guard.ts';
+import { checkIfMatch, editorOf, withEtag } from '../../api/guard.ts';
 import { includes } from '../../api/include.ts';
-import { list, pageOf, slice } from '../../api/pagination.ts';
+import { list, pageOf, pageSlice } from '../../api/pagination.ts';
 import type { Principal } from '../../api/permissions/principal.ts';
 import { type Context, type Finder, type Route, route, type Subject } from '../../api/route.ts';
 import { membershipDocument } from '../accounts/membership-document.ts';
@@ -112,7 +112,7 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
   if (!all.some(({ id }) => id === ownersTeamId(subject.record))) all.unshift(await ensureOwnersTeam(subject.record));
   const fitting = all.filter(({ name }) => (!names || names.includes(name)) && name.toLowerCase().includes(search));
   const seen = await visibleTeams(principal, fitting);
-  const { data, userIds } = await teamDocuments(principal, slice(seen, page));
+  const { data, userIds } = await teamDocuments(principal, pageSlice(seen, page));
   return list(request, page, seen.length, data, await included(context, userIds));
 };
 
@@ -168,10 +168,10 @@ const update = async (context: Context<Team>): Promise<Answer> => {
   }
   const editor = await editorOf(context, subject, 'team');
   const updated = Object.keys(change).length ? await updateTeam(subject, change, editor) : subject;
-  if (updated) return tagged(ok(...(await answer(context, updated))), updated);
+  if (updated) return withEtag(ok(...(await answer(context, updated))), updated);
   const found = await getTeam(subject.id);
   if (!found) throw notFound('The team was deleted at the same time.');
-  await checkSeen(request, found, 'team');
+  await checkIfMatch(request, found, 'team');
   throw taken();
 };
 
@@ -185,7 +185,7 @@ export const teamRoutes: Route[] = [
   route('GET', '/organizations/{organization}/teams', 'team:read', organization, listOfOrganization),
   route('POST', '/organizations/{organization}/teams', 'team:write', organization, create),
   route('GET', '/teams/{team}', 'team:read', team, async (context) =>
-    tagged(ok(...(await answer(context, context.subject))), context.subject),
+    withEtag(ok(...(await answer(context, context.subject))), context.subject),
   ),
   route('PATCH', '/teams/{team}', 'team:write', team, update),
   route('DELETE', '/teams/{team}', 'team:write', team, remove),

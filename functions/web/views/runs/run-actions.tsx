@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { ApiError, type Resource, type RunAction } from '../../../client/client.ts';
-import { offered, waitsForOverride } from '../../../client/run-facts.ts';
+import { offeredActions, waitsForOverride } from '../../../client/run-facts.ts';
 import { displayStatus } from '../../../run/display.ts';
 import { clock } from '../../live.ts';
 import { hrefOf } from '../../location.ts';
@@ -34,7 +34,7 @@ export const RunActions = ({ run, plan, workspace, front, words, error, refresh 
   const comment = useSignal('');
   const busy = useSignal<RunAction | undefined>(undefined);
   const asking = useSignal<RunAction | undefined>(undefined);
-  const actions = offered(run, front).filter((action) => action !== 'override');
+  const actions = offeredActions(run, front).filter((action) => action !== 'override');
   const decides = !isOver(run) && run.attributes.actions['is-confirmable'];
   const overrides = !isOver(run) && waitsForOverride(run);
   const settled = useSettled(`${run.attributes.status} ${actions} ${busy.value}`);
