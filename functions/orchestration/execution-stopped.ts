@@ -4,7 +4,7 @@ import { dueAttributes, dueIn } from '../store/due.ts';
 import { keys } from '../store/keys.ts';
 import { update } from '../store/table.ts';
 import { finishRun } from './finish.ts';
-import { notify } from './notices.ts';
+import { notify } from './notifications.ts';
 
 /** Detail of EventBridge's "Step Functions Execution Status Change". */
 interface StatusChange {

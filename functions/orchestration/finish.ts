@@ -14,7 +14,7 @@ import { isRunnerGone, runnersOf, stopRunner } from './launcher.ts';
 import { recordedResources } from './lost-runners.ts';
 import { leaveQueue } from './queue.ts';
 import { leaveSavedPlans } from './saved-plans.ts';
-import { findUnsaved } from './unsaved.ts';
+import { findUnsaved } from './unsaved-states.ts';
 
 /** The runner got its signal and has not gone yet; ask again soon. */
 export class RunnerStillStoppingError extends Error {

@@ -3,7 +3,7 @@ import type { Granted } from '../../functions/api/permissions/granted.ts';
 import type { Permission } from '../../functions/api/permissions/permissions.ts';
 import type { Route } from '../../functions/api/route.ts';
 import { type Api, startApi } from '../support/api.ts';
-import { type Frozen, freeze } from '../support/frozen.ts';
+import { type Frozen, freeze } from '../support/frozen-table.ts';
 import { type Caller, makeCallers } from '../support/roles.ts';
 import { fillPath, makeWorld, namedIn, type World } from '../support/world.ts';
 

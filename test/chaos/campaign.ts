@@ -10,16 +10,16 @@ import { operate } from '../e2e/support/operator.ts';
 import { PlatformProcess } from '../e2e/support/platform.ts';
 import { runners, send } from '../e2e/support/runners.ts';
 import type { TaskServer } from '../support/task-server.ts';
-import { startTasks } from './asked.ts';
+import { deeds, likelihoods } from './actions.ts';
 import { Audit } from './audit.ts';
-import { Chance } from './chance.ts';
-import { deeds, likelihoods } from './deeds.ts';
+import { weather } from './fault-rules.ts';
 import { Model } from './model.ts';
 import { bringOn } from './people.ts';
-import { makePlaces, type Place } from './places.ts';
+import { startTasks } from './run-tasks.ts';
+import { Chance } from './seeded-random.ts';
 
 import { Tally } from './tally.ts';
-import { weather } from './weather.ts';
+import { makePlaces, type Place } from './workspaces.ts';
 
 const maxOpenRuns = 8;
 const maxRunners = 4;

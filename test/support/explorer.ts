@@ -16,7 +16,7 @@ import {
 } from '../../functions/run/machine-states.ts';
 import type { Run } from '../../functions/run/run.ts';
 import { isFinal, type RunStatus } from '../../functions/run/status.ts';
-import { whenTasksAreDone, whileChecking, whileTasksRun, whileWaiting } from './happenings.ts';
+import { whenTasksAreDone, whileChecking, whileTasksRun, whileWaiting } from './run-events.ts';
 
 /**
  * Walks every path of the state machine. At each state it lets happen whatever may happen to a run there, asks `run/`

@@ -4,7 +4,7 @@ import { constants, setPriority } from 'node:os';
 import { messageOf } from '../../transport/errors.ts';
 import type { Control, Stoppable } from '../control.ts';
 import { InterruptedError, PhaseError } from '../errors.ts';
-import { endProcesses } from './leftovers.ts';
+import { endProcesses } from './leftover-processes.ts';
 import type { User } from './users.ts';
 
 export interface Command {

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { ApiError, type Resource, type RunAction } from '../../../client/client.ts';
 import { offeredActions, waitsForOverride } from '../../../client/run-facts.ts';
 import { displayStatus } from '../../../run/display.ts';
+import { useSettled } from '../../click-guard.ts';
 import { clock } from '../../live.ts';
 import { hrefOf } from '../../location.ts';
 import { Notice } from '../../parts/basics.tsx';
@@ -10,8 +11,7 @@ import { Changes } from '../../parts/changes.tsx';
 import { Decision } from '../../parts/decision.tsx';
 import { factsOf, isOver } from '../../parts/status.tsx';
 import { call, saying } from '../../session.ts';
-import { useSettled } from '../../settled.ts';
-import { AskBefore, actionNames } from './ask-before.tsx';
+import { AskBefore, actionNames } from './confirm-action.tsx';
 
 interface Props {
   run: Resource<'runs'>;
