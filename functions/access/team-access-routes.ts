@@ -89,7 +89,7 @@ const routesOf = <S extends On, G extends WorkspaceGrant | ProjectGrant>(kind: K
     find: async (request) => kind.get(requiredIn(request, what, `${what}s`)),
   };
 
-  const parameter = `filter[${what}][id]`;
+  const parameter = `filter[${what}][id]` as const;
   const inQuery: Finder<S> = {
     ...finder,
     find: async ({ query }) => {
@@ -157,7 +157,10 @@ const routesOf = <S extends On, G extends WorkspaceGrant | ProjectGrant>(kind: K
 
   const one = `/${type}/{grant}` as const;
   return [
-    route('GET', `/${type}`, finder.seen as Permission, inQuery, listAll),
+    route('GET', `/${type}`, finder.seen as Permission, inQuery, listAll, {
+      [parameter]: 'text',
+      'filter[team][id]': 'text',
+    }),
     route('POST', `/${type}`, kind.managing, inBody, create),
     route('GET', one, kind.reading, given, read),
     route('PATCH', one, kind.managing, given, update),

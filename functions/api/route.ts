@@ -9,7 +9,7 @@ import { type Granted, ofTask as grantedToTask, noPermissions } from './permissi
 import type { Scope } from './permissions/grants.ts';
 import type { Permission } from './permissions/permissions.ts';
 import type { Principal } from './permissions/principal.ts';
-import { checkParameters } from './query-parameters.ts';
+import { checkParameters, type QueryParameters } from './query-parameters.ts';
 import type { ApiRequest } from './request.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -56,6 +56,8 @@ export interface Route {
   access: Access;
   /** What it acts on; missing: the caller, or nothing in particular. */
   finder?: Pick<Finder<never>, 'what' | 'seen'>;
+  /** Checked before the handler runs. */
+  query?: QueryParameters;
   /** Of a body, in bytes, where it is not what limits.ts says. */
   maxBytes?: number;
   answer(request: ApiRequest, authority: Authority): Promise<Answer>;
@@ -86,6 +88,7 @@ export const route = <S extends Subject>(
   permission: Permission,
   finder: Finder<S>,
   handle: (context: Context<S>) => Promise<Answer>,
+  query: QueryParameters = {},
 ): Route => {
   const { what, parameter, find, seen, scope, shared, ofTask } = finder;
   const deed = auditActionOf(method, path);
@@ -117,14 +120,14 @@ export const route = <S extends Subject>(
         : await principal.on(scope(subject));
     if (!granted.has(typeof seen === 'function' ? seen(subject) : seen)) return refuse();
     const act = async () => {
-      checkParameters(method, path, request.query);
+      checkParameters(request.query, query);
       return handle({ request, principal, subject, granted });
     };
     if (granted.has(permission)) return isAudited(method, path) ? authority.withAudit(doing, act) : act();
     await authority.recordRefusal(doing);
     throw forbidden(`You can see this ${what}, but this request needs the permission ${permission}.`);
   };
-  return { method, path, access: permission, finder, answer: countingReads(answer) };
+  return { method, path, access: permission, finder, query, answer: countingReads(answer) };
 };
 
 /** A route that is about the caller, or about nothing in particular. */
@@ -133,14 +136,16 @@ export const userRoute = (
   path: `/${string}`,
   access: 'any user',
   handle: (call: Call) => Promise<Answer>,
+  query: QueryParameters = {},
 ): Route => ({
   method,
   path,
   access,
+  query,
   answer: async (request, authority) => {
     const principal = await authority.authenticate(request);
     const act = async () => {
-      checkParameters(method, path, request.query);
+      checkParameters(request.query, query);
       return handle({ request, principal });
     };
     return isAudited(method, path)

@@ -4,7 +4,7 @@ import { withPool } from '../agent-pools/input.ts';
 import { type Answer, created, noContent, ok } from '../api/answer.ts';
 import { forbidden, notFound, unprocessable } from '../api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
-import { includes } from '../api/include.ts';
+import { includable } from '../api/include.ts';
 import { email, organizationName } from '../api/names.ts';
 import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { checkPerson } from '../api/permissions/principal.ts';
@@ -74,10 +74,13 @@ const settlePool = async (
   });
 };
 
+const listIncludes = includable('subscription');
+const readIncludes = includable('subscription', 'entitlement_set', 'default_project');
+
 const listMine = async ({ request, principal }: Call): Promise<Answer> => {
   const page = pageOf(request);
   // Nobody has a subscription.
-  includes(request, ['subscription']);
+  listIncludes.of(request);
   const [both, byName, byEmail] = ['q', 'q[name]', 'q[email]'].map((q) => (request.query.get(q) ?? '').toLowerCase());
   const fits = ({ name, email }: Organization) =>
     `${name}\n${email}`.toLowerCase().includes(both ?? '') &&
@@ -110,7 +113,7 @@ const create = async ({ request, principal }: Call): Promise<Answer> => {
 };
 
 const read = async ({ request, subject, principal, granted }: Context<InOrganization>): Promise<Answer> => {
-  const include = includes(request, ['subscription', 'entitlement_set', 'default_project']);
+  const include = readIncludes.of(request);
   const included = [];
   if (include.has('entitlement_set')) included.push(entitlementsDocument(subject.record));
   if (include.has('default_project')) {
@@ -158,9 +161,14 @@ const remove = async ({ subject, principal }: Context<InOrganization>): Promise<
 };
 
 export const organizationRoutes: Route[] = [
-  userRoute('GET', '/organizations', 'any user', listMine),
+  userRoute('GET', '/organizations', 'any user', listMine, {
+    q: 'text',
+    'q[name]': 'text',
+    'q[email]': 'text',
+    include: listIncludes,
+  }),
   userRoute('POST', '/organizations', 'any user', create),
-  route('GET', '/organizations/{organization}', 'organization:read', organization, read),
+  route('GET', '/organizations/{organization}', 'organization:read', organization, read, { include: readIncludes }),
   route('PATCH', '/organizations/{organization}', 'organization:update', organization, update),
   route('PUT', '/organizations/{organization}', 'organization:update', organization, update),
   route('DELETE', '/organizations/{organization}', 'organization:delete', organization, remove),

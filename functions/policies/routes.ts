@@ -4,6 +4,7 @@ import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
+import { policyKinds } from '../run/policies.ts';
 import { policyDocument } from './document.ts';
 import { policy } from './finder.ts';
 import { checkPolicies, readNewPolicy, readPolicyChange } from './input.ts';
@@ -100,7 +101,11 @@ export const searched = <T extends { name: string }>({ query }: ApiRequest, all:
 const base = '/policies/{policy}';
 
 export const policyRoutes: Route[] = [
-  route('GET', '/organizations/{organization}/policies', 'policy:read', organization, listOfOrganization),
+  route('GET', '/organizations/{organization}/policies', 'policy:read', organization, listOfOrganization, {
+    'search[name]': 'text',
+    'filter[kind]': { one: policyKinds },
+    sort: { one: ['name', '-name', 'updated-at', '-updated-at'] },
+  }),
   route('POST', '/organizations/{organization}/policies', 'policy:write', organization, create),
   route('GET', base, 'policy:read', policy, async ({ subject }) => ok(policyDocument(subject))),
   route('PATCH', base, 'policy:write', policy, update),

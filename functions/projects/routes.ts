@@ -2,7 +2,7 @@ import { withPool } from '../agent-pools/input.ts';
 import { type Answer, created, many, noContent, ok, type Resource } from '../api/answer.ts';
 import { badRequest, conflict, notFound, unprocessable } from '../api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
-import { includes } from '../api/include.ts';
+import { includable } from '../api/include.ts';
 import { list, pageOf, pageSlice, totalOf } from '../api/pagination.ts';
 import type { Reach } from '../api/permissions/grants.ts';
 import type { ApiRequest } from '../api/request.ts';
@@ -75,9 +75,11 @@ const create = async ({ request, subject, granted }: Context<InOrganization>): P
   return created(projectDocument(made, granted));
 };
 
+const include = includable('effective_tag_bindings');
+
 /** Documents with the tags that they have, if those are to come along. */
 const withTags = (request: ApiRequest, projects: Project[], data: Resource[]): [Resource[], Resource[] | undefined] => {
-  if (!includes(request, ['effective_tag_bindings']).has('effective_tag_bindings')) return [data, undefined];
+  if (!include.of(request).has('effective_tag_bindings')) return [data, undefined];
   const tags = new Map(projects.map((one) => [one.id, effectiveBindings(one)]));
   const related = data.map(({ relationships, ...document }) => {
     const ids = (tags.get(document.id) ?? []).map(({ id }) => id);
@@ -135,9 +137,14 @@ const remove =
   };
 
 export const projectRoutes = (below: Below): Route[] => [
-  route('GET', '/organizations/{organization}/projects', 'organization:read', organization, listAll),
+  route('GET', '/organizations/{organization}/projects', 'organization:read', organization, listAll, {
+    include,
+    q: 'text',
+    'filter[names]': 'text',
+    sort: { one: ['name', '-name'] },
+  }),
   route('POST', '/organizations/{organization}/projects', 'project:create', organization, create),
-  route('GET', '/projects/{project}', 'project:read', project, read),
+  route('GET', '/projects/{project}', 'project:read', project, read, { include }),
   route('PATCH', '/projects/{project}', 'project:update', project, update(below)),
   route('DELETE', '/projects/{project}', 'project:delete', project, remove(below)),
 ];

@@ -1,7 +1,7 @@
 import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
 import { type ApiError, conflict, notFound, unprocessable } from '../api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
-import { includes } from '../api/include.ts';
+import { includable } from '../api/include.ts';
 import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { type Context, type Route, route, type Subject } from '../api/route.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
@@ -38,14 +38,15 @@ import {
 
 /** Run tasks of organizations, and of workspaces (HCP API: run tasks). */
 
-const knownIncludes = ['workspace_tasks', 'workspace_tasks.workspace'] as const;
+const taskIncludes = includable('workspace_tasks', 'workspace_tasks.workspace');
+const workspaceTaskIncludes = includable('task');
 
 /** Documents of tasks, with what was asked to come along. */
 const documents = async (
   { request, subject, principal }: Context<Subject>,
   tasks: Task[],
 ): Promise<{ data: Resource[]; included?: Resource[] }> => {
-  const include = includes(request, knownIncludes);
+  const include = taskIncludes.of(request);
   const uses = await Promise.all(
     tasks.map(async ({ id }) => principal.visible(subject.organization, await listTaskWorkspaces(id))),
   );
@@ -156,7 +157,7 @@ const attach = async ({ request, subject }: Context<Workspace>): Promise<Answer>
 };
 
 const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
-  const include = includes(request, ['task']);
+  const include = workspaceTaskIncludes.of(request);
   const page = pageOf(request);
   const all = (await listWorkspaceTasks(subject.id)).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
   const shown = pageSlice(all, page);
@@ -180,14 +181,18 @@ const change = async (context: Context<Workspace>): Promise<Answer> => {
 const ofWorkspace = '/workspaces/{workspace}/tasks';
 
 export const taskRoutes: Route[] = [
-  route('POST', '/organizations/{organization}/tasks', 'task:write', organization, create),
-  route('GET', '/organizations/{organization}/tasks', 'task:read', organization, listOfOrganization),
-  route('GET', '/tasks/{task}', 'task:read', task, (context) => single(context, context.subject)),
-  route('PATCH', '/tasks/{task}', 'task:write', task, update),
+  route('POST', '/organizations/{organization}/tasks', 'task:write', organization, create, { include: taskIncludes }),
+  route('GET', '/organizations/{organization}/tasks', 'task:read', organization, listOfOrganization, {
+    include: taskIncludes,
+  }),
+  route('GET', '/tasks/{task}', 'task:read', task, (context) => single(context, context.subject), {
+    include: taskIncludes,
+  }),
+  route('PATCH', '/tasks/{task}', 'task:write', task, update, { include: taskIncludes }),
   route('DELETE', '/tasks/{task}', 'task:write', task, remove),
   route('GET', '/tasks/{task}/relationships/workspace-tasks', 'task:read', task, listUses),
   route('POST', ofWorkspace, 'workspace:manage-tasks', workspace, attach),
-  route('GET', ofWorkspace, 'workspace:read', workspace, listOfWorkspace),
+  route('GET', ofWorkspace, 'workspace:read', workspace, listOfWorkspace, { include: workspaceTaskIncludes }),
   route('GET', `${ofWorkspace}/{wstask}`, 'workspace:read', workspace, async (context) =>
     ok(workspaceTaskDocument(await found(context))),
   ),

@@ -1,7 +1,7 @@
 import { type Answer, ok, type Resource, standardHeaders } from '../api/answer.ts';
 import { conflict, notFound } from '../api/errors.ts';
 import { inWorkspace } from '../api/finders.ts';
-import { includes } from '../api/include.ts';
+import { includable } from '../api/include.ts';
 import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { readComment } from '../api/validation.ts';
@@ -77,7 +77,7 @@ const taskOutcome: Finder<Result> = {
   ...inWorkspace,
 };
 
-const knownIncludes = ['run', 'run.workspace', 'task_results', 'policy_evaluations', 'cost_estimate'] as const;
+const include = includable('run', 'run.workspace', 'task_results', 'policy_evaluations', 'cost_estimate');
 
 /** What comes along with stages of one run. A cycle of included documents breaks clients: the run's workspace names no run. */
 const related = async (
@@ -85,19 +85,19 @@ const related = async (
   found: Run,
   stages: TaskStage[],
 ): Promise<Resource[] | undefined> => {
-  const include = includes(request, knownIncludes);
-  if (include.size === 0) return undefined;
-  const judged = include.has('policy_evaluations') && stages.includes('post_plan') && found.checks?.policyEvaluation;
+  const asked = include.of(request);
+  if (asked.size === 0) return undefined;
+  const judged = asked.has('policy_evaluations') && stages.includes('post_plan') && found.checks?.policyEvaluation;
   const [results, home, evaluation] = await Promise.all([
-    include.has('task_results') ? listTaskResults(found, stages.length === 1 ? stages[0] : undefined) : [],
-    include.has('run.workspace') ? getWorkspace(found.workspaceId) : undefined,
+    asked.has('task_results') ? listTaskResults(found, stages.length === 1 ? stages[0] : undefined) : [],
+    asked.has('run.workspace') ? getWorkspace(found.workspaceId) : undefined,
     judged ? evaluationDocument(found) : undefined,
   ]);
   const viewer = { granted, userId: principal.userId };
   return [
     ...results.map((result) => taskResultDocument(result, found)),
     ...(evaluation ? [evaluation] : []),
-    ...(include.has('run') ? [withoutStages(runDocument(found, viewer))] : []),
+    ...(asked.has('run') ? [withoutStages(runDocument(found, viewer))] : []),
     ...(home ? [withoutRun(workspaceDocument(home, granted))] : []),
   ];
 };
@@ -175,8 +175,8 @@ const readBody = async (context: Context<Result>): Promise<Answer> => {
 };
 
 export const taskStageRoutes = (overrideRun: OverrideRun): Route[] => [
-  route('GET', '/runs/{run}/task-stages', 'run:read', run, listOfRun),
-  route('GET', '/task-stages/{stage}', 'run:read', taskStage, readStage),
+  route('GET', '/runs/{run}/task-stages', 'run:read', run, listOfRun, { include }),
+  route('GET', '/task-stages/{stage}', 'run:read', taskStage, readStage, { include }),
   route('POST', '/task-stages/{stage}/actions/override', 'run:override-policy', taskStage, override(overrideRun)),
   route('GET', '/task-results/{result}', 'run:read', taskResult, readResult),
   route('GET', '/task-results/{result}/outcomes', 'run:read', taskResult, listOutcomes),

@@ -65,5 +65,8 @@ const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promis
 };
 
 export const workspaceResourceRoutes: Route[] = [
-  route('GET', '/workspaces/{workspace}/resources', 'state:read', workspace, listOfWorkspace),
+  route('GET', '/workspaces/{workspace}/resources', 'state:read', workspace, listOfWorkspace, {
+    q: 'text',
+    sort: 'text',
+  }),
 ];

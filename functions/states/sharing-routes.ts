@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { type Answer, noContent } from '../api/answer.ts';
 import { unprocessable } from '../api/errors.ts';
 import { list, pageOf, pageSlice, totalOf } from '../api/pagination.ts';
+import { flag } from '../api/query-parameters.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { check, identifier } from '../api/validation.ts';
 import { workspaceDocuments } from '../workspaces/document.ts';
@@ -91,7 +92,7 @@ const remove = async (context: Context<Workspace>): Promise<Answer> => {
 const base = '/workspaces/{workspace}/relationships/remote-state-consumers';
 
 export const remoteStateConsumerRoutes: Route[] = [
-  route('GET', base, 'workspace:read', workspace, listOfWorkspace),
+  route('GET', base, 'workspace:read', workspace, listOfWorkspace, { show_only_configured: flag }),
   route('POST', base, 'workspace:update', workspace, add),
   route('PATCH', base, 'workspace:update', workspace, replace),
   route('DELETE', base, 'workspace:update', workspace, remove),

@@ -1,8 +1,9 @@
 import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
 import { notFound, unprocessable } from '../api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
-import { includes } from '../api/include.ts';
+import { includable } from '../api/include.ts';
 import { list, type Page, pageOf, pageSlice, totalOf } from '../api/pagination.ts';
+import { flag } from '../api/query-parameters.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Route, route, type Subject } from '../api/route.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
@@ -93,7 +94,7 @@ const update = async (context: Context<VariableSet>): Promise<Answer> => {
   return withEtag(ok(await document(context, latest), await included(context, [latest])), latest);
 };
 
-const knownIncludes = ['vars', 'workspaces', 'projects', 'stacks'] as const;
+const include = includable('vars', 'workspaces', 'projects', 'stacks');
 /** More than that many do not come along. */
 const maxIncluded = 100;
 
@@ -104,12 +105,12 @@ const included = async (
   { request, principal }: Context<Subject>,
   sets: VariableSet[],
 ): Promise<Resource[] | undefined> => {
-  const include = includes(request, knownIncludes);
-  if (include.size === 0) return undefined;
+  const asked = include.of(request);
+  if (asked.size === 0) return undefined;
   const [variables, workspaces, projects] = await Promise.all([
-    include.has('vars') ? Promise.all(sets.map(({ id }) => listVariables(id))) : [],
-    include.has('workspaces') ? getWorkspaces(some(sets, 'workspaceIds')) : [],
-    include.has('projects') ? getProjects(some(sets, 'projectIds')) : [],
+    asked.has('vars') ? Promise.all(sets.map(({ id }) => listVariables(id))) : [],
+    asked.has('workspaces') ? getWorkspaces(some(sets, 'workspaceIds')) : [],
+    asked.has('projects') ? getProjects(some(sets, 'projectIds')) : [],
   ]);
   return [
     ...variables.flat().map((variable) => variableDocument(variable)),
@@ -259,11 +260,16 @@ const base = '/varsets/{varset}';
 const ofWorkspace = '/workspaces/{workspace}/varsets/{varset}/relationships/vars';
 
 export const variableSetRoutes: Route[] = [
-  route('GET', '/organizations/{organization}/varsets', 'organization:read', organization, listOfOrganization),
-  route('POST', '/organizations/{organization}/varsets', 'varset:write', newVariableSet, create),
-  route('GET', base, 'varset:read', variableSet, read),
-  route('PATCH', base, 'varset:write', variableSet, update),
-  route('POST', base, 'varset:write', variableSet, update),
+  route('GET', '/organizations/{organization}/varsets', 'organization:read', organization, listOfOrganization, {
+    include,
+    q: 'text',
+    scope: { one: ['owned'] },
+    'filter[global]': flag,
+  }),
+  route('POST', '/organizations/{organization}/varsets', 'varset:write', newVariableSet, create, { include }),
+  route('GET', base, 'varset:read', variableSet, read, { include }),
+  route('PATCH', base, 'varset:write', variableSet, update, { include }),
+  route('POST', base, 'varset:write', variableSet, update, { include }),
   route('DELETE', base, 'varset:write', variableSet, async ({ subject }) => {
     await deleteVariableSet(subject);
     return noContent();
@@ -272,9 +278,16 @@ export const variableSetRoutes: Route[] = [
     route('POST', `${base}/relationships/${kind}`, 'varset:write', variableSet, relate(kind, 'apply')),
     route('DELETE', `${base}/relationships/${kind}`, 'varset:write', variableSet, relate(kind, 'withdraw')),
   ]),
-  route('GET', '/projects/{project}/varsets', 'project:read', project, listOfProject),
-  route('GET', '/workspaces/{workspace}/varsets', 'variable:read', workspace, listOfWorkspace),
-  route('GET', '/workspaces/{workspace}/applicable-varsets', 'variable:read', workspace, listApplicable),
+  route('GET', '/projects/{project}/varsets', 'project:read', project, listOfProject, {
+    include,
+    q: 'text',
+    scope: { one: ['applied', 'shared', 'owned', 'all'] },
+  }),
+  route('GET', '/workspaces/{workspace}/varsets', 'variable:read', workspace, listOfWorkspace, { include, q: 'text' }),
+  route('GET', '/workspaces/{workspace}/applicable-varsets', 'variable:read', workspace, listApplicable, {
+    include,
+    q: 'text',
+  }),
   route('GET', ofWorkspace, 'variable:read', workspace, async (context) =>
     listOwned({ request: context.request, subject: await setOfWorkspace(context) }),
   ),

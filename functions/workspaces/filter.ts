@@ -1,5 +1,7 @@
 import { badRequest } from '../api/errors.ts';
+import { flag, type QueryParameters } from '../api/query-parameters.ts';
 import type { ApiRequest } from '../api/request.ts';
+import { runStatuses } from '../run/status.ts';
 import type { WorkspaceFilter } from './lists.ts';
 
 /** Filters and searches of lists of workspaces (HCP API: workspaces, list). */
@@ -88,6 +90,20 @@ const nameTests = (query: URLSearchParams): Test[] => {
     ...(name ? [(entry: Entry) => entry.name.toLowerCase().includes(name)] : []),
     ...(fits ? [(entry: Entry) => fits(entry.name)] : []),
   ];
+};
+
+export const workspaceFilter: QueryParameters = {
+  'search[name]': 'text',
+  'search[wildcard-name]': 'text',
+  'search[tags]': 'text',
+  'search[exclude-tags]': 'text',
+  'filter[project][id]': 'text',
+  'filter[current-run][status]': { some: runStatuses },
+  'filter[tagged]': 'text',
+  'filter[tagged][*][key]': 'text',
+  'filter[tagged][*][value]': 'text',
+  'filter[tag-union]': flag,
+  'filter[tag-value-default-null]': flag,
 };
 
 export interface WorkspaceQuery extends Omit<WorkspaceFilter, 'descending'> {

@@ -3,10 +3,11 @@ import { withEtag } from '../api/guard.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { organization } from '../people/organizations/finder.ts';
 import { currentRunId, workspaceDocument } from './document.ts';
+import { workspaceFilter } from './filter.ts';
 import { sharedWorkspace, sharedWorkspaceByName } from './finder.ts';
 import { answerWorkspaces } from './list-route.ts';
 import { firstQueued, type Workspace } from './records.ts';
-import { type WorkspaceDependencies, withRelated } from './related.ts';
+import { workspaceIncludes as include, type WorkspaceDependencies, withRelated } from './related.ts';
 
 /** Workspaces as they are read; what they are set up with is changed in settings-routes.ts. */
 
@@ -30,7 +31,18 @@ const read =
   };
 
 export const workspaceRoutes = (above: WorkspaceDependencies): Route[] => [
-  route('GET', '/organizations/{organization}/workspaces', 'organization:read', organization, answerWorkspaces(above)),
-  route('GET', '/workspaces/{workspace}', 'workspace:read', sharedWorkspace, read(above)),
-  route('GET', '/organizations/{organization}/workspaces/{name}', 'workspace:read', sharedWorkspaceByName, read(above)),
+  route('GET', '/organizations/{organization}/workspaces', 'organization:read', organization, answerWorkspaces(above), {
+    ...workspaceFilter,
+    include,
+    sort: 'text',
+  }),
+  route('GET', '/workspaces/{workspace}', 'workspace:read', sharedWorkspace, read(above), { include }),
+  route(
+    'GET',
+    '/organizations/{organization}/workspaces/{name}',
+    'workspace:read',
+    sharedWorkspaceByName,
+    read(above),
+    { include },
+  ),
 ];

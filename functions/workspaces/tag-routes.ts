@@ -102,7 +102,7 @@ export const workspaceTagRoutes: Route[] = [
   route('POST', `${base}/relationships/tag-bindings`, 'workspace:tag', workspace, addBindings),
   route('PATCH', `${base}/relationships/tag-bindings`, 'workspace:tag', workspace, replaceBindings),
   route('GET', `${base}/effective-tag-bindings`, 'workspace:read', workspace, effective),
-  route('GET', `${base}/relationships/tags`, 'workspace:read', workspace, listTags),
+  route('GET', `${base}/relationships/tags`, 'workspace:read', workspace, listTags, { name: 'text' }),
   route('POST', `${base}/relationships/tags`, 'workspace:tag', workspace, addTags),
   route('DELETE', `${base}/relationships/tags`, 'workspace:tag', workspace, removeTags),
 ];

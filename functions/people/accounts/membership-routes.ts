@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Answer, json, noContent, ok, type Resource } from '../../api/answer.ts';
 import { forbidden, notFound, unprocessable } from '../../api/errors.ts';
-import { includes } from '../../api/include.ts';
+import { includable } from '../../api/include.ts';
 import { email } from '../../api/names.ts';
 import { list, pageOf, pageSlice } from '../../api/pagination.ts';
 import { checkPerson, type Principal } from '../../api/permissions/principal.ts';
@@ -47,29 +47,28 @@ const membership: Finder<Membership> = {
   scope: (found) => ({ organization: found.organization, membershipOf: found.userId }),
 };
 
-const knownIncludes = ['user', 'teams', 'organization', 'scim_identity'] as const;
+const include = includable('user', 'teams', 'organization', 'scim_identity');
+const status = { some: ['active', 'invited', 'inactive'] };
 
 /** Documents of memberships with those teams that the caller sees, and what was asked to come along. */
 const documents = async (
   { request, principal }: Pick<Call, 'request' | 'principal'>,
   shown: Shown[],
 ): Promise<{ data: Resource[]; included?: Resource[] }> => {
-  const include = includes(request, knownIncludes);
+  const asked = include.of(request);
   const ids = shown.flatMap(({ membership: { teams = [] } }) => [...teams]);
   const teams = await visibleTeams(principal, await getTeams([...new Set(ids)]));
   const teamIds = ({ teams: all = new Set() }: Membership) => teams.filter(({ id }) => all.has(id)).map(({ id }) => id);
   const data = shown.map((one) => membershipDocument(one.membership, one.user, teamIds(one.membership)));
-  if (include.size === 0) return { data };
+  if (asked.size === 0) return { data };
   // Of an organization that somebody is only invited to they see nothing yet.
   const joined = shown.filter(({ membership }) => !membership.invitation || membership.userId !== principal.userId);
-  const homes = include.has('organization') ? [...new Set(joined.map((one) => one.membership.organization))] : [];
+  const homes = asked.has('organization') ? [...new Set(joined.map((one) => one.membership.organization))] : [];
   return {
     data,
     included: [
-      ...(include.has('user')
-        ? shown.flatMap((one) => (one.user ? [shownDocument(one.membership, one.user)] : []))
-        : []),
-      ...(include.has('teams') ? (await teamDocuments(principal, teams)).data.map(withoutMembers) : []),
+      ...(asked.has('user') ? shown.flatMap((one) => (one.user ? [shownDocument(one.membership, one.user)] : [])) : []),
+      ...(asked.has('teams') ? (await teamDocuments(principal, teams)).data.map(withoutMembers) : []),
       ...(await Promise.all(homes.map((name) => homeDocument(principal, name)))).flat(),
     ],
   };
@@ -218,10 +217,15 @@ const remove = async ({ subject, principal }: Context<Membership>): Promise<Answ
 const ofOrganization = '/organizations/{organization}/organization-memberships';
 
 export const membershipRoutes: Route[] = [
-  userRoute('GET', '/organization-memberships', 'any user', listMine),
-  route('GET', '/organization-memberships/{membership}', 'membership:read', membership, read),
+  userRoute('GET', '/organization-memberships', 'any user', listMine, { include, 'filter[status]': status }),
+  route('GET', '/organization-memberships/{membership}', 'membership:read', membership, read, { include }),
   route('DELETE', '/organization-memberships/{membership}', 'membership:write', membership, remove),
   route('POST', '/organization-memberships/{membership}/actions/accept', 'membership:read', membership, accept),
-  route('GET', ofOrganization, 'membership:read', organization, listOfOrganization),
-  route('POST', ofOrganization, 'membership:write', organization, invite),
+  route('GET', ofOrganization, 'membership:read', organization, listOfOrganization, {
+    include,
+    q: 'text',
+    'filter[status]': status,
+    'filter[email]': 'text',
+  }),
+  route('POST', ofOrganization, 'membership:write', organization, invite, { include }),
 ];

@@ -131,7 +131,10 @@ const memberships = '/teams/{team}/relationships/organization-memberships';
 export const teamMemberRoutes: Route[] = [
   route('POST', users, 'team:manage-members', team, add(usersNamed)),
   route('DELETE', users, 'team:manage-members', team, remove(usersNamed)),
-  route('GET', memberships, 'team:read', team, listMemberships),
+  route('GET', memberships, 'team:read', team, listMemberships, {
+    'filter[status]': { some: ['active', 'invited', 'inactive'] },
+    sort: { one: ['status', '-status'] },
+  }),
   route('POST', memberships, 'team:manage-members', team, add(usersOfMemberships)),
   route('DELETE', memberships, 'team:manage-members', team, remove(usersOfMemberships)),
 ];
