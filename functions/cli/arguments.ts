@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type ExitCode, wrongUsage } from './exit.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from './nearest-word.ts';
 import { program } from './program.ts';
 import type { Session } from './session.ts';
 

@@ -6,7 +6,7 @@ import {
   type ConfigurationVersion,
   getConfigurationVersion,
   latestConfigurationVersion,
-  mayStillCome,
+  mayStillBeUploaded,
 } from '../configurations/records.ts';
 import type { RunOptions } from '../run/run.ts';
 import type { Workspace } from '../workspaces/records.ts';
@@ -109,7 +109,7 @@ const findVersion = async (workspace: Workspace, id: string | undefined): Promis
   const checked = await acceptUpload(version);
   const { status, errorMessage = '' } = checked;
   // The run fetches what is still on its way.
-  if (status === 'uploaded' || (status === 'pending' && mayStillCome(checked))) return checked;
+  if (status === 'uploaded' || (status === 'pending' && mayStillBeUploaded(checked))) return checked;
   throw unprocessable(
     versionPointer,
     `configuration-version: ${id} is ${status}, not uploaded. ${errorMessage}`.trim(),

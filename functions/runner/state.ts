@@ -70,7 +70,7 @@ export interface StateOutcome {
 }
 
 /** Where a state goes that cannot become the workspace's. */
-export interface Refuge {
+export interface StateBackup {
   /** Presigned PUT: the job's, or what a heartbeat brought since. */
   readonly address: { readonly url: string | null };
   /** On the runner's disk: the last resort. */
@@ -86,7 +86,7 @@ export class StateKeeper {
   readonly #path: string;
   readonly #client: Client;
   readonly #control: Control;
-  readonly #refuge: Refuge;
+  readonly #refuge: StateBackup;
   /** What the control plane has: the serial it knows, and the MD5 of the file as Terraform wrote it. */
   #stored: { serial: number; fileMd5: string } | undefined;
   #whole: Snapshot | undefined;
@@ -98,7 +98,7 @@ export class StateKeeper {
   #uploading: Promise<void> | undefined;
   #changed = false;
 
-  constructor(path: string, client: Client, control: Control, refuge: Refuge) {
+  constructor(path: string, client: Client, control: Control, refuge: StateBackup) {
     this.#path = path;
     this.#client = client;
     this.#control = control;

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Answer, created, ok, type Resource } from '../api/answer.ts';
 import { conflict, notFound } from '../api/errors.ts';
-import { includes } from '../api/include.ts';
+import { includable } from '../api/include.ts';
 import { list, pageOf, wholeList } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { readData, text } from '../api/validation.ts';
@@ -26,11 +26,13 @@ import { run, runOfAComment, runOfAnEvent } from './finder.ts';
 
 const present = <T>(item: T | undefined): item is T => item !== undefined;
 
+const include = includable('actor', 'comment', 'comment.run_event');
+
 const related = async ({ request }: Context<Run>, events: RunEvent[]): Promise<Resource[] | undefined> => {
-  const include = includes(request, ['actor', 'comment', 'comment.run_event']);
-  if (include.size === 0) return undefined;
-  const actors = include.has('actor') ? [...new Set(events.map(({ actor }) => actor))].filter(present) : [];
-  const said = include.has('comment') || include.has('comment.run_event');
+  const asked = include.of(request);
+  if (asked.size === 0) return undefined;
+  const actors = asked.has('actor') ? [...new Set(events.map(({ actor }) => actor))].filter(present) : [];
+  const said = asked.has('comment') || asked.has('comment.run_event');
   const [users, comments] = await Promise.all([
     Promise.all(actors.map(getUser)),
     said ? getComments(events.map(({ commentId }) => commentId).filter(present)) : [],
@@ -72,8 +74,8 @@ const read = async ({ request }: Context<Run>): Promise<Answer> => {
 };
 
 export const runEventRoutes: Route[] = [
-  route('GET', '/runs/{run}/run-events', 'run:read', run, listEvents),
-  route('GET', '/run-events/{event}', 'run:read', runOfAnEvent, readEvent),
+  route('GET', '/runs/{run}/run-events', 'run:read', run, listEvents, { include }),
+  route('GET', '/run-events/{event}', 'run:read', runOfAnEvent, readEvent, { include }),
   route('GET', '/runs/{run}/comments', 'run:read', run, listOfRun),
   route('POST', '/runs/{run}/comments', 'run:comment', run, create),
   route('GET', '/comments/{comment}', 'run:read', runOfAComment, read),

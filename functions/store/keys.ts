@@ -288,7 +288,7 @@ export const objects = {
   /** @param copy of an upload; missing: where a runner puts it, once */
   jsonState: (workspaceId: string, stateVersionId: string, copy?: string) =>
     `states/${workspaceId}/${stateVersionId}${copy === undefined ? '' : `/${copy}`}.json`,
-  /** Where a runner leaves a state that could not become its workspace's; for nobody to read (orchestration/unsaved.ts). */
+  /** Where a runner leaves a state that could not become its workspace's; for nobody to read (orchestration/unsaved-states.ts). */
   leftState: (runId: string) => `runs/${runId}/apply/left-state`,
   /** Beside the states, because it is one, although never a version: it expires as little as they do. */
   erroredState: (workspaceId: string, runId: string, copy?: string) =>

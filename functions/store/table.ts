@@ -36,7 +36,7 @@ export const countingReads =
   (...given: A): Promise<R> =>
     reads.run({ count: 0 }, () => work(...given));
 
-export const readsSoFar = (): number => reads.getStore()?.count ?? 0;
+export const readCount = (): number => reads.getStore()?.count ?? 0;
 
 const countRead = (): void => {
   const counted = reads.getStore();

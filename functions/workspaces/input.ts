@@ -6,7 +6,7 @@ import type { Finder } from '../api/route.ts';
 import { readData, setting, settingsFrom, text, toOne, typeOf } from '../api/validation.ts';
 import { getOrganization, type Organization } from '../people/organizations/records.ts';
 import { executionIn } from '../projects/execution-modes.ts';
-import { inProjectOf, type NewIn } from '../projects/finder.ts';
+import { inProjectOf, type NewInOrganization } from '../projects/finder.ts';
 import { getProject } from '../projects/records.ts';
 import { checkFollows, overwriteIn } from '../projects/setting-overwrites.ts';
 import { bindingOf, distinct, maxTags, type Tag, tagBindingList } from '../projects/tags.ts';
@@ -154,7 +154,7 @@ const executionOfProject = async (projectId: string | undefined, organization: s
 };
 
 /** The organization a new workspace is for; its project, which the body may name, decides who may create it. */
-export const newWorkspace: Finder<NewIn> = inProjectOf(
+export const newWorkspace: Finder<NewInOrganization> = inProjectOf(
   'project',
   ['projects'],
   ({ defaultProjectId }) => defaultProjectId,

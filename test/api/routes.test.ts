@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { type Answered, type Api, startApi } from '../support/api.ts';
-import { type Frozen, freeze } from '../support/frozen.ts';
+import { type Frozen, freeze } from '../support/frozen-table.ts';
 import { memberHelpers } from '../support/members.ts';
 import { namedIn } from '../support/world.ts';
 

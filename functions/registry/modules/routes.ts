@@ -1,7 +1,7 @@
 import { type Answer, created, json, noContent, ok } from '../../api/answer.ts';
 import { badRequest, notFound, unprocessable } from '../../api/errors.ts';
 import { inOrganization, param } from '../../api/finders.ts';
-import { list, pageOf, slice } from '../../api/pagination.ts';
+import { list, pageOf, pageSlice } from '../../api/pagination.ts';
 import type { ApiRequest } from '../../api/request.ts';
 import { type Context, type Finder, type Route, route } from '../../api/route.ts';
 import { check } from '../../api/validation.ts';
@@ -108,7 +108,7 @@ const listAll = async ({ request, subject, granted }: Context<InOrganization>): 
       addressOf(module).toLowerCase().includes(search) &&
       wanted.every(([value, of]) => !value || value.split(',').includes(of(module))),
   );
-  const shown = await Promise.all(slice(all, page).map(published));
+  const shown = await Promise.all(pageSlice(all, page).map(published));
   return list(
     request,
     page,
@@ -207,16 +207,24 @@ const inPath = byName((request) => ({ registry: param(request, 'registry'), name
 const inOldPath = byName((request) => ({ registry: 'private', namespace: param(request, 'organization') }));
 
 export const moduleRoutes: Route[] = [
-  route('GET', ofOrganization, 'registry:read', organization, listAll),
+  route('GET', ofOrganization, 'registry:read', organization, listAll, {
+    q: 'text',
+    'filter[registry_name]': 'text',
+    'filter[provider]': 'text',
+    'filter[organization_name]': 'text',
+  }),
   route('POST', ofOrganization, 'registry:write-modules', organization, create),
   route('POST', `${ofOrganization}/vcs`, 'registry:write-modules', organization, noConnection),
-  route('GET', `${ofOrganization}/validation`, 'registry:read', organization, validate),
+  route('GET', `${ofOrganization}/validation`, 'registry:read', organization, validate, {
+    name: 'text',
+    provider: 'text',
+  }),
   route('GET', one, 'registry:read', byAddress, single),
   route('PATCH', one, 'registry:write-modules', byAddress, update),
   route('DELETE', one, 'registry:write-modules', byAddress, remove),
   route('DELETE', named, 'registry:write-modules', inPath, removeNamed),
   route('POST', `${one}/versions`, 'registry:write-modules', byAddress, createVersion),
-  route('GET', `${one}/version`, 'registry:read', byAddress, readVersion),
+  route('GET', `${one}/version`, 'registry:read', byAddress, readVersion, { module_version: 'text' }),
   route('PATCH', `${one}/{moduleVersion}`, 'registry:write-modules', byAddress, changeVersion),
   route('DELETE', `${one}/{moduleVersion}`, 'registry:write-modules', byAddress, removeVersion),
   route('GET', '/registry-modules/{module}', 'registry:read', byId, single),

@@ -1,7 +1,7 @@
 import { type Answer, created, noContent, ok } from '../../api/answer.ts';
 import { badRequest, conflict, forbidden, notFound, unprocessable } from '../../api/errors.ts';
 import { inOrganization, param } from '../../api/finders.ts';
-import { list, pageOf, slice } from '../../api/pagination.ts';
+import { list, pageOf, pageSlice } from '../../api/pagination.ts';
 import { type Call, type Context, type Finder, type Route, route, userRoute } from '../../api/route.ts';
 import { type InOrganization, organization as inOrganizationNamed } from '../../people/organizations/finder.ts';
 import { getOrganization } from '../../people/organizations/records.ts';
@@ -60,7 +60,7 @@ const listAll = async ({ request, principal }: Call): Promise<Answer> => {
   }
   if (readable.length === 0) throw forbidden('You can read the keys of none of these organizations.');
   const all = (await Promise.all(readable.map(listGpgKeys))).flat();
-  return list(request, page, all.length, slice(all, page).map(gpgKeyDocument));
+  return list(request, page, all.length, pageSlice(all, page).map(gpgKeyDocument));
 };
 
 const change = async ({ request, subject }: Context<GpgKey>): Promise<Answer> => {
@@ -85,7 +85,7 @@ const one = `${base}/{namespace}/{keyId}` as const;
 
 /** By full path: they are not below `/api/v2`. */
 export const gpgKeyRoutes: Route[] = [
-  userRoute('GET', base, 'any user', listAll),
+  userRoute('GET', base, 'any user', listAll, { 'filter[namespace]': 'text' }),
   route('POST', base, 'registry:write-providers', namespaceInBody, create),
   route('GET', one, 'registry:read', key, async ({ subject }) => ok(gpgKeyDocument(subject))),
   route('PATCH', one, 'registry:write-providers', key, change),

@@ -1,8 +1,8 @@
 import { type Answer, created, noContent, ok } from '../../api/answer.ts';
 import { forbidden, notFound, unprocessable } from '../../api/errors.ts';
 import { inOrganization, param } from '../../api/finders.ts';
-import { includes } from '../../api/include.ts';
-import { list, pageOf, slice } from '../../api/pagination.ts';
+import { includable } from '../../api/include.ts';
+import { list, pageOf, pageSlice } from '../../api/pagination.ts';
 import { type Context, type Finder, type Route, route, type Subject } from '../../api/route.ts';
 import { type InOrganization, organization } from '../../people/organizations/finder.ts';
 import { platformDocument, providerDocument, providerVersionDocument } from './document.ts';
@@ -87,6 +87,8 @@ const platformOf: Finder<InVersion> = {
   },
 };
 
+const providerIncludes = includable('registry_provider_versions');
+
 const idsOf = (versions: ProviderVersion[]): string[] => versions.map(({ id }) => id);
 
 const single = async ({ subject, granted }: Context<Provider>): Promise<Answer> =>
@@ -107,7 +109,7 @@ const create = async ({ request, subject, granted }: Context<InOrganization>): P
 
 const listAll = async ({ request, subject, granted }: Context<InOrganization>): Promise<Answer> => {
   const { query } = request;
-  const include = includes(request, ['registry_provider_versions']);
+  const include = providerIncludes.of(request);
   const page = pageOf(request);
   const search = (query.get('q') ?? '').toLowerCase();
   const registry = query.get('filter[registry_name]');
@@ -119,7 +121,7 @@ const listAll = async ({ request, subject, granted }: Context<InOrganization>): 
       (!of || one.organization === of),
   );
   const shown = await Promise.all(
-    slice(all, page).map(async (provider) => ({ provider, versions: await listProviderVersions(provider.id) })),
+    pageSlice(all, page).map(async (provider) => ({ provider, versions: await listProviderVersions(provider.id) })),
   );
   const data = shown.map(({ provider, versions }) => providerDocument(provider, idsOf(versions), granted));
   const included = include.size
@@ -163,7 +165,7 @@ const createVersion = async ({ request, subject, granted }: Context<Provider>): 
 const listVersions = async ({ request, subject, granted }: Context<Provider>): Promise<Answer> => {
   const page = pageOf(request);
   const all = await listProviderVersions(subject.id);
-  const shown = await Promise.all(slice(all, page).map(settle));
+  const shown = await Promise.all(pageSlice(all, page).map(settle));
   const documents = shown.map((version) => providerVersionDocument(subject, version, granted));
   return list(request, page, all.length, await Promise.all(documents));
 };
@@ -192,7 +194,7 @@ const listPlatforms = async ({ request, subject, granted }: Context<InProvider>)
   const { provider } = subject;
   const version = await settle(subject.version);
   const all = Object.values(version.platforms);
-  const documents = slice(all, page).map((platform) => platformDocument(provider, version, platform, granted));
+  const documents = pageSlice(all, page).map((platform) => platformDocument(provider, version, platform, granted));
   return list(request, page, all.length, await Promise.all(documents));
 };
 
@@ -215,7 +217,12 @@ const version = `${versions}/{providerVersion}` as const;
 const platform = `${version}/platforms/{os}/{arch}` as const;
 
 export const providerRoutes: Route[] = [
-  route('GET', ofOrganization, 'registry:read', organization, listAll),
+  route('GET', ofOrganization, 'registry:read', organization, listAll, {
+    q: 'text',
+    include: providerIncludes,
+    'filter[registry_name]': { one: ['private', 'public'] },
+    'filter[organization_name]': 'text',
+  }),
   route('POST', ofOrganization, 'registry:write-providers', organization, create),
   route('GET', '/registry-providers/{provider}', 'registry:read', byId, single),
   route('GET', one, 'registry:read', byAddress, single),
