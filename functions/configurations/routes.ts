@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { type Answer, accepted, created, done, ok, redirect } from '../api/answer.ts';
 import { conflict, notFound } from '../api/errors.ts';
 import { includable } from '../api/include.ts';
+import type { OtherFields } from '../api/known-attributes.ts';
 import { list, pageOf } from '../api/pagination.ts';
 import { type ApiRequest, sourceOf } from '../api/request.ts';
 import { type Context, type Route, route } from '../api/route.ts';
@@ -29,16 +30,25 @@ import {
   softDeleteConfiguration,
 } from './records.ts';
 
+const otherFields: OtherFields = {
+  shown: 'changed-files error error-message source status status-timestamps upload-url',
+};
+
 const include = includable('ingress_attributes', 'run');
 const downloadSeconds = 60;
 
 const create = async ({ request, subject, principal }: Context<Workspace>): Promise<Answer> => {
-  const { attributes } = readData(request, {
-    'auto-queue-runs': setting(v.boolean()),
-    speculative: setting(v.boolean()),
-    provisional: setting(v.boolean()),
-    'ingress-attributes': setting(ingressAttributes),
-  });
+  const { attributes } = readData(
+    request,
+    {
+      'auto-queue-runs': setting(v.boolean()),
+      speculative: setting(v.boolean()),
+      provisional: setting(v.boolean()),
+      'ingress-attributes': setting(ingressAttributes),
+    },
+    {},
+    otherFields,
+  );
   const version = await createConfigurationVersion({
     organization: subject.organization,
     workspaceId: subject.id,

@@ -5,6 +5,7 @@ import { type Answer, created, noContent, ok } from '../api/answer.ts';
 import { forbidden, notFound, unprocessable } from '../api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
 import { includable } from '../api/include.ts';
+import { noKeys, noStacks, type OtherFields } from '../api/known-attributes.ts';
 import { email, organizationName } from '../api/names.ts';
 import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { checkPerson } from '../api/permissions/principal.ts';
@@ -27,6 +28,36 @@ import { inheritFromOrganization } from '../workspaces/execution-modes.ts';
 import { entitlementsDocument } from './document.ts';
 import { deleteOrganization } from './end.ts';
 import { createOrganization, updateOrganization } from './records.ts';
+
+const noPublishing = 'the private registry is for one organization';
+
+const otherFields: OtherFields = {
+  // HCP Terraform's clients ask for stacks with every organization they make; the answer says that there are none.
+  shown: `created-at external-id fair-run-queuing-enabled hcp-id is-in-degraded-mode is-unified
+      module-consuming-organizations-count over-stacks-resource-limit parent-data-retention-policy-info permissions
+      plan-expired plan-expires-at plan-identifier plan-is-enterprise plan-is-trial
+      provider-consuming-organizations-count remaining-testable-count saml-enabled test-generation-enabled
+      stacks-enabled two-factor-conformant run-queue-enabled`,
+  related: `audit-trails-authentication-token authentication-token default-project entitlement-set oauth-tokens
+      subscription`,
+  lacking: {
+    'enforce-hyok': noKeys,
+    'global-module-sharing': noPublishing,
+    'global-provider-sharing': noPublishing,
+    'max-ttl-enabled': 'tokens have no maximum lifetime',
+    'owners-team-saml-role-id': 'this platform has no SAML',
+    'recoverable-items-enabled': 'deleted resources cannot be recovered',
+    'registry-monorepo-support-enabled': noPublishing,
+    'stacks-default-execution-mode': [noStacks, 'remote'],
+    'user-tokens-enabled': ['tokens of users are always good', true],
+    'data-retention-policy': 'there are no data retention policies',
+    'default-agent-pool': 'a new organization has no agent pools yet; set it later',
+    'module-producers': noPublishing,
+    'provider-producers': noPublishing,
+    'primary-hyok-configuration': noKeys,
+    'stacks-default-agent-pool': noStacks,
+  },
+};
 
 const minutes = v.pipe(v.number(), v.integer('must be a whole number of minutes'), v.minValue(1, 'must be at least 1'));
 
@@ -100,7 +131,7 @@ const create = async ({ request, principal }: Call): Promise<Answer> => {
       "You don't have permission to create organizations. The operator of this platform can grant it with the setting organizationCreators.",
     );
   }
-  const { attributes } = readData(request, { ...settings, name: organizationName, email });
+  const { attributes } = readData(request, { ...settings, name: organizationName, email }, {}, otherFields);
   const given: OrganizationSettings = {
     ...defaultOrganizationSettings,
     ...settingsFrom(attributes, defaultOrganizationSettings),
@@ -130,6 +161,7 @@ const update = async (context: Context<InOrganization>): Promise<Answer> => {
     request,
     { ...settings, name: v.optional(organizationName), email: v.optional(email) },
     relationships,
+    otherFields,
   );
   if (attributes.name !== undefined && attributes.name !== subject.organization) {
     throw unprocessable(

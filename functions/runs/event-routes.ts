@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { type Answer, created, ok, type Resource } from '../api/answer.ts';
 import { conflict, notFound } from '../api/errors.ts';
 import { includable } from '../api/include.ts';
+import type { OtherFields } from '../api/known-attributes.ts';
 import { list, pageOf, wholeList } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { readData, text } from '../api/validation.ts';
@@ -23,6 +24,8 @@ import {
 import { run, runOfAComment, runOfAnEvent } from './finder.ts';
 
 /** A run's timeline and its comments. */
+
+const otherFields: OtherFields = { related: 'run-event' };
 
 const present = <T>(item: T | undefined): item is T => item !== undefined;
 
@@ -61,7 +64,7 @@ const listOfRun = async ({ request, subject }: Context<Run>): Promise<Answer> =>
 const body = v.pipe(text(maxCommentLength), v.minLength(1, 'must not be empty'));
 
 const create = async ({ request, subject, principal }: Context<Run>): Promise<Answer> => {
-  const { attributes } = readData(request, { body });
+  const { attributes } = readData(request, { body }, {}, otherFields);
   const comment = await commentOn(subject, principal.userId, attributes.body);
   if (!comment) throw conflict(`Run ${subject.id} already has ${maxComments} comments, the maximum.`);
   return created(commentDocument(comment));

@@ -190,22 +190,6 @@ export const callParameterStore = <T>(operation: string, input: unknown): Promis
   return callJson({ name: 'ssm', target: 'AmazonSSM', url }, operation, input);
 };
 
-/**
- * Has a function handle an event later, and again if it fails (Lambda: asynchronous invocation).
- * @throws {AwsCallError} what Lambda answered
- * @throws what the connection does
- */
-export const invokeLater = async (functionName: string, event: object): Promise<void> => {
-  const { region } = environment;
-  const base = environment.endpoint('LAMBDA') ?? `https://lambda.${region}.${dnsSuffix(region)}`;
-  const { status, body } = await send('lambda', `${base}/2015-03-31/functions/${functionName}/invocations`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-amz-invocation-type': 'Event' },
-    body: JSON.stringify(event),
-  });
-  if (status !== 202) throw new AwsCallError(`Http${status}`, `lambda Invoke: ${body.toString('utf8').slice(0, 500)}`);
-};
-
 /** The Price List API is in few regions, and has the prices of all of them (AWS Billing: Price List endpoints). */
 const priceListRegion = 'us-east-1';
 

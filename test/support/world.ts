@@ -154,9 +154,18 @@ export const fillPath = (path: string, world: World): string =>
     .replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(world[name] ?? 'unknown'));
 
 /** A body and a query that name things where routes find their subject in there. */
-export const namedIn = ({ workspace = '', project = '', organization = '', name = '' }: Record<string, string>) => ({
+export const namedIn = ({
+  workspace = '',
+  project = '',
+  organization = '',
+  name = '',
+  namespace = '',
+}: Record<string, string>) => ({
   body: {
-    data: { relationships: { workspace: ref('workspaces', workspace), project: ref('projects', project) } },
+    data: {
+      attributes: { namespace },
+      relationships: { workspace: ref('workspaces', workspace), project: ref('projects', project) },
+    },
   },
   query: new URLSearchParams({
     'filter[organization][name]': organization,

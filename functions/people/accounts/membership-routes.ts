@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { type Answer, json, noContent, ok, type Resource } from '../../api/answer.ts';
 import { forbidden, notFound, unprocessable } from '../../api/errors.ts';
 import { includable } from '../../api/include.ts';
+import type { OtherFields } from '../../api/known-attributes.ts';
 import { email } from '../../api/names.ts';
 import { list, pageOf, pageSlice } from '../../api/pagination.ts';
 import { checkPerson, type Principal } from '../../api/permissions/principal.ts';
@@ -33,6 +34,11 @@ import { userDocument } from './user-document.ts';
 import { getUsers } from './users.ts';
 
 /** Who belongs to an organization, and who is invited to (HCP API: organization memberships). */
+
+const otherFields: OtherFields = {
+  shown: 'created-at is-org-two-factor-required status username',
+  related: 'organization scim-identity user',
+};
 
 interface Shown {
   membership: Membership;
@@ -167,6 +173,7 @@ const invite = async (context: Context<InOrganization>): Promise<Answer> => {
     request,
     { email },
     { teams: v.optional(v.object({ data: v.pipe(v.array(identifier('teams')), v.maxLength(100)) })) },
+    otherFields,
   );
   const ids = [...new Set(given.relationships.teams?.data.map(({ id }) => id) ?? [])];
   const teams = await teamsOf(context, ids);

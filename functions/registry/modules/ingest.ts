@@ -3,7 +3,6 @@ import { getLargeObject, putObject } from '../../store/bucket.ts';
 import { objects } from '../../store/keys.ts';
 import { type TarEntry, TarError, tarEntries } from '../../tar.ts';
 import { contentOfFolder, type ModuleContent } from './content.ts';
-import type { Module, ModuleVersion } from './records.ts';
 
 /**
  * Reads what is in a module's archive, once, when it is accepted: inputs, outputs, resources and providers of the module
@@ -111,12 +110,13 @@ const isOfArchive = (error: unknown): error is Error =>
   error instanceof TarError ||
   String((error as NodeJS.ErrnoException).code).startsWith('Z_');
 
-/** Keeps what is in the archive beside it, or says what is wrong with it. 1 read and 1 write of S3. */
+/**
+ * Keeps what is in the archive beside it, or says what is wrong with it. 1 read and 1 write of S3.
+ * @param digest of the archive, of the version `id` of the module `name`
+ */
 export const ingest = async (
-  { name }: Module,
-  { id }: Pick<ModuleVersion, 'id'>,
   archiveKey: string,
-  digest: string,
+  { name, id, digest }: { name: string; id: string; digest: string },
 ): Promise<{ detailsKey: string; error?: undefined } | { error: string; detailsKey?: undefined }> => {
   const archive = await getLargeObject(archiveKey, bounds.packedBytes);
   if (!Buffer.isBuffer(archive)) return { error: 'The archive is gone, or larger than 100 MiB.' };

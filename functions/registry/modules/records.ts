@@ -162,7 +162,9 @@ const settle = async (address: Module, version: ModuleVersion): Promise<ModuleVe
   const archiveKey = objects.moduleArchive(version.id, digest);
   const sizeFault = sizeFaultOf(upload.size);
   if (!sizeFault && (await copyObject(from, archiveKey, upload.etag)) === undefined) return version;
-  const { detailsKey, error } = sizeFault ? { error: sizeFault } : await ingest(address, version, archiveKey, digest);
+  const { detailsKey, error } = sizeFault
+    ? { error: sizeFault }
+    : await ingest(archiveKey, { name: address.name, id: version.id, digest });
   const settled = await update<ModuleVersion>(keys.moduleVersion(version.moduleId, version.version), {
     set: error ? { status: 'reg_ingress_failed', error } : { status: 'ok', archiveKey, detailsKey },
     condition: '#status = :pending AND id = :id',

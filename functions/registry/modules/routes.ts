@@ -190,13 +190,6 @@ const validate = async ({ request }: Context<InOrganization>): Promise<Answer> =
   });
 };
 
-const noConnection = async (): Promise<Answer> => {
-  throw unprocessable(
-    '/data/attributes/vcs-repo',
-    'vcs-repo: modules are published by upload; create the module without it, then a version, and upload an archive',
-  );
-};
-
 const ofOrganization = '/organizations/{organization}/registry-modules';
 const named = `${ofOrganization}/{registry}/{namespace}/{moduleName}` as const;
 const one = `${named}/{moduleProvider}` as const;
@@ -214,7 +207,6 @@ export const moduleRoutes: Route[] = [
     'filter[organization_name]': 'text',
   }),
   route('POST', ofOrganization, 'registry:write-modules', organization, create),
-  route('POST', `${ofOrganization}/vcs`, 'registry:write-modules', organization, noConnection),
   route('GET', `${ofOrganization}/validation`, 'registry:read', organization, validate, {
     name: 'text',
     provider: 'text',

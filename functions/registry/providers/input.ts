@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { ApiError, unprocessable } from '../../api/errors.ts';
+import type { OtherFields } from '../../api/known-attributes.ts';
 import type { ApiRequest } from '../../api/request.ts';
 import { readData, text } from '../../api/validation.ts';
 import { namespaceName, publishedProviderName, registryName, version } from '../names.ts';
@@ -9,6 +10,21 @@ import type { Platform, ProviderAddress, ProviderVersion } from './records.ts';
 /** What creating providers, versions, platforms and keys may say (HCP API: private registry). */
 
 const at = '/data/attributes';
+
+const providerFields: OtherFields = {
+  shown: 'created-at permissions updated-at',
+  related: 'organization registry-provider-versions',
+  lacking: { 'tag-bindings': 'providers have no tags' },
+};
+const versionFields: OtherFields = {
+  shown: 'created-at permissions shasums-sig-uploaded shasums-uploaded status-message updated-at',
+  related: 'platforms registry-provider',
+};
+const platformFields: OtherFields = {
+  shown: 'permissions provider-binary-uploaded status-message',
+  related: 'registry-provider-version',
+};
+const keyFields: OtherFields = { shown: 'created-at key-id source source-url trust-signature updated-at' };
 
 const newProvider = {
   name: publishedProviderName,
@@ -27,7 +43,7 @@ const noRegistry = (given: string | undefined): ApiError => {
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewProvider = (request: ApiRequest, organization: string): ProviderAddress => {
-  const { attributes } = readData(request, newProvider);
+  const { attributes } = readData(request, newProvider, {}, providerFields);
   const { name, namespace = organization, 'registry-name': given } = attributes;
   const registry = v.safeParse(registryName, given);
   if (!registry.success) throw noRegistry(given);
@@ -57,7 +73,7 @@ const newVersion = {
 export const readNewProviderVersion = (
   request: ApiRequest,
 ): Pick<ProviderVersion, 'version' | 'keyId' | 'protocols'> => {
-  const { attributes } = readData(request, newVersion);
+  const { attributes } = readData(request, newVersion, {}, versionFields);
   return { version: attributes.version, keyId: attributes['key-id'], protocols: attributes.protocols };
 };
 
@@ -72,13 +88,13 @@ const newPlatform = {
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewPlatform = (request: ApiRequest): Pick<Platform, 'os' | 'arch' | 'filename' | 'shasum'> =>
-  readData(request, newPlatform).attributes;
+  readData(request, newPlatform, {}, platformFields).attributes;
 
 const newKey = { namespace: text(100), 'ascii-armor': text(64 * 1024) };
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewGpgKey = (request: ApiRequest): { asciiArmor: string; keyId: string } => {
-  const { attributes } = readData(request, newKey);
+  const { attributes } = readData(request, newKey, {}, keyFields);
   const asciiArmor = attributes['ascii-armor'];
   const read: ReadKey = readPublicKey(asciiArmor);
   if (read.keyId === undefined) throw unprocessable(`${at}/ascii-armor`, `ascii-armor: ${read.error}`);
@@ -87,4 +103,5 @@ export const readNewGpgKey = (request: ApiRequest): { asciiArmor: string; keyId:
 
 /** @throws {ApiError} 400 or 422 */
 export const readKeyNamespace = (request: ApiRequest): string =>
-  readData(request, { namespace: newKey.namespace }).attributes.namespace;
+  readData(request, { namespace: newKey.namespace }, {}, { shown: `${keyFields.shown} ascii-armor` }).attributes
+    .namespace;
