@@ -87,7 +87,7 @@ const elsewhere = (organization: string, records: readonly ({ id: string; organi
 
 const ofSelf = ['membership:read', 'membership:write'] as const;
 
-export const grantsOf = (ask: AskStanding, self?: string): Grants => {
+const grantsOf = (ask: AskStanding, self?: string): Grants => {
   const asked = new Map<string, Promise<Standing>>();
   const workspacesById = records<ScopedWorkspace>(getWorkspaces);
   const workspacesOf = workspacesById.find;
@@ -197,7 +197,7 @@ export const grantsOfUser = (userId: string): Grants => grantsOf(askFor(userId),
 export const noGrants: Grants = grantsOf(() => ({ standing: Promise.resolve({ teams: [] }) }));
 
 /** 1 read. None for whoever has not accepted, and no workspace that is being deleted. */
-export const getMembershipAndWorkspace = async (
+const getMembershipAndWorkspace = async (
   userId: string,
   organization: string,
   workspaceId: string,

@@ -25,7 +25,7 @@ export const withEtag = (answer: Answer, record: Guarded): Answer => ({
 });
 
 /** Whether the caller has seen these settings, or does not say. */
-export const matchesIfMatch = (request: ApiRequest, record: Guarded): boolean => {
+const matchesIfMatch = (request: ApiRequest, record: Guarded): boolean => {
   const given = request.header('if-match')?.trim() ?? '*';
   // Whoever compresses on the way makes it a weak one.
   return given === '*' || given.split(',').some((tag) => tag.trim().replace(/^W\//, '') === tagOf(record));

@@ -58,10 +58,10 @@ export const archiveOf = ({ id, archive }: Pick<ConfigurationVersion, 'id' | 'ar
   archive ?? { key: objects.configuration(id) };
 
 /** What an archive may have at most, packed. */
-export const maxArchiveBytes = 100 * 1024 * 1024;
+const maxArchiveBytes = 100 * 1024 * 1024;
 
 /** How long an upload URL is good for, in seconds. */
-export const uploadSeconds = 3600;
+const uploadSeconds = 3600;
 
 export type NewConfigurationVersion = Pick<
   ConfigurationVersion,

@@ -49,7 +49,7 @@ const md5 = (content: Buffer): string => createHash('md5').update(content).diges
  * Undefined unless the file is a whole state: Terraform writes it in place, so that one may see half of it. Read at one
  * go: in pieces, between which the process does other things, a large state would hardly ever be whole.
  */
-export const readSnapshot = (path: string): Snapshot | undefined => {
+const readSnapshot = (path: string): Snapshot | undefined => {
   try {
     const content = readOwn(path);
     if (content.subarray(-2).toString('latin1').trimEnd().at(-1) !== '}') return undefined;

@@ -112,7 +112,7 @@ const listNamed =
 const waiting = async (context: Context<InOrganization>): Promise<Run[]> =>
   (await listOpenRuns(context.subject.organization, visibleTo(context))).filter((one) => !waitsForPerson(one));
 
-export const queue = async (context: Context<InOrganization>): Promise<Answer> => {
+const queue = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, principal } = context;
   const runs = await waiting(context);
   const granted = await grantedFor(context, runs);

@@ -19,7 +19,7 @@ export const terraformRequest = v.object({
 });
 
 /** The web page of this platform, which is told nothing but where it is anyway. */
-export const pageRequest = v.object({ client_id: v.literal('page'), ...challenge });
+const pageRequest = v.object({ client_id: v.literal('page'), ...challenge });
 
 export const authorizationRequest = v.variant('client_id', [terraformRequest, pageRequest]);
 export type AuthorizationRequest = v.InferOutput<typeof authorizationRequest>;

@@ -5,7 +5,7 @@ import { useLayoutEffect } from 'preact/hooks';
  * Whoever presses again and again presses what has just come under the pointer. So controls that decide something are
  * inert until their meaning has been the same for a second in which nothing was pressed.
  */
-export const settleMs = 1_000;
+const settleMs = 1_000;
 
 /** The bars that fill meanwhile begin again. */
 const showAnew = (): void => {

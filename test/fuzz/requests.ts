@@ -76,7 +76,7 @@ const values = (random: Random, { world }: Living): string => {
 };
 
 /** Parameters that some route knows. */
-export const parameters: readonly string[] = [
+const parameters: readonly string[] = [
   'include',
   'include',
   'sort',

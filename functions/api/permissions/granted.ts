@@ -22,7 +22,7 @@ export type Granted = ReadonlySet<Permission>;
 const setOf = (...some: Permissions[]): Granted => new Set(some.flat());
 
 export const noPermissions: Granted = setOf();
-export const ofOwner = setOf(permissions);
+const ofOwner = setOf(permissions);
 export const ofRun = setOf(run);
 export const ofTask = setOf(task);
 const ofOrganizationToken = setOf(organizationToken);

@@ -24,7 +24,7 @@ import { runInput, writeInput } from './input.ts';
 /** For one policy, and for one process. */
 const perPolicy = { seconds: 30, memoryMiB: 1024, outputBytes: 4 * 1024 * 1024 };
 /** For all policies of an evaluation; the function that runs it has a minute more. */
-export const evaluationSeconds = 240;
+const evaluationSeconds = 240;
 
 const surroundings = async (run: Run) => {
   const [workspace, user, variables] = await Promise.all([

@@ -20,7 +20,7 @@ const harmless = /^(time\.now_ns|rand\.intn|uuid\.rfc4122|io\.jwt\..*)$/;
 const harmful = /^(http\.send|net\.lookup_ip_addr|opa\.runtime)$/;
 
 /** What policies may use: everything but functions that look outside. @throws {Error} when it does not say */
-export const restricted = (current: string): string => {
+const restricted = (current: string): string => {
   const all = JSON.parse(current) as Capabilities;
   const builtins = all.builtins.filter(
     ({ name, nondeterministic }) => !harmful.test(name) && (!nondeterministic || harmless.test(name)),

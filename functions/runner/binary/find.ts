@@ -19,7 +19,7 @@ export interface Binary {
   platform: string;
 }
 
-export const productName = { terraform: 'Terraform', tofu: 'OpenTofu' } as const;
+const productName = { terraform: 'Terraform', tofu: 'OpenTofu' } as const;
 
 /** Smaller files are wrapper scripts (tfenv, asdf), whose answer depends on where they are asked. */
 const minBinaryBytes = 1024 * 1024;
