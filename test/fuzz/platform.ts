@@ -51,6 +51,7 @@ export const startPlatform = async (): Promise<Platform> => {
     SignIn: await imported(import('../../functions/public-api/sign-in.ts')),
     Settings: await imported(import('../../functions/public-api/settings.ts')),
     Governance: await imported(import('../../functions/public-api/governance.ts')),
+    Registry: await imported(import('../../functions/public-api/registry.ts')),
     Identity: await imported(import('../../functions/workload-identity/handler.ts')),
     Logs: await imported(import('../../functions/runs/logs-handler.ts')),
     Runner: await imported(import('../../functions/runner-api/handler.ts')),

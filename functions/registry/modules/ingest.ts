@@ -8,7 +8,7 @@ import { contentOfFolder, type ModuleContent } from './content.ts';
  * Reads what is in a module's archive, once, when it is accepted: inputs, outputs, resources and providers of the module
  * and of what lies in `modules/` and `examples/`. Whoever uploads decides what is in there, so everything has bounds.
  */
-export const bounds = {
+const bounds = {
   packedBytes: 100 * 1024 * 1024,
   unpackedBytes: 1024 * 1024 * 1024,
   entries: 50_000,

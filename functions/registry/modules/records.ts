@@ -48,9 +48,9 @@ export interface Published {
 /** Most modules an organization may have, and versions a module. */
 export const maxModules = 1000;
 export const maxModuleVersions = 500;
-export const maxModuleBytes = 100 * 1024 * 1024;
+const maxModuleBytes = 100 * 1024 * 1024;
 /** How long an upload URL is good for, in seconds. */
-export const uploadSeconds = 3600;
+const uploadSeconds = 3600;
 
 interface Pointer extends Key {
   holder: string;

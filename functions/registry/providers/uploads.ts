@@ -8,7 +8,7 @@ import { changeProviderVersion, type Platform, type ProviderVersion, platformNam
  */
 
 /** How long upload URLs are good for, in seconds, and those that lead to files. */
-export const uploadSeconds = 3600;
+const uploadSeconds = 3600;
 const downloadSeconds = 900;
 const maxBinaryBytes = 500 * 1024 * 1024;
 const maxSumsBytes = 64 * 1024;
