@@ -25,7 +25,7 @@ export interface Parts {
 }
 
 /** @throws {Error} for a declaration of a function that is made before the part */
-export const madeBefore = <K extends 'notify' | 'environmentSettle' | 'environmentSweep' | 'machine'>(
+export const requirePart = <K extends 'notify' | 'environmentSettle' | 'environmentSweep' | 'machine'>(
   parts: Parts,
   name: K,
 ): NonNullable<Parts[K]> => {
@@ -52,10 +52,10 @@ export const variableGroups = (parts: Parts) => {
     /** For whoever calls addresses that people name. */
     outbound: () => ({ OUTBOUND_ALLOWED_CIDRS: settings.outboundAllowedCidrs?.join(',') ?? '' }),
     notify: () => ({
-      NOTIFY_FUNCTION: madeBefore(parts, 'notify').functionName,
-      ENVIRONMENT_SETTLE_FUNCTION: madeBefore(parts, 'environmentSettle').functionName,
+      NOTIFY_FUNCTION: requirePart(parts, 'notify').functionName,
+      ENVIRONMENT_SETTLE_FUNCTION: requirePart(parts, 'environmentSettle').functionName,
     }),
-    machine: () => ({ STATE_MACHINE_ARN: madeBefore(parts, 'machine').stateMachineArn }),
+    machine: () => ({ STATE_MACHINE_ARN: requirePart(parts, 'machine').stateMachineArn }),
     requestLimit: () => ({ REQUESTS_PER_SECOND: String(settings.requestsPerSecond) }),
     organizationRules: () => ({ ORGANIZATION_RULES: organizationVariable(settings) }),
     signIn: () => ({ SIGN_IN: signInVariable(settings) }),
@@ -63,7 +63,7 @@ export const variableGroups = (parts: Parts) => {
       ENVIRONMENTS_URL: parts.environmentsUrl,
       ENVIRONMENT_SOCKET_URL: parts.environmentSocketUrl,
     }),
-    environmentSweep: () => ({ ENVIRONMENT_SWEEP_FUNCTION: madeBefore(parts, 'environmentSweep').functionName }),
+    environmentSweep: () => ({ ENVIRONMENT_SWEEP_FUNCTION: requirePart(parts, 'environmentSweep').functionName }),
     socket: () => ({ ENVIRONMENT_SOCKET_URL: parts.environmentSocketUrl }),
     runs: () => ({
       TERRAFORM_ENGINE: settings.terraformEngine,

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { dueIn, notDue } from '../../store/due.ts';
+import { dueAttributes, dueIn } from '../../store/due.ts';
 import { update } from '../../store/table.ts';
 import { getWorkspace } from '../../workspaces/records.ts';
 import { isOwner } from '../access.ts';
@@ -130,7 +130,7 @@ const holdForState = (environmentId: string, buildId: string) =>
 
 const release = (environmentId: string, buildId: string) =>
   update(keys.environment(environmentId), {
-    remove: ['activeBuildId', ...notDue],
+    remove: ['activeBuildId', ...dueAttributes],
     condition: 'activeBuildId = :held',
     values: { ':held': `state ${buildId}` },
   });

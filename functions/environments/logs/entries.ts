@@ -1,4 +1,4 @@
-import { bare } from '../../client/text/ansi.ts';
+import { stripAnsi } from '../../client/text/ansi.ts';
 import { readable } from '../../client/text/terraform-json.ts';
 import type { PhaseName, Run } from '../../run/run.ts';
 import { isPhaseFinal } from '../../run/status.ts';
@@ -73,7 +73,7 @@ const entriesOf = (line: string, otherwise: string): Pick<Entry, 'created_at' | 
   const time = Date.parse(message['@timestamp'] ?? '');
   const created_at = Number.isNaN(time) ? otherwise : new Date(time).toISOString();
   return readable(line)
-    .map((text) => bare(text).trimEnd())
+    .map((text) => stripAnsi(text).trimEnd())
     .filter((text) => text !== '' && text !== '╷' && text !== '╵')
     .flatMap((text) => chunks(text.replace(/^│ ?/, '')))
     .map((output) => ({ created_at, log_level, output }));

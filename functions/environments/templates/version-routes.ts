@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { cancelRun } from '../../orchestration/decisions.ts';
-import { mayNow } from '../../run/actions.ts';
+import { isAccepted } from '../../run/actions.ts';
 import type { Run } from '../../run/run.ts';
 import { type Rights, rightsIn } from '../access.ts';
 import { ok } from '../host/answers.ts';
@@ -70,7 +70,7 @@ const rename = async (call: Call) => {
 
 /** Runs that do not go on by themselves any more. */
 export const cancelRuns = async (runs: Run[], userId: string): Promise<void> => {
-  for (const run of runs) if (mayNow('cancel', run)) await cancelRun(run, userId, 'Canceled by environments');
+  for (const run of runs) if (isAccepted('cancel', run)) await cancelRun(run, userId, 'Canceled by environments');
 };
 
 /** @throws {CoderError} 400 for one that is over, or about to be */

@@ -1,4 +1,4 @@
-import { dueIn, notDue } from '../../store/due.ts';
+import { dueAttributes, dueIn } from '../../store/due.ts';
 import { update } from '../../store/table.ts';
 import type { Build } from '../builds/records.ts';
 import { keys } from '../keys.ts';
@@ -19,7 +19,7 @@ export const nextDue = (environment: Environment, template: Template, latest: Bu
 /** What a write of the environment sets and removes for it. */
 export const dueChange = (id: string, at: number | undefined): { set: Record<string, unknown>; remove: string[] } =>
   at === undefined
-    ? { set: {}, remove: notDue }
+    ? { set: {}, remove: dueAttributes }
     : { set: dueIn(id, Math.max(0, (at - Date.now()) / 1000)), remove: [] };
 
 /** After something that the next start or stop depends on has changed. While a build goes on, its end does the same. 1 write. */

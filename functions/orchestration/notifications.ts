@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto';
+import { environment } from '../environment.ts';
+import { type NotificationEvent, notificationOf } from '../run/notifications.ts';
+import type { Run } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import { invokeLater } from '../store/aws.ts';
+import { logError } from '../store/log.ts';
+
+/**
+ * Has the function Notify send the notifications of the run's new status. Costs nothing when nobody configured one. A
+ * failure is logged and does not delay the run.
+ */
+export const notify = async (run: Run): Promise<void> => {
+  if (run.environment && isFinal(run.status)) await settleEnvironment(run);
+  const notice = run.notifies && notificationOf(run);
+  if (!notice) return;
+  const event: NotificationEvent = { id: randomUUID(), runId: run.id, ...notice };
+  try {
+    await invokeLater(environment.notifyFunction, event);
+  } catch (error) {
+    logError('notification failed', error, { run: run.id, ...notice });
+  }
+};
+
+/** Has recorded what became of what the run was for; whoever looks at that, and the sweep, do so as well. */
+const settleEnvironment = async (run: Run): Promise<void> => {
+  try {
+    await invokeLater(environment.environmentSettleFunction, { runId: run.id });
+  } catch (error) {
+    logError('environment not settled', error, { run: run.id });
+  }
+};
