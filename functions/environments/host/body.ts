@@ -49,14 +49,7 @@ export const listOf = <S extends v.GenericSchema>(schema: S) =>
 
 export const nameValue = v.object({ name: text(200), value: text(64 * 1024) });
 
-/** @throws {CoderError} 400 for a query parameter that nothing knows, or a number that is none */
-export const checkQuery = ({ query }: ApiRequest, known: readonly string[]): void => {
-  const validations = [...query.keys()]
-    .filter((key) => !known.includes(key))
-    .map((key) => ({ field: key, detail: `"${key}" is not a valid query param` }));
-  if (validations.length) throw new CoderError(400, 'Query parameters have invalid values.', undefined, validations);
-};
-
+/** @throws {CoderError} 400 for a number that is none */
 export const numberIn = ({ query }: ApiRequest, name: string): number | undefined => {
   const value = query.get(name);
   if (!value) return undefined;

@@ -33,10 +33,6 @@ export const forbidden = (message = 'Forbidden.'): CoderError =>
       : undefined,
   );
 
-/** What is not built is refused by name. */
-export const notSupported = (what: string): CoderError =>
-  new CoderError(400, `This platform does not support ${what}.`);
-
 export const invalid = (field: string, detail: string, message = 'Validation failed.'): CoderError =>
   new CoderError(400, message, undefined, [{ field, detail }]);
 

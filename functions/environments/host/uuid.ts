@@ -5,7 +5,7 @@ import { CoderError } from './errors.ts';
 /** Coder's ids are UUIDs. */
 
 /** In requests it means that nothing was given: Go leaves no array out. */
-export const nil = '00000000-0000-0000-0000-000000000000';
+const nil = '00000000-0000-0000-0000-000000000000';
 
 export const newUuid = (): string => noteId(randomUUID());
 

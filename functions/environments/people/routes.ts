@@ -117,7 +117,7 @@ const newToken = async (call: Call) => {
 };
 
 /** Of two years, in nanoseconds. */
-export const maxLifetimeMs = 2 * 365 * 24 * 3_600_000;
+const maxLifetimeMs = 2 * 365 * 24 * 3_600_000;
 
 export const peopleRoutes: Route[] = [
   route('POST', '/users/logout', logout),

@@ -34,7 +34,7 @@ export interface SeenTemplate {
   rights: Rights;
 }
 
-export const seenTemplate = async ({ principal }: Call, template: Template | undefined): Promise<SeenTemplate> => {
+const seenTemplate = async ({ principal }: Call, template: Template | undefined): Promise<SeenTemplate> => {
   if (!template) throw notFound();
   const rights = await rightsIn(principal, template);
   if (!rights.read) throw notFound();
@@ -44,7 +44,7 @@ export const seenTemplate = async ({ principal }: Call, template: Template | und
 export const templateById = async (call: Call): Promise<SeenTemplate> =>
   seenTemplate(call, await getTemplate(uuidIn(call.request.params.template ?? '')));
 
-export const organizationIn = async (call: Call): Promise<Organization> => {
+const organizationIn = async (call: Call): Promise<Organization> => {
   const organization = await findOrganization(call, call.request.params.organization ?? '');
   if (!organization) throw notFound();
   return organization;

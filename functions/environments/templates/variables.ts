@@ -52,7 +52,7 @@ export const declaredVariables = (files: ArchiveFile[]): Variable[] => {
   return [...declared.values()];
 };
 
-export const contextOf = (versionId: string, name: string): SecretContext => ({ 'template-version': versionId, name });
+const contextOf = (versionId: string, name: string): SecretContext => ({ 'template-version': versionId, name });
 
 /** 1 KMS request for each sensitive one. */
 export const withValue = async (versionId: string, variable: Variable, value: string): Promise<Variable> =>

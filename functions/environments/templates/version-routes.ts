@@ -28,7 +28,7 @@ export interface SeenVersion {
 }
 
 /** For callers who see its template, or may make one. */
-export const seenVersion = async (call: Call, known: Version | undefined): Promise<SeenVersion> => {
+const seenVersion = async (call: Call, known: Version | undefined): Promise<SeenVersion> => {
   if (!known) throw notFound();
   const rights = await rightsIn(call.principal, known);
   if (!rights.read || (!known.templateId && !rights.manage)) throw notFound();

@@ -37,7 +37,7 @@ export interface Found {
 
 export const getVersion = (id: string): Promise<Version | undefined> => get<Version>(keys.version(id));
 
-export const getVersions = async (ids: string[]): Promise<Map<string, Version>> => {
+const getVersions = async (ids: string[]): Promise<Map<string, Version>> => {
   const found = await batchGet<Version & Key>([...new Set(ids)].map(keys.version));
   return new Map(found.map((version) => [version.id, version]));
 };

@@ -19,7 +19,7 @@ export interface Found {
   mayChange: boolean;
 }
 
-export const seenBy = async (call: Call, environment: Environment | undefined): Promise<Found> => {
+const seenBy = async (call: Call, environment: Environment | undefined): Promise<Found> => {
   if (!environment) throw notFound();
   const rights = await rightsIn(call.principal, environment);
   const isOwn = environment.ownerId === call.principal.userId;

@@ -14,7 +14,7 @@ export const nextStart = (environment: Pick<Environment, 'autostartSchedule'>, t
 };
 
 /** In ms; 0 where it is stopped by hand. */
-export const ttlOf = ({ ttlMs }: Pick<Environment, 'ttlMs'>, template: Template): number =>
+const ttlOf = ({ ttlMs }: Pick<Environment, 'ttlMs'>, template: Template): number =>
   template.allowUserAutostop ? (ttlMs ?? 0) : template.defaultTtlMs;
 
 /**
