@@ -129,7 +129,7 @@ export const presign = async (
 };
 
 /** What an AWS service refused; `name` is its error code, e.g. `AccessDeniedException`. */
-export class AwsCallError extends Error {
+class AwsCallError extends Error {
   constructor(name: string, message: string) {
     super(message);
     this.name = name;
