@@ -34,7 +34,7 @@ export const withinBounds = (tableArn: string, given: Permission[]): Permission[
 };
 
 type Verb = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem';
-type Prefix = 'configurations' | 'inputs' | 'outcomes' | 'policies' | 'runs' | 'states' | 'uploads';
+type Prefix = 'configurations' | 'inputs' | 'outcomes' | 'policies' | 'registry' | 'runs' | 'states' | 'uploads';
 
 export type Grants = ReturnType<typeof grants>;
 

@@ -14,8 +14,10 @@ type Rule = 'text' | { one: readonly string[] } | { some: readonly string[] } | 
 /** Parameters without brackets. They are refused by routes that do not declare them. */
 const plainNames = [
   'include',
+  'module_version',
   'name',
   'organization_name',
+  'provider',
   'q',
   'scope',
   'show_only_configured',

@@ -29,7 +29,7 @@ import { entitlementsDocument } from './document.ts';
 import { deleteOrganization } from './end.ts';
 import { createOrganization, updateOrganization } from './records.ts';
 
-const noPublishing = 'this platform has no private registry';
+const noPublishing = 'the private registry is for one organization';
 
 const otherFields: OtherFields = {
   // HCP Terraform's clients ask for stacks with every organization they make; the answer says that there are none.

@@ -108,8 +108,8 @@ describe('ids that select the subject of a route', () => {
           const [first = ''] = path.match(/^.*?\{\w+\}/) ?? [];
           const url = fillPath(first, world) + fillPath(path, things).slice(fillPath(first, things).length);
           const { status } = await api.call(method, url, { token: caller.token, body: namedIn(world).body });
-          // A workspace by its name may be one that is theirs to see.
-          const byName = things === hidden && path.includes('{organization}');
+          // A workspace or module by its name may be one that is theirs to see.
+          const byName = things === hidden && /\{(organization|namespace)\}/.test(path);
           if (!isRefused(status) && !byName) wrong.push(`${caller.role}: ${method} ${path} ${status}`);
         }
       }

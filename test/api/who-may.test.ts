@@ -21,6 +21,16 @@ let guarded: Route[];
 let frozen: Frozen;
 const expected = new Map<string, (route: Route) => Granted>();
 
+const ofRegistry = [
+  'registry module',
+  'registry provider',
+  'registry provider version',
+  'registry provider platform',
+  'module',
+  'provider',
+  'GPG key',
+];
+
 /** What a route's subject is to somebody, by the table alone. */
 const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Granted> => {
   const granted = await import('../../functions/api/permissions/granted.ts');
@@ -43,6 +53,7 @@ const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Gr
     'policy set version': organization,
     'run task': organization,
     'agent pool': organization,
+    ...Object.fromEntries(ofRegistry.map((what) => [what, organization])),
     agent: organization,
     'organization membership': organization,
     project: onProject,

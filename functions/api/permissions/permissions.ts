@@ -24,6 +24,9 @@ const everything = [
   'policy:write',
   'task:read',
   'task:write',
+  'registry:read',
+  'registry:write-modules',
+  'registry:write-providers',
   'agent-pool:read',
   'agent-pool:write',
   'project:read',
@@ -231,6 +234,9 @@ export const flagPermissions: { [F in OrganizationFlag]?: { organization?: Permi
   'manage-policies': { organization: ['policy:read', 'policy:write'], everywhere: readRuns },
   'manage-policy-overrides': { everywhere: [...readRuns, ...overridePermissions] },
   'manage-run-tasks': { organization: ['task:read', 'task:write'] },
+  'manage-modules': { organization: ['registry:write-modules'] },
+  'manage-providers': { organization: ['registry:write-providers'] },
+  'manage-registry-components': { organization: ['registry:write-modules', 'registry:write-providers'] },
   'manage-agent-pools': { organization: ['agent-pool:read', 'agent-pool:write'] },
   'manage-membership': { organization: members },
   'manage-teams': { organization: teams },
@@ -240,7 +246,7 @@ export const flagPermissions: { [F in OrganizationFlag]?: { organization?: Permi
 
 /** What belonging to an organization gives by itself, and to a team of it. */
 export const member: Permissions = ['organization:read', 'organization:read-entitlements', 'team:read'];
-export const inTeam: Permissions = [...member, 'task:read', 'agent-pool:read'];
+export const inTeam: Permissions = [...member, 'task:read', 'agent-pool:read', 'registry:read'];
 
 /** What the organization's own token is not for (HCP Terraform: API tokens, access levels). */
 const notByOrganization: Permissions = [
@@ -266,6 +272,7 @@ export const run: Permissions = [
   'workspace:read',
   'state:read',
   'state:read-outputs',
+  'registry:read',
 ];
 /** Of a run task: what of the run that asks it, it is to look at. */
 export const task: Permissions = ['workspace:read', 'configuration:read', 'plan:read-json'];

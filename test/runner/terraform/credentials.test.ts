@@ -14,9 +14,14 @@ const hosts = (...names: string[]) => ({ hosts: names }) as Settings;
 
 it('Terraform finds the token by the name of the host', () => {
   const settings = hosts('tf.my-company.example', 'localhost:8443');
-  expect(tokenVariables(job, settings)).toEqual({ TF_TOKEN_tf_my__company_example: 'sfr_token' });
+  expect(tokenVariables(job, settings)).toEqual({
+    TF_TOKEN_localterraform_com: 'sfr_token',
+    TF_TOKEN_tf_my__company_example: 'sfr_token',
+  });
   keepCredentials(home, job, settings);
   const file = join(home, '.terraform.d/credentials.tfrc.json');
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ credentials: { 'localhost:8443': { token: 'sfr_token' } } });
+  const registry = readFileSync(join(home, '.terraform.d/registry.tfrc'), 'utf8');
+  expect(registry).toContain('"modules.v1"   = "https://tf.my-company.example/api/registry/v1/modules/"');
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
