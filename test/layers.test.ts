@@ -63,3 +63,8 @@ const inCircles = (): string[] => {
 it('has no files that import each other in a circle', () => {
   expect(inCircles()).toEqual([]);
 });
+
+it('has no file of more than 300 lines', () => {
+  const linesOf = (file: string) => readFileSync(join(root, file), 'utf8').split('\n').length - 1;
+  expect(files.filter((file) => linesOf(file) > 300)).toEqual([]);
+});

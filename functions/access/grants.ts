@@ -87,6 +87,7 @@ const elsewhere = (organization: string, records: readonly ({ id: string; organi
 
 const ofSelf = ['membership:read', 'membership:write'] as const;
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one cache of reads, shared by small closures
 const grantsOf = (ask: AskStanding, self?: string): Grants => {
   const asked = new Map<string, Promise<Standing>>();
   const workspacesById = records<ScopedWorkspace>(getWorkspaces);

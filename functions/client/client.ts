@@ -198,7 +198,7 @@ export class Client {
     const put = await fetch(version.attributes['upload-url'], {
       method: 'PUT',
       headers: { 'content-type': 'application/octet-stream' },
-      body: archive as BodyInit,
+      body: archive as RequestInit['body'],
     });
     if (!put.ok) throw new ApiError('PUT', 'the upload URL', put.status, await put.text());
     return until(

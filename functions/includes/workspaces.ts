@@ -86,6 +86,7 @@ const poolsOf = (workspaces: Workspace[]): Promise<Resource[]> =>
 const projectIdOf = ({ projectId }: Workspace): string => projectId;
 
 /** Undefined when nothing is asked for. @throws {ApiError} 400 */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one list of what is loaded
 export const relatedToWorkspaces = async (
   { request, principal }: Context<Subject>,
   all: ShownWorkspace[],

@@ -26,6 +26,7 @@ export const lockReason = (lock: Workspace['lock']): string | null => {
   );
 };
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a document is one flat list
 export const workspaceDocument = (
   workspace: Workspace,
   granted: Granted,
