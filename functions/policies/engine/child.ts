@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** Runs a policy engine as a child process with limits on time, memory and output, and an empty environment. */
+/** Runs a policy engine as a child process with limits on time, memory and output, and an environment that is empty but for what Go needs. */
 
 export interface ProcessLimits {
   seconds: number;
