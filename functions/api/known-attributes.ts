@@ -103,7 +103,7 @@ const known: Record<string, Collection> = {
       effective-tag-bindings latest-run locked-by organization outputs readme remote-state-consumers vars`,
     lacking: {
       'migration-environment': 'legacy environments are not supported',
-      'ssh-key': 'this platform has no SSH keys',
+      'ssh-key': 'assign SSH keys at /workspaces/:id/relationships/ssh-key',
     },
   },
   'workspaces/notification-configurations': {
@@ -146,6 +146,7 @@ const known: Record<string, Collection> = {
     related: 'created-by next-state-version outputs previous-state-version rollback-state-version workspace',
     lacking: { 'hyok-encrypted-data-key': noKeys },
   },
+  'reserved-tag-keys': { shown: 'created-at updated-at', related: 'organization' },
   policies: { shown: 'policy-set-count updated-at', related: 'organization policy-sets' },
   'policy-sets': {
     // Follows from global, workspaces and projects.

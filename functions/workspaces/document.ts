@@ -97,7 +97,7 @@ export const workspaceDocument = (
     'current-configuration-version': one('configuration-versions', workspace.configuration?.id),
     'current-assessment-result': { data: null },
     'agent-pool': one('agent-pools', workspace.agentPoolId),
-    'ssh-key': { data: null },
+    'ssh-key': one('ssh-keys', workspace.sshKeyId),
     vars: { links: { related: `/api/v2/workspaces/${workspace.id}/vars` } },
     'remote-state-consumers': {
       links: { related: `/api/v2/workspaces/${workspace.id}/relationships/remote-state-consumers` },

@@ -10,6 +10,7 @@ import { inProjectOf, type NewIn } from '../projects/finder.ts';
 import { getProject } from '../projects/records.ts';
 import { checkFollows, overwriteIn } from '../projects/setting-overwrites.ts';
 import { bindingOf, distinct, maxTags, type Tag, tagBindingList } from '../projects/tags.ts';
+import { checkOverrides } from '../reserved-tag-keys/overrides.ts';
 import type { Execution } from '../run/execution-mode.ts';
 import { settleAgentPool } from './agent-pool-input.ts';
 import { defaultSettings, type NewWorkspace, type Workspace, type WorkspaceChange } from './records.ts';
@@ -136,6 +137,11 @@ export const readWorkspaceChange = async (
     if (project?.organization !== organization) throw noProject(projectId, organization);
     change.projectId = projectId;
   }
+  const moves = projectId !== undefined && projectId !== current?.projectId;
+  if (current && (tags || moves)) {
+    const there = { organization, projectId: projectId ?? current.projectId, tags: moves ? [] : current.tags };
+    await checkOwnTags(there, tags ?? current.tags);
+  }
   const inherits = inheritsOf(input);
   if (inherits !== undefined) change.inheritsExecutionMode = inherits;
   if (current && (inherits || projectId) && (inherits ?? current.inheritsExecutionMode)) {
@@ -145,6 +151,19 @@ export const readWorkspaceChange = async (
   }
   if (current) await settleAgentPool(change, current);
   return change;
+};
+
+/**
+ * That the workspace may have these tags where it is. 1 read when it has any.
+ * @throws {ApiError} 422
+ */
+export const checkOwnTags = async (
+  { organization, projectId, tags: present }: Pick<Workspace, 'organization' | 'projectId'> & { tags?: Tag[] },
+  wanted: Tag[],
+): Promise<void> => {
+  if (wanted.length === 0) return;
+  const inherited = (await getProject(projectId))?.tags;
+  await checkOverrides(organization, { wanted, present, inherited });
 };
 
 /** What workspaces of the project run like that do not say otherwise. */
@@ -165,6 +184,7 @@ export const readNewWorkspace = async (request: ApiRequest, home: Organization):
   const change = await readWorkspaceChange(request, home.name);
   const { name, projectId = home.defaultProjectId, inheritsExecutionMode = true } = change;
   if (name === undefined) throw unprocessable('/data/attributes/name', 'name: is missing');
+  await checkOwnTags({ organization: home.name, projectId }, change.tags ?? []);
   const follows = inheritsExecutionMode || !change.executionMode;
   const above = follows ? await executionOfProject(projectId, home.name) : undefined;
   if (above) checkFollows('execution-mode', change.executionMode, above.executionMode);

@@ -108,6 +108,8 @@ export interface Workspace extends WorkspaceSettings, Edited {
   savedPlans?: Set<string>;
   /** Ids of its notification configurations. */
   notifications?: Set<string>;
+  /** What its runs fetch modules with (ssh-keys/records.ts). */
+  sshKeyId?: string;
   /** What teams may do with it. */
   teamAccess?: TeamAccess<WorkspaceGrant>;
   /** It is being deleted (end.ts): for everybody else it is gone. */

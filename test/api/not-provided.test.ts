@@ -15,7 +15,6 @@ it.each([
   ['POST', 'organizations/acme/registry-modules', 'the private registry'],
   ['GET', 'organizations/acme/registry-modules/private/acme/vpc/aws', 'the private registry'],
   ['POST', 'oauth-clients', 'version control connections'],
-  ['PATCH', 'workspaces/ws-x/relationships/ssh-key', 'SSH keys'],
   ['POST', 'workspaces/ws-x/actions/assess', 'health assessments'],
   ['GET', 'workspaces/ws-x/relationships/data-retention-policy', 'data retention policies'],
   ['POST', 'plan-exports', 'plan exports'],

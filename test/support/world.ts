@@ -50,6 +50,13 @@ const stateOf = async (api: Api, workspaceId: string) => {
   return { id: version.id, output: version.relationships.outputs.data[0].id };
 };
 
+/** Id of a tag that the workspace is given. */
+const tagOf = async (api: Api, workspaceId: string): Promise<string> => {
+  const path = `workspaces/${workspaceId}/relationships/tags`;
+  await api.call('POST', path, { body: { data: [{ type: 'tags', attributes: { name: 'tagged' } }] } });
+  return (await api.get(path)).body.data[0].id;
+};
+
 /** A workspace in a project of its own, with one of everything. Ids by path parameter. */
 export const makeWorld = async (api: Api, organization = 'acme') => {
   const members = await memberHelpers();
@@ -97,6 +104,10 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
     notification: (await api.post(`workspaces/${workspace}/notification-configurations`, notification)).body.data.id,
     output: state.output,
     user: somebody.id,
+    sshKey: (await api.post(`organizations/${organization}/ssh-keys`, { name: 'k', value: 'private' })).body.data.id,
+    reservedTagKey: (await api.post(`organizations/${organization}/reserved-tag-keys`, { key: uniqueName('key') })).body
+      .data.id,
+    tag: await tagOf(api, workspace),
     token: 'at-unknown',
     ...(await policyThings(api, organization)),
     ...(await ofRun(api, workspace, organization)),
@@ -129,3 +140,7 @@ export const namedIn = ({ workspace = '', project = '', organization = '', name 
     workspace_id: workspace,
   }).toString(),
 });
+
+/** The body, for a route of that path. */
+export const bodyIn = (path: string, things: Record<string, string>): object =>
+  path.includes('/tags/') ? { data: [ref('workspaces', things.workspace ?? '').data] } : namedIn(things).body;

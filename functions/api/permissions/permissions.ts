@@ -11,6 +11,11 @@ const everything = [
   'organization:update',
   'organization:delete',
   'organization:manage-tokens',
+  'organization:manage-tags',
+  'reserved-tag-key:read',
+  'reserved-tag-key:write',
+  'ssh-key:read',
+  'ssh-key:write',
   'audit:read',
   'membership:read',
   'membership:write',
@@ -224,12 +229,13 @@ export const flagGives: { [F in OrganizationFlag]?: { organization?: Permissions
   'read-projects': { everywhere: ['project:read'] },
   // Creates them in the default project.
   'manage-workspaces': {
-    organization: ['workspace:create'],
+    organization: ['workspace:create', 'organization:manage-tags'],
     everywhere: [...administerWorkspaces, 'varset:read', 'varset:write'],
   },
   'manage-projects': { everywhere: [...administerProjects, 'project:create'] },
   'manage-policies': { organization: ['policy:read', 'policy:write'], everywhere: readRuns },
   'manage-policy-overrides': { everywhere: [...readRuns, ...overriding] },
+  'manage-vcs-settings': { organization: ['ssh-key:read', 'ssh-key:write'] },
   'manage-run-tasks': { organization: ['task:read', 'task:write'] },
   'manage-agent-pools': { organization: ['agent-pool:read', 'agent-pool:write'] },
   'manage-membership': { organization: members },
@@ -240,7 +246,7 @@ export const flagGives: { [F in OrganizationFlag]?: { organization?: Permissions
 
 /** What belonging to an organization gives by itself, and to a team of it. */
 export const member: Permissions = ['organization:read', 'organization:read-entitlements', 'team:read'];
-export const inTeam: Permissions = [...member, 'task:read', 'agent-pool:read'];
+export const inTeam: Permissions = [...member, 'task:read', 'agent-pool:read', 'reserved-tag-key:read'];
 
 /** What the organization's own token is not for (HCP Terraform: API tokens, access levels). */
 const notByOrganization: Permissions = [

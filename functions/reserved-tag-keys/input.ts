@@ -1,0 +1,33 @@
+import * as v from 'valibot';
+import { tagKey } from '../api/names.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { readData, setting } from '../api/validation.ts';
+import type { ReservedTagKeyValues } from './records.ts';
+
+/** What creating and changing reserved tag keys may say (HCP API: reserved tag keys). */
+
+const key = v.pipe(
+  v.string(),
+  v.check(
+    (given) => v.is(tagKey, given),
+    'Key is invalid: at most 128 letters, digits, spaces and _ . : / = + - @, and no space at the beginning',
+  ),
+);
+
+const settings = { 'disable-overrides': setting(v.boolean()) };
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewReservedTagKey = (request: ApiRequest): ReservedTagKeyValues => {
+  const { attributes } = readData(request, { ...settings, key });
+  return { key: attributes.key, disableOverrides: attributes['disable-overrides'] ?? false };
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readReservedTagKeyChange = (request: ApiRequest): Partial<ReservedTagKeyValues> => {
+  const { attributes } = readData(request, { ...settings, key: v.optional(key) });
+  const disables = attributes['disable-overrides'];
+  return {
+    ...(attributes.key === undefined ? {} : { key: attributes.key }),
+    ...(disables === undefined ? {} : { disableOverrides: disables ?? false }),
+  };
+};
