@@ -57,7 +57,6 @@ const known: Record<string, Collection> = {
       'recoverable-items-enabled': 'deleted resources cannot be recovered',
       'registry-monorepo-support-enabled': noPublishing,
       'stacks-default-execution-mode': [noStacks, 'remote'],
-      'user-tokens-enabled': ['tokens of users are always good', true],
       'data-retention-policy': 'there are no data retention policies',
       'default-agent-pool': 'a new organization has no agent pools yet; set it later',
       'module-producers': noPublishing,

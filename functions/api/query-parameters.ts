@@ -196,6 +196,7 @@ const parameters: Record<string, Record<string, Rule>> = {
   'GET /policy-sets/{policySet}': include,
   'PATCH /policy-sets/{policySet}': ofPolicySets,
   'POST /organizations/{organization}/policy-sets': ofPolicySets,
+  'GET /workspaces/{workspace}/all-vars': included('overwritten'),
   'GET /organizations/{organization}/tags': { q: 'text', 'filter[exclude][taggable][id]': 'text' },
   'GET /organizations/{organization}/tasks': include,
   'GET /tasks/{task}': include,

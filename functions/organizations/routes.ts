@@ -20,6 +20,7 @@ import {
   type Organization,
   type OrganizationSettings,
 } from '../people/organizations/records.ts';
+import { carryUserTokens } from '../people/organizations/user-tokens.ts';
 import { projectDocuments } from '../projects/document.ts';
 import { getProject } from '../projects/records.ts';
 import { secondsIn } from '../run/limits.ts';
@@ -50,6 +51,7 @@ const settings = {
   'aggregated-commit-status-enabled': setting(v.boolean()),
   'speculative-plan-management-enabled': setting(v.boolean()),
   'allow-force-delete-workspaces': setting(v.boolean()),
+  'user-tokens-enabled': setting(v.boolean()),
   'assessments-enforced': setting(v.literal(false, 'cannot be true: this platform has no health assessments')),
   'default-execution-mode': setting(v.picklist(['remote', 'local', 'agent'])),
   'terraform-build-worker-plan-timeout': setting(timeLimit),
@@ -83,7 +85,11 @@ const listMine = async ({ request, principal }: Call): Promise<Answer> => {
     `${name}\n${email}`.toLowerCase().includes(both ?? '') &&
     name.toLowerCase().includes(byName ?? '') &&
     email.toLowerCase().includes(byEmail ?? '');
-  const all = (await listOrganizations(principal.userId)).filter(fits);
+  const fitting = (await listOrganizations(principal.userId)).filter(fits);
+  const isOpen = async ({ name, userTokensEnabled = true }: Organization) =>
+    userTokensEnabled || (await principal.on({ organization: name })).has('organization:read');
+  const open = await Promise.all(fitting.map(isOpen));
+  const all = fitting.filter((_, i) => open[i]);
   const data = slice(all, page).map(async (one) =>
     organizationDocument(one, await principal.on({ organization: one.name })),
   );
@@ -147,6 +153,7 @@ const update = async (context: Context<InOrganization>): Promise<Answer> => {
     if (found) await checkSeen(request, found, 'organization');
     throw notFound('The organization was deleted at the same time.');
   }
+  if (change.userTokensEnabled !== undefined) await carryUserTokens(organization);
   if (change.defaultAgentPoolId !== undefined) await carryFromOrganization(organization);
   return tagged(ok(organizationDocument(organization, granted)), organization);
 };

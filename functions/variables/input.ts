@@ -58,16 +58,11 @@ const checkContent = (given: { category: string; hcl: boolean; value?: string },
 };
 
 /** What a sensitive variable was cannot be learned by turning it into another one. */
-const checkSensitive = (
-  variable: Variable,
-  next: Pick<Variable, 'sensitive' | 'key' | 'category'>,
-  pointer: string,
-) => {
+const checkSensitive = (variable: Variable, next: Pick<Variable, 'sensitive' | 'key'>, pointer: string) => {
   if (!variable.sensitive) return;
   const advice = 'of a sensitive variable cannot be changed. Delete it and create a new one.';
   if (!next.sensitive) throw unprocessable(`${pointer}/sensitive`, `sensitive: ${advice}`);
   if (next.key !== variable.key) throw unprocessable(`${pointer}/key`, `key: ${advice}`);
-  if (next.category !== variable.category) throw unprocessable(`${pointer}/category`, `category: ${advice}`);
 };
 
 export const newVariable = v.object({ ...settings, key, category });

@@ -11,6 +11,10 @@ import type { Workspace } from './records.ts';
 export const currentRunId = ({ lock, latestRunId }: Workspace): string | undefined =>
   lock?.kind === 'run' ? lock.runId : latestRunId;
 
+/** The one that runs use, or before there is one, the one that is awaited. */
+export const currentConfigurationId = ({ configuration, newestConfigurationId }: Workspace): string | undefined =>
+  configuration?.id ?? newestConfigurationId;
+
 const lockedBy = ({ lock }: Workspace): Relationship =>
   lock?.kind === 'run' ? one('runs', lock.runId) : one('users', lock?.userId);
 
@@ -94,7 +98,7 @@ export const workspaceDocument = (
     'latest-run': one('runs', workspace.latestRunId),
     'locked-by': lockedBy(workspace),
     'current-state-version': one('state-versions', workspace.state?.id),
-    'current-configuration-version': one('configuration-versions', workspace.configuration?.id),
+    'current-configuration-version': one('configuration-versions', currentConfigurationId(workspace)),
     'current-assessment-result': { data: null },
     'agent-pool': one('agent-pools', workspace.agentPoolId),
     'ssh-key': one('ssh-keys', workspace.sshKeyId),

@@ -104,6 +104,8 @@ export interface Workspace extends WorkspaceSettings, Edited {
   };
   /** The newest configuration version for a run that names none, and when that was created. */
   configuration?: { id: string; at: string };
+  /** The newest one that is to become that, whether its content has come or not. */
+  newestConfigurationId?: string;
   /** Runs whose saved plans may still be applied. */
   savedPlans?: Set<string>;
   /** Ids of its notification configurations. */
@@ -230,8 +232,9 @@ export const inheritExecution = (
 export const countOne = async (
   workspaceId: string,
   counter: 'stateVersionCount' | 'configurationVersionCount',
+  set: Pick<Workspace, 'newestConfigurationId'> = {},
 ): Promise<void> => {
-  await update(keys.workspace(workspaceId), { add: { [counter]: 1 }, condition: 'attribute_exists(pk)' });
+  await update(keys.workspace(workspaceId), { set, add: { [counter]: 1 }, condition: 'attribute_exists(pk)' });
 };
 
 /** The run that is current or next in the queue. */

@@ -20,6 +20,7 @@ export const organizationDocument = (organization: Organization, granted: Grante
     'aggregated-commit-status-enabled': organization.aggregatedCommitStatusEnabled,
     'speculative-plan-management-enabled': organization.speculativePlanManagementEnabled,
     'allow-force-delete-workspaces': organization.allowForceDeleteWorkspaces,
+    'user-tokens-enabled': organization.userTokensEnabled ?? true,
     'assessments-enforced': organization.assessmentsEnforced,
     'default-execution-mode': organization.defaultExecutionMode,
     'terraform-build-worker-plan-timeout': organization.terraformBuildWorkerPlanTimeout ?? null,

@@ -16,6 +16,8 @@ export interface OrganizationSettings {
   aggregatedCommitStatusEnabled: boolean;
   speculativePlanManagementEnabled: boolean;
   allowForceDeleteWorkspaces: boolean;
+  /** Absent in what was stored before there was this: true. */
+  userTokensEnabled?: boolean;
   assessmentsEnforced: boolean;
   defaultExecutionMode: ExecutionMode;
   /** With execution mode `agent`, and then only. Absent in what was stored before there was this. */
@@ -34,6 +36,7 @@ export const defaultOrganizationSettings: Omit<OrganizationSettings, 'email'> = 
   aggregatedCommitStatusEnabled: true,
   speculativePlanManagementEnabled: true,
   allowForceDeleteWorkspaces: false,
+  userTokensEnabled: true,
   assessmentsEnforced: false,
   defaultExecutionMode: 'remote',
   defaultAgentPoolId: null,
