@@ -129,6 +129,8 @@ export const effectiveTagDocuments = (workspace: Workspace, project: Project | u
     type: 'effective-tag-bindings',
     attributes: { key, value },
     relationships: { 'inherited-from': one('projects', from?.id) },
+    // HCP Terraform's clients tell inherited ones by it.
+    ...(from ? { links: { 'inherited-from': `/api/v2/projects/${from.id}` } } : {}),
   });
   return [...workspace.tags.map((tag) => document(tag)), ...inherited.map((tag) => document(tag, project))];
 };

@@ -100,6 +100,9 @@ const tagsOf = ({ relationships: { tags, 'tag-bindings': bindings } }: Input): T
 const readWorkspace = (request: ApiRequest) =>
   readData(request, { ...settings, name: v.optional(workspaceName) }, relationships);
 
+/** Terraform's provider sends it with every workspace whose mode is left to the project. */
+const unsaidMode = 'remote';
+
 /** Whether it follows its project's execution mode from now on; undefined when nothing is said of it. */
 const inheritsOf = ({ attributes }: Input): boolean | undefined => {
   const { 'execution-mode': mode, operations } = attributes;
@@ -146,7 +149,7 @@ export const readWorkspaceChange = async (
   if (inherits !== undefined) change.inheritsExecutionMode = inherits;
   if (current && (inherits || projectId) && (inherits ?? current.inheritsExecutionMode)) {
     const above = await executionOfProject(projectId ?? current.projectId, organization);
-    if (inherits) checkFollows('execution-mode', change.executionMode, above.executionMode);
+    if (inherits) checkFollows('execution-mode', change.executionMode, above.executionMode, unsaidMode);
     Object.assign(change, above);
   }
   if (current) await settleAgentPool(change, current);
@@ -187,7 +190,7 @@ export const readNewWorkspace = async (request: ApiRequest, home: Organization):
   await checkOwnTags({ organization: home.name, projectId }, change.tags ?? []);
   const follows = inheritsExecutionMode || !change.executionMode;
   const above = follows ? await executionOfProject(projectId, home.name) : undefined;
-  if (above) checkFollows('execution-mode', change.executionMode, above.executionMode);
+  if (above) checkFollows('execution-mode', change.executionMode, above.executionMode, unsaidMode);
   const pooled = { ...change, ...above, projectId };
   await settleAgentPool(pooled, { organization: home.name });
   const all = { ...defaultSettings, tags: [], ...pooled };
