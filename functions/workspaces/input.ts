@@ -112,6 +112,19 @@ const inheritsOf = ({ attributes }: Input): boolean | undefined => {
   return mode !== undefined || typeof operations === 'boolean' ? false : undefined;
 };
 
+/** Paths that start runs are told by prefixes or by patterns: what is set takes the place of the other. */
+const settleTriggers = (change: WorkspaceChange): void => {
+  const [prefixes, patterns] = [change.triggerPrefixes?.length, change.triggerPatterns?.length];
+  if (prefixes && patterns) {
+    throw unprocessable(
+      '/data/attributes/trigger-patterns',
+      'trigger-patterns: cannot be set together with trigger-prefixes; send one of them',
+    );
+  }
+  if (prefixes) change.triggerPatterns = [];
+  if (patterns) change.triggerPrefixes = [];
+};
+
 export const noProject = (projectId: string, organization: string): ApiError =>
   unprocessable('/data/relationships/project', `project: project ${projectId} not found in ${organization}`);
 
@@ -128,6 +141,7 @@ export const readWorkspaceChange = async (
   const { name, operations } = input.attributes;
   const change: WorkspaceChange = settingsFrom(input.attributes, defaultSettings);
   if (name !== undefined) change.name = name;
+  settleTriggers(change);
   const pool = input.relationships['agent-pool'];
   if (pool && change.agentPoolId === undefined) change.agentPoolId = pool.data?.id ?? null;
   // The older spelling of the execution mode.
