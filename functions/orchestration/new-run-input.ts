@@ -8,6 +8,7 @@ import {
   latestConfigurationVersion,
   mayStillCome,
 } from '../configurations/records.ts';
+import { versionProblem } from '../run/engine.ts';
 import type { RunOptions } from '../run/run.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { acceptUpload, defaultOptions } from './create-run.ts';
@@ -132,6 +133,8 @@ export const readNewRun = async (request: ApiRequest, workspace: Workspace) => {
   if (terraformVersion && !options.planOnly && !version.speculative) {
     throw unprocessable(pointer('terraform-version'), 'terraform-version: only plan-only runs can set it');
   }
+  const problem = terraformVersion && versionProblem(workspace.engine ?? undefined, terraformVersion);
+  if (problem) throw unprocessable(pointer('terraform-version'), `terraform-version: ${problem}`);
   return {
     options,
     version,

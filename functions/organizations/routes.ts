@@ -23,6 +23,7 @@ import {
 import { carryUserTokens } from '../people/organizations/user-tokens.ts';
 import { projectDocuments } from '../projects/document.ts';
 import { getProject } from '../projects/records.ts';
+import { engines } from '../run/engine.ts';
 import { secondsIn } from '../run/limits.ts';
 import { carryFromOrganization } from '../workspaces/execution-modes.ts';
 import { entitlementsDocument } from './document.ts';
@@ -54,6 +55,7 @@ const settings = {
   'user-tokens-enabled': setting(v.boolean()),
   'assessments-enforced': setting(v.literal(false, 'cannot be true: this platform has no health assessments')),
   'default-execution-mode': setting(v.picklist(['remote', 'local', 'agent'])),
+  'default-engine': setting(v.picklist(engines)),
   'terraform-build-worker-plan-timeout': setting(timeLimit),
   'terraform-build-worker-apply-timeout': setting(timeLimit),
 };

@@ -62,7 +62,7 @@ export const buildJob = async (
     token,
     organization: run.organization,
     workspace: { id: run.workspaceId, name: run.workspaceName, workingDirectory: run.workingDirectory },
-    terraform: { engine: environment.engine, version: run.terraformVersion },
+    terraform: { engine: run.engine ?? environment.engine, version: run.terraformVersion },
     operation: {
       isDestroy: run.isDestroy,
       refresh: run.refresh,

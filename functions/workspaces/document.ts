@@ -56,6 +56,7 @@ export const workspaceDocument = (
     'queue-all-runs': workspace.queueAllRuns,
     'speculative-enabled': workspace.speculativeEnabled,
     'structured-run-output-enabled': workspace.structuredRunOutputEnabled,
+    engine: workspace.engine ?? null,
     'terraform-version': workspace.terraformVersion,
     'working-directory': workspace.workingDirectory,
     'global-remote-state': workspace.globalRemoteState,

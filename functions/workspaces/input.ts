@@ -11,8 +11,10 @@ import { getProject } from '../projects/records.ts';
 import { checkFollows, overwriteIn } from '../projects/setting-overwrites.ts';
 import { bindingOf, distinct, maxTags, type Tag, tagBindingList } from '../projects/tags.ts';
 import { checkOverrides } from '../reserved-tag-keys/overrides.ts';
+import { engines } from '../run/engine.ts';
 import type { Execution } from '../run/execution-mode.ts';
 import { settleAgentPool } from './agent-pool-input.ts';
+import { checkVersion, engineOfNew } from './engine.ts';
 import { defaultSettings, type NewWorkspace, type Workspace, type WorkspaceChange } from './records.ts';
 
 /** What creating and changing a workspace may say. */
@@ -47,6 +49,7 @@ const settings = {
     v.strictObject({ 'execution-mode': v.nullish(v.boolean()), 'agent-pool': v.nullish(v.boolean()) }),
   ),
   operations: setting(v.boolean()),
+  engine: setting(v.picklist(engines)),
   'terraform-version': setting(terraformVersion),
   'working-directory': setting(workingDirectory),
   'auto-apply': setting(v.boolean()),
@@ -142,6 +145,7 @@ export const readWorkspaceChange = async (
   const change: WorkspaceChange = settingsFrom(input.attributes, defaultSettings);
   if (name !== undefined) change.name = name;
   settleTriggers(change);
+  if (current) checkVersion(request, change, current);
   const pool = input.relationships['agent-pool'];
   if (pool && change.agentPoolId === undefined) change.agentPoolId = pool.data?.id ?? null;
   // The older spelling of the execution mode.
@@ -199,6 +203,8 @@ export const newWorkspace: Finder<NewIn> = inProjectOf(
 /** @throws {ApiError} 422 when there is no name */
 export const readNewWorkspace = async (request: ApiRequest, home: Organization): Promise<NewWorkspace> => {
   const change = await readWorkspaceChange(request, home.name);
+  if (!change.engine) change.engine = engineOfNew(request, home.defaultEngine);
+  checkVersion(request, change);
   const { name, projectId = home.defaultProjectId, inheritsExecutionMode = true } = change;
   if (name === undefined) throw unprocessable('/data/attributes/name', 'name: is missing');
   await checkOwnTags({ organization: home.name, projectId }, change.tags ?? []);

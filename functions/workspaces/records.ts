@@ -1,6 +1,7 @@
 import { changingPool, usePool } from '../agent-pools/uses.ts';
 import type { TeamAccess, WorkspaceGrant } from '../api/permissions/team-access.ts';
 import type { Tag } from '../projects/tags.ts';
+import type { Engine } from '../run/engine.ts';
 import type { Execution, ExecutionMode } from '../run/execution-mode.ts';
 import type { UnsavedState } from '../run/state-identity.ts';
 import { asEdit, type Edited, type Editor } from '../store/edits.ts';
@@ -17,7 +18,9 @@ export interface WorkspaceSettings {
   executionMode: ExecutionMode;
   /** Whose agents do its runs: with execution mode `agent`, and then only. */
   agentPoolId: string | null;
-  /** Exact version, constraint, or `latest`. */
+  /** What its runs use; null, or absent in what was stored before there was this: the platform's. */
+  engine?: Engine | null;
+  /** Of the engine: exact version, constraint, or `latest`. */
   terraformVersion: string;
   /** Relative to the root of the configuration; null is the root. */
   workingDirectory: string | null;
@@ -43,6 +46,7 @@ export const defaultSettings: WorkspaceSettings = {
   description: null,
   executionMode: 'remote',
   agentPoolId: null,
+  engine: null,
   terraformVersion: 'latest',
   workingDirectory: null,
   autoApply: false,

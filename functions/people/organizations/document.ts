@@ -23,6 +23,7 @@ export const organizationDocument = (organization: Organization, granted: Grante
     'user-tokens-enabled': organization.userTokensEnabled ?? true,
     'assessments-enforced': organization.assessmentsEnforced,
     'default-execution-mode': organization.defaultExecutionMode,
+    'default-engine': organization.defaultEngine ?? null,
     'terraform-build-worker-plan-timeout': organization.terraformBuildWorkerPlanTimeout ?? null,
     'terraform-build-worker-apply-timeout': organization.terraformBuildWorkerApplyTimeout ?? null,
     'plan-expired': false,

@@ -1,3 +1,4 @@
+import type { Engine } from '../../run/engine.ts';
 import type { ExecutionMode } from '../../run/execution-mode.ts';
 import type { Edited } from '../../store/edits.ts';
 import { type Key, keys } from '../../store/keys.ts';
@@ -20,6 +21,8 @@ export interface OrganizationSettings {
   userTokensEnabled?: boolean;
   assessmentsEnforced: boolean;
   defaultExecutionMode: ExecutionMode;
+  /** What runs of new workspaces use that do not say; null, or absent in what was stored before: the platform's. */
+  defaultEngine?: Engine | null;
   /** With execution mode `agent`, and then only. Absent in what was stored before there was this. */
   defaultAgentPoolId?: string | null;
   /** As `1h30m`; null = the platform's own. Absent in what was stored before there was this. */
@@ -39,6 +42,7 @@ export const defaultOrganizationSettings: Omit<OrganizationSettings, 'email'> = 
   userTokensEnabled: true,
   assessmentsEnforced: false,
   defaultExecutionMode: 'remote',
+  defaultEngine: null,
   defaultAgentPoolId: null,
   terraformBuildWorkerPlanTimeout: null,
   terraformBuildWorkerApplyTimeout: null,
