@@ -117,6 +117,10 @@ const findVersion = async (workspace: Workspace, id: string | undefined): Promis
   );
 };
 
+/** Before 1.4, Terraform's `cloud` block prints a log as it is: JSON lines are not for people. */
+const rendersLogs = (request: ApiRequest): boolean =>
+  !/^1\.[0-3]\.|^0\./.test(request.header('terraform-version') ?? '');
+
 /** @throws {ApiError} 400 or 422 */
 export const readNewRun = async (request: ApiRequest, workspace: Workspace) => {
   const given = readData(request, attributes, relationships);
@@ -139,6 +143,7 @@ export const readNewRun = async (request: ApiRequest, workspace: Workspace) => {
     options,
     version,
     source,
+    rendersLogs: rendersLogs(request),
     terraformVersion,
     autoApply: given.attributes['auto-apply'] ?? undefined,
     // The command line makes a configuration version for one run, and repeats what was not answered.
