@@ -24,6 +24,7 @@ import { PolicyChecking } from './functions/policy-checking.ts';
 import { PolicyEvaluating } from './functions/policy-evaluating.ts';
 import { PolicyOverride } from './functions/policy-override.ts';
 import { PostPlanAwaitingDecision } from './functions/post-plan-awaiting-decision.ts';
+import { Registry } from './functions/registry.ts';
 import { RunApplied } from './functions/run-applied.ts';
 import { RunTask } from './functions/run-task.ts';
 import { Runner } from './functions/runner.ts';
@@ -45,6 +46,7 @@ export const httpFunctions = {
   SignIn,
   Settings,
   Governance,
+  Registry,
   Logs,
   Runner,
   Agent,

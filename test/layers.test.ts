@@ -18,6 +18,7 @@ const order = [
     'costs',
     'run-tasks',
     'notifications',
+    'registry',
   ],
   [
     'removal',

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Answer, noContent, type Resource } from '../api/answer.ts';
 import { conflict, forbidden, notFound, unprocessable } from '../api/errors.ts';
-import { list, pageOf, slice } from '../api/pagination.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { check, identifier } from '../api/validation.ts';
@@ -43,7 +43,7 @@ const listTags = async (context: Context<InOrganization>): Promise<Answer> => {
   const all = [...(await tagsSeen(context))].filter(
     ([key, ids]) => key.toLowerCase().includes(search) && !(without && ids.includes(without)),
   );
-  const data = slice(all, page).map(([key, ids]) => documentOf(subject.organization, key, ids));
+  const data = pageSlice(all, page).map(([key, ids]) => documentOf(subject.organization, key, ids));
   return list(request, page, all.length, data);
 };
 
@@ -128,7 +128,10 @@ const addWorkspaces = async ({ request, subject, principal }: Context<Workspace>
 const ofOrganization = '/organizations/{organization}/tags';
 
 export const organizationTagRoutes: Route[] = [
-  route('GET', ofOrganization, 'organization:read', organization, listTags),
+  route('GET', ofOrganization, 'organization:read', organization, listTags, {
+    q: 'text',
+    'filter[exclude][taggable][id]': 'text',
+  }),
   route('DELETE', ofOrganization, 'organization:manage-tags', organization, removeTags),
   route('POST', '/tags/{tag}/relationships/workspaces', 'workspace:tag', firstWorkspace, addWorkspaces),
 ];

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { OtherFields } from '../api/known-attributes.ts';
 import { tagKey } from '../api/names.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { readData, setting } from '../api/validation.ts';
@@ -14,17 +15,20 @@ const key = v.pipe(
   ),
 );
 
+/** Documents show them, and nobody can set them. */
+const otherFields: OtherFields = { shown: 'created-at updated-at', related: 'organization' };
+
 const settings = { 'disable-overrides': setting(v.boolean()) };
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewReservedTagKey = (request: ApiRequest): ReservedTagKeyValues => {
-  const { attributes } = readData(request, { ...settings, key });
+  const { attributes } = readData(request, { ...settings, key }, {}, otherFields);
   return { key: attributes.key, disableOverrides: attributes['disable-overrides'] ?? false };
 };
 
 /** @throws {ApiError} 400 or 422 */
 export const readReservedTagKeyChange = (request: ApiRequest): Partial<ReservedTagKeyValues> => {
-  const { attributes } = readData(request, { ...settings, key: v.optional(key) });
+  const { attributes } = readData(request, { ...settings, key: v.optional(key) }, {}, otherFields);
   const disables = attributes['disable-overrides'];
   return {
     ...(attributes.key === undefined ? {} : { key: attributes.key }),

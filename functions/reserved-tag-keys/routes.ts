@@ -1,6 +1,6 @@
 import { type Answer, created, noContent, ok } from '../api/answer.ts';
 import { notFound, unprocessable } from '../api/errors.ts';
-import { list, pageOf, slice } from '../api/pagination.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { reservedTagKeyDocument } from './document.ts';
@@ -30,7 +30,7 @@ const create = async ({ request, subject: { organization: name } }: Context<InOr
 const listOfOrganization = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
   const page = pageOf(request);
   const all = await listReservedTagKeys(subject.organization);
-  return list(request, page, all.length, slice(all, page).map(reservedTagKeyDocument));
+  return list(request, page, all.length, pageSlice(all, page).map(reservedTagKeyDocument));
 };
 
 const update = async ({ request, subject }: Context<ReservedTagKey>): Promise<Answer> => {

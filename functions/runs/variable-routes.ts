@@ -1,5 +1,5 @@
 import { type Answer, many, one } from '../api/answer.ts';
-import { includes } from '../api/include.ts';
+import { includable } from '../api/include.ts';
 import { wholeList } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { isVariableSet } from '../store/keys.ts';
@@ -8,9 +8,11 @@ import { workspace } from '../workspaces/finder.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { effectiveVariables } from './inputs.ts';
 
+const include = includable('overwritten');
+
 /** Its own and those of variable sets, as runs have them, each with what it wins over; that comes along when asked for. */
 const listEffective = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
-  const include = includes(request, ['overwritten']);
+  const wanted = include.of(request);
   const rising = (await effectiveVariables(subject)).map(({ variable }) => variable);
   const groups = Map.groupBy(rising, ({ category, key }) => `${category} ${key}`);
   const documents = rising.map((variable) => {
@@ -31,9 +33,9 @@ const listEffective = async ({ request, subject }: Context<Workspace>): Promise<
   const [lost = [], won = []] = [true, false].map((isLost) =>
     documents.filter(({ relationships }) => (relationships.overwriter?.data !== null) === isLost).reverse(),
   );
-  return wholeList(request, won, include.has('overwritten') ? lost : undefined);
+  return wholeList(request, won, wanted.has('overwritten') ? lost : undefined);
 };
 
 export const effectiveVariableRoutes: Route[] = [
-  route('GET', '/workspaces/{workspace}/all-vars', 'variable:read', workspace, listEffective),
+  route('GET', '/workspaces/{workspace}/all-vars', 'variable:read', workspace, listEffective, { include }),
 ];

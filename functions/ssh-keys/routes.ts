@@ -1,7 +1,7 @@
 import { type Answer, created, noContent, ok } from '../api/answer.ts';
 import { notFound, unprocessable } from '../api/errors.ts';
-import { checkSeen, editorOf, tagged } from '../api/guard.ts';
-import { list, pageOf, slice } from '../api/pagination.ts';
+import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { workspaceDocument } from '../workspaces/document.ts';
@@ -35,10 +35,10 @@ const create = async ({ request, subject: { organization: name } }: Context<InOr
 const listOfOrganization = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
   const page = pageOf(request);
   const all = await listSshKeys(subject.organization);
-  return list(request, page, all.length, slice(all, page).map(sshKeyDocument));
+  return list(request, page, all.length, pageSlice(all, page).map(sshKeyDocument));
 };
 
-const shown = (key: SshKey): Answer => tagged(ok(sshKeyDocument(key)), key);
+const shown = (key: SshKey): Answer => withEtag(ok(sshKeyDocument(key)), key);
 
 const update = async (context: Context<SshKey>): Promise<Answer> => {
   const { request, subject } = context;
@@ -47,7 +47,7 @@ const update = async (context: Context<SshKey>): Promise<Answer> => {
   const updated = Object.keys(change).length ? await updateSshKey(subject, change, editor) : subject;
   if (updated) return shown(updated);
   const found = await getSshKey(subject.id);
-  if (found) await checkSeen(request, found, 'SSH key');
+  if (found) await checkIfMatch(request, found, 'SSH key');
   throw notFound('The SSH key was deleted at the same time.');
 };
 
@@ -57,7 +57,7 @@ const assign = async ({ request, subject, granted }: Context<Workspace>): Promis
   const missing = () => notFound(`SSH key ${id} not found in ${subject.organization}.`);
   if (id && (await getSshKey(id))?.organization !== subject.organization) throw missing();
   const updated = await assignSshKey(subject, id);
-  if (updated) return tagged(ok(workspaceDocument(updated, granted)), updated);
+  if (updated) return withEtag(ok(workspaceDocument(updated, granted)), updated);
   throw id ? missing() : notFound(`Workspace ${subject.name} was deleted at the same time.`);
 };
 

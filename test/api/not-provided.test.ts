@@ -12,8 +12,7 @@ afterAll(() => api.close());
 
 it.each([
   ['GET', 'organizations/acme/metrics-tokens', 'metrics of agents'],
-  ['POST', 'organizations/acme/registry-modules', 'the private registry'],
-  ['GET', 'organizations/acme/registry-modules/private/acme/vpc/aws', 'the private registry'],
+  ['POST', 'organizations/acme/registry-modules/vcs', 'publishing modules from version control'],
   ['POST', 'oauth-clients', 'version control connections'],
   ['POST', 'workspaces/ws-x/actions/assess', 'health assessments'],
   ['GET', 'workspaces/ws-x/relationships/data-retention-policy', 'data retention policies'],
