@@ -39,6 +39,8 @@ export interface RunRequest {
   /** To the creator. */
   granted: Granted;
   source: string;
+  /** Its creator shows logs in Terraform's JSON UI lines; without, what `source` says. */
+  rendersLogs?: boolean;
   terraformVersion?: string;
   /** Makes creation idempotent: the same id gives the same run. Missing: a new run each time. */
   id?: string;
@@ -58,7 +60,7 @@ const repeated = async (id: string): Promise<Run | undefined> => {
  * confirmation. The run emits JSON lines only for the one client that renders them.
  */
 export const queueRun = async (wanted: RunRequest): Promise<Run> => {
-  const { workspace, version, options, createdBy, granted, source, trigger } = wanted;
+  const { workspace, version, options, createdBy, granted, source, trigger, rendersLogs = true } = wanted;
   const existing = wanted.id ? await repeated(wanted.id) : undefined;
   if (existing) return existing;
   const id = wanted.id ?? newId('run');
@@ -91,7 +93,7 @@ export const queueRun = async (wanted: RunRequest): Promise<Run> => {
     ingress: version.ingress,
     createdBy,
     source,
-    structuredOutput: source === 'terraform+cloud' && workspace.structuredRunOutputEnabled,
+    structuredOutput: source === 'terraform+cloud' && rendersLogs && workspace.structuredRunOutputEnabled,
     terraformVersion: wanted.terraformVersion ?? workspace.terraformVersion,
     inputsKey,
     ...checks,

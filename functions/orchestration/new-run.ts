@@ -43,6 +43,7 @@ export const createRun = async (workspaceId: string, options: NewRun): Promise<R
     ...given,
     ...(agentPool ? { agentPool } : {}),
     ...(workspace.notifications ? { notifies: true } : {}),
+    ...(workspace.engine ? { engine: workspace.engine } : {}),
     id,
     organization: workspace.organization,
     workspaceId,
