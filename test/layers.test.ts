@@ -14,6 +14,7 @@ const order = [
     'organizations',
     'orchestration',
     'states',
+    'recovery',
     'lifecycle',
     'runner-api',
     'agents',
