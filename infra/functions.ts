@@ -25,6 +25,7 @@ import { PolicyEvaluating } from './functions/policy-evaluating.ts';
 import { PolicyOverride } from './functions/policy-override.ts';
 import { PostPlanAwaitingDecision } from './functions/post-plan-awaiting-decision.ts';
 import { Recover } from './functions/recover.ts';
+import { Registry } from './functions/registry.ts';
 import { RunApplied } from './functions/run-applied.ts';
 import { RunTask } from './functions/run-task.ts';
 import { Runner } from './functions/runner.ts';
@@ -46,6 +47,7 @@ export const httpFunctions = {
   SignIn,
   Settings,
   Governance,
+  Registry,
   Logs,
   Runner,
   Agent,

@@ -1,6 +1,6 @@
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { Aws } from 'aws-cdk-lib/core';
-import { madeBefore, type Parts } from './variables.ts';
+import { type Parts, requirePart } from './variables.ts';
 
 /** What a function may do, beside writing its own log. Nothing else adds to a function's role. */
 export interface Permission {
@@ -34,7 +34,7 @@ export const withinBounds = (tableArn: string, given: Permission[]): Permission[
 };
 
 type Verb = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem';
-type Prefix = 'configurations' | 'inputs' | 'outcomes' | 'policies' | 'runs' | 'states' | 'uploads';
+type Prefix = 'configurations' | 'inputs' | 'outcomes' | 'policies' | 'registry' | 'runs' | 'states' | 'uploads';
 
 export type Grants = ReturnType<typeof grants>;
 
@@ -42,7 +42,7 @@ export type Grants = ReturnType<typeof grants>;
 export const grants = (parts: Parts) => {
   const { settings, identity, runners, lostEvents } = parts;
   const { table, bucket, key } = parts.storage;
-  const machine = () => madeBefore(parts, 'machine');
+  const machine = () => requirePart(parts, 'machine');
   const objects = (action: string, prefixes: Prefix[]): Permission => ({
     actions: [`s3:${action}`],
     resources: prefixes.map((prefix) => bucket.arnForObjects(`${prefix}/*`)),
@@ -137,7 +137,7 @@ export const grants = (parts: Parts) => {
     /** Has people told of a run. */
     notify: (): Permission => ({
       actions: ['lambda:InvokeFunction'],
-      resources: [madeBefore(parts, 'notify').functionArn],
+      resources: [requirePart(parts, 'notify').functionArn],
     }),
     signIdentities: (): Permission => ({ actions: ['kms:Sign'], resources: [identity.signing.keyArn] }),
     publishIdentityKeys: (): Permission => ({

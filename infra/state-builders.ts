@@ -42,7 +42,7 @@ interface Catcher {
 export const detour = (to: string): Catcher => ({ ErrorEquals: [to], ResultPath: null, Next: to });
 
 /** Nobody said anything in time. */
-export const inTime = (next: string): Catcher => ({
+export const timedOut = (next: string): Catcher => ({
   ErrorEquals: ['States.Timeout'],
   ResultPath: '$.error',
   Next: next,

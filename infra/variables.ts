@@ -21,7 +21,7 @@ export interface Parts {
 }
 
 /** @throws {Error} for a declaration of a function that is made before the part */
-export const madeBefore = <K extends 'notify' | 'machine'>(parts: Parts, name: K): NonNullable<Parts[K]> => {
+export const requirePart = <K extends 'notify' | 'machine'>(parts: Parts, name: K): NonNullable<Parts[K]> => {
   const part = parts[name];
   if (!part) throw new Error(`A function that needs ${name} is declared for a place where it is made before it.`);
   return part as NonNullable<Parts[K]>;
@@ -44,8 +44,8 @@ export const variableGroups = (parts: Parts) => {
     identity: () => ({ IDENTITY_KEY_ARNS: identity.all.map(({ keyArn }) => keyArn).join(',') }),
     /** For whoever calls addresses that people name. */
     outbound: () => ({ OUTBOUND_ALLOWED_CIDRS: settings.outboundAllowedCidrs?.join(',') ?? '' }),
-    notify: () => ({ NOTIFY_FUNCTION: madeBefore(parts, 'notify').functionName }),
-    machine: () => ({ STATE_MACHINE_ARN: madeBefore(parts, 'machine').stateMachineArn }),
+    notify: () => ({ NOTIFY_FUNCTION: requirePart(parts, 'notify').functionName }),
+    machine: () => ({ STATE_MACHINE_ARN: requirePart(parts, 'machine').stateMachineArn }),
     requestLimit: () => ({ REQUESTS_PER_SECOND: String(settings.requestsPerSecond) }),
     organizationRules: () => ({ ORGANIZATION_RULES: organizationVariable(settings) }),
     signIn: () => ({ SIGN_IN: signInVariable(settings) }),

@@ -1,7 +1,7 @@
 import {
   dependsOnGrants,
   type Granted,
-  nothing,
+  noPermissions,
   onOrganization,
   onProject,
   onTeam,
@@ -87,7 +87,7 @@ const elsewhere = (organization: string, records: readonly ({ id: string; organi
 
 const ofSelf = ['membership:read', 'membership:write'] as const;
 
-export const grantsOf = (ask: AskStanding, self?: string): Grants => {
+const grantsOf = (ask: AskStanding, self?: string): Grants => {
   const asked = new Map<string, Promise<Standing>>();
   const workspacesById = records<ScopedWorkspace>(getWorkspaces);
   const workspacesOf = workspacesById.find;
@@ -105,7 +105,7 @@ export const grantsOf = (ask: AskStanding, self?: string): Grants => {
   const onProjects: Grants['onProjects'] = async (organization, projects) => {
     const who = await standing(organization);
     const foreign = elsewhere(organization, projects);
-    if (!dependsOnGrants(who)) return (id) => (foreign.has(id) ? nothing : onProject(who, undefined));
+    if (!dependsOnGrants(who)) return (id) => (foreign.has(id) ? noPermissions : onProject(who, undefined));
     const project = await projectsOf(projects);
     return (id) => {
       const found = project(id);
@@ -117,21 +117,22 @@ export const grantsOf = (ask: AskStanding, self?: string): Grants => {
   const onWorkspaces: Grants['onWorkspaces'] = async (organization, workspaces) => {
     const who = await standing(organization);
     const foreign = elsewhere(organization, workspaces);
-    if (!dependsOnGrants(who)) return (id) => (foreign.has(id) ? nothing : onWorkspace(who, undefined, undefined));
+    if (!dependsOnGrants(who))
+      return (id) => (foreign.has(id) ? noPermissions : onWorkspace(who, undefined, undefined));
     const workspace = await workspacesOf(workspaces);
     const project = await projectsOf(workspaces.flatMap((one) => workspace(idOf(one))?.projectId ?? []));
     return (id) => {
       const found = workspace(id);
-      return found?.organization === organization ? onWorkspace(who, found, project(found.projectId)) : nothing;
+      return found?.organization === organization ? onWorkspace(who, found, project(found.projectId)) : noPermissions;
     };
   };
 
   /** What belongs to a workspace is gone with it, for owners too. */
   const inWorkspace = async (organization: string, id: string): Promise<Granted> => {
     const { role } = await standingBeside(organization, id);
-    if (role === undefined) return nothing;
+    if (role === undefined) return noPermissions;
     const found = (await workspacesOf([id]))(id);
-    return found ? (await onWorkspaces(organization, [found]))(id) : nothing;
+    return found ? (await onWorkspaces(organization, [found]))(id) : noPermissions;
   };
 
   /** Whoever reads the variables of something it is applied to, sees it; its owner's managers manage it. */
@@ -142,7 +143,7 @@ export const grantsOf = (ask: AskStanding, self?: string): Grants => {
     const projectIds = [...(set.projectIds ?? [])];
     const workspaceIds = [...(set.workspaceIds ?? [])];
     const project = await onProjects(set.organization, set.projectId ? [set.projectId, ...projectIds] : projectIds);
-    const owner = set.projectId ? project(set.projectId) : nothing;
+    const owner = set.projectId ? project(set.projectId) : noPermissions;
     const workspace = await onWorkspaces(set.organization, workspaceIds);
     const reaches = [...projectIds.map(project), ...workspaceIds.map(workspace)];
     const seen = reaches.some((granted) => granted.has('variable:read'));
@@ -196,7 +197,7 @@ export const grantsOfUser = (userId: string): Grants => grantsOf(askFor(userId),
 export const noGrants: Grants = grantsOf(() => ({ standing: Promise.resolve({ teams: [] }) }));
 
 /** 1 read. None for whoever has not accepted, and no workspace that is being deleted. */
-export const getMembershipAndWorkspace = async (
+const getMembershipAndWorkspace = async (
   userId: string,
   organization: string,
   workspaceId: string,

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { unprocessable } from '../api/errors.ts';
+import type { OtherFields } from '../api/known-attributes.ts';
 import {
   type ProjectGrant,
   projectLevels,
@@ -12,6 +13,10 @@ import { identifier, readData } from '../api/validation.ts';
 import { partsOfProject, partsOfWorkspace } from './team-access-document.ts';
 
 /** What giving a team access to a workspace or a project may say (HCP API: team access, project team access). */
+
+const workspaceFields: OtherFields = { shown: 'permissions', related: 'team workspace' };
+
+const projectFields: OtherFields = { shown: 'permissions', related: 'team project' };
 
 const ofWorkspaces = {
   runs: v.nullish(v.picklist(['read', 'plan', 'apply'])),
@@ -113,6 +118,7 @@ export const readNewWorkspaceGrant = (request: ApiRequest) => {
     request,
     { access: v.picklist(workspaceLevels), ...onWorkspace },
     { team },
+    workspaceFields,
   );
   const { access, ...given } = attributes;
   return { teamId: relationships.team.data.id, grant: workspaceGrant(access, {}, given) };
@@ -120,7 +126,12 @@ export const readNewWorkspaceGrant = (request: ApiRequest) => {
 
 /** @throws {ApiError} 400 or 422 */
 export const readWorkspaceGrantChange = (request: ApiRequest, before: WorkspaceGrant): WorkspaceGrant => {
-  const { attributes } = readData(request, { access: v.nullish(v.picklist(workspaceLevels)), ...onWorkspace });
+  const { attributes } = readData(
+    request,
+    { access: v.nullish(v.picklist(workspaceLevels)), ...onWorkspace },
+    {},
+    workspaceFields,
+  );
   const { access, ...given } = attributes;
   return { id: before.id, ...workspaceGrant(access ?? before.access, before, given) };
 };
@@ -131,6 +142,7 @@ export const readNewProjectGrant = (request: ApiRequest) => {
     request,
     { access: v.picklist(projectLevels), ...onProject },
     { team },
+    projectFields,
   );
   const { access, ...given } = attributes;
   return { teamId: relationships.team.data.id, grant: projectGrant(access, {}, given) };
@@ -138,7 +150,12 @@ export const readNewProjectGrant = (request: ApiRequest) => {
 
 /** @throws {ApiError} 400 or 422 */
 export const readProjectGrantChange = (request: ApiRequest, before: ProjectGrant): ProjectGrant => {
-  const { attributes } = readData(request, { access: v.nullish(v.picklist(projectLevels)), ...onProject });
+  const { attributes } = readData(
+    request,
+    { access: v.nullish(v.picklist(projectLevels)), ...onProject },
+    {},
+    projectFields,
+  );
   const { access, ...given } = attributes;
   return { id: before.id, ...projectGrant(access ?? before.access, before, given) };
 };

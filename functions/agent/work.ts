@@ -12,7 +12,7 @@ const runner = fileURLToPath(new URL('../runner/main.ts', import.meta.url));
 /** Names of variables that hold tokens, none of which is the runner's business. */
 const secret = /^(TFC_AGENT_TOKEN|STEPFORM_AGENT_TOKEN|TFE_TOKEN|TF_TOKEN_.*)$/;
 
-export interface Surroundings {
+export interface RunnerEnvironment {
   /** Base URL of the control plane. */
   address: string;
   /** Names, with ports, by which Terraform reaches it. */
@@ -21,7 +21,7 @@ export interface Surroundings {
   passOn: string[];
 }
 
-const environmentFor = ({ claim }: AgentWork, { address, hosts, passOn }: Surroundings): NodeJS.ProcessEnv => {
+const environmentFor = ({ claim }: AgentWork, { address, hosts, passOn }: RunnerEnvironment): NodeJS.ProcessEnv => {
   const own = Object.entries(process.env).filter(([name]) => !secret.test(name));
   return {
     // An authority of one's own, as Terraform is told of it.
@@ -35,7 +35,7 @@ const environmentFor = ({ claim }: AgentWork, { address, hosts, passOn }: Surrou
 };
 
 /** In a process group of its own: Ctrl-C is for the agent, which decides what becomes of its work. */
-export const startRunner = (work: AgentWork, surroundings: Surroundings): ChildProcess => {
+export const startRunner = (work: AgentWork, surroundings: RunnerEnvironment): ChildProcess => {
   const folder = mkdtempSync(join(tmpdir(), 'stepform-agent-'));
   // Terraform's user has to get through, where it has one of its own.
   chmodSync(folder, 0o711);

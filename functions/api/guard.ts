@@ -19,13 +19,13 @@ type Guarded = Edited & { versionId?: string };
 const tagOf = ({ edits = 0, versionId }: Guarded): string => `"${versionId ?? edits}"`;
 
 /** The answer that shows these settings. */
-export const tagged = (answer: Answer, record: Guarded): Answer => ({
+export const withEtag = (answer: Answer, record: Guarded): Answer => ({
   ...answer,
   headers: { ...answer.headers, etag: tagOf(record) },
 });
 
 /** Whether the caller has seen these settings, or does not say. */
-export const isSeen = (request: ApiRequest, record: Guarded): boolean => {
+const matchesIfMatch = (request: ApiRequest, record: Guarded): boolean => {
   const given = request.header('if-match')?.trim() ?? '*';
   // Whoever compresses on the way makes it a weak one.
   return given === '*' || given.split(',').some((tag) => tag.trim().replace(/^W\//, '') === tagOf(record));
@@ -35,8 +35,8 @@ export const isSeen = (request: ApiRequest, record: Guarded): boolean => {
  * @param what `team`
  * @throws {ApiError} 412 when the caller has seen other settings than these
  */
-export const checkSeen = async (request: ApiRequest, record: Guarded, what: string): Promise<void> => {
-  if (isSeen(request, record)) return;
+export const checkIfMatch = async (request: ApiRequest, record: Guarded, what: string): Promise<void> => {
+  if (matchesIfMatch(request, record)) return;
   const { edited } = record;
   const [user] = edited ? await batchGet<Key & { username: string }>([keys.user(edited.by)]) : [];
   throw outdated(what, edited && { by: user?.username ?? edited.by, at: edited.at });
@@ -52,16 +52,16 @@ export const versionGuard = async <R extends Guarded, C extends object>(
   what: string,
   change: (seen: R) => C,
 ): Promise<(seen: R) => C & Pick<Edited, 'edited'>> => {
-  await checkSeen(request, record, what);
+  await checkIfMatch(request, record, what);
   return (seen) => {
-    if (!isSeen(request, seen)) throw outdated(what);
+    if (!matchesIfMatch(request, seen)) throw outdated(what);
     return { ...change(seen), edited: { by: principal.userId, at: now() } };
   };
 };
 
 /** Who changes these settings, having seen them or not. @throws {ApiError} 412 */
 export const editorOf = async ({ request, principal }: Call, record: Edited, what: string): Promise<Editor> => {
-  await checkSeen(request, record, what);
+  await checkIfMatch(request, record, what);
   const { userId } = principal;
   return request.header('if-match') === undefined ? { userId } : { userId, seen: record.edits ?? 0 };
 };

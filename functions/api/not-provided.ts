@@ -5,14 +5,10 @@
 const features: Record<string, string[]> = {
   'metrics of agents': ['organizations/*/metrics-tokens'],
   'IP allowlists': ['cidr-range-lists', 'cidr-ranges', 'organizations/*/cidr-range-lists'],
-  'the private registry': [
-    'registry-modules',
-    'registry-providers',
-    'no-code-modules',
-    'organizations/*/registry-modules',
-    'organizations/*/registry-providers',
-    'organizations/*/no-code-modules',
-    'organizations/*/tests',
+  'no-code provisioning': ['no-code-modules', 'organizations/*/no-code-modules'],
+  'publishing modules from version control': ['organizations/*/registry-modules/vcs'],
+  'tests of modules': ['organizations/*/tests'],
+  'sharing the private registry between organizations': [
     'organizations/*/relationships/module-producers',
     'organizations/*/relationships/provider-producers',
   ],

@@ -10,7 +10,7 @@ import { stateCommands } from './commands/state.ts';
 import { variableCommands } from './commands/variables.ts';
 import { workspaceCommands } from './commands/workspaces.ts';
 import { wrongUsage } from './exit.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from './nearest-word.ts';
 import { program } from './program.ts';
 
 export const commands: Command[] = [

@@ -5,12 +5,12 @@ import { adviceOn, endOf, waitsForOthers } from './outcome.ts';
 import { dim } from './paint.ts';
 import { program } from './program.ts';
 import { type Progress, startProgress } from './progress.ts';
-import { changesOf, holderOf, type Seen } from './run-snapshot.ts';
+import { changesOf, holderOf, type RunSnapshot } from './run-snapshot.ts';
 import { ask, columns, isAttended, print, say } from './terminal.ts';
 import { type WatchEvent, watchRun } from './watch.ts';
 import { WatchText } from './watch-text.ts';
 
-export interface Attendance {
+export interface FollowOptions {
   json: boolean;
   /** Goes on watching while it waits for a person. */
   wait: boolean;
@@ -21,7 +21,7 @@ export interface Attendance {
 }
 
 /** No answer to one of them is one to the other. */
-const questionOn = ({ override, plan }: Seen): string => {
+const questionOn = ({ override, plan }: RunSnapshot): string => {
   if (override) {
     const hint = 'Type "override" to continue the run, "discard" to discard it, or press Enter to leave it waiting';
     return `\nPolicies failed. Override them? ${dim(hint)}\n> `;
@@ -36,7 +36,7 @@ const questionOn = ({ override, plan }: Seen): string => {
 class Attended {
   readonly #client: Client;
   readonly #id: string;
-  readonly #options: Attendance;
+  readonly #options: FollowOptions;
   readonly #progress: Progress;
   readonly #left = new AbortController();
   readonly #emit: (event: WatchEvent) => void;
@@ -44,7 +44,7 @@ class Attended {
   /** What comes while a question is open waits for the answer. */
   #held: WatchEvent[] | undefined;
 
-  constructor(client: Client, id: string, options: Attendance) {
+  constructor(client: Client, id: string, options: FollowOptions) {
     this.#client = client;
     this.#id = id;
     this.#options = options;
@@ -81,7 +81,7 @@ class Attended {
     else this.#emit(event);
   }
 
-  #end(seen: Seen): ExitCode {
+  #end(seen: RunSnapshot): ExitCode {
     this.#progress.set('');
     if (this.#left.signal.aborted && !isFinalRun(seen.run)) {
       this.#goesOn();
@@ -113,7 +113,7 @@ class Attended {
     }
   }
 
-  async #decide(seen: Seen): Promise<'stay' | 'leave'> {
+  async #decide(seen: RunSnapshot): Promise<'stay' | 'leave'> {
     if (this.#options.wait) return 'stay';
     if (this.#options.json || !isAttended()) return 'leave';
     if (waitsForOthers(seen)) return 'leave';
@@ -167,5 +167,5 @@ class Attended {
   }
 }
 
-export const attend = (client: Client, id: string, options: Attendance): Promise<ExitCode> =>
+export const followRun = (client: Client, id: string, options: FollowOptions): Promise<ExitCode> =>
   new Attended(client, id, options).watch();

@@ -1,7 +1,7 @@
 import { ApiError } from '../client/client.ts';
 
 /** How long a platform may stay silent before a watch gives up, in ms. */
-const patienceMs = 10 * 60_000;
+const unreachableTimeoutMs = 10 * 60_000;
 
 const willPass = (error: unknown): boolean =>
   error instanceof ApiError ? error.status >= 500 || error.status === 429 : error instanceof TypeError;
@@ -13,7 +13,7 @@ export const reasonOf = (error: unknown): string => {
 };
 
 /** Asks until there is an answer: a watched run goes on whatever happens to the one who watches. */
-export const patiently = async <T>(
+export const withRetries = async <T>(
   ask: () => Promise<T>,
   emit: (event: { event: 'unreachable'; reason: string }) => void,
   signal?: AbortSignal,
@@ -23,7 +23,7 @@ export const patiently = async <T>(
     try {
       return await ask();
     } catch (error) {
-      if (!willPass(error) || Date.now() - since > patienceMs || signal?.aborted) throw error;
+      if (!willPass(error) || Date.now() - since > unreachableTimeoutMs || signal?.aborted) throw error;
       // A single failure is nobody's business.
       if (wait > 500 && !told) {
         told = true;

@@ -4,7 +4,7 @@ import { displayStatus } from '../run/display.ts';
 import { program } from './program.ts';
 
 /** A run with what belongs to it, as it was last seen. */
-export interface Seen {
+export interface RunSnapshot {
   run: Resource<'runs'>;
   plan: Resource<'plans'> | undefined;
   apply: Resource<'applies'> | undefined;
@@ -25,7 +25,7 @@ export interface Changes {
 
 const includes = 'plan,apply,cost_estimate,task_stages';
 
-export const look = async (client: Client, id: string): Promise<Seen> => {
+export const fetchSnapshot = async (client: Client, id: string): Promise<RunSnapshot> => {
   const { data: run, included = [] } = await client.call('GET', `/runs/${id}?include=${includes}`);
   const one = (type: string) => included.find((resource) => resource.type === type);
   const stages = included.filter(({ type }) => type === 'task-stages');

@@ -32,10 +32,6 @@ export interface Listed<T extends ResourceType = Open> {
   included: Resource[];
 }
 
-/** Those of one type, of what came along with an answer. */
-export const ofType = <T extends ResourceType>(resources: Resource[] | undefined, type: T): Resource<T>[] =>
-  (resources ?? []).filter((resource) => resource.type === type);
-
 export type RunAction = 'apply' | 'discard' | 'cancel' | 'force-cancel' | 'force-execute';
 
 export class ApiError extends Error {

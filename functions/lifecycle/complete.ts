@@ -1,5 +1,5 @@
 import { finishRun } from '../orchestration/finish.ts';
-import { notify } from '../orchestration/notices.ts';
+import { notify } from '../orchestration/notifications.ts';
 import type { TaskStage } from '../run/check-record.ts';
 import { detourBefore } from '../run/checks.ts';
 import type { CaughtError } from '../run/ending.ts';

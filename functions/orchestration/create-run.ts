@@ -100,7 +100,7 @@ export const queueRun = async (wanted: RunRequest): Promise<Run> => {
 };
 
 /** The run that an uploaded configuration is to start, if it was asked for when the configuration was announced. */
-export const queueUploaded = async (version: ConfigurationVersion): Promise<Run | undefined> => {
+const queueUploaded = async (version: ConfigurationVersion): Promise<Run | undefined> => {
   if (version.status !== 'uploaded' || !version.autoQueueRuns) return undefined;
   const workspace = await getWorkspace(version.workspaceId);
   if (!workspace || workspace.executionMode === 'local') return undefined;

@@ -1,5 +1,5 @@
 import { keepRunEvent } from '../audit/records.ts';
-import { endingMs, goneMs, isAgentRunnerGone } from '../run/agents.ts';
+import { agentGoneMs, endingMs, isAgentRunnerGone } from '../run/agents.ts';
 import { completed } from '../run/checks.ts';
 import { type CaughtError, endReason, finalPhases, statusAtEnd } from '../run/ending.ts';
 import type { Ending } from '../run/machine-states.ts';
@@ -9,12 +9,12 @@ import { recordRunEvent } from '../runs/events.ts';
 import { storeLog } from '../runs/logs.ts';
 import { getRun, statusChange, updateRun } from '../runs/records.ts';
 import { hasRunTriggers } from '../runs/triggers.ts';
-import { dueIn, notDue } from '../store/due.ts';
+import { dueAttributes, dueIn } from '../store/due.ts';
 import { isRunnerGone, runnersOf, stopRunner } from './launcher.ts';
 import { recordedResources } from './lost-runners.ts';
 import { leaveQueue } from './queue.ts';
 import { leaveSavedPlans } from './saved-plans.ts';
-import { findUnsaved } from './unsaved.ts';
+import { findUnsaved } from './unsaved-states.ts';
 
 /** The runner got its signal and has not gone yet; ask again soon. */
 export class RunnerStillStoppingError extends Error {
@@ -74,7 +74,7 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
     },
     remove: [
       'wait',
-      ...(keepDue || follows ? [] : notDue),
+      ...(keepDue || follows ? [] : dueAttributes),
       ...(['plan', 'apply'] as const).flatMap((phase) => [
         `${phase}.tokenHash`,
         `${phase}.stateTokenHash`,
@@ -97,7 +97,7 @@ const ensureAgentRunnerIsGone = async (run: Run, phase: PhaseName): Promise<void
   const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
   if (!stop) {
     await updateRun(run.id, {
-      set: { [`${phase}.stop`]: { killAt: inMs(endingMs), goneAt: inMs(goneMs) } },
+      set: { [`${phase}.stop`]: { killAt: inMs(endingMs), goneAt: inMs(agentGoneMs) } },
       condition: `attribute_not_exists(${phase}.stop)`,
     });
   }

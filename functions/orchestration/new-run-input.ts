@@ -1,18 +1,31 @@
 import * as v from 'valibot';
 import { unprocessable } from '../api/errors.ts';
+import type { OtherFields } from '../api/known-attributes.ts';
 import { type ApiRequest, sourceOf } from '../api/request.ts';
 import { readData, setting, settingsFrom, text, toOne } from '../api/validation.ts';
 import {
   type ConfigurationVersion,
   getConfigurationVersion,
   latestConfigurationVersion,
-  mayStillCome,
+  mayStillBeUploaded,
 } from '../configurations/records.ts';
 import type { RunOptions } from '../run/run.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { acceptUpload, defaultOptions } from './create-run.ts';
 
 /** What creating a run may say (HCP API: runs, create). */
+
+const otherFields: OtherFields = {
+  shown: `actions canceled-at created-at end-reason force-cancel-available-at has-changes permissions
+      position-in-queue source status status-timestamps trigger-reason triggering-source-name updated-at`,
+  related: `apply canceled-by comments confirmed-by cost-estimate created-by plan policy-checks run-events
+      run-trigger-snapshots task-stages tf-policy-evaluations triggering-run triggering-source`,
+  lacking: {
+    comment: 'use message, or add a comment after creating the run',
+    'invoke-action-addrs': 'invoking actions is not supported',
+    'policy-paths': 'policies come only from policy sets',
+  },
+};
 
 /** Kept with the run, which is written some fifteen times; larger values belong into variables of the workspace. */
 const maxVariablesBytes = 64 * 1024;
@@ -109,7 +122,7 @@ const findVersion = async (workspace: Workspace, id: string | undefined): Promis
   const checked = await acceptUpload(version);
   const { status, errorMessage = '' } = checked;
   // The run fetches what is still on its way.
-  if (status === 'uploaded' || (status === 'pending' && mayStillCome(checked))) return checked;
+  if (status === 'uploaded' || (status === 'pending' && mayStillBeUploaded(checked))) return checked;
   throw unprocessable(
     versionPointer,
     `configuration-version: ${id} is ${status}, not uploaded. ${errorMessage}`.trim(),
@@ -118,7 +131,7 @@ const findVersion = async (workspace: Workspace, id: string | undefined): Promis
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewRun = async (request: ApiRequest, workspace: Workspace) => {
-  const given = readData(request, attributes, relationships);
+  const given = readData(request, attributes, relationships, otherFields);
   const options = { ...defaultOptions, ...settingsFrom(given.attributes, defaultOptions) };
   const source = sourceOf(request);
   const fromTerraform = source === 'terraform' || source === 'terraform+cloud';

@@ -1,4 +1,4 @@
-import { type Attempt, notOutrun, orderOf } from '../run/attempts.ts';
+import { type Attempt, notSuperseded, orderOf } from '../run/attempts.ts';
 import type { Verdicts } from '../run/check-record.ts';
 import { exitOnEntry, type Next, nextStep } from '../run/lifecycle.ts';
 import { type CheckState, entryOf, type RunState, type TaskState, type WaitingState } from '../run/machine-states.ts';
@@ -34,7 +34,7 @@ const enter = async (
   { extra = () => ({}), recheck = async (run) => run }: Entering = {},
 ): Promise<Run> => {
   const order = attempt && orderOf(attempt);
-  const last = notOutrun('wait.order', order);
+  const last = notSuperseded('wait.order', order);
   let status = 'missing';
   for (let i = 0; i < tries; i++) {
     const found = await getRun(runId);
@@ -105,4 +105,4 @@ export const recordVerdict = async <K extends keyof Verdicts>(
 };
 
 /** What a check's function gives the machine. */
-export const leadingOn = (run: Run): { next: Next } => ({ next: nextStep(run) });
+export const nextOutput = (run: Run): { next: Next } => ({ next: nextStep(run) });

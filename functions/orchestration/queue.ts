@@ -123,7 +123,7 @@ export const joinQueue = async (run: Run): Promise<void> => {
 };
 
 /** Puts a pending run in front of all others; false when it is not pending any more. */
-export const goFirst = async (run: Run): Promise<boolean> => {
+export const moveToFront = async (run: Run): Promise<boolean> => {
   const moved = await updateRun(run.id, {
     set: { queueKey: `QUEUE#!${run.id}` },
     condition: 'status = :pending AND attribute_not_exists(current)',

@@ -26,7 +26,7 @@ import type { BackedCredential, Signed } from './credential.ts';
 export type { Artifact, PhaseName, PhaseReport };
 
 /** What is uploaded when the phase is reported and its token dead. */
-export type Later = 'provider-schemas' | 'state-json';
+export type DeferredUpload = 'provider-schemas' | 'state-json';
 
 export interface ClaimRequest {
   claim: string;
@@ -149,7 +149,7 @@ export interface ErroredStateAnswer {
 export interface ReportAnswer {
   next: 'hold' | 'exit';
   /** Presigned PUTs. */
-  laterUrls: Partial<Record<Later, string>>;
+  laterUrls: Partial<Record<DeferredUpload, string>>;
 }
 
 export type NextAnswer = { action: 'wait'; afterMs: number } | { action: 'apply'; job: Job } | { action: 'exit' };

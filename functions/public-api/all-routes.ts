@@ -2,6 +2,7 @@ import type { Route } from '../api/route.ts';
 import { accessRoutes } from './access-routes.ts';
 import { coreRoutes } from './core-routes.ts';
 import { governanceRoutes } from './governance-routes.ts';
+import { registryRoutes } from './registry-routes.ts';
 import { settingRoutes } from './settings-routes.ts';
 import { allSignInRoutes } from './sign-in-routes.ts';
 import { stateRoutes } from './states-routes.ts';
@@ -13,5 +14,6 @@ export const routes: Route[] = [
   ...accessRoutes,
   ...settingRoutes,
   ...governanceRoutes,
+  ...registryRoutes,
   ...allSignInRoutes,
 ];

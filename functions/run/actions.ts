@@ -29,23 +29,23 @@ export const afterConfirmation: Record<RunAction, boolean> = {
 type Facts = Pick<Run, 'status' | 'decision' | 'cancel'>;
 
 /** The one answer to whether a run may be confirmed, discarded, canceled or overridden now. */
-export const mayNow = (action: RunAction, { status, decision, cancel }: Facts): boolean =>
+export const isAccepted = (action: RunAction, { status, decision, cancel }: Facts): boolean =>
   statuses[status].actions.includes(action) &&
   !cancel &&
   (!decision || (decision.action === 'apply' && afterConfirmation[action]));
 
 /** What the action `override` would let pass now. */
-export const overridableNow = (run: Facts & Pick<Run, 'overrides'>): Overridable | undefined => {
+export const pendingOverride = (run: Facts & Pick<Run, 'overrides'>): Overridable | undefined => {
   const which = statuses[run.status].overrides ?? undefined;
-  return which && mayNow('override', run) && !run.overrides?.[which] ? which : undefined;
+  return which && isAccepted('override', run) && !run.overrides?.[which] ? which : undefined;
 };
 
 /** It goes on only when a person has confirmed or overridden. */
-export const waitsForPerson = (run: Facts): boolean => mayNow('confirm', run) || mayNow('override', run);
+export const waitsForPerson = (run: Facts): boolean => isAccepted('confirm', run) || isAccepted('override', run);
 
 export const allowedActions = (run: Facts, now: Timestamp): RunActions => ({
-  'is-confirmable': mayNow('confirm', run),
-  'is-discardable': mayNow('discard', run),
-  'is-cancelable': mayNow('cancel', run),
+  'is-confirmable': isAccepted('confirm', run),
+  'is-discardable': isAccepted('discard', run),
+  'is-cancelable': isAccepted('cancel', run),
   'is-force-cancelable': !isFinal(run.status) && !!run.cancel && now >= run.cancel.forceAvailableAt,
 });

@@ -16,7 +16,7 @@ export const orderOf = ({ entered, attempt = 0 }: Attempt): string | undefined =
   entered && `${entered}#${String(attempt).padStart(4, '0')}`;
 
 /** The condition under which an attempt may be written where `path` has the order of the one before. */
-export const notOutrun = (
+export const notSuperseded = (
   path: string,
   order: string | undefined,
 ): { condition?: string; values: Record<string, unknown> } =>

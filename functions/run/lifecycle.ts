@@ -11,7 +11,7 @@ import { statuses } from './status.ts';
 export type Resume = { output: Record<string, unknown> } | { error: ResumeError; cause: string };
 
 /** Ways out of a waiting state that are meant: an ending, or something that has to be done first. */
-export const meantErrors = [
+export const resumeErrors = [
   'Canceled',
   'Discarded',
   'TerraformFailed',
@@ -23,7 +23,7 @@ export const meantErrors = [
   'PostApplyTasks',
   'NeedsConfirmation',
 ] as const;
-export type ResumeError = (typeof meantErrors)[number];
+export type ResumeError = (typeof resumeErrors)[number];
 
 /** States that a finished plan, or a check of it, may lead to. */
 export type Next = Extract<
@@ -44,7 +44,14 @@ export type Next = Extract<
 >;
 
 /** Whether its finished plan is applied without a person's confirmation: it was set so, by somebody who may apply. */
-export const appliesByItself = ({ planOnly, savePlan, appliesFor, plan, autoApply, allowEmptyApply }: Run): boolean =>
+export const appliesAutomatically = ({
+  planOnly,
+  savePlan,
+  appliesFor,
+  plan,
+  autoApply,
+  allowEmptyApply,
+}: Run): boolean =>
   !planOnly && !savePlan && !!appliesFor?.length && (plan.report?.hasChanges ? autoApply : allowEmptyApply);
 
 /** Where a run goes whose plan has finished: to its next check, and from the last one on to people or to the apply. */
@@ -56,7 +63,7 @@ export const nextStep = (run: Run): Next => {
   // An empty apply that is allowed needs no auto-apply, only the permission.
   if (!run.plan.report?.hasChanges && (!run.allowEmptyApply || run.savePlan)) return 'PlannedAndFinished';
   if (run.savePlan) return 'PlannedAndSaved';
-  return appliesByItself(run) ? 'ApplyQueued' : 'NeedsConfirmation';
+  return appliesAutomatically(run) ? 'ApplyQueued' : 'NeedsConfirmation';
 };
 
 /** Whether something may be applied once all checks have passed, so that it pays to keep the runner. */
@@ -96,7 +103,7 @@ const afterPhase = (run: Run, phase: PhaseName): Resume | undefined => {
  */
 const withoutPermission = (run: Run): Resume | undefined => {
   if (run.decision?.action === 'discard') return discarded(run);
-  if (run.decision?.action === 'apply' || appliesByItself(run)) return undefined;
+  if (run.decision?.action === 'apply' || appliesAutomatically(run)) return undefined;
   if (run.cancel) return canceled(run);
   return { error: 'NeedsConfirmation', cause: 'a user with permission to apply runs must confirm it' };
 };

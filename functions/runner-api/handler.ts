@@ -32,7 +32,7 @@ import { getWorkspace } from '../workspaces/records.ts';
 import { artifactUrl, laterUrls, leftStateUrl, stateUploadUrl } from './addresses.ts';
 import { authenticate, type Caller, ProtocolError, recordHeartbeat } from './caller.ts';
 import { buildJob } from './job.ts';
-import { answered, bytesOf, parse } from './protocol.ts';
+import { bytesOf, parse, respond } from './protocol.ts';
 
 /** The runner protocol (protocols/runner.ts says what each call means). */
 
@@ -232,7 +232,7 @@ const route = async (event: Event): Promise<unknown> => {
 };
 
 export const handler = (event: Event): Promise<APIGatewayProxyStructuredResultV2> =>
-  answered(async () => {
+  respond(async () => {
     try {
       return await route(event);
     } catch (error) {

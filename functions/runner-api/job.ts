@@ -1,6 +1,6 @@
 import { type Archive, archiveOf, getConfigurationVersion } from '../configurations/records.ts';
 import { environment } from '../environment.ts';
-import { noteBasis } from '../orchestration/saved-plans.ts';
+import { recordPlanBasis } from '../orchestration/saved-plans.ts';
 import type { Job } from '../protocols/runner.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import { openInputs } from '../runs/inputs.ts';
@@ -43,7 +43,7 @@ export const buildJob = async (
     archiveOfRun(run),
   ]);
   if (!workspace) throw new ProtocolError(410, 'the workspace was deleted');
-  if (phase === 'plan') await noteBasis(run, workspace);
+  if (phase === 'plan') await recordPlanBasis(run, workspace);
   const slug = `${run.organization}/${run.workspaceName}`;
   const { state } = workspace;
   const [configurationUrl, stateUrl, planUrl, erroredStateUrl, keptStateKey, identity] = await Promise.all([

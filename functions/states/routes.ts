@@ -19,7 +19,7 @@ import {
   restoreState,
   softDeleteState,
 } from './history.ts';
-import { relatedTo } from './includes.ts';
+import { include, relatedTo } from './includes.ts';
 import { readNewState } from './input.ts';
 import { jsonKey, withJson } from './json.ts';
 import {
@@ -158,11 +158,23 @@ export const stateVersionRoutes: Route[] = [
     maxBytes: limits.state,
   },
   route('PATCH', '/workspaces/{workspace}/state-versions', 'state:write', workspace, rollback),
-  route('GET', '/workspaces/{workspace}/current-state-version', 'state:read', sharedWorkspace, async (context) =>
-    show(context, await currentVersion(context.subject)),
+  route(
+    'GET',
+    '/workspaces/{workspace}/current-state-version',
+    'state:read',
+    sharedWorkspace,
+    async (context) => show(context, await currentVersion(context.subject)),
+    { include },
   ),
-  route('GET', '/state-versions', 'state:read', workspaceOfFilters, listOfWorkspace),
-  route('GET', base, 'state:read', sharedStateVersion, (context) => show(context, context.subject)),
+  route('GET', '/state-versions', 'state:read', workspaceOfFilters, listOfWorkspace, {
+    include,
+    'filter[organization][name]': 'text',
+    'filter[workspace][name]': 'text',
+    'filter[status]': {
+      one: ['pending', 'finalized', 'discarded', 'backing_data_soft_deleted', 'backing_data_permanently_deleted'],
+    },
+  }),
+  route('GET', base, 'state:read', sharedStateVersion, (context) => show(context, context.subject), { include }),
   route('GET', `${base}/download`, 'state:read', sharedStateVersion, ({ subject }) =>
     download(subject, objects.state(subject.workspaceId, subject.id, subject.sha256), subject.sha256),
   ),

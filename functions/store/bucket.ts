@@ -1,5 +1,5 @@
 import { environment } from '../environment.ts';
-import { type Call, dnsSuffix, presign, type Reply, send } from './aws.ts';
+import { type AwsResponse, type Call, dnsSuffix, presign, send } from './aws.ts';
 import { objects } from './keys.ts';
 
 /**
@@ -30,12 +30,12 @@ const objectUrl = (key: string): string => {
   return `https://${environment.bucketName}.s3.${region}.${dnsSuffix(region)}/${path}`;
 };
 
-const request = (key: string, call: Call, maxBytes?: number): Promise<Reply> =>
+const request = (key: string, call: Call, maxBytes?: number): Promise<AwsResponse> =>
   send('s3', objectUrl(key), call, { maxBytes });
 
-const isOk = ({ status }: Reply): boolean => status >= 200 && status < 300;
+const isOk = ({ status }: AwsResponse): boolean => status >= 200 && status < 300;
 
-const failed = (action: string, key: string, { status, body }: Reply): BucketError =>
+const failed = (action: string, key: string, { status, body }: AwsResponse): BucketError =>
   new BucketError(`${action} ${key}: HTTP ${status} ${body.toString('utf8').slice(0, 500)}`);
 
 const noSuchKey = 404;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TransportError } from './errors.ts';
 
-export interface Patience {
+export interface RetryBound {
   /** Time (ms since the epoch) after which the last failure stands; asked before each pause, because it may move. */
   until: () => number;
   /** Aborted when waiting has become pointless. */
@@ -18,7 +18,7 @@ const pauseMs = (attempt: number): number => Math.min(maxMs, firstMs * 2 ** atte
  * Tries again after a {@link TransportError}; any other error, and an abort, ends it at once.
  * @throws the last error
  */
-export const retrying = async <T>(attempt: () => Promise<T>, { until, signal }: Patience): Promise<T> => {
+export const retrying = async <T>(attempt: () => Promise<T>, { until, signal }: RetryBound): Promise<T> => {
   for (let n = 0; ; n++) {
     signal?.throwIfAborted();
     try {
@@ -33,7 +33,7 @@ export const retrying = async <T>(attempt: () => Promise<T>, { until, signal }: 
 };
 
 /** Patience for `ms` from now. */
-export const within = (ms: number, signal?: AbortSignal): Patience => {
+export const retryFor = (ms: number, signal?: AbortSignal): RetryBound => {
   const end = Date.now() + ms;
   return { until: () => end, signal };
 };

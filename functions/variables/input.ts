@@ -1,10 +1,16 @@
 import * as v from 'valibot';
 import { unprocessable } from '../api/errors.ts';
+import type { OtherFields } from '../api/known-attributes.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { readData, setting, text } from '../api/validation.ts';
 import { maxValueBytes, type Variable, type VariableValues } from './records.ts';
 
 /** What creating and changing a variable may say (HCP API: variables). */
+
+const otherFields: OtherFields = {
+  shown: 'created-at version-id',
+  related: 'configurable overwriter overwritten varset workspace',
+};
 
 const maxKey = 128;
 
@@ -89,7 +95,7 @@ export const newVariableOf = (attributes: v.InferOutput<typeof newVariable>, poi
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewVariable = (request: ApiRequest): VariableValues =>
-  newVariableOf(readData(request, newVariable.entries).attributes);
+  newVariableOf(readData(request, newVariable.entries, {}, otherFields).attributes);
 
 export const variableChange = v.object({ ...settings, key: v.optional(key), category: v.optional(category) });
 
@@ -115,4 +121,4 @@ export const changeOf = (
 
 /** @throws {ApiError} 400 or 422 */
 export const readVariableChange = (request: ApiRequest, variable: Variable): Partial<VariableValues> =>
-  changeOf(variable, readData(request, variableChange.entries).attributes);
+  changeOf(variable, readData(request, variableChange.entries, {}, otherFields).attributes);

@@ -1,12 +1,13 @@
 import * as v from 'valibot';
 import { type ApiError, unprocessable } from '../api/errors.ts';
+import type { OtherFields } from '../api/known-attributes.ts';
 import { tagKey, workspaceName } from '../api/names.ts';
 import type { ApiRequest } from '../api/request.ts';
 import type { Finder } from '../api/route.ts';
 import { readData, setting, settingsFrom, text, toOne, typeOf } from '../api/validation.ts';
 import { getOrganization, type Organization } from '../people/organizations/records.ts';
 import { executionIn } from '../projects/execution-modes.ts';
-import { inProjectOf, type NewIn } from '../projects/finder.ts';
+import { inProjectOf, type NewInOrganization } from '../projects/finder.ts';
 import { getProject } from '../projects/records.ts';
 import { checkFollows, overwriteIn } from '../projects/setting-overwrites.ts';
 import { bindingOf, distinct, maxTags, type Tag, tagBindingList } from '../projects/tags.ts';
@@ -15,6 +16,20 @@ import { settleAgentPool } from './agent-pool-input.ts';
 import { defaultSettings, type NewWorkspace, type Workspace, type WorkspaceChange } from './records.ts';
 
 /** What creating and changing a workspace may say. */
+
+const otherFields: OtherFields = {
+  shown: `actions apply-duration-average auto-destroy-status created-at effective-run-data-retention-desc
+      effective-state-version-retention-desc environment inherits-project-auto-destroy last-assessment-result-at
+      latest-change-at locked locked-reason no-code-upgrade-available permissions plan-duration-average
+      policy-check-failures resource-count run-failures source source-module-id tag-names updated-at
+      vcs-repo-identifier workspace-kpis-runs-count`,
+  related: `current-assessment-result current-configuration-version current-run current-state-version
+      effective-tag-bindings latest-run locked-by organization outputs readme remote-state-consumers vars`,
+  lacking: {
+    'migration-environment': 'legacy environments are not supported',
+    'ssh-key': 'this platform has no SSH keys',
+  },
+};
 
 const number = /\d+(\.\d+){0,2}(-[0-9A-Za-z.-]+)?/.source;
 
@@ -97,7 +112,7 @@ const tagsOf = ({ relationships: { tags, 'tag-bindings': bindings } }: Input): T
 };
 
 const readWorkspace = (request: ApiRequest) =>
-  readData(request, { ...settings, name: v.optional(workspaceName) }, relationships);
+  readData(request, { ...settings, name: v.optional(workspaceName) }, relationships, otherFields);
 
 /** Whether it follows its project's execution mode from now on; undefined when nothing is said of it. */
 const inheritsOf = ({ attributes }: Input): boolean | undefined => {
@@ -154,7 +169,7 @@ const executionOfProject = async (projectId: string | undefined, organization: s
 };
 
 /** The organization a new workspace is for; its project, which the body may name, decides who may create it. */
-export const newWorkspace: Finder<NewIn> = inProjectOf(
+export const newWorkspace: Finder<NewInOrganization> = inProjectOf(
   'project',
   ['projects'],
   ({ defaultProjectId }) => defaultProjectId,

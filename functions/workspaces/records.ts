@@ -1,4 +1,4 @@
-import { changingPool, usePool } from '../agent-pools/uses.ts';
+import { usePool, withPoolUse } from '../agent-pools/uses.ts';
 import type { TeamAccess, WorkspaceGrant } from '../api/permissions/team-access.ts';
 import type { Tag } from '../projects/tags.ts';
 import type { Execution, ExecutionMode } from '../run/execution-mode.ts';
@@ -200,7 +200,7 @@ export const updateWorkspace = async (
     values: { ':seen': workspace.updatedAt },
   };
   const pools = { from: workspace.agentPoolId, to: next.agentPoolId };
-  const updated = await changingPool(workspace.id, pools, () =>
+  const updated = await withPoolUse(workspace.id, pools, () =>
     update<Workspace>(keys.workspace(workspace.id), asEdit(wanted, editor)),
   );
   if (!updated) {
@@ -216,7 +216,7 @@ export const inheritExecution = (
   { id, agentPoolId: from }: Workspace,
   { executionMode, agentPoolId }: Execution,
 ): Promise<Workspace | undefined> =>
-  changingPool(id, { from, to: agentPoolId }, () =>
+  withPoolUse(id, { from, to: agentPoolId }, () =>
     update<Workspace>(keys.workspace(id), {
       set: { executionMode, agentPoolId, updatedAt: now() },
       condition: 'inheritsExecutionMode = :true AND attribute_not_exists(deletedAt)',

@@ -1,7 +1,7 @@
 import { withPool } from '../agent-pools/input.ts';
 import { type Answer, created, noContent, ok } from '../api/answer.ts';
 import { conflict, forbidden, unprocessable } from '../api/errors.ts';
-import { checkSeen, editorOf, tagged } from '../api/guard.ts';
+import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
 import { type Context, type Method, type Route, route } from '../api/route.ts';
 import type { InOrganization } from '../people/organizations/finder.ts';
 import { getOrganization } from '../people/organizations/records.ts';
@@ -40,14 +40,14 @@ const update = async (context: Context<Workspace>): Promise<Answer> => {
   const change = await readWorkspaceChange(request, subject.organization, subject);
   await checkMove(context, change.projectId);
   const editor = await editorOf(context, subject, 'workspace');
-  if (Object.keys(change).length === 0) return tagged(ok(workspaceDocument(subject, granted)), subject);
+  if (Object.keys(change).length === 0) return withEtag(ok(workspaceDocument(subject, granted)), subject);
   const updated = await withPool(() => updateWorkspace(subject, change, editor));
   if (updated === 'name taken') throw taken();
   if (updated === 'changed meanwhile') {
-    await checkSeen(request, (await getWorkspace(subject.id)) ?? subject, 'workspace');
+    await checkIfMatch(request, (await getWorkspace(subject.id)) ?? subject, 'workspace');
     throw conflict(`Workspace ${subject.name} was changed by another request at the same time. Try again.`);
   }
-  return tagged(ok(workspaceDocument(updated, granted)), updated);
+  return withEtag(ok(workspaceDocument(updated, granted)), updated);
 };
 
 const busy = (subject: Workspace) =>

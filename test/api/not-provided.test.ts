@@ -12,8 +12,7 @@ afterAll(() => api.close());
 
 it.each([
   ['GET', 'organizations/acme/metrics-tokens', 'metrics of agents'],
-  ['POST', 'organizations/acme/registry-modules', 'the private registry'],
-  ['GET', 'organizations/acme/registry-modules/private/acme/vpc/aws', 'the private registry'],
+  ['POST', 'organizations/acme/registry-modules/vcs', 'publishing modules from version control'],
   ['POST', 'oauth-clients', 'version control connections'],
   ['PATCH', 'workspaces/ws-x/relationships/ssh-key', 'SSH keys'],
   ['POST', 'workspaces/ws-x/actions/assess', 'health assessments'],

@@ -3,7 +3,7 @@ import type { Granted } from '../../functions/api/permissions/granted.ts';
 import type { Permission } from '../../functions/api/permissions/permissions.ts';
 import type { Route } from '../../functions/api/route.ts';
 import { type Api, startApi } from '../support/api.ts';
-import { type Frozen, freeze } from '../support/frozen.ts';
+import { type Frozen, freeze } from '../support/frozen-table.ts';
 import { type Caller, makeCallers } from '../support/roles.ts';
 import { fillPath, makeWorld, namedIn, type World } from '../support/world.ts';
 
@@ -21,6 +21,16 @@ let guarded: Route[];
 let frozen: Frozen;
 const expected = new Map<string, (route: Route) => Granted>();
 
+const ofRegistry = [
+  'registry module',
+  'registry provider',
+  'registry provider version',
+  'registry provider platform',
+  'module',
+  'provider',
+  'GPG key',
+];
+
 /** What a route's subject is to somebody, by the table alone. */
 const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Granted> => {
   const granted = await import('../../functions/api/permissions/granted.ts');
@@ -34,7 +44,7 @@ const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Gr
   const organization = granted.onOrganization(standing as never);
   const onProject = granted.onProject(standing as never, project);
   const onWorkspace = granted.onWorkspace(standing as never, await getWorkspace(world.workspace ?? ''), project);
-  const onTeam = team ? granted.onTeam(standing as never, team) : granted.nothing;
+  const onTeam = team ? granted.onTeam(standing as never, team) : granted.noPermissions;
   const onVariableSet = onWorkspace.has('variable:read') ? new Set([...organization, 'varset:read']) : organization;
   const byWhat: Record<string, Granted> = {
     organization,
@@ -43,6 +53,7 @@ const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Gr
     'policy set version': organization,
     'run task': organization,
     'agent pool': organization,
+    ...Object.fromEntries(ofRegistry.map((what) => [what, organization])),
     agent: organization,
     'organization membership': organization,
     project: onProject,

@@ -109,6 +109,13 @@ const expected: Record<FunctionId, string[]> = {
     's3:ListBucket bucket',
     ...answers('Heartbeat'),
   ],
+  Registry: [
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    ...objects('GetObject', 'uploads', 'registry'),
+    ...objects('PutObject', 'uploads', 'registry'),
+    ...['GenerateDataKey', 'Decrypt'].map((action) => `kms:${action} key if kms:ViaService StringEquals ${storageKey}`),
+    's3:ListBucket bucket',
+  ],
   Logs: [...table('GetItem', 'Query'), 'kms:Decrypt key', ...objects('GetObject', 'runs'), 's3:ListBucket bucket'],
   Runner: [
     ...table('GetItem', 'Query', 'PutItem', 'UpdateItem'),

@@ -183,7 +183,7 @@ describe('the HTTP API', () => {
     ]);
     const apart = routes.filter(
       ([key, to]) =>
-        /^\w+ \/api\/v2\//.test(key ?? '') && /^(States|Access|Settings|Governance)Function$/.test(to ?? ''),
+        /^\w+ \/api\/v2\//.test(key ?? '') && /^(States|Access|Settings|Governance|Registry)Function$/.test(to ?? ''),
     );
     expect(Object.fromEntries(routes.filter((route) => !apart.includes(route)))).toEqual({
       'ANY /api/v2/{proxy+}': 'ApiFunction',
@@ -197,6 +197,7 @@ describe('the HTTP API', () => {
       'GET /app/{proxy+}': 'WebFunction',
       'ANY /runner/v1/{proxy+}': 'RunnerFunction',
       'ANY /agent/v1/{proxy+}': 'AgentFunction',
+      'ANY /api/registry/{proxy+}': 'RegistryFunction',
     });
   });
 
@@ -208,7 +209,7 @@ describe('the HTTP API', () => {
 
   it('limits requests per user only on the public API', () => {
     const limited = functionIds.filter((id) => environmentOf(id).REQUESTS_PER_SECOND === '30');
-    expect(limited.sort()).toEqual(['Access', 'Api', 'Governance', 'Settings', 'SignIn', 'States']);
+    expect(limited.sort()).toEqual(['Access', 'Api', 'Governance', 'Registry', 'Settings', 'SignIn', 'States']);
   });
 
   it('throttles the public API before logs and runners', () => {

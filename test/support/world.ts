@@ -50,6 +50,42 @@ const stateOf = async (api: Api, workspaceId: string) => {
   return { id: version.id, output: version.relationships.outputs.data[0].id };
 };
 
+/** A module and a provider, each with a version. */
+const registryThings = async (organization: string) => {
+  const modules = await import('../../functions/registry/modules/records.ts');
+  const providers = await import('../../functions/registry/providers/records.ts');
+  const { createGpgKey } = await import('../../functions/registry/providers/gpg-keys.ts');
+  const address = { organization, namespace: organization, registry: 'private' as const };
+  const module = await modules.createModule({ ...address, name: uniqueName('module'), provider: 'null' });
+  const provider = await providers.createProvider({ ...address, name: uniqueName('provider') });
+  if (!module || !provider) throw new Error(`no registry in ${organization}`);
+  const moduleVersion = await modules.createModuleVersion(module, '1.0.0', undefined);
+  const keyId = Array.from({ length: 16 }, () => '0123456789ABCDEF'[Math.floor(Math.random() * 16)]).join('');
+  await createGpgKey(organization, keyId, 'armor');
+  const values = { version: '1.0.0', keyId, protocols: ['5.0'] };
+  const providerVersion = await providers.createProviderVersion(provider.id, values);
+  if (!moduleVersion || !providerVersion) throw new Error('no version');
+  const file = { os: 'linux', arch: 'amd64', filename: 'p.zip', shasum: '0'.repeat(64) };
+  const platform = await providers.createPlatform(providerVersion, file);
+  return {
+    registry: 'private',
+    namespace: organization,
+    module: module.id,
+    moduleName: module.name,
+    moduleProvider: module.provider,
+    moduleVersion: moduleVersion.version,
+    'module version': moduleVersion.id,
+    provider: provider.id,
+    providerName: provider.name,
+    providerVersion: providerVersion.version,
+    'provider version': providerVersion.id,
+    platform: platform?.id ?? '',
+    os: file.os,
+    arch: file.arch,
+    keyId,
+  };
+};
+
 /** A workspace in a project of its own, with one of everything. Ids by path parameter. */
 export const makeWorld = async (api: Api, organization = 'acme') => {
   const members = await memberHelpers();
@@ -98,6 +134,7 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
     output: state.output,
     user: somebody.id,
     token: 'at-unknown',
+    ...(await registryThings(organization)),
     ...(await policyThings(api, organization)),
     ...(await ofRun(api, workspace, organization)),
     'configuration-versions': version.id,
@@ -117,9 +154,18 @@ export const fillPath = (path: string, world: World): string =>
     .replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(world[name] ?? 'unknown'));
 
 /** A body and a query that name things where routes find their subject in there. */
-export const namedIn = ({ workspace = '', project = '', organization = '', name = '' }: Record<string, string>) => ({
+export const namedIn = ({
+  workspace = '',
+  project = '',
+  organization = '',
+  name = '',
+  namespace = '',
+}: Record<string, string>) => ({
   body: {
-    data: { relationships: { workspace: ref('workspaces', workspace), project: ref('projects', project) } },
+    data: {
+      attributes: { namespace },
+      relationships: { workspace: ref('workspaces', workspace), project: ref('projects', project) },
+    },
   },
   query: new URLSearchParams({
     'filter[organization][name]': organization,

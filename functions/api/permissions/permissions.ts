@@ -24,6 +24,9 @@ const everything = [
   'policy:write',
   'task:read',
   'task:write',
+  'registry:read',
+  'registry:write-modules',
+  'registry:write-providers',
   'agent-pool:read',
   'agent-pool:write',
   'project:read',
@@ -74,7 +77,7 @@ const readRuns: Permissions = ['workspace:read', 'run:read', 'configuration:read
 const planRuns: Permissions = [...readRuns, 'run:plan', 'run:comment'];
 const switched = (on: Permissions) => ({ false: [], true: on });
 
-export const workspaceGives: Gives<WorkspaceParts> = {
+export const workspacePartPermissions: Gives<WorkspaceParts> = {
   runs: { read: readRuns, plan: planRuns, apply: [...planRuns, 'run:apply'] },
   variables: { none: [], read: ['variable:read'], write: ['variable:read', 'variable:write'] },
   'state-versions': {
@@ -137,7 +140,7 @@ const workspaceAdmin: Permissions = [
   'data:delete',
 ];
 
-export const projectGives: Gives<Omit<ProjectParts, 'workspaces'>> = {
+export const projectPartPermissions: Gives<Omit<ProjectParts, 'workspaces'>> = {
   settings: {
     read: ['project:read'],
     update: ['project:read', 'project:update'],
@@ -192,11 +195,11 @@ export const customProject: ProjectParts = {
 const valuesOf = <P extends object>(gives: Gives<P>, parts: P): Permission[] =>
   (Object.keys(gives) as (keyof P)[]).flatMap((part) => gives[part][String(parts[part]) as keyof Values<P[keyof P]>]);
 
-export const overriding: Permissions = ['run:override-policy'];
+export const overridePermissions: Permissions = ['run:override-policy'];
 
 export const ofWorkspaceGrant = ({ access, parts }: Pick<WorkspaceGrant, 'access' | 'parts'>): Permissions => {
   const given = access === 'custom' ? parts : workspaceParts[access];
-  return [...(given ? valuesOf(workspaceGives, given) : []), ...(access === 'admin' ? workspaceAdmin : [])];
+  return [...(given ? valuesOf(workspacePartPermissions, given) : []), ...(access === 'admin' ? workspaceAdmin : [])];
 };
 
 export const ofProjectGrant = ({ access, parts }: Pick<ProjectGrant, 'access' | 'parts'>): Permissions => {
@@ -204,8 +207,8 @@ export const ofProjectGrant = ({ access, parts }: Pick<ProjectGrant, 'access' | 
   if (!given) return [];
   const administers = access === 'maintain' || access === 'admin';
   return [
-    ...valuesOf<Omit<ProjectParts, 'workspaces'>>(projectGives, given),
-    ...valuesOf(workspaceGives, given.workspaces),
+    ...valuesOf<Omit<ProjectParts, 'workspaces'>>(projectPartPermissions, given),
+    ...valuesOf(workspacePartPermissions, given.workspaces),
     ...(administers ? workspaceAdmin : []),
   ];
 };
@@ -219,7 +222,7 @@ const teams: Permissions = [...members, 'team:write', 'team:manage-tokens'];
  * What a flag of a team gives: on the organization alone, and on everything in it. Flags that are not here are about what
  * this platform does not have.
  */
-export const flagGives: { [F in OrganizationFlag]?: { organization?: Permissions; everywhere?: Permissions } } = {
+export const flagPermissions: { [F in OrganizationFlag]?: { organization?: Permissions; everywhere?: Permissions } } = {
   'read-workspaces': { everywhere: [...ofWorkspaceGrant({ access: 'read' }), 'varset:read'] },
   'read-projects': { everywhere: ['project:read'] },
   // Creates them in the default project.
@@ -229,8 +232,11 @@ export const flagGives: { [F in OrganizationFlag]?: { organization?: Permissions
   },
   'manage-projects': { everywhere: [...administerProjects, 'project:create'] },
   'manage-policies': { organization: ['policy:read', 'policy:write'], everywhere: readRuns },
-  'manage-policy-overrides': { everywhere: [...readRuns, ...overriding] },
+  'manage-policy-overrides': { everywhere: [...readRuns, ...overridePermissions] },
   'manage-run-tasks': { organization: ['task:read', 'task:write'] },
+  'manage-modules': { organization: ['registry:write-modules'] },
+  'manage-providers': { organization: ['registry:write-providers'] },
+  'manage-registry-components': { organization: ['registry:write-modules', 'registry:write-providers'] },
   'manage-agent-pools': { organization: ['agent-pool:read', 'agent-pool:write'] },
   'manage-membership': { organization: members },
   'manage-teams': { organization: teams },
@@ -240,7 +246,7 @@ export const flagGives: { [F in OrganizationFlag]?: { organization?: Permissions
 
 /** What belonging to an organization gives by itself, and to a team of it. */
 export const member: Permissions = ['organization:read', 'organization:read-entitlements', 'team:read'];
-export const inTeam: Permissions = [...member, 'task:read', 'agent-pool:read'];
+export const inTeam: Permissions = [...member, 'task:read', 'agent-pool:read', 'registry:read'];
 
 /** What the organization's own token is not for (HCP Terraform: API tokens, access levels). */
 const notByOrganization: Permissions = [
@@ -266,6 +272,7 @@ export const run: Permissions = [
   'workspace:read',
   'state:read',
   'state:read-outputs',
+  'registry:read',
 ];
 /** Of a run task: what of the run that asks it, it is to look at. */
 export const task: Permissions = ['workspace:read', 'configuration:read', 'plan:read-json'];

@@ -8,7 +8,7 @@ import { wrongUsage } from '../exit.ts';
 import { adviceOn } from '../outcome.ts';
 import { bold, dim, plain } from '../paint.ts';
 import { program } from '../program.ts';
-import { changesOf, look } from '../run-snapshot.ts';
+import { changesOf, fetchSnapshot } from '../run-snapshot.ts';
 import { columns, print, printJson } from '../terminal.ts';
 import { changesInWords, paintTone } from '../watch-text.ts';
 
@@ -74,7 +74,7 @@ const show: Command = {
   run: async (call, session) => {
     const { client } = session;
     const { id } = await session.run(call.word(0));
-    const seen = await look(client, id);
+    const seen = await fetchSnapshot(client, id);
     const { run, plan, apply, costEstimate, stages } = seen;
     if (call.flag('json')) {
       const included = [plan, apply, costEstimate, ...stages].filter((one) => one !== undefined);

@@ -18,7 +18,7 @@ export interface Limits {
 }
 
 /** Policies that are loaded together, with what they are asked. */
-export interface Question {
+export interface EvaluationRequest {
   files: SourceFile[];
   policies: { name: string; query: string }[];
   /** A policy set's parameters, by key. */
@@ -38,7 +38,7 @@ export interface InputFile {
 /** `value` is what the policy returned, as JSON. */
 export type PolicyAnswer = { value: unknown } | { error: string };
 
-export interface Answers {
+export interface EvaluationResult {
   /** In the order of the policies. */
   answers: PolicyAnswer[];
   /** For people: what went wrong without keeping a policy from being judged. */
@@ -48,5 +48,5 @@ export interface Answers {
 export interface Engine {
   /** `1.19.0` */
   version: string;
-  ask(question: Question): Promise<Answers>;
+  evaluate(question: EvaluationRequest): Promise<EvaluationResult>;
 }

@@ -7,7 +7,7 @@ export interface File {
 }
 
 /** What became of a credential. */
-export interface Made {
+export interface IssuedCredential {
   /** For Terraform's processes; not used where the provider has several configurations. */
   environment: Record<string, string>;
   /** What `tfc_<provider>_dynamic_credentials` has for the configuration; absent where there is no such variable. */
@@ -29,7 +29,7 @@ export interface OpenVault {
 }
 
 /** Where credentials are kept: a folder that nobody else may enter. */
-export class Keep {
+export class CredentialFolder {
   readonly #folder: string;
   readonly #suffix: string;
 
