@@ -1,5 +1,5 @@
 import { finishRun, RunnerStillStoppingError } from '../orchestration/finish.ts';
-import { notify } from '../orchestration/notices.ts';
+import { notify } from '../orchestration/notifications.ts';
 import type { Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { getRun } from '../runs/records.ts';

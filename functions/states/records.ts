@@ -26,7 +26,7 @@ export interface NewStateVersion {
   ofRunId?: string;
 }
 
-const maxStateBytes = 64 * 1024 * 1024;
+export const maxStateBytes = 64 * 1024 * 1024;
 
 /** Clients upload at once. */
 const uploadSeconds = 900;

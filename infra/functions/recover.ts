@@ -1,5 +1,5 @@
 import type { Declaration } from '../declaration.ts';
-import { finishingRuns } from '../shared-rights.ts';
+import { rightsToFinishRuns } from '../shared-rights.ts';
 
 export const Recover: Declaration = {
   entry: 'functions/recovery/handler.ts',
@@ -7,7 +7,7 @@ export const Recover: Declaration = {
   timeoutSeconds: 900,
   environment: ['table', 'bucket', 'machine', 'cluster', 'notify'],
   rights: (may) => [
-    ...finishingRuns(may),
+    ...rightsToFinishRuns(may),
     may.dueIndex(),
     may.readObjects('states'),
     may.answerExecutions(),
