@@ -25,6 +25,7 @@ const order = [
     'organizations',
     'orchestration',
     'states',
+    'recovery',
     'lifecycle',
     'runner-api',
     'agents',

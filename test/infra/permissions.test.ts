@@ -168,6 +168,13 @@ const expected: Record<FunctionId, string[]> = {
   ],
   Web: [],
   Bootstrap: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), ...tableKey],
+  Recover: [
+    ...finisher,
+    'dynamodb:Query table/index/due',
+    ...objects('GetObject', 'states'),
+    'states:ListExecutions machine',
+    'states:StopExecution arn:aws:states:region:account:execution:machine.Name:*',
+  ],
 };
 
 describe('IAM permissions', () => {

@@ -60,6 +60,7 @@ describe('the stack', () => {
       'ApiUrl',
       'BootstrapFunctionName',
       'BucketName',
+      'RecoverFunctionName',
       'StateMachineArn',
       'TableName',
     ]);
