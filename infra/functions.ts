@@ -28,6 +28,7 @@ import { PolicyChecking } from './functions/policy-checking.ts';
 import { PolicyEvaluating } from './functions/policy-evaluating.ts';
 import { PolicyOverride } from './functions/policy-override.ts';
 import { PostPlanAwaitingDecision } from './functions/post-plan-awaiting-decision.ts';
+import { Recover } from './functions/recover.ts';
 import { Registry } from './functions/registry.ts';
 import { RunApplied } from './functions/run-applied.ts';
 import { RunTask } from './functions/run-task.ts';
@@ -96,6 +97,7 @@ const otherFunctions = {
   EnvironmentLogs,
   EnvironmentSettle,
   EnvironmentSweep,
+  Recover,
 } satisfies Record<string, Declaration>;
 
 export const functions = { ...httpFunctions, ...stateFunctions, ...otherFunctions };

@@ -48,6 +48,13 @@ export const grants = (parts: Parts) => {
     resources: prefixes.map((prefix) => bucket.arnForObjects(`${prefix}/*`)),
     wildcard: 'Keys below a prefix name runs, workspaces and configuration versions, which come and go.',
   });
+  const executions = (action: 'DescribeExecution' | 'StopExecution'): Permission => ({
+    actions: [`states:${action}`],
+    resources: [
+      `arn:${Aws.PARTITION}:states:${Aws.REGION}:${Aws.ACCOUNT_ID}:execution:${machine().stateMachineName}:*`,
+    ],
+    wildcard: 'Executions of this one machine; each is named like its run.',
+  });
   return {
     table: (...verbs: Verb[]): Permission => ({
       actions: verbs.map((verb) => `dynamodb:${verb}`),
@@ -113,12 +120,11 @@ export const grants = (parts: Parts) => {
       actions: ['states:StartExecution'],
       resources: [machine().stateMachineArn],
     }),
-    describeExecutions: (): Permission => ({
-      actions: ['states:DescribeExecution'],
-      resources: [
-        `arn:${Aws.PARTITION}:states:${Aws.REGION}:${Aws.ACCOUNT_ID}:execution:${machine().stateMachineName}:*`,
-      ],
-      wildcard: 'Executions of this one machine; each is named like its run.',
+    describeExecutions: (): Permission => executions('DescribeExecution'),
+    stopExecutions: (): Permission => executions('StopExecution'),
+    listExecutions: (): Permission => ({
+      actions: ['states:ListExecutions'],
+      resources: [machine().stateMachineArn],
     }),
     /**
      * The service evaluates these against the machine that made the token, although the service authorization reference

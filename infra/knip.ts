@@ -10,6 +10,11 @@ export default {
     'infra/app.ts',
     // In place of files of the AWS SDK (sdk.ts).
     'infra/sdk/*.ts',
+    // Injected into every bundle (bundle.ts).
+    'infra/stack-traces.ts',
+    // Loaded by path: where the command runs (cli/stepform.mjs), and with --import (test/elsewhere/main.ts).
+    'functions/cli/main.ts',
+    'test/elsewhere/localhost.mjs',
     'test/web/browser/support/runner.ts',
     'test/web/screenshots.ts',
   ],

@@ -32,7 +32,7 @@ const throttled = {
   JitterStrategy: 'FULL',
 };
 
-interface Catcher {
+export interface Catcher {
   ErrorEquals: string[];
   ResultPath: string | null;
   Next: string;

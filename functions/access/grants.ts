@@ -19,11 +19,19 @@ import { batchGet } from '../store/table.ts';
 import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
 
 /** Of a user, or of the account that a token of a team or an organization acts as. 1 or 2 reads. */
-export const standingOf = async (userId: string, organization: string): Promise<Standing> =>
-  standingBy(await getMembership(userId, organization), organization);
+export const standingOf = async (userId: string, organization: string, by?: Credential): Promise<Standing> =>
+  standingBy(await getMembership(userId, organization), organization, by);
 
-const standingBy = async (membership: Membership | undefined, organization: string): Promise<Standing> => {
+/** What somebody comes with; absent: nothing, because it is not they who call. */
+export type Credential = 'user token' | 'other';
+
+const standingBy = async (
+  membership: Membership | undefined,
+  organization: string,
+  by: Credential | undefined,
+): Promise<Standing> => {
   if (!membership) return { teams: [] };
+  if (by === 'user token' && membership.withoutUserTokens) return { teams: [], refusesToken: true };
   const role = roleOf(membership);
   if (role !== 'member' || !membership.teams?.size) return { role, teams: [] };
   return { role, teams: (await getTeams([...membership.teams])).filter((team) => team.organization === organization) };
@@ -36,12 +44,12 @@ type AskStanding = (
 ) => { standing: Promise<Standing>; workspace?: Promise<Workspace | undefined> };
 
 const askFor =
-  (userId: string): AskStanding =>
+  (userId: string, by?: Credential): AskStanding =>
   (organization, workspaceId) => {
-    if (workspaceId === undefined) return { standing: standingOf(userId, organization) };
+    if (workspaceId === undefined) return { standing: standingOf(userId, organization, by) };
     const both = getMembershipAndWorkspace(userId, organization, workspaceId);
     return {
-      standing: both.then(({ membership }) => standingBy(membership, organization)),
+      standing: both.then(({ membership }) => standingBy(membership, organization, by)),
       workspace: both.then(({ workspace }) => workspace),
     };
   };
@@ -87,6 +95,7 @@ const elsewhere = (organization: string, records: readonly ({ id: string; organi
 
 const ofSelf = ['membership:read', 'membership:write'] as const;
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one cache of reads, shared by small closures
 const grantsOf = (ask: AskStanding, self?: string): Grants => {
   const asked = new Map<string, Promise<Standing>>();
   const workspacesById = records<ScopedWorkspace>(getWorkspaces);
@@ -191,7 +200,7 @@ const grantsOf = (ask: AskStanding, self?: string): Grants => {
 };
 
 /** Of whoever asked for something that happens later, as things are then. */
-export const grantsOfUser = (userId: string): Grants => grantsOf(askFor(userId), userId);
+export const grantsOfUser = (userId: string, by?: Credential): Grants => grantsOf(askFor(userId, by), userId);
 
 /** Of who is let in for one thing, and is nobody otherwise. */
 export const noGrants: Grants = grantsOf(() => ({ standing: Promise.resolve({ teams: [] }) }));

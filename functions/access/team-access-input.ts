@@ -78,14 +78,14 @@ const workspaceGrant = (
   before: Partial<WorkspaceGrant>,
   { 'policy-overrides': overrides, ...given }: Nullish<WorkspaceParts> & { 'policy-overrides'?: boolean | null },
 ): Omit<WorkspaceGrant, 'id'> => {
-  const base = partsOfWorkspace(access === 'custom' ? custom(before) : { access });
+  const base = partsOfWorkspace(access === 'custom' ? goneOnFrom(before) : { access });
   const parts = partsFrom(access, base, given, pointer);
   return withParts(access, parts, overrides ?? before.overrides);
 };
 
-/** What a custom level goes on from: its own parts, or the least of each. */
-const custom = <G extends { access?: string; parts?: unknown }>({ access, parts }: G) =>
-  (access === 'custom' ? { access, parts } : { access: 'custom' }) as Pick<G, 'access' | 'parts'>;
+/** What a custom level goes on from: the parts that there were, or the least of each. */
+const goneOnFrom = <G extends { access: string; parts?: unknown }>({ access, parts }: Partial<G>) =>
+  ({ access: access ?? 'custom', parts }) as Pick<G, 'access' | 'parts'>;
 
 const withParts = <A extends string, P>(access: A, parts: P, overrides: boolean | undefined) => ({
   access,
@@ -98,7 +98,7 @@ const projectGrant = (
   before: Partial<ProjectGrant>,
   given: v.InferOutput<v.ObjectSchema<typeof onProject, undefined>>,
 ): Omit<ProjectGrant, 'id'> => {
-  const base = partsOfProject(access === 'custom' ? custom(before) : { access });
+  const base = partsOfProject(access === 'custom' ? goneOnFrom(before) : { access });
   const { 'policy-overrides': overrides, locking, ...rest } = given['workspace-access'] ?? {};
   const inProject = { ...given['project-access'], create: rest.create, move: rest.move, delete: rest.delete };
   const { workspaces: ofWorkspacesBefore, ...ofProjectBefore } = base;

@@ -60,6 +60,7 @@ const checkGiven = (granted: ReadonlySet<Permission>, wanted: Permissions, what:
   if (missing) throw forbidden(`You cannot grant permissions that you don't have on this ${what}: ${missing}.`);
 };
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one kind of grant, shared by small handlers
 const routesOf = <S extends On, G extends WorkspaceGrant | ProjectGrant>(kind: Kind<S, G>): Route[] => {
   const { type, what, finder } = kind;
 

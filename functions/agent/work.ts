@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AgentWork } from '../protocols/agent.ts';
 
-/** The runner, as a process of its own: it gets a claim, and what it does then is between it and the control plane. */
+/** Starts the runner as a child process with a claim; it then talks to the control plane itself. */
 
 const runner = fileURLToPath(new URL('../runner/main.ts', import.meta.url));
 
-/** Names of variables that hold tokens, none of which is the runner's business. */
+/** Variables with tokens, which the runner does not get. */
 const secret = /^(TFC_AGENT_TOKEN|STEPFORM_AGENT_TOKEN|TFE_TOKEN|TF_TOKEN_.*)$/;
 
 export interface RunnerEnvironment {

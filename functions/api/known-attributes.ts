@@ -2,13 +2,12 @@ import type { ErrorObject } from './errors.ts';
 import type { ApiRequest } from './request.ts';
 
 /**
- * What a body has beside what its reader takes. Three kinds, told apart in one place:
+ * Fields of a body that its reader does not take. There are three kinds:
  *
- * - What documents show and nobody can set is ignored, as HCP Terraform does: clients send back whole documents.
- * - What HCP Terraform lets people set and this platform does not have is refused by name, unless it asks for nothing.
- * - What neither of them knows is refused by name too. HCP Terraform ignores it; but whoever misspells a setting here
- *   would learn that when it is missed, and a client that is newer than this platform would take it for done. `null` is
- *   let through: clients that know more than this platform send it for what they have no value for.
+ * - Read-only fields of documents are ignored, as HCP Terraform does: clients send back whole documents.
+ * - Settings of HCP Terraform that this platform does not support are refused by name, unless their value turns them off.
+ * - Unknown fields are refused by name. HCP Terraform ignores them; but a misspelled setting would then have no effect, and
+ *   a newer client would take its setting for done. `null` is accepted: clients send it for fields without a value.
  */
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
@@ -18,7 +17,7 @@ export interface OtherFields {
   /** Attributes and relationships that documents show, and nobody can set. */
   shown?: string;
   related?: string;
-  /** Why it cannot be set, and what it may be all the same; attributes and relationships. */
+  /** Unsupported attributes and relationships: the reason, and values that are accepted all the same. */
   lacking?: Record<string, string | readonly [why: string, ...same: unknown[]]>;
 }
 
@@ -60,7 +59,7 @@ const problemOf = (
 const isObject = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === 'object' && !Array.isArray(value);
 
-/** What of `data` is neither taken nor may be there without being taken, as errors. */
+/** Errors for the fields of `data` that are neither taken nor ignored. */
 export const notTaken = (
   request: ApiRequest,
   data: unknown,

@@ -24,7 +24,6 @@ const features: Record<string, string[]> = {
     'organizations/*/vcs',
     'organizations/*/vcs-events',
   ],
-  'SSH keys': ['ssh-keys', 'organizations/*/ssh-keys', 'workspaces/*/relationships/ssh-key'],
   stacks: ['stacks', 'organizations/*/stacks', 'varsets/*/relationships/stacks'],
   'health assessments': [
     'assessments',
@@ -67,7 +66,6 @@ const features: Record<string, string[]> = {
     'organizations/*/invoices',
   ],
   'the explorer': ['organizations/*/explorer'],
-  'reserved tag keys': ['reserved-tag-keys', 'organizations/*/reserved-tag-keys'],
   passwords: ['account/password'],
   'HCP organizations': ['account/hcp-organizations'],
   'site administration': ['admin'],

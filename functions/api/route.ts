@@ -4,7 +4,7 @@ import { countingReads, get, readCount } from '../store/table.ts';
 import type { Answer } from './answer.ts';
 import { auditActionOf, isAudited } from './audit-action.ts';
 import type { Authority, SharedSubject } from './authority.ts';
-import { forbidden, notFound } from './errors.ts';
+import { forbidden, notFound, tokenRefused } from './errors.ts';
 import { type Granted, ofTask as grantedToTask, noPermissions } from './permissions/granted.ts';
 import type { Scope } from './permissions/grants.ts';
 import type { Permission } from './permissions/permissions.ts';
@@ -108,6 +108,9 @@ export const route = <S extends Subject>(
     const refuse = async (): Promise<never> => {
       // Reads of what the caller may not see are recorded as little as those of what is not there.
       await Promise.all([readToMaximum(), method === 'GET' ? undefined : authority.recordRefusal(doing)]);
+      if (subject && (await principal.standing(subject.organization)).refusesToken) {
+        throw tokenRefused(subject.organization);
+      }
       throw missing(what, request.params[parameter ?? '']);
     };
     if (!subject) return refuse();

@@ -3,6 +3,7 @@ import { actCommands } from './commands/act.ts';
 import { agent } from './commands/agent.ts';
 import { loginCommands } from './commands/login.ts';
 import { open } from './commands/open.ts';
+import { platformCommands } from './commands/platform.ts';
 import { runCommands } from './commands/runs.ts';
 import { start, watch } from './commands/start.ts';
 import { stateCommands } from './commands/state.ts';
@@ -23,6 +24,7 @@ export const commands: Command[] = [
   ...stateCommands,
   open,
   agent,
+  ...platformCommands,
 ];
 
 export const groupOf = (word: string): Command[] => commands.filter(({ name }) => name.startsWith(`${word} `));

@@ -1,8 +1,8 @@
 import { ApiError, type Client, isFinalRun } from '../client/client.ts';
 import { count } from '../client/text/time.ts';
 import { CommandError, type ExitCode, exit } from './exit.ts';
-import { adviceOn, endOf, waitsForOthers } from './outcome.ts';
-import { dim } from './paint.ts';
+import { adviceOn, endOf, waitsForOthers, waitsForPerson } from './outcome.ts';
+import { dim, plain } from './paint.ts';
 import { program } from './program.ts';
 import { type Progress, startProgress } from './progress.ts';
 import { changesOf, holderOf, type RunSnapshot } from './run-snapshot.ts';
@@ -51,7 +51,7 @@ class Attended {
     this.#progress = startProgress();
     const text = new WatchText(client.url, this.#progress.print);
     this.#emit = options.json
-      ? (event) => print(JSON.stringify(event))
+      ? (event) => print(JSON.stringify(event.event === 'log' ? { ...event, line: plain(event.line) } : event))
       : (event) => {
           if (event.event === 'status') this.#progress.set(event.name);
           text.emit(event);
@@ -69,7 +69,7 @@ class Attended {
         onlyNew: this.#options.onlyNew,
         signal: this.#left.signal,
       });
-      return this.#end(seen);
+      return await this.#end(seen);
     } finally {
       this.#progress.end();
       process.off('SIGINT', interrupted);
@@ -81,24 +81,26 @@ class Attended {
     else this.#emit(event);
   }
 
-  #end(seen: RunSnapshot): ExitCode {
+  async #end(seen: RunSnapshot): Promise<ExitCode> {
     this.#progress.set('');
     if (this.#left.signal.aborted && !isFinalRun(seen.run)) {
-      this.#goesOn();
+      this.#goesOn(seen);
       return exit.interrupted;
     }
     const end = endOf(seen);
     this.#tell(end);
-    if (!this.#options.json) for (const line of adviceOn(seen)) print(line);
+    if (this.#options.json) return end['exit-code'];
+    for (const line of await adviceOn(this.#client, seen)) print(line);
     return end['exit-code'];
   }
 
-  #goesOn(): void {
+  #goesOn(seen: RunSnapshot): void {
     const commands = [
       ['  Watch again', `${program} runs watch ${this.#id}`],
       ['  Cancel', `${program} runs cancel ${this.#id}`],
     ];
-    say([`\nStopped watching. The run continues.`, '', ...columns(commands)].join('\n'));
+    const now = waitsForPerson(seen) ? 'The run keeps waiting for a decision.' : 'The run continues.';
+    say([`\nStopped watching. ${now}`, '', ...columns(commands)].join('\n'));
   }
 
   async #asked(question: string): Promise<string> {

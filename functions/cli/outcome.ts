@@ -1,11 +1,11 @@
-import { isFinalRun, type Resource } from '../client/client.ts';
+import { type Client, isFinalRun, type Resource } from '../client/client.ts';
 import { factsOf, offeredActions } from '../client/run-facts.ts';
 import { displayStatus } from '../run/display.ts';
 import { type FinalStatus, type RunStatus, statuses } from '../run/status.ts';
 import { type ExitCode, exit } from './exit.ts';
 import { bold } from './paint.ts';
 import { program } from './program.ts';
-import type { RunSnapshot } from './run-snapshot.ts';
+import { type RunSnapshot, workspaceOf } from './run-snapshot.ts';
 import { columns } from './terminal.ts';
 import type { WatchEvent } from './watch.ts';
 
@@ -46,7 +46,7 @@ const verbs = {
 const erroredState = (apply: Resource<'applies'> | undefined): boolean => apply?.links?.['errored-state'] !== undefined;
 
 /** Commands that lead on, each with what it does. */
-const nextSteps = ({ run, apply, override }: RunSnapshot): [what: string, command: string][] => {
+const nextSteps = ({ run, apply, override }: RunSnapshot, workspace: string): [what: string, command: string][] => {
   if (erroredState(apply)) {
     const file = `${run.id}-errored.tfstate`;
     return [
@@ -55,7 +55,7 @@ const nextSteps = ({ run, apply, override }: RunSnapshot): [what: string, comman
     ];
   }
   if (statuses[run.attributes.status as RunStatus].final === 'failed')
-    return [['Start a new run', `${program} runs start`]];
+    return [['Start a new run', `${program} runs start${workspace && ` --workspace ${workspace}`}`]];
   return offeredActions(run, undefined, override).flatMap((action): [string, string][] => {
     const [what, command] = verbs[action];
     return command ? [[what, `${program} runs ${command} ${run.id}`]] : [];
@@ -73,9 +73,15 @@ export const waitsForOthers = ({ run, override }: RunSnapshot): string | undefin
   return 'Waiting for confirmation by someone with apply permission.';
 };
 
-/** What to do next, for people. */
-export const adviceOn = (seen: RunSnapshot): string[] => {
+/** Who waits is a person, whoever that is. */
+export const waitsForPerson = ({ run, override }: RunSnapshot): boolean =>
+  override !== undefined || run.attributes.actions['is-confirmable'];
+
+/** What to do next, for people. 1 request when the run has failed: another one is of the same workspace. */
+export const adviceOn = async (client: Client, seen: RunSnapshot): Promise<string[]> => {
+  const hasFailed = statuses[seen.run.attributes.status as RunStatus].final === 'failed';
+  const workspace = hasFailed ? await workspaceOf(client, seen.run) : '';
   const others = waitsForOthers(seen);
-  const steps = nextSteps(seen).map(([what, command]) => [`  ${what}`, bold(command)]);
+  const steps = nextSteps(seen, workspace).map(([what, command]) => [`  ${what}`, bold(command)]);
   return [...(others ? [others] : []), ...(steps.length ? ['', ...columns(steps)] : [])];
 };

@@ -52,6 +52,10 @@ export const changesOf = (phase: Resource<'plans'> | Resource<'applies'> | undef
   };
 };
 
+/** Its name. 1 request. */
+export const workspaceOf = async (client: Client, run: Resource<'runs'>): Promise<string> =>
+  (await client.get(`/workspaces/${related(run, 'workspace')}`)).attributes.name;
+
 /** Who or what holds the workspace that a run waits for. */
 export const holderOf = async (client: Client, run: Resource<'runs'>): Promise<string | undefined> => {
   const workspace = await client.get(`/workspaces/${related(run, 'workspace')}`);

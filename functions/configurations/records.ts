@@ -91,7 +91,8 @@ export const createConfigurationVersion = async (given: NewConfigurationVersion)
     ...keys.workspaceConfigurationVersion(version.workspaceId, createdAt, version.id),
     configurationVersionId: version.id,
   });
-  await countOne(version.workspaceId, 'configurationVersionCount');
+  const becomes = !version.speculative && !version.provisional;
+  await countOne(version.workspaceId, 'configurationVersionCount', becomes ? { newestConfigurationId: id } : {});
   return version;
 };
 

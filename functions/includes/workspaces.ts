@@ -20,7 +20,7 @@ import { outputId, stateVersionDocument } from '../states/document.ts';
 import { getStateVersion, readSummary } from '../states/records.ts';
 import { variableDocument } from '../variables/document.ts';
 import { listVariables } from '../variables/records.ts';
-import { effectiveTagDocuments, readmeDocument } from '../workspaces/document.ts';
+import { currentConfigurationId, effectiveTagDocuments, readmeDocument } from '../workspaces/document.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import {
   commitIncludes,
@@ -86,6 +86,7 @@ const poolsOf = (workspaces: Workspace[]): Promise<Resource[]> =>
 const projectIdOf = ({ projectId }: Workspace): string => projectId;
 
 /** Undefined when nothing is asked for. @throws {ApiError} 400 */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one list of what is loaded
 export const relatedToWorkspaces = async (
   { request, principal }: Context<Subject>,
   all: ShownWorkspace[],
@@ -124,7 +125,7 @@ export const relatedToWorkspaces = async (
   const pools = await poolsOf(workspaces.filter(({ id }) => may('agent_pool', id)));
   const configurations = await read(
     [
-      ...ids('current_configuration_version', ({ configuration }) => configuration?.id),
+      ...ids('current_configuration_version', currentConfigurationId),
       ...having('configuration_version').map((run) => run.configurationVersionId),
     ],
     getConfigurationVersion,

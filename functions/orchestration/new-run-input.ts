@@ -9,6 +9,7 @@ import {
   latestConfigurationVersion,
   mayStillBeUploaded,
 } from '../configurations/records.ts';
+import { versionProblem } from '../run/engine.ts';
 import type { RunOptions } from '../run/run.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { acceptUpload, defaultOptions } from './create-run.ts';
@@ -135,6 +136,10 @@ const findVersion = async (workspace: Workspace, id: string | undefined): Promis
   );
 };
 
+/** Before 1.4, Terraform's `cloud` block prints a log as it is: JSON lines are not for people. */
+const rendersLogs = (request: ApiRequest): boolean =>
+  !/^1\.[0-3]\.|^0\./.test(request.header('terraform-version') ?? '');
+
 /** @throws {ApiError} 400 or 422 */
 export const readNewRun = async (request: ApiRequest, workspace: Workspace) => {
   const given = readData(request, attributes, relationships, otherFields);
@@ -151,10 +156,13 @@ export const readNewRun = async (request: ApiRequest, workspace: Workspace) => {
   if (terraformVersion && !options.planOnly && !version.speculative) {
     throw unprocessable(pointer('terraform-version'), 'terraform-version: only plan-only runs can set it');
   }
+  const problem = terraformVersion && versionProblem(workspace.engine ?? undefined, terraformVersion);
+  if (problem) throw unprocessable(pointer('terraform-version'), `terraform-version: ${problem}`);
   return {
     options,
     version,
     source,
+    rendersLogs: rendersLogs(request),
     terraformVersion,
     autoApply: given.attributes['auto-apply'] ?? undefined,
     // The command line makes a configuration version for one run, and repeats what was not answered.

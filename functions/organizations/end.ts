@@ -7,7 +7,9 @@ import { deleteTeam, getTeam, listTeamNames } from '../people/teams/records.ts';
 import { deletePolicy, getPolicies, listPolicyNames } from '../policies/records.ts';
 import { deletePolicySet, getPolicySets, listPolicySetNames } from '../policies/set-records.ts';
 import { deleteWorkspace } from '../removal/workspaces.ts';
+import { deleteReservedTagKey, listReservedTagKeys } from '../reserved-tag-keys/records.ts';
 import { deleteTask, listTasks } from '../run-tasks/records.ts';
+import { deleteSshKey, listSshKeys } from '../ssh-keys/records.ts';
 import { dueAttributes, dueIn } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { get, put, query, queryAll, remove, update } from '../store/table.ts';
@@ -83,6 +85,8 @@ const deleteSettings = async (name: string): Promise<void> => {
   for (const set of await getPolicySets(idsOf(await listPolicySetNames(name)))) await deletePolicySet(set);
   for (const policy of await getPolicies(idsOf(await listPolicyNames(name)))) await deletePolicy(policy);
   for (const task of await listTasks(name)) await deleteTask(task);
+  await inPieces(await listSshKeys(name), deleteSshKey);
+  await inPieces(await listReservedTagKeys(name), deleteReservedTagKey);
   for await (const sets of eachVariableSet(name)) await inPieces(sets, deleteVariableSet);
   const { pk } = keys.organization(name);
   const projects = await queryAll<Key & { projectId: string }>({ pk, prefix: 'PROJECT#' });

@@ -21,8 +21,10 @@ import {
   type Organization,
   type OrganizationSettings,
 } from '../people/organizations/records.ts';
+import { carryUserTokens } from '../people/organizations/user-tokens.ts';
 import { projectDocuments } from '../projects/document.ts';
 import { getProject } from '../projects/records.ts';
+import { engines } from '../run/engine.ts';
 import { secondsIn } from '../run/limits.ts';
 import { inheritFromOrganization } from '../workspaces/execution-modes.ts';
 import { entitlementsDocument } from './document.ts';
@@ -49,7 +51,6 @@ const otherFields: OtherFields = {
     'recoverable-items-enabled': 'deleted resources cannot be recovered',
     'registry-monorepo-support-enabled': noPublishing,
     'stacks-default-execution-mode': [noStacks, 'remote'],
-    'user-tokens-enabled': ['tokens of users are always good', true],
     'data-retention-policy': 'there are no data retention policies',
     'default-agent-pool': 'a new organization has no agent pools yet; set it later',
     'module-producers': noPublishing,
@@ -81,8 +82,10 @@ const settings = {
   'aggregated-commit-status-enabled': setting(v.boolean()),
   'speculative-plan-management-enabled': setting(v.boolean()),
   'allow-force-delete-workspaces': setting(v.boolean()),
+  'user-tokens-enabled': setting(v.boolean()),
   'assessments-enforced': setting(v.literal(false, 'cannot be true: this platform has no health assessments')),
   'default-execution-mode': setting(v.picklist(['remote', 'local', 'agent'])),
+  'default-engine': setting(v.picklist(engines)),
   'terraform-build-worker-plan-timeout': setting(timeLimit),
   'terraform-build-worker-apply-timeout': setting(timeLimit),
 };
@@ -117,7 +120,11 @@ const listMine = async ({ request, principal }: Call): Promise<Answer> => {
     `${name}\n${email}`.toLowerCase().includes(both ?? '') &&
     name.toLowerCase().includes(byName ?? '') &&
     email.toLowerCase().includes(byEmail ?? '');
-  const all = (await listOrganizations(principal.userId)).filter(fits);
+  const fitting = (await listOrganizations(principal.userId)).filter(fits);
+  const isOpen = async ({ name, userTokensEnabled = true }: Organization) =>
+    userTokensEnabled || (await principal.on({ organization: name })).has('organization:read');
+  const open = await Promise.all(fitting.map(isOpen));
+  const all = fitting.filter((_, i) => open[i]);
   const data = pageSlice(all, page).map(async (one) =>
     organizationDocument(one, await principal.on({ organization: one.name })),
   );
@@ -182,6 +189,7 @@ const update = async (context: Context<InOrganization>): Promise<Answer> => {
     if (found) await checkIfMatch(request, found, 'organization');
     throw notFound('The organization was deleted at the same time.');
   }
+  if (change.userTokensEnabled !== undefined) await carryUserTokens(organization);
   if (change.defaultAgentPoolId !== undefined) await inheritFromOrganization(organization);
   return withEtag(ok(organizationDocument(organization, granted)), organization);
 };

@@ -4,6 +4,7 @@ import type { OtherFields } from '../api/known-attributes.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { check, identifier, readData, setting, text } from '../api/validation.ts';
 import { type EnforcementLevel, enforcementLevels, type PolicyKind, policyKinds } from '../run/policies.ts';
+import { givenValue } from '../variables/input.ts';
 import type { VariableValues } from '../variables/records.ts';
 import { maxQuery } from './engine/policies-file.ts';
 import { getPolicies, type Policy } from './records.ts';
@@ -162,7 +163,7 @@ export const readParameterChange = (
   }
   return {
     ...(attributes.key === undefined ? {} : { key: attributes.key }),
-    ...(typeof attributes.value === 'string' ? { value: attributes.value } : {}),
+    ...givenValue(current, attributes.value),
     ...(typeof attributes.sensitive === 'boolean' ? { sensitive: attributes.sensitive } : {}),
   };
 };

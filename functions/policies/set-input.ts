@@ -83,10 +83,8 @@ const checkProvided = (given: Given, ofKind: PolicySet['kind']): void => {
   }
 };
 
-const settingsOf = (given: Record<string, unknown>): Partial<PolicySetSettings> => {
-  const change = settingsFrom(given, { name: '', ...defaults }) as Partial<PolicySetSettings>;
-  return change.policyToolVersion === 'latest' ? { ...change, policyToolVersion: null } : change;
-};
+const settingsOf = (given: Record<string, unknown>): Partial<PolicySetSettings> =>
+  settingsFrom(given, { name: '', ...defaults }) as Partial<PolicySetSettings>;
 
 export interface Targets {
   relation: Relation;

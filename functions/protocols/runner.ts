@@ -75,6 +75,8 @@ export interface Job {
   keptStateKey: KeptStateKey | null;
   /** In rising precedence; a later entry of the same category and key wins. */
   variables: JobVariable[];
+  /** Private key that modules are fetched from Git repositories with; absent: none. */
+  sshKey?: string;
   /** `TFC_RUN_ID` and its like. */
   environment: Record<string, string>;
   /** What Terraform identifies itself with to others; absent when the variables ask for nothing. */

@@ -34,7 +34,8 @@ const authenticate = async (request: ApiRequest): Promise<Principal> => {
   const { kind, userId, id: tokenId, organization } = token;
   // That it could not be noted is no reason to turn anybody away.
   if (kind !== 'session') await recordTokenUse(token, secret).catch(() => {});
-  return { kind: kind === 'session' ? 'user' : kind, userId, tokenId, organization, ...grantsOfUser(userId) };
+  const by = kind === 'user' ? 'user token' : 'other';
+  return { kind: kind === 'session' ? 'user' : kind, userId, tokenId, organization, ...grantsOfUser(userId, by) };
 };
 
 /** True for a token that Terraform has in a run: good for the few routes that say so (route.ts: shared). */

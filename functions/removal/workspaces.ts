@@ -5,6 +5,7 @@ import { leavePolicySets } from '../policies/set-records.ts';
 import { deleteWorkspaceTasksOf } from '../run-tasks/workspace-tasks.ts';
 import { listOpenRuns } from '../runs/lists.ts';
 import { deleteRunTriggersOf } from '../runs/triggers.ts';
+import { leaveSshKey } from '../ssh-keys/records.ts';
 import { dueIn } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { countNames } from '../store/name-index.ts';
@@ -68,7 +69,8 @@ export const completeDeletion = async (workspace: EndedWorkspace): Promise<boole
   return true;
 };
 
-const detach = async ({ id, organization, name, projectId, teamAccess, notifications, agentPoolId }: Workspace) => {
+const detach = async (workspace: Workspace) => {
+  const { id, organization, name, projectId, teamAccess, notifications, agentPoolId } = workspace;
   await releaseName(organization, name, id);
   await countNames(organization, 'workspace', -1);
   await leaveProject(projectId, name, id);
@@ -79,4 +81,5 @@ const detach = async ({ id, organization, name, projectId, teamAccess, notificat
   await deleteWorkspaceTasksOf(id);
   await deleteNotificationsOf(notifications ?? []);
   if (agentPoolId) await leavePool(agentPoolId, id);
+  await leaveSshKey(workspace);
 };

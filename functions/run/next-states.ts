@@ -1,6 +1,6 @@
 import type { Next } from './lifecycle.ts';
 
-/** Where a run may go once its plan, or a check of it, is done. Each list is in the order of life, and leads on only. */
+/** States that may follow a plan or a check. Each list is in the order of the lifecycle and never leads back. */
 
 const resting = ['PlannedAndFinished', 'PlannedAndSaved', 'NeedsConfirmation', 'ApplyQueued'] as const satisfies Next[];
 

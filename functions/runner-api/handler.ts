@@ -20,13 +20,8 @@ import { type Artifact, artifacts, type Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { appendLog, maxPieceBytes } from '../runs/logs.ts';
 import { getRun } from '../runs/records.ts';
-import {
-  completeStateVersion,
-  createStateVersion,
-  getStateVersion,
-  StateNotKeptError,
-  storeState,
-} from '../states/records.ts';
+import { completeStateVersion, StateNotKeptError, storeState } from '../states/finalize.ts';
+import { createStateVersion, getStateVersion } from '../states/records.ts';
 import { sha256Of } from '../store/integrity.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 import { artifactUrl, laterUrls, leftStateUrl, stateUploadUrl } from './addresses.ts';

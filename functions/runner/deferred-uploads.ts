@@ -4,17 +4,17 @@ import { messageOf } from '../transport/errors.ts';
 import { retryFor } from '../transport/retry.ts';
 import { createOnly, upload } from './transfer.ts';
 
-/** How long one upload is tried. */
+/** How long one upload is retried. */
 const uploadMs = 60_000;
 
 /**
- * What nobody waits for: made when the phase is reported and its token dead, and put where the answer to the report said.
- * A failure is for the operator to know of, and nobody else's business.
+ * Files that the run does not wait for: created after the phase's report and uploaded to the URLs in its response. A failure
+ * is only logged.
  */
 export class DeferredUploads {
   readonly #work: { what: DeferredUpload; make: () => Promise<string> }[] = [];
   #done: Promise<void> | undefined;
-  /** Of the report's answer. */
+  /** From the response to the report. */
   urls: ReportAnswer['laterUrls'] = {};
 
   /** `make` returns the file to be stored. */
@@ -22,7 +22,7 @@ export class DeferredUploads {
     this.#work.push({ what, make });
   }
 
-  /** Does it once, however often it is called. Never throws. */
+  /** Uploads once, however often it is called. Never throws. */
   run(): Promise<void> {
     this.#done ??= this.#run();
     return this.#done;

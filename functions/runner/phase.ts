@@ -42,6 +42,8 @@ export class Phase {
   readonly output = new OutputReader();
   readonly timings = new Timings();
   readonly afterwards = new DeferredUploads();
+  /** For Terraform, beside what it always has; a workspace's variables count before it. */
+  readonly environment: Record<string, string> = {};
   /** Facts for the report that hold however the phase ends. */
   readonly facts: Partial<PhaseReport> = {};
   /** For people: why an apply's newest state is not stored. */
@@ -68,7 +70,8 @@ export class Phase {
     give(files.home, this.user.owner);
     // The first token is nowhere Terraform could print it from; should it ever be, the log is the wrong place for it.
     const tokens = job.identity?.credentials.map(({ token }) => token) ?? [];
-    const secrets = [...secretsOf(job.variables), job.token, job.stateToken, ...tokens];
+    const keys = secretsOf(job.sshKey ? [{ value: job.sshKey, sensitive: true }] : []);
+    const secrets = [...secretsOf(job.variables), ...keys, job.token, job.stateToken, ...tokens];
     this.#mask = new Mask(secrets);
     this.#logMask = new Mask(secrets);
     this.log = new PhaseLog(files.log(job.phase), {
@@ -223,6 +226,7 @@ export class Phase {
   #command({ binary, directory }: Prepared, args: string[]) {
     const { home, temporary } = this.files;
     const environment = {
+      ...this.environment,
       ...terraformEnvironment(this.job, this.settings, { home, temporary }),
       ...this.#identity?.environment,
     };

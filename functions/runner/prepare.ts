@@ -8,6 +8,7 @@ import { InitOutput } from './init-output.ts';
 import { fromDirectory, type Phase, recreateFolder, workingDirectory } from './phase.ts';
 import { type PlanArchive, readPlanArchive } from './plan-archive.ts';
 import type { Prepared } from './prepared.ts';
+import { withSshKey } from './ssh-key.ts';
 import { reachable } from './terraform/reachable.ts';
 import { download, toFile } from './transfer.ts';
 import { overrideBackend, readRootModule, refuseOtherBackends } from './workspace/configuration.ts';
@@ -120,8 +121,8 @@ const fetchPlan = async ({ job, files }: Phase, patience: RetryBound) => {
 export const initialize = async (phase: Phase, prepared: Prepared): Promise<void> => {
   const shown = new InitOutput((bytes) => phase.log.write(bytes));
   const show = phase.job.operation.debug ? undefined : (bytes: Buffer) => shown.push(bytes);
-  const { code } = await phase
-    .terraform(prepared, ['init', '-input=false'], 'init', [0], show)
-    .finally(() => shown.end());
+  const { code } = await withSshKey(phase, () =>
+    phase.terraform(prepared, ['init', '-input=false'], 'init', [0], show),
+  ).finally(() => shown.end());
   if (code !== 0) throw new TerraformError(phase.output.failure ?? `terraform init ended with ${code}.`);
 };

@@ -5,8 +5,9 @@ import { type Context, type Route, route } from '../api/route.ts';
 import { sharedWorkspace } from '../workspaces/finder.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { outputDocument, readOutputId } from './document.ts';
+import { finalizeStateVersion } from './finalize.ts';
 import { sharedStateVersion, stateVersionOfOutput } from './finder.ts';
-import { finalizeStateVersion, readSummary } from './records.ts';
+import { readSummary } from './records.ts';
 import { currentVersion } from './routes.ts';
 import type { StateVersion } from './state-version.ts';
 

@@ -10,6 +10,7 @@ import { objects } from '../store/keys.ts';
 import { sharedWorkspace, workspace } from '../workspaces/finder.ts';
 import { findWorkspace, getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { stateVersionDocument } from './document.ts';
+import { finalizeStateVersion, storeContent } from './finalize.ts';
 import { sharedStateVersion, stateVersion } from './finder.ts';
 import {
   findStateVersions,
@@ -22,14 +23,7 @@ import {
 import { include, relatedTo } from './includes.ts';
 import { readNewState } from './input.ts';
 import { jsonKey, withJson } from './json.ts';
-import {
-  createStateVersion,
-  finalizeStateVersion,
-  getStateVersion,
-  readSummary,
-  storeContent,
-  uploadUrls,
-} from './records.ts';
+import { createStateVersion, getStateVersion, readSummary, uploadUrls } from './records.ts';
 import { duplicateState } from './rollback.ts';
 import type { StateVersion } from './state-version.ts';
 

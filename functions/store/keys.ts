@@ -202,6 +202,14 @@ export const keys = {
   policyResult: (runId: string, what: 'evaluation' | 'check'): Key => ({ pk: `RUN#${runId}`, sk: `POLICIES#${what}` }),
   notification: (id: string): Key => ({ pk: `NC#${id}`, sk: 'NC' }),
   told: (runId: string, what: string): Key => ({ pk: `RUN#${runId}`, sk: `TOLD#${what}` }),
+  sshKey: (id: string): Key => ({ pk: `SSHKEY#${id}`, sk: 'SSHKEY' }),
+  sshKeyOf: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `SSHKEY#${id}` }),
+  sshKeyUse: (id: string, workspaceId: string): Key => ({ pk: `SSHKEY#${id}`, sk: `USE#${workspaceId}` }),
+  reservedTagKey: (id: string): Key => ({ pk: `RTK#${id}`, sk: 'RTK' }),
+  reservedTagKeyName: (organization: string, key: string): Key => ({
+    pk: `ORG#${organization}`,
+    sk: `RESERVEDTAG#${key}`,
+  }),
   runTrigger: (id: string): Key => ({ pk: `RT#${id}`, sk: 'RT' }),
   runTriggerIn: (workspaceId: string, sourceId: string): Key => ({
     pk: `WS#${workspaceId}`,

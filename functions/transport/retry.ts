@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TransportError } from './errors.ts';
 
 export interface RetryBound {
-  /** Time (ms since the epoch) after which the last failure stands; asked before each pause, because it may move. */
+  /** Deadline (ms since the epoch) for retries; read before each pause, because it may move. */
   until: () => number;
-  /** Aborted when waiting has become pointless. */
+  /** Aborts waiting and retries. */
   signal?: AbortSignal;
 }
 
 const firstMs = 50;
 const maxMs = 5000;
 
-/** Doubling, half of it random, so that runners that lost the same server do not come back in step. */
+/** Exponential backoff with jitter, so that runners do not reconnect in step. */
 const pauseMs = (attempt: number): number => Math.min(maxMs, firstMs * 2 ** attempt) * (0.5 + Math.random() / 2);
 
 /**
@@ -32,7 +32,7 @@ export const retrying = async <T>(attempt: () => Promise<T>, { until, signal }: 
   }
 };
 
-/** Patience for `ms` from now. */
+/** Retries for `ms` from now. */
 export const retryFor = (ms: number, signal?: AbortSignal): RetryBound => {
   const end = Date.now() + ms;
   return { until: () => end, signal };

@@ -63,17 +63,18 @@ const checkContent = (given: { category: string; hcl: boolean; value?: string },
   }
 };
 
+/** Null is no value, but where it only stands for one that is not shown. */
+export const givenValue = (
+  { sensitive }: { sensitive: boolean },
+  value: string | null | undefined,
+): { value?: string } => (value === undefined || (value === null && sensitive) ? {} : { value: value ?? '' });
+
 /** What a sensitive variable was cannot be learned by turning it into another one. */
-const checkSensitive = (
-  variable: Variable,
-  next: Pick<Variable, 'sensitive' | 'key' | 'category'>,
-  pointer: string,
-) => {
+const checkSensitive = (variable: Variable, next: Pick<Variable, 'sensitive' | 'key'>, pointer: string) => {
   if (!variable.sensitive) return;
   const advice = 'of a sensitive variable cannot be changed. Delete it and create a new one.';
   if (!next.sensitive) throw unprocessable(`${pointer}/sensitive`, `sensitive: ${advice}`);
   if (next.key !== variable.key) throw unprocessable(`${pointer}/key`, `key: ${advice}`);
-  if (next.category !== variable.category) throw unprocessable(`${pointer}/category`, `category: ${advice}`);
 };
 
 export const newVariable = v.object({ ...settings, key, category });
@@ -108,10 +109,10 @@ export const changeOf = (
   const next = {
     key: attributes.key ?? variable.key,
     category: attributes.category ?? variable.category,
-    hcl: attributes.hcl ?? variable.hcl,
+    hcl: attributes.hcl === undefined ? variable.hcl : (attributes.hcl ?? false),
     sensitive: attributes.sensitive ?? variable.sensitive,
     description: attributes.description === undefined ? variable.description : attributes.description,
-    ...(typeof attributes.value === 'string' ? { value: attributes.value } : {}),
+    ...givenValue(variable, attributes.value),
   };
   checkName(next, pointer);
   checkContent({ ...next, value: next.value ?? variable.value }, pointer);

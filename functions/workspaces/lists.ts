@@ -30,10 +30,19 @@ export const listWorkspaces = async (
   return { ...found, items: await named(found.items) };
 };
 
+/** Every workspace of the organization with its tags, or those within, piece by piece. Reads every name. */
+export async function* eachTagged(
+  organization: string,
+  within?: WorkspaceFilter['within'],
+): AsyncGenerator<NameItem[]> {
+  if (within) yield entriesWithin(organization, within);
+  else yield* eachName<NameItem>(namesOf(organization));
+}
+
 /** Keys of every tag in the organization. Reads every name. */
 export const tagKeysOf = async (organization: string): Promise<Set<string>> => {
   const found = new Set<string>();
-  for await (const some of eachName<NameItem>(namesOf(organization))) {
+  for await (const some of eachTagged(organization)) {
     for (const { tags } of some) for (const { key } of tags) found.add(key);
   }
   return found;

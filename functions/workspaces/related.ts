@@ -6,7 +6,7 @@ import type { Context, Subject } from '../api/route.ts';
 import type { Run } from '../run/run.ts';
 import type { Workspace } from './records.ts';
 
-/** What can come along with a workspace, and who may read it by itself. */
+/** What can be included with a workspace, and the permission that reading it takes. */
 export const includePermissions = {
   agent_pool: 'agent-pool:read',
   organization: 'organization:read',
@@ -44,7 +44,7 @@ export const workspaceIncludes = includable(
   ...never,
 );
 
-/** A workspace, and the run that it shows as its current one. */
+/** A workspace with its current run. */
 export interface ShownWorkspace {
   workspace: Workspace;
   runId: string | undefined;
@@ -52,11 +52,11 @@ export interface ShownWorkspace {
 
 export interface Related {
   included: Resource[];
-  /** By workspace: relationships that its document has only with what they lead to. */
+  /** Relationships that a document has only when they are included, by workspace. */
   relationships: Map<string, Record<string, Relationship>>;
 }
 
-/** The workspace's document with the relationships that lead to what came along. */
+/** Adds the relationships of the included resources to the workspace's document. */
 export const withRelated = (document: Resource, related: Related | undefined): Resource => ({
   ...document,
   relationships: { ...document.relationships, ...related?.relationships.get(document.id) },
@@ -69,7 +69,7 @@ export type RelatedToWorkspaces = (
   granted: (workspaceId: string) => Granted,
 ) => Promise<Related | undefined>;
 
-/** What lists and documents of workspaces take from the subjects above them. */
+/** What lists and documents of workspaces need from subjects above. */
 export interface WorkspaceDependencies {
   /** Of the workspace's variables. */
   variableIds(workspaceId: string): Promise<string[]>;

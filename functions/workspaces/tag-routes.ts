@@ -8,11 +8,12 @@ import { getProject } from '../projects/records.ts';
 import { bindingOf, distinct, type Tag, tagBindingDocuments, tagBindingList } from '../projects/tags.ts';
 import { effectiveTagDocuments, tagDocument } from './document.ts';
 import { workspace } from './finder.ts';
-import { tagList } from './input.ts';
+import { checkOwnTags, tagList } from './input.ts';
 import { tagKeysOf } from './lists.ts';
 import { updateWorkspace, type Workspace } from './records.ts';
 
 const write = async ({ subject, principal }: Context<Workspace>, tags: Tag[]): Promise<Workspace> => {
+  await checkOwnTags(subject, tags);
   const updated = await updateWorkspace(subject, { tags: distinct(tags) }, { userId: principal.userId });
   if (typeof updated === 'string') {
     throw conflict(`Workspace ${subject.name} was changed by another request at the same time. Try again.`);

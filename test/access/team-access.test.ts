@@ -62,7 +62,8 @@ describe('access to a workspace', () => {
     expect((await api.patch(path, { access: 'read' })).body.data.attributes).toMatchObject({ runs: 'read' });
     expect(await may()).toEqual([200, true, false, false, false]);
     const custom = await api.patch(path, { access: 'custom', 'workspace-locking': true, runs: 'plan' });
-    expect(custom.body.data.attributes).toMatchObject({ runs: 'plan', variables: 'none', 'state-versions': 'none' });
+    // What is not mentioned stays as it was.
+    expect(custom.body.data.attributes).toMatchObject({ runs: 'plan', variables: 'read', 'state-versions': 'read' });
     expect(await may()).toEqual([200, true, true, true, false]);
     expect((await api.call('DELETE', path)).status).toBe(204);
     expect(await may()).toEqual([404, undefined, undefined, undefined, undefined]);
@@ -184,8 +185,8 @@ describe('access to a project', () => {
     const path = `team-projects/${made.body.data.id}`;
     expect((await api.get(path, { token })).status).toBe(200);
     const changed = await api.patch(path, { access: 'custom', 'workspace-access': { runs: 'plan' } });
-    expect(changed.body.data.attributes['workspace-access']).toMatchObject({ runs: 'plan', variables: 'none' });
-    expect((await api.get(`workspaces/${workspaceId}/vars`, { token })).status).toBe(403);
+    expect(changed.body.data.attributes['workspace-access']).toMatchObject({ runs: 'plan', variables: 'write' });
+    expect((await api.get(`workspaces/${workspaceId}/vars`, { token })).status).toBe(200);
     await api.call('DELETE', path);
     expect((await api.get(`projects/${projectId}`, { token })).status).toBe(404);
     expect((await api.get(`workspaces/${workspaceId}`, { token })).status).toBe(404);

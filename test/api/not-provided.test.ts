@@ -14,7 +14,6 @@ it.each([
   ['GET', 'organizations/acme/metrics-tokens', 'metrics of agents'],
   ['POST', 'organizations/acme/registry-modules/vcs', 'publishing modules from version control'],
   ['POST', 'oauth-clients', 'version control connections'],
-  ['PATCH', 'workspaces/ws-x/relationships/ssh-key', 'SSH keys'],
   ['POST', 'workspaces/ws-x/actions/assess', 'health assessments'],
   ['GET', 'workspaces/ws-x/relationships/data-retention-policy', 'data retention policies'],
   ['POST', 'plan-exports', 'plan exports'],

@@ -5,7 +5,7 @@ import type { Route } from '../../functions/api/route.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { type Frozen, freeze } from '../support/frozen-table.ts';
 import { type Caller, makeCallers } from '../support/roles.ts';
-import { fillPath, makeWorld, namedIn, type World } from '../support/world.ts';
+import { bodyIn, fillPath, makeWorld, namedIn, type World } from '../support/world.ts';
 
 /**
  * Every route, asked by everybody whom the table of permissions tells apart, of one of everything: what is answered is
@@ -53,6 +53,8 @@ const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Gr
     'policy set version': organization,
     'run task': organization,
     'agent pool': organization,
+    'SSH key': organization,
+    'reserved tag key': organization,
     ...Object.fromEntries(ofRegistry.map((what) => [what, organization])),
     agent: organization,
     'organization membership': organization,
@@ -85,8 +87,8 @@ afterAll(async () => {
 });
 
 const ask = ({ method, path }: Route, things: World, token: string | null) => {
-  const { body, query } = namedIn(things);
-  return api.call(method, `${fillPath(path, things)}?${query}`, { token, body });
+  const { query } = namedIn(things);
+  return api.call(method, `${fillPath(path, things)}?${query}`, { token, body: bodyIn(path, things) });
 };
 
 const seenOf = ({ finder }: Route): Permission => {
@@ -193,6 +195,12 @@ describe("the permission table, sampled against HCP Terraform's documentation", 
     ['organization token', 'POST', 'organizations/{organization}/teams', 'allowed'],
     ['flags about what is not here', 'GET', 'workspaces/{workspace}', 404],
     ['member', 'GET', 'organizations/{organization}', 'allowed'],
+    ['manage-vcs-settings', 'POST', 'organizations/{organization}/ssh-keys', 'allowed'],
+    ['workspace admin', 'PATCH', 'workspaces/{workspace}/relationships/ssh-key', 'allowed'],
+    ['workspace admin', 'GET', 'ssh-keys/{sshKey}', 404],
+    ['workspace admin', 'DELETE', 'organizations/{organization}/tags', 403],
+    ['manage-workspaces', 'DELETE', 'organizations/{organization}/tags', 'allowed'],
+    ['workspace read', 'PATCH', 'reserved-tag-keys/{reservedTagKey}', 403],
   ])('%s: %s %s is %s', (role, method, path, verdict) => {
     expect(may(role, method, path)).toBe(verdict);
   });

@@ -20,12 +20,13 @@ const current = async (id: string) => (await read(id)).data.relationships['curre
 const things = (body: { included: { type: string; id: string }[] }) => body.included.map(({ type, id }) => [type, id]);
 
 describe('the current configuration version', () => {
-  it('is the newest non-speculative upload', async () => {
+  it('is the newest non-speculative upload, or before there is one, the one that is awaited', async () => {
     const { id } = await api.workspace();
     expect(await current(id)).toBeUndefined();
     const announced = (await api.post(`workspaces/${id}/configuration-versions`, { 'auto-queue-runs': false })).body
       .data;
-    expect(await current(id)).toBeUndefined();
+    await api.post(`workspaces/${id}/configuration-versions`, { 'auto-queue-runs': false, speculative: true });
+    expect(await current(id)).toBe(announced.id);
     const uploaded = await api.configuration(id);
     expect(await current(id)).toBe(uploaded.id);
     for (const attributes of [{ speculative: true }, { provisional: true }]) {

@@ -197,6 +197,13 @@ const expected: Record<FunctionId, string[]> = {
     'lambda:InvokeFunction EnvironmentLogsFunction',
     'execute-api:ManageConnections arn:aws:execute-api:region:account:EnvironmentApiSockets242D0622/logs/*/@connections/*',
   ],
+  Recover: [
+    ...finisher,
+    'dynamodb:Query table/index/due',
+    ...objects('GetObject', 'states'),
+    'states:ListExecutions machine',
+    'states:StopExecution arn:aws:states:region:account:execution:machine.Name:*',
+  ],
 };
 
 describe('IAM permissions', () => {

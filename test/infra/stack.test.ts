@@ -61,6 +61,7 @@ describe('the stack', () => {
       'BootstrapFunctionName',
       'BucketName',
       'EnvironmentsUrl',
+      'RecoverFunctionName',
       'StateMachineArn',
       'TableName',
     ]);

@@ -50,6 +50,13 @@ const stateOf = async (api: Api, workspaceId: string) => {
   return { id: version.id, output: version.relationships.outputs.data[0].id };
 };
 
+/** Id of a tag that the workspace is given. */
+const tagOf = async (api: Api, workspaceId: string): Promise<string> => {
+  const path = `workspaces/${workspaceId}/relationships/tags`;
+  await api.call('POST', path, { body: { data: [{ type: 'tags', attributes: { name: 'tagged' } }] } });
+  return (await api.get(path)).body.data[0].id;
+};
+
 /** A module and a provider, each with a version. */
 const registryThings = async (organization: string) => {
   const modules = await import('../../functions/registry/modules/records.ts');
@@ -133,6 +140,10 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
     notification: (await api.post(`workspaces/${workspace}/notification-configurations`, notification)).body.data.id,
     output: state.output,
     user: somebody.id,
+    sshKey: (await api.post(`organizations/${organization}/ssh-keys`, { name: 'k', value: 'private' })).body.data.id,
+    reservedTagKey: (await api.post(`organizations/${organization}/reserved-tag-keys`, { key: uniqueName('key') })).body
+      .data.id,
+    tag: await tagOf(api, workspace),
     token: 'at-unknown',
     ...(await registryThings(organization)),
     ...(await policyThings(api, organization)),
@@ -175,3 +186,7 @@ export const namedIn = ({
     workspace_id: workspace,
   }).toString(),
 });
+
+/** The body, for a route of that path. */
+export const bodyIn = (path: string, things: Record<string, string>): object =>
+  path.includes('/tags/') ? { data: [ref('workspaces', things.workspace ?? '').data] } : namedIn(things).body;

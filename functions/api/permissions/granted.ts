@@ -41,6 +41,8 @@ export interface Standing {
   /** Missing: nobody. */
   role?: Role;
   teams: readonly Team[];
+  /** Would be more, but for the kind of token. */
+  refusesToken?: true;
 }
 
 /** What one may do with all there is in the organization; undefined where that is a matter of teams. */

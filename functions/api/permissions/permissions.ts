@@ -11,6 +11,11 @@ const everything = [
   'organization:update',
   'organization:delete',
   'organization:manage-tokens',
+  'organization:manage-tags',
+  'reserved-tag-key:read',
+  'reserved-tag-key:write',
+  'ssh-key:read',
+  'ssh-key:write',
   'audit:read',
   'membership:read',
   'membership:write',
@@ -227,12 +232,13 @@ export const flagPermissions: { [F in OrganizationFlag]?: { organization?: Permi
   'read-projects': { everywhere: ['project:read'] },
   // Creates them in the default project.
   'manage-workspaces': {
-    organization: ['workspace:create'],
+    organization: ['workspace:create', 'organization:manage-tags'],
     everywhere: [...administerWorkspaces, 'varset:read', 'varset:write'],
   },
   'manage-projects': { everywhere: [...administerProjects, 'project:create'] },
   'manage-policies': { organization: ['policy:read', 'policy:write'], everywhere: readRuns },
   'manage-policy-overrides': { everywhere: [...readRuns, ...overridePermissions] },
+  'manage-vcs-settings': { organization: ['ssh-key:read', 'ssh-key:write'] },
   'manage-run-tasks': { organization: ['task:read', 'task:write'] },
   'manage-modules': { organization: ['registry:write-modules'] },
   'manage-providers': { organization: ['registry:write-providers'] },
@@ -246,7 +252,13 @@ export const flagPermissions: { [F in OrganizationFlag]?: { organization?: Permi
 
 /** What belonging to an organization gives by itself, and to a team of it. */
 export const member: Permissions = ['organization:read', 'organization:read-entitlements', 'team:read'];
-export const inTeam: Permissions = [...member, 'task:read', 'agent-pool:read', 'registry:read'];
+export const inTeam: Permissions = [
+  ...member,
+  'task:read',
+  'agent-pool:read',
+  'registry:read',
+  'reserved-tag-key:read',
+];
 
 /** What the organization's own token is not for (HCP Terraform: API tokens, access levels). */
 const notByOrganization: Permissions = [

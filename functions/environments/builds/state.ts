@@ -1,7 +1,8 @@
 import { lockWorkspace, unlockWorkspace } from '../../orchestration/locks.ts';
 import { InvalidStateError, md5Of, parseState } from '../../states/content.ts';
+import { storeContent } from '../../states/finalize.ts';
 import { readState } from '../../states/integrity.ts';
-import { createStateVersion, getStateVersion, storeContent } from '../../states/records.ts';
+import { createStateVersion, getStateVersion } from '../../states/records.ts';
 import { sha256Of } from '../../store/integrity.ts';
 import { getWorkspace, type Workspace } from '../../workspaces/records.ts';
 import { CoderError } from '../host/errors.ts';

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** A program that judges policies: bounded in time, memory and output, and told nothing of this process. */
+/** Runs a policy engine as a child process with limits on time, memory and output, and an environment that is empty but for what Go needs. */
 
 export interface ProcessLimits {
   seconds: number;
@@ -15,7 +15,7 @@ export interface ProcessResult {
   stdout: string;
   /** Its end. */
   stderr: string;
-  /** Which bound it ran into. */
+  /** Which limit it exceeded. */
   exceeded?: 'time' | 'memory' | 'output';
 }
 

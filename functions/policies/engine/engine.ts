@@ -1,4 +1,4 @@
-/** What every policy engine is asked and answers. Evaluation happens in the control plane, in a process of its own. */
+/** The interface of policy engines. They evaluate in the control plane, in a child process. */
 
 export interface SourceFile {
   /** Relative, inside the set; never `..` or absolute. */
@@ -11,13 +11,13 @@ export interface Limits {
   seconds: number;
   /** Of the engine's process. */
   memoryMiB: number;
-  /** Of what it may say. */
+  /** Of its output. */
   outputBytes: number;
-  /** When everything must be over, ms since the epoch. */
+  /** End of the whole evaluation, ms since the epoch. */
   deadline: number;
 }
 
-/** Policies that are loaded together, with what they are asked. */
+/** Policies that are loaded together, with their queries. */
 export interface EvaluationRequest {
   files: SourceFile[];
   policies: { name: string; query: string }[];
@@ -41,7 +41,7 @@ export type PolicyAnswer = { value: unknown } | { error: string };
 export interface EvaluationResult {
   /** In the order of the policies. */
   answers: PolicyAnswer[];
-  /** For people: what went wrong without keeping a policy from being judged. */
+  /** For users: problems that did not prevent the evaluation. */
   warnings: string[];
 }
 
