@@ -8,7 +8,7 @@ export const EnvironmentLogs: Declaration = {
   environment: ['table', 'bucket', 'socket'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
-    may.key('Decrypt', 'GenerateDataKey'),
+    may.key('Decrypt'),
     may.readObjects('runs', 'states'),
     may.seeMissingObjects(),
   ],

@@ -7,7 +7,7 @@ export const EnvironmentSettle: Declaration = {
   environment: ['table', 'bucket'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
-    may.key('Decrypt', 'GenerateDataKey'),
+    may.key('Decrypt'),
     may.readObjects('runs', 'states'),
     may.seeMissingObjects(),
   ],

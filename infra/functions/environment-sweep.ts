@@ -8,8 +8,8 @@ export const EnvironmentSweep: Declaration = {
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     may.key('GenerateDataKey', 'Decrypt'),
-    may.readObjects('configurations', 'policies', 'runs', 'states', 'uploads'),
-    may.writeObjects('configurations', 'inputs', 'policies', 'states'),
+    may.readObjects('policies', 'runs', 'states', 'uploads'),
+    may.writeObjects('inputs', 'policies', 'states'),
     may.seeMissingObjects(),
     may.startExecutions(),
     may.answerExecutions(),
