@@ -44,12 +44,13 @@ export const idOf = (task: Task): string => task.arn.split('/').at(-1)!;
 
 /**
  * A path for a task's own folder: among the others, or, where Terraform runs as another user than the platform and the data
- * folder lets nobody else in, among temporary files.
+ * folder lets nobody else in, among temporary files. Short, because providers listen on sockets below it, whose paths
+ * have at most 107 characters (unix(7)).
  */
 export const newFolder = (tasks: string, id: string): string => {
   const root = process.platform === 'linux' && process.getuid?.() === 0;
   const above = root && !isPassable(tasks) ? [tmpdir(), '/tmp'].find(isPassable) : undefined;
-  return above ? join(above, `stepform-task-${id}`) : join(tasks, id);
+  return above ? join(above, `stepform-${id.slice(0, 8)}`) : join(tasks, id);
 };
 
 export const folderOf = (task: Task, tasks: string): string => task.folder ?? join(tasks, idOf(task));

@@ -142,8 +142,9 @@ it('signs in, starts and watches a run, confirms it; tells states, outputs and e
   expect(planned.out).not.toContain('\x1b');
   const confirm = /stepform (runs confirm run-\w+)/.exec(planned.out)?.[1]?.split(' ') ?? [];
 
-  const left = await stepform(['runs', 'watch', '--wait'], { interruptAt: 'Needs Confirmation' });
-  expect(left).toMatchObject({ code: exit.interrupted, err: expect.stringContaining('keeps waiting for a decision') });
+  const left = await stepform(['runs', 'watch', '--wait'], { interruptAt: '✓ Plan' });
+  const goesOn = expect.stringMatching(/The run (continues|keeps waiting for a decision)/);
+  expect(left).toMatchObject({ code: exit.interrupted, err: goesOn });
 
   const applied = await stepform([...confirm, '--watch', '-m', 'Looks good']);
   expect(applied).toMatchObject({ code: exit.done, out: expect.stringContaining('Apply complete!') });
@@ -201,7 +202,7 @@ it('says when a list is not whole, which workspace was meant, and how to try aga
   expect((await stepform(['workspaces', 'list'])).err).toBe('');
   const typo = await stepform(['runs', 'list', '--workspace', `${workspace}x`]);
   expect(typo).toMatchObject({ code: exit.notFound, err: expect.stringContaining(`Did you mean ${workspace}?`) });
-  const failed = (await json(['runs', 'list', '--status', 'errored'])).data[0].id;
+  const [{ id: failed }] = (await json(['runs', 'list', '--status', 'errored'])).data;
   expect(await succeed(['runs', 'show', failed])).toContain(`runs start --workspace ${workspace}`);
 });
 
