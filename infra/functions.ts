@@ -34,6 +34,7 @@ import { States } from './functions/states.ts';
 import { Sweep } from './functions/sweep.ts';
 import { TaskStageDone } from './functions/task-stage-done.ts';
 import { TaskUnanswered } from './functions/task-unanswered.ts';
+import { VersionControl } from './functions/version-control.ts';
 import { Web } from './functions/web.ts';
 
 /** Every Lambda function of the platform: one file each. The local platform and the bundler read this too. */
@@ -45,6 +46,7 @@ export const httpFunctions = {
   SignIn,
   Settings,
   Governance,
+  VersionControl,
   Logs,
   Runner,
   Agent,

@@ -8,7 +8,7 @@ const order = [
   ['protocols', 'store'],
   ['outbound', 'transport', 'binary', 'api'],
   ['people', 'audit', 'sign-in', 'agent-pools', 'projects', 'workspaces', 'variables', 'access'],
-  ['runs', 'configurations', 'workload-identity', 'policies', 'costs', 'run-tasks', 'notifications'],
+  ['runs', 'configurations', 'workload-identity', 'policies', 'costs', 'run-tasks', 'notifications', 'version-control'],
   [
     'removal',
     'organizations',

@@ -93,6 +93,11 @@ const known: Record<string, Collection> = {
     shown: 'agent-count created-at',
     related: 'agents authentication-tokens organization workspaces',
   },
+  'oauth-clients': {
+    shown: 'callback-url connect-path created-at service-provider-display-name updated-at uuid',
+    related: 'oauth-tokens organization',
+  },
+  'oauth-tokens': { shown: 'created-at has-ssh-key service-provider-user uid', related: 'oauth-client' },
   workspaces: {
     shown: `actions apply-duration-average auto-destroy-status created-at effective-run-data-retention-desc
       effective-state-version-retention-desc environment inherits-project-auto-destroy last-assessment-result-at

@@ -103,6 +103,14 @@ const parameters: Record<string, Record<string, Rule>> = {
   'POST /organizations/{organization}/agent-pools': included('workspaces', 'hyok_configurations'),
   'GET /agent-pools/{pool}/agents': { 'filter[last-ping-since]': 'text', ...sorted },
 
+  'GET /organizations/{organization}/oauth-clients': include,
+  'GET /oauth-clients/{oauthClient}': include,
+  'PATCH /oauth-clients/{oauthClient}': included('oauth_tokens', 'projects'),
+  'POST /organizations/{organization}/oauth-clients': included('oauth_tokens', 'projects'),
+  'GET /organizations/{organization}/oauth-tokens': { 'filter[provider]': 'text' },
+  'GET /organizations/{organization}/vcs/repo': { oauth_token_id: 'text', identifier: 'text' },
+  'GET /organizations/{organization}/vcs/branches': { oauth_token_id: 'text', identifier: 'text' },
+
   'GET /organizations/{organization}/projects': {
     ...include,
     ...searched,

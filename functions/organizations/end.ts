@@ -13,6 +13,8 @@ import { type Key, keys } from '../store/keys.ts';
 import { get, put, query, queryAll, remove, update } from '../store/table.ts';
 import { eachVariableSet } from '../variables/set-lists.ts';
 import { deleteVariableSet } from '../variables/set-records.ts';
+import { listClients } from '../version-control/connections.ts';
+import { endClient } from '../version-control/end.ts';
 import { type NameItem, namesOf, releaseName } from '../workspaces/names.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 
@@ -83,6 +85,7 @@ const deleteSettings = async (name: string): Promise<void> => {
   for (const set of await getPolicySets(idsOf(await listPolicySetNames(name)))) await deletePolicySet(set);
   for (const policy of await getPolicies(idsOf(await listPolicyNames(name)))) await deletePolicy(policy);
   for (const task of await listTasks(name)) await deleteTask(task);
+  for (const client of await listClients(name)) await endClient(client);
   for await (const sets of eachVariableSet(name)) await inPieces(sets, deleteVariableSet);
   const { pk } = keys.organization(name);
   const projects = await queryAll<Key & { projectId: string }>({ pk, prefix: 'PROJECT#' });

@@ -5,6 +5,7 @@ import { governanceRoutes } from './governance-routes.ts';
 import { settingRoutes } from './settings-routes.ts';
 import { allSignInRoutes } from './sign-in-routes.ts';
 import { stateRoutes } from './states-routes.ts';
+import { versionControlRoutes } from './version-control-routes.ts';
 
 /** Every route of the public API and into it, by full path, whichever function answers it. */
 export const routes: Route[] = [
@@ -13,5 +14,6 @@ export const routes: Route[] = [
   ...accessRoutes,
   ...settingRoutes,
   ...governanceRoutes,
+  ...versionControlRoutes,
   ...allSignInRoutes,
 ];

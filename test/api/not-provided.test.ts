@@ -14,7 +14,7 @@ it.each([
   ['GET', 'organizations/acme/metrics-tokens', 'metrics of agents'],
   ['POST', 'organizations/acme/registry-modules', 'the private registry'],
   ['GET', 'organizations/acme/registry-modules/private/acme/vpc/aws', 'the private registry'],
-  ['POST', 'oauth-clients', 'version control connections'],
+  ['GET', 'github-app/installations', 'GitHub App installations'],
   ['PATCH', 'workspaces/ws-x/relationships/ssh-key', 'SSH keys'],
   ['POST', 'workspaces/ws-x/actions/assess', 'health assessments'],
   ['GET', 'workspaces/ws-x/relationships/data-retention-policy', 'data retention policies'],

@@ -44,6 +44,8 @@ const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Gr
     'run task': organization,
     'agent pool': organization,
     agent: organization,
+    'OAuth client': organization,
+    'OAuth token': organization,
     'organization membership': organization,
     project: onProject,
     team: onTeam,

@@ -109,6 +109,11 @@ const expected: Record<FunctionId, string[]> = {
     's3:ListBucket bucket',
     ...answers('Heartbeat'),
   ],
+  VersionControl: [
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    'kms:GenerateDataKey key',
+    'kms:Decrypt key',
+  ],
   Logs: [...table('GetItem', 'Query'), 'kms:Decrypt key', ...objects('GetObject', 'runs'), 's3:ListBucket bucket'],
   Runner: [
     ...table('GetItem', 'Query', 'PutItem', 'UpdateItem'),

@@ -86,6 +86,7 @@ export const startApi = async (): Promise<Api> => {
   const { handler: access } = await import('../../functions/public-api/access.ts');
   const { handler: settings } = await import('../../functions/public-api/settings.ts');
   const { handler: governance } = await import('../../functions/public-api/governance.ts');
+  const { handler: versionControl } = await import('../../functions/public-api/version-control.ts');
   const { handler: agent } = await import('../../functions/agents/handler.ts');
   const apart: Record<string, typeof core> = {
     States: states,
@@ -93,6 +94,7 @@ export const startApi = async (): Promise<Api> => {
     SignIn: signIn,
     Settings: settings,
     Governance: governance,
+    VersionControl: versionControl,
     Agent: agent,
   };
   // By name in place of ARN.

@@ -50,6 +50,16 @@ const stateOf = async (api: Api, workspaceId: string) => {
   return { id: version.id, output: version.relationships.outputs.data[0].id };
 };
 
+/** A connection with a token, whose forge nobody calls. */
+const connectionOf = async (organization: string) => {
+  const { createClient, keepToken } = await import('../../functions/version-control/connections.ts');
+  const urls = { httpUrl: 'https://github.example', apiUrl: 'https://api.github.example' };
+  const settings = { name: 'w', serviceProvider: 'github', dialect: 'github', key: null, rsaPublicKey: null } as const;
+  const client = await createClient(organization, { ...settings, ...urls, organizationScoped: true });
+  const token = await keepToken(client, { token: 'of the world' }, { id: '1', name: 'w' });
+  return { oauthClient: client.id, oauthToken: token.id };
+};
+
 /** A workspace in a project of its own, with one of everything. Ids by path parameter. */
 export const makeWorld = async (api: Api, organization = 'acme') => {
   const members = await memberHelpers();
@@ -99,6 +109,7 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
     user: somebody.id,
     token: 'at-unknown',
     ...(await policyThings(api, organization)),
+    ...(await connectionOf(organization)),
     ...(await ofRun(api, workspace, organization)),
     'configuration-versions': version.id,
     'state-versions': state.id,

@@ -26,6 +26,8 @@ const everything = [
   'task:write',
   'agent-pool:read',
   'agent-pool:write',
+  'connection:read',
+  'connection:write',
   'project:read',
   'project:create',
   'project:update',
@@ -232,6 +234,7 @@ export const flagGives: { [F in OrganizationFlag]?: { organization?: Permissions
   'manage-policy-overrides': { everywhere: [...readRuns, ...overriding] },
   'manage-run-tasks': { organization: ['task:read', 'task:write'] },
   'manage-agent-pools': { organization: ['agent-pool:read', 'agent-pool:write'] },
+  'manage-vcs-settings': { organization: ['connection:read', 'connection:write'] },
   'manage-membership': { organization: members },
   'manage-teams': { organization: teams },
   'manage-organization-access': { organization: [...teams, 'team:manage-access'] },
@@ -240,7 +243,7 @@ export const flagGives: { [F in OrganizationFlag]?: { organization?: Permissions
 
 /** What belonging to an organization gives by itself, and to a team of it. */
 export const member: Permissions = ['organization:read', 'organization:read-entitlements', 'team:read'];
-export const inTeam: Permissions = [...member, 'task:read', 'agent-pool:read'];
+export const inTeam: Permissions = [...member, 'task:read', 'agent-pool:read', 'connection:read'];
 
 /** What the organization's own token is not for (HCP Terraform: API tokens, access levels). */
 const notByOrganization: Permissions = [

@@ -1,0 +1,10 @@
+import { type Route, versioned } from '../api/route.ts';
+import { callbackRoutes, oauthFlowRoutes } from '../version-control/oauth-flow.ts';
+import { repositoryRoutes } from '../version-control/repository-routes.ts';
+import { connectionRoutes } from '../version-control/routes.ts';
+
+/** What the function VersionControl answers: connections, what they reach, and what came of webhooks. */
+export const versionControlRoutes: Route[] = [
+  ...versioned([...connectionRoutes, ...repositoryRoutes, ...oauthFlowRoutes]),
+  ...callbackRoutes,
+];
