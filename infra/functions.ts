@@ -5,11 +5,13 @@ import { Api } from './functions/api.ts';
 import { ApplyQueued } from './functions/apply-queued.ts';
 import { Applying } from './functions/applying.ts';
 import { Bootstrap } from './functions/bootstrap.ts';
+import { CommitStatus } from './functions/commit-status.ts';
 import { Complete } from './functions/complete.ts';
 import { ConfigurationUploaded } from './functions/configuration-uploaded.ts';
 import { Confirmed } from './functions/confirmed.ts';
 import { CostEstimating } from './functions/cost-estimating.ts';
 import { ExecutionStopped } from './functions/execution-stopped.ts';
+import { FetchCommit } from './functions/fetch-commit.ts';
 import { Fetching } from './functions/fetching.ts';
 import { Governance } from './functions/governance.ts';
 import { Identity } from './functions/identity.ts';
@@ -35,7 +37,9 @@ import { Sweep } from './functions/sweep.ts';
 import { TaskStageDone } from './functions/task-stage-done.ts';
 import { TaskUnanswered } from './functions/task-unanswered.ts';
 import { VersionControl } from './functions/version-control.ts';
+import { VersionControlEvent } from './functions/version-control-event.ts';
 import { Web } from './functions/web.ts';
+import { Webhooks } from './functions/webhooks.ts';
 
 /** Every Lambda function of the platform: one file each. The local platform and the bundler read this too. */
 
@@ -47,6 +51,7 @@ export const httpFunctions = {
   Settings,
   Governance,
   VersionControl,
+  Webhooks,
   Logs,
   Runner,
   Agent,
@@ -83,6 +88,9 @@ export const stateFunctions = {
 const otherFunctions = {
   ExecutionStopped,
   Notify,
+  CommitStatus,
+  FetchCommit,
+  VersionControlEvent,
   RunnerStopped,
   ConfigurationUploaded,
   RunApplied,

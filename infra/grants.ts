@@ -128,10 +128,18 @@ export const grants = (parts: Parts) => {
       actions: ['Success', 'Failure', ...more].map((answer) => `states:SendTask${answer}`),
       resources: [machine().stateMachineArn],
     }),
-    /** Has people told of a run. */
+    /** Has people and version control told of a run. */
     notify: (): Permission => ({
       actions: ['lambda:InvokeFunction'],
-      resources: [madeBefore(parts, 'notify').functionArn],
+      resources: [madeBefore(parts, 'notify').functionArn, madeBefore(parts, 'commitStatus').functionArn],
+    }),
+    fetchCommits: (): Permission => ({
+      actions: ['lambda:InvokeFunction'],
+      resources: [madeBefore(parts, 'fetchCommit').functionArn],
+    }),
+    handleVersionControlEvents: (): Permission => ({
+      actions: ['lambda:InvokeFunction'],
+      resources: [madeBefore(parts, 'versionControlEvent').functionArn],
     }),
     signIdentities: (): Permission => ({ actions: ['kms:Sign'], resources: [identity.signing.keyArn] }),
     publishIdentityKeys: (): Permission => ({

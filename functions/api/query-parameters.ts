@@ -108,6 +108,12 @@ const parameters: Record<string, Record<string, Rule>> = {
   'PATCH /oauth-clients/{oauthClient}': included('oauth_tokens', 'projects'),
   'POST /organizations/{organization}/oauth-clients': included('oauth_tokens', 'projects'),
   'GET /organizations/{organization}/oauth-tokens': { 'filter[provider]': 'text' },
+  'GET /organizations/{organization}/vcs-events': {
+    'filter[from]': 'text',
+    'filter[to]': 'text',
+    'filter[levels]': { some: ['info', 'error'] },
+    'filter[oauth_client_external_ids]': 'text',
+  },
   'GET /organizations/{organization}/vcs/repo': { oauth_token_id: 'text', identifier: 'text' },
   'GET /organizations/{organization}/vcs/branches': { oauth_token_id: 'text', identifier: 'text' },
 

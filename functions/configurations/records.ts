@@ -2,11 +2,21 @@ import type { Ingress } from '../run/run.ts';
 import { copyObject, type Peek, peekObject, presignUpload, putObject } from '../store/bucket.ts';
 import { newId } from '../store/id.ts';
 import { type Key, keys, objects } from '../store/keys.ts';
-import { batchGet, create, get, query, update } from '../store/table.ts';
+import { batchGet, create, get, put, query, update } from '../store/table.ts';
 import { countOne, type Workspace } from '../workspaces/records.ts';
 
 /** Sources the API knows; a run made from it says the same. */
-export type Source = 'tfe-api' | 'tfe-ui' | 'terraform' | 'terraform+cloud' | 'tfe-configuration-version';
+export type Source =
+  | 'tfe-api'
+  | 'tfe-ui'
+  | 'terraform'
+  | 'terraform+cloud'
+  | 'tfe-configuration-version'
+  | 'github'
+  | 'gitlab'
+  | 'gitea'
+  | 'bitbucket'
+  | 'ado';
 
 export interface ConfigurationVersion {
   id: string;
@@ -14,6 +24,8 @@ export interface ConfigurationVersion {
   workspaceId: string;
   status:
     | 'pending'
+    /** Of a commit that is on its way from version control. */
+    | 'fetching'
     | 'uploaded'
     | 'errored'
     | 'archived'
@@ -42,6 +54,9 @@ export interface ConfigurationVersion {
   uploadKey?: string;
   /** What was accepted, where no upload leads; absent in versions of before. */
   archive?: Archive;
+  /** Of one from version control: the commit's record (version-control/archives.ts), and what changed, as far as that was asked. */
+  commitArchive?: string;
+  changedFiles?: string[];
   /** Found in the archive, for that working directory; `key` is null when there is none. */
   readme?: { directory: string; key: string | null };
 }
@@ -93,6 +108,28 @@ export const createConfigurationVersion = async (given: NewConfigurationVersion)
   });
   await countOne(version.workspaceId, 'configurationVersionCount');
   return version;
+};
+
+/**
+ * One of a commit; it is there however often it is made. `createdAt` is when the platform learned of the commit: that
+ * decides which is the workspace's newest.
+ */
+export const createCommitVersion = async (
+  given: Omit<ConfigurationVersion, 'uploadKey' | 'runId' | 'statusTimestamps'>,
+): Promise<ConfigurationVersion> => {
+  const version: ConfigurationVersion = {
+    ...given,
+    runId: newId('run'),
+    statusTimestamps: { 'queued-at': given.createdAt, 'fetching-at': given.createdAt },
+  };
+  const { id, workspaceId, createdAt } = version;
+  await put({ ...keys.workspaceConfigurationVersion(workspaceId, createdAt, id), configurationVersionId: id });
+  if (await create({ ...keys.configurationVersion(id), ...version })) {
+    await countOne(workspaceId, 'configurationVersionCount');
+    if (!version.speculative) await becomeCurrent(version);
+    return version;
+  }
+  return (await getConfigurationVersion(id)) ?? version;
 };
 
 /** As it was written last; see {@link checkUpload} for one that is still pending. */
@@ -250,7 +287,8 @@ const latestOf = async (pointers: Pointer[]): Promise<ConfigurationVersion | und
     for (const version of await versionsOf(pointers.slice(i, i + 10))) {
       if (version.speculative || (version.provisional && !version.adoptedAt)) continue;
       const checked = mayStillCome(version) ? await checkUpload(version) : version;
-      if (checked.status === 'uploaded') return checked;
+      // The run fetches a commit that is on its way.
+      if (checked.status === 'uploaded' || checked.status === 'fetching') return checked;
     }
   }
   return undefined;

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { type Answer, accepted, created, done, ok, redirect } from '../api/answer.ts';
-import { conflict, notFound } from '../api/errors.ts';
+import { conflict, notFound, unprocessable } from '../api/errors.ts';
 import { includes } from '../api/include.ts';
 import { list, pageOf } from '../api/pagination.ts';
 import { type ApiRequest, sourceOf } from '../api/request.ts';
@@ -39,6 +39,12 @@ const create = async ({ request, subject, principal }: Context<Workspace>): Prom
     provisional: setting(v.boolean()),
     'ingress-attributes': setting(ingressAttributes),
   });
+  if (subject.vcsRepo && !attributes.speculative) {
+    throw unprocessable(
+      '/data/attributes/speculative',
+      `configuration-versions: workspace ${subject.name} takes its configuration from ${subject.vcsRepo.identifier}; push a commit, or upload with speculative: true`,
+    );
+  }
   const version = await createConfigurationVersion({
     organization: subject.organization,
     workspaceId: subject.id,

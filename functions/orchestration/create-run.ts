@@ -9,7 +9,7 @@ import { getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { authorsOf, mayAllApply } from './automatic-apply.ts';
 import { configurationSettled } from './fetching.ts';
 import { freezeChecks } from './freeze-checks.ts';
-import { createRun, enqueue } from './new-run.ts';
+import { createRun, enqueue, type FollowedMove } from './new-run.ts';
 
 /** Creating runs, for whoever asks: a request, or the upload of a configuration. */
 
@@ -44,6 +44,10 @@ export interface RunRequest {
   id?: string;
   /** Set off by an apply elsewhere: applies by itself if the workspace lets such runs (setting auto-apply-run-trigger). */
   trigger?: Run['trigger'];
+  /** Whose status it counts for. */
+  commit?: Run['commit'];
+  /** Which move of what the workspace follows it is of: after a newer one it is not created. */
+  move?: FollowedMove;
 }
 
 /** Asked for again: the run there is. One whose creator died before it was queued is queued now. */
@@ -70,7 +74,7 @@ export const queueRun = async (wanted: RunRequest): Promise<Run> => {
       id,
       planOnly,
       targetAddrs: options.targetAddrs,
-      fetching: version.status === 'pending',
+      fetching: version.status === 'pending' || version.status === 'fetching',
     }),
   ]);
   const appliesFor = authorsOf(createdBy, version, trigger);
@@ -87,6 +91,8 @@ export const queueRun = async (wanted: RunRequest): Promise<Run> => {
     ...(automatic ? { appliesFor } : {}),
     id,
     trigger,
+    commit: wanted.commit,
+    move: wanted.move,
     configurationVersionId: version.id,
     archive: version.archive,
     ingress: version.ingress,

@@ -109,7 +109,8 @@ const findVersion = async (workspace: Workspace, id: string | undefined): Promis
   const checked = await acceptUpload(version);
   const { status, errorMessage = '' } = checked;
   // The run fetches what is still on its way.
-  if (status === 'uploaded' || (status === 'pending' && mayStillCome(checked))) return checked;
+  if (status === 'uploaded' || status === 'fetching') return checked;
+  if (status === 'pending' && mayStillCome(checked)) return checked;
   throw unprocessable(
     versionPointer,
     `configuration-version: ${id} is ${status}, not uploaded. ${errorMessage}`.trim(),

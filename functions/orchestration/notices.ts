@@ -6,10 +6,22 @@ import { invokeLater } from '../store/aws.ts';
 import { logError } from '../store/log.ts';
 
 /**
- * Has people told that a run came to its status; of one that nobody wants to hear of, it costs nothing. Whatever goes wrong
- * is not the run's fault, and does not hold it up.
+ * Has people and version control told that a run came to its status; of one that nobody wants to hear of, it costs nothing.
+ * Whatever goes wrong is not the run's fault, and does not hold it up.
  */
 export const notify = async (run: Run): Promise<void> => {
+  await Promise.all([run.commit ? postStatus(run) : undefined, tellPeople(run)]);
+};
+
+const postStatus = async (run: Run): Promise<void> => {
+  try {
+    await invokeLater(environment.commitStatusFunction, { runId: run.id });
+  } catch (error) {
+    logError('commit status failed', error, { run: run.id });
+  }
+};
+
+const tellPeople = async (run: Run): Promise<void> => {
   const notice = run.notifies && notificationOf(run);
   if (!notice) return;
   const event: NotificationEvent = { id: randomUUID(), runId: run.id, ...notice };

@@ -6,6 +6,7 @@ import type { Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { listTaskResults } from '../run-tasks/stages.ts';
 import { getRun, updateRun } from '../runs/records.ts';
+import { invokeLater } from '../store/aws.ts';
 import { dueIn, dueShard, dueShards, notDue } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { logError, logWarning } from '../store/log.ts';
@@ -68,8 +69,18 @@ const logRepair = (repair: string, item: string): void => logWarning('repaired',
 
 const lookAt = async (key: Key): Promise<string | undefined> => {
   if (key.sk === 'RUN') return repairRun(key.pk.replace('RUN#', ''));
+  if (ofVersionControl.has(key.sk.split('#')[0] ?? '')) return haveSeenTo(key);
   if (key.sk === 'ORG') return (await completeEnd(key.pk.replace('ORG#', ''), 200)) ? 'organization ended' : undefined;
   return lookAtWorkspace(key);
+};
+
+/** Sort keys of what is handled by the function for version control. */
+const ofVersionControl = new Set(['DELIVERY', 'ARCHIVE', 'COMMIT', 'REPO', 'OC', 'OT']);
+
+/** Much of it was put off on purpose: no repair. */
+const haveSeenTo = async (key: Key): Promise<undefined> => {
+  await invokeLater(environment.versionControlEventFunction, { due: key });
+  return undefined;
 };
 
 /** One that was deleted, which is not a repair; or that became free while the one who freed it died. */

@@ -11,6 +11,7 @@ import { countNames } from '../store/name-index.ts';
 import { get, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { leaveVariableSets } from '../variables/set-records.ts';
+import { unfollow } from '../version-control/repositories.ts';
 import { leaveProject, releaseName } from '../workspaces/names.ts';
 import { firstQueued, type Workspace } from '../workspaces/records.ts';
 
@@ -68,7 +69,9 @@ export const completeDeletion = async (workspace: EndedWorkspace): Promise<boole
   return true;
 };
 
-const detach = async ({ id, organization, name, projectId, teamAccess, notifications, agentPoolId }: Workspace) => {
+const detach = async (workspace: Workspace) => {
+  const { id, organization, name, projectId, teamAccess, notifications, agentPoolId, vcsRepo } = workspace;
+  if (vcsRepo) await unfollow(vcsRepo.repository, vcsRepo.clientId, id);
   await releaseName(organization, name, id);
   await countNames(organization, 'workspace', -1);
   await leaveProject(projectId, name, id);

@@ -291,6 +291,9 @@ export const objects = {
   /** @param copy tells apart what was accepted at the same time; missing: as it was before uploads were copied */
   configuration: (configurationVersionId: string, copy?: string) =>
     `configurations/${configurationVersionId}${copy === undefined ? '' : `/${copy}`}.tar.gz`,
+  /** A commit as a configuration, for all who follow its repository. */
+  commit: (repository: string, sha: string, sha256: string) =>
+    `configurations/vcs/${repository}/${sha}/${sha256}.tar.gz`,
   readme: (configurationVersionId: string, digest: string) => `configurations/${configurationVersionId}/${digest}.md`,
   inputs: (runId: string) => `inputs/${runId}.json`,
   runPolicies: (runId: string) => `inputs/${runId}.policies.json`,

@@ -38,7 +38,9 @@ const settings = {
   secret: secretText(1000),
   'rsa-public-key': secretText(10_000),
   'private-key': secretText(10_000),
-  'oauth-token-string': secretText(5000),
+  'oauth-token-string': setting(
+    v.pipe(text(5000), v.regex(/^[\x21-\x7e]*$/, 'must not contain spaces or line breaks')),
+  ),
   'organization-scoped': setting(v.boolean()),
 };
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { dueIn, notDue } from '../store/due.ts';
+import { dueIn } from '../store/due.ts';
 import { derivedId, newSecret } from '../store/id.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { open, seal } from '../store/secrets.ts';
 import { create, get, put, query, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
-import { type Access, accessBy } from './access.ts';
-import { mayPass } from './forge-error.ts';
+import type { OauthClient, OauthToken } from './connections.ts';
 import type { Repository } from './forges/forge.ts';
+import type { Dialect } from './service-providers.ts';
 
 /**
  * Repositories that something follows: one record for each connection and identifier, with one webhook. Rows of followers
@@ -19,6 +19,7 @@ export interface FollowedRepository {
   organization: string;
   clientId: string;
   tokenId: string;
+  dialect: Dialect;
   identifier: string;
   /** At the forge: what a webhook must name. */
   forgeId: string;
@@ -63,8 +64,10 @@ export const openHookSecret = ({ uuid, sealedSecret }: FollowedRepository): Prom
   open(sealedSecret, secretContext(uuid));
 
 /** The record, made when there is none; with the webhook's secret, but without a webhook. */
-const keepRepository = async (access: Access, found: Repository): Promise<FollowedRepository> => {
-  const { client, token } = access;
+export const keepRepository = async (
+  { client, token }: { client: OauthClient; token: OauthToken },
+  found: Repository,
+): Promise<FollowedRepository> => {
   const id = repositoryId(token.id, found.identifier);
   const facts = {
     defaultBranch: found.defaultBranch,
@@ -86,6 +89,7 @@ const keepRepository = async (access: Access, found: Repository): Promise<Follow
     organization: client.organization,
     clientId: client.id,
     tokenId: token.id,
+    dialect: client.dialect ?? 'github',
     uuid,
     sealedSecret: await seal(newSecret(), secretContext(uuid)),
     createdAt: now(),
@@ -99,45 +103,10 @@ const keepRepository = async (access: Access, found: Repository): Promise<Follow
   return made ? repository : ((await getRepository(id)) ?? repository);
 };
 
-/**
- * Enters a follower, and has the repository's webhook lead here. 3 writes and 3 calls for the first one.
- * @param publicUrl where the forge reaches the platform
- * @throws {ForgeError}
- */
-export const follow = async (
-  access: Access,
-  found: Repository,
-  workspaceId: string,
-  publicUrl: string,
-): Promise<FollowedRepository> => {
-  const repository = await keepRepository(access, found);
-  await put({ ...keys.follower(repository.id, workspaceId), workspaceId });
-  await put({ ...keys.oauthClientUse(access.client.id, workspaceId), workspaceId, repository: repository.id });
-  if (!repository.hookId) await createWebhook(access, repository, publicUrl);
-  await update(keys.repository(repository.id), { remove: notDue, condition: 'attribute_exists(pk)' });
-  return repository;
-};
-
-/** @throws {ForgeError} */
-export const createWebhook = async (
-  { forge, call }: Access,
-  repository: FollowedRepository,
-  publicUrl: string,
-): Promise<void> => {
-  const secret = await openHookSecret(repository);
-  const url = `${publicUrl}${hookPath(repository)}`;
-  const hookId = await forge.createHook(call, repository.identifier, { url, secret });
-  await update(keys.repository(repository.id), {
-    set: { hookId },
-    condition: 'uuid = :uuid',
-    values: { ':uuid': repository.uuid },
-  });
-};
-
 export const listFollowers = (id: string): Promise<Follower[]> =>
   queryAll<Follower>({ pk: keys.repository(id).pk, prefix: 'FOLLOWER#' });
 
-const hasFollowers = async (id: string): Promise<boolean> =>
+export const hasFollowers = async (id: string): Promise<boolean> =>
   (await query({ pk: keys.repository(id).pk, prefix: 'FOLLOWER#', limit: 1 })).length > 0;
 
 /** Takes a follower away. The sweep sees to the webhook of a repository that nobody follows any more. */
@@ -155,41 +124,6 @@ export const unfollow = async (repository: string, clientId: string, workspaceId
   await remove(keys.oauthClientUse(clientId, workspaceId));
 };
 
-/** How long a forge may refuse to delete a webhook until it is given up. */
-const triedMs = 3 * 24 * 3600_000;
-
-/**
- * What becomes of a repository that is due: one that is used stays; any other goes, and its webhook with it. The webhook
- * leads nowhere from the moment when the record is gone. True when it is done with.
- */
-export const settleRepository = async (id: string): Promise<boolean> => {
-  const repository = await getRepository(id);
-  if (!repository) return true;
-  if (await hasFollowers(id)) {
-    await update(keys.repository(id), { remove: ['unusedAt', ...notDue], condition: 'attribute_exists(pk)' });
-    return true;
-  }
-  const { hookId, identifier, tokenId, uuid } = repository;
-  const at = now();
-  const ended = await update<FollowedRepository>(keys.repository(id), {
-    set: { endedAt: at, ...dueIn(id, 600) },
-    condition: 'uuid = :uuid AND (dueAt <= :now OR attribute_exists(endedAt))',
-    values: { ':uuid': uuid, ':now': at },
-  });
-  // Somebody follows it after all.
-  if (!ended) return true;
-  await remove(keys.hook(uuid));
-  try {
-    const { forge, call } = await accessBy(tokenId, { patient: true, ended: true });
-    if (hookId) await forge.deleteHook(call, identifier, hookId);
-  } catch (error) {
-    const since = Date.parse(repository.unusedAt ?? repository.createdAt);
-    if (mayPass(error) && Date.now() - since < triedMs) return false;
-  }
-  await remove(keys.repository(id), { condition: 'uuid = :uuid', values: { ':uuid': uuid } });
-  return true;
-};
-
 /** Every follower of a connection, with its repository. */
 export const listUses = (clientId: string): Promise<(Key & { workspaceId: string; repository: string })[]> =>
   queryAll({ pk: keys.oauthClient(clientId).pk, prefix: 'USE#' });
@@ -203,6 +137,7 @@ export interface Move {
   to: string;
   /** The delivery, or whoever looked. */
   by: string;
+  tag?: string;
 }
 
 export const latestMove = async (repository: string, branch: string): Promise<Move | undefined> => {

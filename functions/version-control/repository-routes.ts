@@ -5,11 +5,11 @@ import { type Context, type Route, route } from '../api/route.ts';
 import type { InOrganization } from '../people/organizations/finder.ts';
 import { organization } from '../people/organizations/finder.ts';
 import { eachProject } from '../projects/records.ts';
+import { isIdentifier } from '../workspaces/vcs-repo-input.ts';
 import { type Access, accessBy } from './access.ts';
 import { asForgeError } from './call.ts';
 import { getToken, type OauthToken } from './connections.ts';
 import { oauthToken } from './finder.ts';
-import { isIdentifier } from './vcs-repo-input.ts';
 
 /** What a connection reaches: for whoever connects something (HCP API: OAuth tokens, authorized repositories). */
 

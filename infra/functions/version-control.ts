@@ -4,10 +4,11 @@ export const VersionControl: HttpDeclaration = {
   entry: 'functions/public-api/version-control.ts',
   description: 'The public API: connections to version control, and what they reach',
   timeoutSeconds: 29,
-  environment: ['table', 'key', 'outbound', 'requestLimit'],
+  environment: ['table', 'key', 'outbound', 'requestLimit', 'versionControl'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     may.key('GenerateDataKey', 'Decrypt'),
+    may.handleVersionControlEvents(),
   ],
   http: {
     routes: async () => (await import('../../functions/public-api/version-control-routes.ts')).versionControlRoutes,

@@ -49,7 +49,8 @@ const launcher = [
   ...launch,
   ...tasks('StopTask'),
 ];
-const tells = 'lambda:InvokeFunction NotifyFunction';
+const tells = ['lambda:InvokeFunction NotifyFunction', 'lambda:InvokeFunction CommitStatusFunction'];
+const handsOver = 'lambda:InvokeFunction VersionControlEventFunction';
 const finisher = [
   ...table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
   'kms:GenerateDataKey key',
@@ -59,7 +60,7 @@ const finisher = [
   's3:ListBucket bucket',
   ...tasks('StopTask', 'DescribeTasks'),
   'ecs:ListTasks * if ecs:cluster ArnEquals cluster',
-  tells,
+  ...tells,
   ...answers(),
 ];
 const createsRuns = [
@@ -99,6 +100,7 @@ const expected: Record<FunctionId, string[]> = {
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     'kms:GenerateDataKey key',
     'kms:Decrypt key',
+    handsOver,
   ],
   Governance: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
@@ -113,6 +115,29 @@ const expected: Record<FunctionId, string[]> = {
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     'kms:GenerateDataKey key',
     'kms:Decrypt key',
+    handsOver,
+  ],
+  Webhooks: [...table('GetItem', 'Query', 'PutItem', 'UpdateItem'), 'kms:Decrypt key', handsOver],
+  VersionControlEvent: [
+    ...createsRuns,
+    ...table('DeleteItem'),
+    ...answers(),
+    'lambda:InvokeFunction FetchCommitFunction',
+    ...tells,
+  ],
+  FetchCommit: [
+    ...table('GetItem', 'Query', 'UpdateItem', 'DeleteItem'),
+    'kms:Decrypt key',
+    'kms:GenerateDataKey key',
+    ...objects('GetObject', 'configurations', 'uploads'),
+    ...objects('PutObject', 'configurations'),
+    's3:ListBucket bucket',
+    ...answers(),
+  ],
+  CommitStatus: [
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
+    'kms:Decrypt key',
+    'kms:GenerateDataKey key',
   ],
   Logs: [...table('GetItem', 'Query'), 'kms:Decrypt key', ...objects('GetObject', 'runs'), 's3:ListBucket bucket'],
   Runner: [
@@ -127,7 +152,7 @@ const expected: Record<FunctionId, string[]> = {
   ],
   Agent: [...table('GetItem', 'BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'), ...tableKey, ...answers()],
   Identity: ['kms:GetPublicKey identity-key'],
-  Pending: [...enter, ...table('Query', 'DeleteItem'), tells],
+  Pending: [...enter, ...table('Query', 'DeleteItem'), ...tells],
   PlanQueued: launcher,
   Fetching: [
     ...table('GetItem', 'UpdateItem'),
@@ -137,17 +162,17 @@ const expected: Record<FunctionId, string[]> = {
     's3:ListBucket bucket',
     ...answers(),
   ],
-  Planning: [...enter, tells],
+  Planning: [...enter, ...tells],
   PolicyEvaluating: judgePolicies,
-  PostPlanAwaitingDecision: [...enter, tells],
+  PostPlanAwaitingDecision: [...enter, ...tells],
   CostEstimating: [...judge, 'pricing:GetProducts *'],
   PolicyChecking: judgePolicies,
-  PolicyOverride: [...enter, tells],
-  NeedsConfirmation: [...enter, tells],
+  PolicyOverride: [...enter, ...tells],
+  NeedsConfirmation: [...enter, ...tells],
   PlannedAndSaved: [...enter, ...table('PutItem')],
   Confirmed: [...enter, ...table('Query', 'PutItem', 'DeleteItem')],
   ApplyQueued: [...launcher, ...table('BatchGetItem')],
-  Applying: [...enter, tells],
+  Applying: [...enter, ...tells],
   Notify: [...table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'), 'kms:Decrypt key'],
   RunTask: [...table('GetItem', 'UpdateItem'), 'kms:Decrypt key', ...answers()],
   TaskUnanswered: [...table('GetItem', 'UpdateItem'), ...tableKey],
@@ -161,6 +186,7 @@ const expected: Record<FunctionId, string[]> = {
     ...finisher,
     ...createsRuns.filter((line) => !finisher.includes(line)),
     'dynamodb:Query table/index/due',
+    handsOver,
     ...launch,
     'states:DescribeExecution arn:aws:states:region:account:execution:machine.Name:*',
   ],

@@ -87,6 +87,7 @@ export const startApi = async (): Promise<Api> => {
   const { handler: settings } = await import('../../functions/public-api/settings.ts');
   const { handler: governance } = await import('../../functions/public-api/governance.ts');
   const { handler: versionControl } = await import('../../functions/public-api/version-control.ts');
+  const { handler: webhooks } = await import('../../functions/public-api/webhooks.ts');
   const { handler: agent } = await import('../../functions/agents/handler.ts');
   const apart: Record<string, typeof core> = {
     States: states,
@@ -95,6 +96,7 @@ export const startApi = async (): Promise<Api> => {
     Settings: settings,
     Governance: governance,
     VersionControl: versionControl,
+    Webhooks: webhooks,
     Agent: agent,
   };
   // By name in place of ARN.

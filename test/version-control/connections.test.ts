@@ -185,7 +185,7 @@ it('is gone at once when it is deleted, and its token with it', async () => {
   expect((await api.get(`oauth-clients/${made.id}`)).status).toBe(404);
   expect((await api.get(`oauth-tokens/${tokenOf(made)}`)).status).toBe(404);
   expect((await api.call('DELETE', `oauth-clients/${made.id}`)).status).toBe(404);
-  const { completeClientEnd } = await import('../../functions/version-control/end.ts');
+  const { completeClientEnd } = await import('../../functions/version-control/complete-end.ts');
   const { getEndedClient, getEndedToken } = await import('../../functions/version-control/connections.ts');
   await completeClientEnd(made.id);
   expect([await getEndedClient(made.id), await getEndedToken(tokenOf(made))]).toEqual([undefined, undefined]);
