@@ -115,7 +115,7 @@ export const prepareVcsRepo = async (
   const before = current?.vcsRepo;
   const wanted = given ? merged(given, before) : undefined;
   const tagsRegex = given === null ? null : (wanted ?? before)?.tagsRegex;
-  settleTriggers(change, current, tagsRegex ?? null);
+  settleTriggers(request, change, current, tagsRegex ?? null);
   const projectId = change.projectId ?? home.projectId;
   const moves = projectId !== current?.projectId;
   if (given === null) return before ? { kind: 'disconnect' } : undefined;

@@ -57,12 +57,19 @@ export const vcsRepoIn = (request: ApiRequest): VcsRepoInput | null | undefined 
 
 const at = '/data/attributes';
 
+/** Whether the request itself turns file triggers on: a new workspace has them on by default. */
+const asksForFileTriggers = (request: ApiRequest): boolean => {
+  const { data } = (request.json() ?? {}) as { data?: { attributes?: Record<string, unknown> | null } | null };
+  return data?.attributes?.['file-triggers-enabled'] === true;
+};
+
 /**
  * Settings of what starts runs that cannot be together; setting one kind empties the other, as clients expect.
  * @param tagsRegex as it will be
  * @throws {ApiError} 422
  */
 export const settleTriggers = (
+  request: ApiRequest,
   change: WorkspaceChange,
   current: Workspace | undefined,
   tagsRegex: string | null,
@@ -78,7 +85,7 @@ export const settleTriggers = (
   else if (prefixes?.length) change.triggerPatterns = [];
   const after = { triggerPatterns: [], triggerPrefixes: [], fileTriggersEnabled: true, ...current, ...change };
   if (tagsRegex) {
-    if (change.fileTriggersEnabled || patterns?.length || prefixes?.length) {
+    if (asksForFileTriggers(request) || patterns?.length || prefixes?.length) {
       throw unprocessable(
         `${at}/vcs-repo/tags-regex`,
         'tags-regex: cannot be set together with file-triggers-enabled, trigger-patterns or trigger-prefixes',
