@@ -66,11 +66,19 @@ export const settleRepository = async (id: string): Promise<boolean> => {
     return true;
   }
   const { hookId, identifier, tokenId, uuid } = repository;
-  const at = now();
+  if (!repository.unusedAt && !repository.endedAt) {
+    // Whoever made it was cut off, or is at it: the next look decides.
+    await update(keys.repository(id), {
+      set: { unusedAt: now(), ...dueIn(id, 600) },
+      condition: 'uuid = :uuid',
+      values: { ':uuid': uuid },
+    });
+    return false;
+  }
   const ended = await update<FollowedRepository>(keys.repository(id), {
-    set: { endedAt: at, ...dueIn(id, 600) },
-    condition: 'uuid = :uuid AND (dueAt <= :now OR attribute_exists(endedAt))',
-    values: { ':uuid': uuid, ':now': at },
+    set: { endedAt: now(), ...dueIn(id, 600) },
+    condition: 'uuid = :uuid AND (attribute_exists(unusedAt) OR attribute_exists(endedAt))',
+    values: { ':uuid': uuid },
   });
   // Somebody follows it after all.
   if (!ended) return true;

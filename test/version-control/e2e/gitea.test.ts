@@ -51,7 +51,8 @@ const follow = (identifier: string, attributes: object = {}, vcs: object = {}): 
     'vcs-repo': { identifier, 'oauth-token-id': token, ...vcs },
   });
 
-const runsOf = async ({ id }: Resource): Promise<Resource[]> => client.list(`/workspaces/${id}/runs?page[size]=50`);
+const runsOf = async ({ id }: Resource): Promise<Resource[]> =>
+  client.list(`/workspaces/${id}/runs?page[size]=50&filter[operation]=plan_and_apply,plan_only`);
 const ingressOf = async (run: Resource): Promise<Resource['attributes']> => {
   const version = await client.get(`/runs/${run.id}/configuration-version`);
   return (await client.get(`/configuration-versions/${version.id}/ingress-attributes`)).attributes;
