@@ -1,17 +1,22 @@
-import type { ConfigurationVersion } from '../configurations/records.ts';
-import { environment } from '../environment.ts';
 import { getOrganization } from '../people/organizations/records.ts';
-import type { Run } from '../run/run.ts';
-import { invokeLater } from '../store/aws.ts';
 import { logError } from '../store/log.ts';
 import { getWorkspace, getWorkspaces, type Workspace } from '../workspaces/records.ts';
-import { type Access, accessBy } from './access.ts';
-import { type CommitArchive, requestArchive } from './archives.ts';
+import { accessBy } from './access.ts';
 import { asForgeError } from './call.ts';
 import { claimMove, commitOf, type Followed, idFor, versionFor } from './commit-versions.ts';
 import { type Delivery, finishDelivery, getDelivery, type Matter, postponeDelivery } from './deliveries.ts';
 import { follows, followsOf } from './follows.ts';
 import { type ForgeError, mayPass } from './forge-error.ts';
+import {
+  commitAt,
+  counted,
+  type Doings,
+  fetchFor,
+  forEach,
+  type Handling,
+  mayStart,
+  type Outcome,
+} from './handling.ts';
 import { type Moved, moveBranch } from './moves.ts';
 import { handlePull } from './pulls.ts';
 import { type FollowedRepository, getRepository, listFollowers } from './repositories.ts';
@@ -19,66 +24,6 @@ import { concerns, filters, matchesTag } from './triggers.ts';
 import { recordVcsEvent } from './vcs-events.ts';
 
 /** From what happened at a forge to runs. */
-
-/** What is above this folder. */
-export interface Doings {
-  /** Queues the run of that id, once. False when a newer commit was faster. */
-  queueRun(wanted: {
-    id: string;
-    workspace: Workspace;
-    version: ConfigurationVersion;
-    message: string;
-    planOnly: boolean;
-    commit: NonNullable<Run['commit']>;
-    move?: { follows: string; n: number };
-  }): Promise<boolean>;
-  /** Cancels a plan-only run that has not ended. */
-  cancelOutdated(runId: string, why: string): Promise<void>;
-}
-
-/** What came of it. `level` error: somebody has to do something. */
-export interface Outcome {
-  message: string;
-  level?: 'info' | 'error';
-  suggestedAction?: string;
-}
-
-export interface Handling {
-  delivery: Delivery;
-  repository: FollowedRepository;
-  access: Access;
-  followers: Workspace[];
-  doings: Doings;
-}
-
-const atOnce = 25;
-
-/** Every one is tried, 25 at a time. @throws what the last failed one threw */
-export const forEach = async <T>(all: T[], work: (one: T) => Promise<void>): Promise<void> => {
-  const failures: unknown[] = [];
-  for (let i = 0; i < all.length; i += atOnce) {
-    const outcomes = await Promise.allSettled(all.slice(i, i + atOnce).map(work));
-    failures.push(...outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : [])));
-  }
-  if (failures.length) throw failures.at(-1);
-};
-
-export const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
-
-/** The commit's archive, being fetched. */
-export const fetchFor = async (repository: FollowedRepository, sha: string): Promise<CommitArchive> => {
-  const archive = await requestArchive(repository, sha);
-  if (archive.status === 'fetching') {
-    // One that is lost is made up for by the sweep.
-    await invokeLater(environment.fetchCommitFunction, { archive: archive.id }).catch((error) =>
-      logError('fetch is left to the sweep', error, { archive: archive.id }),
-    );
-  }
-  return archive;
-};
-
-/** Runs of workspaces wait for the first one that somebody starts, unless queue-all-runs says otherwise. */
-export const mayStart = ({ runCount, queueAllRuns }: Workspace): boolean => runCount > 0 || queueAllRuns;
 
 const runCommit = async (
   { doings }: Handling,
@@ -100,10 +45,6 @@ const runCommit = async (
   });
   return queued ? 'queued' : 'outdated';
 };
-
-/** The commit, as far as the forge knows it. @throws {ForgeError} */
-export const commitAt = async ({ forge, call }: Access, { identifier }: FollowedRepository, sha: string) =>
-  (await forge.commit(call, identifier, sha)) ?? { sha, message: '', url: '', author: null };
 
 const runMove = async (
   handling: Handling,

@@ -1,7 +1,7 @@
 import { now } from '../store/time.ts';
 import { type Matter, noteMove } from './deliveries.ts';
 import { tagsBranch } from './follows.ts';
-import type { Handling } from './handle.ts';
+import type { Handling } from './handling.ts';
 import { addMove, getMove, latestMove, type Move } from './repositories.ts';
 
 /**

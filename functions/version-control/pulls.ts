@@ -8,7 +8,7 @@ import { commitOf, type Followed, idFor, versionFor } from './commit-versions.ts
 import type { Matter } from './deliveries.ts';
 import { follows } from './follows.ts';
 import type { Pull } from './forges/forge.ts';
-import { commitAt, counted, fetchFor, forEach, type Handling, mayStart, type Outcome } from './handle.ts';
+import { commitAt, counted, fetchFor, forEach, type Handling, mayStart, type Outcome } from './handling.ts';
 import { concerns, filters } from './triggers.ts';
 
 /**

@@ -1,4 +1,8 @@
-import type { Sender } from './forge.ts';
+export interface Sender {
+  username: string;
+  avatarUrl: string | null;
+  htmlUrl: string | null;
+}
 
 /** What a webhook says, in the platform's words. */
 export type ForgeEvent =

@@ -1,5 +1,7 @@
 import type { Account } from '../connections.ts';
-import type { ForgeEvent } from './events.ts';
+import type { ForgeEvent, Sender } from './events.ts';
+
+export type { Sender };
 
 /** What the platform needs of a forge; one file beside this for each kind. */
 
@@ -53,12 +55,6 @@ export interface Pull {
   body: string | null;
   url: string;
   sender: Sender | null;
-}
-
-export interface Sender {
-  username: string;
-  avatarUrl: string | null;
-  htmlUrl: string | null;
 }
 
 export type StatusState = 'pending' | 'success' | 'failure' | 'error';
