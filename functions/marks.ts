@@ -4,7 +4,7 @@ export const marksAny = (marks: unknown): boolean =>
   marks === true || (typeof marks === 'object' && marks !== null && Object.values(marks).some(marksAny));
 
 /** What stands under a key of a value or of its marks. */
-export const part = (value: unknown, key: string | number): unknown => {
+export const valueAt = (value: unknown, key: string | number): unknown => {
   if (value === true) return true;
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
   return (value as Record<string | number, unknown>)[key];
@@ -25,7 +25,7 @@ const markedTexts = function* (value: unknown, marks: unknown): Generator<string
   if (!marksAny(marks)) return;
   const alike = typeof value === 'object' && value !== null && marks !== true;
   if (!alike) yield* texts(value);
-  else for (const [key, one] of Object.entries(value)) yield* markedTexts(one, part(marks, key));
+  else for (const [key, one] of Object.entries(value)) yield* markedTexts(one, valueAt(marks, key));
 };
 
 /** Shorter ones stand in much that has nothing to do with them. */

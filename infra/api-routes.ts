@@ -65,14 +65,14 @@ const keysOf = ({ path, targets }: Node, around: HttpFunction | undefined): ApiR
 };
 
 /** What the functions' routers know, by full path. */
-export interface Known {
+export interface KnownRoute {
   method: string;
   path: string;
   target: HttpFunction;
 }
 
 /** Imports the modules of all routes: a second or so. */
-export const knownRoutes = async (): Promise<Known[]> => {
+export const knownRoutes = async (): Promise<KnownRoute[]> => {
   const all = httpFunctionIds.map(async (target) => {
     const { routes }: HttpDeclaration['http'] = httpFunctions[target].http;
     return ((await routes?.()) ?? []).map(({ method, path }) => ({ method, path, target }));

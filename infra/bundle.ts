@@ -68,6 +68,7 @@ const bundleFunctions = async (root: string, outdir: string): Promise<void> => {
     entryPoints: functionIds.map((id) => ({ in: functions[id].entry, out: `${id}/index` })),
     outdir,
     format: 'cjs',
+    inject: [join(root, 'infra/stack-traces.ts')],
     plugins: [sdkPlugin(root), pagePlugin(root)],
   });
   // Without it the checkout's package.json, which says ES modules, would count for whoever loads a bundle here.

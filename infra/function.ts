@@ -60,7 +60,7 @@ export class PlatformFunction extends Construct {
       // Memory buys processor time: less of it makes starts slower for no saving.
       memorySize: memoryMiB,
       timeout: Duration.seconds(timeoutSeconds),
-      environment: { NODE_OPTIONS: '--enable-source-maps', ...props.environment },
+      environment: props.environment,
     });
     // Names that stay: people look functions up by them, and so does the local platform.
     (this.function.node.defaultChild as lambda.CfnFunction).overrideLogicalId(`${id}Function`);

@@ -26,6 +26,8 @@ import { PolicyChecking } from './functions/policy-checking.ts';
 import { PolicyEvaluating } from './functions/policy-evaluating.ts';
 import { PolicyOverride } from './functions/policy-override.ts';
 import { PostPlanAwaitingDecision } from './functions/post-plan-awaiting-decision.ts';
+import { Recover } from './functions/recover.ts';
+import { Registry } from './functions/registry.ts';
 import { RunApplied } from './functions/run-applied.ts';
 import { RunTask } from './functions/run-task.ts';
 import { Runner } from './functions/runner.ts';
@@ -50,6 +52,7 @@ export const httpFunctions = {
   SignIn,
   Settings,
   Governance,
+  Registry,
   VersionControl,
   Webhooks,
   Logs,
@@ -96,6 +99,7 @@ const otherFunctions = {
   RunApplied,
   Sweep,
   Bootstrap,
+  Recover,
 } satisfies Record<string, Declaration>;
 
 export const functions = { ...httpFunctions, ...stateFunctions, ...otherFunctions };

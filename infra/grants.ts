@@ -1,6 +1,6 @@
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { Aws } from 'aws-cdk-lib/core';
-import { madeBefore, type Parts } from './variables.ts';
+import { type Parts, requirePart } from './variables.ts';
 
 /** What a function may do, beside writing its own log. Nothing else adds to a function's role. */
 export interface Permission {
@@ -34,7 +34,7 @@ export const withinBounds = (tableArn: string, given: Permission[]): Permission[
 };
 
 type Verb = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem';
-type Prefix = 'configurations' | 'inputs' | 'outcomes' | 'policies' | 'runs' | 'states' | 'uploads';
+type Prefix = 'configurations' | 'inputs' | 'outcomes' | 'policies' | 'registry' | 'runs' | 'states' | 'uploads';
 
 export type Grants = ReturnType<typeof grants>;
 
@@ -42,11 +42,18 @@ export type Grants = ReturnType<typeof grants>;
 export const grants = (parts: Parts) => {
   const { settings, identity, runners, lostEvents } = parts;
   const { table, bucket, key } = parts.storage;
-  const machine = () => madeBefore(parts, 'machine');
+  const machine = () => requirePart(parts, 'machine');
   const objects = (action: string, prefixes: Prefix[]): Permission => ({
     actions: [`s3:${action}`],
     resources: prefixes.map((prefix) => bucket.arnForObjects(`${prefix}/*`)),
     wildcard: 'Keys below a prefix name runs, workspaces and configuration versions, which come and go.',
+  });
+  const executions = (action: 'DescribeExecution' | 'StopExecution'): Permission => ({
+    actions: [`states:${action}`],
+    resources: [
+      `arn:${Aws.PARTITION}:states:${Aws.REGION}:${Aws.ACCOUNT_ID}:execution:${machine().stateMachineName}:*`,
+    ],
+    wildcard: 'Executions of this one machine; each is named like its run.',
   });
   return {
     table: (...verbs: Verb[]): Permission => ({
@@ -113,12 +120,11 @@ export const grants = (parts: Parts) => {
       actions: ['states:StartExecution'],
       resources: [machine().stateMachineArn],
     }),
-    describeExecutions: (): Permission => ({
-      actions: ['states:DescribeExecution'],
-      resources: [
-        `arn:${Aws.PARTITION}:states:${Aws.REGION}:${Aws.ACCOUNT_ID}:execution:${machine().stateMachineName}:*`,
-      ],
-      wildcard: 'Executions of this one machine; each is named like its run.',
+    describeExecutions: (): Permission => executions('DescribeExecution'),
+    stopExecutions: (): Permission => executions('StopExecution'),
+    listExecutions: (): Permission => ({
+      actions: ['states:ListExecutions'],
+      resources: [machine().stateMachineArn],
     }),
     /**
      * The service evaluates these against the machine that made the token, although the service authorization reference
@@ -131,15 +137,15 @@ export const grants = (parts: Parts) => {
     /** Has people and version control told of a run. */
     notify: (): Permission => ({
       actions: ['lambda:InvokeFunction'],
-      resources: [madeBefore(parts, 'notify').functionArn, madeBefore(parts, 'commitStatus').functionArn],
+      resources: [requirePart(parts, 'notify').functionArn, requirePart(parts, 'commitStatus').functionArn],
     }),
     fetchCommits: (): Permission => ({
       actions: ['lambda:InvokeFunction'],
-      resources: [madeBefore(parts, 'fetchCommit').functionArn],
+      resources: [requirePart(parts, 'fetchCommit').functionArn],
     }),
     handleVersionControlEvents: (): Permission => ({
       actions: ['lambda:InvokeFunction'],
-      resources: [madeBefore(parts, 'versionControlEvent').functionArn],
+      resources: [requirePart(parts, 'versionControlEvent').functionArn],
     }),
     signIdentities: (): Permission => ({ actions: ['kms:Sign'], resources: [identity.signing.keyArn] }),
     publishIdentityKeys: (): Permission => ({

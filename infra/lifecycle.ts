@@ -3,10 +3,10 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { meantErrors } from '../functions/run/lifecycle.ts';
-import { waysAfter } from '../functions/run/ways.ts';
+import { resumeErrors } from '../functions/run/lifecycle.ts';
+import { nextStates } from '../functions/run/next-states.ts';
 import { type LifecycleFunction, lifecycleFunctions } from './functions.ts';
-import { type Arns, builders, days, detour, inTime, missedHeartbeat, outcomes } from './state-builders.ts';
+import { type Arns, builders, days, detour, missedHeartbeat, outcomes, timedOut } from './state-builders.ts';
 
 /**
  * The life of a run: what a person sees in the console is what the run's page says. Every waiting state hands its task
@@ -21,7 +21,7 @@ import { type Arns, builders, days, detour, inTime, missedHeartbeat, outcomes } 
  * facts for Choices ever pass.
  */
 export const definition = (arn: Arns) => {
-  const { waiting, checking, tasks, ending } = builders(arn, meantErrors);
+  const { waiting, checking, tasks, ending } = builders(arn, resumeErrors);
 
   const tasksDone = (stage: string, next: string, result: string | null) =>
     checking('TaskStageDone', {
@@ -33,10 +33,10 @@ export const definition = (arn: Arns) => {
     });
 
   /** What the plan or its check found says which state is next. */
-  const choosing = (after: keyof typeof waysAfter, comment: string) => ({
+  const choosing = (after: keyof typeof nextStates, comment: string) => ({
     Type: 'Choice',
     Comment: comment,
-    Choices: waysAfter[after]
+    Choices: nextStates[after]
       .filter((state) => state !== 'NeedsConfirmation')
       .map((state) => ({ Variable: '$.plan.next', StringEquals: state, Next: state })),
     Default: 'NeedsConfirmation',
@@ -103,7 +103,7 @@ export const definition = (arn: Arns) => {
         errored: 'PlanErrored',
         timeout: { TimeoutSeconds: 60 * days },
         result: '$.plan',
-        catch: [inTime('Discarded')],
+        catch: [timedOut('Discarded')],
       }),
       AfterPostPlanAwaitingDecision: choosing(
         'PostPlanAwaitingDecision',
@@ -139,7 +139,7 @@ export const definition = (arn: Arns) => {
         errored: 'PlanErrored',
         timeout: { TimeoutSeconds: 60 * days },
         result: '$.plan',
-        catch: [inTime('Discarded')],
+        catch: [timedOut('Discarded')],
       }),
       AfterPolicyOverride: choosing('PolicyOverride', 'To a person or to the apply: a person let the policies pass'),
       PlannedAndSaved: waiting('PlannedAndSaved', {
@@ -147,7 +147,7 @@ export const definition = (arn: Arns) => {
         next: 'Confirmed',
         errored: 'PlanErrored',
         timeout: { TimeoutSeconds: 30 * days },
-        catch: [inTime('Discarded')],
+        catch: [timedOut('Discarded')],
       }),
       Confirmed: waiting('Confirmed', {
         comment: 'Waits for its turn at the end of the workspace’s queue',
@@ -160,7 +160,7 @@ export const definition = (arn: Arns) => {
         next: 'ApplyQueued',
         errored: 'PlanErrored',
         timeout: { TimeoutSeconds: 60 * days },
-        catch: [inTime('Discarded')],
+        catch: [timedOut('Discarded')],
       }),
       PreApplyTasks: tasks('pre_apply', 'PreApplyTask', {
         comment: 'Run tasks before the apply, all at once',

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { providePython } from './python.ts';
 import { synthesize } from './synth.ts';
 
 /**
@@ -32,33 +32,15 @@ const settings: Record<string, unknown>[] = [
 
 const build = resolve(import.meta.dirname, '../.build');
 
-const run = (command: string, args: string[]) => spawnSync(command, args, { encoding: 'utf8' });
-
-/** Path of the program, installed when it is not; undefined with the reason told when it cannot be. */
-const provide = (): string | undefined => {
-  const folder = join(build, `cfn-lint-${version}`);
-  const program = join(folder, 'bin/cfn-lint');
-  if (existsSync(program)) return program;
-  const skipped = (why: string) => {
-    console.error(`SKIPPED: the template is not linted: ${why.trim().split('\n').at(-1)}`);
-    return undefined;
-  };
-  const python = ['python3', 'python'].find((name) => run(name, ['-c', 'import venv, ensurepip']).status === 0);
-  if (!python) return skipped('there is no Python 3 with venv on the PATH');
-  const made = run(python, ['-m', 'venv', folder]);
-  if (made.status !== 0) return skipped(made.stderr);
-  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', `cfn-lint==${version}`];
-  const installed = run(join(folder, 'bin/python'), pip);
-  return installed.status === 0 ? program : skipped(installed.stderr || 'cfn-lint could not be installed');
-};
-
-const program = provide();
-for (const [n, context] of program ? settings.entries() : []) {
+const provided = providePython('cfn-lint', [`cfn-lint==${version}`]);
+if ('missing' in provided) console.error(`SKIPPED: the template is not linted: ${provided.missing}`);
+for (const [n, context] of 'program' in provided ? settings.entries() : []) {
+  const { program } = provided as { program: string };
   const { template } = await synthesize({ outdir: join(build, `lint-${n}`), context });
   const file = join(build, `lint-${n}.json`);
   await writeFile(file, JSON.stringify(template));
   const options = ['--ignore-checks', ...Object.keys(ignored), '--regions', ...regions, '--template', file];
-  const { status, stdout, stderr } = run(program as string, options);
+  const { status, stdout, stderr } = spawnSync(program, options, { encoding: 'utf8' });
   const names = Object.keys(context).join(', ') || 'default settings';
   console.log(`cfn-lint ${version}, ${regions.join(', ')}: ${names}: ${status === 0 ? 'clean' : 'NOT CLEAN'}`);
   if (status !== 0) {

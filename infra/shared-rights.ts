@@ -3,7 +3,7 @@ import type { Grants, Permission } from './grants.ts';
 /** Rights that several functions have for the same reason. */
 
 /** Enters a state: changes the run, and looks at what it changed. */
-export const entering = (may: Grants): Permission[] => [may.table('GetItem', 'UpdateItem'), may.tableKey()];
+export const rightsToEnterStates = (may: Grants): Permission[] => [may.table('GetItem', 'UpdateItem'), may.tableKey()];
 
 /** Starts containers. One whose run ended while it was started is stopped at once. */
 export const launching = (may: Grants): Permission[] => [
@@ -23,7 +23,7 @@ export const judgingPolicies = (may: Grants): Permission[] => [
   may.seeMissingObjects(),
 ];
 
-export const finishingRuns = (may: Grants): Permission[] => [
+export const rightsToFinishRuns = (may: Grants): Permission[] => [
   may.table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
   may.key('GenerateDataKey', 'Decrypt'),
   may.onTasks('StopTask', 'DescribeTasks'),
@@ -35,7 +35,7 @@ export const finishingRuns = (may: Grants): Permission[] => [
   may.notify(),
 ];
 
-export const beginningRuns = (may: Grants): Permission[] => [
+export const rightsToBeginRuns = (may: Grants): Permission[] => [
   may.key('GenerateDataKey', 'Decrypt'),
   // What was uploaded is taken in when a run needs it, if nobody looked before.
   may.readObjects('configurations', 'policies', 'uploads'),
@@ -44,7 +44,7 @@ export const beginningRuns = (may: Grants): Permission[] => [
   may.startExecutions(),
 ];
 
-export const creatingRuns = (may: Grants): Permission[] => [
+export const rightsToCreateRuns = (may: Grants): Permission[] => [
   may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
-  ...beginningRuns(may),
+  ...rightsToBeginRuns(may),
 ];

@@ -88,6 +88,7 @@ export class Platform extends Stack {
       TableName: storage.table.tableName,
       BucketName: storage.bucket.bucketName,
       BootstrapFunctionName: made.Bootstrap.function.functionName,
+      RecoverFunctionName: made.Recover.function.functionName,
     };
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value });
   }

@@ -32,7 +32,7 @@ const throttled = {
   JitterStrategy: 'FULL',
 };
 
-interface Catcher {
+export interface Catcher {
   ErrorEquals: string[];
   ResultPath: string | null;
   Next: string;
@@ -42,7 +42,7 @@ interface Catcher {
 export const detour = (to: string): Catcher => ({ ErrorEquals: [to], ResultPath: null, Next: to });
 
 /** Nobody said anything in time. */
-export const inTime = (next: string): Catcher => ({
+export const timedOut = (next: string): Catcher => ({
   ErrorEquals: ['States.Timeout'],
   ResultPath: '$.error',
   Next: next,

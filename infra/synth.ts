@@ -148,7 +148,7 @@ const hashSources = async (): Promise<string> => {
   const files = folders
     .flat()
     .filter((file) => !file.startsWith(join(root, 'infra/local/')))
-    .concat(join(root, 'package-lock.json'), join(root, 'cdk.json'))
+    .concat(['package-lock.json', 'npm-shrinkwrap.json', 'cdk.json'].map((name) => join(root, name)).filter(existsSync))
     .sort();
   const contents = await Promise.all(files.map((file) => readFile(file)));
   // The image is built for this machine unless told otherwise.

@@ -26,7 +26,7 @@ export interface Parts {
 type Made = 'notify' | 'commitStatus' | 'fetchCommit' | 'machine' | 'versionControlEvent';
 
 /** @throws {Error} for a declaration of a function that is made before the part */
-export const madeBefore = <K extends Made>(parts: Parts, name: K): NonNullable<Parts[K]> => {
+export const requirePart = <K extends Made>(parts: Parts, name: K): NonNullable<Parts[K]> => {
   const part = parts[name];
   if (!part) throw new Error(`A function that needs ${name} is declared for a place where it is made before it.`);
   return part as NonNullable<Parts[K]>;
@@ -51,14 +51,14 @@ export const variableGroups = (parts: Parts) => {
     outbound: () => ({ OUTBOUND_ALLOWED_CIDRS: settings.outboundAllowedCidrs?.join(',') ?? '' }),
     /** For whoever brings runs to another status. */
     notify: () => ({
-      NOTIFY_FUNCTION: madeBefore(parts, 'notify').functionName,
-      COMMIT_STATUS_FUNCTION: madeBefore(parts, 'commitStatus').functionName,
+      NOTIFY_FUNCTION: requirePart(parts, 'notify').functionName,
+      COMMIT_STATUS_FUNCTION: requirePart(parts, 'commitStatus').functionName,
     }),
-    commits: () => ({ FETCH_COMMIT_FUNCTION: madeBefore(parts, 'fetchCommit').functionName }),
+    commits: () => ({ FETCH_COMMIT_FUNCTION: requirePart(parts, 'fetchCommit').functionName }),
     versionControl: () => ({
-      VERSION_CONTROL_EVENT_FUNCTION: madeBefore(parts, 'versionControlEvent').functionName,
+      VERSION_CONTROL_EVENT_FUNCTION: requirePart(parts, 'versionControlEvent').functionName,
     }),
-    machine: () => ({ STATE_MACHINE_ARN: madeBefore(parts, 'machine').stateMachineArn }),
+    machine: () => ({ STATE_MACHINE_ARN: requirePart(parts, 'machine').stateMachineArn }),
     requestLimit: () => ({ REQUESTS_PER_SECOND: String(settings.requestsPerSecond) }),
     organizationRules: () => ({ ORGANIZATION_RULES: organizationVariable(settings) }),
     signIn: () => ({ SIGN_IN: signInVariable(settings) }),

@@ -7,13 +7,26 @@ const order = [
   ['run', 'mask', 'hcl', 'marks', 'tar', 'environment'],
   ['protocols', 'store'],
   ['outbound', 'transport', 'binary', 'api'],
-  ['people', 'audit', 'sign-in', 'agent-pools', 'projects', 'workspaces', 'variables', 'access'],
-  ['runs', 'configurations', 'workload-identity', 'policies', 'costs', 'run-tasks', 'notifications', 'version-control'],
+  ['people', 'audit', 'sign-in', 'agent-pools', 'reserved-tag-keys', 'projects', 'workspaces', 'variables', 'access'],
+  [
+    'ssh-keys',
+    'organization-tags',
+    'runs',
+    'configurations',
+    'workload-identity',
+    'policies',
+    'costs',
+    'run-tasks',
+    'notifications',
+    'registry',
+    'version-control',
+  ],
   [
     'removal',
     'organizations',
     'orchestration',
     'states',
+    'recovery',
     'lifecycle',
     'runner-api',
     'agents',
@@ -62,4 +75,9 @@ const inCircles = (): string[] => {
 
 it('has no files that import each other in a circle', () => {
   expect(inCircles()).toEqual([]);
+});
+
+it('has no file of more than 300 lines', () => {
+  const linesOf = (file: string) => readFileSync(join(root, file), 'utf8').split('\n').length - 1;
+  expect(files.filter((file) => linesOf(file) > 300)).toEqual([]);
 });

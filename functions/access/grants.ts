@@ -1,7 +1,7 @@
 import {
   dependsOnGrants,
   type Granted,
-  nothing,
+  noPermissions,
   onOrganization,
   onProject,
   onTeam,
@@ -19,11 +19,19 @@ import { batchGet } from '../store/table.ts';
 import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
 
 /** Of a user, or of the account that a token of a team or an organization acts as. 1 or 2 reads. */
-export const standingOf = async (userId: string, organization: string): Promise<Standing> =>
-  standingBy(await getMembership(userId, organization), organization);
+export const standingOf = async (userId: string, organization: string, by?: Credential): Promise<Standing> =>
+  standingBy(await getMembership(userId, organization), organization, by);
 
-const standingBy = async (membership: Membership | undefined, organization: string): Promise<Standing> => {
+/** What somebody comes with; absent: nothing, because it is not they who call. */
+export type Credential = 'user token' | 'other';
+
+const standingBy = async (
+  membership: Membership | undefined,
+  organization: string,
+  by: Credential | undefined,
+): Promise<Standing> => {
   if (!membership) return { teams: [] };
+  if (by === 'user token' && membership.withoutUserTokens) return { teams: [], refusesToken: true };
   const role = roleOf(membership);
   if (role !== 'member' || !membership.teams?.size) return { role, teams: [] };
   return { role, teams: (await getTeams([...membership.teams])).filter((team) => team.organization === organization) };
@@ -36,12 +44,12 @@ type AskStanding = (
 ) => { standing: Promise<Standing>; workspace?: Promise<Workspace | undefined> };
 
 const askFor =
-  (userId: string): AskStanding =>
+  (userId: string, by?: Credential): AskStanding =>
   (organization, workspaceId) => {
-    if (workspaceId === undefined) return { standing: standingOf(userId, organization) };
+    if (workspaceId === undefined) return { standing: standingOf(userId, organization, by) };
     const both = getMembershipAndWorkspace(userId, organization, workspaceId);
     return {
-      standing: both.then(({ membership }) => standingBy(membership, organization)),
+      standing: both.then(({ membership }) => standingBy(membership, organization, by)),
       workspace: both.then(({ workspace }) => workspace),
     };
   };
@@ -87,7 +95,8 @@ const elsewhere = (organization: string, records: readonly ({ id: string; organi
 
 const ofSelf = ['membership:read', 'membership:write'] as const;
 
-export const grantsOf = (ask: AskStanding, self?: string): Grants => {
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one cache of reads, shared by small closures
+const grantsOf = (ask: AskStanding, self?: string): Grants => {
   const asked = new Map<string, Promise<Standing>>();
   const workspacesById = records<ScopedWorkspace>(getWorkspaces);
   const workspacesOf = workspacesById.find;
@@ -105,7 +114,7 @@ export const grantsOf = (ask: AskStanding, self?: string): Grants => {
   const onProjects: Grants['onProjects'] = async (organization, projects) => {
     const who = await standing(organization);
     const foreign = elsewhere(organization, projects);
-    if (!dependsOnGrants(who)) return (id) => (foreign.has(id) ? nothing : onProject(who, undefined));
+    if (!dependsOnGrants(who)) return (id) => (foreign.has(id) ? noPermissions : onProject(who, undefined));
     const project = await projectsOf(projects);
     return (id) => {
       const found = project(id);
@@ -117,21 +126,22 @@ export const grantsOf = (ask: AskStanding, self?: string): Grants => {
   const onWorkspaces: Grants['onWorkspaces'] = async (organization, workspaces) => {
     const who = await standing(organization);
     const foreign = elsewhere(organization, workspaces);
-    if (!dependsOnGrants(who)) return (id) => (foreign.has(id) ? nothing : onWorkspace(who, undefined, undefined));
+    if (!dependsOnGrants(who))
+      return (id) => (foreign.has(id) ? noPermissions : onWorkspace(who, undefined, undefined));
     const workspace = await workspacesOf(workspaces);
     const project = await projectsOf(workspaces.flatMap((one) => workspace(idOf(one))?.projectId ?? []));
     return (id) => {
       const found = workspace(id);
-      return found?.organization === organization ? onWorkspace(who, found, project(found.projectId)) : nothing;
+      return found?.organization === organization ? onWorkspace(who, found, project(found.projectId)) : noPermissions;
     };
   };
 
   /** What belongs to a workspace is gone with it, for owners too. */
   const inWorkspace = async (organization: string, id: string): Promise<Granted> => {
     const { role } = await standingBeside(organization, id);
-    if (role === undefined) return nothing;
+    if (role === undefined) return noPermissions;
     const found = (await workspacesOf([id]))(id);
-    return found ? (await onWorkspaces(organization, [found]))(id) : nothing;
+    return found ? (await onWorkspaces(organization, [found]))(id) : noPermissions;
   };
 
   /** Whoever reads the variables of something it is applied to, sees it; its owner's managers manage it. */
@@ -142,7 +152,7 @@ export const grantsOf = (ask: AskStanding, self?: string): Grants => {
     const projectIds = [...(set.projectIds ?? [])];
     const workspaceIds = [...(set.workspaceIds ?? [])];
     const project = await onProjects(set.organization, set.projectId ? [set.projectId, ...projectIds] : projectIds);
-    const owner = set.projectId ? project(set.projectId) : nothing;
+    const owner = set.projectId ? project(set.projectId) : noPermissions;
     const workspace = await onWorkspaces(set.organization, workspaceIds);
     const reaches = [...projectIds.map(project), ...workspaceIds.map(workspace)];
     const seen = reaches.some((granted) => granted.has('variable:read'));
@@ -190,13 +200,13 @@ export const grantsOf = (ask: AskStanding, self?: string): Grants => {
 };
 
 /** Of whoever asked for something that happens later, as things are then. */
-export const grantsOfUser = (userId: string): Grants => grantsOf(askFor(userId), userId);
+export const grantsOfUser = (userId: string, by?: Credential): Grants => grantsOf(askFor(userId, by), userId);
 
 /** Of who is let in for one thing, and is nobody otherwise. */
 export const noGrants: Grants = grantsOf(() => ({ standing: Promise.resolve({ teams: [] }) }));
 
 /** 1 read. None for whoever has not accepted, and no workspace that is being deleted. */
-export const getMembershipAndWorkspace = async (
+const getMembershipAndWorkspace = async (
   userId: string,
   organization: string,
   workspaceId: string,

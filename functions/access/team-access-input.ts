@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { unprocessable } from '../api/errors.ts';
+import type { OtherFields } from '../api/known-attributes.ts';
 import {
   type ProjectGrant,
   projectLevels,
@@ -12,6 +13,10 @@ import { identifier, readData } from '../api/validation.ts';
 import { partsOfProject, partsOfWorkspace } from './team-access-document.ts';
 
 /** What giving a team access to a workspace or a project may say (HCP API: team access, project team access). */
+
+const workspaceFields: OtherFields = { shown: 'permissions', related: 'team workspace' };
+
+const projectFields: OtherFields = { shown: 'permissions', related: 'team project' };
 
 const ofWorkspaces = {
   runs: v.nullish(v.picklist(['read', 'plan', 'apply'])),
@@ -73,14 +78,14 @@ const workspaceGrant = (
   before: Partial<WorkspaceGrant>,
   { 'policy-overrides': overrides, ...given }: Nullish<WorkspaceParts> & { 'policy-overrides'?: boolean | null },
 ): Omit<WorkspaceGrant, 'id'> => {
-  const base = partsOfWorkspace(access === 'custom' ? custom(before) : { access });
+  const base = partsOfWorkspace(access === 'custom' ? goneOnFrom(before) : { access });
   const parts = partsFrom(access, base, given, pointer);
   return withParts(access, parts, overrides ?? before.overrides);
 };
 
-/** What a custom level goes on from: its own parts, or the least of each. */
-const custom = <G extends { access?: string; parts?: unknown }>({ access, parts }: G) =>
-  (access === 'custom' ? { access, parts } : { access: 'custom' }) as Pick<G, 'access' | 'parts'>;
+/** What a custom level goes on from: the parts that there were, or the least of each. */
+const goneOnFrom = <G extends { access: string; parts?: unknown }>({ access, parts }: Partial<G>) =>
+  ({ access: access ?? 'custom', parts }) as Pick<G, 'access' | 'parts'>;
 
 const withParts = <A extends string, P>(access: A, parts: P, overrides: boolean | undefined) => ({
   access,
@@ -93,7 +98,7 @@ const projectGrant = (
   before: Partial<ProjectGrant>,
   given: v.InferOutput<v.ObjectSchema<typeof onProject, undefined>>,
 ): Omit<ProjectGrant, 'id'> => {
-  const base = partsOfProject(access === 'custom' ? custom(before) : { access });
+  const base = partsOfProject(access === 'custom' ? goneOnFrom(before) : { access });
   const { 'policy-overrides': overrides, locking, ...rest } = given['workspace-access'] ?? {};
   const inProject = { ...given['project-access'], create: rest.create, move: rest.move, delete: rest.delete };
   const { workspaces: ofWorkspacesBefore, ...ofProjectBefore } = base;
@@ -113,6 +118,7 @@ export const readNewWorkspaceGrant = (request: ApiRequest) => {
     request,
     { access: v.picklist(workspaceLevels), ...onWorkspace },
     { team },
+    workspaceFields,
   );
   const { access, ...given } = attributes;
   return { teamId: relationships.team.data.id, grant: workspaceGrant(access, {}, given) };
@@ -120,7 +126,12 @@ export const readNewWorkspaceGrant = (request: ApiRequest) => {
 
 /** @throws {ApiError} 400 or 422 */
 export const readWorkspaceGrantChange = (request: ApiRequest, before: WorkspaceGrant): WorkspaceGrant => {
-  const { attributes } = readData(request, { access: v.nullish(v.picklist(workspaceLevels)), ...onWorkspace });
+  const { attributes } = readData(
+    request,
+    { access: v.nullish(v.picklist(workspaceLevels)), ...onWorkspace },
+    {},
+    workspaceFields,
+  );
   const { access, ...given } = attributes;
   return { id: before.id, ...workspaceGrant(access ?? before.access, before, given) };
 };
@@ -131,6 +142,7 @@ export const readNewProjectGrant = (request: ApiRequest) => {
     request,
     { access: v.picklist(projectLevels), ...onProject },
     { team },
+    projectFields,
   );
   const { access, ...given } = attributes;
   return { teamId: relationships.team.data.id, grant: projectGrant(access, {}, given) };
@@ -138,7 +150,12 @@ export const readNewProjectGrant = (request: ApiRequest) => {
 
 /** @throws {ApiError} 400 or 422 */
 export const readProjectGrantChange = (request: ApiRequest, before: ProjectGrant): ProjectGrant => {
-  const { attributes } = readData(request, { access: v.nullish(v.picklist(projectLevels)), ...onProject });
+  const { attributes } = readData(
+    request,
+    { access: v.nullish(v.picklist(projectLevels)), ...onProject },
+    {},
+    projectFields,
+  );
   const { access, ...given } = attributes;
   return { id: before.id, ...projectGrant(access ?? before.access, before, given) };
 };

@@ -1,6 +1,6 @@
 import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
 import { badRequest, forbidden, notFound, unprocessable } from '../api/errors.ts';
-import { list, pageOf, slice } from '../api/pagination.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { ofProjectGrant, ofWorkspaceGrant, type Permission, type Permissions } from '../api/permissions/permissions.ts';
 import type { ProjectGrant, TeamAccess, WorkspaceGrant } from '../api/permissions/team-access.ts';
 import type { ApiRequest } from '../api/request.ts';
@@ -60,6 +60,7 @@ const checkGiven = (granted: ReadonlySet<Permission>, wanted: Permissions, what:
   if (missing) throw forbidden(`You cannot grant permissions that you don't have on this ${what}: ${missing}.`);
 };
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one kind of grant, shared by small handlers
 const routesOf = <S extends On, G extends WorkspaceGrant | ProjectGrant>(kind: Kind<S, G>): Route[] => {
   const { type, what, finder } = kind;
 
@@ -89,7 +90,7 @@ const routesOf = <S extends On, G extends WorkspaceGrant | ProjectGrant>(kind: K
     find: async (request) => kind.get(requiredIn(request, what, `${what}s`)),
   };
 
-  const parameter = `filter[${what}][id]`;
+  const parameter = `filter[${what}][id]` as const;
   const inQuery: Finder<S> = {
     ...finder,
     find: async ({ query }) => {
@@ -107,7 +108,7 @@ const routesOf = <S extends On, G extends WorkspaceGrant | ProjectGrant>(kind: K
     const seen = await shown(context, teams);
     const all = teams.filter(({ id }) => seen.has(id)).sort((a, b) => (a.name < b.name ? -1 : 1));
     const page = pageOf(request);
-    const data = slice(all, page).map(({ id }) => kind.document(subject.id, id, access[id] as G));
+    const data = pageSlice(all, page).map(({ id }) => kind.document(subject.id, id, access[id] as G));
     return list(request, page, all.length, data);
   };
 
@@ -157,7 +158,10 @@ const routesOf = <S extends On, G extends WorkspaceGrant | ProjectGrant>(kind: K
 
   const one = `/${type}/{grant}` as const;
   return [
-    route('GET', `/${type}`, finder.seen as Permission, inQuery, listAll),
+    route('GET', `/${type}`, finder.seen as Permission, inQuery, listAll, {
+      [parameter]: 'text',
+      'filter[team][id]': 'text',
+    }),
     route('POST', `/${type}`, kind.managing, inBody, create),
     route('GET', one, kind.reading, given, read),
     route('PATCH', one, kind.managing, given, update),

@@ -29,7 +29,7 @@ export const usePool = async (id: string, userId: string): Promise<void> => {
 export const leavePool = (id: string, userId: string): Promise<boolean> => remove(keys.agentPoolUse(id, userId));
 
 /** Both, around the write that says so. @throws {AgentPoolGoneError} */
-export const changingPool = async <T>(
+export const withPoolUse = async <T>(
   userId: string,
   { from, to }: { from: string | null | undefined; to: string | null | undefined },
   write: () => Promise<T | undefined>,

@@ -1,12 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AgentWork, Registered } from '../protocols/agent.ts';
-import { within } from '../transport/retry.ts';
+import type { AgentWork, RegisteredAgent } from '../protocols/agent.ts';
+import { retryFor } from '../transport/retry.ts';
 import { Client, ForgottenError, messageOf, TokenDeadError, TransportError } from './client.ts';
-import { ended, type Surroundings, startRunner } from './work.ts';
+import { ended, type RunnerEnvironment, startRunner } from './work.ts';
 
-export interface Settings extends Surroundings {
+export interface Settings extends RunnerEnvironment {
   token: string;
   name: string;
   /** Ends after one job. */
@@ -30,7 +30,7 @@ export class Agent {
   readonly #client: Client;
   readonly #instance = randomUUID();
   readonly #stopping = new AbortController();
-  #self: Registered | undefined;
+  #self: RegisteredAgent | undefined;
   #pingedAt = 0;
   #child: ChildProcess | undefined;
 
@@ -61,7 +61,7 @@ export class Agent {
       how = 'exited';
     } finally {
       if (this.#self)
-        await this.#client.ping({ agent: this.#self.agent, ended: how }, within(lastCallMs)).catch(() => {});
+        await this.#client.ping({ agent: this.#self.agent, ended: how }, retryFor(lastCallMs)).catch(() => {});
     }
   }
 
@@ -92,7 +92,7 @@ export class Agent {
       this.#self ??= await this.#register();
       const { agent, pingSeconds } = this.#self;
       const ping = Date.now() - this.#pingedAt > pingSeconds * 1000;
-      const answer = await this.#client.next({ agent, name, ping }, within(callMs, signal));
+      const answer = await this.#client.next({ agent, name, ping }, retryFor(callMs, signal));
       if (ping) this.#pingedAt = Date.now();
       return answer;
     } catch (error) {
@@ -104,9 +104,12 @@ export class Agent {
     }
   }
 
-  async #register(): Promise<Registered> {
+  async #register(): Promise<RegisteredAgent> {
     const { name, say, address } = this.#settings;
-    const self = await this.#client.register({ instance: this.#instance, name }, within(callMs, this.#stopping.signal));
+    const self = await this.#client.register(
+      { instance: this.#instance, name },
+      retryFor(callMs, this.#stopping.signal),
+    );
     this.#pingedAt = Date.now();
     say(`Agent ${name} of pool ${self.pool} (${self.organization}) at ${address} is waiting for runs.`);
     return self;
@@ -126,17 +129,17 @@ export class Agent {
     const agent = this.#self?.agent ?? '';
     // The run goes on without this word too, if later.
     await this.#client
-      .over({ agent, job: { runId, phase }, why }, within(overMs))
+      .over({ agent, job: { runId, phase }, why }, retryFor(overMs))
       .catch((error) => say(messageOf(error)));
     this.#pingedAt = Date.now();
   }
 
   #pingWhile(job: { runId: string; phase: AgentWork['phase'] }): NodeJS.Timeout {
-    const { agent, pingSeconds } = this.#self as Registered;
+    const { agent, pingSeconds } = this.#self as RegisteredAgent;
     let dead = false;
     return setInterval(() => {
       if (dead) return;
-      this.#client.ping({ agent, job }, within(pingSeconds * 500)).catch((error) => {
+      this.#client.ping({ agent, job }, retryFor(pingSeconds * 500)).catch((error) => {
         dead = error instanceof TokenDeadError;
         if (dead)
           this.#settings.say(

@@ -1,8 +1,8 @@
-import type { Asking, NextWork, Over, Ping, Registered, Registration } from '../protocols/agent.ts';
+import type { JobEnd, NextWork, Ping, RegisteredAgent, Registration, WorkRequest } from '../protocols/agent.ts';
 import { TokenDeadError } from '../runner/errors.ts';
 import { messageOf, RefusedError, TransportError } from '../transport/errors.ts';
 import { send } from '../transport/http.ts';
-import { type Patience, retrying } from '../transport/retry.ts';
+import { type RetryBound, retrying } from '../transport/retry.ts';
 
 /** The control plane does not know the agent any more: it has to register again. */
 export class ForgottenError extends Error {
@@ -31,19 +31,19 @@ export class Client {
     this.#token = token;
   }
 
-  register(body: Registration, patience: Patience): Promise<Registered> {
+  register(body: Registration, patience: RetryBound): Promise<RegisteredAgent> {
     return this.#post('register', body, patience);
   }
 
-  next(body: Asking, patience: Patience): Promise<NextWork> {
+  next(body: WorkRequest, patience: RetryBound): Promise<NextWork> {
     return this.#post('next', body, patience);
   }
 
-  ping(body: Ping, patience: Patience): Promise<unknown> {
+  ping(body: Ping, patience: RetryBound): Promise<unknown> {
     return this.#post('ping', body, patience);
   }
 
-  over(body: Over, patience: Patience): Promise<unknown> {
+  over(body: JobEnd, patience: RetryBound): Promise<unknown> {
     return this.#post('over', body, patience);
   }
 
@@ -52,7 +52,7 @@ export class Client {
    * @throws {ForgottenError} 410
    * @throws {TransportError} when patience is over
    */
-  #post<T>(call: string, body: object, patience: Patience): Promise<T> {
+  #post<T>(call: string, body: object, patience: RetryBound): Promise<T> {
     return retrying(async () => {
       const answer = await send(`${this.#address}/agent/v1/${call}`, {
         method: 'POST',

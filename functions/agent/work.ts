@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AgentWork } from '../protocols/agent.ts';
 
-/** The runner, as a process of its own: it gets a claim, and what it does then is between it and the control plane. */
+/** Starts the runner as a child process with a claim; it then talks to the control plane itself. */
 
 const runner = fileURLToPath(new URL('../runner/main.ts', import.meta.url));
 
-/** Names of variables that hold tokens, none of which is the runner's business. */
+/** Variables with tokens, which the runner does not get. */
 const secret = /^(TFC_AGENT_TOKEN|STEPFORM_AGENT_TOKEN|TFE_TOKEN|TF_TOKEN_.*)$/;
 
-export interface Surroundings {
+export interface RunnerEnvironment {
   /** Base URL of the control plane. */
   address: string;
   /** Names, with ports, by which Terraform reaches it. */
@@ -21,7 +21,7 @@ export interface Surroundings {
   passOn: string[];
 }
 
-const environmentFor = ({ claim }: AgentWork, { address, hosts, passOn }: Surroundings): NodeJS.ProcessEnv => {
+const environmentFor = ({ claim }: AgentWork, { address, hosts, passOn }: RunnerEnvironment): NodeJS.ProcessEnv => {
   const own = Object.entries(process.env).filter(([name]) => !secret.test(name));
   return {
     // An authority of one's own, as Terraform is told of it.
@@ -35,7 +35,7 @@ const environmentFor = ({ claim }: AgentWork, { address, hosts, passOn }: Surrou
 };
 
 /** In a process group of its own: Ctrl-C is for the agent, which decides what becomes of its work. */
-export const startRunner = (work: AgentWork, surroundings: Surroundings): ChildProcess => {
+export const startRunner = (work: AgentWork, surroundings: RunnerEnvironment): ChildProcess => {
   const folder = mkdtempSync(join(tmpdir(), 'stepform-agent-'));
   // Terraform's user has to get through, where it has one of its own.
   chmodSync(folder, 0o711);

@@ -3,12 +3,12 @@ import * as v from 'valibot';
 import { getAgentPool } from '../agent-pools/records.ts';
 import { takeJob } from '../orchestration/agent-jobs.ts';
 import { endPhase } from '../orchestration/lost-runners.ts';
-import { findAgentToken, noteUse, type Token } from '../people/accounts/tokens.ts';
-import type { AgentWork, NextWork, Registered } from '../protocols/agent.ts';
+import { findAgentToken, recordTokenUse, type Token } from '../people/accounts/tokens.ts';
+import type { AgentWork, NextWork, RegisteredAgent } from '../protocols/agent.ts';
 import { pingSeconds } from '../run/agents.ts';
 import { isFinal } from '../run/status.ts';
 import { ProtocolError } from '../runner-api/caller.ts';
-import { answered, parse } from '../runner-api/protocol.ts';
+import { parse, respond } from '../runner-api/protocol.ts';
 import { getRun } from '../runs/records.ts';
 import { type Agent, isOfPool, pingAgent, registerAgent } from './agents.ts';
 
@@ -48,7 +48,7 @@ const registered = (agent: Agent | undefined): Agent => {
   return agent;
 };
 
-const register = async (token: Token, event: Event): Promise<Registered> => {
+const register = async (token: Token, event: Event): Promise<RegisteredAgent> => {
   const { instance, name: called } = parse(bodies.register, event);
   const pool = await getAgentPool(token.userId);
   if (!pool) throw new ProtocolError(401, 'the agent pool of this token was deleted: use a token of another pool');
@@ -96,7 +96,7 @@ const authenticate = async (event: Event): Promise<Token> => {
   const token = await findAgentToken(secret);
   if (!token)
     throw new ProtocolError(401, 'the agent token is invalid, revoked or expired: create a new one in the agent pool');
-  await noteUse(token, secret).catch(() => {});
+  await recordTokenUse(token, secret).catch(() => {});
   return token;
 };
 
@@ -109,4 +109,4 @@ const route = async (event: Event): Promise<object> => {
   return answer(token, event);
 };
 
-export const handler = (event: Event): Promise<APIGatewayProxyStructuredResultV2> => answered(() => route(event));
+export const handler = (event: Event): Promise<APIGatewayProxyStructuredResultV2> => respond(() => route(event));

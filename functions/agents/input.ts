@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { AgentPoolSettings } from '../agent-pools/records.ts';
 import { unprocessable } from '../api/errors.ts';
+import type { OtherFields } from '../api/known-attributes.ts';
 import { agentPoolName } from '../api/names.ts';
 import type { Principal } from '../api/permissions/principal.ts';
 import type { ApiRequest } from '../api/request.ts';
@@ -9,6 +10,11 @@ import { getProjects } from '../projects/records.ts';
 import { getWorkspaces } from '../workspaces/records.ts';
 
 /** What creating and changing agent pools may say (HCP API: agent pools). */
+
+const otherFields: OtherFields = {
+  shown: 'agent-count created-at',
+  related: 'agents authentication-tokens organization workspaces',
+};
 
 const maxNamed = 500;
 const toMany = <T extends string>(type: T) =>
@@ -60,7 +66,7 @@ export const readAgentPoolChange = async (
   organization: string,
   principal: Principal,
 ): Promise<Partial<AgentPoolSettings>> => {
-  const given = readData(request, { ...attributes, name: v.optional(agentPoolName) }, relationships);
+  const given = readData(request, { ...attributes, name: v.optional(agentPoolName) }, relationships, otherFields);
   const seen = async (ids: string[]): Promise<Found[]> => {
     const granted = await principal.onWorkspaces(organization, ids);
     return (await getWorkspaces(ids)).filter(({ id }) => granted(id).has('workspace:read'));

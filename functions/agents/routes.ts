@@ -10,9 +10,9 @@ import {
 } from '../agent-pools/records.ts';
 import { type Answer, noContent, ok, type Resource } from '../api/answer.ts';
 import { badRequest, notFound, unprocessable } from '../api/errors.ts';
-import { checkSeen, editorOf, tagged } from '../api/guard.ts';
-import { includes } from '../api/include.ts';
-import { list, pageOf, slice, wholeList } from '../api/pagination.ts';
+import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
+import { includable } from '../api/include.ts';
+import { list, pageOf, pageSlice, wholeList } from '../api/pagination.ts';
 import { type Context, type Route, route, type Subject } from '../api/route.ts';
 import { tokenDocument } from '../people/accounts/token-document.ts';
 import { readToken } from '../people/accounts/token-input.ts';
@@ -30,12 +30,14 @@ import { workspacesOfPool } from './pool-workspaces.ts';
 
 /** Agent pools, their agents and their tokens (HCP API: agent pools and agents, agent tokens). */
 
+const include = includable('workspaces', 'hyok_configurations');
+
 /** Documents of pools, with what was asked to come along. */
 const documents = async (
   { request, principal }: Context<Subject>,
   pools: AgentPool[],
 ): Promise<{ data: Resource[]; included?: Resource[] }> => {
-  const include = includes(request, ['workspaces', 'hyok_configurations']);
+  const included = include.of(request);
   const found = await Promise.all(
     pools.map(async (pool) => {
       const [agents, using] = await Promise.all([listAgents(pool.id), workspacesOfPool(pool.id)]);
@@ -45,12 +47,12 @@ const documents = async (
   const data = found.map(({ pool, agents, workspaces }) =>
     agentPoolDocument(pool, { agents, workspaceIds: workspaces.map(({ id }) => id) }),
   );
-  return include.size === 0 ? { data } : { data, included: found.flatMap(({ workspaces }) => workspaces) };
+  return included.size === 0 ? { data } : { data, included: found.flatMap(({ workspaces }) => workspaces) };
 };
 
 const single = async (context: Context<Subject>, pool: AgentPool): Promise<Answer> => {
   const { data, included } = await documents(context, [pool]);
-  return tagged(ok(data[0] as Resource, included), pool);
+  return withEtag(ok(data[0] as Resource, included), pool);
 };
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
@@ -115,7 +117,7 @@ const listAll = async (context: Context<InOrganization>): Promise<Answer> => {
   const all = (await listAgentPools(subject.organization)).filter(
     (pool) => pool.name.toLowerCase().includes(search) && fits.every((usable) => usable(pool)),
   );
-  const shown = slice(sorted(all, request.query.get('sort') || 'name', orders), page);
+  const shown = pageSlice(sorted(all, request.query.get('sort') || 'name', orders), page);
   const { data, included } = await documents(context, shown);
   return list(request, page, all.length, data, included);
 };
@@ -129,7 +131,7 @@ const update = async (context: Context<AgentPool>): Promise<Answer> => {
   if (!updated) {
     const found = await getAgentPool(subject.id);
     if (!found) throw notFound('The agent pool was deleted at the same time.');
-    await checkSeen(request, found, 'agent pool');
+    await checkIfMatch(request, found, 'agent pool');
     throw taken();
   }
   return single(context, updated);
@@ -160,7 +162,7 @@ const agentsOf = async ({ request, subject }: Context<AgentPool>): Promise<Answe
   }
   const from = since ? new Date(since).toISOString() : '';
   const all = (await listAgents(subject.id)).filter(({ lastPingAt }) => lastPingAt >= from);
-  const shown = slice(sorted(all, request.query.get('sort') || 'created-at', agentOrders), page);
+  const shown = pageSlice(sorted(all, request.query.get('sort') || 'created-at', agentOrders), page);
   return list(
     request,
     page,
@@ -201,12 +203,23 @@ const ofOrganization = '/organizations/{organization}/agent-pools';
 const ofPool = '/agent-pools/{pool}';
 
 export const agentPoolRoutes: Route[] = [
-  route('GET', ofOrganization, 'agent-pool:read', organization, listAll),
-  route('POST', ofOrganization, 'agent-pool:write', organization, create),
-  route('GET', ofPool, 'agent-pool:read', agentPool, (context) => single(context, context.subject)),
-  route('PATCH', ofPool, 'agent-pool:write', agentPool, update),
+  route('GET', ofOrganization, 'agent-pool:read', organization, listAll, {
+    include,
+    q: 'text',
+    sort: 'text',
+    'filter[allowed-workspaces][name]': 'text',
+    'filter[allowed_workspaces][name]': 'text',
+    'filter[allowed-projects][name]': 'text',
+    'filter[allowed_projects][name]': 'text',
+  }),
+  route('POST', ofOrganization, 'agent-pool:write', organization, create, { include }),
+  route('GET', ofPool, 'agent-pool:read', agentPool, (context) => single(context, context.subject), { include }),
+  route('PATCH', ofPool, 'agent-pool:write', agentPool, update, { include }),
   route('DELETE', ofPool, 'agent-pool:write', agentPool, remove),
-  route('GET', `${ofPool}/agents`, 'agent-pool:read', agentPool, agentsOf),
+  route('GET', `${ofPool}/agents`, 'agent-pool:read', agentPool, agentsOf, {
+    'filter[last-ping-since]': 'text',
+    sort: 'text',
+  }),
   route('GET', `${ofPool}/authentication-tokens`, 'agent-pool:write', agentPool, tokensOf),
   route('POST', `${ofPool}/authentication-tokens`, 'agent-pool:write', agentPool, createToken),
   route('GET', '/agents/{agent}', 'agent-pool:read', agent, async ({ subject }) => ok(agentDocument(subject))),

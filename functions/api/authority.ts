@@ -15,7 +15,7 @@ export interface AuditContext {
 }
 
 /** What a run may be shown of a subject: its organization, or the workspace whose current state it is. */
-export interface Shared {
+export interface SharedSubject {
   organization: string;
   workspace?: {
     id: string;
@@ -40,7 +40,7 @@ export interface Authority {
   /** @throws {ApiError} 401 */
   authenticateRun(request: ApiRequest): Promise<{ run: Run; principal: Principal }>;
   /** What the run is for a subject: a reader of shared state, or nobody. */
-  grantedToRun(run: Run, shared: Shared | undefined): Promise<Granted>;
+  grantedToRun(run: Run, shared: SharedSubject | undefined): Promise<Granted>;
   /** True for a token that a run task was sent: good for the few routes that say so (route.ts: ofTask). */
   isOfTask(request: ApiRequest): boolean;
   /** @throws {ApiError} 401 */

@@ -31,6 +31,14 @@ export const badRequest = (detail: string, parameter?: string): ApiError =>
 export const unauthorized = (): ApiError =>
   one(401, 'unauthorized', 'The API token is missing or invalid. Send a valid one: "Authorization: Bearer <token>".');
 
+/** The token is good, but not there. */
+export const tokenRefused = (organization: string): ApiError =>
+  one(
+    401,
+    'unauthorized',
+    `Organization ${organization} does not accept tokens of users. Use a token of a team or of the organization, or sign in to the page.`,
+  );
+
 /** The caller may see it but not do that with it. */
 export const forbidden = (detail: string): ApiError => one(403, 'forbidden', detail);
 

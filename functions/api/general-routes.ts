@@ -7,7 +7,8 @@ export const discoveryRoutes: Route[] = [
   openRoute('GET', '/.well-known/terraform.json', 'anyone', async () => {
     const base = '/api/v2/';
     const api = { 'tfe.v2': base, 'tfe.v2.1': base, 'tfe.v2.2': base, 'state.v2': base };
-    return json(200, { ...api, 'login.v1': loginService }, 'application/json');
+    const registry = { 'modules.v1': '/api/registry/v1/modules/', 'providers.v1': '/api/registry/v1/providers/' };
+    return json(200, { ...api, ...registry, 'login.v1': loginService }, 'application/json');
   }),
 ];
 

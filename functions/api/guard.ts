@@ -8,43 +8,43 @@ import type { ApiRequest } from './request.ts';
 import type { Call } from './route.ts';
 
 /**
- * Against lost updates (RFC 9110 §13.1.1, decisions/0018): an answer says with `ETag` which settings it shows, and a change that sends it
- * back with `If-Match` is refused when somebody else was faster. Who does not send it is not held up: clients of HCP
- * Terraform know of none of this.
+ * Optimistic locking with ETag and If-Match (RFC 9110 §13.1.1, decisions/0018): responses carry the settings' version as
+ * `ETag`, and a change with an outdated `If-Match` is refused. Requests without it are accepted, because clients of HCP
+ * Terraform do not send it.
  */
 
-/** Some have an id that is another one after each change. */
+/** Records with versions have a new id after each change. */
 type Guarded = Edited & { versionId?: string };
 
 const tagOf = ({ edits = 0, versionId }: Guarded): string => `"${versionId ?? edits}"`;
 
-/** The answer that shows these settings. */
-export const tagged = (answer: Answer, record: Guarded): Answer => ({
+/** Adds the ETag of the record that the response shows. */
+export const withEtag = (answer: Answer, record: Guarded): Answer => ({
   ...answer,
   headers: { ...answer.headers, etag: tagOf(record) },
 });
 
-/** Whether the caller has seen these settings, or does not say. */
-export const isSeen = (request: ApiRequest, record: Guarded): boolean => {
+/** Whether the request has no If-Match, or one of this version. */
+const matchesIfMatch = (request: ApiRequest, record: Guarded): boolean => {
   const given = request.header('if-match')?.trim() ?? '*';
-  // Whoever compresses on the way makes it a weak one.
+  // Proxies that compress make the ETag a weak one.
   return given === '*' || given.split(',').some((tag) => tag.trim().replace(/^W\//, '') === tagOf(record));
 };
 
 /**
  * @param what `team`
- * @throws {ApiError} 412 when the caller has seen other settings than these
+ * @throws {ApiError} 412 when If-Match names another version
  */
-export const checkSeen = async (request: ApiRequest, record: Guarded, what: string): Promise<void> => {
-  if (isSeen(request, record)) return;
+export const checkIfMatch = async (request: ApiRequest, record: Guarded, what: string): Promise<void> => {
+  if (matchesIfMatch(request, record)) return;
   const { edited } = record;
   const [user] = edited ? await batchGet<Key & { username: string }>([keys.user(edited.by)]) : [];
   throw outdated(what, edited && { by: user?.username ?? edited.by, at: edited.at });
 };
 
 /**
- * A change of what has ids of its versions, asked for again when somebody else was faster.
- * @throws {ApiError} 412 from the change, when the caller has seen another version
+ * A change of a record with version ids; the returned function runs again when the record changed meanwhile.
+ * @throws {ApiError} 412 from the change, when If-Match names another version
  */
 export const versionGuard = async <R extends Guarded, C extends object>(
   { request, principal }: Call,
@@ -52,16 +52,16 @@ export const versionGuard = async <R extends Guarded, C extends object>(
   what: string,
   change: (seen: R) => C,
 ): Promise<(seen: R) => C & Pick<Edited, 'edited'>> => {
-  await checkSeen(request, record, what);
+  await checkIfMatch(request, record, what);
   return (seen) => {
-    if (!isSeen(request, seen)) throw outdated(what);
+    if (!matchesIfMatch(request, seen)) throw outdated(what);
     return { ...change(seen), edited: { by: principal.userId, at: now() } };
   };
 };
 
 /** Who changes these settings, having seen them or not. @throws {ApiError} 412 */
 export const editorOf = async ({ request, principal }: Call, record: Edited, what: string): Promise<Editor> => {
-  await checkSeen(request, record, what);
+  await checkIfMatch(request, record, what);
   const { userId } = principal;
   return request.header('if-match') === undefined ? { userId } : { userId, seen: record.edits ?? 0 };
 };

@@ -6,22 +6,30 @@ import type { ApiRequest } from './request.ts';
  * @throws {ApiError} 400; clients look for the words "Invalid include parameter"
  */
 export const parseIncludes = <const P extends string>(value: string, known: readonly P[]): Set<P> => {
-  const asked = value
+  const paths = value
     .split(',')
     .map((path) => path.trim().replaceAll('-', '_'))
     .filter(Boolean);
-  for (const path of asked) {
+  for (const path of paths) {
     if (!(known as readonly string[]).includes(path)) {
       throw badRequest(`Invalid include parameter: ${path.slice(0, 100)}. Known: ${known.join(', ')}.`, 'include');
     }
   }
-  return new Set(asked as P[]);
+  return new Set(paths as P[]);
 };
 
+/** The paths that responses of a route can include, for its declaration and for its handler. */
+export interface Includable<P extends string> {
+  paths: readonly P[];
+  /** Those that the request asks for. */
+  of(request: ApiRequest): Set<P>;
+}
+
 /**
- * What the request asks to include. Paths that a route knows of but never has (nothing of the kind exists yet) are
- * known too, so that clients which always ask for them go on.
- * @throws {ApiError} 400
+ * Paths to include, in snake case. List those of kinds that do not exist here too, so that clients which always ask for
+ * them go on.
  */
-export const includes = <const P extends string>(request: ApiRequest, known: readonly P[]): Set<P> =>
-  parseIncludes(request.query.get('include') ?? '', known);
+export const includable = <const P extends string>(...paths: P[]): Includable<P> => ({
+  paths,
+  of: (request) => parseIncludes(request.query.get('include') ?? '', paths),
+});

@@ -31,12 +31,13 @@ export const checkQuery = (query: string): URLSearchParams => {
 };
 
 /** JSON, or what clients call it that say nothing of their own (`curl -d`); whether it is any, its text tells. */
-const taken =
+const usedRequests =
   /^\s*(application\/([^;]*\+)?json|application\/x-www-form-urlencoded|application\/octet-stream|text\/plain)\s*(;|$)/i;
 
 /** Of a body that is there. */
 export const checkEncoding = (type: string | undefined, encoding: string | undefined): void => {
-  if (type && !taken.test(type)) throw unsupported('The body must be JSON: "Content-Type: application/vnd.api+json".');
+  if (type && !usedRequests.test(type))
+    throw unsupported('The body must be JSON: "Content-Type: application/vnd.api+json".');
   if (encoding && encoding !== 'identity')
     throw unsupported('The body must not be compressed: leave Content-Encoding out.');
 };

@@ -5,14 +5,10 @@
 const features: Record<string, string[]> = {
   'metrics of agents': ['organizations/*/metrics-tokens'],
   'IP allowlists': ['cidr-range-lists', 'cidr-ranges', 'organizations/*/cidr-range-lists'],
-  'the private registry': [
-    'registry-modules',
-    'registry-providers',
-    'no-code-modules',
-    'organizations/*/registry-modules',
-    'organizations/*/registry-providers',
-    'organizations/*/no-code-modules',
-    'organizations/*/tests',
+  'no-code provisioning': ['no-code-modules', 'organizations/*/no-code-modules'],
+  'publishing modules from version control': ['organizations/*/registry-modules/vcs'],
+  'tests of modules': ['organizations/*/tests'],
+  'sharing the private registry between organizations': [
     'organizations/*/relationships/module-producers',
     'organizations/*/relationships/provider-producers',
   ],
@@ -23,7 +19,6 @@ const features: Record<string, string[]> = {
     'organizations/*/github-app-installations',
   ],
   'directories of repositories': ['organizations/*/vcs/tree'],
-  'SSH keys': ['ssh-keys', 'organizations/*/ssh-keys', 'workspaces/*/relationships/ssh-key'],
   stacks: ['stacks', 'organizations/*/stacks', 'varsets/*/relationships/stacks'],
   'health assessments': [
     'assessments',
@@ -66,7 +61,6 @@ const features: Record<string, string[]> = {
     'organizations/*/invoices',
   ],
   'the explorer': ['organizations/*/explorer'],
-  'reserved tag keys': ['reserved-tag-keys', 'organizations/*/reserved-tag-keys'],
   passwords: ['account/password'],
   'HCP organizations': ['account/hcp-organizations'],
   'site administration': ['admin'],

@@ -19,16 +19,16 @@ const positive = (request: ApiRequest, parameter: string, otherwise: number): nu
 };
 
 /** @throws {ApiError} 400 for what is not a page */
-export const pageOf = (request: ApiRequest, usual: number = defaultSize, most: number = maxSize): Page => ({
+export const pageOf = (request: ApiRequest, usual: number = defaultSize, max: number = maxSize): Page => ({
   page: positive(request, 'page[number]', 1),
-  size: Math.min(most, positive(request, 'page[size]', usual)),
+  size: Math.min(max, positive(request, 'page[size]', usual)),
 });
 
 /** What a filtered list can say of its total: how many it saw, and that there is another page where one is known of. */
 export const totalOf = ({ page, size }: Page, total: number, more: boolean): number =>
   more ? Math.max(total, page * size + 1) : total;
 
-export const slice = <T>(items: T[], { page, size }: Page): T[] => items.slice((page - 1) * size, page * size);
+export const pageSlice = <T>(items: T[], { page, size }: Page): T[] => items.slice((page - 1) * size, page * size);
 
 const link = ({ path, query }: ApiRequest, number: number, size: number): string => {
   const next = new URLSearchParams(query);

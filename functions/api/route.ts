@@ -1,15 +1,15 @@
 import type { Run } from '../run/run.ts';
 import { keys } from '../store/keys.ts';
-import { countingReads, get, readsSoFar } from '../store/table.ts';
+import { countingReads, get, readCount } from '../store/table.ts';
 import type { Answer } from './answer.ts';
 import { auditActionOf, isAudited } from './audit-action.ts';
-import type { Authority, Shared } from './authority.ts';
-import { forbidden, notFound } from './errors.ts';
-import { type Granted, ofTask as grantedToTask, nothing } from './permissions/granted.ts';
+import type { Authority, SharedSubject } from './authority.ts';
+import { forbidden, notFound, tokenRefused } from './errors.ts';
+import { type Granted, ofTask as grantedToTask, noPermissions } from './permissions/granted.ts';
 import type { Scope } from './permissions/grants.ts';
 import type { Permission } from './permissions/permissions.ts';
 import type { Principal } from './permissions/principal.ts';
-import { checkParameters } from './query-parameters.ts';
+import { checkParameters, type QueryParameters } from './query-parameters.ts';
 import type { ApiRequest } from './request.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -31,7 +31,7 @@ export interface Finder<S extends Subject> {
   /** What decides what the caller may do with it. */
   scope(subject: S): Scope;
   /** What of it Terraform in a run may be shown. Without this, a route does not know of runs' tokens. */
-  shared?(subject: S): Promise<Shared | undefined>;
+  shared?(subject: S): Promise<SharedSubject | undefined>;
   /** Whether a run task that the run asks may look at it. Without this, a route does not know of their tokens. */
   ofTask?(subject: S, asking: Run): boolean;
 }
@@ -56,6 +56,8 @@ export interface Route {
   access: Access;
   /** What it acts on; missing: the caller, or nothing in particular. */
   finder?: Pick<Finder<never>, 'what' | 'seen'>;
+  /** Checked before the handler runs. */
+  query?: QueryParameters;
   /** Of a body, in bytes, where it is not what limits.ts says. */
   maxBytes?: number;
   answer(request: ApiRequest, authority: Authority): Promise<Answer>;
@@ -73,7 +75,7 @@ const maxReads = 7;
 
 /** What may not be seen is missing after as many reads as what is not there: nobody learns more from how long it takes. */
 const readToMaximum = async (): Promise<void> => {
-  while (readsSoFar() < maxReads) await get(keys.organization(''));
+  while (readCount() < maxReads) await get(keys.organization(''));
 };
 
 /** The trail of what is in no organization: it is written all the same, so that nobody learns from the time it takes. */
@@ -86,6 +88,7 @@ export const route = <S extends Subject>(
   permission: Permission,
   finder: Finder<S>,
   handle: (context: Context<S>) => Promise<Answer>,
+  query: QueryParameters = {},
 ): Route => {
   const { what, parameter, find, seen, scope, shared, ofTask } = finder;
   const deed = auditActionOf(method, path);
@@ -105,6 +108,9 @@ export const route = <S extends Subject>(
     const refuse = async (): Promise<never> => {
       // Reads of what the caller may not see are recorded as little as those of what is not there.
       await Promise.all([readToMaximum(), method === 'GET' ? undefined : authority.recordRefusal(doing)]);
+      if (subject && (await principal.standing(subject.organization)).refusesToken) {
+        throw tokenRefused(subject.organization);
+      }
       throw missing(what, request.params[parameter ?? '']);
     };
     if (!subject) return refuse();
@@ -113,18 +119,18 @@ export const route = <S extends Subject>(
       : asking
         ? ofTask?.(subject, asking.run)
           ? grantedToTask
-          : nothing
+          : noPermissions
         : await principal.on(scope(subject));
     if (!granted.has(typeof seen === 'function' ? seen(subject) : seen)) return refuse();
     const act = async () => {
-      checkParameters(method, path, request.query);
+      checkParameters(request.query, query);
       return handle({ request, principal, subject, granted });
     };
     if (granted.has(permission)) return isAudited(method, path) ? authority.withAudit(doing, act) : act();
     await authority.recordRefusal(doing);
     throw forbidden(`You can see this ${what}, but this request needs the permission ${permission}.`);
   };
-  return { method, path, access: permission, finder, answer: countingReads(answer) };
+  return { method, path, access: permission, finder, query, answer: countingReads(answer) };
 };
 
 /** A route that is about the caller, or about nothing in particular. */
@@ -133,14 +139,16 @@ export const userRoute = (
   path: `/${string}`,
   access: 'any user',
   handle: (call: Call) => Promise<Answer>,
+  query: QueryParameters = {},
 ): Route => ({
   method,
   path,
   access,
+  query,
   answer: async (request, authority) => {
     const principal = await authority.authenticate(request);
     const act = async () => {
-      checkParameters(method, path, request.query);
+      checkParameters(request.query, query);
       return handle({ request, principal });
     };
     return isAudited(method, path)

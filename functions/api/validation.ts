@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { ApiError, type ErrorObject, unprocessable } from './errors.ts';
-import { notTaken } from './known-attributes.ts';
+import { notTaken, type OtherFields } from './known-attributes.ts';
 import type { ApiRequest } from './request.ts';
 
 /** Reading request bodies: what is wrong or not known (known-attributes.ts) is answered with a pointer at the field. */
@@ -56,6 +56,7 @@ export const readData = <A extends v.ObjectEntries, R extends v.ObjectEntries = 
   request: ApiRequest,
   attributes: A,
   relationships?: R,
+  others: OtherFields = {},
 ) => {
   const schema = v.object({
     data: v.object({
@@ -66,9 +67,9 @@ export const readData = <A extends v.ObjectEntries, R extends v.ObjectEntries = 
   const body = request.json() ?? {};
   const result = v.safeParse(schema, withoutLinks(body));
   const taken = { attributes: Object.keys(attributes), relationships: Object.keys(relationships ?? {}) };
-  const others = notTaken(request, (body as { data?: unknown }).data, taken);
-  if (result.success && others.length === 0) return result.output.data;
-  throw new ApiError(422, [...(result.issues ?? []).map(objectOf), ...others].slice(0, 20));
+  const rest = notTaken(request, (body as { data?: unknown }).data, taken, others);
+  if (result.success && rest.length === 0) return result.output.data;
+  throw new ApiError(422, [...(result.issues ?? []).map(objectOf), ...rest].slice(0, 20));
 };
 
 /** `{"comment": "…"}`, the body of run actions; may be missing. */

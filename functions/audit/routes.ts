@@ -99,4 +99,10 @@ const readTrail = async (call: Call): Promise<Answer> => {
   return json(200, { data, pagination }, 'application/json');
 };
 
-export const auditTrailRoutes: Route[] = [userRoute('GET', '/organization/audit-trail', 'any user', readTrail)];
+export const auditTrailRoutes: Route[] = [
+  userRoute('GET', '/organization/audit-trail', 'any user', readTrail, {
+    since: 'text',
+    sort: 'text',
+    'filter[organization][name]': 'text',
+  }),
+];

@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { RefusedError, TransportError } from '../transport/errors.ts';
 import { open } from '../transport/http.ts';
-import { retrying, within } from '../transport/retry.ts';
+import { retryFor, retrying } from '../transport/retry.ts';
 
 /** Getting released programs over HTTP. Whether what came is what was wanted, the caller checks. */
 
@@ -52,7 +52,7 @@ export const fetchSmall = async (url: string, signal: AbortSignal): Promise<Buff
       for await (const chunk of await get(url, bounded)) chunks.push(chunk as Buffer);
       return Buffer.concat(chunks);
     },
-    within(againMs, bounded),
+    retryFor(againMs, bounded),
   );
 };
 

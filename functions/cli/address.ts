@@ -50,7 +50,7 @@ export const findAddress = ({ option, block, local, env = process.env }: Places)
   const host = onlyHost();
   if (host) return addressOf(host, 'your only login', local);
   throw wrongUsage(
-    `No server configured. Sign in with "${program} login <host>", give --host, or start a local server: npm start`,
+    `No server configured. Sign in with "${program} login <host>", give --host, or start a local server: ${program} start`,
   );
 };
 

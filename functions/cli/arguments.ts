@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type ExitCode, wrongUsage } from './exit.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from './nearest-word.ts';
 import { program } from './program.ts';
 import type { Session } from './session.ts';
 
@@ -85,7 +85,7 @@ const dashed = (args: string[]): string[] => {
   return end < 0 ? args.map(twoDashes) : [...args.slice(0, end).map(twoDashes), ...args.slice(end)];
 };
 
-export const optionsOf = (command: Command): Record<string, Option> => ({ ...command.options, ...general });
+const optionsOf = (command: Command): Record<string, Option> => ({ ...command.options, ...general });
 
 const seeHelp = ({ name }: Command): string => `See: ${program} ${name} --help`;
 

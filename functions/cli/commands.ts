@@ -3,13 +3,14 @@ import { actCommands } from './commands/act.ts';
 import { agent } from './commands/agent.ts';
 import { loginCommands } from './commands/login.ts';
 import { open } from './commands/open.ts';
+import { platformCommands } from './commands/platform.ts';
 import { runCommands } from './commands/runs.ts';
 import { start, watch } from './commands/start.ts';
 import { stateCommands } from './commands/state.ts';
 import { variableCommands } from './commands/variables.ts';
 import { workspaceCommands } from './commands/workspaces.ts';
 import { wrongUsage } from './exit.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from './nearest-word.ts';
 import { program } from './program.ts';
 
 export const commands: Command[] = [
@@ -23,6 +24,7 @@ export const commands: Command[] = [
   ...stateCommands,
   open,
   agent,
+  ...platformCommands,
 ];
 
 export const groupOf = (word: string): Command[] => commands.filter(({ name }) => name.startsWith(`${word} `));

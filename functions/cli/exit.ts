@@ -27,7 +27,7 @@ export const exitMeanings: [ExitCode, string][] = [
   [exit.discarded, 'the watched run was discarded'],
   [exit.canceled, 'the watched run was canceled'],
   [exit.needsPerson, 'the watched run waits for a confirmation or an override'],
-  [exit.interrupted, 'interrupted; the run continues'],
+  [exit.interrupted, 'interrupted; the run is not canceled'],
 ];
 
 /** Something to tell whoever typed the command. */

@@ -1,16 +1,16 @@
 import { ApiError, type Client, isFinalRun } from '../client/client.ts';
 import { count } from '../client/text/time.ts';
 import { CommandError, type ExitCode, exit } from './exit.ts';
-import { adviceOn, endOf, waitsForOthers } from './outcome.ts';
-import { dim } from './paint.ts';
+import { adviceOn, endOf, waitsForOthers, waitsForPerson } from './outcome.ts';
+import { dim, plain } from './paint.ts';
 import { program } from './program.ts';
 import { type Progress, startProgress } from './progress.ts';
-import { changesOf, holderOf, type Seen } from './run-snapshot.ts';
+import { changesOf, holderOf, type RunSnapshot } from './run-snapshot.ts';
 import { ask, columns, isAttended, print, say } from './terminal.ts';
 import { type WatchEvent, watchRun } from './watch.ts';
 import { WatchText } from './watch-text.ts';
 
-export interface Attendance {
+export interface FollowOptions {
   json: boolean;
   /** Goes on watching while it waits for a person. */
   wait: boolean;
@@ -21,7 +21,7 @@ export interface Attendance {
 }
 
 /** No answer to one of them is one to the other. */
-const questionOn = ({ override, plan }: Seen): string => {
+const questionOn = ({ override, plan }: RunSnapshot): string => {
   if (override) {
     const hint = 'Type "override" to continue the run, "discard" to discard it, or press Enter to leave it waiting';
     return `\nPolicies failed. Override them? ${dim(hint)}\n> `;
@@ -36,7 +36,7 @@ const questionOn = ({ override, plan }: Seen): string => {
 class Attended {
   readonly #client: Client;
   readonly #id: string;
-  readonly #options: Attendance;
+  readonly #options: FollowOptions;
   readonly #progress: Progress;
   readonly #left = new AbortController();
   readonly #emit: (event: WatchEvent) => void;
@@ -44,14 +44,14 @@ class Attended {
   /** What comes while a question is open waits for the answer. */
   #held: WatchEvent[] | undefined;
 
-  constructor(client: Client, id: string, options: Attendance) {
+  constructor(client: Client, id: string, options: FollowOptions) {
     this.#client = client;
     this.#id = id;
     this.#options = options;
     this.#progress = startProgress();
     const text = new WatchText(client.url, this.#progress.print);
     this.#emit = options.json
-      ? (event) => print(JSON.stringify(event))
+      ? (event) => print(JSON.stringify(event.event === 'log' ? { ...event, line: plain(event.line) } : event))
       : (event) => {
           if (event.event === 'status') this.#progress.set(event.name);
           text.emit(event);
@@ -69,7 +69,7 @@ class Attended {
         onlyNew: this.#options.onlyNew,
         signal: this.#left.signal,
       });
-      return this.#end(seen);
+      return await this.#end(seen);
     } finally {
       this.#progress.end();
       process.off('SIGINT', interrupted);
@@ -81,24 +81,26 @@ class Attended {
     else this.#emit(event);
   }
 
-  #end(seen: Seen): ExitCode {
+  async #end(seen: RunSnapshot): Promise<ExitCode> {
     this.#progress.set('');
     if (this.#left.signal.aborted && !isFinalRun(seen.run)) {
-      this.#goesOn();
+      this.#goesOn(seen);
       return exit.interrupted;
     }
     const end = endOf(seen);
     this.#tell(end);
-    if (!this.#options.json) for (const line of adviceOn(seen)) print(line);
+    if (this.#options.json) return end['exit-code'];
+    for (const line of await adviceOn(this.#client, seen)) print(line);
     return end['exit-code'];
   }
 
-  #goesOn(): void {
+  #goesOn(seen: RunSnapshot): void {
     const commands = [
       ['  Watch again', `${program} runs watch ${this.#id}`],
       ['  Cancel', `${program} runs cancel ${this.#id}`],
     ];
-    say([`\nStopped watching. The run continues.`, '', ...columns(commands)].join('\n'));
+    const now = waitsForPerson(seen) ? 'The run keeps waiting for a decision.' : 'The run continues.';
+    say([`\nStopped watching. ${now}`, '', ...columns(commands)].join('\n'));
   }
 
   async #asked(question: string): Promise<string> {
@@ -113,7 +115,7 @@ class Attended {
     }
   }
 
-  async #decide(seen: Seen): Promise<'stay' | 'leave'> {
+  async #decide(seen: RunSnapshot): Promise<'stay' | 'leave'> {
     if (this.#options.wait) return 'stay';
     if (this.#options.json || !isAttended()) return 'leave';
     if (waitsForOthers(seen)) return 'leave';
@@ -167,5 +169,5 @@ class Attended {
   }
 }
 
-export const attend = (client: Client, id: string, options: Attendance): Promise<ExitCode> =>
+export const followRun = (client: Client, id: string, options: FollowOptions): Promise<ExitCode> =>
   new Attended(client, id, options).watch();

@@ -56,7 +56,7 @@ export const generalHelp = (commands: Command[]): string =>
     '',
     `Options of a command: ${program} <command> --help. JSON output: ${program} help json. Exit codes: ${program} help exit-codes. Version: ${program} --version`,
     'Server, organization and workspace come from the options, else from TFE_ADDRESS (with TFE_TOKEN), else from the cloud block',
-    'of the current folder, else from the local server (npm start). Tokens are shared with terraform login.',
+    'of the current folder, else from the local server (stepform start). Tokens are shared with terraform login.',
     '',
     `To begin:  ${program} login <host>          then, in a folder with Terraform files:  ${program} runs start --watch`,
   ].join('\n');

@@ -1,19 +1,19 @@
 import { ApiError } from '../client/client.ts';
 
-/** How long a platform may stay silent before a watch gives up, in ms. */
-const patienceMs = 10 * 60_000;
+/** How long a watch retries while the platform is unreachable, in ms. */
+const unreachableTimeoutMs = 10 * 60_000;
 
 const willPass = (error: unknown): boolean =>
   error instanceof ApiError ? error.status >= 500 || error.status === 429 : error instanceof TypeError;
 
-/** Why a request got no answer: the network's own word for it. */
+/** Why a request failed: the network error's code or message. */
 export const reasonOf = (error: unknown): string => {
   const { cause } = error as { cause?: { code?: string; message?: string } };
   return cause?.code || cause?.message || (error as Error).message;
 };
 
-/** Asks until there is an answer: a watched run goes on whatever happens to the one who watches. */
-export const patiently = async <T>(
+/** Retries until the platform answers: the watched run goes on meanwhile. */
+export const withRetries = async <T>(
   ask: () => Promise<T>,
   emit: (event: { event: 'unreachable'; reason: string }) => void,
   signal?: AbortSignal,
@@ -23,8 +23,8 @@ export const patiently = async <T>(
     try {
       return await ask();
     } catch (error) {
-      if (!willPass(error) || Date.now() - since > patienceMs || signal?.aborted) throw error;
-      // A single failure is nobody's business.
+      if (!willPass(error) || Date.now() - since > unreachableTimeoutMs || signal?.aborted) throw error;
+      // A single failure is not reported.
       if (wait > 500 && !told) {
         told = true;
         emit({ event: 'unreachable', reason: reasonOf(error) });

@@ -1,11 +1,11 @@
-import { isFinalRun, type Resource } from '../client/client.ts';
-import { factsOf, offered } from '../client/run-facts.ts';
+import { type Client, isFinalRun, type Resource } from '../client/client.ts';
+import { factsOf, offeredActions } from '../client/run-facts.ts';
 import { displayStatus } from '../run/display.ts';
 import { type FinalStatus, type RunStatus, statuses } from '../run/status.ts';
 import { type ExitCode, exit } from './exit.ts';
 import { bold } from './paint.ts';
 import { program } from './program.ts';
-import type { Seen } from './run-snapshot.ts';
+import { type RunSnapshot, workspaceOf } from './run-snapshot.ts';
 import { columns } from './terminal.ts';
 import type { WatchEvent } from './watch.ts';
 
@@ -20,14 +20,14 @@ const exitCodes: Record<FinalStatus, ExitCode> = {
   canceled: exit.canceled,
 };
 
-export const exitCodeOf = ({ run, policyFailed }: Pick<Seen, 'run' | 'policyFailed'>): ExitCode => {
+export const exitCodeOf = ({ run, policyFailed }: Pick<RunSnapshot, 'run' | 'policyFailed'>): ExitCode => {
   if (!isFinalRun(run)) return exit.needsPerson;
   const status = run.attributes.status as FinalStatus;
   return status === 'errored' && policyFailed ? exit.policyFailed : exitCodes[status];
 };
 
 /** How a watch ends. */
-export const endOf = (seen: Seen): Extract<WatchEvent, { event: 'end' }> => {
+export const endOf = (seen: RunSnapshot): Extract<WatchEvent, { event: 'end' }> => {
   const { run } = seen;
   const { name } = displayStatus(factsOf(run));
   return { event: 'end', status: run.attributes.status, name, 'exit-code': exitCodeOf(seen), run };
@@ -46,7 +46,7 @@ const verbs = {
 const erroredState = (apply: Resource<'applies'> | undefined): boolean => apply?.links?.['errored-state'] !== undefined;
 
 /** Commands that lead on, each with what it does. */
-const nextSteps = ({ run, apply, override }: Seen): [what: string, command: string][] => {
+const nextSteps = ({ run, apply, override }: RunSnapshot, workspace: string): [what: string, command: string][] => {
   if (erroredState(apply)) {
     const file = `${run.id}-errored.tfstate`;
     return [
@@ -55,15 +55,15 @@ const nextSteps = ({ run, apply, override }: Seen): [what: string, command: stri
     ];
   }
   if (statuses[run.attributes.status as RunStatus].final === 'failed')
-    return [['Start a new run', `${program} runs start`]];
-  return offered(run, undefined, override).flatMap((action): [string, string][] => {
+    return [['Start a new run', `${program} runs start${workspace && ` --workspace ${workspace}`}`]];
+  return offeredActions(run, undefined, override).flatMap((action): [string, string][] => {
     const [what, command] = verbs[action];
     return command ? [[what, `${program} runs ${command} ${run.id}`]] : [];
   });
 };
 
 /** What a run waits for that the reader cannot give it; undefined when they can, or it waits for nobody. */
-export const waitsForOthers = ({ run, override }: Seen): string | undefined => {
+export const waitsForOthers = ({ run, override }: RunSnapshot): string | undefined => {
   const { actions, permissions } = run.attributes;
   if (override)
     return permissions['can-override-policy-check']
@@ -73,9 +73,15 @@ export const waitsForOthers = ({ run, override }: Seen): string | undefined => {
   return 'Waiting for confirmation by someone with apply permission.';
 };
 
-/** What to do next, for people. */
-export const adviceOn = (seen: Seen): string[] => {
+/** Who waits is a person, whoever that is. */
+export const waitsForPerson = ({ run, override }: RunSnapshot): boolean =>
+  override !== undefined || run.attributes.actions['is-confirmable'];
+
+/** What to do next, for people. 1 request when the run has failed: another one is of the same workspace. */
+export const adviceOn = async (client: Client, seen: RunSnapshot): Promise<string[]> => {
+  const hasFailed = statuses[seen.run.attributes.status as RunStatus].final === 'failed';
+  const workspace = hasFailed ? await workspaceOf(client, seen.run) : '';
   const others = waitsForOthers(seen);
-  const steps = nextSteps(seen).map(([what, command]) => [`  ${what}`, bold(command)]);
+  const steps = nextSteps(seen, workspace).map(([what, command]) => [`  ${what}`, bold(command)]);
   return [...(others ? [others] : []), ...(steps.length ? ['', ...columns(steps)] : [])];
 };

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { bare } from '../client/text/ansi.ts';
+import { stripAnsi } from '../client/text/ansi.ts';
 
 /** Colours where the terminal shows them (and NO_COLOR is not set). */
 const style = (format: Parameters<typeof styleText>[0]) => (text: string) =>
@@ -30,4 +30,4 @@ export const coloured = (line: string): string => {
 };
 
 /** Words of somebody else's: a name, a message, a reason. */
-export const plain = (text: string): string => bare(text).replaceAll(/[\x80-\x9f]/g, '');
+export const plain = (text: string): string => stripAnsi(text).replaceAll(/[\x80-\x9f]/g, '');

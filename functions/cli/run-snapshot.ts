@@ -4,7 +4,7 @@ import { displayStatus } from '../run/display.ts';
 import { program } from './program.ts';
 
 /** A run with what belongs to it, as it was last seen. */
-export interface Seen {
+export interface RunSnapshot {
   run: Resource<'runs'>;
   plan: Resource<'plans'> | undefined;
   apply: Resource<'applies'> | undefined;
@@ -25,7 +25,7 @@ export interface Changes {
 
 const includes = 'plan,apply,cost_estimate,task_stages';
 
-export const look = async (client: Client, id: string): Promise<Seen> => {
+export const fetchSnapshot = async (client: Client, id: string): Promise<RunSnapshot> => {
   const { data: run, included = [] } = await client.call('GET', `/runs/${id}?include=${includes}`);
   const one = (type: string) => included.find((resource) => resource.type === type);
   const stages = included.filter(({ type }) => type === 'task-stages');
@@ -51,6 +51,10 @@ export const changesOf = (phase: Resource<'plans'> | Resource<'applies'> | undef
     imports: attributes['resource-imports'] ?? 0,
   };
 };
+
+/** Its name. 1 request. */
+export const workspaceOf = async (client: Client, run: Resource<'runs'>): Promise<string> =>
+  (await client.get(`/workspaces/${related(run, 'workspace')}`)).attributes.name;
 
 /** Who or what holds the workspace that a run waits for. */
 export const holderOf = async (client: Client, run: Resource<'runs'>): Promise<string | undefined> => {

@@ -5,6 +5,7 @@ import { type Address, findAddress, findToken } from './address.ts';
 import { type CloudBlock, readCloudBlock } from './cloud-block.ts';
 import { CommandError, exit, wrongUsage } from './exit.ts';
 import { findLocalPlatform, type LocalPlatform } from './local-platform.ts';
+import { nearest } from './nearest-word.ts';
 import { program } from './program.ts';
 
 /** As Terraform trusts it: an authority of one's own. */
@@ -105,10 +106,26 @@ export class Session {
       );
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 404) throw error;
+      const meant = await this.#similar(organization, name);
       throw new CommandError(
-        `Workspace ${organization}/${name} not found, or you don’t have access. List workspaces: ${program} workspaces list. Create it: ${program} workspaces create ${name}`,
+        `Workspace ${organization}/${name} not found, or you don’t have access.${meant && ` Did you mean ${meant}?`} List workspaces: ${program} workspaces list. Create it: ${program} workspaces create ${name}`,
         exit.notFound,
       );
+    }
+  }
+
+  /** A workspace whose name is almost this one; empty when there is none, or nobody tells. */
+  async #similar(organization: string, name: string): Promise<string> {
+    try {
+      const { data } = await this.client.some(`/organizations/${encodeURIComponent(organization)}/workspaces`, 1000);
+      return (
+        nearest(
+          name,
+          data.map(({ attributes }) => attributes.name),
+        ) ?? ''
+      );
+    } catch {
+      return '';
     }
   }
 

@@ -3,7 +3,9 @@
 import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import module from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { ownCopy } from './own-copy.mjs';
 
 const runsTypes = Boolean(process.features.typescript);
 const here = realpathSync(fileURLToPath(import.meta.url));
@@ -14,12 +16,15 @@ const refuse = (why) => {
   process.exitCode = 1;
 };
 
-if (/[\\/]node_modules[\\/]/.test(here)) {
-  refuse('it runs from its own checkout only: "npm install --global <checkout>" links it, or "npx stepform" there.');
-} else if (runsTypes) {
-  // Types are stripped once, not each time: half of what a command takes to start.
-  module.enableCompileCache(fileURLToPath(new URL('../../.build/command', import.meta.url)));
-  await import('./main.ts');
+/** Types are stripped once, not each time: half of what a command takes to start. */
+const start = async (root) => {
+  module.enableCompileCache(join(root, '.build/command'));
+  await import(pathToFileURL(join(root, 'functions/cli/main.ts')).href);
+};
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+if (runsTypes) {
+  await start(/[\\/]node_modules[\\/]/.test(here) ? ownCopy(dirname(dirname(dirname(here)))) : root);
 } else if (existsSync(bundled) && process.execPath !== realpathSync(bundled)) {
   // The package brings the Node it is tested with. An interrupt reaches both; how it ends is the other one's to decide.
   const child = spawn(bundled, [here, ...process.argv.slice(2)], { stdio: 'inherit' });
@@ -29,7 +34,5 @@ if (/[\\/]node_modules[\\/]/.test(here)) {
     process.exitCode = status ?? (signal === 'SIGINT' ? 130 : 1);
   });
 } else {
-  refuse(
-    `it needs Node 22.19 or newer, and this is ${process.version}. Run "npm ci" in its checkout, which brings one.`,
-  );
+  refuse(`it needs Node 24 or newer, and this is ${process.version}. In its checkout, "npm ci" brings one.`);
 }

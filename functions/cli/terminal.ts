@@ -65,7 +65,7 @@ export const ask = async (question: string): Promise<string> => {
 };
 
 /** Without showing what is typed. */
-export const askSecret = async (question: string): Promise<string> => {
+const askSecret = async (question: string): Promise<string> => {
   await forgetTyped();
   process.stderr.write(question);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });

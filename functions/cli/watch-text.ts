@@ -37,7 +37,7 @@ const taskLine = ({ task, status, 'enforcement-level': level, message, url }: Ta
 };
 
 /** More than that are on the page. */
-const mostMessages = 10;
+const maxMessages = 10;
 
 const policyLines = ({ kind, status, errors, policies }: Policies): string[] => {
   const what = kind === 'policy-check' ? 'Policy check' : 'Policies';
@@ -48,10 +48,10 @@ const policyLines = ({ kind, status, errors, policies }: Policies): string[] => 
   const shown = policies.flatMap((one) => {
     if (one.status === 'passed') return [];
     const mark = one['enforcement-level'] === 'advisory' ? yellow('!') : failed;
-    const more = one.messages.length - mostMessages;
+    const more = one.messages.length - maxMessages;
     return [
       `  ${mark} ${bold(plain(one.name))} ${dim(`(${one['enforcement-level']})`)} ${one.status}`,
-      ...one.messages.slice(0, mostMessages).flatMap((text) =>
+      ...one.messages.slice(0, maxMessages).flatMap((text) =>
         plain(text)
           .split('\n')
           .map((line) => `      ${line}`),

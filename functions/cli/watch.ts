@@ -6,8 +6,8 @@ import { type Stage, type StageName, stagesOf } from '../run/stages.ts';
 import { isFinal } from '../run/status.ts';
 import { check, costEstimate, evaluation, type Judgement, taskResults } from './checks.ts';
 import type { ExitCode } from './exit.ts';
-import { patiently } from './network-timeout.ts';
-import { type Changes, changesOf, look, type Seen } from './run-snapshot.ts';
+import { withRetries } from './network-timeout.ts';
+import { type Changes, changesOf, fetchSnapshot, type RunSnapshot } from './run-snapshot.ts';
 
 /** What is seen of a run, in order. The shape is documented in `stepform runs watch --help`; times are UTC. */
 export type WatchEvent =
@@ -24,7 +24,7 @@ export type WatchEvent =
 export interface Watching {
   emit(event: WatchEvent): void;
   /** The run waits for a person. `stay`: it was decided, or somebody else may decide. */
-  decide(seen: Seen): Promise<'stay' | 'leave'>;
+  decide(seen: RunSnapshot): Promise<'stay' | 'leave'>;
   /** Leaves out what Terraform had said before. */
   onlyNew?: boolean;
   /** Why the run waits for its turn; asked now and then. */
@@ -47,7 +47,7 @@ class Watch {
   readonly #options: Watching;
   readonly #told = new Set<string>();
   readonly #logs = new Map<'plan' | 'apply', Promise<void>>();
-  #seen!: Seen;
+  #seen!: RunSnapshot;
   #policyFailed = false;
   #left = false;
   #isFirst = true;
@@ -57,12 +57,12 @@ class Watch {
     this.#options = options;
   }
 
-  async see(id: string): Promise<Seen> {
+  async see(id: string): Promise<RunSnapshot> {
     const { signal, emit } = this.#options;
     let decided = '';
     try {
       for (let wait = pollMs.first; ; ) {
-        this.#seen = await patiently(() => look(this.#client, id), emit, signal);
+        this.#seen = await withRetries(() => fetchSnapshot(this.#client, id), emit, signal);
         const { run } = this.#seen;
         this.#once('run', () => emit({ event: 'run', id, message: run.attributes.message, run }));
         const isNew = this.#status();
@@ -88,7 +88,7 @@ class Watch {
     return this.#result();
   }
 
-  #result(): Seen {
+  #result(): RunSnapshot {
     return { ...this.#seen, policyFailed: this.#policyFailed };
   }
 
@@ -221,5 +221,5 @@ const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
  * Follows a run until it is over, somebody leaves, or it waits for a person and nobody decides. One request at a time for
  * the run (every 0.25 to 1 s while it goes on, 3 s while it waits), and one for the log of what runs.
  */
-export const watchRun = (client: Client, id: string, watching: Watching): Promise<Seen> =>
+export const watchRun = (client: Client, id: string, watching: Watching): Promise<RunSnapshot> =>
   new Watch(client, watching).see(id);

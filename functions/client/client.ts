@@ -32,10 +32,6 @@ export interface Listed<T extends ResourceType = Open> {
   included: Resource[];
 }
 
-/** Those of one type, of what came along with an answer. */
-export const ofType = <T extends ResourceType>(resources: Resource[] | undefined, type: T): Resource<T>[] =>
-  (resources ?? []).filter((resource) => resource.type === type);
-
 export type RunAction = 'apply' | 'discard' | 'cancel' | 'force-cancel' | 'force-execute';
 
 export class ApiError extends Error {
@@ -155,9 +151,10 @@ export class Client {
   }
 
   /** At most so many of a list, however many pages they are on. */
-  async some<T extends ResourceType = Open>(path: string, limit: number): Promise<Listed<T>> {
+  async some<T extends ResourceType = Open>(path: string, limit: number): Promise<Listed<T> & { more: boolean }> {
     const found: Listed<T> = { data: [], included: [] };
-    for (let page: number | null = 1; page && found.data.length < limit; ) {
+    let page: number | null = 1;
+    while (page && found.data.length < limit) {
       const mark = path.includes('?') ? '&' : '?';
       const size = Math.min(limit, 100);
       const answer: Document<Resource<T>[]> = await this.call(
@@ -168,7 +165,7 @@ export class Client {
       found.included.push(...(answer.included ?? []));
       page = answer.meta?.pagination?.['next-page'] ?? null;
     }
-    return { ...found, data: found.data.slice(0, limit) };
+    return { ...found, data: found.data.slice(0, limit), more: page !== null || found.data.length > limit };
   }
 
   async create(
@@ -201,7 +198,7 @@ export class Client {
     const put = await fetch(version.attributes['upload-url'], {
       method: 'PUT',
       headers: { 'content-type': 'application/octet-stream' },
-      body: archive as BodyInit,
+      body: archive as RequestInit['body'],
     });
     if (!put.ok) throw new ApiError('PUT', 'the upload URL', put.status, await put.text());
     return until(

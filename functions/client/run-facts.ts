@@ -44,7 +44,7 @@ export type Action = RunAction | 'override';
  * @param front the run that this one waits for
  * @param override where failed policies can be let pass
  */
-export const offered = (run: Resource<'runs'>, front?: Resource<'runs'>, override?: string): Action[] => {
+export const offeredActions = (run: Resource<'runs'>, front?: Resource<'runs'>, override?: string): Action[] => {
   if (isFinalRun(run)) return [];
   const { actions, permissions } = run.attributes;
   const all: [Action, boolean][] = [

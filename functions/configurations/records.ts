@@ -73,10 +73,10 @@ export const archiveOf = ({ id, archive }: Pick<ConfigurationVersion, 'id' | 'ar
   archive ?? { key: objects.configuration(id) };
 
 /** What an archive may have at most, packed. */
-export const maxArchiveBytes = 100 * 1024 * 1024;
+const maxArchiveBytes = 100 * 1024 * 1024;
 
 /** How long an upload URL is good for, in seconds. */
-export const uploadSeconds = 3600;
+const uploadSeconds = 3600;
 
 export type NewConfigurationVersion = Pick<
   ConfigurationVersion,
@@ -106,7 +106,8 @@ export const createConfigurationVersion = async (given: NewConfigurationVersion)
     ...keys.workspaceConfigurationVersion(version.workspaceId, createdAt, version.id),
     configurationVersionId: version.id,
   });
-  await countOne(version.workspaceId, 'configurationVersionCount');
+  const becomes = !version.speculative && !version.provisional;
+  await countOne(version.workspaceId, 'configurationVersionCount', becomes ? { newestConfigurationId: id } : {});
   return version;
 };
 
@@ -262,7 +263,7 @@ export const listConfigurationVersions = async (
 };
 
 /** Its upload URL is still good. */
-export const mayStillCome = ({ createdAt }: ConfigurationVersion): boolean =>
+export const mayStillBeUploaded = ({ createdAt }: ConfigurationVersion): boolean =>
   Date.now() - Date.parse(createdAt) < uploadSeconds * 1000;
 
 /** So many are looked at in one read. */
@@ -286,7 +287,7 @@ const latestOf = async (pointers: Pointer[]): Promise<ConfigurationVersion | und
   for (let i = 0; i < pointers.length; i += 10) {
     for (const version of await versionsOf(pointers.slice(i, i + 10))) {
       if (version.speculative || (version.provisional && !version.adoptedAt)) continue;
-      const checked = mayStillCome(version) ? await checkUpload(version) : version;
+      const checked = mayStillBeUploaded(version) ? await checkUpload(version) : version;
       // The run fetches a commit that is on its way.
       if (checked.status === 'uploaded' || checked.status === 'fetching') return checked;
     }

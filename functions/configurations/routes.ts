@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { type Answer, accepted, created, done, ok, redirect } from '../api/answer.ts';
 import { conflict, notFound, unprocessable } from '../api/errors.ts';
-import { includes } from '../api/include.ts';
+import { includable } from '../api/include.ts';
+import type { OtherFields } from '../api/known-attributes.ts';
 import { list, pageOf } from '../api/pagination.ts';
 import { type ApiRequest, sourceOf } from '../api/request.ts';
 import { type Context, type Route, route } from '../api/route.ts';
@@ -29,16 +30,25 @@ import {
   softDeleteConfiguration,
 } from './records.ts';
 
-const knownIncludes = ['ingress_attributes', 'run'] as const;
+const otherFields: OtherFields = {
+  shown: 'changed-files error error-message source status status-timestamps upload-url',
+};
+
+const include = includable('ingress_attributes', 'run');
 const downloadSeconds = 60;
 
 const create = async ({ request, subject, principal }: Context<Workspace>): Promise<Answer> => {
-  const { attributes } = readData(request, {
-    'auto-queue-runs': setting(v.boolean()),
-    speculative: setting(v.boolean()),
-    provisional: setting(v.boolean()),
-    'ingress-attributes': setting(ingressAttributes),
-  });
+  const { attributes } = readData(
+    request,
+    {
+      'auto-queue-runs': setting(v.boolean()),
+      speculative: setting(v.boolean()),
+      provisional: setting(v.boolean()),
+      'ingress-attributes': setting(ingressAttributes),
+    },
+    {},
+    otherFields,
+  );
   if (subject.vcsRepo && !attributes.speculative) {
     throw unprocessable(
       '/data/attributes/speculative',
@@ -70,7 +80,7 @@ const read =
   };
 
 const included = (request: ApiRequest, versions: ConfigurationVersion[]) =>
-  includes(request, knownIncludes).has('ingress_attributes') ? ingressDocuments(versions) : undefined;
+  include.of(request).has('ingress_attributes') ? ingressDocuments(versions) : undefined;
 
 const ingress = async ({ subject }: Context<ConfigurationVersion>): Promise<Answer> => {
   if (subject.ingress) return ok(ingressDocument(subject.id, subject.ingress));
@@ -131,8 +141,10 @@ const base = '/configuration-versions/{version}';
 
 export const configurationVersionRoutes = (acceptUpload: AcceptUpload): Route[] => [
   route('POST', '/workspaces/{workspace}/configuration-versions', 'run:plan', workspace, create),
-  route('GET', '/workspaces/{workspace}/configuration-versions', 'configuration:read', workspace, listOfWorkspace),
-  route('GET', base, 'configuration:read', configurationVersion, read(acceptUpload)),
+  route('GET', '/workspaces/{workspace}/configuration-versions', 'configuration:read', workspace, listOfWorkspace, {
+    include,
+  }),
+  route('GET', base, 'configuration:read', configurationVersion, read(acceptUpload), { include }),
   route('GET', `${base}/ingress-attributes`, 'configuration:read', configurationVersion, ingress),
   route('GET', `${base}/download`, 'configuration:read', taskConfigurationVersion, ({ subject }) => download(subject)),
   route('POST', `${base}/actions/archive`, 'run:apply', configurationVersion, archive),

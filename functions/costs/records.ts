@@ -71,7 +71,7 @@ export const estimateCosts = async (run: Run): Promise<CostEstimate | undefined>
 };
 
 /** Ends an estimate that the platform could not make, with the reason. May be repeated. */
-export const giveUpCosts = (run: Run, reason: string): Promise<CostEstimate | undefined> =>
+export const abandonCosts = (run: Run, reason: string): Promise<CostEstimate | undefined> =>
   storeOutcome(run, errored(reason));
 
 const storeOutcome = async (run: Run, outcome: Outcome): Promise<CostEstimate | undefined> => {

@@ -1,5 +1,4 @@
 import type { Resource } from '../api/answer.ts';
-import { includes } from '../api/include.ts';
 import type { Granted } from '../api/permissions/granted.ts';
 import type { Context, Subject } from '../api/route.ts';
 import { configurationVersionDocument, ingressDocuments } from '../configurations/document.ts';
@@ -11,20 +10,9 @@ import type { Run } from '../run/run.ts';
 import { stagesOf } from '../run/task-stages.ts';
 import { taskStageDocument } from '../run-tasks/stage-document.ts';
 import { applyDocument, planDocument } from '../runs/document.ts';
+import { runIncludes } from '../runs/routes.ts';
 import { workspaceDocument } from '../workspaces/document.ts';
 import { getWorkspace } from '../workspaces/records.ts';
-
-const knownIncludes = [
-  'plan',
-  'apply',
-  'created_by',
-  'cost_estimate',
-  'configuration_version',
-  'configuration_version.ingress_attributes',
-  'workspace',
-  'task_stages',
-  'tf_policy_evaluations',
-] as const;
 
 /** What is asked to come along; a run in `data` is never in `included` too, which would be a cycle. */
 export const relatedToRuns = async (
@@ -32,7 +20,7 @@ export const relatedToRuns = async (
   runs: Run[],
   granted: (workspaceId: string) => Granted,
 ): Promise<Resource[] | undefined> => {
-  const include = includes(request, knownIncludes);
+  const include = runIncludes.of(request);
   if (include.size === 0) return undefined;
   const some = async <T>(wanted: boolean, ids: string[], read: (id: string) => Promise<T | undefined>) =>
     wanted ? (await Promise.all([...new Set(ids)].map(read))).filter((record) => record !== undefined) : [];

@@ -2,9 +2,7 @@ import { getAgentPool } from '../agent-pools/records.ts';
 import { listAgents } from '../agents/agents.ts';
 import { agentPoolDocument } from '../agents/document.ts';
 import { many, one, type Relationship, type Resource } from '../api/answer.ts';
-import { includes } from '../api/include.ts';
 import type { Granted } from '../api/permissions/granted.ts';
-import type { Permission } from '../api/permissions/permissions.ts';
 import type { Context, Subject } from '../api/route.ts';
 import { configurationVersionDocument, ingressDocuments } from '../configurations/document.ts';
 import { readReadme } from '../configurations/readme.ts';
@@ -22,45 +20,17 @@ import { outputId, stateVersionDocument } from '../states/document.ts';
 import { getStateVersion, readSummary } from '../states/records.ts';
 import { variableDocument } from '../variables/document.ts';
 import { listVariables } from '../variables/records.ts';
-import { effectiveTagDocuments, readmeDocument } from '../workspaces/document.ts';
+import { currentConfigurationId, effectiveTagDocuments, readmeDocument } from '../workspaces/document.ts';
 import type { Workspace } from '../workspaces/records.ts';
-import type { Related, Shown } from '../workspaces/related.ts';
+import {
+  commitIncludes,
+  includePermissions,
+  type Related,
+  type ShownWorkspace,
+  workspaceIncludes,
+} from '../workspaces/related.ts';
 
-/** What can come along with a workspace, and who may read it by itself. */
-const needs = {
-  agent_pool: 'agent-pool:read',
-  organization: 'organization:read',
-  project: 'project:read',
-  current_run: 'run:read',
-  'current_run.plan': 'run:read',
-  'current_run.apply': 'run:read',
-  'current_run.configuration_version': 'configuration:read',
-  latest_run: 'run:read',
-  'latest_run.plan': 'run:read',
-  'latest_run.apply': 'run:read',
-  'latest_run.configuration_version': 'configuration:read',
-  current_configuration_version: 'configuration:read',
-  current_state_version: 'state:read',
-  effective_tag_bindings: 'workspace:read',
-  locked_by: 'workspace:read',
-  outputs: 'state:read-outputs',
-  readme: 'configuration:read',
-  vars: 'variable:read',
-} as const satisfies Record<string, Permission>;
-
-type Include = keyof typeof needs;
-
-/** Nothing of the kind exists here. */
-const never = ['current_assessment_result', 'no_code_module_version', 'ssh_key'] as const;
-
-/** Which commit a configuration is of comes along with it. */
-const commits = [
-  'current_configuration_version.ingress_attributes',
-  'current_run.configuration_version.ingress_attributes',
-  'latest_run.configuration_version.ingress_attributes',
-] as const;
-
-const known = [...(Object.keys(needs) as Include[]), ...commits, ...never];
+type Include = keyof typeof includePermissions;
 
 type Has = (name: Include) => boolean;
 
@@ -83,7 +53,7 @@ const readmeOf = async ({ configuration, workingDirectory }: Workspace): Promise
 };
 
 /** Current and latest runs, which are often the same ones, each with what belongs to it. */
-const runsOf = async (shown: Shown[], has: Has) => {
+const runsOf = async (shown: ShownWorkspace[], has: Has) => {
   const parts = ['plan', 'apply', 'configuration_version'] as const;
   const wants = (run: 'current_run' | 'latest_run') => has(run) || parts.some((part) => has(`${run}.${part}`));
   const current = distinct(shown.map(({ runId }) => runId));
@@ -116,14 +86,15 @@ const poolsOf = (workspaces: Workspace[]): Promise<Resource[]> =>
 const projectIdOf = ({ projectId }: Workspace): string => projectId;
 
 /** Undefined when nothing is asked for. @throws {ApiError} 400 */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one list of what is loaded
 export const relatedToWorkspaces = async (
   { request, principal }: Context<Subject>,
-  all: Shown[],
+  all: ShownWorkspace[],
   granted: (workspaceId: string) => Granted,
 ): Promise<Related | undefined> => {
-  const asked = includes(request, known);
+  const asked = workspaceIncludes.of(request);
   if (asked.size === 0) return undefined;
-  const may = (name: Include, id: string) => asked.has(name) && granted(id).has(needs[name]);
+  const may = (name: Include, id: string) => asked.has(name) && granted(id).has(includePermissions[name]);
   const workspaces = all.map(({ workspace }) => workspace);
   const ids = (name: Include, of: (workspace: Workspace) => string | undefined) =>
     workspaces.filter(({ id }) => may(name, id)).map(of);
@@ -154,7 +125,7 @@ export const relatedToWorkspaces = async (
   const pools = await poolsOf(workspaces.filter(({ id }) => may('agent_pool', id)));
   const configurations = await read(
     [
-      ...ids('current_configuration_version', ({ configuration }) => configuration?.id),
+      ...ids('current_configuration_version', currentConfigurationId),
       ...having('configuration_version').map((run) => run.configurationVersionId),
     ],
     getConfigurationVersion,
@@ -176,7 +147,7 @@ export const relatedToWorkspaces = async (
       ...having('plan').map((run) => planDocument(run, baseUrl)),
       ...having('apply').map((run) => applyDocument(run, baseUrl)),
       ...configurations.map((version) => configurationVersionDocument(version)),
-      ...(commits.some((name) => asked.has(name)) ? ingressDocuments(configurations) : []),
+      ...(commitIncludes.some((name) => asked.has(name)) ? ingressDocuments(configurations) : []),
       ...pools,
       ...users.map((user) => userDocument(user)),
       ...versions.map((version) => stateVersionDocument(version, { baseUrl, granted: granted(version.workspaceId) })),

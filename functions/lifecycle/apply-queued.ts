@@ -3,12 +3,12 @@ import { launchRunner } from '../orchestration/launcher.ts';
 import { enterState } from '../orchestration/progress.ts';
 import type { WaitingTask } from './waiting.ts';
 
-/** A runner standing by must have at least so long left to be offered the apply. */
+/** Minimum lease left for a standing-by runner to be offered the apply. */
 const marginMs = 3_000;
 
 /**
- * Offers the apply to the runner that stands by since the plan; without one, starts a runner. Or says what comes first: a
- * confirmation too, where those who started the run may not apply any more.
+ * Offers the apply to the runner that stands by after the plan; without one, starts a runner. Exits early if another
+ * state comes first, e.g. a confirmation because the run's authors may not apply any more.
  */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
   const now = new Date();

@@ -1,5 +1,5 @@
 import { finishRun } from '../orchestration/finish.ts';
-import { notify } from '../orchestration/notices.ts';
+import { notify } from '../orchestration/notifications.ts';
 import type { TaskStage } from '../run/check-record.ts';
 import { detourBefore } from '../run/checks.ts';
 import type { CaughtError } from '../run/ending.ts';
@@ -8,20 +8,20 @@ import { isFinal } from '../run/status.ts';
 import { getRun } from '../runs/records.ts';
 
 export interface CompleteTask {
-  /** Name of the state, which says how the run ended. */
+  /** Name of the machine's state, one for each ending. */
   ending: Ending;
   run: {
     runId: string;
     error?: CaughtError;
     missedHeartbeat?: CaughtError;
-    /** Of a run with run tasks, by stage. */
+    /** Task results by stage, for a run with run tasks. */
     taskResults?: Partial<Record<TaskStage, string[]>>;
-    /** The stage after the apply is over, however it went. */
+    /** The post-apply stage has ended. */
     postApply?: unknown;
   };
 }
 
-/** The run tasks after the apply come first; caught by the machine, which comes back after them. */
+/** Post-apply run tasks come first: the machine catches this, runs them and comes back. */
 export class PostApplyTasks extends Error {
   override name = 'PostApplyTasks';
 }
@@ -29,7 +29,7 @@ export class PostApplyTasks extends Error {
 /** The one finisher: final status, lock released, next run started. */
 export const handler = async ({ ending, run }: CompleteTask): Promise<void> => {
   if (ending === 'Applied' && run.taskResults?.post_apply && !run.postApply) await postApplyFirst(run.runId);
-  // Step Functions tells of a missed heartbeat as States.Timeout too; which catcher caught it makes the difference.
+  // Step Functions reports a missed heartbeat as States.Timeout too; the catcher tells them apart.
   const error = run.missedHeartbeat ? { Error: 'States.HeartbeatTimeout' } : run.error;
   const ended = await finishRun(run.runId, ending, error);
   if (ended) await notify(ended);

@@ -1,5 +1,5 @@
-import { estimateCosts, giveUpCosts } from '../costs/records.ts';
-import { enterCheck, leadingOn } from '../orchestration/progress.ts';
+import { abandonCosts, estimateCosts } from '../costs/records.ts';
+import { enterCheck, nextOutput } from '../orchestration/progress.ts';
 import type { CaughtError } from '../run/ending.ts';
 import type { Next } from '../run/lifecycle.ts';
 import { getRun } from '../runs/records.ts';
@@ -13,7 +13,7 @@ export interface CostEstimatingTask extends CheckTask {
 /** Estimates what the plan costs. Whatever comes of it, the run goes on. */
 export const handler = async ({ runId, error }: CostEstimatingTask): Promise<{ next: Next }> => {
   const run = await enterCheck(runId, 'CostEstimating');
-  if (error) await giveUpCosts(run, `Cost estimation failed (${error.Error}).`);
+  if (error) await abandonCosts(run, `Cost estimation failed (${error.Error}).`);
   else await estimateCosts(run);
-  return leadingOn((await getRun(runId)) ?? run);
+  return nextOutput((await getRun(runId)) ?? run);
 };

@@ -1,10 +1,10 @@
-import { notify } from '../orchestration/notices.ts';
+import { notify } from '../orchestration/notifications.ts';
 import { enterState } from '../orchestration/progress.ts';
 import { startNext } from '../orchestration/queue.ts';
 import { takesQueue } from '../run/machine-states.ts';
 import type { WaitingTask } from './waiting.ts';
 
-/** Waits for the run's turn; tries at once, because nobody else will if the workspace is free. */
+/** Waits until the run is first in the queue. Starts the queue itself, because nothing else does on a free workspace. */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
   const run = await enterState(runId, 'Pending', attempt);
   if (takesQueue(run) && !run.current && !run.cancel && !run.decision) await startNext(run.workspaceId);

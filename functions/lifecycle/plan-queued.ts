@@ -3,7 +3,7 @@ import { launchRunner, needsRunner, startRunner } from '../orchestration/launche
 import { enterState } from '../orchestration/progress.ts';
 import type { WaitingTask } from './waiting.ts';
 
-/** Starts a runner, or asks for an agent, and waits until it claims the plan; or says what comes first. */
+/** Starts a runner, or queues the plan for an agent, and waits for the claim. Exits early if another state comes first. */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
   const { secret, set } = newClaim('plan');
   const run = await enterState(runId, 'PlanQueued', attempt, {

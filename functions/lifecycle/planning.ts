@@ -1,4 +1,4 @@
-import { notify } from '../orchestration/notices.ts';
+import { notify } from '../orchestration/notifications.ts';
 import { enterState } from '../orchestration/progress.ts';
 import type { WaitingTask } from './waiting.ts';
 

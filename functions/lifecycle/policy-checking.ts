@@ -1,4 +1,4 @@
-import { enterCheck, leadingOn, recordVerdict } from '../orchestration/progress.ts';
+import { enterCheck, nextOutput, recordVerdict } from '../orchestration/progress.ts';
 import { checkPolicies } from '../policies/engine/evaluate-run.ts';
 import type { Next } from '../run/lifecycle.ts';
 import type { CheckTask } from './waiting.ts';
@@ -7,5 +7,5 @@ import type { CheckTask } from './waiting.ts';
 export const handler = async ({ runId }: CheckTask): Promise<{ next: Next }> => {
   const run = await enterCheck(runId, 'PolicyChecking');
   const { verdict, reason } = await checkPolicies(run);
-  return leadingOn(await recordVerdict(run, 'policyCheck', verdict, reason));
+  return nextOutput(await recordVerdict(run, 'policyCheck', verdict, reason));
 };

@@ -22,13 +22,13 @@ export interface RunTaskInput extends WaitingTask {
 }
 
 /** How often a task is asked that does not answer 200, and how long it is left alone before the first time again. */
-interface Patience {
+interface RetryPolicy {
   tries: number;
   pauseMs: number;
 }
 
 /** Within the two minutes the function has, even when each try takes as long as it may. */
-export const usualPatience: Patience = { tries: 6, pauseMs: 1_000 };
+export const defaultRetryPolicy: RetryPolicy = { tries: 6, pauseMs: 1_000 };
 
 const isOver = (run: Run | undefined): boolean => !run || run.cancel !== undefined || isFinal(run.status);
 
@@ -59,7 +59,12 @@ const giveUp = async ({ id }: TaskResult, reason: string): Promise<void> => {
   if (result) await deliverResult(result);
 };
 
-const ask = async (run: Run, result: TaskResult, accessToken: string, { tries, pauseMs }: Patience): Promise<void> => {
+const ask = async (
+  run: Run,
+  result: TaskResult,
+  accessToken: string,
+  { tries, pauseMs }: RetryPolicy,
+): Promise<void> => {
   const task = await getTask(result.taskId);
   if (!task) return giveUp(result, 'The run task was deleted before it was called.');
   const [payload, hmacKey] = await Promise.all([payloadOf(run, result, accessToken), openHmacKey(task)]);
@@ -83,7 +88,7 @@ const stateOf = Object.fromEntries(Object.entries(taskStates).map(([state, stage
 /** Waits for a run task's verdict: keeps the token, and asks the task until it has heard. */
 export const runTask = async (
   { runId, taskResultId, ...attempt }: RunTaskInput,
-  patience = usualPatience,
+  patience = defaultRetryPolicy,
 ): Promise<void> => {
   const awaited = await awaitResult(taskResultId, attempt);
   if (!awaited) throw new Error(`run ${runId} has no task result ${taskResultId} for this attempt`);

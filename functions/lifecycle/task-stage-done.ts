@@ -1,4 +1,4 @@
-import { leadingOn, RunNotInStateError, recordVerdict } from '../orchestration/progress.ts';
+import { nextOutput, RunNotInStateError, recordVerdict } from '../orchestration/progress.ts';
 import type { TaskStage } from '../run/check-record.ts';
 import type { Next } from '../run/lifecycle.ts';
 import type { Run } from '../run/run.ts';
@@ -16,7 +16,7 @@ export const handler = async ({ runId, stage }: TaskStageDone): Promise<{ next: 
   const run = await getRun(runId);
   if (!run) throw new RunNotInStateError(runId, stage, 'unknown');
   const { verdict, message } = stageVerdict(await listTaskResults(run, stage));
-  return leadingOn(await recordVerdict(run, stage, verdict, reason(run, verdict, message)));
+  return nextOutput(await recordVerdict(run, stage, verdict, reason(run, verdict, message)));
 };
 
 const reason = (run: Run, verdict: 'passed' | 'failed', message: string | undefined): string | undefined =>

@@ -1,11 +1,11 @@
 import type { Attempt } from '../run/attempts.ts';
 
-/** What the machine gives the function of a waiting state. */
+/** Input of a waiting state's function. */
 export interface WaitingTask extends Attempt {
   runId: string;
 }
 
-/** What the machine gives the function of a state that does its work itself. */
+/** Input of a function that does its state's work itself. */
 export interface CheckTask {
   runId: string;
 }

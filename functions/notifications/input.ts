@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { unprocessable } from '../api/errors.ts';
+import type { OtherFields } from '../api/known-attributes.ts';
 import { outboundUrl } from '../api/outbound-url.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { readData, setting, text } from '../api/validation.ts';
@@ -12,6 +13,12 @@ import {
 import type { NotificationConfiguration, NotificationValues } from './records.ts';
 
 /** What creating and changing notification configurations may say (HCP API: notification configurations). */
+
+const otherFields: OtherFields = {
+  shown: 'created-at updated-at delivery-responses external-email-addresses user-email-addresses',
+  related: 'subscribable',
+  lacking: { users: 'this platform sends no e-mail' },
+};
 
 /** Better said than never sent. */
 const noMail =
@@ -77,12 +84,17 @@ const checkToken = (type: DestinationType, token: string | null | undefined): vo
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewNotification = (request: ApiRequest): NotificationValues => {
-  const { attributes } = readData(request, {
-    ...settings,
-    name,
-    'destination-type': destinationType,
-    url: outboundUrl,
-  });
+  const { attributes } = readData(
+    request,
+    {
+      ...settings,
+      name,
+      'destination-type': destinationType,
+      url: outboundUrl,
+    },
+    {},
+    otherFields,
+  );
   const type = attributes['destination-type'];
   const token = tokenOf(attributes.token) ?? null;
   checkToken(type, token);
@@ -101,17 +113,22 @@ export const readNotificationChange = (
   request: ApiRequest,
   { destinationType: type }: NotificationConfiguration,
 ): Partial<NotificationValues> => {
-  const { attributes } = readData(request, {
-    ...settings,
-    name: v.optional(name),
-    'destination-type': v.optional(
-      v.pipe(
-        v.string(),
-        v.check((given) => given === type, `is ${type} and cannot be changed; create another configuration`),
+  const { attributes } = readData(
+    request,
+    {
+      ...settings,
+      name: v.optional(name),
+      'destination-type': v.optional(
+        v.pipe(
+          v.string(),
+          v.check((given) => given === type, `is ${type} and cannot be changed; create another configuration`),
+        ),
       ),
-    ),
-    url: v.optional(outboundUrl),
-  });
+      url: v.optional(outboundUrl),
+    },
+    {},
+    otherFields,
+  );
   const { name: called, url, enabled, triggers: chosen } = attributes;
   const token = tokenOf(attributes.token);
   checkToken(type, token);

@@ -1,8 +1,8 @@
 import { type Answer, created, noContent, ok } from '../api/answer.ts';
 import { ApiError, notFound, unprocessable } from '../api/errors.ts';
 import { inWorkspace } from '../api/finders.ts';
-import { checkSeen, editorOf, tagged } from '../api/guard.ts';
-import { list, pageOf, slice } from '../api/pagination.ts';
+import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { type Delivery, type Destination, deliverNotification } from '../outbound/notification.ts';
@@ -60,7 +60,7 @@ const checkVerified = ({ response }: Delivery): void => {
 };
 
 const shown = (configuration: NotificationConfiguration): Answer =>
-  tagged(ok(notificationDocument(configuration)), configuration);
+  withEtag(ok(notificationDocument(configuration)), configuration);
 
 const create = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
   const given = readNewNotification(request);
@@ -81,7 +81,7 @@ const create = async ({ request, subject }: Context<Workspace>): Promise<Answer>
 const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
   const page = pageOf(request);
   const all = await listNotifications(subject);
-  const answer = slice(all, page).map(notificationDocument);
+  const answer = pageSlice(all, page).map(notificationDocument);
   // HCP Terraform knows no pages of them: who asks for none gets all, and hears nothing of pages.
   const isPaged = request.query.has('page[number]') || request.query.has('page[size]');
   return isPaged ? list(request, page, all.length, answer) : ok(all.map(notificationDocument));
@@ -99,7 +99,7 @@ const changed = async (
   const updated = await updateNotification(subject, change, editor);
   if (updated) return shown(updated);
   const found = await getNotification(subject.id);
-  if (found) await checkSeen(request, found, 'notification configuration');
+  if (found) await checkIfMatch(request, found, 'notification configuration');
   throw gone();
 };
 

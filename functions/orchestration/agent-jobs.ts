@@ -41,7 +41,7 @@ export const offerJob = async (run: Run, phase: PhaseName): Promise<void> => {
 const beginMs = 100_000;
 const pieceSize = 25;
 
-export interface Taken {
+export interface TakenJob {
   run: Run;
   phase: PhaseName;
   /** What a runner is started with. */
@@ -54,7 +54,7 @@ interface Taker {
   poolId: string;
 }
 
-const take = async (agent: Taker, { runId, phase }: Job, now: string): Promise<Taken | undefined> => {
+const take = async (agent: Taker, { runId, phase }: Job, now: string): Promise<TakenJob | undefined> => {
   // The secret is known to nobody but the agent that takes the job; who took it before has a claim that is void now.
   const { secret, set } = newClaim(phase);
   const run = await updateRun(runId, {
@@ -72,7 +72,7 @@ const take = async (agent: Taker, { runId, phase }: Job, now: string): Promise<T
 /**
  * Gives the agent the oldest job of its pool that nobody has. 1 read when there is none; two agents never get the same one.
  */
-export const takeJob = async (agent: Taker): Promise<Taken | undefined> => {
+export const takeJob = async (agent: Taker): Promise<TakenJob | undefined> => {
   const now = new Date().toISOString();
   for (let after = 'JOB#', more = true; more; ) {
     const jobs = await query<Job>({ pk: keys.agentPool(agent.poolId).pk, from: after, to: 'JOB#~', limit: pieceSize });

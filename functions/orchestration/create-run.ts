@@ -11,9 +11,9 @@ import { configurationSettled } from './fetching.ts';
 import { freezeChecks } from './freeze-checks.ts';
 import { createRun, enqueue, type FollowedMove } from './new-run.ts';
 
-/** Creating runs, for whoever asks: a request, or the upload of a configuration. */
+/** Creates runs for API requests, uploaded configurations and run triggers. */
 
-/** A run of which nothing else was said. */
+/** Options of a run whose creator set none. */
 export const defaultOptions: Omit<RunOptions, 'autoApply'> = {
   message: 'Queued manually via the Terraform Enterprise API',
   isDestroy: false,
@@ -39,10 +39,12 @@ export interface RunRequest {
   /** To the creator. */
   granted: Granted;
   source: string;
+  /** Its creator shows logs in Terraform's JSON UI lines; without, what `source` says. */
+  rendersLogs?: boolean;
   terraformVersion?: string;
-  /** Of the one run this is about, however often it is asked for; missing: another run each time. */
+  /** Makes creation idempotent: the same id gives the same run. Missing: a new run each time. */
   id?: string;
-  /** Set off by an apply elsewhere: applies by itself if the workspace lets such runs (setting auto-apply-run-trigger). */
+  /** Queued by a run trigger: applies automatically if the workspace has auto-apply-run-trigger. */
   trigger?: Run['trigger'];
   /** Whose status it counts for. */
   commit?: Run['commit'];
@@ -50,7 +52,7 @@ export interface RunRequest {
   move?: FollowedMove;
 }
 
-/** Asked for again: the run there is. One whose creator died before it was queued is queued now. */
+/** The run that an earlier request created. It is queued now if its creator stopped before that. */
 const repeated = async (id: string): Promise<Run | undefined> => {
   const run = await getRun(id);
   if (run?.status === 'pending' && !run.wait) await enqueue(run);
@@ -58,12 +60,11 @@ const repeated = async (id: string): Promise<Run | undefined> => {
 };
 
 /**
- * Freezes variables and checks, then creates and starts the run. What it applies without a confirmation is a matter of who
- * caused it (automatic-apply.ts).
- * The run emits JSON lines only for the one client that renders them.
+ * Freezes variables and checks, then creates and starts the run. automatic-apply.ts decides whether it may apply without a
+ * confirmation. The run emits JSON lines only for the one client that renders them.
  */
 export const queueRun = async (wanted: RunRequest): Promise<Run> => {
-  const { workspace, version, options, createdBy, granted, source, trigger } = wanted;
+  const { workspace, version, options, createdBy, granted, source, trigger, rendersLogs = true } = wanted;
   const existing = wanted.id ? await repeated(wanted.id) : undefined;
   if (existing) return existing;
   const id = wanted.id ?? newId('run');
@@ -98,15 +99,15 @@ export const queueRun = async (wanted: RunRequest): Promise<Run> => {
     ingress: version.ingress,
     createdBy,
     source,
-    structuredOutput: source === 'terraform+cloud' && workspace.structuredRunOutputEnabled,
+    structuredOutput: source === 'terraform+cloud' && rendersLogs && workspace.structuredRunOutputEnabled,
     terraformVersion: wanted.terraformVersion ?? workspace.terraformVersion,
     inputsKey,
     ...checks,
   });
 };
 
-/** The run that an uploaded configuration is to start, if it was asked for when the configuration was announced. */
-export const queueUploaded = async (version: ConfigurationVersion): Promise<Run | undefined> => {
+/** Creates the run of an uploaded configuration that has auto-queue-runs. */
+const queueUploaded = async (version: ConfigurationVersion): Promise<Run | undefined> => {
   if (version.status !== 'uploaded' || !version.autoQueueRuns) return undefined;
   const workspace = await getWorkspace(version.workspaceId);
   if (!workspace || workspace.executionMode === 'local') return undefined;
@@ -122,14 +123,14 @@ export const queueUploaded = async (version: ConfigurationVersion): Promise<Run 
   });
 };
 
-/** Sees to an upload as soon as somebody asks; S3 tells of it too (configuration-uploaded.ts). */
+/** Accepts an upload when the configuration version is read; the S3 event does the same (configuration-uploaded.ts). */
 export const acceptUpload = async (version: ConfigurationVersion): Promise<ConfigurationVersion> => {
   const checked = await checkUpload(version);
   if (checked.status !== version.status) await uploadSettled(checked);
   return checked;
 };
 
-/** The run that the upload was to start starts, and those that waited for it go on. May be repeated. */
+/** Creates the run of the upload and resumes runs that waited for it. May be repeated. */
 export const uploadSettled = async (version: ConfigurationVersion): Promise<void> => {
   await Promise.all([queueUploaded(version), configurationSettled(version)]);
 };

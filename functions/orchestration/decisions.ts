@@ -8,13 +8,13 @@ import type { Change } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { deliver } from './execution.ts';
 
-/** What people do to a run. Each may be repeated. */
+/** Actions of users on a run. Each may be repeated. */
 
 const timeIn = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
 
 export type ActionResult = 'accepted' | 'conflict';
 
-/** `mayNow` of run/actions.ts, which documents report, as the condition of a write. */
+/** `isAccepted` of run/actions.ts, which documents report, as the condition of a write. */
 const mayNow = (action: RunAction, which?: Overridable): Required<Pick<Change, 'condition' | 'names' | 'values'>> => {
   const allowed = statusesFor(action).filter((status) => !which || statuses[status].overrides === which);
   const decided = afterConfirmation[action]
@@ -53,7 +53,7 @@ const act = async (
   return 'accepted';
 };
 
-/** The same user asks once more; the first try may have died between its write and the delivery. */
+/** A repeat by the same user: the first request may have stopped between its write and the delivery. */
 const repeated = async (runId: string, isSame: (run: Run) => boolean): Promise<ActionResult> => {
   const current = await getRun(runId);
   if (!current || !isSame(current)) return 'conflict';
@@ -61,7 +61,7 @@ const repeated = async (runId: string, isSame: (run: Run) => boolean): Promise<A
   return 'accepted';
 };
 
-/** Confirms. The same user may repeat it (clients retry POSTs); `conflict` when the run does not wait for it. */
+/** Confirms. The same user may repeat it (clients retry POSTs); `conflict` when the run awaits no confirmation. */
 export const applyRun = async (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
   const at = now();
   const result = await act(
@@ -102,7 +102,7 @@ export const discardRun = (run: Run, userId: string, comment?: string): Promise<
   );
 };
 
-/** Asks a running run to stop; the runner hears of it with its next beat. */
+/** Cancels a run; its next heartbeat tells the runner. */
 export const cancelRun = (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
   const at = now();
   return act(
@@ -140,7 +140,7 @@ export const forceCancelRun = async (run: Run, userId: string, comment?: string)
   );
 };
 
-/** Lets failed policies pass, with who did it and why. The same user may repeat it. */
+/** Overrides failed policies and records the user and the reason. The same user may repeat it. */
 export const overrideRun = async (
   run: Run,
   which: Overridable,

@@ -1,5 +1,5 @@
 import { completeDeletion, getEndedWorkspace, openRunsOf } from '../removal/workspaces.ts';
-import { mayNow } from '../run/actions.ts';
+import { isAccepted } from '../run/actions.ts';
 import type { Run } from '../run/run.ts';
 import { dueIn } from '../store/due.ts';
 import { keys } from '../store/keys.ts';
@@ -16,8 +16,8 @@ const stop = async (run: Run, by: string): Promise<void> => {
     if (new Date().toISOString() >= run.cancel.forceAvailableAt) await forceCancelRun(run, by, comment);
     return;
   }
-  if (mayNow('discard', run)) await discardRun(run, by, comment);
-  else if (mayNow('cancel', run)) await cancelRun(run, by, comment);
+  if (isAccepted('discard', run)) await discardRun(run, by, comment);
+  else if (isAccepted('cancel', run)) await cancelRun(run, by, comment);
 };
 
 /** False when the workspace was not deleted. Looks again in a minute while runs go on. May be repeated. */

@@ -1,10 +1,10 @@
 import type { Ending } from '../run/machine-states.ts';
 import { getRun } from '../runs/records.ts';
-import { dueIn, notDue } from '../store/due.ts';
+import { dueAttributes, dueIn } from '../store/due.ts';
 import { keys } from '../store/keys.ts';
 import { update } from '../store/table.ts';
 import { finishRun } from './finish.ts';
-import { notify } from './notices.ts';
+import { notify } from './notifications.ts';
 
 /** Detail of EventBridge's "Step Functions Execution Status Change". */
 interface StatusChange {
@@ -29,7 +29,7 @@ export const handler = async ({ detail }: StatusChange): Promise<void> => {
     { keepDue: true },
   );
   if (ended) await notify(ended);
-  await update(key, { remove: notDue });
+  await update(key, { remove: dueAttributes });
 };
 
 const reason = ({ status, error, cause }: StatusChange['detail']): string => {

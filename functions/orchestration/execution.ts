@@ -9,7 +9,7 @@ import { answerWait, extendWait } from './task-tokens.ts';
 
 const client = new SFNClient({});
 
-/** What the machine's Map states go over, by stage. */
+/** The items of the machine's Map states, by stage. */
 const taskResultsOf = ({ checks }: Run): Record<string, string[]> | undefined =>
   checks?.tasks &&
   Object.fromEntries(Object.entries(checks.tasks).map(([stage, { taskResultIds }]) => [stage, taskResultIds]));
@@ -35,7 +35,7 @@ export const startExecution = async (run: Run): Promise<void> => {
   }
 };
 
-/** Tells the waiting execution what the run item says, if it says anything. May be repeated at will. */
+/** Resumes the waiting execution if the run item has an answer for it. May be repeated. */
 export const deliver = async (run: Run): Promise<boolean> => {
   const answer = resume(run);
   if (!answer || !run.wait) return false;

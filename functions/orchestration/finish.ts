@@ -1,5 +1,5 @@
 import { keepRunEvent } from '../audit/records.ts';
-import { endingMs, goneMs, isAgentRunnerGone } from '../run/agents.ts';
+import { agentGoneMs, endingMs, isAgentRunnerGone } from '../run/agents.ts';
 import { completed } from '../run/checks.ts';
 import { type CaughtError, endReason, finalPhases, statusAtEnd } from '../run/ending.ts';
 import type { Ending } from '../run/machine-states.ts';
@@ -9,22 +9,22 @@ import { recordRunEvent } from '../runs/events.ts';
 import { storeLog } from '../runs/logs.ts';
 import { getRun, statusChange, updateRun } from '../runs/records.ts';
 import { hasRunTriggers } from '../runs/triggers.ts';
-import { dueIn, notDue } from '../store/due.ts';
+import { dueAttributes, dueIn } from '../store/due.ts';
 import { isRunnerGone, runnersOf, stopRunner } from './launcher.ts';
 import { recordedResources } from './lost-runners.ts';
 import { leaveQueue } from './queue.ts';
 import { leaveSavedPlans } from './saved-plans.ts';
-import { findUnsaved } from './unsaved.ts';
+import { findUnsaved } from './unsaved-states.ts';
 
-/** The runner got its signal and has not gone yet; ask again soon. */
+/** The runner was signalled and has not stopped yet. Retry soon. */
 export class RunnerStillStoppingError extends Error {
   override name = 'RunnerStillStoppingError';
 }
 
 /**
- * Ends a run: its runner is gone, its status final, its workspace free and the next run started. However often it is
- * called and wherever it is cut off, calling it again completes it; a run that is final keeps its status. Answers the run
- * as it ended, undefined when there is none.
+ * Ends a run: stops its runner, writes the final status, releases the workspace and starts the next run. Idempotent: a
+ * repeated call completes an interrupted one, and a final run keeps its status. Returns the ended run, undefined when
+ * there is none.
  *
  * @param keepDue leave the run to the sweep until the caller, whom nobody calls again for sure, is through
  * @throws {RunnerStillStoppingError} while the runner's process may still run; the queue must not move before.
@@ -44,17 +44,17 @@ export const finishRun = async (
 
 const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, keepDue: boolean): Promise<Run> => {
   await ensureRunnerIsGone(run, ending);
-  // What the runner still reported while it was stopped counts.
+  // A report that the runner sent while it was stopped counts.
   const latest = (await getRun(run.id)) ?? run;
   const status = statusAtEnd(latest, ending);
   const phases = finalPhases(latest, ending);
   const recorded =
     latest.apply.status === 'running' && ending !== 'Applied' ? await recordedResources(run.workspaceId) : undefined;
-  // Only now nothing the runner leaves can come after it.
+  // The runner has stopped, so it cannot store anything after this.
   const unsaved = ending !== 'Applied' && latest.apply.claimNonce ? await findUnsaved(latest) : undefined;
   const reason = endReason({ ...latest, unsaved }, ending, error, recorded);
   const at = new Date().toISOString();
-  // Whoever queues what the apply sets off (run-applied.ts) says when it is done.
+  // The item stays due until run-applied.ts has queued the triggered runs.
   const follows = ending === 'Applied' && (await hasRunTriggers(run.workspaceId));
   const cutOff = (['plan', 'apply'] as const).filter((phase) => {
     const had = latest[phase].status;
@@ -74,7 +74,7 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
     },
     remove: [
       'wait',
-      ...(keepDue || follows ? [] : notDue),
+      ...(keepDue || follows ? [] : dueAttributes),
       ...(['plan', 'apply'] as const).flatMap((phase) => [
         `${phase}.tokenHash`,
         `${phase}.stateTokenHash`,
@@ -88,8 +88,7 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
 };
 
 /**
- * Nothing but its beats reaches a runner on somebody's own machine: they tell it to end, and it has as long for that as
- * a container.
+ * An agent's runner can only be told through its heartbeats to end. It gets as long for that as a container.
  */
 const ensureAgentRunnerIsGone = async (run: Run, phase: PhaseName): Promise<void> => {
   const { agent, claimNonce, stop } = run[phase];
@@ -97,14 +96,14 @@ const ensureAgentRunnerIsGone = async (run: Run, phase: PhaseName): Promise<void
   const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
   if (!stop) {
     await updateRun(run.id, {
-      set: { [`${phase}.stop`]: { killAt: inMs(endingMs), goneAt: inMs(goneMs) } },
+      set: { [`${phase}.stop`]: { killAt: inMs(endingMs), goneAt: inMs(agentGoneMs) } },
       condition: `attribute_not_exists(${phase}.stop)`,
     });
   }
   throw new RunnerStillStoppingError(`The runner of ${run.id} has not stopped yet (agent ${agent?.name}).`);
 };
 
-/** A phase that reported has ended Terraform itself; any other container is stopped, and waited for. */
+/** A runner that reported has ended Terraform itself; any other container is stopped and awaited. */
 const ensureRunnerIsGone = async (run: Run, ending: Ending): Promise<void> => {
   const has = ({ taskArn, claimNonce }: Run[PhaseName]) => taskArn !== undefined || claimNonce !== undefined;
   const phase: PhaseName | undefined = has(run.apply) ? 'apply' : has(run.plan) ? 'plan' : undefined;
@@ -112,10 +111,10 @@ const ensureRunnerIsGone = async (run: Run, ending: Ending): Promise<void> => {
   const { taskArn, report, claimNonce, agent } = run[phase];
   if (agent) return ensureAgentRunnerIsGone(run, phase);
   if (report && !run.cancel?.forced) return;
-  // Who started it may have died before writing down what it is called.
+  // The launcher may have stopped before it wrote the container's ARN.
   const taskArns = taskArn ? [taskArn] : await runnersOf(run.id);
   await Promise.all(taskArns.map((one) => stopRunner(one, `${statusAtEnd(run, ending)}: ${run.id}`)));
-  // One that never claimed knows nothing and can do nothing.
+  // A runner that never claimed has no token, so it can do nothing.
   if (!claimNonce) return;
   for (const one of taskArns) {
     if (await isRunnerGone(one)) continue;

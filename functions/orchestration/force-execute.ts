@@ -5,7 +5,7 @@ import { recordRunEvent } from '../runs/events.ts';
 import { getRun } from '../runs/records.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 import { discardRun } from './decisions.ts';
-import { goFirst } from './queue.ts';
+import { moveToFront } from './queue.ts';
 
 export type ForceExecuteResult = 'accepted' | 'not pending' | 'not behind a run' | 'not discardable';
 
@@ -23,7 +23,7 @@ export const forceExecuteRun = async (run: Run, userId: string, comment?: string
   if (!front) return 'not behind a run';
   if (moved && front.decision?.action === 'discard' && front.decision.by === userId) return 'accepted';
   if (!allowedActions(front, new Date().toISOString())['is-discardable']) return 'not discardable';
-  if (!(await goFirst(run))) return 'not pending';
+  if (!(await moveToFront(run))) return 'not pending';
   if ((await discardRun(front, userId, `Discarded to execute ${run.id}.`)) === 'conflict') return 'not discardable';
   await recordRunEvent(run, 'force_executed', userId, comment);
   return 'accepted';

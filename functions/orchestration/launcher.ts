@@ -13,18 +13,19 @@ import { isOffered, offerJob } from './agent-jobs.ts';
 import { newClaim } from './claims.ts';
 
 /**
- * Starts and stops the containers Terraform runs in; for a run that agents do, asks for one. A container knows its platform's URL and a claim that is good for
- * one phase of one run and for one use; everything else it gets in exchange for that (protocols/runner.ts).
+ * Starts and stops the containers that Terraform runs in, or queues the phase for an agent. A container knows the
+ * platform's URL and a claim that is valid for one phase of one run and one use; it exchanges the claim for everything
+ * else (protocols/runner.ts).
  */
 
 const client = new ECSClient({});
 
-/** There is no room for another container just now; the machine tries again. */
+/** ECS has no capacity for another container now; the machine retries. */
 export class CapacityUnavailableError extends Error {
   override name = 'CapacityUnavailableError';
 }
 
-/** Whether the phase is without a runner, and wants one. */
+/** Whether the phase needs a runner and has none. */
 export const needsRunner = (run: Run, phase: PhaseName): boolean =>
   !run[phase].taskArn && !run[phase].claimNonce && !run.cancel && !isOffered(run, phase);
 
@@ -41,13 +42,13 @@ export const launchRunner = async (run: Run, phase: PhaseName): Promise<void> =>
   if (claimed) await startRunner(claimed, phase, secret);
 };
 
-/** What ECS throws when it cannot start another task just now: too many calls, or an account's limit (ECS: RunTask). */
+/** Errors of ECS when it cannot start another task now: throttling, or an account's limit (ECS: RunTask). */
 const noRoom = ({ name, message }: Error): boolean =>
   /Throttling|LimitExceeded|ServiceUnavailable/.test(name) || /capacity|reached the limit/i.test(message);
 
 /**
- * Starts a container with a claim that has been written. Each attempt has a claim of its own, so that a container whose
- * start was not heard of finds its claim void and goes.
+ * Starts a container with a claim that has been written. Each attempt has a claim of its own: a container whose start got
+ * no response finds its claim void and exits.
  * @throws {CapacityUnavailableError}
  */
 export const startRunner = async (run: Run, phase: PhaseName, secret: string): Promise<void> => {
@@ -88,8 +89,8 @@ export const startRunner = async (run: Run, phase: PhaseName, secret: string): P
     const why = answer.failures?.map(({ reason, detail }) => detail ?? reason).join('; ') ?? 'no task was started';
     throw refused(why);
   }
-  // Already claimed is fine. A run that is final meanwhile is not, and neither is another claim: nobody would stop this
-  // container, or its end would be taken for that of the one at work.
+  // The runner may have claimed already. But if the run is final, or the claim was replaced, nothing would stop this
+  // container, or its exit would count as that of the working one.
   const known = await updateRun(run.id, {
     set: { [`${phase}.taskArn`]: taskArn },
     condition: `${phase}.claimHash = :claim`,
@@ -98,7 +99,7 @@ export const startRunner = async (run: Run, phase: PhaseName, secret: string): P
   if (!known) await stopRunner(taskArn, 'the run has ended, or another runner has claimed the phase');
 };
 
-/** Every container that was started for a run and that ECS still knows, whoever died before it was written down. */
+/** Every container of a run that ECS still lists, also one whose ARN was never written. */
 export const runnersOf = async (runId: string): Promise<string[]> => {
   const lists = await Promise.all(
     (['RUNNING', 'STOPPED'] as const).map((desiredStatus) =>
@@ -108,7 +109,7 @@ export const runnersOf = async (runId: string): Promise<string[]> => {
   return lists.flatMap(({ taskArns = [] }) => taskArns);
 };
 
-/** Containers that were not asked to stop, whoever started them. */
+/** Running containers that were not told to stop. */
 export const runningContainers = async (): Promise<{ arn: string; startedBy: string; createdAt?: string }[]> => {
   const found: { arn: string; startedBy: string; createdAt?: string }[] = [];
   const cluster = environment.clusterArn;
@@ -135,7 +136,7 @@ export const stopRunner = async (taskArn: string, reason: string): Promise<void>
   }
 };
 
-/** True once nothing of the container runs any more. */
+/** True once the container has stopped. */
 export const isRunnerGone = async (taskArn: string): Promise<boolean> => {
   const { tasks = [] } = await client.send(
     new DescribeTasksCommand({ cluster: environment.clusterArn, tasks: [taskArn] }),

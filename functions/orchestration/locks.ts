@@ -1,5 +1,5 @@
 import { covers } from '../run/state-identity.ts';
-import { notDue } from '../store/due.ts';
+import { dueAttributes } from '../store/due.ts';
 import { keys } from '../store/keys.ts';
 import { update } from '../store/table.ts';
 import { now } from '../store/time.ts';
@@ -53,7 +53,7 @@ export const unlockWorkspace = async (workspaceId: string, userId?: string): Pro
     if (!workspace) continue;
     if (waits) return workspace;
     await startNext(workspaceId);
-    await update(keys.workspace(workspaceId), { remove: notDue, condition: 'attribute_exists(dueAt)' });
+    await update(keys.workspace(workspaceId), { remove: dueAttributes, condition: 'attribute_exists(dueAt)' });
     return workspace;
   }
   return undefined;

@@ -1,18 +1,32 @@
 import * as v from 'valibot';
 import { unprocessable } from '../api/errors.ts';
+import type { OtherFields } from '../api/known-attributes.ts';
 import { type ApiRequest, sourceOf } from '../api/request.ts';
 import { readData, setting, settingsFrom, text, toOne } from '../api/validation.ts';
 import {
   type ConfigurationVersion,
   getConfigurationVersion,
   latestConfigurationVersion,
-  mayStillCome,
+  mayStillBeUploaded,
 } from '../configurations/records.ts';
+import { versionProblem } from '../run/engine.ts';
 import type { RunOptions } from '../run/run.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { acceptUpload, defaultOptions } from './create-run.ts';
 
 /** What creating a run may say (HCP API: runs, create). */
+
+const otherFields: OtherFields = {
+  shown: `actions canceled-at created-at end-reason force-cancel-available-at has-changes permissions
+      position-in-queue source status status-timestamps trigger-reason triggering-source-name updated-at`,
+  related: `apply canceled-by comments confirmed-by cost-estimate created-by plan policy-checks run-events
+      run-trigger-snapshots task-stages tf-policy-evaluations triggering-run triggering-source`,
+  lacking: {
+    comment: 'use message, or add a comment after creating the run',
+    'invoke-action-addrs': 'invoking actions is not supported',
+    'policy-paths': 'policies come only from policy sets',
+  },
+};
 
 /** Kept with the run, which is written some fifteen times; larger values belong into variables of the workspace. */
 const maxVariablesBytes = 64 * 1024;
@@ -110,16 +124,20 @@ const findVersion = async (workspace: Workspace, id: string | undefined): Promis
   const { status, errorMessage = '' } = checked;
   // The run fetches what is still on its way.
   if (status === 'uploaded' || status === 'fetching') return checked;
-  if (status === 'pending' && mayStillCome(checked)) return checked;
+  if (status === 'pending' && mayStillBeUploaded(checked)) return checked;
   throw unprocessable(
     versionPointer,
     `configuration-version: ${id} is ${status}, not uploaded. ${errorMessage}`.trim(),
   );
 };
 
+/** Before 1.4, Terraform's `cloud` block prints a log as it is: JSON lines are not for people. */
+const rendersLogs = (request: ApiRequest): boolean =>
+  !/^1\.[0-3]\.|^0\./.test(request.header('terraform-version') ?? '');
+
 /** @throws {ApiError} 400 or 422 */
 export const readNewRun = async (request: ApiRequest, workspace: Workspace) => {
-  const given = readData(request, attributes, relationships);
+  const given = readData(request, attributes, relationships, otherFields);
   const options = { ...defaultOptions, ...settingsFrom(given.attributes, defaultOptions) };
   const source = sourceOf(request);
   const fromTerraform = source === 'terraform' || source === 'terraform+cloud';
@@ -133,10 +151,13 @@ export const readNewRun = async (request: ApiRequest, workspace: Workspace) => {
   if (terraformVersion && !options.planOnly && !version.speculative) {
     throw unprocessable(pointer('terraform-version'), 'terraform-version: only plan-only runs can set it');
   }
+  const problem = terraformVersion && versionProblem(workspace.engine ?? undefined, terraformVersion);
+  if (problem) throw unprocessable(pointer('terraform-version'), `terraform-version: ${problem}`);
   return {
     options,
     version,
     source,
+    rendersLogs: rendersLogs(request),
     terraformVersion,
     autoApply: given.attributes['auto-apply'] ?? undefined,
     // The command line makes a configuration version for one run, and repeats what was not answered.

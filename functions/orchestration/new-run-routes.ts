@@ -21,7 +21,7 @@ const create = async ({ request, subject, granted, principal }: Context<Workspac
       'is-destroy: queueing a destroy run needs the permission run:apply; with plan-only, run:plan is enough.',
     );
   }
-  // The run that a configuration was uploaded for is its uploader's to create.
+  // Only the uploader may create the run that a configuration was uploaded for.
   const own = wanted.version.createdBy === userId ? { id } : {};
   const made = await queueRun({ ...wanted, ...own, workspace: subject, createdBy: userId, granted });
   const document = runDocument(made, { granted, userId });
@@ -29,7 +29,7 @@ const create = async ({ request, subject, granted, principal }: Context<Workspac
   return created({ ...document, relationships: { ...document.relationships, 'run-events': events } });
 };
 
-/** The workspace that a new run is for; the body names it. */
+/** The workspace of a new run, named in the body. */
 const workspaceOfNewRun: Finder<Workspace> = {
   what: 'workspace',
   find: async (request) => getWorkspace(requiredIn(request, 'workspace', 'workspaces')),

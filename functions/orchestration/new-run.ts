@@ -13,7 +13,7 @@ import type { Workspace } from '../workspaces/records.ts';
 import { startExecution } from './execution.ts';
 
 export interface NewRun extends RunOptions {
-  /** Given by a caller that wrote the run's inputs first; else made here. */
+  /** Set by a caller that wrote the run's inputs first; otherwise generated here. */
   id?: string;
   configurationVersionId: string;
   archive?: Run['archive'];
@@ -56,6 +56,7 @@ export const createRun = async (workspaceId: string, options: NewRun): Promise<R
     ...given,
     ...(agentPool ? { agentPool } : {}),
     ...(workspace.notifications ? { notifies: true } : {}),
+    ...(workspace.engine ? { engine: workspace.engine } : {}),
     id,
     organization: workspace.organization,
     workspaceId,
@@ -72,8 +73,8 @@ export const createRun = async (workspaceId: string, options: NewRun): Promise<R
   };
   if (!(await create({ ...keys.run(id), ...run, ...dueIn(id, 60) }))) {
     const known = (await getRun(id)) as Run;
-    // Asked for twice at the same time: the other one has the number. The same number is that of a write of its own,
-    // which the SDK tried again because the answer was lost.
+    // A concurrent request has created the run with another number. The same number means that the SDK repeated this
+    // write because its response was lost.
     if (known.number !== run.number) return known;
   }
   await enqueue(run);
@@ -81,8 +82,8 @@ export const createRun = async (workspaceId: string, options: NewRun): Promise<R
 };
 
 /**
- * Gives a run its number: the workspace's `runCount`. The item says which run had the last one, so that the SDK's second
- * try of a write whose answer was lost gives no second one. 1 write.
+ * Assigns the run's number: the workspace's `runCount`. The item names the run that has the last number, so that an SDK
+ * retry after a lost response does not assign a second one. 1 write.
  */
 const countRun = async (workspaceId: string, id: string, { planOnly, move }: NewRun): Promise<Workspace> => {
   const key = keys.workspace(workspaceId);
@@ -102,7 +103,7 @@ const countRun = async (workspaceId: string, id: string, { planOnly, move }: New
   }
 };
 
-/** By name too, because that is what people are told. 1 read for a workspace with agents. */
+/** Id and name of the agent pool; messages show the name. 1 read for a workspace with agents. */
 const agentPoolOf = async ({ executionMode, agentPoolId }: Workspace): Promise<Run['agentPool']> => {
   if (executionMode !== 'agent' || !agentPoolId) return undefined;
   return { id: agentPoolId, name: (await getAgentPool(agentPoolId))?.name ?? agentPoolId };

@@ -8,12 +8,12 @@ import { dueIn } from '../store/due.ts';
 import { hashSecret, newSecret } from '../store/id.ts';
 import { deliver } from './execution.ts';
 
-/** What runners change of a run: claiming a phase, standing by, reporting. Each may be repeated. */
+/** Requests of runners that change a run: claim, stand by, report. Each may be repeated. */
 
 export interface Claimed {
   run: Run;
   phase: PhaseName;
-  /** Good for this run and phase until the phase is over. */
+  /** Valid for this run and phase until the phase ends. */
   token: string;
 }
 
@@ -23,8 +23,8 @@ const same = (a: string | undefined, b: string): boolean =>
   a?.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
 /**
- * Exchanges a claim for a token; undefined when the claim is void. The same nonce may claim again. The caller delivers
- * the claim to the execution, beside what else the runner waits for.
+ * Exchanges a claim for a token; undefined when the claim is void. The same nonce may claim again. The caller resumes the
+ * execution, in parallel with the runner's other reads.
  */
 export const claimPhase = async (claim: string, nonce: string): Promise<Claimed | undefined> => {
   const [runId = '', name = '', secret = ''] = claim.split('.');
@@ -37,7 +37,7 @@ export const claimPhase = async (claim: string, nonce: string): Promise<Claimed 
   });
 };
 
-/** The runner that made the plan takes the apply it was offered; known by the plan's token. */
+/** The runner of the plan takes the apply that it was offered; the plan's token identifies it. */
 export const claimHeldApply = (run: Run, planToken: string): Promise<Claimed | undefined> =>
   take(run, 'apply', hashSecret(planToken), {
     condition: 'attribute_exists(apply.offeredAt) AND attribute_not_exists(apply.claimHash)',
@@ -65,7 +65,7 @@ const take = async (
   return claimed && { run: claimed, phase, token };
 };
 
-/** A lease this long is renewed while the runner stands by, so that a dead one is offered nothing for long. */
+/** Lease of a standing-by runner, which it renews. A dead runner is offered no apply once its lease has expired. */
 const leaseMs = 15_000;
 
 const leaseEnd = (): string => new Date(Date.now() + leaseMs).toISOString();
@@ -76,7 +76,7 @@ export const extendHold = async (run: Run): Promise<void> => {
 };
 
 /**
- * Keeps what a runner says of its phase and lets the execution go on. The first report counts.
+ * Stores a runner's report of its phase and resumes the execution. The first report counts.
  *
  * @returns whether the runner shall stand by for the apply
  */

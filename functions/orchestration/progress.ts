@@ -1,4 +1,4 @@
-import { type Attempt, notOutrun, orderOf } from '../run/attempts.ts';
+import { type Attempt, notSuperseded, orderOf } from '../run/attempts.ts';
 import type { Verdicts } from '../run/check-record.ts';
 import { exitOnEntry, type Next, nextStep } from '../run/lifecycle.ts';
 import { type CheckState, entryOf, type RunState, type TaskState, type WaitingState } from '../run/machine-states.ts';
@@ -7,9 +7,9 @@ import { getRun, statusChange, updateRun } from '../runs/records.ts';
 import { dueIn } from '../store/due.ts';
 import { deliver } from './execution.ts';
 
-/** What the machine's states do to the run's item. */
+/** How the states of the machine change the run's item. */
 
-/** The machine is ahead of or behind the run, e.g. a redrive of a run that has ended: caught, and finished. */
+/** The machine and the run disagree, e.g. after a redrive of an ended run. The machine catches it and finishes the run. */
 export class RunNotInStateError extends Error {
   override name = 'RunNotInStateError';
   constructor(runId: string, state: string, status: string) {
@@ -18,13 +18,13 @@ export class RunNotInStateError extends Error {
 }
 
 interface Entering {
-  /** What is set beside the status. */
+  /** Attributes set together with the status. */
   extra?: (run: Run) => Record<string, unknown>;
-  /** Looks once more at what decides whether the run may enter. */
+  /** Rechecks whether the run may enter the state. */
   recheck?: (run: Run) => Promise<Run>;
 }
 
-/** How often somebody else may change the status between read and write. */
+/** Maximum attempts when the status changes between read and write. */
 const tries = 4;
 
 const enter = async (
@@ -34,7 +34,7 @@ const enter = async (
   { extra = () => ({}), recheck = async (run) => run }: Entering = {},
 ): Promise<Run> => {
   const order = attempt && orderOf(attempt);
-  const last = notOutrun('wait.order', order);
+  const last = notSuperseded('wait.order', order);
   let status = 'missing';
   for (let i = 0; i < tries; i++) {
     const found = await getRun(runId);
@@ -43,7 +43,7 @@ const enter = async (
     status = before.status;
     const entry = entryOf(state, before);
     const repeat = status === entry.status;
-    // The tasks of a stage all enter it; the first one has.
+    // Each task of a stage enters it; the first one has changed the status.
     if (repeat && !attempt && before.wait?.state === state) return before;
     if (order && (before.wait?.order ?? '') > order) break;
     if (!repeat && !entry.from.includes(before.status)) break;
@@ -64,9 +64,9 @@ const enter = async (
 };
 
 /**
- * Enters a waiting state of the machine: status, timeline and token in one write; then, if the answer came before the
- * token, delivers it. Entering again with a new token is a repeat. A state that the run is turned away from keeps the
- * token only, and the answer says where to go instead.
+ * Enters a waiting state of the machine: status, timeline and token in one write; then resumes the execution if its answer
+ * was there before the token. Entering again with a new token is a repeat. When the run may not enter the state yet, only
+ * the token is written, and the answer names the state that comes first.
  * @throws {RunNotInStateError} when the run is elsewhere, or final, or another attempt has been made since
  */
 export const enterState = async (
@@ -80,12 +80,12 @@ export const enterState = async (
   return run;
 };
 
-/** Enters a state whose function does the work, or, from each of its tasks, one that runs a stage's tasks. */
+/** Enters a state whose function does the work; a stage of run tasks is entered by each of its tasks. */
 export const enterCheck = (runId: string, state: CheckState | TaskState): Promise<Run> =>
   enter(runId, state, undefined);
 
 /**
- * Keeps how a check went, and says where the run goes next. The first verdict counts.
+ * Stores the verdict of a check and returns the run's next state. The first verdict counts.
  * @param failure why the run cannot go on, for people
  * @throws {RunNotInStateError} when the run has ended
  */
@@ -104,5 +104,5 @@ export const recordVerdict = async <K extends keyof Verdicts>(
   return current;
 };
 
-/** What a check's function gives the machine. */
-export const leadingOn = (run: Run): { next: Next } => ({ next: nextStep(run) });
+/** The output of a check's function for the machine. */
+export const nextOutput = (run: Run): { next: Next } => ({ next: nextStep(run) });

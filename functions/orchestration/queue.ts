@@ -13,9 +13,9 @@ import { deliver } from './execution.ts';
  * says who is current. No operation reads or writes more than a few items, however long the queue is, and each may be
  * repeated or cut off anywhere:
  *
- * - A run becomes current by one conditional write of the lock, then learns of it by a write of its own item.
- * - A run that is final gives the lock back *after* its final status was written. So whoever takes the lock for a run
- *   and then finds it not final can rely on the finisher to come.
+ * - A run becomes current by one conditional write of the lock, then its own item is marked current.
+ * - A final run releases the lock *after* its final status was written. So a caller that takes the lock for a run and then
+ *   finds the run not final can rely on the finisher.
  */
 
 interface Entry {
@@ -31,7 +31,7 @@ const head = async (workspaceId: string): Promise<{ entry: Entry & { sk: string 
   return entry && { entry };
 };
 
-/** Makes the first queued run current if the workspace is free, and tells its execution. */
+/** Makes the first queued run current if the workspace is free, and resumes its execution. */
 export const startNext = async (workspaceId: string): Promise<void> => {
   for (;;) {
     const first = await head(workspaceId);
@@ -52,7 +52,7 @@ export const startNext = async (workspaceId: string): Promise<void> => {
       await deliver(run);
       return;
     }
-    // It ended between the look at the queue and the lock, or its finisher was cut off: clear up and look again.
+    // The run ended after the queue was read, or its finisher stopped early: remove it and try the next one.
     const ended = await getRun(runId);
     if (ended && !isFinal(ended.status)) return;
     await remove({ pk: keys.workspace(workspaceId).pk, sk });
@@ -60,7 +60,7 @@ export const startNext = async (workspaceId: string): Promise<void> => {
   }
 };
 
-/** Ends a run's hold on its workspace, or has it hold on for the sake of its state. Undefined when it holds nothing. */
+/** Releases the run's lock, or keeps it while the run's state is not saved. Undefined when the run holds no lock. */
 const giveBack = (workspaceId: string, runId: string, run: Run | undefined): Promise<Workspace | undefined> => {
   const unsaved = unsavedOf(run);
   return update<Workspace>(keys.workspace(workspaceId), {
@@ -81,7 +81,7 @@ const unsavedOf = (run: Run | undefined): UnsavedState | undefined => {
   return { runId, serial, lineage, ...(md5 === undefined ? {} : { md5 }) };
 };
 
-/** Gives back what was locked for a run after it had left: the write of somebody who was cut off came late. */
+/** Releases a lock that an interrupted caller took for the run after the run had left the queue. */
 const releaseFromEnded = async (workspaceId: string): Promise<boolean> => {
   const lock = (await get<Workspace>(keys.workspace(workspaceId)))?.lock;
   const run = lock?.kind === 'run' ? await getRun(lock.runId) : undefined;
@@ -89,8 +89,8 @@ const releaseFromEnded = async (workspaceId: string): Promise<boolean> => {
 };
 
 /**
- * Puts a user's lock in place of that of a run which has ended, and is about to give it back or waits for its state to be
- * brought in: whoever sees that a run is over can lock its workspace. Undefined when there is no such run.
+ * Replaces the lock of a run that has ended (and is releasing it, or has an unsaved state) by a user's lock, so that users
+ * can lock a workspace as soon as its run is final. Undefined when no such run holds the lock.
  */
 export const takeFromEnded = async (
   workspaceId: string,
@@ -107,11 +107,11 @@ export const takeFromEnded = async (
   });
 };
 
-/** Where a run stands in its workspace's queue. */
+/** The run's position in its workspace's queue. */
 const queueEntry = ({ workspaceId, number, queueKey }: Run): Key =>
   queueKey ? { pk: keys.workspace(workspaceId).pk, sk: queueKey } : keys.queued(workspaceId, number);
 
-/** Puts a confirmed saved plan behind every run created so far, and starts it if nobody is in front. */
+/** Queues a confirmed saved plan behind all existing runs, and starts it if it is first. */
 export const joinQueue = async (run: Run): Promise<void> => {
   const workspace = await get<Workspace>(keys.workspace(run.workspaceId));
   if (!workspace) return;
@@ -122,8 +122,8 @@ export const joinQueue = async (run: Run): Promise<void> => {
   await startNext(run.workspaceId);
 };
 
-/** Puts a pending run in front of all others; false when it is not pending any more. */
-export const goFirst = async (run: Run): Promise<boolean> => {
+/** Moves a pending run to the front of the queue; false when it is not pending any more. */
+export const moveToFront = async (run: Run): Promise<boolean> => {
   const moved = await updateRun(run.id, {
     set: { queueKey: `QUEUE#!${run.id}` },
     condition: 'status = :pending AND attribute_not_exists(current)',
@@ -135,7 +135,7 @@ export const goFirst = async (run: Run): Promise<boolean> => {
   return true;
 };
 
-/** Takes an ended run out of the queue and starts the next one. Call it after the final status was written. */
+/** Removes an ended run from the queue and starts the next one. Call it after the final status was written. */
 export const leaveQueue = async (run: Run): Promise<void> => {
   await Promise.all([remove(queueEntry(run)), remove(keys.openRun(run.organization, run.createdAt, run.id))]);
   const workspace = await giveBack(run.workspaceId, run.id, run);
@@ -143,8 +143,8 @@ export const leaveQueue = async (run: Run): Promise<void> => {
 };
 
 /**
- * Whether the next run may have to be started, though nothing was given back: nobody holds the workspace, or a run does
- * that was not told, or whose execution was not, because whoever gave it the lock died then and is now here again.
+ * Whether the next run may have to be started although no lock was released: the workspace is unlocked, or the caller
+ * that locked it stopped before it marked the run current or resumed its execution, and is now retried.
  */
 const mayStart = async (workspaceId: string): Promise<boolean> => {
   const lock = (await get<Workspace>(keys.workspace(workspaceId)))?.lock;
@@ -154,5 +154,5 @@ const mayStart = async (workspaceId: string): Promise<boolean> => {
   return !holder?.current || holder.wait?.state === 'Pending' || holder.wait?.state === 'Confirmed';
 };
 
-/** Marks a workspace that becomes free, so that the sweep starts its queue should the caller die before it does. */
+/** Marks a workspace before its lock is released, so that the sweep starts the queue if the caller stops before that. */
 export const startDue = (workspaceId: string) => dueIn(workspaceId, 60);

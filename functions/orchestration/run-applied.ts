@@ -1,5 +1,5 @@
 import { getRun } from '../runs/records.ts';
-import { notDue } from '../store/due.ts';
+import { dueAttributes } from '../store/due.ts';
 import { keys } from '../store/keys.ts';
 import { update } from '../store/table.ts';
 import { queueTriggeredRuns } from './triggered-runs.ts';
@@ -17,5 +17,5 @@ export const handler = async ({ detail }: Succeeded): Promise<void> => {
   const run = await getRun(detail.name);
   if (run?.status !== 'applied' || !run.dueAt) return;
   await queueTriggeredRuns(run);
-  await update(keys.run(run.id), { remove: notDue });
+  await update(keys.run(run.id), { remove: dueAttributes });
 };

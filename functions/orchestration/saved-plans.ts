@@ -22,7 +22,7 @@ const noState = '';
 const basisOf = ({ state }: Pick<Workspace, 'state'>): string => state?.id ?? noState;
 
 /** What the plan is made from. 1 write, of runs that save their plans. */
-export const noteBasis = async (run: Run, workspace: Workspace): Promise<void> => {
+export const recordPlanBasis = async (run: Run, workspace: Workspace): Promise<void> => {
   if (run.savePlan) await updateRun(run.id, { set: { 'plan.basis': basisOf(workspace) } });
 };
 

@@ -7,7 +7,7 @@ import { isFinal } from '../run/status.ts';
 import { listTaskResults } from '../run-tasks/stages.ts';
 import { getRun, updateRun } from '../runs/records.ts';
 import { invokeLater } from '../store/aws.ts';
-import { dueIn, dueShard, dueShards, notDue } from '../store/due.ts';
+import { dueAttributes, dueIn, dueShard, dueShards } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { logError, logWarning } from '../store/log.ts';
 import { query, update } from '../store/table.ts';
@@ -88,7 +88,7 @@ const lookAtWorkspace = async (key: Key): Promise<string | undefined> => {
   const id = key.pk.replace('WS#', '');
   if (await completeWorkspaceEnd(id)) return undefined;
   await startNext(id);
-  await update(key, { remove: notDue, condition: 'attribute_exists(dueAt)' });
+  await update(key, { remove: dueAttributes, condition: 'attribute_exists(dueAt)' });
   return 'queue started';
 };
 
@@ -118,7 +118,7 @@ const repairRun = async (id: string): Promise<string | undefined> => {
 const repairEndedRun = async (run: Run): Promise<string> => {
   await leaveQueue(run);
   await queueTriggeredRuns(run);
-  await update(keys.run(run.id), { remove: notDue });
+  await update(keys.run(run.id), { remove: dueAttributes });
   return 'queue left';
 };
 

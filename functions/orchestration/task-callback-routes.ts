@@ -6,7 +6,7 @@ import { openRoute, type Route } from '../api/route.ts';
 import type { Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { decideCallback } from '../run/task-callback.ts';
-import { readCallback, type Said } from '../run-tasks/callback-input.ts';
+import { readCallback, type TaskCallback } from '../run-tasks/callback-input.ts';
 import { keepOutcomes, maxOutcomeBytes, maxOutcomes } from '../run-tasks/outcomes.ts';
 import { changeTaskResult, getTaskResult, type TaskResult } from '../run-tasks/results.ts';
 import { taskResultDocument } from '../run-tasks/stage-document.ts';
@@ -19,7 +19,7 @@ import { extendWait } from './task-tokens.ts';
 const pointer = '/data/relationships/outcomes/data';
 
 /** What is written of it, with its outcomes put away first. */
-const changeOf = async (result: TaskResult, { message, url, outcomes }: Said) => {
+const changeOf = async (result: TaskResult, { message, url, outcomes }: TaskCallback) => {
   if (outcomes.length === 0) return { message, url };
   const kept = await keepOutcomes(result, outcomes);
   if ('tooMany' in kept) {
@@ -37,7 +37,7 @@ const changeOf = async (result: TaskResult, { message, url, outcomes }: Said) =>
 /** Two callbacks at once, or one and a time limit, may come in each other's way; a few tries are plenty. */
 const maxTries = 10;
 
-const record = async (id: string, run: Run | undefined, said: Said): Promise<TaskResult> => {
+const record = async (id: string, run: Run | undefined, said: TaskCallback): Promise<TaskResult> => {
   const runIsOver = !run || run.cancel !== undefined || isFinal(run.status);
   for (let n = 0; n < maxTries; n++) {
     const result = await getTaskResult(id);

@@ -11,7 +11,7 @@ import type { Resume } from '../run/lifecycle.ts';
 
 const client = new SFNClient({});
 
-/** False when nobody waits with the token any more: it was answered before, timed out, or its execution is gone. */
+/** False when the token is no longer valid: it was answered, timed out, or its execution has ended. */
 const send = async (answer: Promise<unknown>): Promise<boolean> => {
   try {
     await answer;
@@ -29,13 +29,13 @@ export const answerWait = (taskToken: string, answer: Resume): Promise<boolean> 
       : client.send(new SendTaskFailureCommand({ taskToken, error: answer.error, cause: answer.cause.slice(0, 4000) })),
   );
 
-/** The task has its result; which, is read from its record. */
+/** The task has a result; the machine reads it from the record. */
 export const endTaskWait = (taskToken: string): Promise<boolean> => answerWait(taskToken, { output: {} });
 
-/** The run was canceled: nobody cares for the result. */
+/** The run was canceled, so the result is not needed. */
 export const cancelTaskWait = (taskToken: string, cause: string): Promise<boolean> =>
   answerWait(taskToken, { error: 'Canceled', cause });
 
-/** Whoever is waited for is still at work. */
+/** Sends a heartbeat for a task that is still running. */
 export const extendWait = (taskToken: string): Promise<boolean> =>
   send(client.send(new SendTaskHeartbeatCommand({ taskToken })));

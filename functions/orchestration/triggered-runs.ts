@@ -1,4 +1,4 @@
-import { nothing } from '../api/permissions/granted.ts';
+import { noPermissions } from '../api/permissions/granted.ts';
 import { latestConfigurationVersion } from '../configurations/records.ts';
 import type { Run } from '../run/run.ts';
 import { recordRunEvent } from '../runs/events.ts';
@@ -47,7 +47,7 @@ const queueOne = async (run: Run, { id, workspaceId }: RunTrigger): Promise<void
     version,
     options: { ...defaultOptions, message: `Triggered by an apply in ${run.workspaceName} (${run.id})` },
     createdBy: run.createdBy,
-    granted: nothing,
+    granted: noPermissions,
     source: 'tfe-api',
     id: derivedId('run', `${run.id} ${workspaceId}`),
     trigger: { runId: run.id, workspaceId: run.workspaceId, workspaceName: run.workspaceName, via },

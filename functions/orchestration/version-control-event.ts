@@ -1,4 +1,4 @@
-import { nothing } from '../api/permissions/granted.ts';
+import { noPermissions } from '../api/permissions/granted.ts';
 import { environment } from '../environment.ts';
 import { versionControl } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
@@ -24,7 +24,7 @@ const doings: Doings = {
         ...wanted,
         options: { ...defaultOptions, message, planOnly },
         createdBy: versionControl,
-        granted: nothing,
+        granted: noPermissions,
         source: 'tfe-configuration-version',
       });
       return true;

@@ -14,7 +14,7 @@ export const entitlementsDocument = (organization: Organization) => ({
     'global-run-tasks': true,
     operations: true,
     'policy-enforcement': true,
-    'private-module-registry': false,
+    'private-module-registry': true,
     'private-policy-agents': false,
     'private-run-tasks': false,
     'private-vcs': false,

@@ -7,8 +7,10 @@ import { deleteTeam, getTeam, listTeamNames } from '../people/teams/records.ts';
 import { deletePolicy, getPolicies, listPolicyNames } from '../policies/records.ts';
 import { deletePolicySet, getPolicySets, listPolicySetNames } from '../policies/set-records.ts';
 import { deleteWorkspace } from '../removal/workspaces.ts';
+import { deleteReservedTagKey, listReservedTagKeys } from '../reserved-tag-keys/records.ts';
 import { deleteTask, listTasks } from '../run-tasks/records.ts';
-import { dueIn, notDue } from '../store/due.ts';
+import { deleteSshKey, listSshKeys } from '../ssh-keys/records.ts';
+import { dueAttributes, dueIn } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { get, put, query, queryAll, remove, update } from '../store/table.ts';
 import { eachVariableSet } from '../variables/set-lists.ts';
@@ -40,15 +42,15 @@ export const deleteOrganization = async ({ name, externalId }: Home, deletedBy: 
 
 /**
  * Ends what is left of an organization that was deleted. False when it was not.
- * @param mostWorkspaces are deleted now, the others by the sweep: each takes some twenty requests
+ * @param maxWorkspaces are deleted now, the others by the sweep: each takes some twenty requests
  */
-export const completeEnd = async (name: string, mostWorkspaces = 20): Promise<boolean> => {
+export const completeEnd = async (name: string, maxWorkspaces = 20): Promise<boolean> => {
   const home = await get<Ended>(keys.organization(name));
   if (!home?.deletedAt) return false;
   await closeOrganizationAccounts(home);
   // By the index, which goes last: the rest of one that was cut off is found by it.
   await inPieces(await listMembers(name), (userId) => removeMember({ organization: name, userId }));
-  if (await deleteWorkspaces(home, mostWorkspaces)) {
+  if (await deleteWorkspaces(home, maxWorkspaces)) {
     await update(keys.organization(name), { set: dueIn(name, 0), condition: 'attribute_exists(deletedAt)' });
     return true;
   }
@@ -63,7 +65,7 @@ export const completeEnd = async (name: string, mostWorkspaces = 20): Promise<bo
   let isRest = false;
   for (const pool of pools) isRest = !(await deleteAgentPool(pool)) || isRest;
   await update(keys.organization(name), {
-    ...(isRest ? { set: dueIn(name, 60) } : { remove: notDue }),
+    ...(isRest ? { set: dueIn(name, 60) } : { remove: dueAttributes }),
     condition: 'attribute_exists(deletedAt)',
   });
   return true;
@@ -86,6 +88,8 @@ const deleteSettings = async (name: string): Promise<void> => {
   for (const policy of await getPolicies(idsOf(await listPolicyNames(name)))) await deletePolicy(policy);
   for (const task of await listTasks(name)) await deleteTask(task);
   for (const client of await listClients(name)) await endClient(client);
+  await inPieces(await listSshKeys(name), deleteSshKey);
+  await inPieces(await listReservedTagKeys(name), deleteReservedTagKey);
   for await (const sets of eachVariableSet(name)) await inPieces(sets, deleteVariableSet);
   const { pk } = keys.organization(name);
   const projects = await queryAll<Key & { projectId: string }>({ pk, prefix: 'PROJECT#' });

@@ -1,4 +1,4 @@
-import { changingPool } from '../agent-pools/uses.ts';
+import { withPoolUse } from '../agent-pools/uses.ts';
 import { addMember, getMembership } from '../people/accounts/memberships.ts';
 import { getOrganization, type Organization, type OrganizationSettings } from '../people/organizations/records.ts';
 import { ensureOwnersTeam } from '../people/teams/records.ts';
@@ -52,5 +52,5 @@ export const updateOrganization = (
 ): Promise<Organization | undefined> => {
   const to = 'defaultAgentPoolId' in change ? change.defaultAgentPoolId : from;
   const edit = asEdit({ set: change, condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)' }, editor);
-  return changingPool(name, { from, to }, () => update<Organization>(keys.organization(name), edit));
+  return withPoolUse(name, { from, to }, () => update<Organization>(keys.organization(name), edit));
 };

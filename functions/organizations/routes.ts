@@ -3,10 +3,11 @@ import { defaultAgentPool } from '../agent-pools/default-agent-pool.ts';
 import { withPool } from '../agent-pools/input.ts';
 import { type Answer, created, noContent, ok } from '../api/answer.ts';
 import { forbidden, notFound, unprocessable } from '../api/errors.ts';
-import { checkSeen, editorOf, tagged } from '../api/guard.ts';
-import { includes } from '../api/include.ts';
+import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
+import { includable } from '../api/include.ts';
+import { noKeys, noStacks, type OtherFields } from '../api/known-attributes.ts';
 import { email, organizationName } from '../api/names.ts';
-import { list, pageOf, slice } from '../api/pagination.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { checkPerson } from '../api/permissions/principal.ts';
 import { type Call, type Context, type Route, route, userRoute } from '../api/route.ts';
 import { readData, setting, settingsFrom, toOne } from '../api/validation.ts';
@@ -20,13 +21,44 @@ import {
   type Organization,
   type OrganizationSettings,
 } from '../people/organizations/records.ts';
+import { carryUserTokens } from '../people/organizations/user-tokens.ts';
 import { projectDocuments } from '../projects/document.ts';
 import { getProject } from '../projects/records.ts';
+import { engines } from '../run/engine.ts';
 import { secondsIn } from '../run/limits.ts';
-import { carryFromOrganization } from '../workspaces/execution-modes.ts';
+import { inheritFromOrganization } from '../workspaces/execution-modes.ts';
 import { entitlementsDocument } from './document.ts';
 import { deleteOrganization } from './end.ts';
 import { createOrganization, updateOrganization } from './records.ts';
+
+const noPublishing = 'the private registry is for one organization';
+
+const otherFields: OtherFields = {
+  // HCP Terraform's clients ask for stacks with every organization they make; the answer says that there are none.
+  shown: `created-at external-id fair-run-queuing-enabled hcp-id is-in-degraded-mode is-unified
+      module-consuming-organizations-count over-stacks-resource-limit parent-data-retention-policy-info permissions
+      plan-expired plan-expires-at plan-identifier plan-is-enterprise plan-is-trial
+      provider-consuming-organizations-count remaining-testable-count saml-enabled test-generation-enabled
+      stacks-enabled two-factor-conformant run-queue-enabled`,
+  related: `audit-trails-authentication-token authentication-token default-project entitlement-set oauth-tokens
+      subscription`,
+  lacking: {
+    'enforce-hyok': noKeys,
+    'global-module-sharing': noPublishing,
+    'global-provider-sharing': noPublishing,
+    'max-ttl-enabled': 'tokens have no maximum lifetime',
+    'owners-team-saml-role-id': 'this platform has no SAML',
+    'recoverable-items-enabled': 'deleted resources cannot be recovered',
+    'registry-monorepo-support-enabled': noPublishing,
+    'stacks-default-execution-mode': [noStacks, 'remote'],
+    'data-retention-policy': 'there are no data retention policies',
+    'default-agent-pool': 'a new organization has no agent pools yet; set it later',
+    'module-producers': noPublishing,
+    'provider-producers': noPublishing,
+    'primary-hyok-configuration': noKeys,
+    'stacks-default-agent-pool': noStacks,
+  },
+};
 
 const minutes = v.pipe(v.number(), v.integer('must be a whole number of minutes'), v.minValue(1, 'must be at least 1'));
 
@@ -50,8 +82,10 @@ const settings = {
   'aggregated-commit-status-enabled': setting(v.boolean()),
   'speculative-plan-management-enabled': setting(v.boolean()),
   'allow-force-delete-workspaces': setting(v.boolean()),
+  'user-tokens-enabled': setting(v.boolean()),
   'assessments-enforced': setting(v.literal(false, 'cannot be true: this platform has no health assessments')),
   'default-execution-mode': setting(v.picklist(['remote', 'local', 'agent'])),
+  'default-engine': setting(v.picklist(engines)),
   'terraform-build-worker-plan-timeout': setting(timeLimit),
   'terraform-build-worker-apply-timeout': setting(timeLimit),
 };
@@ -74,17 +108,24 @@ const settlePool = async (
   });
 };
 
+const listIncludes = includable('subscription');
+const readIncludes = includable('subscription', 'entitlement_set', 'default_project');
+
 const listMine = async ({ request, principal }: Call): Promise<Answer> => {
   const page = pageOf(request);
   // Nobody has a subscription.
-  includes(request, ['subscription']);
+  listIncludes.of(request);
   const [both, byName, byEmail] = ['q', 'q[name]', 'q[email]'].map((q) => (request.query.get(q) ?? '').toLowerCase());
   const fits = ({ name, email }: Organization) =>
     `${name}\n${email}`.toLowerCase().includes(both ?? '') &&
     name.toLowerCase().includes(byName ?? '') &&
     email.toLowerCase().includes(byEmail ?? '');
-  const all = (await listOrganizations(principal.userId)).filter(fits);
-  const data = slice(all, page).map(async (one) =>
+  const fitting = (await listOrganizations(principal.userId)).filter(fits);
+  const isOpen = async ({ name, userTokensEnabled = true }: Organization) =>
+    userTokensEnabled || (await principal.on({ organization: name })).has('organization:read');
+  const open = await Promise.all(fitting.map(isOpen));
+  const all = fitting.filter((_, i) => open[i]);
+  const data = pageSlice(all, page).map(async (one) =>
     organizationDocument(one, await principal.on({ organization: one.name })),
   );
   return list(request, page, all.length, await Promise.all(data));
@@ -97,7 +138,7 @@ const create = async ({ request, principal }: Call): Promise<Answer> => {
       "You don't have permission to create organizations. The operator of this platform can grant it with the setting organizationCreators.",
     );
   }
-  const { attributes } = readData(request, { ...settings, name: organizationName, email });
+  const { attributes } = readData(request, { ...settings, name: organizationName, email }, {}, otherFields);
   const given: OrganizationSettings = {
     ...defaultOrganizationSettings,
     ...settingsFrom(attributes, defaultOrganizationSettings),
@@ -110,7 +151,7 @@ const create = async ({ request, principal }: Call): Promise<Answer> => {
 };
 
 const read = async ({ request, subject, principal, granted }: Context<InOrganization>): Promise<Answer> => {
-  const include = includes(request, ['subscription', 'entitlement_set', 'default_project']);
+  const include = readIncludes.of(request);
   const included = [];
   if (include.has('entitlement_set')) included.push(entitlementsDocument(subject.record));
   if (include.has('default_project')) {
@@ -118,7 +159,7 @@ const read = async ({ request, subject, principal, granted }: Context<InOrganiza
     included.push(...(await projectDocuments(principal, project ? [project] : [])));
   }
   const answer = ok(organizationDocument(subject.record, granted), include.size ? included : undefined);
-  return tagged(answer, subject.record);
+  return withEtag(answer, subject.record);
 };
 
 const update = async (context: Context<InOrganization>): Promise<Answer> => {
@@ -127,6 +168,7 @@ const update = async (context: Context<InOrganization>): Promise<Answer> => {
     request,
     { ...settings, name: v.optional(organizationName), email: v.optional(email) },
     relationships,
+    otherFields,
   );
   if (attributes.name !== undefined && attributes.name !== subject.organization) {
     throw unprocessable(
@@ -144,11 +186,12 @@ const update = async (context: Context<InOrganization>): Promise<Answer> => {
     : subject.record;
   if (!organization) {
     const found = await getOrganization(subject.organization);
-    if (found) await checkSeen(request, found, 'organization');
+    if (found) await checkIfMatch(request, found, 'organization');
     throw notFound('The organization was deleted at the same time.');
   }
-  if (change.defaultAgentPoolId !== undefined) await carryFromOrganization(organization);
-  return tagged(ok(organizationDocument(organization, granted)), organization);
+  if (change.userTokensEnabled !== undefined) await carryUserTokens(organization);
+  if (change.defaultAgentPoolId !== undefined) await inheritFromOrganization(organization);
+  return withEtag(ok(organizationDocument(organization, granted)), organization);
 };
 
 /** With its workspaces, as HCP Terraform does: it takes an owner. */
@@ -158,9 +201,14 @@ const remove = async ({ subject, principal }: Context<InOrganization>): Promise<
 };
 
 export const organizationRoutes: Route[] = [
-  userRoute('GET', '/organizations', 'any user', listMine),
+  userRoute('GET', '/organizations', 'any user', listMine, {
+    q: 'text',
+    'q[name]': 'text',
+    'q[email]': 'text',
+    include: listIncludes,
+  }),
   userRoute('POST', '/organizations', 'any user', create),
-  route('GET', '/organizations/{organization}', 'organization:read', organization, read),
+  route('GET', '/organizations/{organization}', 'organization:read', organization, read, { include: readIncludes }),
   route('PATCH', '/organizations/{organization}', 'organization:update', organization, update),
   route('PUT', '/organizations/{organization}', 'organization:update', organization, update),
   route('DELETE', '/organizations/{organization}', 'organization:delete', organization, remove),

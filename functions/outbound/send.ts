@@ -43,7 +43,7 @@ const repeating = [307, 308];
  * @throws {OutboundError}
  */
 export const readUrl = (text: string, base?: URL): URL => {
-  if (!URL.canParse(text, base)) throw new OutboundError('forbidden', 'it is not a URL');
+  if (!URL.canParse(text, base?.href)) throw new OutboundError('forbidden', 'it is not a URL');
   const url = new URL(text, base);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new OutboundError('forbidden', 'only http and https URLs are called');

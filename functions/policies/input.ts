@@ -1,14 +1,24 @@
 import * as v from 'valibot';
 import { unprocessable } from '../api/errors.ts';
+import type { OtherFields } from '../api/known-attributes.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { check, identifier, readData, setting, text } from '../api/validation.ts';
 import { type EnforcementLevel, enforcementLevels, type PolicyKind, policyKinds } from '../run/policies.ts';
+import { givenValue } from '../variables/input.ts';
 import type { VariableValues } from '../variables/records.ts';
 import { maxQuery } from './engine/policies-file.ts';
 import { getPolicies, type Policy } from './records.ts';
 import { maxRelated, type PolicySet } from './set-records.ts';
 
 /** What creating and changing policies and parameters may say (HCP API: policies, policy set parameters). */
+
+const policyFields: OtherFields = { shown: 'policy-set-count updated-at', related: 'organization policy-sets' };
+
+const parameterFields: OtherFields = {
+  shown: 'created-at version-id',
+  related: 'configurable overwriter overwritten policy-set varset workspace',
+  lacking: { description: 'policy set parameters have no description', hcl: 'policy set parameters are plain text' },
+};
 
 export const policyName = v.pipe(
   text(90),
@@ -59,6 +69,7 @@ export const readNewPolicy = (request: ApiRequest, organization: string) => {
     request,
     { ...settings, name: policyName, kind },
     { 'policy-sets': v.optional(v.object({ data: v.array(identifier('policy-sets')) })) },
+    policyFields,
   );
   const policy = {
     organization,
@@ -74,7 +85,12 @@ export const readNewPolicy = (request: ApiRequest, organization: string) => {
 /** @throws {ApiError} 400 or 422 */
 export const readPolicyChange = (request: ApiRequest, policy: Policy) => {
   const forGood = (is: string) => v.optional(v.literal(is, `is ${is} and cannot be changed; create another policy`));
-  const { attributes } = readData(request, { ...settings, name: forGood(policy.name), kind: forGood(policy.kind) });
+  const { attributes } = readData(
+    request,
+    { ...settings, name: forGood(policy.name), kind: forGood(policy.kind) },
+    {},
+    policyFields,
+  );
   return {
     ...(attributes.description === undefined ? {} : { description: attributes.description }),
     ...(attributes.query === undefined ? {} : { query: checkQuery(attributes.query, policy.kind) }),
@@ -121,7 +137,7 @@ const key = v.pipe(text(128), v.regex(/^\S+$/, 'must not be empty or contain spa
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewParameter = (request: ApiRequest): VariableValues => {
-  const { attributes } = readData(request, { ...parameter, key });
+  const { attributes } = readData(request, { ...parameter, key }, {}, parameterFields);
   return {
     key: attributes.key,
     value: attributes.value ?? '',
@@ -137,7 +153,7 @@ export const readParameterChange = (
   request: ApiRequest,
   current: Pick<VariableValues, 'key' | 'sensitive'>,
 ): Partial<VariableValues> => {
-  const { attributes } = readData(request, { ...parameter, key: v.optional(key) });
+  const { attributes } = readData(request, { ...parameter, key: v.optional(key) }, {}, parameterFields);
   const advice = 'of a sensitive parameter cannot be changed. Delete it and create a new one.';
   if (current.sensitive && attributes.sensitive === false) {
     throw unprocessable('/data/attributes/sensitive', `sensitive: ${advice}`);
@@ -147,7 +163,7 @@ export const readParameterChange = (
   }
   return {
     ...(attributes.key === undefined ? {} : { key: attributes.key }),
-    ...(typeof attributes.value === 'string' ? { value: attributes.value } : {}),
+    ...givenValue(current, attributes.value),
     ...(typeof attributes.sensitive === 'boolean' ? { sensitive: attributes.sensitive } : {}),
   };
 };

@@ -5,7 +5,6 @@ import { type Key, keys, objects } from '../store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
 import { claimUnique, releaseUnique } from '../store/unique-names.ts';
-import { maxQuery } from './engine/policies-file.ts';
 
 /** Policies that are managed one by one (HCP API: policies). Those of a versioned policy set are in its archive. */
 export interface Policy {
@@ -29,7 +28,6 @@ export type PolicySettings = Pick<Policy, 'description' | 'query' | 'enforcement
 
 /** Most a policy's source may have: what comes through the API's function fits there. */
 export const maxPolicyBytes = 4 * 1024 * 1024;
-export { maxQuery as longestQuery };
 
 export const getPolicy = (id: string): Promise<Policy | undefined> => get<Policy>(keys.policy(id));
 

@@ -1,5 +1,5 @@
 import { many, one } from '../api/answer.ts';
-import { overridableNow } from '../run/actions.ts';
+import { pendingOverride } from '../run/actions.ts';
 import { type PolicySetOutcome, resultCount } from '../run/policies.ts';
 import {
   isJudged,
@@ -75,7 +75,7 @@ export const policyCheckDocument = (
         at: result?.at,
       }),
       override: overrideOf(run, 'policyCheck'),
-      actions: { 'is-overridable': overridableNow(run) === 'policyCheck' },
+      actions: { 'is-overridable': pendingOverride(run) === 'policyCheck' },
       permissions: { 'can-override': granted.has('run:override-policy') },
     },
     relationships: { run: one('runs', run.id) },

@@ -11,7 +11,7 @@ import { create, get } from '../store/table.ts';
  */
 
 /** `evaluation` of the sets of kind `opa`, `check` of those of kind `sentinel`. */
-export type Judgement = 'evaluation' | 'check';
+export type ResultKind = 'evaluation' | 'check';
 
 export interface PolicyResult {
   runId: string;
@@ -48,12 +48,12 @@ export const readPolicySetOutcomeId = (id: string): { runId: string; number: num
   return characters === undefined ? undefined : { runId: `run-${characters}`, number: Number.parseInt(number, 36) };
 };
 
-export const getPolicyResult = (runId: string, what: Judgement): Promise<PolicyResult | undefined> =>
+export const getPolicyResult = (runId: string, what: ResultKind): Promise<PolicyResult | undefined> =>
   get<PolicyResult>(keys.policyResult(runId, what));
 
 /** Keeps the result unless there is one: the first stands. Returns the one that does. */
 export const keepPolicyResult = async (
-  what: Judgement,
+  what: ResultKind,
   result: Omit<PolicyResult, 'detailsKey'>,
   sets: PolicySetOutcome[],
 ): Promise<PolicyResult> => {

@@ -1,8 +1,8 @@
 import { type Answer, ok, plainText, type Resource } from '../api/answer.ts';
 import { conflict, notFound } from '../api/errors.ts';
 import { inWorkspace } from '../api/finders.ts';
-import { includes } from '../api/include.ts';
-import { list, pageOf, slice } from '../api/pagination.ts';
+import { includable } from '../api/include.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { readComment } from '../api/validation.ts';
 import { isJudged, policyCheckId, policyCheckStatus, policyEvaluationStatus } from '../run/policy-status.ts';
@@ -66,14 +66,14 @@ const policySetOutcome: Finder<Run> = {
   ...inWorkspace,
 };
 
-const checkIncludes = ['run', 'run.workspace'] as const;
+const include = includable('run', 'run.workspace');
 
 /** The run says nothing of its checks here: a cycle of included documents breaks clients. */
 const related = async ({ request, subject, granted, principal }: Context<Run>): Promise<Resource[] | undefined> => {
-  const include = includes(request, checkIncludes);
-  if (include.size === 0) return undefined;
+  const asked = include.of(request);
+  if (asked.size === 0) return undefined;
   const document = runDocument(subject, { granted, userId: principal.userId });
-  const home = include.has('run.workspace') ? await getWorkspace(subject.workspaceId) : undefined;
+  const home = asked.has('run.workspace') ? await getWorkspace(subject.workspaceId) : undefined;
   const { 'policy-checks': _, ...relationships } = document.relationships ?? {};
   return [{ ...document, relationships }, ...(home ? [withoutRun(workspaceDocument(home, granted))] : [])];
 };
@@ -93,7 +93,7 @@ const listChecks = async (context: Context<Run>): Promise<Answer> => {
   const { request, subject } = context;
   const all = withCheck(subject) ? [await checkDocument(subject, context)] : [];
   const page = pageOf(request);
-  return list(request, page, all.length, slice(all, page), all.length ? await related(context) : undefined);
+  return list(request, page, all.length, pageSlice(all, page), all.length ? await related(context) : undefined);
 };
 
 const readCheck = async (context: Context<Run>): Promise<Answer> =>
@@ -138,7 +138,7 @@ const listEvaluations = async ({ request, subject }: Context<Run>): Promise<Answ
   const named = readTaskStageId(request.params.stage ?? '');
   const all = named?.stage === 'post_plan' && withEvaluation(subject) ? [await evaluationDocument(subject)] : [];
   const page = pageOf(request);
-  return list(request, page, all.length, slice(all, page));
+  return list(request, page, all.length, pageSlice(all, page));
 };
 
 const outcomesOf = async (subject: Run): Promise<Resource[]> => {
@@ -174,7 +174,7 @@ const filtered = (query: URLSearchParams, documents: Resource[]): Resource[] => 
 const listOutcomes = async ({ request, subject }: Context<Run>): Promise<Answer> => {
   const all = filtered(request.query, await outcomesOf(subject));
   const page = pageOf(request);
-  return list(request, page, all.length, slice(all, page));
+  return list(request, page, all.length, pageSlice(all, page));
 };
 
 const readOutcome = async ({ request, subject }: Context<Run>): Promise<Answer> => {
@@ -184,14 +184,19 @@ const readOutcome = async ({ request, subject }: Context<Run>): Promise<Answer> 
 };
 
 export const policyResultRoutes = (overrideRun: OverrideRun): Route[] => [
-  route('GET', '/runs/{run}/policy-checks', 'run:read', run, listChecks),
-  route('GET', '/policy-checks/{check}', 'run:read', policyCheck, readCheck),
+  route('GET', '/runs/{run}/policy-checks', 'run:read', run, listChecks, { include }),
+  route('GET', '/policy-checks/{check}', 'run:read', policyCheck, readCheck, { include }),
   route('GET', '/policy-checks/{check}/output', 'run:read', policyCheck, readOutput),
   route('POST', '/policy-checks/{check}/actions/override', 'run:override-policy', policyCheck, override(overrideRun)),
   route('GET', '/task-stages/{stage}/policy-evaluations', 'run:read', stageOfEvaluation, listEvaluations),
   route('GET', '/policy-evaluations/{evaluation}', 'run:read', policyEvaluation, async ({ subject }) =>
     ok(await evaluationDocument(subject)),
   ),
-  route('GET', '/policy-evaluations/{evaluation}/policy-set-outcomes', 'run:read', policyEvaluation, listOutcomes),
+  route('GET', '/policy-evaluations/{evaluation}/policy-set-outcomes', 'run:read', policyEvaluation, listOutcomes, {
+    'filter[*][status]': 'text',
+    'filter[*][enforcement_level]': 'text',
+    'filter[*][enforcement-level]': 'text',
+    'filter[*][enforcementLevel]': 'text',
+  }),
   route('GET', '/policy-set-outcomes/{policySetOutcome}', 'run:read', policySetOutcome, readOutcome),
 ];

@@ -1,9 +1,10 @@
 import { type Answer, created, noContent, ok, plainText } from '../api/answer.ts';
 import { ApiError, notFound, unprocessable } from '../api/errors.ts';
-import { list, pageOf, slice } from '../api/pagination.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
+import { policyKinds } from '../run/policies.ts';
 import { policyDocument } from './document.ts';
 import { policy } from './finder.ts';
 import { checkPolicies, readNewPolicy, readPolicyChange } from './input.ts';
@@ -83,13 +84,13 @@ const listOfOrganization = async ({ request, subject }: Context<InOrganization>)
   const kind = request.query.get('filter[kind]') || undefined;
   const sort = request.query.get('sort') || 'name';
   if (kind === undefined && sort === 'name') {
-    const shown = await getPolicies(slice(all, wanted));
+    const shown = await getPolicies(pageSlice(all, wanted));
     return list(request, wanted, all.length, shown.map(policyDocument));
   }
   const fitting = (await getPolicies(all)).filter((one) => kind === undefined || one.kind === kind);
   if (sort.endsWith('updated-at')) fitting.sort((a, b) => (a.updatedAt < b.updatedAt ? -1 : 1));
   if (sort.startsWith('-')) fitting.reverse();
-  return list(request, wanted, fitting.length, slice(fitting, wanted).map(policyDocument));
+  return list(request, wanted, fitting.length, pageSlice(fitting, wanted).map(policyDocument));
 };
 
 export const searched = <T extends { name: string }>({ query }: ApiRequest, all: T[]): T[] => {
@@ -100,7 +101,11 @@ export const searched = <T extends { name: string }>({ query }: ApiRequest, all:
 const base = '/policies/{policy}';
 
 export const policyRoutes: Route[] = [
-  route('GET', '/organizations/{organization}/policies', 'policy:read', organization, listOfOrganization),
+  route('GET', '/organizations/{organization}/policies', 'policy:read', organization, listOfOrganization, {
+    'search[name]': 'text',
+    'filter[kind]': { one: policyKinds },
+    sort: { one: ['name', '-name', 'updated-at', '-updated-at'] },
+  }),
   route('POST', '/organizations/{organization}/policies', 'policy:write', organization, create),
   route('GET', base, 'policy:read', policy, async ({ subject }) => ok(policyDocument(subject))),
   route('PATCH', base, 'policy:write', policy, update),

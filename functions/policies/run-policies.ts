@@ -82,7 +82,7 @@ const freeze = async (found: PolicySet): Promise<FrozenPolicySet | undefined> =>
       description: set.description ?? '',
       kind: set.kind,
       overridable: set.overridable,
-      toolVersion: set.policyToolVersion ?? '',
+      toolVersion: set.policyToolVersion === 'latest' ? '' : (set.policyToolVersion ?? ''),
       parameters: parameters.map(freezeParameter),
       ...content,
     }

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { unprocessable } from '../api/errors.ts';
+import type { OtherFields } from '../api/known-attributes.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { check, readData, setting, settingsFrom, text } from '../api/validation.ts';
 import { getProjects } from '../projects/records.ts';
@@ -8,6 +9,15 @@ import { checkPolicies, kind, policyName, readPolicies, toMany } from './input.t
 import { maxRelated, type PolicySet, type PolicySetSettings, type Related } from './set-records.ts';
 
 /** What creating and changing a policy set may say (HCP API: policy sets). */
+
+const otherFields: OtherFields = {
+  // Follows from global, workspaces and projects.
+  shown: 'created-at policy-count project-count scoping-type updated-at versioned workspace-count',
+  related: 'current-version newest-version organization',
+  lacking: {
+    'policy-update-patterns': 'version control connections are not supported',
+  },
+};
 
 /** To what a set is related, by the names of its relationships. */
 export const related = {
@@ -73,10 +83,8 @@ const checkProvided = (given: Given, ofKind: PolicySet['kind']): void => {
   }
 };
 
-const settingsOf = (given: Record<string, unknown>): Partial<PolicySetSettings> => {
-  const change = settingsFrom(given, { name: '', ...defaults }) as Partial<PolicySetSettings>;
-  return change.policyToolVersion === 'latest' ? { ...change, policyToolVersion: null } : change;
-};
+const settingsOf = (given: Record<string, unknown>): Partial<PolicySetSettings> =>
+  settingsFrom(given, { name: '', ...defaults }) as Partial<PolicySetSettings>;
 
 export interface Targets {
   relation: Relation;
@@ -110,6 +118,7 @@ export const readNewPolicySet = async (request: ApiRequest, organization: string
     request,
     { ...settings, name: policyName, kind },
     relationships,
+    otherFields,
   );
   checkProvided(attributes, attributes.kind);
   const wanted = { ...defaults, ...settingsOf(attributes), name: attributes.name, kind: attributes.kind, organization };
@@ -140,7 +149,7 @@ const checkRelated = (set: PolicySet, given: Partial<Record<Relation, { data: { 
 export const readPolicySetChange = (request: ApiRequest, set: PolicySet): Partial<PolicySetSettings> => {
   const ofKind = v.optional(v.literal(set.kind, `is ${set.kind} and cannot be changed; create another policy set`));
   const entries = { ...settings, name: v.optional(policyName), kind: ofKind };
-  const { attributes, relationships: given } = readData(request, entries, relationships);
+  const { attributes, relationships: given } = readData(request, entries, relationships, otherFields);
   checkProvided(attributes, set.kind);
   checkRelated(set, given);
   return settingsOf(attributes);

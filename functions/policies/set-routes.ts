@@ -1,12 +1,14 @@
 import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
 import { notFound, unprocessable } from '../api/errors.ts';
-import { checkSeen, editorOf, tagged } from '../api/guard.ts';
-import { includes } from '../api/include.ts';
-import { list, pageOf, slice } from '../api/pagination.ts';
+import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
+import { includable } from '../api/include.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
+import { flag } from '../api/query-parameters.ts';
 import { type Context, type Route, route, type Subject } from '../api/route.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { projectDocuments } from '../projects/document.ts';
 import { getProjects } from '../projects/records.ts';
+import { policyKinds } from '../run/policies.ts';
 import { workspaceDocuments } from '../workspaces/document.ts';
 import { getWorkspaces } from '../workspaces/records.ts';
 import { policyDocument, policySetDocument, policySetVersionDocument } from './document.ts';
@@ -58,10 +60,10 @@ const update = async (context: Context<PolicySet>): Promise<Answer> => {
   const { request, subject } = context;
   const change = readPolicySetChange(request, subject);
   const updated = await updatePolicySet(subject, change, await editorOf(context, subject, 'policy set'));
-  if (updated) return tagged(ok(policySetDocument(updated)), updated);
+  if (updated) return withEtag(ok(policySetDocument(updated)), updated);
   const found = await getPolicySet(subject.id);
   if (!found) throw notFound('The policy set was deleted at the same time.');
-  await checkSeen(request, found, 'policy set');
+  await checkIfMatch(request, found, 'policy set');
   throw taken();
 };
 
@@ -74,7 +76,7 @@ const change = (relation: Relation, adds: boolean) => async (context: Context<Po
   return noContent();
 };
 
-const knownIncludes = [
+const include = includable(
   'policies',
   'workspaces',
   'projects',
@@ -82,7 +84,7 @@ const knownIncludes = [
   'newest_version',
   'workspace_exclusions',
   'project_exclusions',
-] as const;
+);
 /** More than that many do not come along. */
 const maxIncluded = 100;
 
@@ -90,13 +92,13 @@ const included = async (
   { request, principal }: Context<Subject>,
   sets: PolicySet[],
 ): Promise<Resource[] | undefined> => {
-  const include = includes(request, knownIncludes);
-  if (include.size === 0) return undefined;
+  const asked = include.of(request);
+  if (asked.size === 0) return undefined;
   const some = (
-    name: (typeof knownIncludes)[number],
+    name: (typeof include.paths)[number],
     of: (set: PolicySet) => Iterable<string | undefined>,
   ): string[] =>
-    include.has(name) ? [...new Set(sets.flatMap((set) => [...of(set)]))].filter((id) => id !== undefined) : [];
+    asked.has(name) ? [...new Set(sets.flatMap((set) => [...of(set)]))].filter((id) => id !== undefined) : [];
   const distinct = (...of: string[][]): string[] => [...new Set(of.flat())].slice(0, maxIncluded);
   const [policies, workspaces, projects, versions] = await Promise.all([
     getPolicies(distinct(some('policies', (set) => set.policyIds ?? []))),
@@ -128,7 +130,7 @@ const included = async (
 };
 
 const read = async (context: Context<PolicySet>): Promise<Answer> =>
-  tagged(ok(policySetDocument(context.subject), await included(context, [context.subject])), context.subject);
+  withEtag(ok(policySetDocument(context.subject), await included(context, [context.subject])), context.subject);
 
 /** By the names alone, unless a filter asks for what only the sets know. */
 const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
@@ -145,7 +147,7 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
           (versioned === null || (set.newestVersionId !== undefined) === (versioned === 'true')),
       )
     : [];
-  const shown = filtered ? slice(fitting, wanted) : await getPolicySets(slice(all, wanted));
+  const shown = filtered ? pageSlice(fitting, wanted) : await getPolicySets(pageSlice(all, wanted));
   const total = filtered ? fitting.length : all.length;
   return list(request, wanted, total, shown.map(policySetDocument), await included(context, shown));
 };
@@ -153,10 +155,15 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
 const base = '/policy-sets/{policySet}';
 
 export const policySetRoutes: Route[] = [
-  route('GET', '/organizations/{organization}/policy-sets', 'policy:read', organization, listOfOrganization),
-  route('POST', '/organizations/{organization}/policy-sets', 'policy:write', organization, create),
-  route('GET', base, 'policy:read', policySet, read),
-  route('PATCH', base, 'policy:write', policySet, update),
+  route('GET', '/organizations/{organization}/policy-sets', 'policy:read', organization, listOfOrganization, {
+    include,
+    'search[name]': 'text',
+    'filter[kind]': { one: policyKinds },
+    'filter[versioned]': flag,
+  }),
+  route('POST', '/organizations/{organization}/policy-sets', 'policy:write', organization, create, { include }),
+  route('GET', base, 'policy:read', policySet, read, { include }),
+  route('PATCH', base, 'policy:write', policySet, update, { include }),
   route('DELETE', base, 'policy:write', policySet, async ({ subject }) => {
     await deletePolicySet(subject);
     return noContent();

@@ -77,12 +77,14 @@ export const listPolicySetVersions = async (
 type Ingested = Pick<PolicySetVersion, 'status' | 'bundleKey' | 'policyCount' | 'errorMessage'>;
 
 const ingest = async (version: PolicySetVersion, set: PolicySet): Promise<Ingested | undefined> => {
-  const most = archiveLimits.packedBytes;
-  const archive = await getObjectUpTo(objects.upload(uploadName(version.id)), most);
+  const maxBytes = archiveLimits.packedBytes;
+  const archive = await getObjectUpTo(objects.upload(uploadName(version.id)), maxBytes);
   if (archive === undefined) return undefined;
   try {
     if (typeof archive === 'number') {
-      throw new PolicySetError(`The archive has ${archive} bytes; at most ${most} are allowed. Pack only policies.`);
+      throw new PolicySetError(
+        `The archive has ${archive} bytes; at most ${maxBytes} are allowed. Pack only policies.`,
+      );
     }
     const root = set.policiesPath ?? '';
     const bundle = bundleOf(await readArchive(archive, root), set.kind, root);

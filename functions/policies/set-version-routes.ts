@@ -1,7 +1,7 @@
 import { type Answer, created, noContent, ok } from '../api/answer.ts';
 import { conflict, notFound, unprocessable } from '../api/errors.ts';
-import { tagged, versionGuard } from '../api/guard.ts';
-import { list, pageOf, slice } from '../api/pagination.ts';
+import { versionGuard, withEtag } from '../api/guard.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import {
   createVariable,
@@ -71,7 +71,7 @@ const find = async ({ request, subject }: Context<PolicySet>): Promise<Variable>
   return parameter;
 };
 
-const shown = (parameter: Variable): Answer => tagged(ok(parameterDocument(parameter)), parameter);
+const shown = (parameter: Variable): Answer => withEtag(ok(parameterDocument(parameter)), parameter);
 
 const updateParameter = async (context: Context<PolicySet>): Promise<Answer> => {
   const parameter = await find(context);
@@ -86,7 +86,7 @@ const byAge = (a: Variable, b: Variable): number => (a.createdAt < b.createdAt ?
 const listParameters = async ({ request, subject }: Context<PolicySet>): Promise<Answer> => {
   const all = (await listVariables(subject.id)).sort(byAge);
   const page = pageOf(request);
-  return list(request, page, all.length, slice(all, page).map(parameterDocument));
+  return list(request, page, all.length, pageSlice(all, page).map(parameterDocument));
 };
 
 const base = '/policy-sets/{policySet}';

@@ -6,7 +6,7 @@ import type { Organization } from '../people/organizations/records.ts';
 import { getProject, type Project } from './records.ts';
 
 /** Where something new is to be: in the organization, or in the project that the body names. */
-export interface NewIn extends InOrganization {
+export interface NewInOrganization extends InOrganization {
   projectId?: string;
 }
 
@@ -14,7 +14,7 @@ export const inProjectOf = (
   relationship: string,
   types: ['projects', ...'organizations'[]],
   otherwise?: (record: Organization) => string,
-): Finder<NewIn> => ({
+): Finder<NewInOrganization> => ({
   ...organization,
   find: async (request) => {
     const named = relatedIn(request, relationship, ...types);

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { defaultAgentPool } from '../agent-pools/default-agent-pool.ts';
+import { noStacks, type OtherFields } from '../api/known-attributes.ts';
 import { projectName } from '../api/names.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { readData, setting, text, toOne } from '../api/validation.ts';
@@ -10,6 +11,18 @@ import { checkFollows, overwriteIn } from './setting-overwrites.ts';
 import { bindingOf, distinct, tagBindingList } from './tags.ts';
 
 /** What creating and changing a project may say (HCP API: projects). */
+
+const noDestroy = 'this platform does not destroy workspaces automatically';
+
+const otherFields: OtherFields = {
+  shown: 'created-at hcp-id is-unified permissions team-count workspace-count',
+  related: 'organization effective-tag-bindings',
+  lacking: {
+    'auto-destroy-activity-duration': noDestroy,
+    'stacks-default-execution-mode': [noStacks, 'remote'],
+    'stacks-default-agent-pool': noStacks,
+  },
+};
 
 const attributes = {
   description: setting(text(256)),
@@ -28,7 +41,7 @@ const relationships = {
 type Given = ReturnType<typeof readChange>;
 
 const readChange = (request: ApiRequest) =>
-  readData(request, { ...attributes, name: v.optional(projectName) }, relationships);
+  readData(request, { ...attributes, name: v.optional(projectName) }, relationships, otherFields);
 
 const inherited = (home: Organization | undefined) => {
   const { executionMode: defaultExecutionMode, agentPoolId: defaultAgentPoolId } = executionIn(home);
@@ -74,7 +87,7 @@ export const readProjectChange = async (request: ApiRequest, project: Project): 
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewProject = async (request: ApiRequest, organization: string) => {
-  const given = readData(request, { ...attributes, name: projectName }, relationships);
+  const given = readData(request, { ...attributes, name: projectName }, relationships, otherFields);
   const { name } = given.attributes;
   const above = inherited(await getOrganization(organization));
   return { description: null, ...above, ...(await changeOf(given, organization, above)), organization, name };

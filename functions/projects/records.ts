@@ -1,11 +1,11 @@
-import { changingPool, usePool } from '../agent-pools/uses.ts';
+import { usePool, withPoolUse } from '../agent-pools/uses.ts';
 import type { ProjectGrant, TeamAccess } from '../api/permissions/team-access.ts';
 import type { ExecutionMode } from '../run/execution-mode.ts';
 import { asEdit, type Edited, type Editor } from '../store/edits.ts';
 import { newId } from '../store/id.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { countNames, eachName, findNames, type NameCounts, type Names, pageOfNames } from '../store/name-index.ts';
-import type { Found, Paging } from '../store/scan.ts';
+import type { Paging, ScanResult } from '../store/scan.ts';
 import { batchGet, create, get, remove, update } from '../store/table.ts';
 import type { Tag } from './tags.ts';
 
@@ -66,7 +66,7 @@ export const listProjects = async (
   organization: NameCounts & { name: string },
   paging: Paging,
   { descending, fits }: { descending?: boolean; fits?(name: string): boolean } = {},
-): Promise<Found<Project>> => {
+): Promise<ScanResult<Project>> => {
   const names = { ...namesOf(organization.name), descending };
   if (!fits) {
     const found = await pageOfNames<ProjectName>(organization, 'project', names, paging);
@@ -116,7 +116,7 @@ export const updateProject = async (
   const edit = asEdit({ set: change, condition: 'attribute_exists(pk)' }, editor);
   const { defaultAgentPoolId: from } = project;
   const to = 'defaultAgentPoolId' in change ? change.defaultAgentPoolId : from;
-  const updated = await changingPool(project.id, { from, to }, () => update<Project>(keys.project(project.id), edit));
+  const updated = await withPoolUse(project.id, { from, to }, () => update<Project>(keys.project(project.id), edit));
   if (renamed) {
     await remove(keys.projectName(project.organization, updated ? project.name : (change.name as string)));
     await countNames(project.organization, 'project', 0);

@@ -1,9 +1,9 @@
 import { withPool } from '../agent-pools/input.ts';
 import { type Answer, created, many, noContent, ok, type Resource } from '../api/answer.ts';
 import { badRequest, conflict, notFound, unprocessable } from '../api/errors.ts';
-import { checkSeen, editorOf, tagged } from '../api/guard.ts';
-import { includes } from '../api/include.ts';
-import { list, pageOf, slice, totalOf } from '../api/pagination.ts';
+import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
+import { includable } from '../api/include.ts';
+import { list, pageOf, pageSlice, totalOf } from '../api/pagination.ts';
 import type { Reach } from '../api/permissions/grants.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Route, route } from '../api/route.ts';
@@ -53,7 +53,7 @@ const listAll = async (context: Context<InOrganization>): Promise<Answer> => {
     list(request, page, total, ...withTags(request, projects, await projectDocuments(principal, projects)));
   const answerAll = (projects: Project[]) => {
     const sorted = projects.filter(({ name }) => fits(name)).sort(byName);
-    return answer(slice(descending ? sorted.reverse() : sorted, page), sorted.length);
+    return answer(pageSlice(descending ? sorted.reverse() : sorted, page), sorted.length);
   };
   if (names && names.length > maxNames) {
     throw badRequest(`filter[names] may have at most ${maxNames} names.`, 'filter[names]');
@@ -75,9 +75,11 @@ const create = async ({ request, subject, granted }: Context<InOrganization>): P
   return created(projectDocument(made, granted));
 };
 
+const include = includable('effective_tag_bindings');
+
 /** Documents with the tags that they have, if those are to come along. */
 const withTags = (request: ApiRequest, projects: Project[], data: Resource[]): [Resource[], Resource[] | undefined] => {
-  if (!includes(request, ['effective_tag_bindings']).has('effective_tag_bindings')) return [data, undefined];
+  if (!include.of(request).has('effective_tag_bindings')) return [data, undefined];
   const tags = new Map(projects.map((one) => [one.id, effectiveBindings(one)]));
   const related = data.map(({ relationships, ...document }) => {
     const ids = (tags.get(document.id) ?? []).map(({ id }) => id);
@@ -91,7 +93,7 @@ const withTags = (request: ApiRequest, projects: Project[], data: Resource[]): [
 
 const read = async ({ request, subject, granted }: Context<Project>): Promise<Answer> => {
   const [[document], included] = withTags(request, [subject], [projectDocument(subject, granted)]);
-  return tagged(ok(document as Resource, included), subject);
+  return withEtag(ok(document as Resource, included), subject);
 };
 
 /** What projects mean to what is in them. */
@@ -113,7 +115,7 @@ const update =
     if (!updated) {
       const found = await getProject(subject.id);
       if (!found) throw notFound('The project was deleted at the same time.');
-      await checkSeen(request, found, 'project');
+      await checkIfMatch(request, found, 'project');
       throw taken();
     }
     if (change.inheritsExecutionMode !== undefined) await carry(updated);
@@ -135,9 +137,14 @@ const remove =
   };
 
 export const projectRoutes = (below: Below): Route[] => [
-  route('GET', '/organizations/{organization}/projects', 'organization:read', organization, listAll),
+  route('GET', '/organizations/{organization}/projects', 'organization:read', organization, listAll, {
+    include,
+    q: 'text',
+    'filter[names]': 'text',
+    sort: { one: ['name', '-name'] },
+  }),
   route('POST', '/organizations/{organization}/projects', 'project:create', organization, create),
-  route('GET', '/projects/{project}', 'project:read', project, read),
+  route('GET', '/projects/{project}', 'project:read', project, read, { include }),
   route('PATCH', '/projects/{project}', 'project:update', project, update(below)),
   route('DELETE', '/projects/{project}', 'project:delete', project, remove(below)),
 ];

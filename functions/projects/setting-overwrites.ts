@@ -27,10 +27,11 @@ export const overwriteIn = <M extends string, P extends string>(
 
 /**
  * What follows cannot be given as well, unless it is what it follows: then a whole document was sent back.
+ * @param unsaid what clients send that have nothing to say
  * @throws {ApiError} 422
  */
-export const checkFollows = (name: string, given: string | null | undefined, above: string): void => {
-  if (given === undefined || given === null || given === above) return;
+export const checkFollows = (name: string, given: string | null | undefined, above: string, unsaid?: string): void => {
+  if (given === undefined || given === null || given === above || given === unsaid) return;
   throw unprocessable(
     `${at}/${name}`,
     `${name}: false in setting-overwrites means the inherited value ${above}, but the attribute is ${given}; remove one of them`,

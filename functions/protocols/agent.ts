@@ -4,10 +4,10 @@
  *
  * | call | body → answer |
  * |---|---|
- * | `POST /register` | {@link Registration} → {@link Registered} |
- * | `POST /next` | {@link Asking} → {@link NextWork}: a job of the pool that is its own from now on, or how long to wait |
+ * | `POST /register` | {@link Registration} → {@link RegisteredAgent} |
+ * | `POST /next` | {@link WorkRequest} → {@link NextWork}: a job of the pool that is its own from now on, or how long to wait |
  * | `POST /ping` | {@link Ping} → `{}`: it lives, and whether it works; or ends |
- * | `POST /over` | {@link Over} → `{}`: the runner that it has started has ended |
+ * | `POST /over` | {@link JobEnd} → `{}`: the runner that it has started has ended |
  *
  * The job comes with a claim, with which the agent starts the runner (protocols/runner.ts): that has a token of its own then,
  * and talks for itself. 401: the token is dead. 410: register again. Any other 4xx is a defect; 429, 5xx and connection
@@ -21,7 +21,7 @@ export interface Registration {
   name: string;
 }
 
-export interface Registered {
+export interface RegisteredAgent {
   /** Id of the agent. */
   agent: string;
   /** Name of its pool. */
@@ -31,7 +31,7 @@ export interface Registered {
   pingSeconds: number;
 }
 
-export interface Asking {
+export interface WorkRequest {
   agent: string;
   name: string;
   /** Counts as a ping too, which costs a write. */
@@ -54,7 +54,7 @@ export interface Ping {
   ended?: 'exited' | 'errored';
 }
 
-export interface Over {
+export interface JobEnd {
   agent: string;
   job: { runId: string; phase: PhaseName };
   /** For people, should the runner not have reported: `exit code 1`. */

@@ -26,7 +26,7 @@ import type { BackedCredential, Signed } from './credential.ts';
 export type { Artifact, PhaseName, PhaseReport };
 
 /** What is uploaded when the phase is reported and its token dead. */
-export type Later = 'provider-schemas' | 'state-json';
+export type DeferredUpload = 'provider-schemas' | 'state-json';
 
 export interface ClaimRequest {
   claim: string;
@@ -75,6 +75,8 @@ export interface Job {
   keptStateKey: KeptStateKey | null;
   /** In rising precedence; a later entry of the same category and key wins. */
   variables: JobVariable[];
+  /** Private key that modules are fetched from Git repositories with; absent: none. */
+  sshKey?: string;
   /** `TFC_RUN_ID` and its like. */
   environment: Record<string, string>;
   /** What Terraform identifies itself with to others; absent when the variables ask for nothing. */
@@ -149,7 +151,7 @@ export interface ErroredStateAnswer {
 export interface ReportAnswer {
   next: 'hold' | 'exit';
   /** Presigned PUTs. */
-  laterUrls: Partial<Record<Later, string>>;
+  laterUrls: Partial<Record<DeferredUpload, string>>;
 }
 
 export type NextAnswer = { action: 'wait'; afterMs: number } | { action: 'apply'; job: Job } | { action: 'exit' };

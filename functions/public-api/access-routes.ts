@@ -14,7 +14,7 @@ import { teamTokenRoutes } from '../people/teams/token-routes.ts';
 import { projectRoutes } from '../projects/routes.ts';
 import { projectTagRoutes } from '../projects/tag-routes.ts';
 import { deleteProject } from '../removal/projects.ts';
-import { carryFromProject } from '../workspaces/execution-modes.ts';
+import { inheritFromProject } from '../workspaces/execution-modes.ts';
 import { hasWorkspacesIn } from '../workspaces/lists.ts';
 import { workspaceMoveRoutes } from '../workspaces/move-routes.ts';
 
@@ -25,7 +25,7 @@ export const accessRoutes: Route[] = versioned([
   ...tokenRoutes,
   ...organizationRoutes,
   ...organizationTokenRoutes,
-  ...projectRoutes({ carry: carryFromProject, hasWorkspaces: hasWorkspacesIn, deleteProject }),
+  ...projectRoutes({ carry: inheritFromProject, hasWorkspaces: hasWorkspacesIn, deleteProject }),
   ...workspaceMoveRoutes,
   ...projectTagRoutes,
   ...membershipRoutes,

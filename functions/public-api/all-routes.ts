@@ -2,6 +2,7 @@ import type { Route } from '../api/route.ts';
 import { accessRoutes } from './access-routes.ts';
 import { coreRoutes } from './core-routes.ts';
 import { governanceRoutes } from './governance-routes.ts';
+import { registryRoutes } from './registry-routes.ts';
 import { settingRoutes } from './settings-routes.ts';
 import { allSignInRoutes } from './sign-in-routes.ts';
 import { stateRoutes } from './states-routes.ts';
@@ -14,6 +15,7 @@ export const routes: Route[] = [
   ...accessRoutes,
   ...settingRoutes,
   ...governanceRoutes,
+  ...registryRoutes,
   ...versionControlRoutes,
   ...allSignInRoutes,
 ];

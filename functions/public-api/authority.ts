@@ -1,14 +1,14 @@
 import { grantsOfUser, noGrants } from '../access/grants.ts';
 import { isTokenOf } from '../api/admission.ts';
-import type { Authority, Shared } from '../api/authority.ts';
+import type { Authority, SharedSubject } from '../api/authority.ts';
 import { secretOf } from '../api/bearer.ts';
 import { notFound, unauthorized } from '../api/errors.ts';
-import { type Granted, nothing, ofRun } from '../api/permissions/granted.ts';
+import { type Granted, noPermissions, ofRun } from '../api/permissions/granted.ts';
 import type { Principal } from '../api/permissions/principal.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { recordRefusal, withAudit, withAuditInAllOrganizations } from '../audit/trail.ts';
 import { authenticateTask } from '../orchestration/authenticate-task.ts';
-import { findToken, noteUse } from '../people/accounts/tokens.ts';
+import { findToken, recordTokenUse } from '../people/accounts/tokens.ts';
 import type { Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { isResultFinal } from '../run/task-stages.ts';
@@ -33,8 +33,9 @@ const authenticate = async (request: ApiRequest): Promise<Principal> => {
   isTokenOf(request.header('authorization'), token.userId);
   const { kind, userId, id: tokenId, organization } = token;
   // That it could not be noted is no reason to turn anybody away.
-  if (kind !== 'session') await noteUse(token, secret).catch(() => {});
-  return { kind: kind === 'session' ? 'user' : kind, userId, tokenId, organization, ...grantsOfUser(userId) };
+  if (kind !== 'session') await recordTokenUse(token, secret).catch(() => {});
+  const by = kind === 'user' ? 'user token' : 'other';
+  return { kind: kind === 'session' ? 'user' : kind, userId, tokenId, organization, ...grantsOfUser(userId, by) };
 };
 
 /** True for a token that Terraform has in a run: good for the few routes that say so (route.ts: shared). */
@@ -52,9 +53,9 @@ const authenticateRun = async (request: ApiRequest): Promise<{ run: Run; princip
 };
 
 /** What the run is for a subject: a reader of shared state, or nobody. */
-const grantedToRun = async (run: Run, shared: Shared | undefined): Promise<Granted> => {
-  if (shared?.organization !== run.organization) return nothing;
-  return !shared.workspace || (await sharesState(shared.workspace, run)) ? ofRun : nothing;
+const grantedToRun = async (run: Run, shared: SharedSubject | undefined): Promise<Granted> => {
+  if (shared?.organization !== run.organization) return noPermissions;
+  return !shared.workspace || (await sharesState(shared.workspace, run)) ? ofRun : noPermissions;
 };
 
 /** True for a token that a run task was sent: good for the few routes that say so (route.ts: ofTask). */

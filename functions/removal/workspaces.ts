@@ -5,6 +5,7 @@ import { leavePolicySets } from '../policies/set-records.ts';
 import { deleteWorkspaceTasksOf } from '../run-tasks/workspace-tasks.ts';
 import { listOpenRuns } from '../runs/lists.ts';
 import { deleteRunTriggersOf } from '../runs/triggers.ts';
+import { leaveSshKey } from '../ssh-keys/records.ts';
 import { dueIn } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { countNames } from '../store/name-index.ts';
@@ -82,4 +83,5 @@ const detach = async (workspace: Workspace) => {
   await deleteWorkspaceTasksOf(id);
   await deleteNotificationsOf(notifications ?? []);
   if (agentPoolId) await leavePool(agentPoolId, id);
+  await leaveSshKey(workspace);
 };

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { ApiRequest } from '../api/request.ts';
 import { check, text } from '../api/validation.ts';
 import { reportedStatuses, tagLevels } from '../run/task-stages.ts';
-import { type GivenOutcome, maxOutcomes } from './outcomes.ts';
+import { maxOutcomes, type NewOutcome } from './outcomes.ts';
 import { maxMessage } from './results.ts';
 
 /** What a run task may say of its result. */
@@ -66,7 +66,7 @@ const body = v.object({
   relationships,
 });
 
-const outcomeOf = ({ attributes }: v.InferOutput<typeof outcome>): GivenOutcome => ({
+const outcomeOf = ({ attributes }: v.InferOutput<typeof outcome>): NewOutcome => ({
   outcomeId: attributes['outcome-id'],
   description: attributes.description,
   body: attributes.body || null,
@@ -77,15 +77,15 @@ const outcomeOf = ({ attributes }: v.InferOutput<typeof outcome>): GivenOutcome 
   })),
 });
 
-export interface Said {
+export interface TaskCallback {
   status: (typeof reportedStatuses)[number];
   message?: string;
   url?: string;
-  outcomes: GivenOutcome[];
+  outcomes: NewOutcome[];
 }
 
 /** @throws {ApiError} 400 or 422 */
-export const readCallback = (request: ApiRequest): Said => {
+export const readCallback = (request: ApiRequest): TaskCallback => {
   const { data, relationships: beside } = check(body, request.json() ?? {});
   const outcomes = (data.relationships ?? beside)?.outcomes?.data ?? [];
   return {

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { unprocessable } from '../api/errors.ts';
+import type { OtherFields } from '../api/known-attributes.ts';
 import { taskName } from '../api/names.ts';
 import { outboundUrl } from '../api/outbound-url.ts';
 import type { ApiRequest } from '../api/request.ts';
@@ -12,6 +13,10 @@ import { openHmacKey, type Task, type TaskValues } from './records.ts';
 import type { WorkspaceTaskSettings } from './workspace-tasks.ts';
 
 /** What creating and changing run tasks may say (HCP API: run tasks). */
+
+const taskFields: OtherFields = { shown: 'created-at updated-at', related: 'organization workspace-tasks' };
+
+const workspaceTaskFields: OtherFields = { shown: 'created-at updated-at', related: 'task workspace' };
 
 const stage = v.picklist(taskStages);
 /** Each once, in the given order: a client that reads another order than it wrote takes that for a change. */
@@ -86,7 +91,7 @@ const verify = async (
 /** @throws {ApiError} 400 or 422 */
 export const readNewTask = async (request: ApiRequest, organization: string): Promise<TaskValues> => {
   const entries = { ...settings, name: taskName, url: outboundUrl };
-  const { attributes, relationships: related } = readData(request, entries, relationships);
+  const { attributes, relationships: related } = readData(request, entries, relationships, taskFields);
   checkNoAgents(related);
   const hmacKey = keyOf(attributes['hmac-key']) ?? null;
   await verify('url', organization, { url: attributes.url, hmacKey: hmacKey ?? undefined, baseUrl: request.baseUrl });
@@ -103,7 +108,7 @@ export const readNewTask = async (request: ApiRequest, organization: string): Pr
 /** @throws {ApiError} 400 or 422 */
 export const readTaskChange = async (request: ApiRequest, task: Task): Promise<Partial<TaskValues>> => {
   const entries = { ...settings, name: v.optional(taskName), url: v.optional(outboundUrl) };
-  const { attributes, relationships: related } = readData(request, entries, relationships);
+  const { attributes, relationships: related } = readData(request, entries, relationships, taskFields);
   checkNoAgents(related);
   const hmacKey = keyOf(attributes['hmac-key']);
   const moved = attributes.url !== undefined && attributes.url !== task.url;
@@ -146,6 +151,7 @@ export const readNewWorkspaceTask = (request: ApiRequest): { taskId: string; set
     request,
     { ...workspaceSettings, 'enforcement-level': enforcementLevel },
     { task: v.object({ data: identifier('tasks') }) },
+    workspaceTaskFields,
   );
   // A relationship that is missing altogether leaves an empty object.
   const taskId = related.task?.data.id;
@@ -156,4 +162,4 @@ export const readNewWorkspaceTask = (request: ApiRequest): { taskId: string; set
 
 /** @throws {ApiError} 400 or 422 */
 export const readWorkspaceTaskChange = (request: ApiRequest): Partial<WorkspaceTaskSettings> =>
-  workspaceSettingsOf(readData(request, workspaceSettings).attributes);
+  workspaceSettingsOf(readData(request, workspaceSettings, {}, workspaceTaskFields).attributes);

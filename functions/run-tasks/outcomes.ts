@@ -21,7 +21,7 @@ export interface Outcome {
   createdAt: string;
 }
 
-export type GivenOutcome = Omit<Outcome, 'id' | 'createdAt'>;
+export type NewOutcome = Omit<Outcome, 'id' | 'createdAt'>;
 
 /** Most a result may have, and most bytes they may have together. */
 export const maxOutcomes = 250;
@@ -53,7 +53,7 @@ export const readOutcomes = async ({ outcomesKey }: TaskResult): Promise<Outcome
  */
 export const keepOutcomes = async (
   result: TaskResult,
-  given: GivenOutcome[],
+  given: NewOutcome[],
 ): Promise<{ outcomesKey: string; outcomeCount: number } | { tooMany: number } | { tooLarge: number }> => {
   const createdAt = new Date().toISOString();
   const all = new Map((await readOutcomes(result)).map((outcome) => [outcome.id, outcome]));

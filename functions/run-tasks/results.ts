@@ -1,4 +1,4 @@
-import { type Attempt, notOutrun, orderOf } from '../run/attempts.ts';
+import { type Attempt, notSuperseded, orderOf } from '../run/attempts.ts';
 import type { TaskStage } from '../run/check-record.ts';
 import { partTimestampKey, type Timestamp } from '../run/status.ts';
 import { type EnforcementLevel, isResultFinal, type TaskResultStatus } from '../run/task-stages.ts';
@@ -136,7 +136,7 @@ export const awaitResult = async (
 ): Promise<{ result: TaskResult; accessToken: string } | undefined> => {
   const key = keyOf(id);
   const order = orderOf(attempt);
-  const last = notOutrun('order', order);
+  const last = notSuperseded('order', order);
   const accessToken = `${prefix}${id.replace(/^taskrs-/, '')}.${newSecret()}`;
   const result =
     key &&

@@ -1,8 +1,8 @@
 import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
 import { type ApiError, conflict, notFound, unprocessable } from '../api/errors.ts';
-import { checkSeen, editorOf, tagged } from '../api/guard.ts';
-import { includes } from '../api/include.ts';
-import { list, pageOf, slice } from '../api/pagination.ts';
+import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
+import { includable } from '../api/include.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { type Context, type Route, route, type Subject } from '../api/route.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { workspaceDocuments } from '../workspaces/document.ts';
@@ -38,14 +38,15 @@ import {
 
 /** Run tasks of organizations, and of workspaces (HCP API: run tasks). */
 
-const knownIncludes = ['workspace_tasks', 'workspace_tasks.workspace'] as const;
+const taskIncludes = includable('workspace_tasks', 'workspace_tasks.workspace');
+const workspaceTaskIncludes = includable('task');
 
 /** Documents of tasks, with what was asked to come along. */
 const documents = async (
   { request, subject, principal }: Context<Subject>,
   tasks: Task[],
 ): Promise<{ data: Resource[]; included?: Resource[] }> => {
-  const include = includes(request, knownIncludes);
+  const include = taskIncludes.of(request);
   const uses = await Promise.all(
     tasks.map(async ({ id }) => principal.visible(subject.organization, await listTaskWorkspaces(id))),
   );
@@ -65,7 +66,7 @@ const documents = async (
 
 const single = async (context: Context<Subject>, record: Task): Promise<Answer> => {
   const { data, included } = await documents(context, [record]);
-  return tagged(ok(data[0] as Resource, included), record);
+  return withEtag(ok(data[0] as Resource, included), record);
 };
 
 const taken = () => unprocessable('/data/attributes/name', 'Name has already been taken');
@@ -94,7 +95,7 @@ const create = async (context: Context<InOrganization>): Promise<Answer> => {
 const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
   const page = pageOf(context.request);
   const all = await listTasks(context.subject.organization);
-  const { data, included } = await documents(context, slice(all, page));
+  const { data, included } = await documents(context, pageSlice(all, page));
   return list(context.request, page, all.length, data, included);
 };
 
@@ -107,7 +108,7 @@ const update = async (context: Context<Task>): Promise<Answer> => {
   if (!updated) {
     const found = await getTask(subject.id);
     if (!found) throw notFound('The run task was deleted at the same time.');
-    await checkSeen(request, found, 'run task');
+    await checkIfMatch(request, found, 'run task');
     throw taken();
   }
   return single(context, updated);
@@ -136,7 +137,7 @@ const remove = async (context: Context<Task>): Promise<Answer> => {
 const listUses = async ({ request, subject, principal }: Context<Task>): Promise<Answer> => {
   const page = pageOf(request);
   const all = await principal.visible(subject.organization, await listTaskWorkspaces(subject.id));
-  return list(request, page, all.length, slice(all, page).map(workspaceTaskDocument));
+  return list(request, page, all.length, pageSlice(all, page).map(workspaceTaskDocument));
 };
 
 const taskPointer = '/data/relationships/task';
@@ -156,10 +157,10 @@ const attach = async ({ request, subject }: Context<Workspace>): Promise<Answer>
 };
 
 const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
-  const include = includes(request, ['task']);
+  const include = workspaceTaskIncludes.of(request);
   const page = pageOf(request);
   const all = (await listWorkspaceTasks(subject.id)).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
-  const shown = slice(all, page);
+  const shown = pageSlice(all, page);
   const tasks = include.has('task') ? await getTasks(shown.map(({ taskId }) => taskId)) : [];
   const included = include.size ? tasks.map((one) => taskDocument(one, [])) : undefined;
   return list(request, page, all.length, shown.map(workspaceTaskDocument), included);
@@ -180,14 +181,18 @@ const change = async (context: Context<Workspace>): Promise<Answer> => {
 const ofWorkspace = '/workspaces/{workspace}/tasks';
 
 export const taskRoutes: Route[] = [
-  route('POST', '/organizations/{organization}/tasks', 'task:write', organization, create),
-  route('GET', '/organizations/{organization}/tasks', 'task:read', organization, listOfOrganization),
-  route('GET', '/tasks/{task}', 'task:read', task, (context) => single(context, context.subject)),
-  route('PATCH', '/tasks/{task}', 'task:write', task, update),
+  route('POST', '/organizations/{organization}/tasks', 'task:write', organization, create, { include: taskIncludes }),
+  route('GET', '/organizations/{organization}/tasks', 'task:read', organization, listOfOrganization, {
+    include: taskIncludes,
+  }),
+  route('GET', '/tasks/{task}', 'task:read', task, (context) => single(context, context.subject), {
+    include: taskIncludes,
+  }),
+  route('PATCH', '/tasks/{task}', 'task:write', task, update, { include: taskIncludes }),
   route('DELETE', '/tasks/{task}', 'task:write', task, remove),
   route('GET', '/tasks/{task}/relationships/workspace-tasks', 'task:read', task, listUses),
   route('POST', ofWorkspace, 'workspace:manage-tasks', workspace, attach),
-  route('GET', ofWorkspace, 'workspace:read', workspace, listOfWorkspace),
+  route('GET', ofWorkspace, 'workspace:read', workspace, listOfWorkspace, { include: workspaceTaskIncludes }),
   route('GET', `${ofWorkspace}/{wstask}`, 'workspace:read', workspace, async (context) =>
     ok(workspaceTaskDocument(await found(context))),
   ),

@@ -1,6 +1,6 @@
 import { many, one } from '../api/answer.ts';
 import { policyEvaluationId } from '../policies/result-records.ts';
-import { overridableNow } from '../run/actions.ts';
+import { pendingOverride } from '../run/actions.ts';
 import type { TaskStage } from '../run/check-record.ts';
 import type { Run } from '../run/run.ts';
 import {
@@ -31,7 +31,7 @@ export const taskStageDocument = (run: StagesOf, stage: TaskStage, { granted }: 
       'status-timestamps': stamps,
       'created-at': run.createdAt,
       'updated-at': Object.values(stamps).sort().at(-1) ?? run.createdAt,
-      actions: { 'is-overridable': stage === 'post_plan' && overridableNow(run) === 'policyEvaluation' },
+      actions: { 'is-overridable': stage === 'post_plan' && pendingOverride(run) === 'policyEvaluation' },
       // A run task that is required cannot be overridden; policies can.
       permissions: { 'can-override-policy': mayOverride, 'can-override-tasks': false, 'can-override': mayOverride },
     },

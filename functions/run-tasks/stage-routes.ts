@@ -1,8 +1,8 @@
 import { type Answer, ok, type Resource, standardHeaders } from '../api/answer.ts';
 import { conflict, notFound } from '../api/errors.ts';
 import { inWorkspace } from '../api/finders.ts';
-import { includes } from '../api/include.ts';
-import { list, pageOf, slice } from '../api/pagination.ts';
+import { includable } from '../api/include.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
 import { readComment } from '../api/validation.ts';
 import { evaluationDocument } from '../policies/result-routes.ts';
@@ -77,7 +77,7 @@ const taskOutcome: Finder<Result> = {
   ...inWorkspace,
 };
 
-const knownIncludes = ['run', 'run.workspace', 'task_results', 'policy_evaluations', 'cost_estimate'] as const;
+const include = includable('run', 'run.workspace', 'task_results', 'policy_evaluations', 'cost_estimate');
 
 /** What comes along with stages of one run. A cycle of included documents breaks clients: the run's workspace names no run. */
 const related = async (
@@ -85,19 +85,19 @@ const related = async (
   found: Run,
   stages: TaskStage[],
 ): Promise<Resource[] | undefined> => {
-  const include = includes(request, knownIncludes);
-  if (include.size === 0) return undefined;
-  const judged = include.has('policy_evaluations') && stages.includes('post_plan') && found.checks?.policyEvaluation;
+  const asked = include.of(request);
+  if (asked.size === 0) return undefined;
+  const judged = asked.has('policy_evaluations') && stages.includes('post_plan') && found.checks?.policyEvaluation;
   const [results, home, evaluation] = await Promise.all([
-    include.has('task_results') ? listTaskResults(found, stages.length === 1 ? stages[0] : undefined) : [],
-    include.has('run.workspace') ? getWorkspace(found.workspaceId) : undefined,
+    asked.has('task_results') ? listTaskResults(found, stages.length === 1 ? stages[0] : undefined) : [],
+    asked.has('run.workspace') ? getWorkspace(found.workspaceId) : undefined,
     judged ? evaluationDocument(found) : undefined,
   ]);
   const viewer = { granted, userId: principal.userId };
   return [
     ...results.map((result) => taskResultDocument(result, found)),
     ...(evaluation ? [evaluation] : []),
-    ...(include.has('run') ? [withoutStages(runDocument(found, viewer))] : []),
+    ...(asked.has('run') ? [withoutStages(runDocument(found, viewer))] : []),
     ...(home ? [withoutRun(workspaceDocument(home, granted))] : []),
   ];
 };
@@ -113,7 +113,7 @@ const listOfRun = async (context: Context<Run>): Promise<Answer> => {
   const { request, subject } = context;
   const page = pageOf(request);
   const all = stagesOf(subject);
-  const shown = slice(all, page);
+  const shown = pageSlice(all, page);
   const data = shown.map((stage) => taskStageDocument(subject, stage, context));
   return list(request, page, all.length, data, await related(context, subject, shown));
 };
@@ -154,7 +154,7 @@ const readResult = async ({ subject }: Context<Result>): Promise<Answer> =>
 const listOutcomes = async ({ request, subject }: Context<Result>): Promise<Answer> => {
   const page = pageOf(request);
   const all = await readOutcomes(subject.result);
-  const data = slice(all, page).map((outcome) => outcomeDocument(outcome, subject.result.id));
+  const data = pageSlice(all, page).map((outcome) => outcomeDocument(outcome, subject.result.id));
   return list(request, page, all.length, data);
 };
 
@@ -175,8 +175,8 @@ const readBody = async (context: Context<Result>): Promise<Answer> => {
 };
 
 export const taskStageRoutes = (overrideRun: OverrideRun): Route[] => [
-  route('GET', '/runs/{run}/task-stages', 'run:read', run, listOfRun),
-  route('GET', '/task-stages/{stage}', 'run:read', taskStage, readStage),
+  route('GET', '/runs/{run}/task-stages', 'run:read', run, listOfRun, { include }),
+  route('GET', '/task-stages/{stage}', 'run:read', taskStage, readStage, { include }),
   route('POST', '/task-stages/{stage}/actions/override', 'run:override-policy', taskStage, override(overrideRun)),
   route('GET', '/task-results/{result}', 'run:read', taskResult, readResult),
   route('GET', '/task-results/{result}/outcomes', 'run:read', taskResult, listOutcomes),

@@ -2,8 +2,8 @@ import type { Run } from './run.ts';
 import { isFinal, type Overridable, type RunAction, statuses, type Timestamp } from './status.ts';
 
 /**
- * What users may do with a run in its present state; who may is decided elsewhere. Documents report it, and the store
- * accepts an action under the condition that is made from the same table (orchestration/decisions.ts).
+ * Which actions a run accepts in its present state; permissions are checked elsewhere. Documents report it, and writes have
+ * a condition derived from the same table (orchestration/decisions.ts).
  */
 export interface RunActions {
   'is-confirmable': boolean;
@@ -16,8 +16,7 @@ export interface RunActions {
 export const forceCancelCoolOffSeconds = 60;
 
 /**
- * Whether an action is still accepted once somebody has confirmed the run. After a discard or a cancel none is, but a
- * force-cancel.
+ * Whether an action is still accepted after a confirmation. After a discard or a cancel, only a force-cancel is.
  */
 export const afterConfirmation: Record<RunAction, boolean> = {
   confirm: false,
@@ -28,24 +27,24 @@ export const afterConfirmation: Record<RunAction, boolean> = {
 
 type Facts = Pick<Run, 'status' | 'decision' | 'cancel'>;
 
-/** The one answer to whether a run may be confirmed, discarded, canceled or overridden now. */
-export const mayNow = (action: RunAction, { status, decision, cancel }: Facts): boolean =>
+/** Whether the run may be confirmed, discarded, canceled or overridden now. */
+export const isAccepted = (action: RunAction, { status, decision, cancel }: Facts): boolean =>
   statuses[status].actions.includes(action) &&
   !cancel &&
   (!decision || (decision.action === 'apply' && afterConfirmation[action]));
 
-/** What the action `override` would let pass now. */
-export const overridableNow = (run: Facts & Pick<Run, 'overrides'>): Overridable | undefined => {
+/** The failed policies that `override` applies to now. */
+export const pendingOverride = (run: Facts & Pick<Run, 'overrides'>): Overridable | undefined => {
   const which = statuses[run.status].overrides ?? undefined;
-  return which && mayNow('override', run) && !run.overrides?.[which] ? which : undefined;
+  return which && isAccepted('override', run) && !run.overrides?.[which] ? which : undefined;
 };
 
-/** It goes on only when a person has confirmed or overridden. */
-export const waitsForPerson = (run: Facts): boolean => mayNow('confirm', run) || mayNow('override', run);
+/** Whether the run awaits a confirmation or an override. */
+export const waitsForPerson = (run: Facts): boolean => isAccepted('confirm', run) || isAccepted('override', run);
 
 export const allowedActions = (run: Facts, now: Timestamp): RunActions => ({
-  'is-confirmable': mayNow('confirm', run),
-  'is-discardable': mayNow('discard', run),
-  'is-cancelable': mayNow('cancel', run),
+  'is-confirmable': isAccepted('confirm', run),
+  'is-discardable': isAccepted('discard', run),
+  'is-cancelable': isAccepted('cancel', run),
   'is-force-cancelable': !isFinal(run.status) && !!run.cancel && now >= run.cancel.forceAvailableAt,
 });

@@ -49,7 +49,7 @@ export const jobState = (
 /** A runner of an agent that is told to end has so long for it (runner/control.ts), then Terraform is killed. */
 export const endingMs = 85_000;
 /** Then nothing of it runs any more: one that hears nothing of this ends by itself (runner/conclude.ts). */
-export const goneMs = 130_000;
+export const agentGoneMs = 130_000;
 
 /** What a runner that was told to end hears. */
 export const endingSignal = ({ killAt }: NonNullable<Phase['stop']>, now: Timestamp): 'interrupt' | 'kill' =>

@@ -1,22 +1,21 @@
 /**
- * An attempt of a state that waits. When one fails, the machine makes another with a token of its own; what the failed
- * one had under way may still be written after that, and must not put the token that nobody waits for in place of the
- * other. So every token is written with its attempt, and never over that of a later one.
+ * An attempt of a waiting state. When one fails, the machine retries with a new token; a late write of the failed attempt
+ * must not replace that token. So every token is written with its attempt, and never over that of a later one.
  */
 export interface Attempt {
-  /** Step Functions task token; kept by the platform, told to nobody. */
+  /** Step Functions task token; never leaves the platform. */
   token: string;
   /** When the state was entered, and which attempt this is since then (Step Functions: context object). */
   entered?: string;
   attempt?: number;
 }
 
-/** Sorts like the attempts of a run did; undefined in executions that began before machines told. */
+/** Sorts by time; undefined in executions of machines that do not pass the attempt. */
 export const orderOf = ({ entered, attempt = 0 }: Attempt): string | undefined =>
   entered && `${entered}#${String(attempt).padStart(4, '0')}`;
 
-/** The condition under which an attempt may be written where `path` has the order of the one before. */
-export const notOutrun = (
+/** The condition that no later attempt was written; `path` holds the order of the last one. */
+export const notSuperseded = (
   path: string,
   order: string | undefined,
 ): { condition?: string; values: Record<string, unknown> } =>

@@ -48,6 +48,7 @@ const whyErrored = (run: Run, error: CaughtError, recorded: number | undefined):
     case 'TerraformFailed':
     case 'TaskStageFailed':
     case 'ConfigurationFailed':
+    case 'DataRestored':
       return error.Cause;
     case 'States.HeartbeatTimeout':
       return `The runner stopped answering during the ${doing}, so it was stopped. ${note}`;

@@ -1,17 +1,17 @@
 /**
- * The lifecycle as pure decisions. The state machine decides when, this decides what: what a finished plan leads to,
- * and what resumes a waiting execution. No clock, no AWS. What entering a state means is in states.ts.
+ * The lifecycle as pure decisions. The state machine decides when, this decides what: the state after a finished plan, and
+ * what resumes a waiting execution. No clock, no AWS. machine-states.ts has the states.
  */
 import { detourBefore, nextCheck } from './checks.ts';
 import { type Ending, type RunState, takesQueue } from './machine-states.ts';
 import type { PhaseName, Run } from './run.ts';
 import { statuses } from './status.ts';
 
-/** What an execution that waits is told: facts for a Choice, or a named error for a Catch. */
+/** What resumes a waiting execution: facts for a Choice, or a named error for a Catch. */
 export type Resume = { output: Record<string, unknown> } | { error: ResumeError; cause: string };
 
-/** Ways out of a waiting state that are meant: an ending, or something that has to be done first. */
-export const meantErrors = [
+/** Errors by which a waiting state is left: for an ending, or for a state that comes first. */
+export const resumeErrors = [
   'Canceled',
   'Discarded',
   'TerraformFailed',
@@ -23,7 +23,7 @@ export const meantErrors = [
   'PostApplyTasks',
   'NeedsConfirmation',
 ] as const;
-export type ResumeError = (typeof meantErrors)[number];
+export type ResumeError = (typeof resumeErrors)[number];
 
 /** States that a finished plan, or a check of it, may lead to. */
 export type Next = Extract<
@@ -43,11 +43,18 @@ export type Next = Extract<
   | 'NeedsConfirmation'
 >;
 
-/** Whether its finished plan is applied without a person's confirmation: it was set so, by somebody who may apply. */
-export const appliesByItself = ({ planOnly, savePlan, appliesFor, plan, autoApply, allowEmptyApply }: Run): boolean =>
+/** Whether the finished plan is applied without a confirmation: auto-apply is on, and the run's authors may apply. */
+export const appliesAutomatically = ({
+  planOnly,
+  savePlan,
+  appliesFor,
+  plan,
+  autoApply,
+  allowEmptyApply,
+}: Run): boolean =>
   !planOnly && !savePlan && !!appliesFor?.length && (plan.report?.hasChanges ? autoApply : allowEmptyApply);
 
-/** Where a run goes whose plan has finished: to its next check, and from the last one on to people or to the apply. */
+/** The state after a finished plan: the next check, and after the last one a confirmation or the apply. */
 export const nextStep = (run: Run): Next => {
   if (run.cancel) return 'Canceled';
   const check = nextCheck(run);
@@ -56,16 +63,16 @@ export const nextStep = (run: Run): Next => {
   // An empty apply that is allowed needs no auto-apply, only the permission.
   if (!run.plan.report?.hasChanges && (!run.allowEmptyApply || run.savePlan)) return 'PlannedAndFinished';
   if (run.savePlan) return 'PlannedAndSaved';
-  return appliesByItself(run) ? 'ApplyQueued' : 'NeedsConfirmation';
+  return appliesAutomatically(run) ? 'ApplyQueued' : 'NeedsConfirmation';
 };
 
-/** Whether something may be applied once all checks have passed, so that it pays to keep the runner. */
+/** Whether the run may apply once all checks have passed, so that the runner should stand by. */
 export const mayApply = (run: Run): boolean => {
   if (run.cancel || run.planOnly || run.plan.report?.outcome !== 'finished') return false;
   return !!run.plan.report.hasChanges || (run.allowEmptyApply && !run.savePlan);
 };
 
-/** Whether the machine is on its way to the apply with nobody and nothing left to wait for. */
+/** Whether the machine is on its way to the apply with nothing left to wait for. */
 export const isAboutToApply = (run: Run): boolean => {
   const state = run.wait?.state;
   if (state === 'ApplyQueued') return !exitOnEntry(state, run);
@@ -91,17 +98,17 @@ const afterPhase = (run: Run, phase: PhaseName): Resume | undefined => {
 };
 
 /**
- * The one door to every apply: a person has confirmed it, or it applies by itself. A discard may have been accepted on the
- * way here.
+ * Guards every apply: it needs a confirmation, or automatic apply. A discard may have been accepted while the machine was on
+ * its way here.
  */
 const withoutPermission = (run: Run): Resume | undefined => {
   if (run.decision?.action === 'discard') return discarded(run);
-  if (run.decision?.action === 'apply' || appliesByItself(run)) return undefined;
+  if (run.decision?.action === 'apply' || appliesAutomatically(run)) return undefined;
   if (run.cancel) return canceled(run);
   return { error: 'NeedsConfirmation', cause: 'a user with permission to apply runs must confirm it' };
 };
 
-/** Why a state is left as soon as it is entered, with nothing done: something comes first, or has failed. */
+/** Why a state is left at once, without work: another state comes first, or has failed. */
 export const exitOnEntry = (state: RunState, run: Run): Resume | undefined => {
   if (state !== 'PlanQueued' && state !== 'ApplyQueued') return undefined;
   const { verdicts = {}, failure = '' } = run;
@@ -122,8 +129,8 @@ export const exitOnEntry = (state: RunState, run: Run): Resume | undefined => {
 };
 
 /**
- * What the execution waiting for this run should be told now; undefined while it has to wait. Whoever changes a run
- * asks this of the changed item, so the order in which token and answer arrive does not matter.
+ * What resumes the run's waiting execution now; undefined while it has to wait. Every change of a run evaluates this on the
+ * changed item, so the order in which token and answer arrive does not matter.
  */
 export const resume = (run: Run): Resume | undefined => {
   const state = run.wait?.state as RunState | undefined;

@@ -44,7 +44,7 @@ export type EvaluationVerdict = 'passed' | 'overridable' | 'failed';
 export type CheckVerdict = 'passed' | 'soft_failed' | 'hard_failed';
 
 /** `reason`: which policies failed, for people; absent when all passed. */
-export interface Judged<V> {
+export interface ReasonedVerdict<V> {
   verdict: V;
   reason?: string;
 }
@@ -94,7 +94,7 @@ const reasonFor = (sets: PolicySetOutcome[]): string => {
 const isBlocking = (set: PolicySetOutcome): boolean => set.error !== undefined || set.outcomes.some(blocking);
 
 /** Advisory failures never count; one set that cannot be overridden is enough to fail. */
-export const judgeEvaluation = (sets: PolicySetOutcome[]): Judged<EvaluationVerdict> => {
+export const judgeEvaluation = (sets: PolicySetOutcome[]): ReasonedVerdict<EvaluationVerdict> => {
   const failing = sets.filter(isBlocking);
   if (failing.length === 0) return { verdict: 'passed' };
   const verdict = failing.every(({ overridable }) => overridable) ? 'overridable' : 'failed';
@@ -121,7 +121,7 @@ export const checkCount = (sets: PolicySetOutcome[]): CheckCount => {
   };
 };
 
-export const judgeCheck = (sets: PolicySetOutcome[]): Judged<CheckVerdict> => {
+export const judgeCheck = (sets: PolicySetOutcome[]): ReasonedVerdict<CheckVerdict> => {
   const count = checkCount(sets);
   const verdict = count['hard-failed'] ? 'hard_failed' : count['soft-failed'] ? 'soft_failed' : 'passed';
   return verdict === 'passed' ? { verdict } : { verdict, reason: reasonFor(sets.filter(isBlocking)) };

@@ -1,5 +1,6 @@
 import type { Checks, Overrides, Verdicts } from './check-record.ts';
 import type { CostEstimate } from './cost-record.ts';
+import type { Engine } from './engine.ts';
 import type { UnsavedState } from './state-identity.ts';
 import type { PhaseStatus, RunStatus, Timestamp } from './status.ts';
 
@@ -53,6 +54,8 @@ export interface Run extends RunOptions {
   source: string;
   /** Set off by an apply elsewhere; `via` has the ids of all workspaces that led here, the first first. */
   trigger?: { runId: string; workspaceId: string; workspaceName: string; via: string[] };
+  /** Of its workspace, when it was created; absent: the platform's. */
+  engine?: Engine;
   terraformVersion: string;
   workingDirectory: string;
   /** Emit Terraform's JSON UI lines instead of text: created by the cloud block in a workspace with structured output. */

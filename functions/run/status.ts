@@ -12,7 +12,7 @@ export type RunAction = (typeof runActions)[number];
 export type Tone = 'waiting' | 'running' | 'attention' | 'good' | 'bad' | 'neutral';
 
 /** What the run waits for: a person's confirmation or override, somebody's work, or nothing. */
-export type Awaited =
+export type WaitReason =
   | 'turn'
   | 'upload'
   | 'run tasks'
@@ -56,7 +56,7 @@ interface Row {
   tone: Tone;
   /** How a run ends in it: then it never changes again and holds nothing. False: it is not over. */
   final: false | 'done' | 'failed' | 'stopped';
-  waitsFor: Awaited;
+  waitsFor: WaitReason;
   /** The actions that are accepted, unless the run was decided or canceled already (actions.ts). */
   actions: readonly RunAction[];
   /** What the action `override` lets pass. */

@@ -99,7 +99,7 @@ export const taskPayload = ({ run, result, ...facts }: PayloadFacts): TaskPayloa
 };
 
 /** Which integrations know a request by that only asks whether they are there. */
-export const verificationToken = 'test-token';
+const verificationToken = 'test-token';
 
 /** All fields, none of them of anything there is. `now` as UTC ISO 8601. */
 export const verificationPayload = (organization: string, baseUrl: string, now: string): TaskPayload =>

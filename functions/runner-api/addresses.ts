@@ -1,4 +1,4 @@
-import type { Artifact, Later, PhaseName } from '../protocols/runner.ts';
+import type { Artifact, DeferredUpload, PhaseName } from '../protocols/runner.ts';
 import type { Run } from '../run/run.ts';
 import { jsonUploadName, stateUploadName } from '../states/records.ts';
 import type { StateVersion } from '../states/state-version.ts';
@@ -46,7 +46,7 @@ export const laterUrls = async (
   run: Run,
   phase: PhaseName,
   stateVersion: StateVersion | undefined,
-): Promise<Partial<Record<Later, string>>> => {
+): Promise<Partial<Record<DeferredUpload, string>>> => {
   if (phase === 'plan') {
     const key = objects.artifact(run.id, 'plan', 'provider-schemas');
     return { 'provider-schemas': await presignOnce(key, laterSeconds) };

@@ -20,19 +20,14 @@ import { type Artifact, artifacts, type Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { appendLog, maxPieceBytes } from '../runs/logs.ts';
 import { getRun } from '../runs/records.ts';
-import {
-  completeStateVersion,
-  createStateVersion,
-  getStateVersion,
-  StateNotKeptError,
-  storeState,
-} from '../states/records.ts';
+import { completeStateVersion, StateNotKeptError, storeState } from '../states/finalize.ts';
+import { createStateVersion, getStateVersion } from '../states/records.ts';
 import { sha256Of } from '../store/integrity.ts';
 import { getWorkspace } from '../workspaces/records.ts';
 import { artifactUrl, laterUrls, leftStateUrl, stateUploadUrl } from './addresses.ts';
 import { authenticate, type Caller, ProtocolError, recordHeartbeat } from './caller.ts';
 import { buildJob } from './job.ts';
-import { answered, bytesOf, parse } from './protocol.ts';
+import { bytesOf, parse, respond } from './protocol.ts';
 
 /** The runner protocol (protocols/runner.ts says what each call means). */
 
@@ -232,7 +227,7 @@ const route = async (event: Event): Promise<unknown> => {
 };
 
 export const handler = (event: Event): Promise<APIGatewayProxyStructuredResultV2> =>
-  answered(async () => {
+  respond(async () => {
     try {
       return await route(event);
     } catch (error) {

@@ -1,10 +1,11 @@
 import { type Archive, archiveOf, getConfigurationVersion } from '../configurations/records.ts';
 import { environment } from '../environment.ts';
-import { noteBasis } from '../orchestration/saved-plans.ts';
+import { recordPlanBasis } from '../orchestration/saved-plans.ts';
 import type { Job } from '../protocols/runner.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import { openInputs } from '../runs/inputs.ts';
 import { stateTokenOf } from '../runs/state-tokens.ts';
+import { openSshKey } from '../ssh-keys/records.ts';
 import { stateChecksum } from '../states/integrity.ts';
 import { objects } from '../store/keys.ts';
 import { keptStateContext, newDataKey } from '../store/secrets.ts';
@@ -43,16 +44,17 @@ export const buildJob = async (
     archiveOfRun(run),
   ]);
   if (!workspace) throw new ProtocolError(410, 'the workspace was deleted');
-  if (phase === 'plan') await noteBasis(run, workspace);
+  if (phase === 'plan') await recordPlanBasis(run, workspace);
   const slug = `${run.organization}/${run.workspaceName}`;
   const { state } = workspace;
-  const [configurationUrl, stateUrl, planUrl, erroredStateUrl, keptStateKey, identity] = await Promise.all([
+  const [configurationUrl, stateUrl, planUrl, erroredStateUrl, keptStateKey, identity, sshKey] = await Promise.all([
     downloadUrl(archive.key),
     state ? downloadUrl(objects.state(run.workspaceId, state.id, state.sha256)) : null,
     phase === 'apply' && !handedOver ? downloadUrl(objects.artifact(run.id, 'plan', 'plan')) : null,
     phase === 'apply' ? leftStateUrl(run) : null,
     phase === 'apply' ? newDataKey(keptStateContext(run.id)) : null,
     identify(run, phase, workspace, variables),
+    workspace.sshKeyId && !handedOver ? openSshKey(workspace.sshKeyId, run.organization) : undefined,
   ]);
   return {
     runId: run.id,
@@ -60,7 +62,7 @@ export const buildJob = async (
     token,
     organization: run.organization,
     workspace: { id: run.workspaceId, name: run.workspaceName, workingDirectory: run.workingDirectory },
-    terraform: { engine: environment.engine, version: run.terraformVersion },
+    terraform: { engine: run.engine ?? environment.engine, version: run.terraformVersion },
     operation: {
       isDestroy: run.isDestroy,
       refresh: run.refresh,
@@ -83,6 +85,7 @@ export const buildJob = async (
     erroredStateUrl,
     keptStateKey,
     variables,
+    sshKey,
     environment: { TFC_RUN_ID: run.id, TFC_WORKSPACE_NAME: run.workspaceName, TFC_WORKSPACE_SLUG: slug },
     identity,
     heartbeatSeconds: environment.heartbeatSeconds,

@@ -32,7 +32,7 @@ const answer = (statusCode: number, body: unknown): APIGatewayProxyStructuredRes
 });
 
 /** What comes of it, or why not. */
-export const answered = async (work: () => Promise<unknown>): Promise<APIGatewayProxyStructuredResultV2> => {
+export const respond = async (work: () => Promise<unknown>): Promise<APIGatewayProxyStructuredResultV2> => {
   try {
     return answer(200, await work());
   } catch (error) {

@@ -7,7 +7,7 @@ import type { Prepared } from './prepared.ts';
 import { StateKeeper } from './state.ts';
 import { writeVariables } from './terraform/variables.ts';
 import { sha256Of } from './transfer.ts';
-import { type HandedOver, record, restore } from './workspace/record.ts';
+import { type Handover, record, restore } from './workspace/record.ts';
 import { give, takeFile } from './workspace/tree.ts';
 
 /**
@@ -15,7 +15,7 @@ import { give, takeFile } from './workspace/tree.ts';
  * The state is stored however Terraform ends; only then does an error get out.
  * @throws {PhaseError} when Terraform or what it needs has failed
  */
-export const apply = async (phase: Phase, handedOver?: HandedOver): Promise<void> => {
+export const apply = async (phase: Phase, handedOver?: Handover): Promise<void> => {
   const { job, files, client, control, settings } = phase;
   await phase.identify();
   if (handedOver) {

@@ -4,7 +4,7 @@ import type { FileBody } from '../transport/http.ts';
 import type { Client } from './client.ts';
 import type { Control } from './control.ts';
 import { PhaseError, TokenDeadError } from './errors.ts';
-import { once, sha256Of, upload } from './transfer.ts';
+import { createOnly, sha256Of, upload } from './transfer.ts';
 
 /** The phase's uploads. */
 export class Artifacts {
@@ -33,10 +33,10 @@ export class Artifacts {
       const store = async () => {
         const url = (await this.#urls?.catch(() => undefined))?.[artifact];
         try {
-          await upload(url ?? (await this.#fresh(artifact)), body, patience, once);
+          await upload(url ?? (await this.#fresh(artifact)), body, patience, createOnly);
         } catch (error) {
           if (!isExpired(error)) throw error;
-          await upload(await this.#fresh(artifact), body, patience, once);
+          await upload(await this.#fresh(artifact), body, patience, createOnly);
         }
       };
       const [sha256] = await Promise.all([sha256Of(body), store()]);

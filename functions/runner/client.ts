@@ -13,7 +13,7 @@ import type {
 } from '../protocols/runner.ts';
 import { messageOf, RefusedError, TransportError } from '../transport/errors.ts';
 import { type Answer, send } from '../transport/http.ts';
-import { type Patience, retrying, within } from '../transport/retry.ts';
+import { type RetryBound, retryFor, retrying } from '../transport/retry.ts';
 import { TokenDeadError } from './errors.ts';
 
 /** How long a call without deadline of its own is tried. */
@@ -58,7 +58,7 @@ export const claimJob = (url: string, request: ClaimRequest, onSent: () => void)
           onSent,
         }),
       ),
-    within(claimMs),
+    retryFor(claimMs),
   );
 
 /**
@@ -86,7 +86,7 @@ export class Client {
   }
 
   /** `renew` asks for a new address of the errored state. */
-  heartbeat(patience: Patience, renew: boolean): Promise<Heartbeat> {
+  heartbeat(patience: RetryBound, renew: boolean): Promise<Heartbeat> {
     return this.#post(renew ? 'heartbeat?renew=errored-state' : 'heartbeat', undefined, undefined, patience);
   }
 
@@ -94,31 +94,31 @@ export class Client {
     return this.#json('uploads', request);
   }
 
-  createStateVersion(request: StateVersionRequest, patience: Patience): Promise<StateVersionAnswer> {
+  createStateVersion(request: StateVersionRequest, patience: RetryBound): Promise<StateVersionAnswer> {
     return this.#json('state-versions', request, patience);
   }
 
-  completeStateVersion(id: string, patience: Patience): Promise<unknown> {
+  completeStateVersion(id: string, patience: RetryBound): Promise<unknown> {
     return this.#post(`state-versions/${encodeURIComponent(id)}/complete`, undefined, undefined, patience);
   }
 
-  erroredState(patience: Patience): Promise<ErroredStateAnswer> {
+  erroredState(patience: RetryBound): Promise<ErroredStateAnswer> {
     return this.#post('errored-state', undefined, undefined, patience);
   }
 
-  report(report: PhaseReport, patience: Patience): Promise<ReportAnswer> {
+  report(report: PhaseReport, patience: RetryBound): Promise<ReportAnswer> {
     return this.#json('report', report, patience);
   }
 
-  next(patience: Patience): Promise<NextAnswer> {
+  next(patience: RetryBound): Promise<NextAnswer> {
     return this.#post('next', undefined, undefined, patience);
   }
 
-  #json<T>(path: string, body: unknown, patience?: Patience): Promise<T> {
+  #json<T>(path: string, body: unknown, patience?: RetryBound): Promise<T> {
     return this.#post(path, Buffer.from(JSON.stringify(body)), 'application/json', patience);
   }
 
-  async #post<T>(path: string, body?: Uint8Array, type?: string, patience: Patience = within(callMs)): Promise<T> {
+  async #post<T>(path: string, body?: Uint8Array, type?: string, patience: RetryBound = retryFor(callMs)): Promise<T> {
     const headers: Record<string, string> = { authorization: `Bearer ${this.#token}` };
     if (type) headers['content-type'] = type;
     const signal = patience.signal ? AbortSignal.any([this.#signal, patience.signal]) : this.#signal;

@@ -1,5 +1,5 @@
 import type { Heartbeat } from '../protocols/runner.ts';
-import type { Patience } from '../transport/retry.ts';
+import type { RetryBound } from '../transport/retry.ts';
 
 /** Something that can be told to stop: a running Terraform. */
 export interface Stoppable {
@@ -42,7 +42,7 @@ export class Control {
    * How long the phase's calls may be tried from now on; shorter once the host wants an end, by `spareMs` more for what
    * has to come after them.
    */
-  patience(ms = patientMs, spareMs = 0): Patience {
+  patience(ms = patientMs, spareMs = 0): RetryBound {
     const end = Date.now() + ms;
     const until = () => (this.#stoppedAt === undefined ? end : Math.min(end, this.#stoppedAt + lastCallMs - spareMs));
     return { until, signal: this.over };

@@ -1,28 +1,28 @@
 import { stat } from 'node:fs/promises';
-import type { Later, ReportAnswer } from '../protocols/runner.ts';
+import type { DeferredUpload, ReportAnswer } from '../protocols/runner.ts';
 import { messageOf } from '../transport/errors.ts';
-import { within } from '../transport/retry.ts';
-import { once, upload } from './transfer.ts';
+import { retryFor } from '../transport/retry.ts';
+import { createOnly, upload } from './transfer.ts';
 
-/** How long one upload is tried. */
+/** How long one upload is retried. */
 const uploadMs = 60_000;
 
 /**
- * What nobody waits for: made when the phase is reported and its token dead, and put where the answer to the report said.
- * A failure is for the operator to know of, and nobody else's business.
+ * Files that the run does not wait for: created after the phase's report and uploaded to the URLs in its response. A failure
+ * is only logged.
  */
-export class Afterwards {
-  readonly #work: { what: Later; make: () => Promise<string> }[] = [];
+export class DeferredUploads {
+  readonly #work: { what: DeferredUpload; make: () => Promise<string> }[] = [];
   #done: Promise<void> | undefined;
-  /** Of the report's answer. */
+  /** From the response to the report. */
   urls: ReportAnswer['laterUrls'] = {};
 
   /** `make` returns the file to be stored. */
-  add(what: Later, make: () => Promise<string>): void {
+  add(what: DeferredUpload, make: () => Promise<string>): void {
     this.#work.push({ what, make });
   }
 
-  /** Does it once, however often it is called. Never throws. */
+  /** Uploads once, however often it is called. Never throws. */
   run(): Promise<void> {
     this.#done ??= this.#run();
     return this.#done;
@@ -36,10 +36,10 @@ export class Afterwards {
     }
   }
 
-  async #put({ what, make }: { what: Later; make: () => Promise<string> }): Promise<void> {
+  async #put({ what, make }: { what: DeferredUpload; make: () => Promise<string> }): Promise<void> {
     const url = this.urls[what];
     if (!url) return;
     const file = await make();
-    await upload(url, { file, size: (await stat(file)).size }, within(uploadMs), once);
+    await upload(url, { file, size: (await stat(file)).size }, retryFor(uploadMs), createOnly);
   }
 }

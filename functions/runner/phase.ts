@@ -8,17 +8,17 @@ import type { Binary } from './binary/find.ts';
 import { platform } from './binary/platform.ts';
 import { Client } from './client.ts';
 import { Control } from './control.ts';
-import { Afterwards } from './deferred-uploads.ts';
+import { DeferredUploads } from './deferred-uploads.ts';
 import { InterruptedError, PhaseError } from './errors.ts';
 import type { Identity } from './identity/identity.ts';
 import { PhaseLog } from './log.ts';
 import { OutputReader } from './output.ts';
 import type { Prepared } from './prepared.ts';
-import { RefugeAddress } from './refuge-address.ts';
 import type { Settings } from './settings.ts';
+import { StateBackupUrl } from './state-backup-url.ts';
 import { keepCredentials } from './terraform/credentials.ts';
 import { parallelism, readerEnvironment, terraformEnvironment } from './terraform/environment.ts';
-import { type Command, type Ended, run } from './terraform/process.ts';
+import { type Command, type ProcessResult, run } from './terraform/process.ts';
 import { reachable, reachableCache } from './terraform/reachable.ts';
 import type { User, Users } from './terraform/users.ts';
 import { Timings } from './timings.ts';
@@ -37,11 +37,13 @@ export class Phase {
   readonly control: Control;
   readonly client: Client;
   readonly artifacts: Artifacts;
-  readonly refuge: RefugeAddress;
+  readonly refuge: StateBackupUrl;
   readonly log: PhaseLog;
   readonly output = new OutputReader();
   readonly timings = new Timings();
-  readonly afterwards = new Afterwards();
+  readonly afterwards = new DeferredUploads();
+  /** For Terraform, beside what it always has; a workspace's variables count before it. */
+  readonly environment: Record<string, string> = {};
   /** Facts for the report that hold however the phase ends. */
   readonly facts: Partial<PhaseReport> = {};
   /** For people: why an apply's newest state is not stored. */
@@ -63,12 +65,13 @@ export class Phase {
       control.end();
     });
     this.artifacts = new Artifacts(this.client, control);
-    this.refuge = new RefugeAddress(job.erroredStateUrl);
+    this.refuge = new StateBackupUrl(job.erroredStateUrl);
     keepCredentials(files.home, job, settings);
     give(files.home, this.user.owner);
     // The first token is nowhere Terraform could print it from; should it ever be, the log is the wrong place for it.
     const tokens = job.identity?.credentials.map(({ token }) => token) ?? [];
-    const secrets = [...secretsOf(job.variables), job.token, job.stateToken, ...tokens];
+    const keys = secretsOf(job.sshKey ? [{ value: job.sshKey, sensitive: true }] : []);
+    const secrets = [...secretsOf(job.variables), ...keys, job.token, job.stateToken, ...tokens];
     this.#mask = new Mask(secrets);
     this.#logMask = new Mask(secrets);
     this.log = new PhaseLog(files.log(job.phase), {
@@ -154,7 +157,7 @@ export class Phase {
     step: string,
     successes: number[],
     show = (bytes: Buffer): void => this.log.write(bytes),
-  ): Promise<Ended> {
+  ): Promise<ProcessResult> {
     const ended = await this.timings.measure(step, () =>
       run(
         {
@@ -204,7 +207,7 @@ export class Phase {
     file: string,
     control: Control,
     how: Pick<Command, 'background'> = {},
-  ): Promise<Ended> {
+  ): Promise<ProcessResult> {
     const { home, temporary } = this.files.kept;
     const environment = readerEnvironment(this.job, this.settings, { home, temporary });
     const directory = recordedDirectory(this, prepared);
@@ -223,13 +226,14 @@ export class Phase {
   #command({ binary, directory }: Prepared, args: string[]) {
     const { home, temporary } = this.files;
     const environment = {
+      ...this.environment,
       ...terraformEnvironment(this.job, this.settings, { home, temporary }),
       ...this.#identity?.environment,
     };
     return { path: binary.path, args, directory, environment, user: this.user };
   }
 
-  #judge({ code }: Ended, step: string, successes: number[]): void {
+  #judge({ code }: ProcessResult, step: string, successes: number[]): void {
     if (code !== null && successes.includes(code)) return;
     if (this.control.cause) throw new InterruptedError(`terraform ${step} was interrupted`);
     if (code === null)
@@ -259,7 +263,7 @@ export const workingDirectory = async (root: string, configured: string): Promis
 };
 
 /** An earlier attempt's leftovers must not mix with this one's. */
-export const emptied = async (directory: string): Promise<void> => {
+export const recreateFolder = async (directory: string): Promise<void> => {
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { mode: 0o700 });
 };

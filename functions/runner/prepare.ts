@@ -1,13 +1,14 @@
 import { createReadStream } from 'node:fs';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Patience } from '../transport/retry.ts';
+import type { RetryBound } from '../transport/retry.ts';
 import { type Binary, findBinary } from './binary/find.ts';
 import { InterruptedError, PhaseError, TerraformError } from './errors.ts';
 import { InitOutput } from './init-output.ts';
-import { emptied, fromDirectory, type Phase, workingDirectory } from './phase.ts';
+import { fromDirectory, type Phase, recreateFolder, workingDirectory } from './phase.ts';
 import { type PlanArchive, readPlanArchive } from './plan-archive.ts';
 import type { Prepared } from './prepared.ts';
+import { withSshKey } from './ssh-key.ts';
 import { reachable } from './terraform/reachable.ts';
 import { download, toFile } from './transfer.ts';
 import { overrideBackend, readRootModule, refuseOtherBackends } from './workspace/configuration.ts';
@@ -46,7 +47,7 @@ interface Fetched {
 
 const fetchAll = async (phase: Phase): Promise<Fetched> => {
   const { job, files, control, settings, timings } = phase;
-  const patience: Patience = { ...control.patience(downloadMs), signal: control.asked };
+  const patience: RetryBound = { ...control.patience(downloadMs), signal: control.asked };
   const plan = job.phase === 'apply' ? fetchPlan(phase, patience) : Promise.resolve(undefined);
   // Only the version that made a plan can apply it.
   const binary = plan.then((made) =>
@@ -93,13 +94,13 @@ const arrange = async (phase: Phase, { binary, made }: Fetched): Promise<Prepare
 };
 
 /** Terraform destroys with an empty configuration as well; its command line then uploads an empty archive. */
-const fetchConfiguration = async ({ job, files }: Phase, patience: Patience): Promise<void> => {
-  const { configurationBytes: archiveBytes, unpackedBytes, files: mostFiles } = job.limits;
+const fetchConfiguration = async ({ job, files }: Phase, patience: RetryBound): Promise<void> => {
+  const { configurationBytes: archiveBytes, unpackedBytes, files: maxFiles } = job.limits;
   const what = 'The configuration';
   // Not a byte of it is unpacked before all of it is known to be what was reviewed.
   await download(what, job.configurationUrl, patience, toFile(files.archive, what, job.checksums.configuration));
-  await emptied(files.configuration);
-  const limits = { archiveBytes, unpackedBytes, files: mostFiles };
+  await recreateFolder(files.configuration);
+  const limits = { archiveBytes, unpackedBytes, files: maxFiles };
   const count = await unpack(createReadStream(files.archive), files.configuration, limits);
   await rm(files.archive);
   if (count === 0 && !job.operation.isDestroy) {
@@ -107,7 +108,7 @@ const fetchConfiguration = async ({ job, files }: Phase, patience: Patience): Pr
   }
 };
 
-const fetchPlan = async ({ job, files }: Phase, patience: Patience) => {
+const fetchPlan = async ({ job, files }: Phase, patience: RetryBound) => {
   if (!job.planUrl) throw new PhaseError('There is no plan to apply: start a new run.');
   const archive = `${files.plan}.tar.gz`;
   await download('The plan', job.planUrl, patience, toFile(archive, 'The plan', job.checksums.plan));
@@ -120,8 +121,8 @@ const fetchPlan = async ({ job, files }: Phase, patience: Patience) => {
 export const initialize = async (phase: Phase, prepared: Prepared): Promise<void> => {
   const shown = new InitOutput((bytes) => phase.log.write(bytes));
   const show = phase.job.operation.debug ? undefined : (bytes: Buffer) => shown.push(bytes);
-  const { code } = await phase
-    .terraform(prepared, ['init', '-input=false'], 'init', [0], show)
-    .finally(() => shown.end());
+  const { code } = await withSshKey(phase, () =>
+    phase.terraform(prepared, ['init', '-input=false'], 'init', [0], show),
+  ).finally(() => shown.end());
   if (code !== 0) throw new TerraformError(phase.output.failure ?? `terraform init ended with ${code}.`);
 };

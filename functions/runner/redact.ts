@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { marksAny, part, Secrets } from '../marks.ts';
+import { marksAny, Secrets, valueAt } from '../marks.ts';
 import type { Change, PlanJson, ResourceChange } from './plan-json.ts';
 import { changedTypes, type SchemasJson, usedSchemas } from './schemas.ts';
 
@@ -56,7 +56,7 @@ const blank = (value: unknown, other: unknown, mask: unknown, side: Side, secret
     return Object.fromEntries(
       Object.entries(value).map(([key, one]) => [
         key,
-        blank(one, part(other, key), isObject(mask) ? part(mask, key) : undefined, side, secrets),
+        blank(one, valueAt(other, key), isObject(mask) ? valueAt(mask, key) : undefined, side, secrets),
       ]),
     );
   }
@@ -71,7 +71,7 @@ const union = (a: unknown, b: unknown): unknown => {
   }
   if (isObject(a) && isObject(b)) {
     return Object.fromEntries(
-      [...new Set([...Object.keys(a), ...Object.keys(b)])].map((key) => [key, union(part(a, key), part(b, key))]),
+      [...new Set([...Object.keys(a), ...Object.keys(b)])].map((key) => [key, union(valueAt(a, key), valueAt(b, key))]),
     );
   }
   // Of a value that became one of another shape.

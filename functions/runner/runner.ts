@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from '../protocols/runner.ts';
 import { messageOf, TransportError } from '../transport/errors.ts';
-import { within } from '../transport/retry.ts';
+import { retryFor } from '../transport/retry.ts';
 import { claimJob } from './client.ts';
 import type { Control } from './control.ts';
 import { TokenDeadError } from './errors.ts';
@@ -10,7 +10,7 @@ import type { Phase } from './phase.ts';
 import type { Settings } from './settings.ts';
 import { takeUsers, type Users } from './terraform/users.ts';
 import type { JobDirectory } from './workspace/job-directory.ts';
-import type { HandedOver } from './workspace/record.ts';
+import type { Handover } from './workspace/record.ts';
 
 /** Pauses between the questions of a runner that stands by. */
 const firstPauseMs = 30;
@@ -103,7 +103,7 @@ export class Runner {
     let pause = firstPauseMs;
     while (!signal.aborted) {
       // Not cut off by a stop: an apply that was given to this runner must be answered for.
-      const answer = await client.next(within(Math.min(maxAskMs, Math.max(0, end - Date.now())))).catch((error) => {
+      const answer = await client.next(retryFor(Math.min(maxAskMs, Math.max(0, end - Date.now())))).catch((error) => {
         if (error instanceof TransportError) return { action: 'wait', afterMs: 0 } as const;
         throw error;
       });
@@ -121,7 +121,7 @@ export class Runner {
 const applied = async (
   { conclude, apply }: Pick<Modules, 'conclude' | 'apply'>,
   phase: Phase,
-  handedOver?: HandedOver,
+  handedOver?: Handover,
 ): Promise<number> => {
   const { defect } = await conclude(phase, () => apply(phase, handedOver));
   await phase.afterwards.run();

@@ -49,7 +49,7 @@ const md5 = (content: Buffer): string => createHash('md5').update(content).diges
  * Undefined unless the file is a whole state: Terraform writes it in place, so that one may see half of it. Read at one
  * go: in pieces, between which the process does other things, a large state would hardly ever be whole.
  */
-export const readSnapshot = (path: string): Snapshot | undefined => {
+const readSnapshot = (path: string): Snapshot | undefined => {
   try {
     const content = readOwn(path);
     if (content.subarray(-2).toString('latin1').trimEnd().at(-1) !== '}') return undefined;
@@ -70,7 +70,7 @@ export interface StateOutcome {
 }
 
 /** Where a state goes that cannot become the workspace's. */
-export interface Refuge {
+export interface StateBackup {
   /** Presigned PUT: the job's, or what a heartbeat brought since. */
   readonly address: { readonly url: string | null };
   /** On the runner's disk: the last resort. */
@@ -86,7 +86,7 @@ export class StateKeeper {
   readonly #path: string;
   readonly #client: Client;
   readonly #control: Control;
-  readonly #refuge: Refuge;
+  readonly #refuge: StateBackup;
   /** What the control plane has: the serial it knows, and the MD5 of the file as Terraform wrote it. */
   #stored: { serial: number; fileMd5: string } | undefined;
   #whole: Snapshot | undefined;
@@ -98,7 +98,7 @@ export class StateKeeper {
   #uploading: Promise<void> | undefined;
   #changed = false;
 
-  constructor(path: string, client: Client, control: Control, refuge: Refuge) {
+  constructor(path: string, client: Client, control: Control, refuge: StateBackup) {
     this.#path = path;
     this.#client = client;
     this.#control = control;

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { RefusedError, TransportError } from '../transport/errors.ts';
 import { type FileBody, open, send } from '../transport/http.ts';
-import { type Patience, retrying } from '../transport/retry.ts';
+import { type RetryBound, retrying } from '../transport/retry.ts';
 import { PhaseError } from './errors.ts';
 
 /** Objects by presigned URL: no credentials, and errors that name no signature. */
@@ -21,7 +21,7 @@ const refusal = (action: 'upload' | 'download', status: number, body: string): E
 };
 
 /** Of an upload that storage takes once (protocol.ts: UploadsAnswer). */
-export const once = { 'if-none-match': '*' };
+export const createOnly = { 'if-none-match': '*' };
 /** There is an object already: this one, whose answer was lost. Should it be another, its checksum tells. */
 const isThere = 412;
 
@@ -32,7 +32,7 @@ const isThere = 412;
 export const upload = async (
   url: string,
   body: Uint8Array | FileBody,
-  patience: Patience,
+  patience: RetryBound,
   headers: Record<string, string> = {},
 ): Promise<void> =>
   retrying(async () => {
@@ -49,7 +49,7 @@ export const upload = async (
 export const download = async <T>(
   what: string,
   url: string,
-  patience: Patience,
+  patience: RetryBound,
   read: (body: Readable) => Promise<T>,
 ): Promise<T> => {
   try {
@@ -69,7 +69,7 @@ export const download = async <T>(
   }
 };
 
-const attempt = async <T>(url: string, { signal }: Patience, read: (body: Readable) => Promise<T>): Promise<T> => {
+const attempt = async <T>(url: string, { signal }: RetryBound, read: (body: Readable) => Promise<T>): Promise<T> => {
   const body = await open(url, { method: 'GET', signal });
   const status = body.statusCode ?? 0;
   if (status !== 200) {

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { type Answer, created, ok, type Resource } from '../api/answer.ts';
 import { conflict, notFound } from '../api/errors.ts';
-import { includes } from '../api/include.ts';
+import { includable } from '../api/include.ts';
+import type { OtherFields } from '../api/known-attributes.ts';
 import { list, pageOf, wholeList } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { readData, text } from '../api/validation.ts';
@@ -24,13 +25,17 @@ import { run, runOfAComment, runOfAnEvent } from './finder.ts';
 
 /** A run's timeline and its comments. */
 
+const otherFields: OtherFields = { related: 'run-event' };
+
 const present = <T>(item: T | undefined): item is T => item !== undefined;
 
+const include = includable('actor', 'comment', 'comment.run_event');
+
 const related = async ({ request }: Context<Run>, events: RunEvent[]): Promise<Resource[] | undefined> => {
-  const include = includes(request, ['actor', 'comment', 'comment.run_event']);
-  if (include.size === 0) return undefined;
-  const actors = include.has('actor') ? [...new Set(events.map(({ actor }) => actor))].filter(present) : [];
-  const said = include.has('comment') || include.has('comment.run_event');
+  const asked = include.of(request);
+  if (asked.size === 0) return undefined;
+  const actors = asked.has('actor') ? [...new Set(events.map(({ actor }) => actor))].filter(present) : [];
+  const said = asked.has('comment') || asked.has('comment.run_event');
   const [users, comments] = await Promise.all([
     Promise.all(actors.map(getUser)),
     said ? getComments(events.map(({ commentId }) => commentId).filter(present)) : [],
@@ -59,7 +64,7 @@ const listOfRun = async ({ request, subject }: Context<Run>): Promise<Answer> =>
 const body = v.pipe(text(maxCommentLength), v.minLength(1, 'must not be empty'));
 
 const create = async ({ request, subject, principal }: Context<Run>): Promise<Answer> => {
-  const { attributes } = readData(request, { body });
+  const { attributes } = readData(request, { body }, {}, otherFields);
   const comment = await commentOn(subject, principal.userId, attributes.body);
   if (!comment) throw conflict(`Run ${subject.id} already has ${maxComments} comments, the maximum.`);
   return created(commentDocument(comment));
@@ -72,8 +77,8 @@ const read = async ({ request }: Context<Run>): Promise<Answer> => {
 };
 
 export const runEventRoutes: Route[] = [
-  route('GET', '/runs/{run}/run-events', 'run:read', run, listEvents),
-  route('GET', '/run-events/{event}', 'run:read', runOfAnEvent, readEvent),
+  route('GET', '/runs/{run}/run-events', 'run:read', run, listEvents, { include }),
+  route('GET', '/run-events/{event}', 'run:read', runOfAnEvent, readEvent, { include }),
   route('GET', '/runs/{run}/comments', 'run:read', run, listOfRun),
   route('POST', '/runs/{run}/comments', 'run:comment', run, create),
   route('GET', '/comments/{comment}', 'run:read', runOfAComment, read),

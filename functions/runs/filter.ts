@@ -1,4 +1,5 @@
 import { badRequest } from '../api/errors.ts';
+import type { QueryParameters } from '../api/query-parameters.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { listMembers } from '../people/accounts/memberships.ts';
 import { getUsers } from '../people/accounts/users.ts';
@@ -10,6 +11,21 @@ import { nameEntry } from '../workspaces/names.ts';
 import type { RunFilter, RunPointer } from './lists.ts';
 
 /** Filters and searches of lists of runs (HCP API: runs, list). */
+
+export const runFilter: QueryParameters = {
+  'search[basic]': 'text',
+  'search[commit]': 'text',
+  'search[user]': 'text',
+  'filter[operation]': 'text',
+  'filter[source]': {
+    some: ['tfe-api', 'tfe-ui', 'tfe-configuration-version', 'tfe-run-trigger', 'terraform', 'terraform+cloud'],
+  },
+  'filter[status]': 'text',
+  'filter[status_group]': 'text',
+  'filter[timeframe]': 'text',
+  'filter[workspace_names]': 'text',
+  'filter[agent_pool_names]': 'text',
+};
 
 const words = <T extends string>({ query }: ApiRequest, parameter: string, known?: readonly T[]): T[] => {
   const all = (query.get(parameter) ?? '').split(',').map((word) => word.trim());

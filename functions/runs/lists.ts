@@ -2,7 +2,7 @@ import type { RunOperation } from '../run/operation.ts';
 import type { Run } from '../run/run.ts';
 import { isFinal } from '../run/status.ts';
 import { type Key, keys } from '../store/keys.ts';
-import { type Found, type Paging, scan } from '../store/scan.ts';
+import { type Paging, type ScanResult, scan } from '../store/scan.ts';
 import { batchGet, query, queryAll } from '../store/table.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { listRuns } from './records.ts';
@@ -33,7 +33,7 @@ export interface RunFilter {
   to?: string;
 }
 
-export type RunPage = Found<Run>;
+export type RunPage = ScanResult<Run>;
 
 /** In the order of the ids; missing ones are left out. */
 export const getRuns = async (ids: string[]): Promise<Run[]> => {

@@ -1,7 +1,9 @@
 import { type Answer, ok, type Resource } from '../api/answer.ts';
 import { badRequest } from '../api/errors.ts';
+import { includable } from '../api/include.ts';
 import { list, listWithoutTotal, pageOf, totalOf, wholeList } from '../api/pagination.ts';
 import type { Granted } from '../api/permissions/granted.ts';
+import type { QueryParameters } from '../api/query-parameters.ts';
 import { type Context, type Finder, type Route, route, type Subject } from '../api/route.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { getOrganization } from '../people/organizations/records.ts';
@@ -10,11 +12,24 @@ import type { Run } from '../run/run.ts';
 import { workspace } from '../workspaces/finder.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { capacityDocument, runDocument } from './document.ts';
-import { readRunFilter } from './filter.ts';
+import { runFilter as filter, readRunFilter } from './filter.ts';
 import { run } from './finder.ts';
 import { findOrganizationRuns, findRuns, listAppliableRuns, listOpenRuns, type RunPointer } from './lists.ts';
 
-/** What is asked to come along with runs (includes/runs.ts). @throws {ApiError} 400 */
+/** What can come along with runs; includes/runs.ts loads it. */
+export const runIncludes = includable(
+  'plan',
+  'apply',
+  'created_by',
+  'cost_estimate',
+  'configuration_version',
+  'configuration_version.ingress_attributes',
+  'workspace',
+  'task_stages',
+  'tf_policy_evaluations',
+);
+
+/** What the request includes of {@link runIncludes}. */
 export type RelatedToRuns = (
   context: Context<Subject>,
   runs: Run[],
@@ -97,7 +112,7 @@ const listNamed =
 const waiting = async (context: Context<InOrganization>): Promise<Run[]> =>
   (await listOpenRuns(context.subject.organization, visibleTo(context))).filter((one) => !waitsForPerson(one));
 
-export const queue = async (context: Context<InOrganization>): Promise<Answer> => {
+const queue = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, principal } = context;
   const runs = await waiting(context);
   const granted = await grantedFor(context, runs);
@@ -114,11 +129,24 @@ const capacity = async (context: Context<InOrganization>): Promise<Answer> => {
   return ok(capacityDocument(subject.record, { pending, running: runs.length - pending }));
 };
 
+const runFilter: QueryParameters = { ...filter, include: runIncludes };
+
 export const runRoutes = (related: RelatedToRuns): Route[] => [
-  route('GET', '/runs', 'organization:read', namedInQuery, listNamed(related)),
-  route('GET', '/runs/{run}', 'run:read', run, read(related)),
-  route('GET', '/workspaces/{workspace}/runs', 'run:read', workspace, listOfWorkspace(related)),
-  route('GET', '/organizations/{organization}/runs', 'organization:read', organization, listOfOrganization(related)),
+  route('GET', '/runs', 'organization:read', namedInQuery, listNamed(related), {
+    ...runFilter,
+    workspace_id: 'text',
+    organization_name: 'text',
+  }),
+  route('GET', '/runs/{run}', 'run:read', run, read(related), { include: runIncludes }),
+  route('GET', '/workspaces/{workspace}/runs', 'run:read', workspace, listOfWorkspace(related), runFilter),
+  route(
+    'GET',
+    '/organizations/{organization}/runs',
+    'organization:read',
+    organization,
+    listOfOrganization(related),
+    runFilter,
+  ),
   route('GET', '/organizations/{organization}/runs/queue', 'organization:read', organization, queue),
   route('GET', '/organizations/{organization}/capacity', 'organization:read', organization, capacity),
 ];

@@ -1,7 +1,7 @@
 import { type Answer, created, noContent, ok, one, type Resource } from '../api/answer.ts';
 import { badRequest, unprocessable } from '../api/errors.ts';
-import { includes } from '../api/include.ts';
-import { list, pageOf, slice } from '../api/pagination.ts';
+import { includable } from '../api/include.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { type Context, type Route, route, type Subject } from '../api/route.ts';
 import { readData, requiredIn, toOne } from '../api/validation.ts';
 import { workspaceDocuments } from '../workspaces/document.ts';
@@ -44,16 +44,18 @@ const namesOf = async ({ principal, subject }: Context<Subject>, triggers: RunTr
   return new Map((await principal.visible(subject.organization, found)).map(({ one }) => [one.id, one]));
 };
 
+const include = includable('workspace', 'sourceable');
+
 const related = async (
   { request, principal }: Context<Subject>,
   triggers: RunTrigger[],
   names: Names,
 ): Promise<Resource[] | undefined> => {
-  const include = includes(request, ['workspace', 'sourceable']);
-  if (include.size === 0) return undefined;
+  const asked = include.of(request);
+  if (asked.size === 0) return undefined;
   const ids = triggers.flatMap(({ workspaceId, sourceableId }) => [
-    ...(include.has('workspace') ? [workspaceId] : []),
-    ...(include.has('sourceable') ? [sourceableId] : []),
+    ...(asked.has('workspace') ? [workspaceId] : []),
+    ...(asked.has('sourceable') ? [sourceableId] : []),
   ]);
   return workspaceDocuments(
     principal,
@@ -96,7 +98,7 @@ const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => 
   }
   const page = pageOf(request);
   const all = await listRunTriggers(subject.id, direction);
-  const shown = slice(all, page);
+  const shown = pageSlice(all, page);
   const names = await namesOf(context, shown);
   const data = shown.map((trigger) => runTriggerDocument(trigger, names));
   return list(request, page, all.length, data, await related(context, shown, names));
@@ -109,8 +111,11 @@ const read = async (context: Context<RunTrigger>): Promise<Answer> => {
 
 export const runTriggerRoutes: Route[] = [
   route('POST', '/workspaces/{workspace}/run-triggers', 'workspace:update', workspace, create),
-  route('GET', '/workspaces/{workspace}/run-triggers', 'workspace:read', workspace, listOfWorkspace),
-  route('GET', '/run-triggers/{trigger}', 'workspace:read', runTrigger, read),
+  route('GET', '/workspaces/{workspace}/run-triggers', 'workspace:read', workspace, listOfWorkspace, {
+    include,
+    'filter[run-trigger][type]': 'text',
+  }),
+  route('GET', '/run-triggers/{trigger}', 'workspace:read', runTrigger, read, { include }),
   route('DELETE', '/run-triggers/{trigger}', 'workspace:update', runTrigger, async ({ subject }) => {
     await deleteRunTrigger(subject);
     return noContent();

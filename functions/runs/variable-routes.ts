@@ -1,27 +1,41 @@
 import { type Answer, many, one } from '../api/answer.ts';
+import { includable } from '../api/include.ts';
 import { wholeList } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
+import { isVariableSet } from '../store/keys.ts';
 import { variableDocument } from '../variables/document.ts';
 import { workspace } from '../workspaces/finder.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { effectiveVariables } from './inputs.ts';
 
-/** Its own and those of variable sets, each with what it wins over, or what wins over it. */
+const include = includable('overwritten');
+
+/** Its own and those of variable sets, as runs have them, each with what it wins over; that comes along when asked for. */
 const listEffective = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
+  const wanted = include.of(request);
   const rising = (await effectiveVariables(subject)).map(({ variable }) => variable);
   const groups = Map.groupBy(rising, ({ category, key }) => `${category} ${key}`);
   const documents = rising.map((variable) => {
     const group = groups.get(`${variable.category} ${variable.key}`) ?? [];
     const winner = group.at(-1);
     const won = winner === variable ? group.slice(0, -1).map(({ id }) => id) : [];
-    return variableDocument(variable, {
+    const document = variableDocument(variable, {
       overwritten: many('vars', won),
       overwriter: one('vars', winner === variable ? null : winner?.id),
     });
+    // Clients expect a workspace there; of which set it is, `varset` says.
+    if (isVariableSet(variable.ownerId)) {
+      const { configurable: _, ...relationships } = document.relationships;
+      return { ...document, relationships };
+    }
+    return document;
   });
-  return wholeList(request, documents.reverse());
+  const [lost = [], won = []] = [true, false].map((isLost) =>
+    documents.filter(({ relationships }) => (relationships.overwriter?.data !== null) === isLost).reverse(),
+  );
+  return wholeList(request, won, wanted.has('overwritten') ? lost : undefined);
 };
 
 export const effectiveVariableRoutes: Route[] = [
-  route('GET', '/workspaces/{workspace}/all-vars', 'variable:read', workspace, listEffective),
+  route('GET', '/workspaces/{workspace}/all-vars', 'variable:read', workspace, listEffective, { include }),
 ];

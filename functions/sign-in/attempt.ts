@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import * as v from 'valibot';
-import { type Asking, asking } from './authorization-request.ts';
+import { type AuthorizationRequest, authorizationRequest } from './authorization-request.ts';
 
 /**
  * A sign-in under way. The browser that began it keeps it, in a cookie, and nobody else does: whoever is led to the
@@ -8,7 +8,7 @@ import { type Asking, asking } from './authorization-request.ts';
  * that nothing is written for people whom no issuer has vouched for yet.
  */
 
-const attemptSchema = v.object({ seed: v.string(), asking, expiresAt: v.number() });
+const attemptSchema = v.object({ seed: v.string(), asking: authorizationRequest, expiresAt: v.number() });
 
 /** How long somebody may take at the issuer. */
 const goodForSeconds = 600;
@@ -17,7 +17,7 @@ const derived = (seed: string, purpose: string): string =>
   createHmac('sha256', seed).update(purpose).digest('base64url');
 
 export interface Attempt {
-  asking: Asking;
+  asking: AuthorizationRequest;
   /** Sent to the issuer and back, by the browser. */
   state: string;
   /** Sent to the issuer, and back in the ID token. */
@@ -26,7 +26,7 @@ export interface Attempt {
   verifier: string;
 }
 
-const attemptOf = (seed: string, asking: Asking): Attempt => ({
+const attemptOf = (seed: string, asking: AuthorizationRequest): Attempt => ({
   asking,
   state: derived(seed, 'state'),
   nonce: derived(seed, 'nonce'),
@@ -41,7 +41,7 @@ const cookieOf = (secure: boolean, value: string, seconds: number): string =>
 
 export const forgottenCookie = (secure: boolean): string => cookieOf(secure, '', 0);
 
-export const beginAttempt = (asking: Asking, secure: boolean): Attempt & { cookie: string } => {
+export const beginAttempt = (asking: AuthorizationRequest, secure: boolean): Attempt & { cookie: string } => {
   const seed = randomBytes(32).toString('base64url');
   const expiresAt = Date.now() + goodForSeconds * 1000;
   const value = Buffer.from(JSON.stringify({ seed, asking, expiresAt })).toString('base64url');

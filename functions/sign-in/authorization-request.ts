@@ -9,7 +9,7 @@ const challenge = {
 };
 
 /** The authorization request of `terraform login`. */
-export const terraformAsking = v.object({
+export const terraformRequest = v.object({
   client_id: v.literal(clientId),
   response_type: v.literal('code'),
   // Anything else could be somebody's trap for the code.
@@ -19,11 +19,11 @@ export const terraformAsking = v.object({
 });
 
 /** The web page of this platform, which is told nothing but where it is anyway. */
-export const pageAsking = v.object({ client_id: v.literal('page'), ...challenge });
+const pageRequest = v.object({ client_id: v.literal('page'), ...challenge });
 
-export const asking = v.variant('client_id', [terraformAsking, pageAsking]);
-export type Asking = v.InferOutput<typeof asking>;
+export const authorizationRequest = v.variant('client_id', [terraformRequest, pageRequest]);
+export type AuthorizationRequest = v.InferOutput<typeof authorizationRequest>;
 
 /** What a code is bound to beside its verifier. */
-export const redirectUriOf = (asking: Asking): string =>
+export const redirectUriOf = (asking: AuthorizationRequest): string =>
   asking.client_id === 'page' ? asking.client_id : asking.redirect_uri;

@@ -9,7 +9,7 @@ import {
 import { teamIdsOfGroups } from '../people/accounts/sso-groups.ts';
 import { mapsGroups } from '../people/organizations/admission-rules.ts';
 import { getOrganizations } from '../people/organizations/records.ts';
-import { enterTeam, quitTeam } from '../people/teams/members.ts';
+import { enterTeam, removeFromTeam } from '../people/teams/members.ts';
 import { getTeams } from '../people/teams/records.ts';
 import type { Team } from '../people/teams/team.ts';
 
@@ -58,6 +58,6 @@ export const followGroups = async (userId: string, names: string[]): Promise<voi
   }
   for (const team of current) {
     if (team.ssoTeamId === null || isTheirs(team)) continue;
-    if (await quitTeam(team, userId)) await audit(team, userId, 'leave_by_group');
+    if (await removeFromTeam(team, userId)) await audit(team, userId, 'leave_by_group');
   }
 };

@@ -56,7 +56,11 @@ const authentication = async (settings: SignInSettings, server: oauth.Authorizat
  * Where the browser goes to sign in.
  * @throws {SignInError} 502
  */
-export const addressAt = async (settings: SignInSettings, attempt: Attempt, redirectUri: string): Promise<string> => {
+export const authorizationUrl = async (
+  settings: SignInSettings,
+  attempt: Attempt,
+  redirectUri: string,
+): Promise<string> => {
   try {
     const { authorization_endpoint: endpoint } = await discover(settings);
     if (!endpoint) throw new Error('its metadata has no authorization endpoint');

@@ -4,7 +4,7 @@ import type { ApiRequest } from '../api/request.ts';
 import { openRoute, type Route } from '../api/route.ts';
 import { createLoginCode } from '../people/accounts/login-codes.ts';
 import { findToken } from '../people/accounts/tokens.ts';
-import { terraformAsking } from './authorization-request.ts';
+import { terraformRequest } from './authorization-request.ts';
 import { askPage, refusalPage } from './pages/login.ts';
 import { issuerName, issuerSettings } from './settings.ts';
 
@@ -14,7 +14,7 @@ import { issuerName, issuerSettings } from './settings.ts';
  * by cookies, so that nobody can be made to give it.
  */
 
-const read = (parameters: URLSearchParams) => v.safeParse(terraformAsking, Object.fromEntries(parameters));
+const read = (parameters: URLSearchParams) => v.safeParse(terraformRequest, Object.fromEntries(parameters));
 
 const refusal = (issues: v.BaseIssue<unknown>[]): Answer => {
   const name = issues[0] && v.getDotPath(issues[0]);

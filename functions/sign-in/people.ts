@@ -1,6 +1,6 @@
 import type { SignInSettings } from '../environment.ts';
 import { claimIdentity } from '../people/accounts/identities.ts';
-import { acceptInvitation, invitedUser, knowEmail, takeOver } from '../people/accounts/invitations.ts';
+import { acceptInvitation, invitedUser, linkEmail, takeOver } from '../people/accounts/invitations.ts';
 import type { Person } from '../people/accounts/person.ts';
 import type { User } from '../people/accounts/user.ts';
 import { settleUsername } from '../people/accounts/usernames.ts';
@@ -69,7 +69,7 @@ const learn = async ({ email, emailVerified, groups }: Person, userId: string): 
   if (email !== undefined && emailVerified) {
     const invited = await invitedUser(email);
     if (invited && invited.id !== userId) await takeOver(invited, userId);
-    await knowEmail(email, userId);
+    await linkEmail(email, userId);
   }
   if (groups) await followGroups(userId, groups);
 };

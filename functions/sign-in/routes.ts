@@ -6,9 +6,9 @@ import type { SignInSettings } from '../environment.ts';
 import { createLoginCode } from '../people/accounts/login-codes.ts';
 import type { Person } from '../people/accounts/person.ts';
 import { type Attempt, beginAttempt, cookieName, forgottenCookie, readAttempt } from './attempt.ts';
-import { asking, redirectUriOf } from './authorization-request.ts';
+import { authorizationRequest, redirectUriOf } from './authorization-request.ts';
 import { SignInError } from './errors.ts';
-import { addressAt, personFrom } from './issuer.ts';
+import { authorizationUrl, personFrom } from './issuer.ts';
 import { failurePage } from './pages/failure.ts';
 import { consentPage } from './pages/login.ts';
 import { checkPerson } from './people.ts';
@@ -54,10 +54,10 @@ const inWords =
 
 const begin = async (request: ApiRequest): Promise<Answer> => {
   const settings = settingsNeeded();
-  const { success, output } = v.safeParse(asking, Object.fromEntries(request.query));
+  const { success, output } = v.safeParse(authorizationRequest, Object.fromEntries(request.query));
   if (!success) throw new SignInError(400, 'The address is not valid. Start again at the home page.');
   const { cookie, ...attempt } = beginAttempt(output, isSecure(request));
-  return { ...redirect(302, await addressAt(settings, attempt, callbackOf(request))), cookies: [cookie] };
+  return { ...redirect(302, await authorizationUrl(settings, attempt, callbackOf(request))), cookies: [cookie] };
 };
 
 const attemptOf = (request: ApiRequest): Attempt => {

@@ -1,5 +1,5 @@
 import type { Resource } from '../api/answer.ts';
-import { includes } from '../api/include.ts';
+import { includable } from '../api/include.ts';
 import type { Context, Subject } from '../api/route.ts';
 import { configurationVersionDocument } from '../configurations/document.ts';
 import { getConfigurationVersion } from '../configurations/records.ts';
@@ -11,7 +11,7 @@ import { outputDocument } from './document.ts';
 import { readSummary } from './records.ts';
 import type { StateVersion } from './state-version.ts';
 
-const known = ['outputs', 'run', 'created_by', 'run.created_by', 'run.configuration_version'] as const;
+export const include = includable('outputs', 'run', 'created_by', 'run.created_by', 'run.configuration_version');
 
 const outputsOf = async (version: StateVersion): Promise<Resource[]> =>
   ((await readSummary(version))?.outputs ?? []).map((output, index) => outputDocument(version.id, output, index));
@@ -27,7 +27,7 @@ const each = async <T>(ids: (string | undefined)[], read: (id: string) => Promis
  * @throws {ApiError} 400
  */
 export const relatedTo = ({ request, granted, principal }: Context<Subject>) => {
-  const asked = includes(request, known);
+  const asked = include.of(request);
   return async (versions: StateVersion[]): Promise<Resource[] | undefined> => {
     if (asked.size === 0) return undefined;
     const may = { runs: granted.has('run:read'), configurations: granted.has('configuration:read') };

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { unprocessable } from '../api/errors.ts';
+import { noKeys, type OtherFields } from '../api/known-attributes.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { readData, setting, text, toOne } from '../api/validation.ts';
 import { getRun } from '../runs/records.ts';
@@ -8,6 +9,16 @@ import type { Workspace } from '../workspaces/records.ts';
 import { InvalidStateError, md5Of, parseState } from './content.ts';
 
 /** What creating a state version may say. */
+
+const otherFields: OtherFields = {
+  // Outputs are read from the state itself.
+  shown: `billable-rum-count created-at encrypted-state-download-url error-message hosted-json-state-download-url
+      hosted-json-state-upload-url hosted-state-download-url hosted-state-upload-url intermediate json-state-outputs
+      modules permissions providers resources resources-processed sanitized-state-download-url
+      sanitized-state-upload-url size state-version status terraform-version vcs-commit-sha vcs-commit-url`,
+  related: 'created-by next-state-version outputs previous-state-version rollback-state-version workspace',
+  lacking: { 'hyok-encrypted-data-key': noKeys },
+};
 
 const attributes = {
   serial: v.pipe(v.number(), v.integer('must be a whole number'), v.minValue(0, 'must be 0 or more')),
@@ -53,7 +64,7 @@ const lineageOf = (content: Buffer): string => {
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewState = async (request: ApiRequest, workspace: Workspace) => {
-  const given = readData(request, attributes, { run: v.optional(toOne('runs')) });
+  const given = readData(request, attributes, { run: v.optional(toOne('runs')) }, otherFields);
   const { serial, md5, force, state } = given.attributes;
   const content = state ? decodeState(state, md5) : undefined;
   const lineage = given.attributes.lineage || (content ? lineageOf(content) : '');

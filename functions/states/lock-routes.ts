@@ -8,8 +8,8 @@ import { getUser } from '../people/accounts/users.ts';
 import { lockReason, workspaceDocument } from '../workspaces/document.ts';
 import { workspace } from '../workspaces/finder.ts';
 import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { finalizeStateVersion } from './finalize.ts';
 import { isAwaited, latestPending } from './history.ts';
-import { finalizeStateVersion } from './records.ts';
 
 const lockBody = v.object({
   reason: v.nullish(text(1000)),

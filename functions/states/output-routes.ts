@@ -1,12 +1,13 @@
 import { type Answer, ok } from '../api/answer.ts';
 import { forbidden, notFound, unavailable } from '../api/errors.ts';
-import { list, pageOf, slice, wholeList } from '../api/pagination.ts';
+import { list, pageOf, pageSlice, wholeList } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { sharedWorkspace } from '../workspaces/finder.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { outputDocument, readOutputId } from './document.ts';
+import { finalizeStateVersion } from './finalize.ts';
 import { sharedStateVersion, stateVersionOfOutput } from './finder.ts';
-import { finalizeStateVersion, readSummary } from './records.ts';
+import { readSummary } from './records.ts';
 import { currentVersion } from './routes.ts';
 import type { StateVersion } from './state-version.ts';
 
@@ -27,7 +28,7 @@ const listOutputs = async ({ request, subject, granted }: Context<StateVersion>)
   const reveal = granted.has('state:read');
   const outputs = await outputsOf(subject);
   const documents = outputs.map((output, index) => outputDocument(subject.id, output, index, { reveal }));
-  return list(request, page, documents.length, slice(documents, page));
+  return list(request, page, documents.length, pageSlice(documents, page));
 };
 
 const currentOutputs = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {

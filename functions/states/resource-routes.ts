@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Answer, Resource } from '../api/answer.ts';
 import { badRequest } from '../api/errors.ts';
-import { list, pageOf, slice } from '../api/pagination.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { workspace } from '../workspaces/finder.ts';
@@ -60,10 +60,13 @@ const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promis
     all.filter(({ address }) => address.toLowerCase().includes(search)),
     request,
   );
-  const data = slice(fitting, page).map((instance) => document(subject.id, version?.id ?? '', instance));
+  const data = pageSlice(fitting, page).map((instance) => document(subject.id, version?.id ?? '', instance));
   return list(request, page, fitting.length, data);
 };
 
 export const workspaceResourceRoutes: Route[] = [
-  route('GET', '/workspaces/{workspace}/resources', 'state:read', workspace, listOfWorkspace),
+  route('GET', '/workspaces/{workspace}/resources', 'state:read', workspace, listOfWorkspace, {
+    q: 'text',
+    sort: 'text',
+  }),
 ];

@@ -1,9 +1,10 @@
 import { sha256Of } from '../store/integrity.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { md5Of } from './content.ts';
+import { storeContent } from './finalize.ts';
 import { readState } from './integrity.ts';
 import { copyJson } from './json.ts';
-import { createStateVersion, storeContent } from './records.ts';
+import { createStateVersion } from './records.ts';
 import type { StateVersion } from './state-version.ts';
 
 /**

@@ -10,6 +10,7 @@ import { objects } from '../store/keys.ts';
 import { sharedWorkspace, workspace } from '../workspaces/finder.ts';
 import { findWorkspace, getWorkspace, type Workspace } from '../workspaces/records.ts';
 import { stateVersionDocument } from './document.ts';
+import { finalizeStateVersion, storeContent } from './finalize.ts';
 import { sharedStateVersion, stateVersion } from './finder.ts';
 import {
   findStateVersions,
@@ -19,17 +20,10 @@ import {
   restoreState,
   softDeleteState,
 } from './history.ts';
-import { relatedTo } from './includes.ts';
+import { include, relatedTo } from './includes.ts';
 import { readNewState } from './input.ts';
 import { jsonKey, withJson } from './json.ts';
-import {
-  createStateVersion,
-  finalizeStateVersion,
-  getStateVersion,
-  readSummary,
-  storeContent,
-  uploadUrls,
-} from './records.ts';
+import { createStateVersion, getStateVersion, readSummary, uploadUrls } from './records.ts';
 import { duplicateState } from './rollback.ts';
 import type { StateVersion } from './state-version.ts';
 
@@ -158,11 +152,23 @@ export const stateVersionRoutes: Route[] = [
     maxBytes: limits.state,
   },
   route('PATCH', '/workspaces/{workspace}/state-versions', 'state:write', workspace, rollback),
-  route('GET', '/workspaces/{workspace}/current-state-version', 'state:read', sharedWorkspace, async (context) =>
-    show(context, await currentVersion(context.subject)),
+  route(
+    'GET',
+    '/workspaces/{workspace}/current-state-version',
+    'state:read',
+    sharedWorkspace,
+    async (context) => show(context, await currentVersion(context.subject)),
+    { include },
   ),
-  route('GET', '/state-versions', 'state:read', workspaceOfFilters, listOfWorkspace),
-  route('GET', base, 'state:read', sharedStateVersion, (context) => show(context, context.subject)),
+  route('GET', '/state-versions', 'state:read', workspaceOfFilters, listOfWorkspace, {
+    include,
+    'filter[organization][name]': 'text',
+    'filter[workspace][name]': 'text',
+    'filter[status]': {
+      one: ['pending', 'finalized', 'discarded', 'backing_data_soft_deleted', 'backing_data_permanently_deleted'],
+    },
+  }),
+  route('GET', base, 'state:read', sharedStateVersion, (context) => show(context, context.subject), { include }),
   route('GET', `${base}/download`, 'state:read', sharedStateVersion, ({ subject }) =>
     download(subject, objects.state(subject.workspaceId, subject.id, subject.sha256), subject.sha256),
   ),

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { type Answer, noContent } from '../api/answer.ts';
 import { unprocessable } from '../api/errors.ts';
-import { list, pageOf, slice, totalOf } from '../api/pagination.ts';
+import { list, pageOf, pageSlice, totalOf } from '../api/pagination.ts';
+import { flag } from '../api/query-parameters.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { check, identifier } from '../api/validation.ts';
 import { workspaceDocuments } from '../workspaces/document.ts';
@@ -61,7 +62,12 @@ const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => 
   if (subject.globalRemoteState && request.query.get('show_only_configured') !== 'true') return listEveryone(context);
   const page = pageOf(request);
   const ids = await seen(context);
-  return list(request, page, ids.length, await workspaceDocuments(principal, await getWorkspaces(slice(ids, page))));
+  return list(
+    request,
+    page,
+    ids.length,
+    await workspaceDocuments(principal, await getWorkspaces(pageSlice(ids, page))),
+  );
 };
 
 const add = async (context: Context<Workspace>): Promise<Answer> => {
@@ -86,7 +92,7 @@ const remove = async (context: Context<Workspace>): Promise<Answer> => {
 const base = '/workspaces/{workspace}/relationships/remote-state-consumers';
 
 export const remoteStateConsumerRoutes: Route[] = [
-  route('GET', base, 'workspace:read', workspace, listOfWorkspace),
+  route('GET', base, 'workspace:read', workspace, listOfWorkspace, { show_only_configured: flag }),
   route('POST', base, 'workspace:update', workspace, add),
   route('PATCH', base, 'workspace:update', workspace, replace),
   route('DELETE', base, 'workspace:update', workspace, remove),

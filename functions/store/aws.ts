@@ -21,7 +21,7 @@ export interface Call {
   body?: Uint8Array<ArrayBuffer> | string;
 }
 
-export interface Sending {
+export interface SendOptions {
   /** Larger bodies are not read. */
   maxBytes?: number;
   /** Whose name is in the signature; missing: the function's own. */
@@ -31,7 +31,7 @@ export interface Sending {
   tries?: number;
 }
 
-export interface Reply {
+export interface AwsResponse {
   status: number;
   headers: http.IncomingHttpHeaders;
   /** Empty when it has more than the `maxBytes` asked for; `content-length` tells its size. */
@@ -58,8 +58,8 @@ const signer = (
 const attempt = (
   url: string,
   call: Call,
-  { maxBytes = Infinity, timeoutMs = defaultTimeoutMs }: Sending,
-): Promise<Reply> =>
+  { maxBytes = Infinity, timeoutMs = defaultTimeoutMs }: SendOptions,
+): Promise<AwsResponse> =>
   new Promise((resolve, reject) => {
     const plain = url.startsWith('http:');
     const { method, body } = call;
@@ -86,17 +86,22 @@ const attempt = (
 const pause = (tries: number): Promise<void> => delay(Math.random() * 50 * 2 ** tries);
 
 /** Worth another try; S3 answers 400 to a body that did not come in time (S3: error responses). */
-const isPassing = ({ status, body }: Reply): boolean =>
+const isPassing = ({ status, body }: AwsResponse): boolean =>
   status >= 500 || status === 429 || (status === 400 && body.includes('<Code>RequestTimeout</Code>'));
 
 /**
  * One request, repeated after a connection error or a passing refusal (Lambda thaws with dead connections, S3 asks to
  * slow down). The last reply is returned whatever its status.
  */
-export const send = async (service: string, url: string, call: Call, sending: Sending = {}): Promise<Reply> => {
-  const { tries: most = environment.maxAttempts, region = environment.region } = sending;
+export const send = async (
+  service: string,
+  url: string,
+  call: Call,
+  sending: SendOptions = {},
+): Promise<AwsResponse> => {
+  const { tries: maxTries = environment.maxAttempts, region = environment.region } = sending;
   for (let tries = 1; ; tries++) {
-    const last = tries >= most;
+    const last = tries >= maxTries;
     const { headers } = await signer(service, url, call, { region }).sign();
     try {
       const reply = await attempt(url, { ...call, headers: Object.fromEntries(headers) }, sending);
@@ -124,7 +129,7 @@ export const presign = async (
 };
 
 /** What an AWS service refused; `name` is its error code, e.g. `AccessDeniedException`. */
-export class AwsCallError extends Error {
+class AwsCallError extends Error {
   constructor(name: string, message: string) {
     super(message);
     this.name = name;
@@ -151,20 +156,20 @@ const callJson = async <T>(
   { name: service, target, url }: JsonService,
   operation: string,
   input: unknown,
-  sending: Sending = {},
+  sending: SendOptions = {},
 ): Promise<T> => {
   const call: Call = {
     method: 'POST',
     headers: { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': `${target}.${operation}` },
     body: JSON.stringify(input),
   };
-  const most = sending.tries ?? environment.maxAttempts;
+  const maxTries = sending.tries ?? environment.maxAttempts;
   for (let tries = 1; ; tries++) {
     const { status, body } = await send(service, `${url}/`, call, sending);
     const text = body.toString('utf8');
     if (status === 200) return JSON.parse(text || '{}') as T;
     const { name, message } = errorIn(text) ?? { name: `Http${status}`, message: text.slice(0, 500) };
-    if (!tryAgain.test(name) || tries >= most) {
+    if (!tryAgain.test(name) || tries >= maxTries) {
       throw new AwsCallError(name, `${service} ${operation}: ${name}: ${message}`);
     }
     await pause(tries);
@@ -183,22 +188,6 @@ export const callParameterStore = <T>(operation: string, input: unknown): Promis
   const { region } = environment;
   const url = environment.endpoint('SSM') ?? `https://ssm.${region}.${dnsSuffix(region)}`;
   return callJson({ name: 'ssm', target: 'AmazonSSM', url }, operation, input);
-};
-
-/**
- * Has a function handle an event later, and again if it fails (Lambda: asynchronous invocation).
- * @throws {AwsCallError} what Lambda answered
- * @throws what the connection does
- */
-export const invokeLater = async (functionName: string, event: object): Promise<void> => {
-  const { region } = environment;
-  const base = environment.endpoint('LAMBDA') ?? `https://lambda.${region}.${dnsSuffix(region)}`;
-  const { status, body } = await send('lambda', `${base}/2015-03-31/functions/${functionName}/invocations`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-amz-invocation-type': 'Event' },
-    body: JSON.stringify(event),
-  });
-  if (status !== 202) throw new AwsCallError(`Http${status}`, `lambda Invoke: ${body.toString('utf8').slice(0, 500)}`);
 };
 
 /** The Price List API is in few regions, and has the prices of all of them (AWS Billing: Price List endpoints). */
@@ -235,3 +224,19 @@ const dnsSuffixes: Record<string, string> = {
 /** `amazonaws.com` or what the region's partition uses instead. */
 export const dnsSuffix = (region: string): string =>
   Object.entries(dnsSuffixes).find(([prefix]) => region.startsWith(prefix))?.[1] ?? 'amazonaws.com';
+
+/**
+ * Invokes a function asynchronously; Lambda retries it when it fails (Lambda: asynchronous invocation).
+ * @throws {AwsCallError} Lambda's error
+ * @throws connection errors
+ */
+export const invokeLater = async (functionName: string, event: object): Promise<void> => {
+  const { region } = environment;
+  const base = environment.endpoint('LAMBDA') ?? `https://lambda.${region}.${dnsSuffix(region)}`;
+  const { status, body } = await send('lambda', `${base}/2015-03-31/functions/${functionName}/invocations`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-amz-invocation-type': 'Event' },
+    body: JSON.stringify(event),
+  });
+  if (status !== 202) throw new AwsCallError(`Http${status}`, `lambda Invoke: ${body.toString('utf8').slice(0, 500)}`);
+};

@@ -18,4 +18,4 @@ export const dueIn = (id: string, seconds: number): Required<Due> => ({
 });
 
 /** Attributes to remove when nothing can get stuck any more. */
-export const notDue = ['dueShard', 'dueAt'];
+export const dueAttributes = ['dueShard', 'dueAt'];

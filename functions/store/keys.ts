@@ -15,6 +15,9 @@
  * | | `APOOLNAME#<name>` | → agent pool id; the uniqueness of names |
  * | | `GLOBALTASK#<id>` | → run task id; those of every workspace |
  * | | `POLICY#<name>`, `POLSET#<name>` | → policy or policy set id; the uniqueness of names |
+ * | | `MODNAME#<case apart>#<provider>#<registry>#<namespace>` | → module id; the uniqueness of addresses |
+ * | | `PROVNAME#<registry>#<namespace>#<name>` | → provider id; the uniqueness of addresses |
+ * | | `GPG#<key id>` | public key that its providers are signed with |
  * | | `TEAMNAME#<name>` | → team id; the uniqueness of names |
  * | | `TEAMTOKEN#<id>` | → hash of the token of one of its teams |
  * | | `OC#<created at>#<id>` | → OAuth client, for lists |
@@ -73,6 +76,10 @@
  * | | `VAR#<id>`, `VARKEY#…` | its parameters, as a workspace's variables |
  * | | `VERSION#<created at>#<id>` | → policy set version id |
  * | `POLSETVER#<id>` | `POLSETVER` | policy set version |
+ * | `MOD#<id>` | `MOD` | module of the registry |
+ * | | `V#<version>` | version of it |
+ * | `PROV#<id>` | `PROV` | provider of the registry |
+ * | | `V#<version>` | version of it, with its platforms |
  * | `RT#<id>` | `RT` | run trigger |
  * | `NC#<id>` | `NC` | notification configuration, with the last answers it got |
  * | `CV#<id>` | `CV` | configuration version |
@@ -211,6 +218,14 @@ export const keys = {
   policyResult: (runId: string, what: 'evaluation' | 'check'): Key => ({ pk: `RUN#${runId}`, sk: `POLICIES#${what}` }),
   notification: (id: string): Key => ({ pk: `NC#${id}`, sk: 'NC' }),
   told: (runId: string, what: string): Key => ({ pk: `RUN#${runId}`, sk: `TOLD#${what}` }),
+  sshKey: (id: string): Key => ({ pk: `SSHKEY#${id}`, sk: 'SSHKEY' }),
+  sshKeyOf: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `SSHKEY#${id}` }),
+  sshKeyUse: (id: string, workspaceId: string): Key => ({ pk: `SSHKEY#${id}`, sk: `USE#${workspaceId}` }),
+  reservedTagKey: (id: string): Key => ({ pk: `RTK#${id}`, sk: 'RTK' }),
+  reservedTagKeyName: (organization: string, key: string): Key => ({
+    pk: `ORG#${organization}`,
+    sk: `RESERVEDTAG#${key}`,
+  }),
   runTrigger: (id: string): Key => ({ pk: `RT#${id}`, sk: 'RT' }),
   runTriggerIn: (workspaceId: string, sourceId: string): Key => ({
     pk: `WS#${workspaceId}`,
@@ -233,6 +248,19 @@ export const keys = {
     sk: `JOB#${queuedAt}#${runId}#${phase}`,
   }),
   task: (id: string): Key => ({ pk: `TASK#${id}`, sk: 'TASK' }),
+  moduleName: (organization: string, name: string, rest: string[]): Key => ({
+    pk: `ORG#${organization}`,
+    sk: `MODNAME#${[sortable(name), ...rest].join('#')}`,
+  }),
+  module: (id: string): Key => ({ pk: `MOD#${id}`, sk: 'MOD' }),
+  moduleVersion: (moduleId: string, version: string): Key => ({ pk: `MOD#${moduleId}`, sk: `V#${version}` }),
+  providerName: (organization: string, registry: string, namespace: string, name: string): Key => ({
+    pk: `ORG#${organization}`,
+    sk: `PROVNAME#${registry}#${namespace}#${name}`,
+  }),
+  provider: (id: string): Key => ({ pk: `PROV#${id}`, sk: 'PROV' }),
+  providerVersion: (providerId: string, version: string): Key => ({ pk: `PROV#${providerId}`, sk: `V#${version}` }),
+  gpgKey: (organization: string, keyId: string): Key => ({ pk: `ORG#${organization}`, sk: `GPG#${keyId}` }),
   taskName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `TASKNAME#${name}` }),
   globalTask: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `GLOBALTASK#${id}` }),
   taskWorkspace: (id: string, workspaceId: string): Key => ({ pk: `TASK#${id}`, sk: `WSTASK#${workspaceId}` }),
@@ -294,6 +322,11 @@ export const objects = {
   /** A commit as a configuration, for all who follow its repository. */
   commit: (repository: string, sha: string, sha256: string) =>
     `configurations/vcs/${repository}/${sha}/${sha256}.tar.gz`,
+  moduleArchive: (moduleVersionId: string, digest: string) => `registry/modules/${moduleVersionId}/${digest}.tar.gz`,
+  moduleDetails: (moduleVersionId: string, digest: string) => `registry/modules/${moduleVersionId}/${digest}.json`,
+  /** @param what of the version: its sums, their signature, or a platform's binary */
+  providerFile: (providerVersionId: string, digest: string, what: string) =>
+    `registry/providers/${providerVersionId}/${digest}/${what}`,
   readme: (configurationVersionId: string, digest: string) => `configurations/${configurationVersionId}/${digest}.md`,
   inputs: (runId: string) => `inputs/${runId}.json`,
   runPolicies: (runId: string) => `inputs/${runId}.policies.json`,
@@ -310,7 +343,7 @@ export const objects = {
   /** @param copy of an upload; missing: where a runner puts it, once */
   jsonState: (workspaceId: string, stateVersionId: string, copy?: string) =>
     `states/${workspaceId}/${stateVersionId}${copy === undefined ? '' : `/${copy}`}.json`,
-  /** Where a runner leaves a state that could not become its workspace's; for nobody to read (orchestration/unsaved.ts). */
+  /** Where a runner leaves a state that could not become its workspace's; for nobody to read (orchestration/unsaved-states.ts). */
   leftState: (runId: string) => `runs/${runId}/apply/left-state`,
   /** Beside the states, because it is one, although never a version: it expires as little as they do. */
   erroredState: (workspaceId: string, runId: string, copy?: string) =>

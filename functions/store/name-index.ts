@@ -1,5 +1,5 @@
 import { type Key, keys } from './keys.ts';
-import { type Found, type Paging, type Scan, scan } from './scan.ts';
+import { type Paging, type Scan, type ScanResult, scan } from './scan.ts';
 import { query, update } from './table.ts';
 
 /**
@@ -63,7 +63,7 @@ export const findNames = <E extends Key, R>(
   names: Names,
   filter: Omit<Scan<E, R>, 'read'>,
   paging: Paging,
-): Promise<Found<R>> => scan({ ...filter, read: reader<E>(names) }, paging);
+): Promise<ScanResult<R>> => scan({ ...filter, read: reader<E>(names) }, paging);
 
 /**
  * Sort keys after which pages begin, by list and page, as this instance saw them: whoever goes through a list page by
@@ -92,7 +92,7 @@ export const pageOfNames = async <E extends Key>(
   kind: Kind,
   names: Names,
   { page, size }: Paging,
-): Promise<Found<E>> => {
+): Promise<ScanResult<E>> => {
   const starts = bookmarksOf(names, size, organization[`${kind}Changes`] ?? 0);
   let at = page;
   while (at > 1 && !starts.has(at)) at--;

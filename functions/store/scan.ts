@@ -5,7 +5,7 @@ export interface Paging {
   size: number;
 }
 
-export interface Found<R> {
+export interface ScanResult<R> {
   items: R[];
   /** How many fit among those looked at, which are all of them unless `more`. */
   total: number;
@@ -45,18 +45,21 @@ export class FilterTooWideError extends Error {
  * Looks on until the page is full and one more is known of.
  * @throws {FilterTooWideError} what lies beyond is not left out without a word
  */
-export const scan = async <P, R>({ read, narrow, records, fits }: Scan<P, R>, paging: Paging): Promise<Found<R>> => {
+export const scan = async <P, R>(
+  { read, narrow, records, fits }: Scan<P, R>,
+  paging: Paging,
+): Promise<ScanResult<R>> => {
   const { page, size } = paging;
   const wanted = page * size + 1;
-  const most = fits ? maxRecords : maxPointers;
+  const maxLooked = fits ? maxRecords : maxPointers;
   const pointers: P[] = [];
   const found: R[] = [];
   const count = () => (fits ? found.length : pointers.length);
   let seen = 0;
   let piece = Math.max(wanted, fits ? smallestPiece.records : smallestPiece.pointers);
   let ended = false;
-  for (; !ended && count() < wanted && seen < most; piece *= 2) {
-    const limit = Math.min(piece, largestPiece, most - seen);
+  for (; !ended && count() < wanted && seen < maxLooked; piece *= 2) {
+    const limit = Math.min(piece, largestPiece, maxLooked - seen);
     const next = await read(limit);
     ended = next.length < limit;
     seen += next.length;

@@ -36,7 +36,7 @@ export const countingReads =
   (...given: A): Promise<R> =>
     reads.run({ count: 0 }, () => work(...given));
 
-export const readsSoFar = (): number => reads.getStore()?.count ?? 0;
+export const readCount = (): number => reads.getStore()?.count ?? 0;
 
 const countRead = (): void => {
   const counted = reads.getStore();
@@ -91,9 +91,16 @@ const whenTrue = async <T>(write: () => Promise<T>): Promise<T | undefined> => {
   }
 };
 
+/**
+ * Whether an item can have this key: DynamoDB refuses longer ones (DynamoDB: constraints). Names in requests, which keys
+ * are made of, have any length.
+ */
+const isPossible = ({ pk, sk }: Key): boolean => Buffer.byteLength(pk) <= 2048 && Buffer.byteLength(sk) <= 1024;
+
 /** Strongly consistent unless told otherwise (1 read unit per 4 KB). */
 export const get = async <T>(key: Key, consistent = true): Promise<T | undefined> => {
   countRead();
+  if (!isPossible(key)) return undefined;
   const { Item } = await documents.send(
     new GetCommand({ TableName: environment.tableName, Key: key, ConsistentRead: consistent }),
   );
@@ -205,6 +212,7 @@ export interface Range {
 /** `limit` items, fewer only where the range ends: DynamoDB's own pages end after 1 MB. Every item without a limit. */
 export const query = async <T>(range: Range): Promise<T[]> => {
   const { after, limit = Number.POSITIVE_INFINITY, pk } = range;
+  if (!isPossible({ pk, sk: range.prefix ?? range.from ?? '' })) return [];
   const all: T[] = [];
   let next: Item | undefined = after === undefined ? undefined : { pk, sk: after };
   do {
@@ -269,7 +277,8 @@ export const batchGet = async <T extends Key>(keys: Key[]): Promise<T[]> => {
   }
   if (keys.length === 0) return [];
   const found = new Map<string, T>();
-  let pending: Key[] = keys;
+  const distinct = new Map(keys.filter(isPossible).map(({ pk, sk }) => [`${pk} ${sk}`, { pk, sk }]));
+  let pending: Key[] = [...distinct.values()];
   while (pending.length) {
     countRead();
     const answer = await documents.send(

@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TransportError } from './errors.ts';
 
-export interface Patience {
-  /** Time (ms since the epoch) after which the last failure stands; asked before each pause, because it may move. */
+export interface RetryBound {
+  /** Deadline (ms since the epoch) for retries; read before each pause, because it may move. */
   until: () => number;
-  /** Aborted when waiting has become pointless. */
+  /** Aborts waiting and retries. */
   signal?: AbortSignal;
 }
 
 const firstMs = 50;
 const maxMs = 5000;
 
-/** Doubling, half of it random, so that runners that lost the same server do not come back in step. */
+/** Exponential backoff with jitter, so that runners do not reconnect in step. */
 const pauseMs = (attempt: number): number => Math.min(maxMs, firstMs * 2 ** attempt) * (0.5 + Math.random() / 2);
 
 /**
  * Tries again after a {@link TransportError}; any other error, and an abort, ends it at once.
  * @throws the last error
  */
-export const retrying = async <T>(attempt: () => Promise<T>, { until, signal }: Patience): Promise<T> => {
+export const retrying = async <T>(attempt: () => Promise<T>, { until, signal }: RetryBound): Promise<T> => {
   for (let n = 0; ; n++) {
     signal?.throwIfAborted();
     try {
@@ -32,8 +32,8 @@ export const retrying = async <T>(attempt: () => Promise<T>, { until, signal }: 
   }
 };
 
-/** Patience for `ms` from now. */
-export const within = (ms: number, signal?: AbortSignal): Patience => {
+/** Retries for `ms` from now. */
+export const retryFor = (ms: number, signal?: AbortSignal): RetryBound => {
   const end = Date.now() + ms;
   return { until: () => end, signal };
 };

@@ -1,10 +1,16 @@
 import * as v from 'valibot';
 import { unprocessable } from '../api/errors.ts';
+import type { OtherFields } from '../api/known-attributes.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { readData, setting, text } from '../api/validation.ts';
 import { maxValueBytes, type Variable, type VariableValues } from './records.ts';
 
 /** What creating and changing a variable may say (HCP API: variables). */
+
+const otherFields: OtherFields = {
+  shown: 'created-at version-id',
+  related: 'configurable overwriter overwritten varset workspace',
+};
 
 const maxKey = 128;
 
@@ -57,17 +63,18 @@ const checkContent = (given: { category: string; hcl: boolean; value?: string },
   }
 };
 
+/** Null is no value, but where it only stands for one that is not shown. */
+export const givenValue = (
+  { sensitive }: { sensitive: boolean },
+  value: string | null | undefined,
+): { value?: string } => (value === undefined || (value === null && sensitive) ? {} : { value: value ?? '' });
+
 /** What a sensitive variable was cannot be learned by turning it into another one. */
-const checkSensitive = (
-  variable: Variable,
-  next: Pick<Variable, 'sensitive' | 'key' | 'category'>,
-  pointer: string,
-) => {
+const checkSensitive = (variable: Variable, next: Pick<Variable, 'sensitive' | 'key'>, pointer: string) => {
   if (!variable.sensitive) return;
   const advice = 'of a sensitive variable cannot be changed. Delete it and create a new one.';
   if (!next.sensitive) throw unprocessable(`${pointer}/sensitive`, `sensitive: ${advice}`);
   if (next.key !== variable.key) throw unprocessable(`${pointer}/key`, `key: ${advice}`);
-  if (next.category !== variable.category) throw unprocessable(`${pointer}/category`, `category: ${advice}`);
 };
 
 export const newVariable = v.object({ ...settings, key, category });
@@ -89,7 +96,7 @@ export const newVariableOf = (attributes: v.InferOutput<typeof newVariable>, poi
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewVariable = (request: ApiRequest): VariableValues =>
-  newVariableOf(readData(request, newVariable.entries).attributes);
+  newVariableOf(readData(request, newVariable.entries, {}, otherFields).attributes);
 
 export const variableChange = v.object({ ...settings, key: v.optional(key), category: v.optional(category) });
 
@@ -102,10 +109,10 @@ export const changeOf = (
   const next = {
     key: attributes.key ?? variable.key,
     category: attributes.category ?? variable.category,
-    hcl: attributes.hcl ?? variable.hcl,
+    hcl: attributes.hcl === undefined ? variable.hcl : (attributes.hcl ?? false),
     sensitive: attributes.sensitive ?? variable.sensitive,
     description: attributes.description === undefined ? variable.description : attributes.description,
-    ...(typeof attributes.value === 'string' ? { value: attributes.value } : {}),
+    ...givenValue(variable, attributes.value),
   };
   checkName(next, pointer);
   checkContent({ ...next, value: next.value ?? variable.value }, pointer);
@@ -115,4 +122,4 @@ export const changeOf = (
 
 /** @throws {ApiError} 400 or 422 */
 export const readVariableChange = (request: ApiRequest, variable: Variable): Partial<VariableValues> =>
-  changeOf(variable, readData(request, variableChange.entries).attributes);
+  changeOf(variable, readData(request, variableChange.entries, {}, otherFields).attributes);

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Answer, created, noContent, ok } from '../api/answer.ts';
 import { notFound, unprocessable } from '../api/errors.ts';
-import { tagged, versionGuard } from '../api/guard.ts';
+import { versionGuard, withEtag } from '../api/guard.ts';
 import { wholeList } from '../api/pagination.ts';
 import type { Permission } from '../api/permissions/permissions.ts';
 import { type Context, type Finder, type Route, route } from '../api/route.ts';
@@ -29,9 +29,9 @@ type Owner = Workspace | VariableSet;
 const taken = () => unprocessable('/data/attributes/key', 'Key has already been taken');
 
 const checkRoom = (owner: Owner): void => {
-  const most = maxOf.variableIds;
-  if ('global' in owner && (owner.variableIds?.size ?? 0) >= most) {
-    throw unprocessable('/data', `a variable set has at most ${most} variables; create another set`);
+  const maxVariables = maxOf.variableIds;
+  if ('global' in owner && (owner.variableIds?.size ?? 0) >= maxVariables) {
+    throw unprocessable('/data', `a variable set has at most ${maxVariables} variables; create another set`);
   }
 };
 
@@ -49,7 +49,7 @@ const find = async ({ request, subject }: Context<Owner>): Promise<Variable> => 
   return variable;
 };
 
-const shown = (variable: Variable): Answer => tagged(ok(variableDocument(variable)), variable);
+const shown = (variable: Variable): Answer => withEtag(ok(variableDocument(variable)), variable);
 
 const read = async (context: Context<Owner>): Promise<Answer> => shown(await find(context));
 

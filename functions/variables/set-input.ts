@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { unprocessable } from '../api/errors.ts';
+import { noStacks, type OtherFields } from '../api/known-attributes.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { check, identifier, readData, setting, settingsFrom, text, toOne } from '../api/validation.ts';
 import { inProjectOf } from '../projects/finder.ts';
@@ -9,6 +10,12 @@ import { newVariable, newVariableOf } from './input.ts';
 import { maxOf, type VariableSet } from './set-records.ts';
 
 /** What creating, changing and applying a variable set may say (HCP API: variable sets). */
+
+const otherFields: OtherFields = {
+  shown: 'created-at permissions project-count stack-count updated-at var-count workspace-count',
+  related: 'organization vars parent',
+  lacking: { stacks: noStacks },
+};
 
 const name = v.pipe(text(90), v.regex(/^\S(.*\S)?$/, 'must not be empty, or begin or end with a space'));
 
@@ -106,7 +113,7 @@ const targetsOf = async (
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewVariableSet = async (request: ApiRequest, organization: string) => {
-  const { attributes, relationships: related } = readData(request, { ...settings, name }, withVariables);
+  const { attributes, relationships: related } = readData(request, { ...settings, name }, withVariables, otherFields);
   const projectId = await parentOf(organization, related.parent?.data);
   const global = attributes.global ?? false;
   if (global && projectId) throw notGlobal();
@@ -130,6 +137,7 @@ export const readVariableSetChange = async (request: ApiRequest, set: VariableSe
     request,
     { ...settings, name: v.optional(name) },
     relationships,
+    otherFields,
   );
   const { parent } = related;
   if (parent && (parent.data?.id ?? set.organization) !== (set.projectId ?? set.organization)) {

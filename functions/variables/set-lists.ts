@@ -1,6 +1,6 @@
 import { keys } from '../store/keys.ts';
 import { eachName, findNames, type NameCounts, type Names, pageOfNames } from '../store/name-index.ts';
-import type { Found, Paging } from '../store/scan.ts';
+import type { Paging, ScanResult } from '../store/scan.ts';
 import { getVariableSets, type VariableSet, type VariableSetName } from './set-records.ts';
 
 /** Lists of an organization's variable sets, in the order of names. */
@@ -17,7 +17,7 @@ const named = async (entries: VariableSetName[]): Promise<VariableSet[]> => {
 export const listVariableSets = async (
   organization: NameCounts & { name: string },
   paging: Paging,
-): Promise<Found<VariableSet>> => {
+): Promise<ScanResult<VariableSet>> => {
   const found = await pageOfNames<VariableSetName>(organization, 'variableSet', namesOf(organization.name), paging);
   return { ...found, items: await named(found.items) };
 };
@@ -36,7 +36,7 @@ export const findVariableSets = (
   organization: string,
   { mayFit, fits, visible }: VariableSetFilter,
   paging: Paging,
-): Promise<Found<VariableSet>> =>
+): Promise<ScanResult<VariableSet>> =>
   findNames<VariableSetName, VariableSet>(
     namesOf(organization),
     {

@@ -1,15 +1,16 @@
 import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
 import { notFound, unprocessable } from '../api/errors.ts';
-import { checkSeen, editorOf, tagged } from '../api/guard.ts';
-import { includes } from '../api/include.ts';
-import { list, type Page, pageOf, slice, totalOf } from '../api/pagination.ts';
+import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
+import { includable } from '../api/include.ts';
+import { list, type Page, pageOf, pageSlice, totalOf } from '../api/pagination.ts';
+import { flag } from '../api/query-parameters.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Route, route, type Subject } from '../api/route.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { projectDocuments } from '../projects/document.ts';
-import { type NewIn, project } from '../projects/finder.ts';
+import { type NewInOrganization, project } from '../projects/finder.ts';
 import { getProjects, type Project } from '../projects/records.ts';
-import type { Found } from '../store/scan.ts';
+import type { ScanResult } from '../store/scan.ts';
 import { workspaceDocuments } from '../workspaces/document.ts';
 import { workspace } from '../workspaces/finder.ts';
 import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
@@ -55,7 +56,7 @@ const apply = async (set: VariableSet, kind: Kind, ids: string[]): Promise<Varia
   return applied;
 };
 
-const create = async ({ request, subject, granted }: Context<NewIn>): Promise<Answer> => {
+const create = async ({ request, subject, granted }: Context<NewInOrganization>): Promise<Answer> => {
   const { set: wanted, variables, targets } = await readNewVariableSet(request, subject.organization);
   let set = await createVariableSet(wanted);
   if (!set) throw taken();
@@ -85,15 +86,15 @@ const update = async (context: Context<VariableSet>): Promise<Answer> => {
   const editor = await editorOf(context, subject, 'variable set');
   const updated = Object.keys(change).length ? await updateVariableSet(subject, change, editor) : subject;
   if (!updated) {
-    await checkSeen(request, await again(subject), 'variable set');
+    await checkIfMatch(request, await again(subject), 'variable set');
     throw taken();
   }
   for (const target of targets) await replace(updated, target);
   const latest = targets.length ? await again(updated) : updated;
-  return tagged(ok(await document(context, latest), await included(context, [latest])), latest);
+  return withEtag(ok(await document(context, latest), await included(context, [latest])), latest);
 };
 
-const knownIncludes = ['vars', 'workspaces', 'projects', 'stacks'] as const;
+const include = includable('vars', 'workspaces', 'projects', 'stacks');
 /** More than that many do not come along. */
 const maxIncluded = 100;
 
@@ -104,12 +105,12 @@ const included = async (
   { request, principal }: Context<Subject>,
   sets: VariableSet[],
 ): Promise<Resource[] | undefined> => {
-  const include = includes(request, knownIncludes);
-  if (include.size === 0) return undefined;
+  const asked = include.of(request);
+  if (asked.size === 0) return undefined;
   const [variables, workspaces, projects] = await Promise.all([
-    include.has('vars') ? Promise.all(sets.map(({ id }) => listVariables(id))) : [],
-    include.has('workspaces') ? getWorkspaces(some(sets, 'workspaceIds')) : [],
-    include.has('projects') ? getProjects(some(sets, 'projectIds')) : [],
+    asked.has('vars') ? Promise.all(sets.map(({ id }) => listVariables(id))) : [],
+    asked.has('workspaces') ? getWorkspaces(some(sets, 'workspaceIds')) : [],
+    asked.has('projects') ? getProjects(some(sets, 'projectIds')) : [],
   ]);
   return [
     ...variables.flat().map((variable) => variableDocument(variable)),
@@ -119,7 +120,7 @@ const included = async (
 };
 
 const read = async (context: Context<VariableSet>): Promise<Answer> =>
-  tagged(ok(await document(context, context.subject), await included(context, [context.subject])), context.subject);
+  withEtag(ok(await document(context, context.subject), await included(context, [context.subject])), context.subject);
 
 /** Doing it again changes nothing. */
 const relate = (kind: Kind, change: 'apply' | 'withdraw') => async (context: Context<VariableSet>) => {
@@ -161,7 +162,7 @@ const documents = (context: Pick<Context<Subject>, 'principal'>, sets: VariableS
 const page = async (context: Context<Subject>, sets: VariableSet[]): Promise<Answer> => {
   const wanted = pageOf(context.request);
   const fitting = sets.filter(searched(context.request));
-  const shown = slice(fitting, wanted);
+  const shown = pageSlice(fitting, wanted);
   return list(context.request, wanted, fitting.length, await documents(context, shown), await included(context, shown));
 };
 
@@ -173,7 +174,7 @@ const byName = (a: { name: string }, b: { name: string }): number => {
 const found = async (
   context: Context<Subject>,
   wanted: Page,
-  { items, total, more }: Found<VariableSet>,
+  { items, total, more }: ScanResult<VariableSet>,
 ): Promise<Answer> => {
   const data = await documents(context, items);
   return list(context.request, wanted, totalOf(wanted, total, more), data, await included(context, items));
@@ -259,11 +260,16 @@ const base = '/varsets/{varset}';
 const ofWorkspace = '/workspaces/{workspace}/varsets/{varset}/relationships/vars';
 
 export const variableSetRoutes: Route[] = [
-  route('GET', '/organizations/{organization}/varsets', 'organization:read', organization, listOfOrganization),
-  route('POST', '/organizations/{organization}/varsets', 'varset:write', newVariableSet, create),
-  route('GET', base, 'varset:read', variableSet, read),
-  route('PATCH', base, 'varset:write', variableSet, update),
-  route('POST', base, 'varset:write', variableSet, update),
+  route('GET', '/organizations/{organization}/varsets', 'organization:read', organization, listOfOrganization, {
+    include,
+    q: 'text',
+    scope: { one: ['owned'] },
+    'filter[global]': flag,
+  }),
+  route('POST', '/organizations/{organization}/varsets', 'varset:write', newVariableSet, create, { include }),
+  route('GET', base, 'varset:read', variableSet, read, { include }),
+  route('PATCH', base, 'varset:write', variableSet, update, { include }),
+  route('POST', base, 'varset:write', variableSet, update, { include }),
   route('DELETE', base, 'varset:write', variableSet, async ({ subject }) => {
     await deleteVariableSet(subject);
     return noContent();
@@ -272,9 +278,16 @@ export const variableSetRoutes: Route[] = [
     route('POST', `${base}/relationships/${kind}`, 'varset:write', variableSet, relate(kind, 'apply')),
     route('DELETE', `${base}/relationships/${kind}`, 'varset:write', variableSet, relate(kind, 'withdraw')),
   ]),
-  route('GET', '/projects/{project}/varsets', 'project:read', project, listOfProject),
-  route('GET', '/workspaces/{workspace}/varsets', 'variable:read', workspace, listOfWorkspace),
-  route('GET', '/workspaces/{workspace}/applicable-varsets', 'variable:read', workspace, listApplicable),
+  route('GET', '/projects/{project}/varsets', 'project:read', project, listOfProject, {
+    include,
+    q: 'text',
+    scope: { one: ['applied', 'shared', 'owned', 'all'] },
+  }),
+  route('GET', '/workspaces/{workspace}/varsets', 'variable:read', workspace, listOfWorkspace, { include, q: 'text' }),
+  route('GET', '/workspaces/{workspace}/applicable-varsets', 'variable:read', workspace, listApplicable, {
+    include,
+    q: 'text',
+  }),
   route('GET', ofWorkspace, 'variable:read', workspace, async (context) =>
     listOwned({ request: context.request, subject: await setOfWorkspace(context) }),
   ),

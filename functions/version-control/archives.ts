@@ -1,5 +1,5 @@
 import type { Archive, ConfigurationVersion } from '../configurations/records.ts';
-import { dueIn, notDue } from '../store/due.ts';
+import { dueAttributes, dueIn } from '../store/due.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { create, get, put, queryAll, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
@@ -25,7 +25,7 @@ export interface CommitArchive {
   since: string;
 }
 
-export const archiveId = (repository: string, sha: string): string => `${repository}#${sha}`;
+const archiveId = (repository: string, sha: string): string => `${repository}#${sha}`;
 
 export const getArchive = (id: string): Promise<CommitArchive | undefined> =>
   get<CommitArchive>(keys.commitArchive(id));
@@ -97,7 +97,7 @@ export const settleWaiting = async (
     );
   }
   await update(keys.commitArchive(archive.id), {
-    remove: notDue,
+    remove: dueAttributes,
     condition: 'status <> :fetching',
     values: { ':fetching': 'fetching' },
   });

@@ -13,7 +13,7 @@ const answerMs = 10_000;
 /** Before each further try of what another try may help; writes are made once. */
 const retryMs = [500, 2_000];
 
-export const userAgent = 'stepform';
+const userAgent = 'stepform';
 
 /** Of every request with a token. */
 export const headersFor = (client: Pick<OauthClient, 'dialect'>, secret: string): Record<string, string> => ({
@@ -24,7 +24,9 @@ export const headersFor = (client: Pick<OauthClient, 'dialect'>, secret: string)
 });
 
 const urlOf = ({ apiUrl }: Pick<OauthClient, 'apiUrl'>, { path, query = {} }: ForgeRequest): string => {
-  const parameters = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
+  const parameters = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  );
   return `${apiUrl}${path}${parameters.size ? `${path.includes('?') ? '&' : '?'}${parameters}` : ''}`;
 };
 

@@ -4,7 +4,7 @@ import { environment } from '../environment.ts';
 import { getOrganization, type Organization } from '../people/organizations/records.ts';
 import type { Run } from '../run/run.ts';
 import { getRun } from '../runs/records.ts';
-import { dueIn, notDue } from '../store/due.ts';
+import { dueAttributes, dueIn } from '../store/due.ts';
 import { derivedId } from '../store/id.ts';
 import { type Key, keys } from '../store/keys.ts';
 import { logError } from '../store/log.ts';
@@ -84,7 +84,7 @@ const lease = (id: string, holder: string): Promise<CommitRecord | undefined> =>
 /** False when there is more to do. */
 const release = async ({ id, wanted }: CommitRecord, holder: string): Promise<boolean> => {
   const released = await update(keys.commit(id), {
-    remove: ['holder', 'leaseUntil', ...notDue],
+    remove: ['holder', 'leaseUntil', ...dueAttributes],
     condition: 'holder = :me AND wanted = :seen',
     values: { ':me': holder, ':seen': wanted },
   });
@@ -146,7 +146,7 @@ const gone = ['missing', 'unexpected'];
 const giveUp = async (record: CommitRecord, error: ForgeError): Promise<void> => {
   const { organization, tokenId, identifier, sha } = record;
   await update(keys.commit(record.id), {
-    remove: ['holder', 'leaseUntil', ...notDue],
+    remove: ['holder', 'leaseUntil', ...dueAttributes],
     condition: 'attribute_exists(pk)',
   });
   if (gone.includes(error.failure)) return;
@@ -219,5 +219,5 @@ export const postUntriggered = async (
   const targetUrl = `${environment.publicUrl}/app/${name}/runs`;
   const context = `${statusName}/${name}`;
   await post(record, [{ context, targetUrl, state: 'success', description: 'No workspace is concerned' }]);
-  await update(keys.commit(id), { remove: notDue, condition: 'attribute_exists(pk)' });
+  await update(keys.commit(id), { remove: dueAttributes, condition: 'attribute_exists(pk)' });
 };

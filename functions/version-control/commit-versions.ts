@@ -32,7 +32,7 @@ export interface Followed {
   changedFiles?: string[];
 }
 
-export const ingressOf = ({ repository, commit, pull, sender, ...of }: Followed): Ingress => {
+const ingressOf = ({ repository, commit, pull, sender, ...of }: Followed): Ingress => {
   const name = sender?.username ?? commit.author;
   return {
     fromForge: true,

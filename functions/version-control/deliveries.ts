@@ -1,6 +1,6 @@
 import { environment } from '../environment.ts';
 import { invokeLater } from '../store/aws.ts';
-import { dueIn, notDue } from '../store/due.ts';
+import { dueAttributes, dueIn } from '../store/due.ts';
 import { keys } from '../store/keys.ts';
 import { logWarning } from '../store/log.ts';
 import { create, get, update } from '../store/table.ts';
@@ -71,13 +71,13 @@ export const noteMove = async ({ uuid, id }: Delivery, n: number): Promise<void>
 export const finishDelivery = async ({ uuid, id }: Delivery, outcome: string): Promise<void> => {
   await update(keys.delivery(uuid, id), {
     set: { doneAt: now(), outcome },
-    remove: notDue,
+    remove: dueAttributes,
     condition: 'attribute_exists(pk)',
   });
 };
 
 /** After that many failures it is given up. */
-export const maxFailures = 6;
+const maxFailures = 6;
 
 /** It is tried again later, unless it was tried often enough. True then. */
 export const postponeDelivery = async ({ uuid, id, failures = 0 }: Delivery, why: string): Promise<boolean> => {
@@ -85,7 +85,7 @@ export const postponeDelivery = async ({ uuid, id, failures = 0 }: Delivery, why
   await update(keys.delivery(uuid, id), {
     set: { outcome: why, ...(again ? dueIn(id, 60 * 2 ** failures) : { doneAt: now() }) },
     add: { failures: 1 },
-    remove: again ? [] : notDue,
+    remove: again ? [] : dueAttributes,
     condition: 'attribute_exists(pk)',
   });
   return again;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Answer, accepted, one, type Resource } from '../api/answer.ts';
 import { badRequest, conflict, notFound } from '../api/errors.ts';
-import { list, pageOf, slice } from '../api/pagination.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
 import { workspace } from '../workspaces/finder.ts';
@@ -58,7 +58,7 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
       (levels.length === 0 || levels.includes(level)) && (clients.length === 0 || clients.includes(clientId ?? '')),
   );
   const page = pageOf(request);
-  const data = slice(found, page).map((event) => eventDocument(event, subject.record.externalId));
+  const data = pageSlice(found, page).map((event) => eventDocument(event, subject.record.externalId));
   return list(request, page, found.length, data);
 };
 
@@ -83,7 +83,12 @@ const check = async ({ subject }: Context<Workspace>): Promise<Answer> => {
 };
 
 export const vcsEventRoutes: Route[] = [
-  route('GET', '/organizations/{organization}/vcs-events', 'connection:write', organization, listOfOrganization),
+  route('GET', '/organizations/{organization}/vcs-events', 'connection:write', organization, listOfOrganization, {
+    'filter[from]': 'text',
+    'filter[to]': 'text',
+    'filter[levels]': { some: ['info', 'error'] },
+    'filter[oauth_client_external_ids]': 'text',
+  }),
   route(
     'POST',
     '/organizations/{organization}/vcs-deliveries/{delivery}/actions/redeliver',

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { getAgentPool } from '../agent-pools/records.ts';
 import { unprocessable } from '../api/errors.ts';
+import type { OtherFields } from '../api/known-attributes.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { identifier, readData, setting, text, toOne } from '../api/validation.ts';
 import { isTrusted } from '../outbound/addresses.ts';
@@ -15,6 +16,11 @@ import { isPrivateKey } from './ssh-key.ts';
 /** What creating and changing OAuth clients may say (HCP API: OAuth clients). */
 
 const at = '/data/attributes';
+
+const otherFields: OtherFields = {
+  shown: 'callback-url connect-path created-at service-provider-display-name updated-at uuid',
+  related: 'oauth-tokens organization',
+};
 
 const isPlainUrl = (given: string): boolean => {
   const url = URL.canParse(given) ? new URL(given) : undefined;
@@ -146,7 +152,7 @@ export const readNewClient = async (request: ApiRequest, organization: string): 
     'api-url': baseUrl,
     'organization-id': setting(text(100)),
   };
-  const { attributes, relationships: related } = readData(request, entries, relationships);
+  const { attributes, relationships: related } = readData(request, entries, relationships, otherFields);
   const serviceProvider = attributes['service-provider'];
   await checkPool(related['agent-pool'], organization);
   const projectIds = await checkProjects(related.projects?.data ?? [], organization);
@@ -193,7 +199,12 @@ export const readClientChange = async (request: ApiRequest, client: OauthClient)
     (typeof fixed)[number],
     ReturnType<typeof secretText>
   >;
-  const { attributes, relationships: related } = readData(request, { ...settings, ...urls }, relationships);
+  const { attributes, relationships: related } = readData(
+    request,
+    { ...settings, ...urls },
+    relationships,
+    otherFields,
+  );
   const current = { 'service-provider': client.serviceProvider, 'http-url': client.httpUrl, 'api-url': client.apiUrl };
   const moved = fixed.find((name) => attributes[name] && attributes[name].replace(/\/+$/, '') !== current[name]);
   if (moved) throw unprocessable(`${at}/${moved}`, `${moved}: cannot be changed; create another OAuth client`);
@@ -229,7 +240,12 @@ export const readClientChange = async (request: ApiRequest, client: OauthClient)
 
 /** @throws {ApiError} 400 or 422 */
 export const readTokenChange = (request: ApiRequest): string | undefined => {
-  const { attributes } = readData(request, { 'ssh-key': setting(text(20_000)) });
+  const { attributes } = readData(
+    request,
+    { 'ssh-key': setting(text(20_000)) },
+    {},
+    { shown: 'created-at has-ssh-key service-provider-user uid', related: 'oauth-client' },
+  );
   const key = present(attributes['ssh-key']);
   if (key && !isPrivateKey(key)) {
     throw unprocessable(

@@ -26,6 +26,12 @@ const runsOf = (repository: string, number: number): Promise<PullRun[]> => {
   return queryAll<PullRun>({ pk, prefix: sk });
 };
 
+/** Whether the workspace plans pull requests to that branch. */
+const plansOf =
+  ({ base }: Pull, defaultBranch: string) =>
+  ({ vcsRepo, speculativeEnabled, executionMode }: Workspace): boolean =>
+    vcsRepo != null && speculativeEnabled && executionMode !== 'local' && follows(vcsRepo, base, defaultBranch);
+
 const isConcerned =
   (pull: Pull, defaultBranch: string, files: string[] | undefined) =>
   (workspace: Workspace): boolean =>
@@ -46,13 +52,7 @@ export const handlePull = async (
   const pull = await access.forge.pull(access.call, identifier, matter.number);
   if (!pull?.open) return { message: `Nothing to plan: ${name} is closed` };
   if (pull.fromFork) return { message: `Skipped: ${name} comes from a fork, which is never planned` };
-  const base = followers.filter(
-    ({ vcsRepo, speculativeEnabled, executionMode }) =>
-      vcsRepo &&
-      speculativeEnabled &&
-      executionMode !== 'local' &&
-      follows(vcsRepo, pull.base, repository.defaultBranch),
-  );
+  const base = followers.filter(plansOf(pull, repository.defaultBranch));
   const files = base.some(filters) ? await access.forge.pullFiles(access.call, identifier, pull.number) : undefined;
   const concerned = base.filter(isConcerned(pull, repository.defaultBranch, files)).filter(mayStart);
   const earlier = new Map((await runsOf(repository.id, pull.number)).map((row) => [row.workspaceId, row]));

@@ -26,7 +26,7 @@ const checkConnects = async ({ principal, granted, subject }: Context<OauthToken
 };
 
 /** @throws {ApiError} 422 with the forge's words, 503 while it asks to wait */
-export const whileAsking = async <T>(tokenId: string, ask: (access: Access) => Promise<T>): Promise<T> => {
+const whileAsking = async <T>(tokenId: string, ask: (access: Access) => Promise<T>): Promise<T> => {
   let name = 'Version control';
   try {
     const access = await accessBy(tokenId);
@@ -84,8 +84,10 @@ const branches = async (context: Context<InOrganization>): Promise<Answer> => {
   return json(200, { data: names.map((name) => ({ id: name, type: 'vcs-branches', attributes: { name } })) });
 };
 
+const query = { oauth_token_id: 'text', identifier: 'text' } as const;
+
 export const repositoryRoutes: Route[] = [
   route('GET', '/oauth-tokens/{oauthToken}/authorized-repos', 'connection:read', oauthToken, authorized),
-  route('GET', '/organizations/{organization}/vcs/repo', 'connection:read', organization, repository),
-  route('GET', '/organizations/{organization}/vcs/branches', 'connection:read', organization, branches),
+  route('GET', '/organizations/{organization}/vcs/repo', 'connection:read', organization, repository, query),
+  route('GET', '/organizations/{organization}/vcs/branches', 'connection:read', organization, branches, query),
 ];

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
 import { conflict, notFound, unprocessable } from '../api/errors.ts';
-import { checkSeen, editorOf, tagged } from '../api/guard.ts';
-import { includes } from '../api/include.ts';
-import { list, pageOf, slice, wholeList } from '../api/pagination.ts';
+import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
+import { includable } from '../api/include.ts';
+import { list, pageOf, pageSlice, wholeList } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { check } from '../api/validation.ts';
 import { type InOrganization, organization } from '../people/organizations/finder.ts';
@@ -33,14 +33,15 @@ import { listUses } from './repositories.ts';
 
 /** Connections to version control (HCP API: OAuth clients, OAuth tokens). */
 
-const knownIncludes = ['oauth_tokens', 'projects'] as const;
+const includes = includable('oauth_tokens', 'projects');
+const query = { include: includes };
 
 const documents = async (
   { request, principal }: Pick<Context<InOrganization>, 'request' | 'principal'>,
   organizationName: string,
   clients: OauthClient[],
 ): Promise<{ data: Resource[]; included?: Resource[] }> => {
-  const include = includes(request, knownIncludes);
+  const include = includes.of(request);
   const home = await getOrganization(organizationName);
   const around = { baseUrl: request.baseUrl, externalId: home?.externalId ?? '' };
   const data = clients.map((client) => clientDocument(client, around));
@@ -56,7 +57,7 @@ const documents = async (
 
 const single = async (context: Context<OauthClient>, client: OauthClient): Promise<Answer> => {
   const { data, included } = await documents(context, client.organization, [client]);
-  return tagged(ok(data[0] as Resource, included), client);
+  return withEtag(ok(data[0] as Resource, included), client);
 };
 
 const create = async (context: Context<InOrganization>): Promise<Answer> => {
@@ -79,7 +80,7 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
   const all = await listClients(subject.organization);
   const paged = request.query.has('page[number]') || request.query.has('page[size]');
   const page = pageOf(request);
-  const { data, included } = await documents(context, subject.organization, paged ? slice(all, page) : all);
+  const { data, included } = await documents(context, subject.organization, paged ? pageSlice(all, page) : all);
   return paged ? list(request, page, all.length, data, included) : wholeList(request, data, included);
 };
 
@@ -107,7 +108,7 @@ const update = async (context: Context<OauthClient>): Promise<Answer> => {
   if (!updated) {
     const found = await getClient(subject.id);
     if (!found) throw notFound('The OAuth client was deleted at the same time.');
-    await checkSeen(request, found, 'OAuth client');
+    await checkIfMatch(request, found, 'OAuth client');
     throw conflict('The OAuth client was changed by another request at the same time. Try again.');
   }
   if (issued) {
@@ -152,7 +153,7 @@ const tokensOfOrganization = async ({ request, subject }: Context<InOrganization
   );
   const page = pageOf(request);
   const tokens = await listTokens(clients);
-  return list(request, page, tokens.length, slice(tokens, page).map(tokenDocument));
+  return list(request, page, tokens.length, pageSlice(tokens, page).map(tokenDocument));
 };
 
 const updateToken = async ({ request, subject }: Context<OauthToken>): Promise<Answer> => {
@@ -172,15 +173,17 @@ const ofClient = '/oauth-clients/{oauthClient}';
 const ofToken = '/oauth-tokens/{oauthToken}';
 
 export const connectionRoutes: Route[] = [
-  route('GET', `${ofOrganization}/oauth-clients`, 'connection:read', organization, listOfOrganization),
-  route('POST', `${ofOrganization}/oauth-clients`, 'connection:write', organization, create),
-  route('GET', ofClient, 'connection:read', oauthClient, (context) => single(context, context.subject)),
-  route('PATCH', ofClient, 'connection:write', oauthClient, update),
+  route('GET', `${ofOrganization}/oauth-clients`, 'connection:read', organization, listOfOrganization, query),
+  route('POST', `${ofOrganization}/oauth-clients`, 'connection:write', organization, create, query),
+  route('GET', ofClient, 'connection:read', oauthClient, (context) => single(context, context.subject), query),
+  route('PATCH', ofClient, 'connection:write', oauthClient, update, query),
   route('DELETE', ofClient, 'connection:write', oauthClient, remove),
   route('POST', `${ofClient}/relationships/projects`, 'connection:write', oauthClient, attach),
   route('DELETE', `${ofClient}/relationships/projects`, 'connection:write', oauthClient, detach),
   route('GET', `${ofClient}/oauth-tokens`, 'connection:read', oauthClient, tokensOfClient),
-  route('GET', `${ofOrganization}/oauth-tokens`, 'connection:read', organization, tokensOfOrganization),
+  route('GET', `${ofOrganization}/oauth-tokens`, 'connection:read', organization, tokensOfOrganization, {
+    'filter[provider]': 'text',
+  }),
   route('GET', ofToken, 'connection:read', oauthToken, async ({ subject }) => ok(tokenDocument(subject))),
   route('PATCH', ofToken, 'connection:write', oauthToken, updateToken),
   route('DELETE', ofToken, 'connection:write', oauthToken, removeToken),

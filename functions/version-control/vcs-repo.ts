@@ -4,7 +4,7 @@ import { unprocessable } from '../api/errors.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { environment } from '../environment.ts';
 import type { VcsRepo, Workspace, WorkspaceChange } from '../workspaces/records.ts';
-import { settleTriggers, type VcsRepoInput, vcsRepoIn } from '../workspaces/vcs-repo-input.ts';
+import { settleFileTriggers, type VcsRepoInput, vcsRepoIn } from '../workspaces/vcs-repo-input.ts';
 import { type Access, accessBy } from './access.ts';
 import { asForgeError } from './call.ts';
 import { getClient, getToken, serves } from './connections.ts';
@@ -115,7 +115,7 @@ export const prepareVcsRepo = async (
   const before = current?.vcsRepo;
   const wanted = given ? merged(given, before) : undefined;
   const tagsRegex = given === null ? null : (wanted ?? before)?.tagsRegex;
-  settleTriggers(request, change, current, tagsRegex ?? null);
+  settleFileTriggers(request, change, current, tagsRegex ?? null);
   const projectId = change.projectId ?? home.projectId;
   const moves = projectId !== current?.projectId;
   if (given === null) return before ? { kind: 'disconnect' } : undefined;

@@ -1,4 +1,4 @@
-import { dueIn, notDue } from '../store/due.ts';
+import { dueAttributes, dueIn } from '../store/due.ts';
 import { keys } from '../store/keys.ts';
 import { put, remove, update } from '../store/table.ts';
 import { now } from '../store/time.ts';
@@ -31,12 +31,12 @@ export const follow = async (
   await put({ ...keys.follower(repository.id, workspaceId), workspaceId });
   await put({ ...keys.oauthClientUse(access.client.id, workspaceId), workspaceId, repository: repository.id });
   if (!repository.hookId) await createWebhook(access, repository, publicUrl);
-  await update(keys.repository(repository.id), { remove: notDue, condition: 'attribute_exists(pk)' });
+  await update(keys.repository(repository.id), { remove: dueAttributes, condition: 'attribute_exists(pk)' });
   return repository;
 };
 
 /** @throws {ForgeError} */
-export const createWebhook = async (
+const createWebhook = async (
   { forge, call }: Access,
   repository: FollowedRepository,
   publicUrl: string,
@@ -62,7 +62,7 @@ export const settleRepository = async (id: string): Promise<boolean> => {
   const repository = await getRepository(id);
   if (!repository) return true;
   if (await hasFollowers(id)) {
-    await update(keys.repository(id), { remove: ['unusedAt', ...notDue], condition: 'attribute_exists(pk)' });
+    await update(keys.repository(id), { remove: ['unusedAt', ...dueAttributes], condition: 'attribute_exists(pk)' });
     return true;
   }
   const { hookId, identifier, tokenId, uuid } = repository;

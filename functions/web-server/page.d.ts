@@ -3,5 +3,3 @@ declare module 'stepform:page' {
   const files: import('./files.ts').PageFiles;
   export default files;
 }
-
-declare module '*.css';

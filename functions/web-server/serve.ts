@@ -66,7 +66,7 @@ const asset = (file: PageFile, encoding: 'br' | 'gzip' | undefined, headers: Rec
  * The way from a page back to the base, so that the page works under any path prefix, whether or not whoever put it
  * there cuts it off: `/app/acme/runs` → `../../`.
  */
-export const wayBack = (path: string): string => '../'.repeat(path.split('/').length - 2) || './';
+export const relativeRoot = (path: string): string => '../'.repeat(path.split('/').length - 2) || './';
 
 const assetPath = /^\/app\/assets\/([^/]+)$/;
 
@@ -85,6 +85,6 @@ export const serve = (event: APIGatewayProxyEventV2, { files, bucketOrigin }: Se
   return {
     statusCode: 200,
     headers: { ...headers, 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' },
-    body: files.html.replaceAll('{{base}}', wayBack(event.rawPath)),
+    body: files.html.replaceAll('{{base}}', relativeRoot(event.rawPath)),
   };
 };

@@ -25,11 +25,11 @@ const keepPlace = (): void => {
   if (!returning) history.replaceState({ y: scrollY }, '');
 };
 
-const longestReturnMs = 5_000;
+const maxReturnMs = 5_000;
 
 /** Lists come with their answer, and grow as they are scrolled: until then there is nowhere to go back to. */
 const returnTo = (y: number): void => {
-  const until = Date.now() + longestReturnMs;
+  const until = Date.now() + maxReturnMs;
   const from = path.peek();
   returning = true;
   const stop = () => {

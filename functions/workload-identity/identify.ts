@@ -7,7 +7,7 @@ import { phaseSeconds } from '../run/limits.ts';
 import type { PhaseName, Run } from '../run/run.ts';
 import type { Workspace } from '../workspaces/records.ts';
 import { claimsOf } from './claims.ts';
-import { type Asked, readAsked } from './requested-credentials.ts';
+import { type RequestedCredentials, readRequestedCredentials } from './requested-credentials.ts';
 import { MisconfiguredError } from './settings.ts';
 import { signToken } from './sign.ts';
 
@@ -22,9 +22,9 @@ export const identify = async (
   workspace: Workspace,
   variables: JobVariable[],
 ): Promise<Job['identity']> => {
-  let asked: Asked;
+  let asked: RequestedCredentials;
   try {
-    asked = readAsked(variables, phase);
+    asked = readRequestedCredentials(variables, phase);
   } catch (error) {
     if (error instanceof MisconfiguredError) return { credentials: [], backed: [], problem: error.message };
     throw error;

@@ -24,7 +24,7 @@ const backedReaders: Record<string, (settings: Settings) => BackedCredential> = 
 };
 
 /** Each costs a signature. */
-const most = 50;
+const maxCredentials = 50;
 /** Tokens also go into the environment, where a value has its limits. */
 const maxAudience = 1000;
 
@@ -32,7 +32,7 @@ const plain = /^TFC_WORKLOAD_IDENTITY_AUDIENCE(?:_(.+))?$/;
 const provider = /^TFC_([A-Z]+)_PROVIDER_AUTH(?:_(.+))?$/;
 const backed = /^TFC_(\w+_BACKED_[A-Z]+)_AUTH(?:_(.+))?$/;
 
-export interface Asked {
+export interface RequestedCredentials {
   credentials: Credential[];
   backed: BackedCredential[];
 }
@@ -42,14 +42,14 @@ export interface Asked {
  * @param variables of all categories, in rising precedence
  * @throws {MisconfiguredError} that names the variable and says what to do
  */
-export const readAsked = (variables: JobVariable[], phase: PhaseName): Asked => {
+export const readRequestedCredentials = (variables: JobVariable[], phase: PhaseName): RequestedCredentials => {
   const environment = new Map(
     variables.filter(({ category }) => category === 'env').map(({ key, value }) => [key, value.trim()]),
   );
   const names = [...environment.keys()].filter((name) => name.startsWith('TFC_') && environment.get(name)).sort();
   const switched = names.filter((name) => environment.get(name) === 'true');
   const scope = { variables: environment, phase };
-  const asked: Asked = {
+  const asked: RequestedCredentials = {
     credentials: names.flatMap((name) => readPlain(name, environment.get(name) ?? '') ?? []),
     backed: [],
   };
@@ -60,9 +60,9 @@ export const readAsked = (variables: JobVariable[], phase: PhaseName): Asked => 
     if (made) asked.backed.push(withVault(name, made, switched));
   }
   const count = asked.credentials.length + asked.backed.length;
-  if (count <= most) return asked;
+  if (count <= maxCredentials) return asked;
   throw new MisconfiguredError(
-    `The workspace's variables request ${count} credentials; the maximum is ${most}. Remove some of them.`,
+    `The workspace's variables request ${count} credentials; the maximum is ${maxCredentials}. Remove some of them.`,
   );
 };
 

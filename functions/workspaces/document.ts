@@ -11,6 +11,10 @@ import type { Workspace } from './records.ts';
 export const currentRunId = ({ lock, latestRunId }: Workspace): string | undefined =>
   lock?.kind === 'run' ? lock.runId : latestRunId;
 
+/** The one that runs use, or before there is one, the one that is awaited. */
+export const currentConfigurationId = ({ configuration, newestConfigurationId }: Workspace): string | undefined =>
+  configuration?.id ?? newestConfigurationId;
+
 const lockedBy = ({ lock }: Workspace): Relationship =>
   lock?.kind === 'run' ? one('runs', lock.runId) : one('users', lock?.userId);
 
@@ -42,6 +46,7 @@ const vcsRepoOf = ({ vcsRepo }: Workspace) =>
       }
     : null;
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a document is one flat list
 export const workspaceDocument = (
   workspace: Workspace,
   granted: Granted,
@@ -68,6 +73,7 @@ export const workspaceDocument = (
     'queue-all-runs': workspace.queueAllRuns,
     'speculative-enabled': workspace.speculativeEnabled,
     'structured-run-output-enabled': workspace.structuredRunOutputEnabled,
+    engine: workspace.engine ?? null,
     'terraform-version': workspace.terraformVersion,
     'working-directory': workspace.workingDirectory,
     'global-remote-state': workspace.globalRemoteState,
@@ -110,10 +116,10 @@ export const workspaceDocument = (
     'latest-run': one('runs', workspace.latestRunId),
     'locked-by': lockedBy(workspace),
     'current-state-version': one('state-versions', workspace.state?.id),
-    'current-configuration-version': one('configuration-versions', workspace.configuration?.id),
+    'current-configuration-version': one('configuration-versions', currentConfigurationId(workspace)),
     'current-assessment-result': { data: null },
     'agent-pool': one('agent-pools', workspace.agentPoolId),
-    'ssh-key': { data: null },
+    'ssh-key': one('ssh-keys', workspace.sshKeyId),
     vars: { links: { related: `/api/v2/workspaces/${workspace.id}/vars` } },
     'remote-state-consumers': {
       links: { related: `/api/v2/workspaces/${workspace.id}/relationships/remote-state-consumers` },
@@ -141,6 +147,8 @@ export const effectiveTagDocuments = (workspace: Workspace, project: Project | u
     type: 'effective-tag-bindings',
     attributes: { key, value },
     relationships: { 'inherited-from': one('projects', from?.id) },
+    // HCP Terraform's clients tell inherited ones by it.
+    ...(from ? { links: { 'inherited-from': `/api/v2/projects/${from.id}` } } : {}),
   });
   return [...workspace.tags.map((tag) => document(tag)), ...inherited.map((tag) => document(tag, project))];
 };

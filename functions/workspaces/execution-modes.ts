@@ -17,7 +17,7 @@ const inParts = async <T>(items: T[], work: (item: T) => Promise<unknown>): Prom
 };
 
 /** The project's default is another one. 1 read for each workspace, and 1 write where it changes; more with agents. */
-export const carryFromProject = async (project: Project): Promise<void> => {
+export const inheritFromProject = async (project: Project): Promise<void> => {
   const wanted = executionIn(project);
   for await (const workspaces of eachWorkspaceIn(project.id)) {
     const following = workspaces.filter(
@@ -29,11 +29,11 @@ export const carryFromProject = async (project: Project): Promise<void> => {
 };
 
 /** The organization's default is another one. */
-export const carryFromOrganization = async (organization: Organization): Promise<void> => {
+export const inheritFromOrganization = async (organization: Organization): Promise<void> => {
   const { executionMode: defaultExecutionMode, agentPoolId: defaultAgentPoolId } = executionIn(organization);
   for await (const projects of eachProject(organization.name)) {
     const following = projects.filter(({ inheritsExecutionMode = true }) => inheritsExecutionMode);
     await inParts(following, (project) => updateProject(project, { defaultExecutionMode, defaultAgentPoolId }));
-    for (const project of following) await carryFromProject({ ...project, defaultExecutionMode, defaultAgentPoolId });
+    for (const project of following) await inheritFromProject({ ...project, defaultExecutionMode, defaultAgentPoolId });
   }
 };

@@ -1,5 +1,7 @@
 import { badRequest } from '../api/errors.ts';
+import { flag, type QueryParameters } from '../api/query-parameters.ts';
 import type { ApiRequest } from '../api/request.ts';
+import { runStatuses } from '../run/status.ts';
 import type { WorkspaceFilter } from './lists.ts';
 
 /** Filters and searches of lists of workspaces (HCP API: workspaces, list). */
@@ -90,14 +92,28 @@ const nameTests = (query: URLSearchParams): Test[] => {
   ];
 };
 
-export interface AskedWorkspaces extends Omit<WorkspaceFilter, 'descending'> {
+export const workspaceFilter: QueryParameters = {
+  'search[name]': 'text',
+  'search[wildcard-name]': 'text',
+  'search[tags]': 'text',
+  'search[exclude-tags]': 'text',
+  'filter[project][id]': 'text',
+  'filter[current-run][status]': { some: runStatuses },
+  'filter[tagged]': 'text',
+  'filter[tagged][*][key]': 'text',
+  'filter[tagged][*][value]': 'text',
+  'filter[tag-union]': flag,
+  'filter[tag-value-default-null]': flag,
+};
+
+export interface WorkspaceQuery extends Omit<WorkspaceFilter, 'descending'> {
   /** Nothing is asked for. */
   plain: boolean;
   /** Of the current run; none: any. */
   statuses: string[];
 }
 
-export const readWorkspaceFilter = ({ query }: ApiRequest): AskedWorkspaces => {
+export const readWorkspaceFilter = ({ query }: ApiRequest): WorkspaceQuery => {
   const byTag = tagTests(query);
   const tests = [...nameTests(query), ...byTag];
   const projectId = query.get('filter[project][id]') || undefined;

@@ -1,21 +1,39 @@
 import * as v from 'valibot';
 import { type ApiError, unprocessable } from '../api/errors.ts';
+import type { OtherFields } from '../api/known-attributes.ts';
 import { tagKey, workspaceName } from '../api/names.ts';
 import type { ApiRequest } from '../api/request.ts';
 import type { Finder } from '../api/route.ts';
 import { readData, setting, settingsFrom, text, toOne, typeOf } from '../api/validation.ts';
 import { getOrganization, type Organization } from '../people/organizations/records.ts';
 import { executionIn } from '../projects/execution-modes.ts';
-import { inProjectOf, type NewIn } from '../projects/finder.ts';
+import { inProjectOf, type NewInOrganization } from '../projects/finder.ts';
 import { getProject } from '../projects/records.ts';
 import { checkFollows, overwriteIn } from '../projects/setting-overwrites.ts';
 import { bindingOf, distinct, maxTags, type Tag, tagBindingList } from '../projects/tags.ts';
+import { checkOverrides } from '../reserved-tag-keys/overrides.ts';
+import { engines } from '../run/engine.ts';
 import type { Execution } from '../run/execution-mode.ts';
 import { settleAgentPool } from './agent-pool-input.ts';
+import { checkVersion, engineOfNew } from './engine.ts';
 import { defaultSettings, type NewWorkspace, type Workspace, type WorkspaceChange } from './records.ts';
 import { vcsRepoInput } from './vcs-repo-input.ts';
 
 /** What creating and changing a workspace may say. */
+
+const otherFields: OtherFields = {
+  shown: `actions apply-duration-average auto-destroy-status created-at effective-run-data-retention-desc
+      effective-state-version-retention-desc environment inherits-project-auto-destroy last-assessment-result-at
+      latest-change-at locked locked-reason no-code-upgrade-available permissions plan-duration-average
+      policy-check-failures resource-count run-failures source source-module-id tag-names updated-at
+      vcs-repo-identifier workspace-kpis-runs-count`,
+  related: `current-assessment-result current-configuration-version current-run current-state-version
+      effective-tag-bindings latest-run locked-by organization outputs readme remote-state-consumers vars`,
+  lacking: {
+    'migration-environment': 'legacy environments are not supported',
+    'ssh-key': 'assign SSH keys at /workspaces/:id/relationships/ssh-key',
+  },
+};
 
 const number = /\d+(\.\d+){0,2}(-[0-9A-Za-z.-]+)?/.source;
 
@@ -47,6 +65,7 @@ const settings = {
     v.strictObject({ 'execution-mode': v.nullish(v.boolean()), 'agent-pool': v.nullish(v.boolean()) }),
   ),
   operations: setting(v.boolean()),
+  engine: setting(v.picklist(engines)),
   'terraform-version': setting(terraformVersion),
   'working-directory': setting(workingDirectory),
   'auto-apply': setting(v.boolean()),
@@ -98,7 +117,10 @@ const tagsOf = ({ relationships: { tags, 'tag-bindings': bindings } }: Input): T
 };
 
 const readWorkspace = (request: ApiRequest) =>
-  readData(request, { ...settings, name: v.optional(workspaceName) }, relationships);
+  readData(request, { ...settings, name: v.optional(workspaceName) }, relationships, otherFields);
+
+/** Terraform's provider sends it with every workspace whose mode is left to the project. */
+const unsaidMode = 'remote';
 
 /** Whether it follows its project's execution mode from now on; undefined when nothing is said of it. */
 const inheritsOf = ({ attributes }: Input): boolean | undefined => {
@@ -107,6 +129,19 @@ const inheritsOf = ({ attributes }: Input): boolean | undefined => {
   if (overwrites !== undefined) return !overwrites;
   if (mode === null) return true;
   return mode !== undefined || typeof operations === 'boolean' ? false : undefined;
+};
+
+/** Paths that start runs are told by prefixes or by patterns: what is set takes the place of the other. */
+const settleTriggers = (change: WorkspaceChange): void => {
+  const [prefixes, patterns] = [change.triggerPrefixes?.length, change.triggerPatterns?.length];
+  if (prefixes && patterns) {
+    throw unprocessable(
+      '/data/attributes/trigger-patterns',
+      'trigger-patterns: cannot be set together with trigger-prefixes; send one of them',
+    );
+  }
+  if (prefixes) change.triggerPatterns = [];
+  if (patterns) change.triggerPrefixes = [];
 };
 
 export const noProject = (projectId: string, organization: string): ApiError =>
@@ -125,6 +160,8 @@ export const readWorkspaceChange = async (
   const { name, operations } = input.attributes;
   const change: WorkspaceChange = settingsFrom(input.attributes, defaultSettings);
   if (name !== undefined) change.name = name;
+  settleTriggers(change);
+  if (current) checkVersion(request, change, current);
   const pool = input.relationships['agent-pool'];
   if (pool && change.agentPoolId === undefined) change.agentPoolId = pool.data?.id ?? null;
   // The older spelling of the execution mode.
@@ -137,15 +174,33 @@ export const readWorkspaceChange = async (
     if (project?.organization !== organization) throw noProject(projectId, organization);
     change.projectId = projectId;
   }
+  const moves = projectId !== undefined && projectId !== current?.projectId;
+  if (current && (tags || moves)) {
+    const there = { organization, projectId: projectId ?? current.projectId, tags: moves ? [] : current.tags };
+    await checkOwnTags(there, tags ?? current.tags);
+  }
   const inherits = inheritsOf(input);
   if (inherits !== undefined) change.inheritsExecutionMode = inherits;
   if (current && (inherits || projectId) && (inherits ?? current.inheritsExecutionMode)) {
     const above = await executionOfProject(projectId ?? current.projectId, organization);
-    if (inherits) checkFollows('execution-mode', change.executionMode, above.executionMode);
+    if (inherits) checkFollows('execution-mode', change.executionMode, above.executionMode, unsaidMode);
     Object.assign(change, above);
   }
   if (current) await settleAgentPool(change, current);
   return change;
+};
+
+/**
+ * That the workspace may have these tags where it is. 1 read when it has any.
+ * @throws {ApiError} 422
+ */
+export const checkOwnTags = async (
+  { organization, projectId, tags: present }: Pick<Workspace, 'organization' | 'projectId'> & { tags?: Tag[] },
+  wanted: Tag[],
+): Promise<void> => {
+  if (wanted.length === 0) return;
+  const inherited = (await getProject(projectId))?.tags;
+  await checkOverrides(organization, { wanted, present, inherited });
 };
 
 /** What workspaces of the project run like that do not say otherwise. */
@@ -155,7 +210,7 @@ const executionOfProject = async (projectId: string | undefined, organization: s
 };
 
 /** The organization a new workspace is for; its project, which the body may name, decides who may create it. */
-export const newWorkspace: Finder<NewIn> = inProjectOf(
+export const newWorkspace: Finder<NewInOrganization> = inProjectOf(
   'project',
   ['projects'],
   ({ defaultProjectId }) => defaultProjectId,
@@ -164,11 +219,14 @@ export const newWorkspace: Finder<NewIn> = inProjectOf(
 /** @throws {ApiError} 422 when there is no name */
 export const readNewWorkspace = async (request: ApiRequest, home: Organization): Promise<NewWorkspace> => {
   const change = await readWorkspaceChange(request, home.name);
+  if (!change.engine) change.engine = engineOfNew(request, home.defaultEngine);
+  checkVersion(request, change);
   const { name, projectId = home.defaultProjectId, inheritsExecutionMode = true } = change;
   if (name === undefined) throw unprocessable('/data/attributes/name', 'name: is missing');
+  await checkOwnTags({ organization: home.name, projectId }, change.tags ?? []);
   const follows = inheritsExecutionMode || !change.executionMode;
   const above = follows ? await executionOfProject(projectId, home.name) : undefined;
-  if (above) checkFollows('execution-mode', change.executionMode, above.executionMode);
+  if (above) checkFollows('execution-mode', change.executionMode, above.executionMode, unsaidMode);
   const pooled = { ...change, ...above, projectId };
   await settleAgentPool(pooled, { organization: home.name });
   const all = { ...defaultSettings, tags: [], ...pooled };

@@ -1,18 +1,18 @@
 import type { Answer } from '../api/answer.ts';
 import { badRequest } from '../api/errors.ts';
-import { list, type Page, pageOf, slice, totalOf } from '../api/pagination.ts';
+import { list, type Page, pageOf, pageSlice, totalOf } from '../api/pagination.ts';
 import type { ApiRequest } from '../api/request.ts';
 import type { Context } from '../api/route.ts';
 import type { InOrganization } from '../people/organizations/finder.ts';
 import type { Run } from '../run/run.ts';
-import type { Found } from '../store/scan.ts';
+import type { ScanResult } from '../store/scan.ts';
 import { currentRunId, workspaceDocument } from './document.ts';
 import { readWorkspaceFilter } from './filter.ts';
 import { findWorkspaces, listWorkspaces } from './lists.ts';
 import type { Workspace } from './records.ts';
-import { type Above, withRelated } from './related.ts';
+import { type WorkspaceDependencies, withRelated } from './related.ts';
 
-const runsOf = async ({ getRuns }: Above, workspaces: Workspace[]): Promise<Map<string, Run>> => {
+const runsOf = async ({ getRuns }: WorkspaceDependencies, workspaces: Workspace[]): Promise<Map<string, Run>> => {
   const ids = workspaces.map(currentRunId).filter((id) => id !== undefined);
   return new Map((await getRuns(ids)).map((run) => [run.id, run]));
 };
@@ -42,7 +42,7 @@ interface WithRun {
 }
 
 const withRuns =
-  (above: Above) =>
+  (above: WorkspaceDependencies) =>
   async (workspaces: Workspace[]): Promise<WithRun[]> => {
     const runs = await runsOf(above, workspaces);
     return workspaces.map((workspace) => ({ workspace, run: runs.get(currentRunId(workspace) ?? '') }));
@@ -58,13 +58,16 @@ interface Selected {
 }
 
 /** Reads the records of the page. Filters by run read on until it is full; other orders read every match. */
-const select = async (above: Above, { request, subject, principal }: Context<InOrganization>): Promise<Selected> => {
+const select = async (
+  above: WorkspaceDependencies,
+  { request, subject, principal }: Context<InOrganization>,
+): Promise<Selected> => {
   const { organization, record } = subject;
   const within = await principal.reach(organization, 'workspace:read');
   const page = pageOf(request);
   const { key, by, descending } = sortOf(request);
   const { plain, statuses, ...asked } = readWorkspaceFilter(request);
-  const answer = ({ items, total, more }: Found<Workspace>) => ({
+  const answer = ({ items, total, more }: ScanResult<Workspace>) => ({
     page,
     total: totalOf(page, total, more),
     workspaces: items,
@@ -98,11 +101,11 @@ const select = async (above: Above, { request, subject, principal }: Context<InO
   if (descending) found.reverse();
   // Those without a run come last, whatever the order.
   found.sort((a, b) => Number(a.key === '') - Number(b.key === ''));
-  return { page, total: found.length, workspaces: slice(found, page).map(({ workspace }) => workspace) };
+  return { page, total: found.length, workspaces: pageSlice(found, page).map(({ workspace }) => workspace) };
 };
 
 export const answerWorkspaces =
-  (above: Above) =>
+  (above: WorkspaceDependencies) =>
   async (context: Context<InOrganization>): Promise<Answer> => {
     const { request, subject, principal } = context;
     const { page, total, workspaces } = await select(above, context);

@@ -2,7 +2,7 @@ import { getProjects } from '../projects/records.ts';
 import type { Tag } from '../projects/tags.ts';
 import { keys } from '../store/keys.ts';
 import { eachName, findNames, type NameCounts, type Names, pageOfNames } from '../store/name-index.ts';
-import { type Found, type Paging, scan } from '../store/scan.ts';
+import { type Paging, type ScanResult, scan } from '../store/scan.ts';
 import { query } from '../store/table.ts';
 import { type NameItem, namesOf, namesOfProject } from './names.ts';
 import { getWorkspaces, type Workspace } from './records.ts';
@@ -24,16 +24,25 @@ export const listWorkspaces = async (
   organization: NameCounts & { name: string },
   paging: Paging,
   descending: boolean,
-): Promise<Found<Workspace>> => {
+): Promise<ScanResult<Workspace>> => {
   const names = { ...namesOf(organization.name), descending };
   const found = await pageOfNames<NameItem>(organization, 'workspace', names, paging);
   return { ...found, items: await named(found.items) };
 };
 
+/** Every workspace of the organization with its tags, or those within, piece by piece. Reads every name. */
+export async function* eachTagged(
+  organization: string,
+  within?: WorkspaceFilter['within'],
+): AsyncGenerator<NameItem[]> {
+  if (within) yield entriesWithin(organization, within);
+  else yield* eachName<NameItem>(namesOf(organization));
+}
+
 /** Keys of every tag in the organization. Reads every name. */
 export const tagKeysOf = async (organization: string): Promise<Set<string>> => {
   const found = new Set<string>();
-  for await (const some of eachName<NameItem>(namesOf(organization))) {
+  for await (const some of eachTagged(organization)) {
     for (const { tags } of some) for (const { key } of tags) found.add(key);
   }
   return found;
@@ -50,16 +59,19 @@ export interface WorkspaceFilter {
   byTags: boolean;
   descending: boolean;
   /** Looks at these only, and at those in these projects; missing: at the whole organization. */
-  within?: Within;
+  within?: WorkspaceScope;
 }
 
-export interface Within {
+export interface WorkspaceScope {
   workspaceIds: Set<string>;
   projectIds: Set<string>;
 }
 
 /** Entries of all of them, in the order of names. Reads the workspaces, and the names of each project. */
-const entriesWithin = async (organization: string, { workspaceIds, projectIds }: Within): Promise<NameItem[]> => {
+const entriesWithin = async (
+  organization: string,
+  { workspaceIds, projectIds }: WorkspaceScope,
+): Promise<NameItem[]> => {
   const entries = new Map<string, NameItem>();
   for (const projectId of projectIds) {
     for await (const some of eachName<NameItem>(namesOfProject(projectId))) {
@@ -94,7 +106,7 @@ export const findWorkspaces = <R>(
   filter: WorkspaceFilter,
   paging: Paging,
   then: { records(workspaces: Workspace[]): R[] | Promise<R[]>; fits?(record: R): boolean },
-): Promise<Found<R>> => {
+): Promise<ScanResult<R>> => {
   const { beginning = '', byTags, descending, mayFit, projectId, within } = filter;
   const { pk, prefix } = projectId === undefined ? namesOf(organization) : namesOfProject(projectId);
   const names: Names = { pk, prefix: `${prefix}${beginning.toLowerCase()}`, descending };

@@ -7,6 +7,7 @@ import { check, identifier } from '../api/validation.ts';
 import { executionIn } from '../projects/execution-modes.ts';
 import { project } from '../projects/finder.ts';
 import type { Project } from '../projects/records.ts';
+import { checkOverrides } from '../reserved-tag-keys/overrides.ts';
 import { settleAgentPool } from './agent-pool-input.ts';
 import { getWorkspaces, updateWorkspace, type Workspace, type WorkspaceChange } from './records.ts';
 
@@ -32,6 +33,9 @@ const move = async ({ request, subject, principal }: Context<Project>): Promise<
       `Workspace ${workspace.name} cannot be moved out of its project: you need the permission workspace:move there.`,
     );
   });
+  for (const { tags, projectId } of workspaces) {
+    if (projectId !== subject.id) await checkOverrides(subject.organization, { wanted: tags, inherited: subject.tags });
+  }
   const changes = workspaces.map(
     (workspace): WorkspaceChange => ({
       projectId: subject.id,

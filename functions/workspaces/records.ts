@@ -1,6 +1,7 @@
-import { changingPool, usePool } from '../agent-pools/uses.ts';
+import { usePool, withPoolUse } from '../agent-pools/uses.ts';
 import type { TeamAccess, WorkspaceGrant } from '../api/permissions/team-access.ts';
 import type { Tag } from '../projects/tags.ts';
+import type { Engine } from '../run/engine.ts';
 import type { Execution, ExecutionMode } from '../run/execution-mode.ts';
 import type { UnsavedState } from '../run/state-identity.ts';
 import { asEdit, type Edited, type Editor } from '../store/edits.ts';
@@ -17,7 +18,9 @@ export interface WorkspaceSettings {
   executionMode: ExecutionMode;
   /** Whose agents do its runs: with execution mode `agent`, and then only. */
   agentPoolId: string | null;
-  /** Exact version, constraint, or `latest`. */
+  /** What its runs use; null, or absent in what was stored before there was this: the platform's. */
+  engine?: Engine | null;
+  /** Of the engine: exact version, constraint, or `latest`. */
   terraformVersion: string;
   /** Relative to the root of the configuration; null is the root. */
   workingDirectory: string | null;
@@ -43,6 +46,7 @@ export const defaultSettings: WorkspaceSettings = {
   description: null,
   executionMode: 'remote',
   agentPoolId: null,
+  engine: null,
   terraformVersion: 'latest',
   workingDirectory: null,
   autoApply: false,
@@ -122,10 +126,14 @@ export interface Workspace extends WorkspaceSettings, Edited {
   };
   /** The newest configuration version for a run that names none, and when that was created. */
   configuration?: { id: string; at: string };
+  /** The newest one that is to become that, whether its content has come or not. */
+  newestConfigurationId?: string;
   /** Runs whose saved plans may still be applied. */
   savedPlans?: Set<string>;
   /** Ids of its notification configurations. */
   notifications?: Set<string>;
+  /** What its runs fetch modules with (ssh-keys/records.ts). */
+  sshKeyId?: string;
   /** What teams may do with it. */
   teamAccess?: TeamAccess<WorkspaceGrant>;
   /** What it is connected to; null or absent for none. */
@@ -224,7 +232,7 @@ export const updateWorkspace = async (
     values: { ':seen': workspace.updatedAt },
   };
   const pools = { from: workspace.agentPoolId, to: next.agentPoolId };
-  const updated = await changingPool(workspace.id, pools, () =>
+  const updated = await withPoolUse(workspace.id, pools, () =>
     update<Workspace>(keys.workspace(workspace.id), asEdit(wanted, editor)),
   );
   if (!updated) {
@@ -240,7 +248,7 @@ export const inheritExecution = (
   { id, agentPoolId: from }: Workspace,
   { executionMode, agentPoolId }: Execution,
 ): Promise<Workspace | undefined> =>
-  changingPool(id, { from, to: agentPoolId }, () =>
+  withPoolUse(id, { from, to: agentPoolId }, () =>
     update<Workspace>(keys.workspace(id), {
       set: { executionMode, agentPoolId, updatedAt: now() },
       condition: 'inheritsExecutionMode = :true AND attribute_not_exists(deletedAt)',
@@ -252,8 +260,9 @@ export const inheritExecution = (
 export const countOne = async (
   workspaceId: string,
   counter: 'stateVersionCount' | 'configurationVersionCount',
+  set: Pick<Workspace, 'newestConfigurationId'> = {},
 ): Promise<void> => {
-  await update(keys.workspace(workspaceId), { add: { [counter]: 1 }, condition: 'attribute_exists(pk)' });
+  await update(keys.workspace(workspaceId), { set, add: { [counter]: 1 }, condition: 'attribute_exists(pk)' });
 };
 
 /** The run that is current or next in the queue. */

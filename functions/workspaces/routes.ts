@@ -1,12 +1,13 @@
 import { type Answer, many, ok } from '../api/answer.ts';
-import { tagged } from '../api/guard.ts';
+import { withEtag } from '../api/guard.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { organization } from '../people/organizations/finder.ts';
 import { currentRunId, workspaceDocument } from './document.ts';
+import { workspaceFilter } from './filter.ts';
 import { sharedWorkspace, sharedWorkspaceByName } from './finder.ts';
 import { answerWorkspaces } from './list-route.ts';
 import { firstQueued, type Workspace } from './records.ts';
-import { type Above, withRelated } from './related.ts';
+import { workspaceIncludes as include, type WorkspaceDependencies, withRelated } from './related.ts';
 
 /** Workspaces as they are read; what they are set up with is changed in settings-routes.ts. */
 
@@ -15,7 +16,7 @@ const shownRunId = async (subject: Workspace): Promise<string | undefined> =>
   (subject.lock?.kind === 'user' ? await firstQueued(subject.id) : undefined) ?? currentRunId(subject);
 
 const read =
-  ({ related, variableIds }: Above) =>
+  ({ related, variableIds }: WorkspaceDependencies) =>
   async (context: Context<Workspace>): Promise<Answer> => {
     const { subject, granted } = context;
     const runId = await shownRunId(subject);
@@ -26,11 +27,22 @@ const read =
     const document = withRelated(workspaceDocument(subject, granted, runId), above);
     const vars = { ...document.relationships?.vars, ...(ids.length > 0 ? many('vars', ids) : {}) };
     const answer = { ...document, relationships: { ...document.relationships, vars } };
-    return tagged(ok(answer, above?.included), subject);
+    return withEtag(ok(answer, above?.included), subject);
   };
 
-export const workspaceRoutes = (above: Above): Route[] => [
-  route('GET', '/organizations/{organization}/workspaces', 'organization:read', organization, answerWorkspaces(above)),
-  route('GET', '/workspaces/{workspace}', 'workspace:read', sharedWorkspace, read(above)),
-  route('GET', '/organizations/{organization}/workspaces/{name}', 'workspace:read', sharedWorkspaceByName, read(above)),
+export const workspaceRoutes = (above: WorkspaceDependencies): Route[] => [
+  route('GET', '/organizations/{organization}/workspaces', 'organization:read', organization, answerWorkspaces(above), {
+    ...workspaceFilter,
+    include,
+    sort: 'text',
+  }),
+  route('GET', '/workspaces/{workspace}', 'workspace:read', sharedWorkspace, read(above), { include }),
+  route(
+    'GET',
+    '/organizations/{organization}/workspaces/{name}',
+    'workspace:read',
+    sharedWorkspaceByName,
+    read(above),
+    { include },
+  ),
 ];

@@ -1,7 +1,7 @@
 import { withPool } from '../agent-pools/input.ts';
 import { type Answer, created, noContent, ok } from '../api/answer.ts';
 import { conflict, forbidden, unprocessable } from '../api/errors.ts';
-import { checkSeen, editorOf, tagged } from '../api/guard.ts';
+import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { type Context, type Method, type Route, route } from '../api/route.ts';
 import type { InOrganization } from '../people/organizations/finder.ts';
@@ -95,16 +95,16 @@ const update =
     const prepared = await connecting.prepare(request, change, { ...subject, current: subject });
     const connection = prepared ? await connecting.connect(prepared, subject.id) : {};
     const all = { ...change, ...connection };
-    if (Object.keys(all).length === 0) return tagged(ok(workspaceDocument(subject, granted)), subject);
+    if (Object.keys(all).length === 0) return withEtag(ok(workspaceDocument(subject, granted)), subject);
     const updated = await withPool(() => updateWorkspace(subject, all, editor));
     if (typeof updated === 'string' && prepared) await connecting.abandon(prepared, subject, connection.vcsRepo);
     if (updated === 'name taken') throw taken();
     if (updated === 'changed meanwhile') {
-      await checkSeen(request, (await getWorkspace(subject.id)) ?? subject, 'workspace');
+      await checkIfMatch(request, (await getWorkspace(subject.id)) ?? subject, 'workspace');
       throw conflict(`Workspace ${subject.name} was changed by another request at the same time. Try again.`);
     }
     if (prepared) await connecting.settle(subject, updated);
-    return tagged(ok(workspaceDocument(updated, granted)), updated);
+    return withEtag(ok(workspaceDocument(updated, granted)), updated);
   };
 
 const busy = (subject: Workspace) =>

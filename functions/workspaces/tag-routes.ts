@@ -1,18 +1,19 @@
 import * as v from 'valibot';
 import { type Answer, noContent } from '../api/answer.ts';
 import { conflict, unprocessable } from '../api/errors.ts';
-import { list, pageOf, slice, wholeList } from '../api/pagination.ts';
+import { list, pageOf, pageSlice, wholeList } from '../api/pagination.ts';
 import { type Context, type Route, route } from '../api/route.ts';
 import { check } from '../api/validation.ts';
 import { getProject } from '../projects/records.ts';
 import { bindingOf, distinct, type Tag, tagBindingDocuments, tagBindingList } from '../projects/tags.ts';
 import { effectiveTagDocuments, tagDocument } from './document.ts';
 import { workspace } from './finder.ts';
-import { tagList } from './input.ts';
+import { checkOwnTags, tagList } from './input.ts';
 import { tagKeysOf } from './lists.ts';
 import { updateWorkspace, type Workspace } from './records.ts';
 
 const write = async ({ subject, principal }: Context<Workspace>, tags: Tag[]): Promise<Workspace> => {
+  await checkOwnTags(subject, tags);
   const updated = await updateWorkspace(subject, { tags: distinct(tags) }, { userId: principal.userId });
   if (typeof updated === 'string') {
     throw conflict(`Workspace ${subject.name} was changed by another request at the same time. Try again.`);
@@ -49,7 +50,7 @@ const listTags = async ({ request, subject }: Context<Workspace>): Promise<Answe
   const page = pageOf(request);
   const search = request.query.get('name') ?? '';
   const names = subject.tags.map(({ key }) => key).filter((name) => name.includes(search));
-  const data = slice(names, page).map((name) => tagDocument(subject.organization, name));
+  const data = pageSlice(names, page).map((name) => tagDocument(subject.organization, name));
   return list(request, page, names.length, data);
 };
 
@@ -102,7 +103,7 @@ export const workspaceTagRoutes: Route[] = [
   route('POST', `${base}/relationships/tag-bindings`, 'workspace:tag', workspace, addBindings),
   route('PATCH', `${base}/relationships/tag-bindings`, 'workspace:tag', workspace, replaceBindings),
   route('GET', `${base}/effective-tag-bindings`, 'workspace:read', workspace, effective),
-  route('GET', `${base}/relationships/tags`, 'workspace:read', workspace, listTags),
+  route('GET', `${base}/relationships/tags`, 'workspace:read', workspace, listTags, { name: 'text' }),
   route('POST', `${base}/relationships/tags`, 'workspace:tag', workspace, addTags),
   route('DELETE', `${base}/relationships/tags`, 'workspace:tag', workspace, removeTags),
 ];

@@ -20,7 +20,7 @@ export const isIdentifier = (given: string): boolean => {
 };
 
 /** git-check-ref-format(1), as far as it keeps a name a name. */
-export const isBranch = (given: string): boolean =>
+const isBranch = (given: string): boolean =>
   given.length <= 250 &&
   !/[\0-\x20~^:?*[\\\x7f]|\.\.|@\{|\/\/|^[/-]|\/$|\.$/.test(given) &&
   given.split('/').every((part) => !part.startsWith('.') && !part.endsWith('.lock'));
@@ -68,21 +68,13 @@ const asksForFileTriggers = (request: ApiRequest): boolean => {
  * @param tagsRegex as it will be
  * @throws {ApiError} 422
  */
-export const settleTriggers = (
+export const settleFileTriggers = (
   request: ApiRequest,
   change: WorkspaceChange,
   current: Workspace | undefined,
   tagsRegex: string | null,
 ): void => {
   const { triggerPatterns: patterns, triggerPrefixes: prefixes } = change;
-  if (patterns?.length && prefixes?.length) {
-    throw unprocessable(
-      `${at}/trigger-patterns`,
-      "'trigger_patterns' and 'trigger_prefixes' cannot both be populated.",
-    );
-  }
-  if (patterns?.length) change.triggerPrefixes = [];
-  else if (prefixes?.length) change.triggerPatterns = [];
   const after = { triggerPatterns: [], triggerPrefixes: [], fileTriggersEnabled: true, ...current, ...change };
   if (tagsRegex) {
     if (asksForFileTriggers(request) || patterns?.length || prefixes?.length) {

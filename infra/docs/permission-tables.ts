@@ -1,16 +1,16 @@
 import {
-  flagGives,
+  flagPermissions,
   inTeam,
   member,
   ofProjectGrant,
   ofWorkspaceGrant,
   organizationToken,
-  overriding,
+  overridePermissions,
   type Permission,
   type Permissions,
   permissions,
-  projectGives,
-  workspaceGives,
+  projectPartPermissions,
+  workspacePartPermissions,
 } from '../../functions/api/permissions/permissions.ts';
 
 /** The table of permissions (functions/api/permissions/permissions.ts) as Markdown. */
@@ -52,19 +52,21 @@ const onWorkspace = (): string =>
     ['on a workspace', ...workspaceLevels, 'custom'],
     byLevel(
       Object.fromEntries(workspaceLevels.map((access) => [access, ofWorkspaceGrant({ access })])),
-      workspaceGives,
+      workspacePartPermissions,
     ),
   );
 
 /** What is the workspaces' is in the other table. */
 const onProject = (): string => {
-  const own = new Set<Permission>(Object.values(projectGives).flatMap((values) => Object.values(values).flat()));
+  const own = new Set<Permission>(
+    Object.values(projectPartPermissions).flatMap((values) => Object.values(values).flat()),
+  );
   const only = (given: Permissions) => given.filter((permission) => own.has(permission));
   return table(
     ['on a project', ...projectLevels, 'custom'],
     byLevel(
       Object.fromEntries(projectLevels.map((access) => [access, only(ofProjectGrant({ access }))])),
-      projectGives,
+      projectPartPermissions,
     ),
   );
 };
@@ -84,7 +86,7 @@ const inOrganization = (): string =>
     [
       ['being a member', code(member), ''],
       ['being in a team', code(inTeam.filter((permission) => !member.includes(permission))), ''],
-      ...Object.entries(flagGives).map(([flag, { organization = [], everywhere = [] }]) => [
+      ...Object.entries(flagPermissions).map(([flag, { organization = [], everywhere = [] }]) => [
         `\`${flag}\``,
         code(organization),
         shortened(everywhere),
@@ -95,9 +97,12 @@ const inOrganization = (): string =>
 const byNobodyElse = (): Permission[] => {
   const given = new Set<Permission>([
     ...inTeam,
-    ...overriding,
+    ...overridePermissions,
     ...ofProjectGrant({ access: 'admin' }),
-    ...Object.values(flagGives).flatMap(({ organization = [], everywhere = [] }) => [...organization, ...everywhere]),
+    ...Object.values(flagPermissions).flatMap(({ organization = [], everywhere = [] }) => [
+      ...organization,
+      ...everywhere,
+    ]),
   ]);
   return permissions.filter((permission) => !given.has(permission));
 };
@@ -109,5 +114,5 @@ export const permissionTables = (): string =>
     onWorkspace(),
     onProject(),
     inOrganization(),
-    `Access to a workspace or project can include \`policy-overrides\`: it grants ${code(overriding)} to a team with the flag \`delegate-policy-overrides\`. Owners have every permission; only they have ${code(byNobodyElse())}. The organization token has every permission except ${code(notByOrganization)}.`,
+    `Access to a workspace or project can include \`policy-overrides\`: it grants ${code(overridePermissions)} to a team with the flag \`delegate-policy-overrides\`. Owners have every permission; only they have ${code(byNobodyElse())}. The organization token has every permission except ${code(notByOrganization)}.`,
   ].join('\n\n');

@@ -1,5 +1,5 @@
 import type { StateDeclaration } from '../declaration.ts';
-import { entering } from '../shared-rights.ts';
+import { rightsToEnterStates } from '../shared-rights.ts';
 
 export const Applying: StateDeclaration = {
   entry: 'functions/lifecycle/applying.ts',
@@ -7,5 +7,5 @@ export const Applying: StateDeclaration = {
   timeoutSeconds: 30,
   state: 'waits',
   environment: ['table', 'notify'],
-  rights: (may) => [...entering(may), may.notify()],
+  rights: (may) => [...rightsToEnterStates(may), may.notify()],
 };

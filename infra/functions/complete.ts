@@ -1,5 +1,5 @@
 import type { StateDeclaration } from '../declaration.ts';
-import { finishingRuns } from '../shared-rights.ts';
+import { rightsToFinishRuns } from '../shared-rights.ts';
 
 export const Complete: StateDeclaration = {
   entry: 'functions/lifecycle/complete.ts',
@@ -7,5 +7,5 @@ export const Complete: StateDeclaration = {
   timeoutSeconds: 30,
   state: 'waits',
   environment: ['table', 'bucket', 'cluster', 'notify'],
-  rights: (may) => finishingRuns(may),
+  rights: (may) => rightsToFinishRuns(may),
 };

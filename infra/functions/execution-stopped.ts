@@ -1,10 +1,10 @@
 import type { Declaration } from '../declaration.ts';
-import { finishingRuns } from '../shared-rights.ts';
+import { rightsToFinishRuns } from '../shared-rights.ts';
 
 export const ExecutionStopped: Declaration = {
   entry: 'functions/orchestration/execution-stopped.ts',
   description: 'Finishes runs whose execution was stopped, failed or timed out',
   timeoutSeconds: 30,
   environment: ['table', 'bucket', 'cluster', 'notify'],
-  rights: (may) => [...finishingRuns(may), may.answerExecutions(), may.keepLostEvents()],
+  rights: (may) => [...rightsToFinishRuns(may), may.answerExecutions(), may.keepLostEvents()],
 };

@@ -1,5 +1,5 @@
 import type { StateDeclaration } from '../declaration.ts';
-import { entering } from '../shared-rights.ts';
+import { rightsToEnterStates } from '../shared-rights.ts';
 
 export const NeedsConfirmation: StateDeclaration = {
   entry: 'functions/lifecycle/needs-confirmation.ts',
@@ -7,5 +7,5 @@ export const NeedsConfirmation: StateDeclaration = {
   timeoutSeconds: 30,
   state: 'waits',
   environment: ['table', 'notify'],
-  rights: (may) => [...entering(may), may.notify()],
+  rights: (may) => [...rightsToEnterStates(may), may.notify()],
 };

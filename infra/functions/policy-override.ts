@@ -1,5 +1,5 @@
 import type { StateDeclaration } from '../declaration.ts';
-import { entering } from '../shared-rights.ts';
+import { rightsToEnterStates } from '../shared-rights.ts';
 
 export const PolicyOverride: StateDeclaration = {
   entry: 'functions/lifecycle/policy-override.ts',
@@ -7,5 +7,5 @@ export const PolicyOverride: StateDeclaration = {
   timeoutSeconds: 30,
   state: 'waits',
   environment: ['table', 'notify'],
-  rights: (may) => [...entering(may), may.notify()],
+  rights: (may) => [...rightsToEnterStates(may), may.notify()],
 };

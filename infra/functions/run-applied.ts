@@ -1,10 +1,10 @@
 import type { Declaration } from '../declaration.ts';
-import { creatingRuns } from '../shared-rights.ts';
+import { rightsToCreateRuns } from '../shared-rights.ts';
 
 export const RunApplied: Declaration = {
   entry: 'functions/orchestration/run-applied.ts',
   description: 'Queues the runs that an apply sets off in other workspaces',
   timeoutSeconds: 60,
   environment: ['table', 'bucket', 'machine'],
-  rights: (may) => [...creatingRuns(may), may.keepLostEvents()],
+  rights: (may) => [...rightsToCreateRuns(may), may.keepLostEvents()],
 };

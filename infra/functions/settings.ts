@@ -2,7 +2,8 @@ import { bearer, type HttpDeclaration } from '../declaration.ts';
 
 export const Settings: HttpDeclaration = {
   entry: 'functions/public-api/settings.ts',
-  description: 'The public API: settings of workspaces, variables and sets of them, tags, run triggers, notifications',
+  description:
+    'The public API: settings of workspaces, variables and sets of them, tags, SSH keys, run triggers, notifications',
   timeoutSeconds: 29,
   environment: ['table', 'key', 'outbound', 'publicUrl', 'requestLimit', 'versionControl'],
   rights: (may) => [

@@ -1,5 +1,5 @@
 import type { Declaration } from '../declaration.ts';
-import { beginningRuns, finishingRuns } from '../shared-rights.ts';
+import { rightsToBeginRuns, rightsToFinishRuns } from '../shared-rights.ts';
 
 export const Sweep: Declaration = {
   entry: 'functions/orchestration/sweep.ts',
@@ -7,9 +7,9 @@ export const Sweep: Declaration = {
   timeoutSeconds: 60,
   environment: ['table', 'bucket', 'machine', 'launch', 'notify', 'versionControl'],
   rights: (may) => [
-    ...finishingRuns(may),
+    ...rightsToFinishRuns(may),
     may.table('BatchGetItem'),
-    ...beginningRuns(may),
+    ...rightsToBeginRuns(may),
     may.dueIndex(),
     may.handleVersionControlEvents(),
     ...may.launch(),

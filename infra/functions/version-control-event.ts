@@ -1,5 +1,5 @@
 import type { Declaration } from '../declaration.ts';
-import { creatingRuns } from '../shared-rights.ts';
+import { rightsToCreateRuns } from '../shared-rights.ts';
 
 export const VersionControlEvent: Declaration = {
   entry: 'functions/orchestration/version-control-event.ts',
@@ -7,7 +7,7 @@ export const VersionControlEvent: Declaration = {
   timeoutSeconds: 300,
   environment: ['table', 'bucket', 'key', 'machine', 'outbound', 'publicUrl', 'commits', 'notify'],
   rights: (may) => [
-    ...creatingRuns(may),
+    ...rightsToCreateRuns(may),
     may.table('DeleteItem'),
     // Outdated plans of pull requests are canceled.
     may.answerExecutions(),

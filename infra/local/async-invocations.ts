@@ -2,7 +2,7 @@
 const retryMs = [1_000, 5_000];
 
 /** What is to happen later, kept in memory: with the platform it is gone. */
-export class Later {
+export class AsyncInvocations {
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #log: (line: string) => void;
   #closed = false;

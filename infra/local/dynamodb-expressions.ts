@@ -24,7 +24,7 @@ interface Remembered {
   values: string[];
 }
 
-const most = 2000;
+const maxParsed = 2000;
 
 /** Whether the parser looks at more of the values than their types. */
 const looksAtValues = /between|attribute_type/i;
@@ -82,7 +82,7 @@ const remembering = (parse: Parse): Parse => {
     const { attrNames, attrVals = {}, unusedAttrNames, unusedAttrVals, isKeyCondition } = context;
     const key = JSON.stringify([text, attrNames, typesOf(attrVals), isKeyCondition]);
     const found = known.get(key) ?? read(text, context);
-    if (known.size >= most) known.clear();
+    if (known.size >= maxParsed) known.clear();
     known.set(key, found);
     for (const name of found.names) delete unusedAttrNames[name];
     for (const name of found.values) delete unusedAttrVals[name];

@@ -14,7 +14,7 @@ import {
   type TaskDefinition,
 } from './ecs-task.ts';
 import { AwsError } from './errors.ts';
-import { isAlive, launch, leaderIn, signal } from './processes.ts';
+import { groupLeaderIn, isAlive, launch, signal } from './processes.ts';
 import { writePrivately } from './secrets.ts';
 import type { Resource } from './template.ts';
 import { runIn } from './usage.ts';
@@ -88,7 +88,7 @@ export class Ecs {
 
   /** The platform was killed between the start of the task's process and its note of it. */
   #recall(task: Task): void {
-    task.process = leaderIn(folderOf(task, this.#options.folder));
+    task.process = groupLeaderIn(folderOf(task, this.#options.folder));
     if (!task.process) return;
     task.lastStatus = 'RUNNING';
     task.startedAt = task.createdAt;

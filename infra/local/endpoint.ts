@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Accesses } from './access.ts';
 import { answerError, Cut, mute, read, send } from './answers.ts';
-import { Later } from './async-invocations.ts';
+import { AsyncInvocations } from './async-invocations.ts';
 import type { Caller, Callers } from './callers.ts';
 import type { Cors } from './cors.ts';
 import type { DynamoDb } from './dynamodb.ts';
@@ -58,12 +58,12 @@ export class Endpoint {
   readonly #serving = Promise.withResolvers<EndpointOptions>();
   readonly #server: Server;
   readonly #log: (line: string) => void;
-  readonly #later: Later;
+  readonly #later: AsyncInvocations;
   #options!: EndpointOptions;
 
   constructor(log: (line: string) => void) {
     this.#log = log;
-    this.#later = new Later(log);
+    this.#later = new AsyncInvocations(log);
     this.#server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
       this.#handle(request, response).catch((error: unknown) =>
         answerError(request, response, error as Error, this.#log),

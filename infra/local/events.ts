@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Later } from './async-invocations.ts';
+import { AsyncInvocations } from './async-invocations.ts';
 import { StartError } from './errors.ts';
 import type { Faults } from './faults.ts';
 import type { Home } from './home.ts';
@@ -48,11 +48,11 @@ export class Events {
   readonly #options: EventsOptions;
   readonly #rules: Rule[];
   readonly #timers = new Set<NodeJS.Timeout>();
-  readonly #later: Later;
+  readonly #later: AsyncInvocations;
 
   constructor(options: EventsOptions) {
     this.#options = options;
-    this.#later = new Later(options.log);
+    this.#later = new AsyncInvocations(options.log);
     this.#rules = options.stack
       .all<RuleProperties>('AWS::Events::Rule')
       .filter(({ properties }) => properties.State !== 'DISABLED')

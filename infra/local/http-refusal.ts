@@ -9,7 +9,7 @@ const refusals: Record<string, [status: string, title: string, detail: string]> 
 const malformed = ['400', 'Bad Request', 'This is not an HTTP request.'] as const;
 
 /** Answers in the API's own form, and lets go of the connection. */
-export const refuseInWords = (server: Server): void => {
+export const answerClientErrors = (server: Server): void => {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const { code = '' } = error;
     const refusal = refusals[code] ?? (code.startsWith('HPE_') ? malformed : undefined);

@@ -3,7 +3,7 @@ import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Home } from './home.ts';
 import { decodedPath, httpEvent, writeAnswer, writeMessage } from './http-event.ts';
-import { refuseInWords } from './http-refusal.ts';
+import { answerClientErrors } from './http-refusal.ts';
 import type { Lambda } from './lambda.ts';
 import type { OnAnswer } from './recorder.ts';
 import { type Route, Router } from './routes.ts';
@@ -73,7 +73,7 @@ export class HttpApi {
     const make = (): Server => {
       const options = { ...patience, maxHeaderSize };
       const server = tls ? createSecureServer({ ...options, ...tls }, listener) : createServer(options, listener);
-      refuseInWords(server);
+      answerClientErrors(server);
       return server.setTimeout(patience.idleTimeout);
     };
     for (let attempt = 0; ; attempt++) {

@@ -17,7 +17,7 @@ const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4
  * @returns undefined when the connection is not listed, or has no process any more: Linux lists what a process has closed
  *   with uid 0 and no inode
  */
-export const uidOfPeer = ({ localPort = 0, remotePort = 0 }: Socket): number | undefined => {
+const uidOfPeer = ({ localPort = 0, remotePort = 0 }: Socket): number | undefined => {
   const [here, there] = [hex(localPort), hex(remotePort)];
   for (const table of tables) {
     for (const line of readFileSync(table, 'utf8').split('\n')) {

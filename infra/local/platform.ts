@@ -125,7 +125,14 @@ const bootstrap = async (host: Host): Promise<string> => {
 
 const writeCliConfig = (host: Host, { httpsUrl, token }: Local): string => {
   const file = host.folder.at('terraform.rc');
-  writePrivately(file, `credentials "${new URL(httpsUrl).host}" {\n  token = "${token}"\n}\n`);
+  const { host: name } = new URL(httpsUrl);
+  const credentials = (of: string) => `credentials "${of}" {\n  token = "${token}"\n}\n`;
+  // Terraform takes no module from a host without a dot, as localhost is.
+  const services = ['modules', 'providers'].map(
+    (kind) => `    "${kind}.v1" = "${httpsUrl}/api/registry/v1/${kind}/"\n`,
+  );
+  const registry = `host "localterraform.com" {\n  services = {\n${services.join('')}  }\n}\n`;
+  writePrivately(file, [credentials(name), credentials('localterraform.com'), registry].join(''));
   return file;
 };
 

@@ -45,7 +45,7 @@ const bootId = (): string => {
 export const isAlive = ({ pid, startedAt }: ProcessId): boolean => startOf(pid) === startedAt;
 
 /** The leader of a group that works in a folder, where the system tells; for a process nobody wrote down. */
-export const leaderIn = (folder: string): ProcessId | undefined => {
+export const groupLeaderIn = (folder: string): ProcessId | undefined => {
   if (process.platform !== 'linux' || !existsSync(folder)) return undefined;
   const real = realpathSync(folder);
   for (const pid of readdirSync('/proc').map(Number)) {

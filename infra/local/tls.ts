@@ -17,15 +17,16 @@ const day = 24 * 3_600_000;
  * Certificate for `localhost`, `127.0.0.1` and `::1` by an authority of this data folder. Made on the first start and
  * again when it is about to expire. The authority's key is thrown away at once, so that nobody who finds the folder
  * can make certificates for other names that a person who trusts it would believe.
+ * @param names further DNS names
  */
-export const keepTls = async (folder: string): Promise<Tls> => {
+export const keepTls = async (folder: string, names: string[] = []): Promise<Tls> => {
   const files = {
     caFile: join(folder, 'ca.pem'),
     key: join(folder, 'server-key.pem'),
     cert: join(folder, 'server.pem'),
   };
   const all = Object.values(files);
-  if (!all.every((file) => existsSync(file)) || expiresSoon(files.cert)) await make(folder, files);
+  if (!all.every((file) => existsSync(file)) || expiresSoon(files.cert)) await make(folder, files, names);
   return {
     key: readFileSync(files.key, 'utf8'),
     cert: readFileSync(files.cert, 'utf8') + readFileSync(files.caFile, 'utf8'),
@@ -36,7 +37,11 @@ export const keepTls = async (folder: string): Promise<Tls> => {
 const expiresSoon = (file: string): boolean =>
   Date.parse(new X509Certificate(readFileSync(file)).validTo) - Date.now() < 30 * day;
 
-const make = async (folder: string, files: { caFile: string; key: string; cert: string }): Promise<void> => {
+const make = async (
+  folder: string,
+  files: { caFile: string; key: string; cert: string },
+  names: string[],
+): Promise<void> => {
   // Loaded here only: it takes 200 ms, and most starts have a certificate.
   const { generate } = await import('selfsigned');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -59,7 +64,7 @@ const make = async (folder: string, files: { caFile: string; key: string; cert: 
       {
         name: 'subjectAltName',
         altNames: [
-          { type: 2, value: 'localhost' },
+          ...['localhost', ...names].map((value) => ({ type: 2 as const, value })),
           { type: 7, ip: '127.0.0.1' },
           { type: 7, ip: '::1' },
         ],

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Route } from '../../functions/api/route.ts';
 import { type Api, actingAs, startApi, uniqueName } from '../support/api.ts';
-import { type Frozen, freeze } from '../support/frozen.ts';
+import { type Frozen, freeze } from '../support/frozen-table.ts';
 import { memberHelpers } from '../support/members.ts';
 import { type Caller, makeCallers } from '../support/roles.ts';
-import { fillPath, makeWorld, namedIn, type World } from '../support/world.ts';
+import { bodyIn, fillPath, makeWorld, namedIn, type World } from '../support/world.ts';
 
 /**
  * Every route, asked by everybody whom the table of permissions tells apart, with ids that are not theirs: of another
  * organization, of a deleted one, of another kind, and of what they may not see; in the path, in the body, in filters and
- * in what is included. The table is frozen meanwhile (support/frozen.ts): a write that is tried is an internal error, so
+ * in what is included. The table is frozen meanwhile (support/frozen-table.ts): a write that is tried is an internal error, so
  * that nothing but an answer of 4xx means that nothing was answered or changed.
  */
 
@@ -88,9 +88,9 @@ describe('ids that select the subject of a route', () => {
       if (ofElsewhere(caller)) continue;
       for (const [turn, { method, path }] of guarded.entries()) {
         for (const [kind, things] of someOf(Object.entries(foreign), caller, turn)) {
-          const { body, query } = namedIn(things);
+          const { query } = namedIn(things);
           const url = `${fillPath(path, things)}?${query}`;
-          const { status } = await api.call(method, url, { token: caller.token, body });
+          const { status } = await api.call(method, url, { token: caller.token, body: bodyIn(path, things) });
           if (!isRefused(status)) wrong.push(`${caller.role}: ${method} ${path} ${kind} ${status}`);
         }
       }
@@ -107,9 +107,9 @@ describe('ids that select the subject of a route', () => {
         for (const things of someOf([...Object.values(foreign), hidden], caller, turn)) {
           const [first = ''] = path.match(/^.*?\{\w+\}/) ?? [];
           const url = fillPath(first, world) + fillPath(path, things).slice(fillPath(first, things).length);
-          const { status } = await api.call(method, url, { token: caller.token, body: namedIn(world).body });
-          // A workspace by its name may be one that is theirs to see.
-          const byName = things === hidden && path.includes('{organization}');
+          const { status } = await api.call(method, url, { token: caller.token, body: bodyIn(path, world) });
+          // A workspace or module by its name may be one that is theirs to see.
+          const byName = things === hidden && /\{(organization|namespace)\}/.test(path);
           if (!isRefused(status) && !byName) wrong.push(`${caller.role}: ${method} ${path} ${status}`);
         }
       }
@@ -237,6 +237,7 @@ const bodies: Body[] = [
     path: 'workspaces/{workspace}/relationships/remote-state-consumers',
     list: ['workspaces', 'workspace'],
   },
+  { method: 'POST', path: 'tags/{tag}/relationships/workspaces', list: ['workspaces', 'workspace'] },
   {
     method: 'POST',
     path: 'teams/{team}/relationships/organization-memberships',

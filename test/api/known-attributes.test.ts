@@ -172,6 +172,24 @@ describe('setting-overwrites', () => {
     expect((await api.patch(`workspaces/${id}`, change)).status).toBe(422);
   });
 
+  it("follows the project where the execution mode is the provider's default", async () => {
+    const { id: project } = (
+      await api.post('organizations/acme/projects', { name: uniqueName('Local'), 'default-execution-mode': 'local' })
+    ).body.data;
+    const relationships = { project: { data: { type: 'projects', id: project } } };
+    const path = 'organizations/acme/workspaces';
+    const { id } = (await api.post(path, { name: uniqueName('follows') }, relationships)).body.data;
+    const change = {
+      'execution-mode': 'remote',
+      'setting-overwrites': { 'execution-mode': false, 'agent-pool': false },
+    };
+    const { attributes } = (await api.patch(`workspaces/${id}`, change)).body.data;
+    expect([attributes['execution-mode'], attributes['setting-overwrites']['execution-mode']]).toEqual([
+      'local',
+      false,
+    ]);
+  });
+
   it('rejects overwriting the mode without its pool, and unknown settings', async () => {
     const parted = await created({ 'setting-overwrites': { 'execution-mode': true, 'agent-pool': false } });
     expect(pointers(parted.body)).toEqual(['/data/attributes/setting-overwrites/agent-pool']);

@@ -12,10 +12,8 @@ afterAll(() => api.close());
 
 it.each([
   ['GET', 'organizations/acme/metrics-tokens', 'metrics of agents'],
-  ['POST', 'organizations/acme/registry-modules', 'the private registry'],
-  ['GET', 'organizations/acme/registry-modules/private/acme/vpc/aws', 'the private registry'],
   ['GET', 'github-app/installations', 'GitHub App installations'],
-  ['PATCH', 'workspaces/ws-x/relationships/ssh-key', 'SSH keys'],
+  ['POST', 'organizations/acme/registry-modules/vcs', 'publishing modules from version control'],
   ['POST', 'workspaces/ws-x/actions/assess', 'health assessments'],
   ['GET', 'workspaces/ws-x/relationships/data-retention-policy', 'data retention policies'],
   ['POST', 'plan-exports', 'plan exports'],

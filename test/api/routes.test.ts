@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { type Answered, type Api, startApi } from '../support/api.ts';
-import { type Frozen, freeze } from '../support/frozen.ts';
+import { type Frozen, freeze } from '../support/frozen-table.ts';
 import { memberHelpers } from '../support/members.ts';
 import { namedIn } from '../support/world.ts';
 
@@ -31,7 +31,13 @@ const error = ({ body, headers }: Answered) => {
 };
 
 /** What does not exist, where a route finds its subject in the body or the query. */
-const named = namedIn({ workspace: 'ws-unknown', project: 'prj-unknown', organization: 'acme', name: 'unknown' });
+const named = namedIn({
+  workspace: 'ws-unknown',
+  project: 'prj-unknown',
+  organization: 'acme',
+  name: 'unknown',
+  namespace: 'unknown',
+});
 const { body } = named;
 const query = `?${named.query}`;
 
@@ -87,6 +93,8 @@ it('serves service discovery and the API version', async () => {
   expect(discovery).toMatchObject({ status: 200, headers: { 'content-type': 'application/json' } });
   expect(discovery.body).toEqual({
     'login.v1': expect.objectContaining({ client: 'terraform-cli' }),
+    'modules.v1': '/api/registry/v1/modules/',
+    'providers.v1': '/api/registry/v1/providers/',
     'tfe.v2': '/api/v2/',
     'tfe.v2.1': '/api/v2/',
     'tfe.v2.2': '/api/v2/',

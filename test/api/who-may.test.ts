@@ -3,9 +3,9 @@ import type { Granted } from '../../functions/api/permissions/granted.ts';
 import type { Permission } from '../../functions/api/permissions/permissions.ts';
 import type { Route } from '../../functions/api/route.ts';
 import { type Api, startApi } from '../support/api.ts';
-import { type Frozen, freeze } from '../support/frozen.ts';
+import { type Frozen, freeze } from '../support/frozen-table.ts';
 import { type Caller, makeCallers } from '../support/roles.ts';
-import { fillPath, makeWorld, namedIn, type World } from '../support/world.ts';
+import { bodyIn, fillPath, makeWorld, namedIn, type World } from '../support/world.ts';
 
 /**
  * Every route, asked by everybody whom the table of permissions tells apart, of one of everything: what is answered is
@@ -21,6 +21,16 @@ let guarded: Route[];
 let frozen: Frozen;
 const expected = new Map<string, (route: Route) => Granted>();
 
+const ofRegistry = [
+  'registry module',
+  'registry provider',
+  'registry provider version',
+  'registry provider platform',
+  'module',
+  'provider',
+  'GPG key',
+];
+
 /** What a route's subject is to somebody, by the table alone. */
 const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Granted> => {
   const granted = await import('../../functions/api/permissions/granted.ts');
@@ -34,7 +44,7 @@ const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Gr
   const organization = granted.onOrganization(standing as never);
   const onProject = granted.onProject(standing as never, project);
   const onWorkspace = granted.onWorkspace(standing as never, await getWorkspace(world.workspace ?? ''), project);
-  const onTeam = team ? granted.onTeam(standing as never, team) : granted.nothing;
+  const onTeam = team ? granted.onTeam(standing as never, team) : granted.noPermissions;
   const onVariableSet = onWorkspace.has('variable:read') ? new Set([...organization, 'varset:read']) : organization;
   const byWhat: Record<string, Granted> = {
     organization,
@@ -43,6 +53,9 @@ const grantedTo = async ({ role, userId }: Caller): Promise<(route: Route) => Gr
     'policy set version': organization,
     'run task': organization,
     'agent pool': organization,
+    'SSH key': organization,
+    'reserved tag key': organization,
+    ...Object.fromEntries(ofRegistry.map((what) => [what, organization])),
     agent: organization,
     'OAuth client': organization,
     'OAuth token': organization,
@@ -76,8 +89,8 @@ afterAll(async () => {
 });
 
 const ask = ({ method, path }: Route, things: World, token: string | null) => {
-  const { body, query } = namedIn(things);
-  return api.call(method, `${fillPath(path, things)}?${query}`, { token, body });
+  const { query } = namedIn(things);
+  return api.call(method, `${fillPath(path, things)}?${query}`, { token, body: bodyIn(path, things) });
 };
 
 const seenOf = ({ finder }: Route): Permission => {
@@ -184,6 +197,12 @@ describe("the permission table, sampled against HCP Terraform's documentation", 
     ['organization token', 'POST', 'organizations/{organization}/teams', 'allowed'],
     ['flags about what is not here', 'GET', 'workspaces/{workspace}', 404],
     ['member', 'GET', 'organizations/{organization}', 'allowed'],
+    ['manage-vcs-settings', 'POST', 'organizations/{organization}/ssh-keys', 'allowed'],
+    ['workspace admin', 'PATCH', 'workspaces/{workspace}/relationships/ssh-key', 'allowed'],
+    ['workspace admin', 'GET', 'ssh-keys/{sshKey}', 404],
+    ['workspace admin', 'DELETE', 'organizations/{organization}/tags', 403],
+    ['manage-workspaces', 'DELETE', 'organizations/{organization}/tags', 'allowed'],
+    ['workspace read', 'PATCH', 'reserved-tag-keys/{reservedTagKey}', 403],
   ])('%s: %s %s is %s', (role, method, path, verdict) => {
     expect(may(role, method, path)).toBe(verdict);
   });

@@ -12,6 +12,11 @@ export interface Answered {
   body: Json;
 }
 
+interface Redemption {
+  token?: string;
+  redirectUri?: string;
+}
+
 export interface Person {
   id: string;
   token: string;
@@ -87,8 +92,8 @@ export class Scene {
     return shown?.data;
   }
 
-  /** The browser's whole way over the issuer, with a token if one is to be connected. */
-  async exchange(account: Account, token?: string): Promise<Answered> {
+  /** The browser's way over the issuer, as far as the code that the page gets. */
+  async code(account: Account): Promise<{ code: string; verifier: string }> {
     const { url } = this.platform.local;
     this.issuer.account = account;
     const verifier = randomBytes(32).toString('base64url');
@@ -99,17 +104,28 @@ export class Scene {
     const back = await this.issuer.visit(begun.headers.get('location') ?? '');
     const came = await fetch(back, { redirect: 'manual', headers: { cookie } });
     const code = new URLSearchParams(came.headers.get('location')?.split('#')[1]).get('code') ?? '';
-    const answer = await fetch(`${url}/oauth/token`, {
+    return { code, verifier };
+  }
+
+  /** @param token of the user who connects the identity, if it is to be connected */
+  async redeem(code: string, verifier: string, { token, redirectUri = 'page' }: Redemption = {}): Promise<Answered> {
+    const answer = await fetch(`${this.platform.local.url}/oauth/token`, {
       method: 'POST',
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
       body: new URLSearchParams({
         grant_type: 'authorization_code',
         code,
         code_verifier: verifier,
-        redirect_uri: 'page',
+        redirect_uri: redirectUri,
       }),
     });
     return { status: answer.status, body: await answer.json() };
+  }
+
+  /** The browser's whole way over the issuer, with a token if one is to be connected. */
+  async exchange(account: Account, token?: string): Promise<Answered> {
+    const { code, verifier } = await this.code(account);
+    return this.redeem(code, verifier, { token });
   }
 
   async signIn(account: Partial<Account> = {}): Promise<Person> {

@@ -15,7 +15,7 @@ import {
 import { stateFile } from '../support/state.ts';
 import { announce, capabilitiesIn, lifeOf, lock, type Outsider, outsiderWith, put } from './uploads.ts';
 
-/** URLs and one-time secrets that carry a right: who is shown them, what they are good for, and until when. */
+/** URLs that carry a right: who is shown them, what they are good for, and until when. */
 
 let workspace: Resource;
 let run: Resource;
@@ -141,21 +141,5 @@ describe('the access token of a run task', () => {
     const answered = await fetch(callback, late);
     expect(await answered.json()).toMatchObject({ data: { attributes: { status: 'unreachable' } } });
     expect((await client.run(asking.id)).attributes.status).toBe('canceled');
-  });
-});
-
-describe('one-time secrets', () => {
-  it.each([
-    ['a code of terraform login', '/oauth/token', { grant_type: 'authorization_code', code: 'A'.repeat(43) }],
-    ['a claim of a runner', '/runner/v1/claim', { claim: `run-${'A'.repeat(16)}.plan.${'A'.repeat(43)}`, nonce: 'n' }],
-  ])('rejects a made-up %s', async (_, path, body) => {
-    const answer = await fetch(`${platform.url}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': path.startsWith('/oauth') ? 'application/x-www-form-urlencoded' : 'application/json' },
-      body: path.startsWith('/oauth') ? new URLSearchParams(body as Record<string, string>) : JSON.stringify(body),
-    });
-    expect(answer.status).toBeGreaterThanOrEqual(400);
-    expect(answer.status).toBeLessThan(500);
-    expect(await answer.text()).not.toMatch(/sft_|X-Amz/);
   });
 });

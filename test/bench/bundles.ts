@@ -6,6 +6,7 @@ import { type Figure, median, round, type Section } from './figures.ts';
 
 const run = promisify(execFile);
 const times = 5;
+// As it is deployed: source maps are read when a stack is looked at (infra/stack-traces.ts).
 
 export const bundles: Section = {
   about: `size and cold import (median of ${times} new processes) of every Lambda bundle`,

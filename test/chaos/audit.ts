@@ -3,9 +3,9 @@ import { type Document, isFinalRun, type Resource } from '../../functions/client
 import { runners } from '../e2e/support/runners.ts';
 import { type Campaign, runsOf } from './campaign.ts';
 import { type Entry, readLedger } from './ledger.ts';
-import type { Place } from './places.ts';
 import { leftovers } from './processes.ts';
 import { secretsInFiles, secretsInItems } from './secrets.ts';
+import type { Place } from './workspaces.ts';
 
 /** What a runner that is killed may know and not have said: its last snapshot is this old at most, on a busy machine. */
 const snapshotMs = 15_000;

@@ -10,19 +10,19 @@ import { operate } from '../e2e/support/operator.ts';
 import { PlatformProcess } from '../e2e/support/platform.ts';
 import { runners, send } from '../e2e/support/runners.ts';
 import type { TaskServer } from '../support/task-server.ts';
-import { startTasks } from './asked.ts';
+import { deeds, likelihoods } from './actions.ts';
 import { Audit } from './audit.ts';
-import { Chance } from './chance.ts';
-import { deeds, likelihoods } from './deeds.ts';
+import { weather } from './fault-rules.ts';
 import { Model } from './model.ts';
 import { bringOn } from './people.ts';
-import { makePlaces, type Place } from './places.ts';
+import { startTasks } from './run-tasks.ts';
+import { Chance } from './seeded-random.ts';
 
 import { Tally } from './tally.ts';
-import { weather } from './weather.ts';
+import { makePlaces, type Place } from './workspaces.ts';
 
-const mostOpenRuns = 8;
-const mostRunners = 4;
+const maxOpenRuns = 8;
+const maxRunners = 4;
 const weatherMs = 10_000;
 /** What no retry, missed beat or sweep takes longer than once all is quiet. */
 const quietMs = 300_000;
@@ -102,7 +102,7 @@ export class Campaign {
 
   /** Whether this machine is busy enough. */
   async isFull(): Promise<boolean> {
-    return runners(this.folder).length >= mostRunners || (await this.openRuns()).length >= mostOpenRuns;
+    return runners(this.folder).length >= maxRunners || (await this.openRuns()).length >= maxOpenRuns;
   }
 
   async restart(name: 'SIGKILL' | 'SIGTERM', pauseMs: number, storm: Chance): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Resource } from '../../functions/client/client.ts';
 import type { TaskPayload } from '../../functions/run/task-payload.ts';
 import type { Flavor } from './ledger.ts';
-import type { Place } from './places.ts';
+import type { Place } from './workspaces.ts';
 
 /** What a client was told of what it asked for; `unknown` when it was told nothing, or of a failure. */
 export type Outcome = 'accepted' | 'refused' | 'unknown';

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { routes } from '../../functions/public-api/all-routes.ts';
+import { known, refused } from './accepted-differences.ts';
 import { Description } from './description.ts';
-import { known, refused } from './known.ts';
 import type { Recorded } from './record.ts';
 import { report, unanswered } from './report.ts';
 

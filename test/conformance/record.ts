@@ -12,7 +12,7 @@ export interface Recorded {
 }
 
 /** Where answers are collected; the local platform reads the same variable (infra/local/http.ts). */
-export const recording = process.env.STEPFORM_RECORD;
+const recording = process.env.STEPFORM_RECORD;
 
 export const record = (answer: Recorded): void => {
   if (recording) appendFileSync(recording, `${JSON.stringify(answer)}\n`);

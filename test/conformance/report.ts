@@ -1,6 +1,6 @@
 import type { Route } from '../../functions/api/route.ts';
+import type { Known } from './accepted-differences.ts';
 import { type Findings, patternOf } from './description.ts';
-import type { Known } from './known.ts';
 import type { Recorded } from './record.ts';
 
 /** What is said of all differences: a line for each explanation, and every difference that has none. */
@@ -88,7 +88,7 @@ export const report = (
     `${count(total, 'difference')} explained in ${count(explained.length, 'line')}, ${open.length} not`;
   const problems = [
     ...section(
-      'not explained (test/conformance/known.ts)',
+      'not explained (test/conformance/accepted-differences.ts)',
       open.map((difference) => {
         const seen = findings.differences.get(difference);
         return `${difference}\n    ${count(seen?.times ?? 0, 'time')}, as in ${seen?.example}`;

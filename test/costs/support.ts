@@ -26,7 +26,7 @@ export interface Change {
 }
 
 /** An entry of `resource_changes`, as Terraform writes it. */
-export const change = (one: Change): Json => {
+const change = (one: Change): Json => {
   const { type, name = 'this', module, index, before = null, after = null, unknown = {}, mode = 'managed' } = one;
   const key = index === undefined ? '' : `[${JSON.stringify(index)}]`;
   const { provider = 'registry.terraform.io/hashicorp/aws' } = one;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { followLog } from '../../functions/client/client.ts';
-import { altered } from '../support/altered.ts';
+import { altered } from '../support/altered-text.ts';
 import { client, newWorkspace, platform, startRun, untilFinal, untilStatus } from './support/world.ts';
 
 it('a log is read as it grows, and afterwards from any offset, by whoever has its address and nobody else', async () => {

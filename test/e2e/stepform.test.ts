@@ -142,8 +142,8 @@ it('signs in, starts and watches a run, confirms it; tells states, outputs and e
   expect(planned.out).not.toContain('\x1b');
   const confirm = /stepform (runs confirm run-\w+)/.exec(planned.out)?.[1]?.split(' ') ?? [];
 
-  const left = await stepform(['runs', 'watch', '--wait'], { interruptAt: '✓ Plan' });
-  expect(left).toMatchObject({ code: exit.interrupted, err: expect.stringContaining('The run continues') });
+  const left = await stepform(['runs', 'watch', '--wait'], { interruptAt: 'Needs Confirmation' });
+  expect(left).toMatchObject({ code: exit.interrupted, err: expect.stringContaining('keeps waiting for a decision') });
 
   const applied = await stepform([...confirm, '--watch', '-m', 'Looks good']);
   expect(applied).toMatchObject({ code: exit.done, out: expect.stringContaining('Apply complete!') });
@@ -183,6 +183,7 @@ it('tells an errored run as one object a line, and ends as it did', async () => 
   expect(events[0]).toMatchObject({ event: 'run', id: expect.stringMatching(/^run-/) });
   const log = events.filter(({ event }) => event === 'log').map(({ line }) => line);
   expect(log.join('\n')).toContain('Reference to undeclared resource');
+  expect(log.join('\n')).not.toContain('\x1b');
   expect(events.findIndex(({ event }) => event === 'log')).toBeLessThan(
     events.findIndex(({ stage }) => stage === 'Plan'),
   );
@@ -191,6 +192,17 @@ it('tells an errored run as one object a line, and ends as it did', async () => 
   const missing = await stepform(['runs', 'show', 'run-0000000000000000', '--json']);
   expect(missing.code).toBe(exit.notFound);
   expect(JSON.parse(missing.out)).toMatchObject({ errors: [{ status: '404' }], 'exit-code': exit.notFound });
+});
+
+it('says when a list is not whole, which workspace was meant, and how to try again', async () => {
+  const part = await stepform(['runs', 'list', '--limit', '1']);
+  expect(part).toMatchObject({ code: exit.done, err: expect.stringContaining('Only the first 1 runs are listed') });
+  expect((await json(['runs', 'list', '--limit', '1'])).meta).toEqual({ more: true });
+  expect((await stepform(['workspaces', 'list'])).err).toBe('');
+  const typo = await stepform(['runs', 'list', '--workspace', `${workspace}x`]);
+  expect(typo).toMatchObject({ code: exit.notFound, err: expect.stringContaining(`Did you mean ${workspace}?`) });
+  const failed = (await json(['runs', 'list', '--status', 'errored'])).data[0].id;
+  expect(await succeed(['runs', 'show', failed])).toContain(`runs start --workspace ${workspace}`);
 });
 
 /** A terminal (util-linux): what is written to it has been typed. */

@@ -94,7 +94,7 @@ export const lackOf = (status: number, body: string | undefined): string | undef
 };
 
 /** Functions that answer in the API's own form. */
-const ofApi = ['Api', 'States', 'Access', 'SignIn', 'Settings', 'Governance'];
+const ofApi = ['Api', 'States', 'Access', 'SignIn', 'Settings', 'Governance', 'Registry'];
 /** What forms and pages answer is for people; OAuth has errors of its own (RFC 6749). */
 const inApiForm = (target: string, path: string): boolean => ofApi.includes(target) && !path.startsWith('/oauth/');
 

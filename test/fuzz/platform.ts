@@ -51,6 +51,9 @@ export const startPlatform = async (): Promise<Platform> => {
     SignIn: await imported(import('../../functions/public-api/sign-in.ts')),
     Settings: await imported(import('../../functions/public-api/settings.ts')),
     Governance: await imported(import('../../functions/public-api/governance.ts')),
+    Registry: await imported(import('../../functions/public-api/registry.ts')),
+    VersionControl: await imported(import('../../functions/public-api/version-control.ts')),
+    Webhooks: await imported(import('../../functions/public-api/webhooks.ts')),
     Identity: await imported(import('../../functions/workload-identity/handler.ts')),
     Logs: await imported(import('../../functions/runs/logs-handler.ts')),
     Runner: await imported(import('../../functions/runner-api/handler.ts')),
@@ -65,6 +68,8 @@ export const startPlatform = async (): Promise<Platform> => {
   const members = await memberHelpers();
   const tasks = await taskHelpers();
   const target = (method: string, path: string) => gateway.find(method, path)?.route.functionArn ?? 'Api';
+  let worlds = 0;
+  let member: Awaited<ReturnType<typeof members.withLevel>> | undefined;
   return {
     routes,
     functionOf: target,
@@ -84,7 +89,8 @@ export const startPlatform = async (): Promise<Platform> => {
         .then(({ body }) => ({ secret: body.data.attributes.token as string }));
       const own = await api.post(`users/${api.userId}/authentication-tokens`, { description: 'own' });
       const { accessToken } = await tasks.ask(world.result ?? '');
-      const member = await members.withLevel('acme', 'write');
+      // A project has at most 100 teams with access, and a long walk makes more worlds than that.
+      if (worlds++ % 10 === 0) member = await members.withLevel('acme', 'write');
       const run = await getRun(plan.run);
       return {
         world: {
@@ -97,7 +103,7 @@ export const startPlatform = async (): Promise<Platform> => {
         },
         tokens: {
           owner: api.token,
-          member: member.token,
+          member: member?.token ?? '',
           plan: plan.token,
           apply: apply.token,
           state: stateTokenOf(plan.run, 'plan', plan.token),

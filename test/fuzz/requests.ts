@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { queryParameters } from '../../functions/api/query-parameters.ts';
+import type { QueryParameters } from '../../functions/api/query-parameters.ts';
 import type { Route } from '../../functions/api/route.ts';
 import { fillPath } from '../support/world.ts';
 import { documentOf } from './bodies.ts';
@@ -14,6 +14,7 @@ export interface Target {
   path: string;
   /** What it reads of a body; undefined for what reads none. */
   shape?: Shape;
+  query?: QueryParameters;
 }
 
 const text = (random: Random): string => random.of(hostileTexts);
@@ -75,7 +76,7 @@ const values = (random: Random, { world }: Living): string => {
 };
 
 /** Parameters that some route knows. */
-export const parameters: readonly string[] = [
+const parameters: readonly string[] = [
   'include',
   'include',
   'sort',
@@ -149,8 +150,8 @@ const required = (path: string, { world }: Living): string[] => {
   return [];
 };
 
-const queryOf = ({ method, path: template }: Target, path: string, random: Random, living: Living): string => {
-  const known = queryParameters[`${method} ${template.replace('/api/v2', '')}`] ?? [];
+const queryOf = ({ path: template, query = {} }: Target, path: string, random: Random, living: Living): string => {
+  const known = Object.keys(query);
   const names = known.length > 0 ? known.map((name) => name.replace('[*]', `[${random.below(3)}]`)) : parameters;
   const parts = random.chance(0.9) ? required(path, living) : [];
   // Where none is known, every one is refused.
@@ -301,7 +302,12 @@ const outside: Target[] = [
 
 /** All that can be asked for: what is not of the API is one in ten. */
 export const targetsOf = (routes: Route[], shapes: Map<string, Shape>): { of(random: Random): Target } => {
-  const ofApi = routes.map(({ method, path }) => ({ method, path, shape: shapes.get(`${method} ${path}`) }));
+  const ofApi = routes.map(({ method, path, query }) => ({
+    method,
+    path,
+    query,
+    shape: shapes.get(`${method} ${path}`),
+  }));
   const others = outside.map((one) => ({ ...one, shape: shapes.get(`${one.method} ${one.path}`) }));
   const one = (random: Random): Target => (random.chance(0.1) ? random.of(others) : random.of(ofApi));
   // What others need is not taken away as often as it is asked for.

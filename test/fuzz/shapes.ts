@@ -1,5 +1,3 @@
-import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-
 /**
  * What a route reads of a body, learned from the route itself: it is given a document that has whatever it is asked
  * for, and notes what that was.
@@ -118,5 +116,3 @@ export const learn = async (ask: () => Promise<string | undefined>, idAt: Known[
   }
   return shape;
 };
-
-export type Event = APIGatewayProxyEventV2;

@@ -3,7 +3,7 @@ import { fuzz, summary } from './fuzz.ts';
 
 const share = { requests: 1500, withinMs: 15_000 };
 
-/** A share of what `npm run fuzz -- --requests 100000` asks. */
+/** A share of what `npm run fuzz` asks. */
 export const fuzzShare = async (seed: number): Promise<void> => {
   // Time is not looked at here: other tests run beside this one.
   const { asked, findings, statuses } = await fuzz({ seed, ...share, mostMs: Number.POSITIVE_INFINITY });

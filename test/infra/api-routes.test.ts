@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
-import { deriveApiRoutes, type Known, knownRoutes } from '../../infra/api-routes.ts';
+import { deriveApiRoutes, type KnownRoute, knownRoutes } from '../../infra/api-routes.ts';
 import { type FunctionId, functions, httpFunctionIds } from '../../infra/functions.ts';
 import { Router } from '../../infra/local/routes.ts';
 import { sdkPlugin } from '../../infra/sdk.ts';
@@ -32,7 +32,7 @@ const idsAt = (prefix: string[]): string[] => {
 };
 
 /** Every path of a route that could be taken for another. */
-const pathsOf = ({ path }: Pick<Known, 'path'>): string[] =>
+const pathsOf = ({ path }: Pick<KnownRoute, 'path'>): string[] =>
   segmentsOf(path)
     .reduce<string[][]>(
       (prefixes, segment) =>
@@ -42,7 +42,7 @@ const pathsOf = ({ path }: Pick<Known, 'path'>): string[] =>
     .map((segments) => `/${segments.join('/')}`);
 
 const requests = known.flatMap((route) => pathsOf(route).map((path) => ({ ...route, path })));
-const targetIn = (router: Router, { method, path }: Pick<Known, 'method' | 'path'>) =>
+const targetIn = (router: Router, { method, path }: Pick<KnownRoute, 'method' | 'path'>) =>
   router.find(method, path)?.route.functionArn;
 
 const subtrees = (target: string): string[] => functions[target as 'Api'].http.subtrees ?? [];

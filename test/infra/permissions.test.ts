@@ -139,6 +139,13 @@ const expected: Record<FunctionId, string[]> = {
     'kms:Decrypt key',
     'kms:GenerateDataKey key',
   ],
+  Registry: [
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    ...objects('GetObject', 'uploads', 'registry'),
+    ...objects('PutObject', 'uploads', 'registry'),
+    ...['GenerateDataKey', 'Decrypt'].map((action) => `kms:${action} key if kms:ViaService StringEquals ${storageKey}`),
+    's3:ListBucket bucket',
+  ],
   Logs: [...table('GetItem', 'Query'), 'kms:Decrypt key', ...objects('GetObject', 'runs'), 's3:ListBucket bucket'],
   Runner: [
     ...table('GetItem', 'Query', 'PutItem', 'UpdateItem'),
@@ -192,6 +199,13 @@ const expected: Record<FunctionId, string[]> = {
   ],
   Web: [],
   Bootstrap: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), ...tableKey],
+  Recover: [
+    ...finisher,
+    'dynamodb:Query table/index/due',
+    ...objects('GetObject', 'states'),
+    'states:ListExecutions machine',
+    'states:StopExecution arn:aws:states:region:account:execution:machine.Name:*',
+  ],
 };
 
 describe('IAM permissions', () => {

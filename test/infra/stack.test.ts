@@ -60,6 +60,7 @@ describe('the stack', () => {
       'ApiUrl',
       'BootstrapFunctionName',
       'BucketName',
+      'RecoverFunctionName',
       'StateMachineArn',
       'TableName',
     ]);
@@ -183,7 +184,7 @@ describe('the HTTP API', () => {
     const apart = routes.filter(
       ([key, to]) =>
         /^\w+ \/api\/v2\//.test(key ?? '') &&
-        /^(States|Access|Settings|Governance|VersionControl)Function$/.test(to ?? ''),
+        /^(States|Access|Settings|Governance|Registry|VersionControl)Function$/.test(to ?? ''),
     );
     expect(Object.fromEntries(routes.filter((route) => !apart.includes(route)))).toEqual({
       'ANY /api/v2/{proxy+}': 'ApiFunction',
@@ -197,6 +198,7 @@ describe('the HTTP API', () => {
       'GET /app/{proxy+}': 'WebFunction',
       'ANY /runner/v1/{proxy+}': 'RunnerFunction',
       'ANY /agent/v1/{proxy+}': 'AgentFunction',
+      'ANY /api/registry/{proxy+}': 'RegistryFunction',
       'ANY /auth/{proxy+}': 'VersionControlFunction',
       'ANY /webhooks/{proxy+}': 'WebhooksFunction',
     });
@@ -224,6 +226,7 @@ describe('the HTTP API', () => {
       'Access',
       'Api',
       'Governance',
+      'Registry',
       'Settings',
       'SignIn',
       'States',

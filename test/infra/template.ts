@@ -4,7 +4,7 @@ import { synthesize, type Template } from '../../infra/synth.ts';
 
 export type Resource = Template['Resources'][string] & { id: string; Properties: Record<string, unknown> };
 
-export const { template, bundles, assembly } = await synthesize();
+export const { template, bundles } = await synthesize();
 
 export const resources = (type?: string): Resource[] =>
   Object.entries(template.Resources)

@@ -165,7 +165,7 @@ describe('asking a run task', () => {
   });
 
   it('gives up in time with the patience it has', async () => {
-    const { usualPatience } = await import('../../functions/lifecycle/run-task.ts');
+    const { defaultRetryPolicy: usualPatience } = await import('../../functions/lifecycle/run-task.ts');
     const { functions } = await import('../../infra/functions.ts');
     const { defaultLimits } = await import('../../functions/outbound/send.ts');
     const pausesMs = usualPatience.pauseMs * (2 ** (usualPatience.tries - 1) - 1);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { mayNow } from '../../functions/run/actions.ts';
+import { isAccepted } from '../../functions/run/actions.ts';
 import type { Notification } from '../../functions/run/notifications.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { LifecycleWorld } from '../support/lifecycle-world.ts';
@@ -150,7 +150,7 @@ describe('a run', () => {
       while (execution?.ready.length) await execution.step(0);
       const run = await world.run(id);
       if (!run || !execution?.running) break;
-      if (mayNow('confirm', run)) await (apply ? store.applyRun(run, 'user-1') : store.discardRun(run, 'user-1'));
+      if (isAccepted('confirm', run)) await (apply ? store.applyRun(run, 'user-1') : store.discardRun(run, 'user-1'));
       else await world.runner(run, 'finished', true);
       world.listen();
     }

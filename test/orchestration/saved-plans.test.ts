@@ -5,11 +5,12 @@ import * as actions from '../../functions/orchestration/decisions.ts';
 import { finishRun } from '../../functions/orchestration/finish.ts';
 import * as locks from '../../functions/orchestration/locks.ts';
 import * as saved from '../../functions/orchestration/saved-plans.ts';
-import { mayNow } from '../../functions/run/actions.ts';
+import { isAccepted } from '../../functions/run/actions.ts';
 import { resume } from '../../functions/run/lifecycle.ts';
 import type { Run } from '../../functions/run/run.ts';
 import * as runs from '../../functions/runs/records.ts';
-import { createStateVersion, finalizeStateVersion, getStateVersion } from '../../functions/states/records.ts';
+import { finalizeStateVersion } from '../../functions/states/finalize.ts';
+import { createStateVersion, getStateVersion } from '../../functions/states/records.ts';
 import { putObject } from '../../functions/store/bucket.ts';
 import { newId } from '../../functions/store/id.ts';
 import { keys, objects } from '../../functions/store/keys.ts';
@@ -44,7 +45,7 @@ const readRun = async ({ id }: Run) => (await runs.getRun(id)) as Run;
 const planned = async (workspace: workspaces.Workspace, change: Partial<Run> = {}): Promise<Run> => {
   const run = newRun({ id: newId('run'), workspaceId: workspace.id, savePlan: true, status: 'planning', ...change });
   await create({ ...keys.run(run.id), ...run });
-  await saved.noteBasis(run, await read(workspace.id));
+  await saved.recordPlanBasis(run, await read(workspace.id));
   return readRun(run);
 };
 
@@ -84,7 +85,7 @@ it('discards a saved plan with a reason when the state changes', async () => {
   const workspace = await newWorkspace();
   const run = await planned(workspace);
   await save(run);
-  expect(mayNow('confirm', await readRun(run))).toBe(true);
+  expect(isAccepted('confirm', await readRun(run))).toBe(true);
   await changeState(workspace.id);
   const discarded = await readRun(run);
   expect(discarded).toMatchObject({ decision: { action: 'discard' } });

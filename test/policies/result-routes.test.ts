@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Run } from '../../functions/run/run.ts';
 import { type Api, startApi } from '../support/api.ts';
-import { judgedRuns } from '../support/judged-runs.ts';
+import { judgedRuns } from '../support/policy-runs.ts';
 import { ids } from '../support/runs.ts';
 
 let api: Api;

@@ -69,6 +69,10 @@ describe('tags of a project', () => {
       { 'inherited-from': { data: null } },
       { 'inherited-from': { data: { type: 'projects', id } } },
     ]);
+    expect(effective.map(({ links }: { links?: object }) => links)).toEqual([
+      undefined,
+      { 'inherited-from': `/api/v2/projects/${id}` },
+    ]);
     const find = async (query: string) => ids((await api.get(`organizations/acme/workspaces?${query}`)).body.data);
     expect(await find('filter[tagged][0][key]=team&filter[tagged][0][value]=net')).toEqual([workspace.id]);
     expect(await find('filter[tagged][0][key]=tier&filter[tagged][0][value]=1')).toEqual([]);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Run } from '../../functions/run/run.ts';
-import { altered } from '../support/altered.ts';
+import { altered } from '../support/altered-text.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { runHelpers } from '../support/runs.ts';
 import { taskHelpers } from '../support/task-stages.ts';

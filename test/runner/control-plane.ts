@@ -8,7 +8,6 @@ import type {
   Heartbeat,
   Job,
   NextAnswer,
-  PhaseName,
   PhaseReport,
   ReportAnswer,
   StateVersionRequest,
@@ -304,4 +303,4 @@ export class ControlPlane {
 const signature = (key: string, sha256: string): string =>
   createHash('sha256').update(`secret ${key} ${sha256}`).digest('hex').slice(0, 16);
 
-export type { PhaseName, PhaseRecord };
+export type { PhaseRecord };

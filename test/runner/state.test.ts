@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Client } from '../../functions/runner/client.ts';
 import { Control } from '../../functions/runner/control.ts';
 import { readKeptState } from '../../functions/runner/kept-state.ts';
-import { RefugeAddress } from '../../functions/runner/refuge-address.ts';
 import { StateKeeper } from '../../functions/runner/state.ts';
+import { StateBackupUrl } from '../../functions/runner/state-backup-url.ts';
 import { ControlPlane } from './control-plane.ts';
 import { jobFor, keptStateKey } from './support.ts';
 import { until } from './until.ts';
@@ -16,7 +16,7 @@ let directory: string;
 let file: string;
 let plane: ControlPlane;
 let keeper: StateKeeper;
-let refuge: RefugeAddress;
+let refuge: StateBackupUrl;
 const kept = () => join(directory, 'kept', 'run.tfstate');
 
 const state = (serial: number, resources: string[] = []): string =>
@@ -34,7 +34,7 @@ beforeEach(async () => {
   const control = new Control();
   const client = new Client(plane.url, job.token, control.over, () => control.end());
   const { runId, erroredStateUrl, keptStateKey: key } = job;
-  refuge = new RefugeAddress(erroredStateUrl);
+  refuge = new StateBackupUrl(erroredStateUrl);
   keeper = new StateKeeper(file, client, control, { address: refuge, runId, key, file: kept() });
 });
 afterEach(async () => {

@@ -45,6 +45,7 @@ export interface Options {
   checksums?: Job['checksums'];
   environment?: Record<string, string>;
   identity?: Job['identity'];
+  sshKey?: string;
 }
 
 const mebibyte = 1024 * 1024;
@@ -89,6 +90,7 @@ export const jobFor = (plane: ControlPlane, configuration: Buffer, options: Opti
     })),
     environment: { TFC_RUN_ID: 'run-1234567890abcdef', TFC_WORKSPACE_NAME: 'network', ...options.environment },
     identity: options.identity,
+    sshKey: options.sshKey,
     heartbeatSeconds: options.heartbeatSeconds ?? 5,
     holdSeconds: options.holdSeconds ?? 0,
     limits: {

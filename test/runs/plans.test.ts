@@ -2,7 +2,7 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Run } from '../../functions/run/run.ts';
 import { logPath } from '../../functions/runs/log-links.ts';
-import { altered } from '../support/altered.ts';
+import { altered } from '../support/altered-text.ts';
 import { type Api, eventOf, startApi } from '../support/api.ts';
 import { memberHelpers } from '../support/members.ts';
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as locks from '../../functions/orchestration/locks.ts';
+import * as finalize from '../../functions/states/finalize.ts';
 import { findStateVersions, listStateVersions } from '../../functions/states/history.ts';
-import * as store from '../../functions/states/records.ts';
+import * as records from '../../functions/states/records.ts';
 import type { StateVersion } from '../../functions/states/state-version.ts';
 import { putObject } from '../../functions/store/bucket.ts';
 import { keys, objects } from '../../functions/store/keys.ts';
@@ -11,6 +12,8 @@ import { uniqueName } from '../support/api.ts';
 import { type Aws, startAws } from '../support/aws.ts';
 import { resource, type StateFile, stateFile } from '../support/state.ts';
 import { type Storage, startStorage } from '../support/storage.ts';
+
+const store = { ...records, ...finalize };
 
 let aws: Aws;
 let storage: Storage;
@@ -41,7 +44,7 @@ const locked = async (): Promise<string> => {
 const announce = async (
   id: string,
   file: ReturnType<typeof stateFile>,
-  change: Partial<store.NewStateVersion> = {},
+  change: Partial<records.NewStateVersion> = {},
 ) => {
   const { serial, lineage, md5 } = file;
   const workspace = await read(id);
@@ -55,7 +58,7 @@ const upload = async (version: StateVersion, text: string) => {
 };
 
 /** Announces, uploads and finalizes; or says why not. */
-const push = async (id: string, given: StateFile = {}, change: Partial<store.NewStateVersion> = {}) => {
+const push = async (id: string, given: StateFile = {}, change: Partial<records.NewStateVersion> = {}) => {
   const file = stateFile(given);
   const made = await announce(id, file, change);
   return 'conflict' in made ? made.conflict : upload(made.stateVersion, file.text);

@@ -109,7 +109,8 @@ describe('a state version', () => {
     const { id: workspaceId, version } = await help.ready();
     const run = await help.create(workspaceId);
     const { startNext } = await import('../../functions/orchestration/queue.ts');
-    const { createStateVersion, finalizeStateVersion } = await import('../../functions/states/records.ts');
+    const { createStateVersion } = await import('../../functions/states/records.ts');
+    const { finalizeStateVersion } = await import('../../functions/states/finalize.ts');
     const { putObject } = await import('../../functions/store/bucket.ts');
     const { getWorkspace } = await import('../../functions/workspaces/records.ts');
     await startNext(workspaceId);

@@ -46,3 +46,15 @@ it('changes nothing with a change of nothing, and creates no item by it', async 
   expect(await table.update(there, { set: {}, condition: 'a = :a', values: { ':a': 1 } })).toEqual(item);
   expect(await table.update(there, { set: {}, condition: 'a = :a', values: { ':a': 2 } })).toBeUndefined();
 });
+
+it('finds nothing under keys that no item can have, and each item once', async () => {
+  const item = { pk: 'C', sk: 'C', a: 1 };
+  await table.put(item);
+  const long = { pk: 'C', sk: 'x'.repeat(1025) };
+  const longer = { pk: 'x'.repeat(2049), sk: 'C' };
+  const there = { pk: 'C', sk: 'C' };
+  expect(await Promise.all([long, longer].map((one) => table.get(one)))).toEqual([undefined, undefined]);
+  expect(await table.batchGet([long, there, there, longer])).toEqual([item, item]);
+  expect(await table.query({ pk: 'C', prefix: long.sk })).toEqual([]);
+  expect(await table.query({ pk: longer.pk })).toEqual([]);
+});

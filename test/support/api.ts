@@ -86,6 +86,7 @@ export const startApi = async (): Promise<Api> => {
   const { handler: access } = await import('../../functions/public-api/access.ts');
   const { handler: settings } = await import('../../functions/public-api/settings.ts');
   const { handler: governance } = await import('../../functions/public-api/governance.ts');
+  const { handler: registry } = await import('../../functions/public-api/registry.ts');
   const { handler: versionControl } = await import('../../functions/public-api/version-control.ts');
   const { handler: webhooks } = await import('../../functions/public-api/webhooks.ts');
   const { handler: agent } = await import('../../functions/agents/handler.ts');
@@ -95,6 +96,7 @@ export const startApi = async (): Promise<Api> => {
     SignIn: signIn,
     Settings: settings,
     Governance: governance,
+    Registry: registry,
     VersionControl: versionControl,
     Webhooks: webhooks,
     Agent: agent,

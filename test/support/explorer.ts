@@ -1,7 +1,7 @@
 import type { TaskStage } from '../../functions/run/check-record.ts';
 import { completed, detourBefore } from '../../functions/run/checks.ts';
 import { type CaughtError, finalPhases, statusAtEnd } from '../../functions/run/ending.ts';
-import { appliesByItself, exitOnEntry, nextStep, resume } from '../../functions/run/lifecycle.ts';
+import { appliesAutomatically, exitOnEntry, nextStep, resume } from '../../functions/run/lifecycle.ts';
 import {
   type CheckState,
   checkStates,
@@ -16,7 +16,7 @@ import {
 } from '../../functions/run/machine-states.ts';
 import type { Run } from '../../functions/run/run.ts';
 import { isFinal, type RunStatus } from '../../functions/run/status.ts';
-import { whenTasksAreDone, whileChecking, whileTasksRun, whileWaiting } from './happenings.ts';
+import { whenTasksAreDone, whileChecking, whileTasksRun, whileWaiting } from './run-events.ts';
 
 /**
  * Walks every path of the state machine. At each state it lets happen whatever may happen to a run there, asks `run/`
@@ -65,7 +65,7 @@ interface Data {
 }
 
 /** More than any way through all detours and checks needs. */
-const mostVisits = 8;
+const maxVisits = 8;
 
 const is =
   <T extends string>(names: readonly T[]) =>
@@ -182,7 +182,7 @@ export const explore = (machine: Machine, start: string, first: Run): Path[] => 
     const state = machine.States[name];
     if (!state) throw new Error(`no state ${name}`);
     const here = { ...so, states: [...so.states, name] };
-    if (so.states.filter((one) => one === name).length > mostVisits)
+    if (so.states.filter((one) => one === name).length > maxVisits)
       throw new Error(`loops: ${here.states.join(' → ')}`);
     if (state.Type === 'Choice') {
       const choice = state.Choices?.find(({ Variable, StringEquals }) => {
@@ -203,7 +203,7 @@ export const explore = (machine: Machine, start: string, first: Run): Path[] => 
       else end(name, run, here);
       return;
     }
-    if (name === 'ApplyQueued' && !run.decision && appliesByItself(run)) {
+    if (name === 'ApplyQueued' && !run.decision && appliesAutomatically(run)) {
       walk(name, { ...run, autoApply: false, appliesFor: undefined }, data, {
         ...so,
         happenings: [...so.happenings, 'ApplyQueued: permission withdrawn'],

@@ -173,17 +173,17 @@ export class LifecycleWorld {
       case 'PolicyEvaluating': {
         const run = await store.enterCheck((payload as CheckTask).runId, 'PolicyEvaluating');
         const said = (['passed', 'overridable', 'failed'] as const)[this.verdict % 3] ?? 'passed';
-        return store.leadingOn(await store.recordVerdict(run, 'policyEvaluation', said, 'policies failed'));
+        return store.nextOutput(await store.recordVerdict(run, 'policyEvaluation', said, 'policies failed'));
       }
       case 'PolicyChecking': {
         const run = await store.enterCheck((payload as CheckTask).runId, 'PolicyChecking');
         const said = (['passed', 'soft_failed', 'hard_failed'] as const)[this.verdict % 3] ?? 'passed';
-        return store.leadingOn(await store.recordVerdict(run, 'policyCheck', said, 'policies failed'));
+        return store.nextOutput(await store.recordVerdict(run, 'policyCheck', said, 'policies failed'));
       }
       case 'CostEstimating': {
         const run = await store.enterCheck((payload as CheckTask).runId, 'CostEstimating');
-        await store.giveUpCosts(run, 'no prices');
-        return store.leadingOn((await store.getRun(run.id)) ?? run);
+        await store.abandonCosts(run, 'no prices');
+        return store.nextOutput((await store.getRun(run.id)) ?? run);
       }
       case 'TaskStageDone':
         return this.#handlers.TaskStageDone(payload as TaskStageDone);

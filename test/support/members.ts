@@ -6,7 +6,7 @@ import type { ProjectGrant } from '../../functions/api/permissions/team-access.t
 export type Level = 'read' | 'plan' | 'write' | 'admin';
 
 /** What that level on every workspace of a project is as access to the project, and no more. */
-export const onItsWorkspaces = (level: Level): Omit<ProjectGrant, 'id'> =>
+const onItsWorkspaces = (level: Level): Omit<ProjectGrant, 'id'> =>
   level === 'admin'
     ? { access: 'maintain' }
     : {

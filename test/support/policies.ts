@@ -59,13 +59,7 @@ export const policyThings = async (api: Api, organization = 'acme') => {
   return { policy: policy.id, policySet, policySetVersion: version.id, parameter: parameter.id };
 };
 
-/** Ids of what policies say of a run, which is made one that has them. */
-export const policyResultsOf = async (runId: string) => {
-  const { updateRun } = await import('../../functions/runs/records.ts');
-  await updateRun(runId, { set: { checks: { policyCheck: true, policyEvaluation: true } } });
-  return policyResultIds(runId);
-};
-
+/** Ids of the policy results of a run. */
 export const policyResultIds = async (runId: string) => {
   const results = await import('../../functions/policies/result-records.ts');
   const { policyCheckId } = await import('../../functions/run/policy-status.ts');

@@ -1,5 +1,9 @@
 import { organizationFlags } from '../../functions/api/permissions/organization-flags.ts';
-import { flagGives, projectGives, workspaceGives } from '../../functions/api/permissions/permissions.ts';
+import {
+  flagPermissions,
+  projectPartPermissions,
+  workspacePartPermissions,
+} from '../../functions/api/permissions/permissions.ts';
 import type { ProjectParts, WorkspaceParts } from '../../functions/api/permissions/team-access.ts';
 import { memberHelpers } from './members.ts';
 
@@ -73,24 +77,24 @@ export const makeCallers = async (on: { workspace: string; project: string }, ow
     await made('member of a team that has nothing', members.withFlags('acme')),
     await made('organization token', members.acting('acme', 'organization')),
   ];
-  const idle = organizationFlags.filter((flag) => !flagGives[flag]);
+  const idle = organizationFlags.filter((flag) => !flagPermissions[flag]);
   callers.push(await made('flags about what is not here', members.withFlags('acme', ...idle)));
   for (const flag of organizationFlags) {
-    if (flagGives[flag]) callers.push(await made(flag, members.withFlags('acme', flag)));
+    if (flagPermissions[flag]) callers.push(await made(flag, members.withFlags('acme', flag)));
   }
   for (const access of ['read', 'plan', 'write', 'admin'] as const) {
     callers.push(await onWorkspace(`workspace ${access}`, { access }));
   }
-  for (const { name, parts } of samples(workspaceGives)) {
+  for (const { name, parts } of samples(workspacePartPermissions)) {
     callers.push(await onWorkspace(`workspace custom: ${name}`, { access: 'custom', parts: custom(parts) }));
   }
   for (const access of ['read', 'write', 'maintain', 'admin'] as const) {
     callers.push(await onProject(`project ${access}`, { access }));
   }
-  for (const { name, parts } of samples(projectGives)) {
+  for (const { name, parts } of samples(projectPartPermissions)) {
     callers.push(await onProject(`project custom: ${name}`, { access: 'custom', parts: customOfProject(parts) }));
   }
-  for (const { name, parts } of samples(workspaceGives)) {
+  for (const { name, parts } of samples(workspacePartPermissions)) {
     const given = customOfProject({ workspaces: custom(parts) });
     callers.push(await onProject(`project custom: workspaces ${name}`, { access: 'custom', parts: given }));
   }

@@ -60,6 +60,49 @@ const connectionOf = async (organization: string) => {
   return { oauthClient: client.id, oauthToken: token.id };
 };
 
+/** Id of a tag that the workspace is given. */
+const tagOf = async (api: Api, workspaceId: string): Promise<string> => {
+  const path = `workspaces/${workspaceId}/relationships/tags`;
+  await api.call('POST', path, { body: { data: [{ type: 'tags', attributes: { name: 'tagged' } }] } });
+  return (await api.get(path)).body.data[0].id;
+};
+
+/** A module and a provider, each with a version. */
+const registryThings = async (organization: string) => {
+  const modules = await import('../../functions/registry/modules/records.ts');
+  const providers = await import('../../functions/registry/providers/records.ts');
+  const { createGpgKey } = await import('../../functions/registry/providers/gpg-keys.ts');
+  const address = { organization, namespace: organization, registry: 'private' as const };
+  const module = await modules.createModule({ ...address, name: uniqueName('module'), provider: 'null' });
+  const provider = await providers.createProvider({ ...address, name: uniqueName('provider') });
+  if (!module || !provider) throw new Error(`no registry in ${organization}`);
+  const moduleVersion = await modules.createModuleVersion(module, '1.0.0', undefined);
+  const keyId = Array.from({ length: 16 }, () => '0123456789ABCDEF'[Math.floor(Math.random() * 16)]).join('');
+  await createGpgKey(organization, keyId, 'armor');
+  const values = { version: '1.0.0', keyId, protocols: ['5.0'] };
+  const providerVersion = await providers.createProviderVersion(provider.id, values);
+  if (!moduleVersion || !providerVersion) throw new Error('no version');
+  const file = { os: 'linux', arch: 'amd64', filename: 'p.zip', shasum: '0'.repeat(64) };
+  const platform = await providers.createPlatform(providerVersion, file);
+  return {
+    registry: 'private',
+    namespace: organization,
+    module: module.id,
+    moduleName: module.name,
+    moduleProvider: module.provider,
+    moduleVersion: moduleVersion.version,
+    'module version': moduleVersion.id,
+    provider: provider.id,
+    providerName: provider.name,
+    providerVersion: providerVersion.version,
+    'provider version': providerVersion.id,
+    platform: platform?.id ?? '',
+    os: file.os,
+    arch: file.arch,
+    keyId,
+  };
+};
+
 /** A workspace in a project of its own, with one of everything. Ids by path parameter. */
 export const makeWorld = async (api: Api, organization = 'acme') => {
   const members = await memberHelpers();
@@ -107,7 +150,12 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
     notification: (await api.post(`workspaces/${workspace}/notification-configurations`, notification)).body.data.id,
     output: state.output,
     user: somebody.id,
+    sshKey: (await api.post(`organizations/${organization}/ssh-keys`, { name: 'k', value: 'private' })).body.data.id,
+    reservedTagKey: (await api.post(`organizations/${organization}/reserved-tag-keys`, { key: uniqueName('key') })).body
+      .data.id,
+    tag: await tagOf(api, workspace),
     token: 'at-unknown',
+    ...(await registryThings(organization)),
     ...(await policyThings(api, organization)),
     ...(await connectionOf(organization)),
     ...(await ofRun(api, workspace, organization)),
@@ -128,9 +176,18 @@ export const fillPath = (path: string, world: World): string =>
     .replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(world[name] ?? 'unknown'));
 
 /** A body and a query that name things where routes find their subject in there. */
-export const namedIn = ({ workspace = '', project = '', organization = '', name = '' }: Record<string, string>) => ({
+export const namedIn = ({
+  workspace = '',
+  project = '',
+  organization = '',
+  name = '',
+  namespace = '',
+}: Record<string, string>) => ({
   body: {
-    data: { relationships: { workspace: ref('workspaces', workspace), project: ref('projects', project) } },
+    data: {
+      attributes: { namespace },
+      relationships: { workspace: ref('workspaces', workspace), project: ref('projects', project) },
+    },
   },
   query: new URLSearchParams({
     'filter[organization][name]': organization,
@@ -140,3 +197,7 @@ export const namedIn = ({ workspace = '', project = '', organization = '', name 
     workspace_id: workspace,
   }).toString(),
 });
+
+/** The body, for a route of that path. */
+export const bodyIn = (path: string, things: Record<string, string>): object =>
+  path.includes('/tags/') ? { data: [ref('workspaces', things.workspace ?? '').data] } : namedIn(things).body;

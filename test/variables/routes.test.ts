@@ -51,7 +51,7 @@ describe('a variable', () => {
 
   it('that is sensitive stays so, under its key', async () => {
     const made = await create({ key: 'secret', value: 'x', sensitive: true });
-    for (const [field, value] of Object.entries({ sensitive: false, key: 'other', category: 'env' })) {
+    for (const [field, value] of Object.entries({ sensitive: false, key: 'other' })) {
       const answer = await api.patch(`${base}/${made.id}`, { [field]: value });
       expect([field, answer.status]).toEqual([field, 422]);
       expect(answer.body.errors[0].source.pointer).toBe(`/data/attributes/${field}`);

@@ -217,8 +217,11 @@ describe('variables', () => {
       value: 's',
       category: 'terraform',
     });
-    const { data } = (await api.get(`workspaces/${workspace}/all-vars`)).body;
-    const byId = new Map<string, { relationships: object }>(data.map((one: { id: string }) => [one.id, one]));
+    const { data, included } = (await api.get(`workspaces/${workspace}/all-vars?include=overwritten`)).body;
+    expect(ids(data).sort()).toEqual([own.body.data.id, other.body.data.id].sort());
+    expect(ids((await api.get(`workspaces/${workspace}/all-vars`)).body.data)).toEqual(ids(data));
+    const both: { id: string; relationships: object }[] = [...data, ...included];
+    const byId = new Map(both.map((one) => [one.id, one]));
     expect(byId.size).toBe(3);
     expect(byId.get(own.body.data.id)?.relationships).toMatchObject({
       overwritten: { data: [{ id: inSet.body.data.id }] },

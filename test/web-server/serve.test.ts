@@ -2,7 +2,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { PageFiles } from '../../functions/web-server/files.ts';
-import { encodingFor, serve, wayBack } from '../../functions/web-server/serve.ts';
+import { encodingFor, relativeRoot, serve } from '../../functions/web-server/serve.ts';
 import { buildPage } from '../../infra/page.ts';
 
 let files: PageFiles;
@@ -100,9 +100,9 @@ describe('assets', () => {
 
 describe('the way back', () => {
   it('is as long as the path', () => {
-    expect(wayBack('/')).toBe('./');
-    expect(wayBack('/app')).toBe('./');
-    expect(wayBack('/app/acme')).toBe('../');
-    expect(wayBack('/app/acme/')).toBe('../../');
+    expect(relativeRoot('/')).toBe('./');
+    expect(relativeRoot('/app')).toBe('./');
+    expect(relativeRoot('/app/acme')).toBe('../');
+    expect(relativeRoot('/app/acme/')).toBe('../../');
   });
 });

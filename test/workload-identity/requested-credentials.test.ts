@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PhaseName } from '../../functions/run/run.ts';
-import { readAsked } from '../../functions/workload-identity/requested-credentials.ts';
+import { readRequestedCredentials } from '../../functions/workload-identity/requested-credentials.ts';
 import { ask, askAll, aws, gcp, role, vault, workloadProvider } from './variables.ts';
 
 it('asks for nothing when the variables do not', () => {
@@ -12,7 +12,7 @@ it('asks for nothing when the variables do not', () => {
 
 it('goes by environment variables alone', () => {
   const variable = { key: 'TFC_WORKLOAD_IDENTITY_AUDIENCE', value: 'x', hcl: false, sensitive: false };
-  expect(readAsked([{ ...variable, category: 'terraform' }], 'plan').credentials).toEqual([]);
+  expect(readRequestedCredentials([{ ...variable, category: 'terraform' }], 'plan').credentials).toEqual([]);
 });
 
 describe('a token alone', () => {

@@ -1,5 +1,5 @@
 import type { PhaseName } from '../../functions/run/run.ts';
-import { readAsked } from '../../functions/workload-identity/requested-credentials.ts';
+import { readRequestedCredentials } from '../../functions/workload-identity/requested-credentials.ts';
 
 /** Variables that ask for credentials. */
 
@@ -7,7 +7,7 @@ export const ask = (variables: Record<string, string>, phase: PhaseName = 'plan'
   askAll(variables, phase).credentials;
 
 export const askAll = (variables: Record<string, string>, phase: PhaseName = 'plan') =>
-  readAsked(
+  readRequestedCredentials(
     Object.entries(variables).map(([key, value]) => ({
       key,
       value,

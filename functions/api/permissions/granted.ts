@@ -1,12 +1,12 @@
 import type { OrganizationFlag } from './organization-flags.ts';
 import {
-  flagGives,
+  flagPermissions,
   inTeam,
   member,
   ofProjectGrant,
   ofWorkspaceGrant,
   organizationToken,
-  overriding,
+  overridePermissions,
   type Permission,
   type Permissions,
   permissions,
@@ -21,8 +21,8 @@ export type Granted = ReadonlySet<Permission>;
 
 const setOf = (...some: Permissions[]): Granted => new Set(some.flat());
 
-export const nothing: Granted = setOf();
-export const ofOwner = setOf(permissions);
+export const noPermissions: Granted = setOf();
+const ofOwner = setOf(permissions);
 export const ofRun = setOf(run);
 export const ofTask = setOf(task);
 const ofOrganizationToken = setOf(organizationToken);
@@ -41,11 +41,13 @@ export interface Standing {
   /** Missing: nobody. */
   role?: Role;
   teams: readonly Team[];
+  /** Would be more, but for the kind of token. */
+  refusesToken?: true;
 }
 
 /** What one may do with all there is in the organization; undefined where that is a matter of teams. */
 const byRole = ({ role }: Standing): Granted | undefined => {
-  if (role === undefined) return nothing;
+  if (role === undefined) return noPermissions;
   if (role === 'owner') return ofOwner;
   return role === 'organization' ? ofOrganizationToken : undefined;
 };
@@ -56,7 +58,7 @@ export const dependsOnGrants = ({ role, teams }: Standing): boolean => role === 
 const basics = ({ teams }: Standing): Permissions => (teams.length ? inTeam : member);
 
 const byFlags = ({ teams }: Standing, where: 'organization' | 'everywhere'): Permissions =>
-  teams.flatMap(({ organizationAccess }) => organizationAccess.flatMap((flag) => flagGives[flag]?.[where] ?? []));
+  teams.flatMap(({ organizationAccess }) => organizationAccess.flatMap((flag) => flagPermissions[flag]?.[where] ?? []));
 
 /** Overriding is delegated twice: by the organization to the team, and where the override is, by its admin. */
 const byGrants = <G extends { overrides?: boolean }>(
@@ -68,7 +70,7 @@ const byGrants = <G extends { overrides?: boolean }>(
     const grant = access?.[id];
     if (!grant) return [];
     const overrides = grant.overrides && organizationAccess.includes('delegate-policy-overrides');
-    return [...gives(grant), ...(overrides ? overriding : [])];
+    return [...gives(grant), ...(overrides ? overridePermissions : [])];
   });
 
 interface With<G> {

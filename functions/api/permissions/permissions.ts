@@ -11,6 +11,11 @@ const everything = [
   'organization:update',
   'organization:delete',
   'organization:manage-tokens',
+  'organization:manage-tags',
+  'reserved-tag-key:read',
+  'reserved-tag-key:write',
+  'ssh-key:read',
+  'ssh-key:write',
   'audit:read',
   'membership:read',
   'membership:write',
@@ -24,6 +29,9 @@ const everything = [
   'policy:write',
   'task:read',
   'task:write',
+  'registry:read',
+  'registry:write-modules',
+  'registry:write-providers',
   'agent-pool:read',
   'agent-pool:write',
   'connection:read',
@@ -76,7 +84,7 @@ const readRuns: Permissions = ['workspace:read', 'run:read', 'configuration:read
 const planRuns: Permissions = [...readRuns, 'run:plan', 'run:comment'];
 const switched = (on: Permissions) => ({ false: [], true: on });
 
-export const workspaceGives: Gives<WorkspaceParts> = {
+export const workspacePartPermissions: Gives<WorkspaceParts> = {
   runs: { read: readRuns, plan: planRuns, apply: [...planRuns, 'run:apply'] },
   variables: { none: [], read: ['variable:read'], write: ['variable:read', 'variable:write'] },
   'state-versions': {
@@ -139,7 +147,7 @@ const workspaceAdmin: Permissions = [
   'data:delete',
 ];
 
-export const projectGives: Gives<Omit<ProjectParts, 'workspaces'>> = {
+export const projectPartPermissions: Gives<Omit<ProjectParts, 'workspaces'>> = {
   settings: {
     read: ['project:read'],
     update: ['project:read', 'project:update'],
@@ -194,11 +202,11 @@ export const customProject: ProjectParts = {
 const valuesOf = <P extends object>(gives: Gives<P>, parts: P): Permission[] =>
   (Object.keys(gives) as (keyof P)[]).flatMap((part) => gives[part][String(parts[part]) as keyof Values<P[keyof P]>]);
 
-export const overriding: Permissions = ['run:override-policy'];
+export const overridePermissions: Permissions = ['run:override-policy'];
 
 export const ofWorkspaceGrant = ({ access, parts }: Pick<WorkspaceGrant, 'access' | 'parts'>): Permissions => {
   const given = access === 'custom' ? parts : workspaceParts[access];
-  return [...(given ? valuesOf(workspaceGives, given) : []), ...(access === 'admin' ? workspaceAdmin : [])];
+  return [...(given ? valuesOf(workspacePartPermissions, given) : []), ...(access === 'admin' ? workspaceAdmin : [])];
 };
 
 export const ofProjectGrant = ({ access, parts }: Pick<ProjectGrant, 'access' | 'parts'>): Permissions => {
@@ -206,8 +214,8 @@ export const ofProjectGrant = ({ access, parts }: Pick<ProjectGrant, 'access' | 
   if (!given) return [];
   const administers = access === 'maintain' || access === 'admin';
   return [
-    ...valuesOf<Omit<ProjectParts, 'workspaces'>>(projectGives, given),
-    ...valuesOf(workspaceGives, given.workspaces),
+    ...valuesOf<Omit<ProjectParts, 'workspaces'>>(projectPartPermissions, given),
+    ...valuesOf(workspacePartPermissions, given.workspaces),
     ...(administers ? workspaceAdmin : []),
   ];
 };
@@ -221,20 +229,23 @@ const teams: Permissions = [...members, 'team:write', 'team:manage-tokens'];
  * What a flag of a team gives: on the organization alone, and on everything in it. Flags that are not here are about what
  * this platform does not have.
  */
-export const flagGives: { [F in OrganizationFlag]?: { organization?: Permissions; everywhere?: Permissions } } = {
+export const flagPermissions: { [F in OrganizationFlag]?: { organization?: Permissions; everywhere?: Permissions } } = {
   'read-workspaces': { everywhere: [...ofWorkspaceGrant({ access: 'read' }), 'varset:read'] },
   'read-projects': { everywhere: ['project:read'] },
   // Creates them in the default project.
   'manage-workspaces': {
-    organization: ['workspace:create'],
+    organization: ['workspace:create', 'organization:manage-tags'],
     everywhere: [...administerWorkspaces, 'varset:read', 'varset:write'],
   },
   'manage-projects': { everywhere: [...administerProjects, 'project:create'] },
   'manage-policies': { organization: ['policy:read', 'policy:write'], everywhere: readRuns },
-  'manage-policy-overrides': { everywhere: [...readRuns, ...overriding] },
+  'manage-policy-overrides': { everywhere: [...readRuns, ...overridePermissions] },
+  'manage-vcs-settings': { organization: ['ssh-key:read', 'ssh-key:write', 'connection:read', 'connection:write'] },
   'manage-run-tasks': { organization: ['task:read', 'task:write'] },
+  'manage-modules': { organization: ['registry:write-modules'] },
+  'manage-providers': { organization: ['registry:write-providers'] },
+  'manage-registry-components': { organization: ['registry:write-modules', 'registry:write-providers'] },
   'manage-agent-pools': { organization: ['agent-pool:read', 'agent-pool:write'] },
-  'manage-vcs-settings': { organization: ['connection:read', 'connection:write'] },
   'manage-membership': { organization: members },
   'manage-teams': { organization: teams },
   'manage-organization-access': { organization: [...teams, 'team:manage-access'] },
@@ -243,7 +254,14 @@ export const flagGives: { [F in OrganizationFlag]?: { organization?: Permissions
 
 /** What belonging to an organization gives by itself, and to a team of it. */
 export const member: Permissions = ['organization:read', 'organization:read-entitlements', 'team:read'];
-export const inTeam: Permissions = [...member, 'task:read', 'agent-pool:read', 'connection:read'];
+export const inTeam: Permissions = [
+  ...member,
+  'task:read',
+  'agent-pool:read',
+  'registry:read',
+  'reserved-tag-key:read',
+  'connection:read',
+];
 
 /** What the organization's own token is not for (HCP Terraform: API tokens, access levels). */
 const notByOrganization: Permissions = [
@@ -269,6 +287,7 @@ export const run: Permissions = [
   'workspace:read',
   'state:read',
   'state:read-outputs',
+  'registry:read',
 ];
 /** Of a run task: what of the run that asks it, it is to look at. */
 export const task: Permissions = ['workspace:read', 'configuration:read', 'plan:read-json'];

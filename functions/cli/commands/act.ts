@@ -1,10 +1,10 @@
 import { ApiError, type Client, isFinalRun, type Resource, type RunAction } from '../../client/client.ts';
-import { offered, overrideOf } from '../../client/run-facts.ts';
+import { offeredActions, overrideOf } from '../../client/run-facts.ts';
 import { type Call, type Command, ofWorkspace } from '../arguments.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
-import { attend } from '../follow-run.ts';
+import { followRun } from '../follow-run.ts';
 import { program } from '../program.ts';
-import { changesOf, look } from '../run-snapshot.ts';
+import { changesOf, fetchSnapshot } from '../run-snapshot.ts';
 import type { Session } from '../session.ts';
 import { ask, isAttended, print, printJson } from '../terminal.ts';
 import { changesInWords } from '../watch-text.ts';
@@ -25,7 +25,7 @@ const chosen = async (call: Call, session: Session, verb: string): Promise<Resou
   }
   const run = await session.run(named);
   if (named) return run;
-  const { plan } = await look(session.client, run.id);
+  const { plan } = await fetchSnapshot(session.client, run.id);
   const changes = changesOf(plan);
   print([...summary(run, session.client.url), ...(changes ? [changesInWords(changes, 'plan')] : [])].join('\n'));
   if ((await ask(`${verb} this run? Type "yes" to continue: `)) === 'yes') return run;
@@ -34,8 +34,8 @@ const chosen = async (call: Call, session: Session, verb: string): Promise<Resou
 
 const refused = async (client: Client, run: Resource<'runs'>, error: unknown): Promise<Error> => {
   if (!(error instanceof ApiError) || error.status !== 409) return error as Error;
-  const { run: now, override } = await look(client, run.id);
-  const possible = offered(now, undefined, override).map((action) => (action === 'apply' ? 'confirm' : action));
+  const { run: now, override } = await fetchSnapshot(client, run.id);
+  const possible = offeredActions(now, undefined, override).map((action) => (action === 'apply' ? 'confirm' : action));
   const advice = possible.length ? `Available actions: ${possible.join(', ')}.` : 'No actions are available now.';
   return new CommandError(`Run ${run.id} has status ${statusOf(now)}. ${advice}`, exit.notNow);
 };
@@ -50,7 +50,7 @@ const finish = async (call: Call, { client }: Session, run: Resource<'runs'>, do
   const json = call.flag('json');
   if (call.flag('watch')) {
     if (!json) print(done);
-    return attend(client, run.id, { json, wait: false, onlyNew: true, started: false });
+    return followRun(client, run.id, { json, wait: false, onlyNew: true, started: false });
   }
   // What was decided is done a moment later; nobody wants to read where the run was before.
   const now = await client.waitForRun(run.id, hasMoved(run), movesWithinMs).catch(() => client.run(run.id));
@@ -85,7 +85,7 @@ const override: Command = {
   run: async (call, session) => {
     const { client } = session;
     const run = await chosen(call, session, 'Override the policies of');
-    const { stages } = await look(client, run.id);
+    const { stages } = await fetchSnapshot(client, run.id);
     const path = overrideOf(run, stages);
     if (!path) throw await refused(client, run, new ApiError('POST', `/runs/${run.id}`, 409, ''));
     await client.call('POST', path, { comment: call.text('comment') });

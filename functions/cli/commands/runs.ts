@@ -8,8 +8,8 @@ import { wrongUsage } from '../exit.ts';
 import { adviceOn } from '../outcome.ts';
 import { bold, dim, plain } from '../paint.ts';
 import { program } from '../program.ts';
-import { changesOf, look } from '../run-snapshot.ts';
-import { columns, print, printJson } from '../terminal.ts';
+import { changesOf, fetchSnapshot } from '../run-snapshot.ts';
+import { columns, print, printJson, say } from '../terminal.ts';
 import { changesInWords, paintTone } from '../watch-text.ts';
 
 /** Plan-only runs are asked for by name: otherwise the API leaves them out. */
@@ -19,6 +19,12 @@ export const limitOf = (text = '20'): number => {
   const limit = Number(text);
   if (Number.isInteger(limit) && limit > 0 && limit <= 10_000) return limit;
   throw wrongUsage(`--limit ${text}: give a whole number from 1 to 10000, e.g. --limit 50`);
+};
+
+/** That a list is not whole. */
+export const sayMore = ({ data, more }: { data: unknown[]; more: boolean }, what: string): void => {
+  if (more)
+    say(dim(`Only the first ${data.length} ${what} are listed. More: --limit ${Math.min(data.length * 5, 10_000)}`));
 };
 
 export const statusOf = (run: Resource<'runs'>): string => {
@@ -54,14 +60,13 @@ const list: Command = {
       : `/workspaces/${(await session.workspace()).id}`;
     const status = call.text('status');
     const filter = `filter[operation]=${everyOperation}${status ? `&filter[status]=${encodeURIComponent(status)}` : ''}`;
-    const { data, included } = await session.client.some(
-      `${owner}/runs?${filter}${whole ? '&include=workspace' : ''}`,
-      limit,
-    );
-    if (call.flag('json')) return printJson({ data, ...(whole ? { included } : {}) });
+    const found = await session.client.some(`${owner}/runs?${filter}${whole ? '&include=workspace' : ''}`, limit);
+    const { data, included, more } = found;
+    if (call.flag('json')) return printJson({ data, ...(whole ? { included } : {}), meta: { more } });
     if (data.length === 0) return print(`No runs found. Start one: ${program} runs start`);
     const workspaces = included.filter(({ type }) => type === 'workspaces');
     print(columns(data.map((run) => row(run, workspaces))).join('\n'));
+    sayMore(found, 'runs');
   },
 };
 
@@ -74,7 +79,7 @@ const show: Command = {
   run: async (call, session) => {
     const { client } = session;
     const { id } = await session.run(call.word(0));
-    const seen = await look(client, id);
+    const seen = await fetchSnapshot(client, id);
     const { run, plan, apply, costEstimate, stages } = seen;
     if (call.flag('json')) {
       const included = [plan, apply, costEstimate, ...stages].filter((one) => one !== undefined);
@@ -94,7 +99,7 @@ const show: Command = {
       if (changes) print(`${phase === 'plan' ? '\nPlan' : 'Apply'}: ${changesInWords(changes, phase)}`);
     }
     if (run.attributes['end-reason']) print(`\n${plain(run.attributes['end-reason'])}`);
-    for (const line of adviceOn(seen)) print(line);
+    for (const line of await adviceOn(client, seen)) print(line);
   },
 };
 

@@ -6,7 +6,7 @@ import { type Call, type Command, ofWorkspace } from '../arguments.ts';
 import { hasConfiguration } from '../cloud-block.ts';
 import { commitOf } from '../commit.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
-import { attend } from '../follow-run.ts';
+import { followRun } from '../follow-run.ts';
 import { program } from '../program.ts';
 import { print, printJson, say } from '../terminal.ts';
 import { fileVariables, lastOfEach, runVariables } from '../variables.ts';
@@ -115,7 +115,7 @@ checkout without changes, the run records the commit. With --watch, the exit cod
     const json = call.flag('json');
     const version = latest ? undefined : await upload(client, workspace, folder, call.flag('plan-only'), json);
     const run = await client.createRun(workspace.id, settings, version?.id);
-    if (call.flag('watch')) return attend(client, run.id, { json, wait: call.flag('wait'), started: true });
+    if (call.flag('watch')) return followRun(client, run.id, { json, wait: call.flag('wait'), started: true });
     if (json) return printJson({ data: run });
     print([...summary(run, client.url), '', `Watch it:  ${program} runs watch ${run.id}`].join('\n'));
   },
@@ -144,6 +144,6 @@ the run continues. With --json, prints one object per line, each with "event":
   end            status, name, exit-code, run`,
   run: async (call, session) => {
     const { id } = await session.run(call.word(0));
-    return attend(session.client, id, { json: call.flag('json'), wait: call.flag('wait'), started: false });
+    return followRun(session.client, id, { json: call.flag('json'), wait: call.flag('wait'), started: false });
   },
 };

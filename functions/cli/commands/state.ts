@@ -9,7 +9,7 @@ import { program } from '../program.ts';
 import type { Session } from '../session.ts';
 import { columns, print, printJson, readInput } from '../terminal.ts';
 import { lockWorkspace } from '../workspace-lock.ts';
-import { limitOf } from './runs.ts';
+import { limitOf, sayMore } from './runs.ts';
 
 /** States of a workspace. What changes one holds the lock meanwhile, as Terraform does. */
 
@@ -27,17 +27,17 @@ const locked = async <T>(
   }
 };
 
-const versions = async (session: Session, workspace: Resource<'workspaces'>, limit: number): Promise<Resource[]> => {
+const versions = async (session: Session, workspace: Resource<'workspaces'>, limit: number) => {
   const organization = encodeURIComponent(await session.organization());
   const name = encodeURIComponent(workspace.attributes.name);
   const filter = `filter[organization][name]=${organization}&filter[workspace][name]=${name}`;
-  return (await session.client.some(`/state-versions?${filter}`, limit)).data;
+  return session.client.some(`/state-versions?${filter}`, limit);
 };
 
 /** A version by its id, or by its serial number. */
 const versionOf = async (session: Session, workspace: Resource<'workspaces'>, named: string): Promise<Resource> => {
   if (named.startsWith('sv-')) return session.client.get(`/state-versions/${named}`);
-  const found = (await versions(session, workspace, 10_000)).find(
+  const found = (await versions(session, workspace, 10_000)).data.find(
     ({ attributes }) => String(attributes.serial) === named,
   );
   if (found) return found;
@@ -168,8 +168,9 @@ const list: Command = {
   options: { ...ofWorkspace, limit: { about: 'maximum number (default: 20)', value: 'n', short: 'n' } },
   run: async (call, session) => {
     const workspace = await session.workspace();
-    const data = await versions(session, workspace, limitOf(call.text('limit')));
-    if (call.flag('json')) return printJson({ data });
+    const found = await versions(session, workspace, limitOf(call.text('limit')));
+    const { data, more } = found;
+    if (call.flag('json')) return printJson({ data, meta: { more } });
     if (data.length === 0)
       return print(`No states yet. The first apply creates one. Push an existing state: ${program} state push <file>`);
     const current = related(workspace, 'current-state-version');
@@ -192,6 +193,7 @@ const list: Command = {
       ];
     });
     print(columns(rows).join('\n'));
+    sayMore(found, 'state versions');
   },
 };
 

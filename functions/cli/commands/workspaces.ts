@@ -6,13 +6,13 @@ import { bold, dim, plain, yellow } from '../paint.ts';
 import { program } from '../program.ts';
 import { columns, print, printJson } from '../terminal.ts';
 import { lockWorkspace } from '../workspace-lock.ts';
-import { limitOf, statusOf } from './runs.ts';
+import { limitOf, sayMore, statusOf } from './runs.ts';
 
 const organizations: Command = {
   name: 'organizations list',
   about: 'List your organizations',
   run: async (call, { client }) => {
-    const { data } = await client.some('/organizations', 1000);
+    const { data } = await client.some('/organizations', 10_000);
     if (call.flag('json')) return printJson({ data });
     print(
       data.length
@@ -41,20 +41,22 @@ const list: Command = {
   options: {
     ...ofOrganization,
     search: { about: 'filter by name', value: 'text' },
-    limit: { about: 'maximum number (default: 100)', value: 'n', short: 'n' },
+    limit: { about: 'maximum number (default: all)', value: 'n', short: 'n' },
   },
   run: async (call, session) => {
     const organization = await session.organization();
     const search = call.text('search');
     const filter = search ? `&search[name]=${encodeURIComponent(search)}` : '';
-    const { data, included } = await session.client.some(
+    const found = await session.client.some(
       `/organizations/${encodeURIComponent(organization)}/workspaces?include=current_run${filter}`,
-      limitOf(call.text('limit') ?? '100'),
+      limitOf(call.text('limit') ?? '10000'),
     );
-    if (call.flag('json')) return printJson({ data, included });
+    const { data, included, more } = found;
+    if (call.flag('json')) return printJson({ data, included, meta: { more } });
     if (data.length === 0)
       return print(`No workspaces found in ${organization}. Create one: ${program} workspaces create <name>`);
     print(columns(data.map((workspace) => row(workspace, included))).join('\n'));
+    sayMore(found, 'workspaces');
   },
 };
 

@@ -75,5 +75,5 @@ export const ansi = (line: string, begin: Style = plain): { pieces: Piece[]; end
 };
 
 /** Without any of it. */
-export const bare = (line: string): string =>
+export const stripAnsi = (line: string): string =>
   line.includes('\x1b') || /\p{Cc}/u.test(line) ? line.replace(sequence, '') : line;

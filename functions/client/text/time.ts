@@ -27,7 +27,7 @@ export const ago = (at: string, now: number): string => {
 };
 
 /** In the reader's own zone, to the second. */
-export const exact = (at: string): string =>
+export const exactTime = (at: string): string =>
   new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 
 /** `14:03:22` in the reader's zone. */

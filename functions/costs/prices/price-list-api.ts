@@ -55,7 +55,7 @@ const usageOf = (product: Record<string, unknown>): string => {
 };
 
 /** The price that the list gives; undefined unless it is exactly one. */
-export const readPriceList = (list: unknown, { usage, per = 1 }: Product): Decimal | undefined => {
+const readPriceList = (list: unknown, { usage, per = 1 }: Product): Decimal | undefined => {
   const found = new Set<Decimal>();
   for (const entry of Array.isArray(list) ? list : []) {
     const product: unknown = typeof entry === 'string' ? JSON.parse(entry) : entry;

@@ -4,7 +4,7 @@ import { billBlockDevice, billRootVolume, billVolume } from './volumes.ts';
 
 /** EC2 machines and their volumes (EC2 on-demand pricing, EBS pricing). */
 
-export const linux = 'Linux, on demand';
+const linux = 'Linux, on demand';
 
 /** An hour of a machine. @throws {UnpricedError} when it is not sold by the hour of its type */
 export const billInstance = (bill: Bill, type: string, tenancy = 'default'): void => {

@@ -26,7 +26,7 @@ export const billVolume = (bill: Bill, type: string, values: Values, size: numbe
 };
 
 /** What the common Linux images bring along. */
-export const imageVolume = { type: 'gp3', size: 8 };
+const imageVolume = { type: 'gp3', size: 8 };
 
 /** The root volume of a machine: as the block says, else as its image has it. */
 export const billRootVolume = (bill: Bill, block: Values | undefined): void => {

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { type Answer, ok } from '../../api/answer.ts';
 import { notFound, unprocessable } from '../../api/errors.ts';
+import type { OtherFields } from '../../api/known-attributes.ts';
 import { email, username } from '../../api/names.ts';
 import { checkPerson } from '../../api/permissions/principal.ts';
 import { type Call, type Route, userRoute } from '../../api/route.ts';
@@ -10,6 +11,13 @@ import type { User } from './user.ts';
 import { accountDocument, userDocument } from './user-document.ts';
 import { maxUsernames, settleUsername, takeUsername } from './usernames.ts';
 import { getUser, updateUser } from './users.ts';
+
+const otherFields: OtherFields = {
+  shown: `auth-method avatar-url enterprise-support has-git-hub-app-token has-linked-hcp is-admin is-confirmed
+      is-service-account is-site-admin is-sso-login is-sudo is-unified permissions two-factor unconfirmed-email v2-only`,
+  related: 'authenticated-resource authentication-tokens github-app-oauth-tokens',
+  lacking: { password: 'users sign in with tokens or single sign-on' },
+};
 
 const noUser = () => notFound('User not found.');
 
@@ -38,7 +46,12 @@ const rename = async ({ principal }: Call, wanted: string): Promise<User> => {
 const updateAccount = async (call: Call): Promise<Answer> => {
   const { request, principal } = call;
   checkPerson(principal);
-  const { attributes } = readData(request, { username: v.optional(username), email: v.optional(email) });
+  const { attributes } = readData(
+    request,
+    { username: v.optional(username), email: v.optional(email) },
+    {},
+    otherFields,
+  );
   if (attributes.username !== undefined) await rename(call, attributes.username);
   const user = await updateUser(principal.userId, { email: attributes.email });
   if (!user) throw noUser();

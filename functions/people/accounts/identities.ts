@@ -13,7 +13,7 @@ export interface Identity {
   subject: string;
 }
 
-export interface KnownIdentity extends Identity {
+export interface LinkedIdentity extends Identity {
   userId: string;
   createdAt: string;
 }
@@ -32,12 +32,12 @@ const point = (identity: Identity, userId: string) =>
  */
 export const claimIdentity = async ({ issuer, subject }: Identity, userId: string = newId('user')): Promise<string> => {
   const key = keys.identity(identityHash({ issuer, subject }));
-  const before = await get<KnownIdentity>(key);
+  const before = await get<LinkedIdentity>(key);
   // One from before there were pointers gets its own.
   await point({ issuer, subject }, before?.userId ?? userId);
   if (before) return before.userId;
   if (await create({ ...key, issuer, subject, userId, createdAt: new Date().toISOString() })) return userId;
-  return (await get<KnownIdentity>(key))?.userId ?? userId;
+  return (await get<LinkedIdentity>(key))?.userId ?? userId;
 };
 
 interface Pointer extends Key {
@@ -47,12 +47,12 @@ interface Pointer extends Key {
 const prefix = 'IDENTITY#';
 
 /** Those that sign in as the user, the oldest first. */
-export const identitiesOf = async (userId: string): Promise<KnownIdentity[]> => {
+export const identitiesOf = async (userId: string): Promise<LinkedIdentity[]> => {
   const pointers = await queryAll<Pointer>({ pk: keys.user(userId).pk, prefix });
-  const found: KnownIdentity[] = [];
+  const found: LinkedIdentity[] = [];
   for (let i = 0; i < pointers.length; i += 100) {
     const some = pointers.slice(i, i + 100).map(({ sk }) => keys.identity(sk.slice(prefix.length)));
-    found.push(...(await batchGet<KnownIdentity & Key>(some)));
+    found.push(...(await batchGet<LinkedIdentity & Key>(some)));
   }
   return found.filter((one) => one.userId === userId).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
 };

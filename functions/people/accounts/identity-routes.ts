@@ -3,12 +3,12 @@ import { conflict, notFound } from '../../api/errors.ts';
 import { wholeList } from '../../api/pagination.ts';
 import { checkPerson } from '../../api/permissions/principal.ts';
 import { type Call, type Route, userRoute } from '../../api/route.ts';
-import { forgetIdentity, identitiesOf, identityId, type KnownIdentity } from './identities.ts';
+import { forgetIdentity, identitiesOf, identityId, type LinkedIdentity } from './identities.ts';
 import { listTokens } from './tokens.ts';
 
 /** Who at the issuer signs in as the caller: this platform's own, HCP Terraform has no such list. */
 
-export const identityDocument = (identity: KnownIdentity) => ({
+export const identityDocument = (identity: LinkedIdentity) => ({
   id: identityId(identity),
   type: 'identities',
   attributes: { issuer: identity.issuer, subject: identity.subject, 'created-at': identity.createdAt },

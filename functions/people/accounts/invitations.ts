@@ -1,7 +1,7 @@
 import { newId } from '../../store/id.ts';
 import { keys } from '../../store/keys.ts';
 import { create, get, put, update } from '../../store/table.ts';
-import { enterTeam, quitTeam } from '../teams/members.ts';
+import { enterTeam, removeFromTeam } from '../teams/members.ts';
 import { getTeams } from '../teams/records.ts';
 import { acceptMembership, addMember, membershipsAndInvitationsOf, removeMember } from './memberships.ts';
 import type { User } from './user.ts';
@@ -49,12 +49,12 @@ export const takeOver = async (invited: User, userId: string): Promise<void> => 
     await addMember(organization, userId, 'member', { email: invited.email });
     const teams = await getTeams([...(membership.teams ?? [])]);
     for (const team of teams) await enterTeam(team, [userId]);
-    for (const team of teams) await quitTeam(team, invited.id);
+    for (const team of teams) await removeFromTeam(team, invited.id);
     await removeMember(membership);
   }
 };
 
 /** From now on invitations to the address are to this user: an issuer says that it is theirs. */
-export const knowEmail = async (email: string, userId: string): Promise<void> => {
+export const linkEmail = async (email: string, userId: string): Promise<void> => {
   await put({ ...keys.email(email), userId });
 };

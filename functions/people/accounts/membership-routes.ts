@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 import { type Answer, json, noContent, ok, type Resource } from '../../api/answer.ts';
 import { forbidden, notFound, unprocessable } from '../../api/errors.ts';
-import { includes } from '../../api/include.ts';
+import { includable } from '../../api/include.ts';
+import type { OtherFields } from '../../api/known-attributes.ts';
 import { email } from '../../api/names.ts';
-import { list, pageOf, slice } from '../../api/pagination.ts';
+import { list, pageOf, pageSlice } from '../../api/pagination.ts';
 import { checkPerson, type Principal } from '../../api/permissions/principal.ts';
 import { type Call, type Context, type Finder, type Route, route, userRoute } from '../../api/route.ts';
 import { identifier, readData } from '../../api/validation.ts';
@@ -11,7 +12,7 @@ import { organizationDocument } from '../organizations/document.ts';
 import { type InOrganization, organization } from '../organizations/finder.ts';
 import { getOrganization } from '../organizations/records.ts';
 import { checkOwnersStay, lastOwner, usersIn } from '../teams/member-routes.ts';
-import { enterTeam, quitTeam } from '../teams/members.ts';
+import { enterTeam, removeFromTeam } from '../teams/members.ts';
 import { ensureOwnersTeam, getTeams } from '../teams/records.ts';
 import { teamDocuments, visibleTeams } from '../teams/routes.ts';
 import type { Team } from '../teams/team.ts';
@@ -34,6 +35,11 @@ import { getUsers } from './users.ts';
 
 /** Who belongs to an organization, and who is invited to (HCP API: organization memberships). */
 
+const otherFields: OtherFields = {
+  shown: 'created-at is-org-two-factor-required status username',
+  related: 'organization scim-identity user',
+};
+
 interface Shown {
   membership: Membership;
   user: User | undefined;
@@ -47,29 +53,28 @@ const membership: Finder<Membership> = {
   scope: (found) => ({ organization: found.organization, membershipOf: found.userId }),
 };
 
-const knownIncludes = ['user', 'teams', 'organization', 'scim_identity'] as const;
+const include = includable('user', 'teams', 'organization', 'scim_identity');
+const status = { some: ['active', 'invited', 'inactive'] };
 
 /** Documents of memberships with those teams that the caller sees, and what was asked to come along. */
 const documents = async (
   { request, principal }: Pick<Call, 'request' | 'principal'>,
   shown: Shown[],
 ): Promise<{ data: Resource[]; included?: Resource[] }> => {
-  const include = includes(request, knownIncludes);
+  const asked = include.of(request);
   const ids = shown.flatMap(({ membership: { teams = [] } }) => [...teams]);
   const teams = await visibleTeams(principal, await getTeams([...new Set(ids)]));
   const teamIds = ({ teams: all = new Set() }: Membership) => teams.filter(({ id }) => all.has(id)).map(({ id }) => id);
   const data = shown.map((one) => membershipDocument(one.membership, one.user, teamIds(one.membership)));
-  if (include.size === 0) return { data };
+  if (asked.size === 0) return { data };
   // Of an organization that somebody is only invited to they see nothing yet.
   const joined = shown.filter(({ membership }) => !membership.invitation || membership.userId !== principal.userId);
-  const homes = include.has('organization') ? [...new Set(joined.map((one) => one.membership.organization))] : [];
+  const homes = asked.has('organization') ? [...new Set(joined.map((one) => one.membership.organization))] : [];
   return {
     data,
     included: [
-      ...(include.has('user')
-        ? shown.flatMap((one) => (one.user ? [shownDocument(one.membership, one.user)] : []))
-        : []),
-      ...(include.has('teams') ? (await teamDocuments(principal, teams)).data.map(withoutMembers) : []),
+      ...(asked.has('user') ? shown.flatMap((one) => (one.user ? [shownDocument(one.membership, one.user)] : [])) : []),
+      ...(asked.has('teams') ? (await teamDocuments(principal, teams)).data.map(withoutMembers) : []),
       ...(await Promise.all(homes.map((name) => homeDocument(principal, name)))).flat(),
     ],
   };
@@ -114,7 +119,7 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
       (!emails || emails.includes(membershipEmail(one, user)?.toLowerCase() ?? '')) &&
       `${one.invitation ? '' : user?.username}\n${membershipEmail(one, user)}`.toLowerCase().includes(search),
   );
-  const { data, included } = await documents(context, slice(all, page));
+  const { data, included } = await documents(context, pageSlice(all, page));
   const invited = everybody.filter((one) => membershipStatus(one.membership, one.user) === 'invited').length;
   const counts = { total: everybody.length, active: everybody.length - invited, invited };
   return list(request, page, all.length, data, included, { 'status-counts': counts });
@@ -128,7 +133,7 @@ const listMine = async (call: Call): Promise<Answer> => {
   const all = (await membershipsAndInvitationsOf(principal.userId)).filter(
     (one) => !statuses || statuses.includes(membershipStatus(one, user)),
   );
-  const shown = slice(all, page).map((one): Shown => ({ membership: one, user }));
+  const shown = pageSlice(all, page).map((one): Shown => ({ membership: one, user }));
   const { data, included } = await documents(call, shown);
   return list(request, page, all.length, data, included);
 };
@@ -168,6 +173,7 @@ const invite = async (context: Context<InOrganization>): Promise<Answer> => {
     request,
     { email },
     { teams: v.optional(v.object({ data: v.pipe(v.array(identifier('teams')), v.maxLength(100)) })) },
+    otherFields,
   );
   const ids = [...new Set(given.relationships.teams?.data.map(({ id }) => id) ?? [])];
   const teams = await teamsOf(context, ids);
@@ -208,20 +214,25 @@ const remove = async ({ subject, principal }: Context<Membership>): Promise<Answ
   const owners = isOwner && home ? await ensureOwnersTeam(home) : undefined;
   if (owners) {
     await checkOwnersStay(owners, [subject.userId]);
-    if (!(await quitTeam(owners, subject.userId))) throw lastOwner(owners);
+    if (!(await removeFromTeam(owners, subject.userId))) throw lastOwner(owners);
   }
   await removeMember(subject);
-  for (const one of teams) if (!one.owners) await quitTeam(one, subject.userId);
+  for (const one of teams) if (!one.owners) await removeFromTeam(one, subject.userId);
   return noContent();
 };
 
 const ofOrganization = '/organizations/{organization}/organization-memberships';
 
 export const membershipRoutes: Route[] = [
-  userRoute('GET', '/organization-memberships', 'any user', listMine),
-  route('GET', '/organization-memberships/{membership}', 'membership:read', membership, read),
+  userRoute('GET', '/organization-memberships', 'any user', listMine, { include, 'filter[status]': status }),
+  route('GET', '/organization-memberships/{membership}', 'membership:read', membership, read, { include }),
   route('DELETE', '/organization-memberships/{membership}', 'membership:write', membership, remove),
   route('POST', '/organization-memberships/{membership}/actions/accept', 'membership:read', membership, accept),
-  route('GET', ofOrganization, 'membership:read', organization, listOfOrganization),
-  route('POST', ofOrganization, 'membership:write', organization, invite),
+  route('GET', ofOrganization, 'membership:read', organization, listOfOrganization, {
+    include,
+    q: 'text',
+    'filter[status]': status,
+    'filter[email]': 'text',
+  }),
+  route('POST', ofOrganization, 'membership:write', organization, invite, { include }),
 ];

@@ -12,6 +12,8 @@ export interface Membership {
   /** Ids of the teams the user is in. */
   teams?: Set<string>;
   createdAt: string;
+  /** The organization lets nobody in by tokens of users. */
+  withoutUserTokens?: true;
   /** Somebody invited the user, who has not accepted: it gives nothing, and changes nothing for them. */
   invitation?: { email: string };
 }
@@ -81,10 +83,24 @@ export const addMember = async (
 
 /**
  * Whoever deletes an organization marks it first and ends its memberships then: one that is written meanwhile ends here.
+ * So with tokens of users, which an organization may have no use for.
  */
 export const endIfDeleted = async (membership: Membership): Promise<void> => {
-  const home = await get<{ deletedAt?: string }>(keys.organization(membership.organization));
+  const key = keys.organization(membership.organization);
+  const home = await get<{ deletedAt?: string; userTokensEnabled?: boolean }>(key);
   if (home?.deletedAt) await removeMember(membership);
+  else if (home?.userTokensEnabled === false) await setUserTokens(membership, false);
+};
+
+/** Effective at once. */
+export const setUserTokens = async (
+  { userId, organization }: Pick<Membership, 'userId' | 'organization'>,
+  enabled: boolean,
+): Promise<void> => {
+  await update<Membership>(keys.membership(userId, organization), {
+    ...(enabled ? { remove: ['withoutUserTokens'] } : { set: { withoutUserTokens: true } }),
+    condition: 'attribute_exists(pk)',
+  });
 };
 
 /** From now on it counts. Undefined when it was ended. */

@@ -25,10 +25,10 @@ export const createOneTimeSecret = async (userId: string): Promise<{ secret: str
   return { secret, goodUntil };
 };
 
-export type Use = { userId: string } | { refused: 'unknown' | 'expired' } | { refused: 'used'; usedAt: string };
+export type SecretUse = { userId: string } | { refused: 'unknown' | 'expired' } | { refused: 'used'; usedAt: string };
 
 /** Of two who use it at once, one is let in. */
-export const useOneTimeSecret = async (secret: string): Promise<Use> => {
+export const useOneTimeSecret = async (secret: string): Promise<SecretUse> => {
   const [, characters] = form.exec(secret) ?? [];
   if (!characters) return { refused: 'unknown' };
   const userId = `user-${characters}`;

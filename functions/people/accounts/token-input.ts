@@ -1,7 +1,10 @@
 import * as v from 'valibot';
 import { unprocessable } from '../../api/errors.ts';
+import type { OtherFields } from '../../api/known-attributes.ts';
 import type { ApiRequest } from '../../api/request.ts';
 import { readData, setting, text } from '../../api/validation.ts';
+
+const otherFields: OtherFields = { shown: 'created-at last-used-at token', related: 'created-by team' };
 
 const time = v.pipe(v.string(), v.isoTimestamp('must be a time such as 2030-01-31T00:00:00.000Z'));
 
@@ -10,7 +13,12 @@ const time = v.pipe(v.string(), v.isoTimestamp('must be a time such as 2030-01-3
  * @throws {ApiError} 422
  */
 export const readToken = (request: ApiRequest): { description: string | null; expiredAt: string | null } => {
-  const { attributes } = readData(request, { description: setting(text(250)), 'expired-at': setting(time) });
+  const { attributes } = readData(
+    request,
+    { description: setting(text(250)), 'expired-at': setting(time) },
+    {},
+    otherFields,
+  );
   const given = attributes['expired-at'];
   const expiredAt = given ? new Date(given).toISOString() : null;
   if (expiredAt && expiredAt <= new Date().toISOString()) {

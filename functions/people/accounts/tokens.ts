@@ -44,9 +44,9 @@ const prefixes: Record<TokenKind, string> = {
 export type NewToken = Pick<Token, 'kind' | 'userId' | 'description' | 'expiredAt'> &
   Partial<Pick<Token, 'createdBy' | 'organization' | 'teamId' | 'madeWith'>>;
 
-export type Shown = { token: Token; secret: string };
+export type IssuedToken = { token: Token; secret: string };
 
-const newToken = ({ createdBy, ...given }: NewToken): Shown & { hash: string } => {
+const newToken = ({ createdBy, ...given }: NewToken): IssuedToken & { hash: string } => {
   const secret = `${prefixes[given.kind]}${newSecret()}`;
   const at = new Date().toISOString();
   const token: Token = { ...given, id: newId('at'), createdBy: createdBy ?? given.userId, createdAt: at };
@@ -61,7 +61,7 @@ const pointersTo = ({ id, kind, userId, organization, madeWith }: Token, hash: s
   ...(madeWith ? [keys.madeToken(madeWith, hash)] : []),
 ];
 
-export const issueToken = async (given: NewToken & { kind: Exclude<TokenKind, 'session'> }): Promise<Shown> => {
+export const issueToken = async (given: NewToken & { kind: Exclude<TokenKind, 'session'> }): Promise<IssuedToken> => {
   const { token, secret, hash } = newToken(given);
   // What leads to it first: a token that no list shows could not be taken away.
   for (const key of pointersTo(token, hash)) await create({ ...key, hash });
@@ -94,8 +94,11 @@ export const removeSession = async (secret: string): Promise<boolean> =>
   secret.startsWith(prefixes.session) && remove(keys.token(hashSecret(secret)));
 
 /** A user's own. */
-export const createToken = (userId: string, description: string, expiredAt: string | null = null): Promise<Shown> =>
-  issueToken({ kind: 'user', userId, description, expiredAt });
+export const createToken = (
+  userId: string,
+  description: string,
+  expiredAt: string | null = null,
+): Promise<IssuedToken> => issueToken({ kind: 'user', userId, description, expiredAt });
 
 /** What the table has; what was made before there were kinds is a user's. */
 const tokenIn = (item: Token): Token => ({
@@ -127,7 +130,7 @@ export const findAgentToken = async (secret: string): Promise<Token | undefined>
 const notedMs = 3_600_000;
 
 /** Notes that a token was used, if that was not noted a while ago. */
-export const noteUse = async (token: Token, secret: string): Promise<void> => {
+export const recordTokenUse = async (token: Token, secret: string): Promise<void> => {
   const now = new Date().toISOString();
   const before = new Date(Date.now() - notedMs).toISOString();
   if (token.lastUsedAt !== undefined && token.lastUsedAt > before) return;

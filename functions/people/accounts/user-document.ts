@@ -1,6 +1,14 @@
 import { one, type Relationship } from '../../api/answer.ts';
 import type { User } from './user.ts';
 
+/** A picture of the name's first letter: nobody else is asked for one. */
+const avatarOf = (name: string): string => {
+  const letter = /[A-Za-z0-9]/.exec(name)?.[0].toUpperCase() ?? '?';
+  const text = `<text x='16' y='22' font-family='sans-serif' font-size='16' text-anchor='middle' fill='#fff'>${letter}</text>`;
+  const svg = `<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><rect width='32' height='32' fill='#5a4fcf'/>${text}</svg>`;
+  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
+};
+
 /** What everybody may see of a user. */
 export const userDocument = (user: Pick<User, 'id'> & Partial<User>) => ({
   id: user.id,
@@ -9,7 +17,7 @@ export const userDocument = (user: Pick<User, 'id'> & Partial<User>) => ({
     username: user.invitedAt ? null : (user.username ?? user.id),
     'is-service-account': user.service !== undefined,
     'auth-method': 'tfc',
-    'avatar-url': null,
+    'avatar-url': avatarOf(user.invitedAt ? '' : (user.username ?? user.id)),
     'v2-only': true,
     permissions: {},
   },

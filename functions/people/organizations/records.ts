@@ -1,3 +1,4 @@
+import type { Engine } from '../../run/engine.ts';
 import type { ExecutionMode } from '../../run/execution-mode.ts';
 import type { Edited } from '../../store/edits.ts';
 import { type Key, keys } from '../../store/keys.ts';
@@ -16,8 +17,12 @@ export interface OrganizationSettings {
   aggregatedCommitStatusEnabled: boolean;
   speculativePlanManagementEnabled: boolean;
   allowForceDeleteWorkspaces: boolean;
+  /** Absent in what was stored before there was this: true. */
+  userTokensEnabled?: boolean;
   assessmentsEnforced: boolean;
   defaultExecutionMode: ExecutionMode;
+  /** What runs of new workspaces use that do not say; null, or absent in what was stored before: the platform's. */
+  defaultEngine?: Engine | null;
   /** With execution mode `agent`, and then only. Absent in what was stored before there was this. */
   defaultAgentPoolId?: string | null;
   /** As `1h30m`; null = the platform's own. Absent in what was stored before there was this. */
@@ -34,8 +39,10 @@ export const defaultOrganizationSettings: Omit<OrganizationSettings, 'email'> = 
   aggregatedCommitStatusEnabled: true,
   speculativePlanManagementEnabled: true,
   allowForceDeleteWorkspaces: false,
+  userTokensEnabled: true,
   assessmentsEnforced: false,
   defaultExecutionMode: 'remote',
+  defaultEngine: null,
   defaultAgentPoolId: null,
   terraformBuildWorkerPlanTimeout: null,
   terraformBuildWorkerApplyTimeout: null,

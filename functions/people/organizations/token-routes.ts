@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { type Answer, noContent, ok } from '../../api/answer.ts';
 import { badRequest, notFound } from '../../api/errors.ts';
+import type { QueryParameters } from '../../api/query-parameters.ts';
 import type { ApiRequest } from '../../api/request.ts';
 import { type Context, type Route, route } from '../../api/route.ts';
 import {
@@ -67,9 +68,10 @@ const remove = async (context: Context<InOrganization>): Promise<Answer> => {
 };
 
 const path = '/organizations/{organization}/authentication-token';
+const kindOfToken: QueryParameters = { token: 'text' };
 
 export const organizationTokenRoutes: Route[] = [
-  route('GET', path, 'organization:manage-tokens', organization, read),
-  route('POST', path, 'organization:manage-tokens', organization, create),
-  route('DELETE', path, 'organization:manage-tokens', organization, remove),
+  route('GET', path, 'organization:manage-tokens', organization, read, kindOfToken),
+  route('POST', path, 'organization:manage-tokens', organization, create, kindOfToken),
+  route('DELETE', path, 'organization:manage-tokens', organization, remove, kindOfToken),
 ];

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { unprocessable } from '../../api/errors.ts';
+import type { OtherFields } from '../../api/known-attributes.ts';
 import { teamName } from '../../api/names.ts';
 import { type OrganizationFlag, organizationFlags } from '../../api/permissions/organization-flags.ts';
 import type { ApiRequest } from '../../api/request.ts';
@@ -8,6 +9,13 @@ import { defaultTeamSettings, type TeamSettings } from './records.ts';
 import type { Team } from './team.ts';
 
 /** What creating and changing a team may say (HCP API: teams). */
+
+const otherFields: OtherFields = {
+  shown: `hcp-resource-name is-unified non-service-users-count permissions scim-group-name scim-linked
+      scim-sync-paused scim-updated-at users-count`,
+  related: 'authentication-token authentication-tokens organization organization-memberships users',
+  lacking: { description: 'teams have no SAML' },
+};
 
 const flags = v.object(
   Object.fromEntries(organizationFlags.map((flag) => [flag, v.nullish(v.boolean())])) as Record<
@@ -66,14 +74,14 @@ const checkName = (name: string | undefined): void => {
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewTeam = (request: ApiRequest): Partial<TeamSettings> & Pick<TeamSettings, 'name'> => {
-  const { attributes } = readData(request, { ...settings, name: teamName });
+  const { attributes } = readData(request, { ...settings, name: teamName }, {}, otherFields);
   checkName(attributes.name);
   return { ...changeOf(attributes, []), name: attributes.name };
 };
 
 /** @throws {ApiError} 400 or 422 */
 export const readTeamChange = (request: ApiRequest, team: Team): Partial<TeamSettings> => {
-  const { attributes } = readData(request, { ...settings, name: v.optional(teamName) });
+  const { attributes } = readData(request, { ...settings, name: v.optional(teamName) }, {}, otherFields);
   if (attributes.name !== team.name) checkName(attributes.name);
   return changeOf(attributes, team.organizationAccess);
 };

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Answer, noContent, type Resource } from '../../api/answer.ts';
 import { conflict, unprocessable } from '../../api/errors.ts';
-import { list, pageOf, slice } from '../../api/pagination.ts';
+import { list, pageOf, pageSlice } from '../../api/pagination.ts';
 import { type Context, type Route, route } from '../../api/route.ts';
 import { check, identifier } from '../../api/validation.ts';
 import { membershipDocument, membershipStatus } from '../accounts/membership-document.ts';
@@ -14,7 +14,7 @@ import {
 } from '../accounts/memberships.ts';
 import type { User } from '../accounts/user.ts';
 import { getUser, getUsers } from '../accounts/users.ts';
-import { enterTeam, maxUsers, quitTeam, usersOfTeam } from './members.ts';
+import { enterTeam, maxUsers, removeFromTeam, usersOfTeam } from './members.ts';
 import { team, visibleMemberships } from './routes.ts';
 import type { Team } from './team.ts';
 
@@ -88,7 +88,7 @@ const remove = (named: Named) => async (context: Context<Team>) => {
   const { subject } = context;
   const ids = [...new Set(await named(context))];
   if (subject.owners) await checkOwnersStay(subject, ids);
-  for (const id of ids) if (!(await quitTeam(subject, id))) throw lastOwner(subject);
+  for (const id of ids) if (!(await removeFromTeam(subject, id))) throw lastOwner(subject);
   return noContent();
 };
 
@@ -113,7 +113,7 @@ const listMemberships = async ({ request, subject, principal }: Context<Team>): 
       (a, b) => sign * membershipStatus(a.membership, a.user).localeCompare(membershipStatus(b.membership, b.user)),
     );
   }
-  const shown = slice(all, page);
+  const shown = pageSlice(all, page);
   const visible = await visibleMemberships(
     principal,
     shown.map(({ membership }) => membership),
@@ -131,7 +131,10 @@ const memberships = '/teams/{team}/relationships/organization-memberships';
 export const teamMemberRoutes: Route[] = [
   route('POST', users, 'team:manage-members', team, add(usersNamed)),
   route('DELETE', users, 'team:manage-members', team, remove(usersNamed)),
-  route('GET', memberships, 'team:read', team, listMemberships),
+  route('GET', memberships, 'team:read', team, listMemberships, {
+    'filter[status]': { some: ['active', 'invited', 'inactive'] },
+    sort: { one: ['status', '-status'] },
+  }),
   route('POST', memberships, 'team:manage-members', team, add(usersOfMemberships)),
   route('DELETE', memberships, 'team:manage-members', team, remove(usersOfMemberships)),
 ];

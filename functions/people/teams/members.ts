@@ -58,7 +58,7 @@ export const enterTeam = async (team: TeamOf, userIds: string[]): Promise<boolea
 };
 
 /** Effective at once. False for the last owner, who stays. */
-export const quitTeam = async (team: TeamOf, userId: string): Promise<boolean> => {
+export const removeFromTeam = async (team: TeamOf, userId: string): Promise<boolean> => {
   const key = keys.teamUsers(team.id);
   const change = { delete: { userIds: new Set([userId]) } };
   if (!team.owners) {
@@ -76,7 +76,7 @@ export const quitTeam = async (team: TeamOf, userId: string): Promise<boolean> =
 };
 
 /** Of a team that is gone. */
-export const leaveAll = async (team: TeamOf): Promise<void> => {
+export const removeAllMembers = async (team: TeamOf): Promise<void> => {
   for (const userId of await usersOfTeam.get(team.id)) await leaveTeam(team, userId);
   await remove(keys.teamUsers(team.id));
 };

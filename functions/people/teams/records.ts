@@ -7,7 +7,7 @@ import { closeTeamAccount } from '../accounts/accounts.ts';
 import { indexMember, joinTeam, type Membership, membershipsIn, roleOf } from '../accounts/memberships.ts';
 import { forgetGroup, indexGroup } from '../accounts/sso-groups.ts';
 import { grantsOfTeam, revoke } from './grants.ts';
-import { leaveAll, usersOfTeam } from './members.ts';
+import { removeAllMembers, usersOfTeam } from './members.ts';
 import type { Team } from './team.ts';
 
 export const getTeam = (id: string): Promise<Team | undefined> => get<Team>(keys.team(id));
@@ -74,7 +74,7 @@ export const deleteTeam = async (team: Pick<Team, 'id' | 'organization' | 'name'
   await closeTeamAccount(team);
   await forgetGroup(team, team.ssoTeamId);
   for (const record of await grantsOfTeam(team.id)) await revoke(record);
-  await leaveAll(team);
+  await removeAllMembers(team);
   await releaseUnique(nameKey(team), team.id);
 };
 

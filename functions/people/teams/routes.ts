@@ -1,8 +1,8 @@
 import { type Answer, noContent, ok, type Resource } from '../../api/answer.ts';
 import { badRequest, conflict, forbidden, notFound, unprocessable } from '../../api/errors.ts';
-import { checkSeen, editorOf, tagged } from '../../api/guard.ts';
-import { includes } from '../../api/include.ts';
-import { list, pageOf, slice } from '../../api/pagination.ts';
+import { checkIfMatch, editorOf, withEtag } from '../../api/guard.ts';
+import { includable } from '../../api/include.ts';
+import { list, pageOf, pageSlice } from '../../api/pagination.ts';
 import type { Principal } from '../../api/permissions/principal.ts';
 import { type Context, type Finder, type Route, route, type Subject } from '../../api/route.ts';
 import { membershipDocument } from '../accounts/membership-document.ts';
@@ -61,12 +61,14 @@ export const visibleMemberships = async (principal: Principal, memberships: Memb
   return memberships.filter((_, i) => granted[i]?.has('membership:read'));
 };
 
+const include = includable('users', 'organization_memberships');
+
 const included = async (
   { request, subject, principal }: Context<Subject>,
   userIds: string[],
 ): Promise<Resource[] | undefined> => {
-  const include = includes(request, ['users', 'organization_memberships']);
-  if (include.size === 0) return undefined;
+  const asked = include.of(request);
+  if (asked.size === 0) return undefined;
   if (userIds.length > maxIncluded) {
     throw badRequest(
       `include: these teams have ${userIds.length} users; at most ${maxIncluded} can be included. Request a smaller page, or list the organization's memberships.`,
@@ -74,7 +76,7 @@ const included = async (
     );
   }
   const users = await getUsers(userIds);
-  const memberships = include.has('organization_memberships')
+  const memberships = asked.has('organization_memberships')
     ? await visibleMemberships(
         principal,
         await getMemberships(
@@ -83,7 +85,7 @@ const included = async (
         ),
       )
     : [];
-  return [...(include.has('users') ? users.map((user) => userDocument(user)) : []), ...withUsers(memberships, users)];
+  return [...(asked.has('users') ? users.map((user) => userDocument(user)) : []), ...withUsers(memberships, users)];
 };
 
 /** Of their teams nothing is said: a cycle of included documents breaks clients. */
@@ -112,7 +114,7 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
   if (!all.some(({ id }) => id === ownersTeamId(subject.record))) all.unshift(await ensureOwnersTeam(subject.record));
   const fitting = all.filter(({ name }) => (!names || names.includes(name)) && name.toLowerCase().includes(search));
   const seen = await visibleTeams(principal, fitting);
-  const { data, userIds } = await teamDocuments(principal, slice(seen, page));
+  const { data, userIds } = await teamDocuments(principal, pageSlice(seen, page));
   return list(request, page, seen.length, data, await included(context, userIds));
 };
 
@@ -168,10 +170,10 @@ const update = async (context: Context<Team>): Promise<Answer> => {
   }
   const editor = await editorOf(context, subject, 'team');
   const updated = Object.keys(change).length ? await updateTeam(subject, change, editor) : subject;
-  if (updated) return tagged(ok(...(await answer(context, updated))), updated);
+  if (updated) return withEtag(ok(...(await answer(context, updated))), updated);
   const found = await getTeam(subject.id);
   if (!found) throw notFound('The team was deleted at the same time.');
-  await checkSeen(request, found, 'team');
+  await checkIfMatch(request, found, 'team');
   throw taken();
 };
 
@@ -182,11 +184,20 @@ const remove = async ({ subject }: Context<Team>): Promise<Answer> => {
 };
 
 export const teamRoutes: Route[] = [
-  route('GET', '/organizations/{organization}/teams', 'team:read', organization, listOfOrganization),
-  route('POST', '/organizations/{organization}/teams', 'team:write', organization, create),
-  route('GET', '/teams/{team}', 'team:read', team, async (context) =>
-    tagged(ok(...(await answer(context, context.subject))), context.subject),
+  route('GET', '/organizations/{organization}/teams', 'team:read', organization, listOfOrganization, {
+    include,
+    q: 'text',
+    'filter[names]': 'text',
+  }),
+  route('POST', '/organizations/{organization}/teams', 'team:write', organization, create, { include }),
+  route(
+    'GET',
+    '/teams/{team}',
+    'team:read',
+    team,
+    async (context) => withEtag(ok(...(await answer(context, context.subject))), context.subject),
+    { include },
   ),
-  route('PATCH', '/teams/{team}', 'team:write', team, update),
+  route('PATCH', '/teams/{team}', 'team:write', team, update, { include }),
   route('DELETE', '/teams/{team}', 'team:write', team, remove),
 ];

@@ -161,7 +161,11 @@ export const teamTokenRoutes: Route[] = [
   route('DELETE', '/teams/{team}/authentication-token', 'team:manage-tokens', team, deleteOnly),
   route('GET', '/teams/{team}/authentication-tokens', 'team:manage-tokens', team, listAll),
   route('POST', '/teams/{team}/authentication-tokens', 'team:manage-tokens', team, create),
-  route('GET', '/organizations/{organization}/team-tokens', 'organization:read', organization, listInOrganization),
+  route('GET', '/organizations/{organization}/team-tokens', 'organization:read', organization, listInOrganization, {
+    q: 'text',
+    sort: { one: ['expired-at', '-expired-at'] },
+    'filter[expiry_status]': 'text',
+  }),
   route(
     'DELETE',
     '/organizations/{organization}/team-tokens',

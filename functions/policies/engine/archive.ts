@@ -46,7 +46,7 @@ const text = (path: string, content: Buffer): string => {
  * @throws {PolicySetError} with what to do
  */
 export const readArchive = async (archive: Buffer, root: string): Promise<SourceFile[]> => {
-  const { unpackedBytes, files: mostFiles } = archiveLimits;
+  const { unpackedBytes, files: maxFiles } = archiveLimits;
   const files = new Map<string, string>();
   const base = inside(root).replace(/^\.$/, '');
   let entries = 0;
@@ -66,8 +66,8 @@ export const readArchive = async (archive: Buffer, root: string): Promise<Source
   };
   try {
     for await (const { name, isFile, content } of tarEntries(bounded())) {
-      if (++entries > mostFiles) {
-        throw new PolicySetError(`The archive has more than ${mostFiles} entries. Pack only policies.`);
+      if (++entries > maxFiles) {
+        throw new PolicySetError(`The archive has more than ${maxFiles} entries. Pack only policies.`);
       }
       const path = inside(name);
       const local = base === '' ? path : path.startsWith(`${base}/`) ? path.slice(base.length + 1) : undefined;

@@ -1,21 +1,21 @@
 import { spawn } from 'node:child_process';
 
-/** A program that judges policies: bounded in time, memory and output, and told nothing of this process. */
+/** Runs a policy engine as a child process with limits on time, memory and output, and an environment that is empty but for what Go needs. */
 
-export interface Bounds {
+export interface ProcessLimits {
   seconds: number;
   /** Of data, which is nearly all that a Go program takes. */
   memoryMiB: number;
   outputBytes: number;
 }
 
-export interface Ended {
+export interface ProcessResult {
   /** Null when it was killed. */
   exitCode: number | null;
   stdout: string;
   /** Its end. */
   stderr: string;
-  /** Which bound it ran into. */
+  /** Which limit it exceeded. */
   exceeded?: 'time' | 'memory' | 'output';
 }
 
@@ -40,8 +40,8 @@ export const runBounded = (
   program: string,
   parameters: string[],
   directory: string,
-  { seconds, memoryMiB, outputBytes }: Bounds,
-): Promise<Ended> =>
+  { seconds, memoryMiB, outputBytes }: ProcessLimits,
+): Promise<ProcessResult> =>
   new Promise((resolve, reject) => {
     const kibibytes = String((memoryMiB + startMiB) * 1024);
     const child = spawn('/bin/sh', ['-c', limited, kibibytes, program, ...parameters], {
@@ -51,8 +51,8 @@ export const runBounded = (
       // A group of its own, so that whatever it starts is killed with it.
       detached: true,
     });
-    let exceeded: Ended['exceeded'];
-    const kill = (why: NonNullable<Ended['exceeded']>) => {
+    let exceeded: ProcessResult['exceeded'];
+    const kill = (why: NonNullable<ProcessResult['exceeded']>) => {
       exceeded ??= why;
       try {
         if (child.pid) process.kill(-child.pid, 'SIGKILL');

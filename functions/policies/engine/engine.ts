@@ -1,4 +1,4 @@
-/** What every policy engine is asked and answers. Evaluation happens in the control plane, in a process of its own. */
+/** The interface of policy engines. They evaluate in the control plane, in a child process. */
 
 export interface SourceFile {
   /** Relative, inside the set; never `..` or absolute. */
@@ -11,14 +11,14 @@ export interface Limits {
   seconds: number;
   /** Of the engine's process. */
   memoryMiB: number;
-  /** Of what it may say. */
+  /** Of its output. */
   outputBytes: number;
-  /** When everything must be over, ms since the epoch. */
+  /** End of the whole evaluation, ms since the epoch. */
   deadline: number;
 }
 
-/** Policies that are loaded together, with what they are asked. */
-export interface Question {
+/** Policies that are loaded together, with their queries. */
+export interface EvaluationRequest {
   files: SourceFile[];
   policies: { name: string; query: string }[];
   /** A policy set's parameters, by key. */
@@ -38,15 +38,15 @@ export interface InputFile {
 /** `value` is what the policy returned, as JSON. */
 export type PolicyAnswer = { value: unknown } | { error: string };
 
-export interface Answers {
+export interface EvaluationResult {
   /** In the order of the policies. */
   answers: PolicyAnswer[];
-  /** For people: what went wrong without keeping a policy from being judged. */
+  /** For users: problems that did not prevent the evaluation. */
   warnings: string[];
 }
 
 export interface Engine {
   /** `1.19.0` */
   version: string;
-  ask(question: Question): Promise<Answers>;
+  evaluate(question: EvaluationRequest): Promise<EvaluationResult>;
 }

@@ -4,18 +4,18 @@ import {
   type CheckVerdict,
   checkCount,
   type EvaluationVerdict,
-  type Judged,
   judgeCheck,
   judgeEvaluation,
   type PolicyKind,
   type PolicySetOutcome,
+  type ReasonedVerdict,
   resultCount,
 } from '../../run/policies.ts';
 import { nameOfCreator, type Run } from '../../run/run.ts';
 import { listInputs } from '../../runs/inputs.ts';
 import { maxPlanBytes, readPlanJson } from '../../runs/plan-json.ts';
 import { getWorkspace } from '../../workspaces/records.ts';
-import { getPolicyResult, type Judgement, keepPolicyResult } from '../result-records.ts';
+import { getPolicyResult, keepPolicyResult, type ResultKind } from '../result-records.ts';
 import { policySetsOfRun } from '../run-policies.ts';
 import type { Limits } from './engine.ts';
 import { evaluateSet } from './evaluate-set.ts';
@@ -24,7 +24,7 @@ import { runInput, writeInput } from './input.ts';
 /** For one policy, and for one process. */
 const perPolicy = { seconds: 30, memoryMiB: 1024, outputBytes: 4 * 1024 * 1024 };
 /** For all policies of an evaluation; the function that runs it has a minute more. */
-export const evaluationSeconds = 240;
+const evaluationSeconds = 240;
 
 const surroundings = async (run: Run) => {
   const [workspace, user, variables] = await Promise.all([
@@ -56,9 +56,9 @@ const outcomesOf = async (run: Run, kind: PolicyKind): Promise<PolicySetOutcome[
 
 const once = async <V extends string>(
   run: Run,
-  [what, kind]: [Judgement, PolicyKind],
-  judged: (sets: PolicySetOutcome[]) => Judged<V> & { count: Record<string, number> },
-): Promise<Judged<V>> => {
+  [what, kind]: [ResultKind, PolicyKind],
+  judged: (sets: PolicySetOutcome[]) => ReasonedVerdict<V> & { count: Record<string, number> },
+): Promise<ReasonedVerdict<V>> => {
   let kept = await getPolicyResult(run.id, what);
   if (!kept) {
     const started = Date.now();
@@ -73,9 +73,9 @@ const once = async <V extends string>(
  * Evaluates the run's sets of kind `opa` and keeps what they said. May be repeated: the first result stands.
  * Never throws for what a policy does; throws when storage does not answer.
  */
-export const evaluatePolicies = (run: Run): Promise<Judged<EvaluationVerdict>> =>
+export const evaluatePolicies = (run: Run): Promise<ReasonedVerdict<EvaluationVerdict>> =>
   once(run, ['evaluation', 'opa'], (sets) => ({ ...judgeEvaluation(sets), count: { ...resultCount(sets) } }));
 
 /** The same for the run's sets of kind `sentinel`: its policy check. */
-export const checkPolicies = (run: Run): Promise<Judged<CheckVerdict>> =>
+export const checkPolicies = (run: Run): Promise<ReasonedVerdict<CheckVerdict>> =>
   once(run, ['check', 'sentinel'], (sets) => ({ ...judgeCheck(sets), count: { ...checkCount(sets) } }));

@@ -89,7 +89,7 @@ export const evaluateSet = async (
     const { answers, warnings } = group.error
       ? { answers: group.policies.map(() => ({ error: group.error as string })), warnings: [] }
       : await engine
-          .ask({ ...group, parameters, input, toolVersion: set.toolVersion, limits })
+          .evaluate({ ...group, parameters, input, toolVersion: set.toolVersion, limits })
           .catch((error: unknown) => ({
             answers: group.policies.map(() => ({ error: `it could not be evaluated: ${messageOf(error)}` })),
             warnings: [],

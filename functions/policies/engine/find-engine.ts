@@ -32,7 +32,7 @@ const released: Record<string, { file: string; sha256: string }> = {
 export type Released = (typeof released)[string];
 
 /** Engines are sought when the first policy asks; who has none says how to get one. */
-export class EngineMissingError extends Error {
+class EngineMissingError extends Error {
   override name = 'EngineMissingError';
 }
 

@@ -7,7 +7,7 @@ import { newId } from '../../store/id.ts';
 import type { Workspace } from '../../workspaces/records.ts';
 import type { InputFile } from './engine.ts';
 
-export interface Surroundings {
+export interface PolicyInputContext {
   /** Absent of a plan-only run whose workspace was deleted at the same time. */
   workspace?: Pick<
     Workspace,
@@ -21,7 +21,7 @@ export interface Surroundings {
 }
 
 /** `input.run`, with what is known of its cost as Sentinel's tfrun has it (HCP docs: OPA input). There is no version control system here; the commit is what the uploader said. */
-export const runInput = (run: Run, { workspace, ...around }: Surroundings): Record<string, unknown> => {
+export const runInput = (run: Run, { workspace, ...around }: PolicyInputContext): Record<string, unknown> => {
   const cost = costInput(run.costEstimate);
   return {
     id: run.id,

@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Bounds, type Ended, runBounded } from './child.ts';
-import type { Answers, Engine, Limits, PolicyAnswer, Question } from './engine.ts';
+import { type ProcessLimits, type ProcessResult, runBounded } from './child.ts';
+import type { Engine, EvaluationRequest, EvaluationResult, Limits, PolicyAnswer } from './engine.ts';
 
 /**
  * Open Policy Agent, as the `opa` binary. Rego can neither reach the network nor see the environment: the functions for
@@ -20,7 +20,7 @@ const harmless = /^(time\.now_ns|rand\.intn|uuid\.rfc4122|io\.jwt\..*)$/;
 const harmful = /^(http\.send|net\.lookup_ip_addr|opa\.runtime)$/;
 
 /** What policies may use: everything but functions that look outside. @throws {Error} when it does not say */
-export const restricted = (current: string): string => {
+const restricted = (current: string): string => {
   const all = JSON.parse(current) as Capabilities;
   const builtins = all.builtins.filter(
     ({ name, nondeterministic }) => !harmful.test(name) && (!nondeterministic || harmless.test(name)),
@@ -67,7 +67,7 @@ const advised = (message: string): string => {
   return message;
 };
 
-const exceeding = (limits: Limits, seconds: number): Record<NonNullable<Ended['exceeded']>, string> => ({
+const exceeding = (limits: Limits, seconds: number): Record<NonNullable<ProcessResult['exceeded']>, string> => ({
   time: `it did not finish within ${seconds} s; look for rules that combine everything with everything`,
   memory: `it needed more than ${limits.memoryMiB} MiB of memory; look for rules that collect large values`,
   output: `it returned more than ${limits.outputBytes} bytes; return messages instead of whole resources`,
@@ -79,10 +79,10 @@ const isOld = (toolVersion: string): boolean => /^v?0\./.test(toolVersion);
 class Session {
   readonly #binary: string;
   readonly #directory: string;
-  readonly #question: Question;
+  readonly #question: EvaluationRequest;
   readonly warnings = new Set<string>();
 
-  constructor(binary: string, directory: string, question: Question) {
+  constructor(binary: string, directory: string, question: EvaluationRequest) {
     this.#binary = binary;
     this.#directory = directory;
     this.#question = question;
@@ -116,13 +116,13 @@ class Session {
       isOld(toolVersion) ? ['--v0-compatible'] : [],
       ['--', query],
     ].flat();
-    const bounds: Bounds = { seconds, memoryMiB: limits.memoryMiB, outputBytes: limits.outputBytes };
+    const bounds: ProcessLimits = { seconds, memoryMiB: limits.memoryMiB, outputBytes: limits.outputBytes };
     const ended = await runBounded(this.#binary, parameters, this.#directory, bounds);
     if (ended.exceeded) return { error: exceeding(limits, Math.ceil(seconds))[ended.exceeded] };
     return this.#read(ended, query);
   }
 
-  #read({ exitCode, stdout, stderr }: Ended, query: string): PolicyAnswer {
+  #read({ exitCode, stdout, stderr }: ProcessResult, query: string): PolicyAnswer {
     let output: OpaOutput;
     try {
       output = JSON.parse(stdout) as OpaOutput;
@@ -153,10 +153,14 @@ export const openOpa = async (binary: string): Promise<Engine> => {
   const version = /^Version: (\S+)/.exec(about.stdout)?.[1];
   if (!version) throw new Error(`${binary} is not a working OPA: ${about.stderr.slice(0, 200)}`);
   const capabilities = restricted(current.stdout);
-  return { version, ask: (question) => inOwnDirectory(binary, capabilities, question) };
+  return { version, evaluate: (question) => inOwnDirectory(binary, capabilities, question) };
 };
 
-const inOwnDirectory = async (binary: string, capabilities: string, question: Question): Promise<Answers> => {
+const inOwnDirectory = async (
+  binary: string,
+  capabilities: string,
+  question: EvaluationRequest,
+): Promise<EvaluationResult> => {
   const directory = await mkdtemp(join(tmpdir(), 'policies-'));
   try {
     await mkdir(join(directory, 'files'));

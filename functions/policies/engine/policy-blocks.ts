@@ -22,7 +22,7 @@ export interface PolicyBlock {
 }
 
 /** Each policy in it may say a page about itself. Reading costs whoever looks first, so it is bounded. */
-export const maxDeclaration = 4 * 1024 * 1024;
+const maxDeclaration = 4 * 1024 * 1024;
 
 /** Brackets are followed by recursion: what nests deeper than the stack is no policy set's configuration. */
 const parse = (content: string, fail: (line: number, what: string) => never): File => {

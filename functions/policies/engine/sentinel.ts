@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { runBounded } from './child.ts';
-import type { Answers, Engine, PolicyAnswer, Question } from './engine.ts';
+import type { Engine, EvaluationRequest, EvaluationResult, PolicyAnswer } from './engine.ts';
 
 /**
  * Sentinel, where its binary is provided: it is closed, so that it cannot be fetched. A policy's query is its file. What
@@ -41,7 +41,12 @@ const configuration = (parameters: Record<string, string>): string =>
 /** Sentinel CLI: exit codes of apply. */
 const failed = 1;
 
-const judged = async (binary: string, directory: string, query: string, question: Question): Promise<PolicyAnswer> => {
+const judged = async (
+  binary: string,
+  directory: string,
+  query: string,
+  question: EvaluationRequest,
+): Promise<PolicyAnswer> => {
   const { limits } = question;
   const seconds = Math.min(limits.seconds, (limits.deadline - Date.now()) / 1000);
   if (seconds <= 0) return { error: 'the time limit for all policies of the run was reached before it was evaluated' };
@@ -61,10 +66,10 @@ const judged = async (binary: string, directory: string, query: string, question
 export const openSentinel = async (binary: string): Promise<Engine> => {
   const about = await runBounded(binary, ['version'], tmpdir(), { seconds: 20, memoryMiB: 512, outputBytes: 10_000 });
   const version = /v?(\d+\.\d+\.\d+)/.exec(about.stdout)?.[1] ?? '';
-  return { version, ask: (question) => ask(binary, question) };
+  return { version, evaluate: (question) => ask(binary, question) };
 };
 
-const ask = async (binary: string, question: Question): Promise<Answers> => {
+const ask = async (binary: string, question: EvaluationRequest): Promise<EvaluationResult> => {
   const directory = await mkdtemp(join(tmpdir(), 'policies-'));
   try {
     const { plan, run } = JSON.parse(await readFile(question.input.path, 'utf8')) as { plan: Plan; run: unknown };

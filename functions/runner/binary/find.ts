@@ -19,10 +19,10 @@ export interface Binary {
   platform: string;
 }
 
-export const productName = { terraform: 'Terraform', tofu: 'OpenTofu' } as const;
+const productName = { terraform: 'Terraform', tofu: 'OpenTofu' } as const;
 
 /** Smaller files are wrapper scripts (tfenv, asdf), whose answer depends on where they are asked. */
-const smallestBinary = 1024 * 1024;
+const minBinaryBytes = 1024 * 1024;
 const versionMs = 10_000;
 
 type Wanted = Job['terraform'];
@@ -110,7 +110,7 @@ const askVersion = async (path: string, { cacheDirectory, inherited }: Settings)
   const { mtimeMs, size } = await stat(real);
   const name = createHash('sha256').update(`${real} ${mtimeMs} ${size}`).digest('hex').slice(0, 32);
   const file = join(cacheDirectory, 'versions', `${name}.json`);
-  if (size >= smallestBinary) {
+  if (size >= minBinaryBytes) {
     const remembered = await readFile(file, 'utf8').then(JSON.parse, () => undefined);
     if (remembered?.version && remembered?.platform) return remembered;
   }

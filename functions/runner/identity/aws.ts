@@ -1,6 +1,6 @@
 import type { AwsCredential, Signed } from '../../protocols/credential.ts';
 import type { Job } from '../../protocols/runner.ts';
-import type { Keep, Made } from './issued-credentials.ts';
+import type { CredentialFolder, IssuedCredential } from './issued-credentials.ts';
 
 /** Whoever reads CloudTrail finds the run by it. AWS: 2 to 64 characters. */
 const sessionOf = ({ runId, phase }: Pick<Job, 'runId' | 'phase'>): string => `${runId}-${phase}`;
@@ -11,9 +11,9 @@ const sessionOf = ({ runId, phase }: Pick<Job, 'runId' | 'phase'>): string => `$
  */
 export const makeAws = (
   { roleArn, token }: Signed<AwsCredential>,
-  keep: Keep,
+  keep: CredentialFolder,
   job: Pick<Job, 'runId' | 'phase'>,
-): Made => {
+): IssuedCredential => {
   const tokenFile = keep.write('tfc-aws-token', token);
   const session = sessionOf(job);
   const settings = { role_arn: roleArn, web_identity_token_file: tokenFile, role_session_name: session };

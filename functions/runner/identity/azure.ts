@@ -1,8 +1,8 @@
 import type { AzureCredential, Signed } from '../../protocols/credential.ts';
-import type { Keep, Made } from './issued-credentials.ts';
+import type { CredentialFolder, IssuedCredential } from './issued-credentials.ts';
 
 /** The provider refuses a token in the environment beside another one in a file, so not both where there are several. */
-export const makeAzure = ({ clientId, token }: Signed<AzureCredential>, keep: Keep): Made => ({
+export const makeAzure = ({ clientId, token }: Signed<AzureCredential>, keep: CredentialFolder): IssuedCredential => ({
   environment: { ARM_USE_OIDC: 'true', ARM_CLIENT_ID: clientId, ARM_OIDC_TOKEN: token },
   entry: {
     client_id_file_path: { file: keep.write('tfc-azure-client-id', clientId) },

@@ -1,8 +1,11 @@
 import type { GcpCredential, Signed } from '../../protocols/credential.ts';
-import type { Keep, Made } from './issued-credentials.ts';
+import type { CredentialFolder, IssuedCredential } from './issued-credentials.ts';
 
 /** Google's own libraries exchange the token, first for a federated one (AIP-4117: external account credentials). */
-export const makeGcp = ({ serviceAccountEmail, workloadProvider, token }: Signed<GcpCredential>, keep: Keep): Made => {
+export const makeGcp = (
+  { serviceAccountEmail, workloadProvider, token }: Signed<GcpCredential>,
+  keep: CredentialFolder,
+): IssuedCredential => {
   const account = `https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/${serviceAccountEmail}`;
   const credentials = {
     type: 'external_account',

@@ -5,27 +5,27 @@ import { PhaseError } from '../errors.ts';
 import { makeAws } from './aws.ts';
 import { makeAzure } from './azure.ts';
 import { makeGcp } from './gcp.ts';
-import { type File, Keep, type Made, type OpenVault } from './issued-credentials.ts';
+import { CredentialFolder, type File, type IssuedCredential, type OpenVault } from './issued-credentials.ts';
 import { makeKubernetes } from './kubernetes.ts';
 import { makePlain } from './plain.ts';
 import { makeVault } from './vault.ts';
 import { makeBacked } from './vault-backed.ts';
 
-type Entry = NonNullable<Made['entry']>;
+type Entry = NonNullable<IssuedCredential['entry']>;
 type Provider = (Signed | BackedCredential)['provider'];
 
 interface One {
   provider: Provider;
   tag: string | undefined;
-  made: Made & Partial<OpenVault>;
+  made: IssuedCredential & Partial<OpenVault>;
 }
 
 const make = (
   credential: Signed,
-  keep: Keep,
+  keep: CredentialFolder,
   job: Pick<Job, 'runId' | 'phase'>,
   signal: AbortSignal,
-): Made | Promise<Made & Partial<OpenVault>> => {
+): IssuedCredential | Promise<IssuedCredential & Partial<OpenVault>> => {
   switch (credential.provider) {
     case 'token':
       return makePlain(credential, keep);
@@ -77,12 +77,12 @@ export class Identity {
 
   async #add<C extends Signed | BackedCredential>(
     credentials: C[],
-    make: (credential: C, keep: Keep) => One['made'] | Promise<One['made']>,
+    make: (credential: C, keep: CredentialFolder) => One['made'] | Promise<One['made']>,
   ): Promise<void> {
     const all = await Promise.allSettled(
       credentials.map(async (one) => {
         const { provider, tag } = one;
-        this.#made.push({ provider, tag, made: await make(one, new Keep(this.#folder, tag)) });
+        this.#made.push({ provider, tag, made: await make(one, new CredentialFolder(this.#folder, tag)) });
       }),
     );
     // Only now: what others made beside it has to be taken back.

@@ -1,35 +1,35 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A file that Terraform is told of by its path from the working directory, which a plan remembers. */
+/** A file whose path, relative to the working directory, Terraform gets; plans store it. */
 export interface File {
   file: string;
 }
 
-/** What became of a credential. */
-export interface Made {
+/** A credential that was issued for the run. */
+export interface IssuedCredential {
   /** For Terraform's processes; not used where the provider has several configurations. */
   environment: Record<string, string>;
   /** What `tfc_<provider>_dynamic_credentials` has for the configuration; absent where there is no such variable. */
   entry?: Record<string, string | File | null>;
-  /** What came about beside the token and must not be shown. */
+  /** Further secrets, which logs must not show. */
   secrets?: string[];
-  /** Takes back what others were asked for. */
+  /** Revokes credentials that other services issued. */
   end?(): Promise<void>;
 }
 
-/** A Vault that has let the run in. */
+/** A Vault session of the run. */
 export interface OpenVault {
   /**
    * Reads a path, or writes to it.
    * @returns the `data` of the answer
-   * @throws {PhaseError} with what Vault said
+   * @throws {PhaseError} with Vault's error
    */
   ask(path: string, body?: object): Promise<Record<string, string>>;
 }
 
-/** Where credentials are kept: a folder that nobody else may enter. */
-export class Keep {
+/** The private folder that holds credentials. */
+export class CredentialFolder {
   readonly #folder: string;
   readonly #suffix: string;
 

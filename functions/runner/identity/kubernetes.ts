@@ -1,8 +1,8 @@
 import type { KubernetesCredential, Signed } from '../../protocols/credential.ts';
-import type { Keep, Made } from './issued-credentials.ts';
+import type { CredentialFolder, IssuedCredential } from './issued-credentials.ts';
 
 /** The cluster takes the token itself. */
-export const makeKubernetes = ({ token }: Signed<KubernetesCredential>, keep: Keep): Made => ({
+export const makeKubernetes = ({ token }: Signed<KubernetesCredential>, keep: CredentialFolder): IssuedCredential => ({
   environment: { KUBE_TOKEN: token },
   entry: { token_path: { file: keep.write('tfc-kubernetes-token', token) } },
 });

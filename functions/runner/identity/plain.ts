@@ -1,8 +1,8 @@
 import type { PlainCredential, Signed } from '../../protocols/credential.ts';
-import type { Keep, Made } from './issued-credentials.ts';
+import type { CredentialFolder, IssuedCredential } from './issued-credentials.ts';
 
 /** HCP Terraform: manually generate workload identity tokens. Each has a name of its own. */
-export const makePlain = ({ tag, token }: Signed<PlainCredential>, keep: Keep): Made => {
+export const makePlain = ({ tag, token }: Signed<PlainCredential>, keep: CredentialFolder): IssuedCredential => {
   const suffix = tag === undefined ? '' : `_${tag}`;
   return {
     environment: {

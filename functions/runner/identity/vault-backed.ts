@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BackedAws, BackedAzure, BackedCredential, BackedGcp } from '../../protocols/credential.ts';
 import { PhaseError } from '../errors.ts';
-import type { Keep, Made, OpenVault } from './issued-credentials.ts';
+import type { CredentialFolder, IssuedCredential, OpenVault } from './issued-credentials.ts';
 
 /** What Vault makes for clouds. It takes all of it back when its own token is revoked. */
 
@@ -15,7 +15,7 @@ const required = ({ path }: BackedCredential, data: Data, name: string): string 
   );
 };
 
-const ofAws = (backed: BackedAws, data: Data, keep: Keep): Made => {
+const ofAws = (backed: BackedAws, data: Data, keep: CredentialFolder): IssuedCredential => {
   const id = required(backed, data, 'access_key');
   const secret = required(backed, data, 'secret_key');
   // Only users of IAM have none. Vault called it so before it had `session_token`.
@@ -39,7 +39,7 @@ const ofAws = (backed: BackedAws, data: Data, keep: Keep): Made => {
   };
 };
 
-const ofGcp = (backed: BackedGcp, data: Data, keep: Keep): Made => {
+const ofGcp = (backed: BackedGcp, data: Data, keep: CredentialFolder): IssuedCredential => {
   if (backed.makes === 'access_token') {
     const token = required(backed, data, 'token');
     return {
@@ -65,7 +65,7 @@ const privateKeyIn = (key: string): string | undefined => {
   }
 };
 
-const ofAzure = (backed: BackedAzure, data: Data, keep: Keep): Made => {
+const ofAzure = (backed: BackedAzure, data: Data, keep: CredentialFolder): IssuedCredential => {
   const id = required(backed, data, 'client_id');
   const secret = required(backed, data, 'client_secret');
   return {
@@ -82,9 +82,9 @@ const ofAzure = (backed: BackedAzure, data: Data, keep: Keep): Made => {
 export const makeBacked = async (
   backed: BackedCredential,
   vault: OpenVault,
-  keep: Keep,
+  keep: CredentialFolder,
   signal: AbortSignal,
-): Promise<Made> => {
+): Promise<IssuedCredential> => {
   const data = await vault.ask(backed.path, backed.body);
   await sleep(backed.sleepSeconds * 1000, undefined, { signal });
   switch (backed.provider) {

@@ -2,9 +2,9 @@ import { rootCertificates } from 'node:tls';
 import type { Signed, VaultCredential } from '../../protocols/credential.ts';
 import { messageOf, TransportError } from '../../transport/errors.ts';
 import { type Answer, type Call, send } from '../../transport/http.ts';
-import { retrying, within } from '../../transport/retry.ts';
+import { retryFor, retrying } from '../../transport/retry.ts';
 import { PhaseError } from '../errors.ts';
-import type { Keep, Made, OpenVault } from './issued-credentials.ts';
+import type { CredentialFolder, IssuedCredential, OpenVault } from './issued-credentials.ts';
 
 /** A lease is renewed when so much of it has passed. */
 const renewAfter = 2 / 3;
@@ -34,7 +34,7 @@ class Vault {
     try {
       const answer = await retrying(
         () => this.#call(path, { role, jwt: token }, timeoutSeconds * 1000),
-        within(timeoutSeconds * 1000, signal),
+        retryFor(timeoutSeconds * 1000, signal),
       );
       return readLease(answer);
     } catch (error) {
@@ -148,9 +148,9 @@ const keepAlive = (vault: Vault, { client_token: token, lease_duration, renewabl
  */
 export const makeVault = async (
   credential: Signed<VaultCredential>,
-  keep: Keep,
+  keep: CredentialFolder,
   signal: AbortSignal,
-): Promise<Made & OpenVault> => {
+): Promise<IssuedCredential & OpenVault> => {
   const { address, namespace, caCertificate } = credential;
   const vault = new Vault(credential);
   const lease = await vault.login(signal);

@@ -4,7 +4,7 @@ import { constants, setPriority } from 'node:os';
 import { messageOf } from '../../transport/errors.ts';
 import type { Control, Stoppable } from '../control.ts';
 import { InterruptedError, PhaseError } from '../errors.ts';
-import { endProcesses } from './leftovers.ts';
+import { endProcesses } from './leftover-processes.ts';
 import type { User } from './users.ts';
 
 export interface Command {
@@ -21,7 +21,7 @@ export interface Command {
   background?: boolean;
 }
 
-export interface Ended {
+export interface ProcessResult {
   /** Null when a signal ended it. */
   code: number | null;
   /** Last bytes of standard error, where output goes to a file. */
@@ -76,7 +76,7 @@ export const killEverything = async (): Promise<void> => {
  * Resolves when it has ended, its output is read and nothing it started lives on.
  * @throws {InterruptedError} when an end was asked for before it could be started
  */
-export const run = async (command: Command, control: Control): Promise<Ended> => {
+export const run = async (command: Command, control: Control): Promise<ProcessResult> => {
   if (control.cause) throw new InterruptedError('interrupted before it was started');
   const { path, args, directory, environment, output, user } = command;
   const streamed = typeof output === 'function';

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { PhaseError } from '../errors.ts';
-import { busyUsers, endProcesses } from './leftovers.ts';
+import { busyUsers, endProcesses } from './leftover-processes.ts';
 import type { Owner } from './owner.ts';
 
 /**

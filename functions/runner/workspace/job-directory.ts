@@ -18,6 +18,8 @@ export class JobDirectory {
   readonly configuration: string;
   readonly variables: string;
   readonly identity: string;
+  /** Only while modules are fetched. */
+  readonly ssh: string;
   readonly home: string;
   readonly temporary: string;
   readonly states: string;
@@ -50,6 +52,7 @@ export class JobDirectory {
     this.configuration = at('configuration');
     this.variables = at('variables');
     this.identity = at('identity');
+    this.ssh = at('ssh');
     this.home = at('home');
     this.temporary = at('tmp');
     this.states = at('state');

@@ -44,7 +44,7 @@ const shareProviders = (data: string, providers: string, user: Owner | undefined
   symlinkSync(providers, installed);
 };
 
-export interface HandedOver {
+export interface Handover {
   prepared: Prepared;
   /** The plan's configuration folder, out of the way. */
   left: string;
@@ -58,7 +58,7 @@ export interface HandedOver {
  * Makes the folder of an apply from what the plan's runner recorded. Files that the plan has added (an archive of a function's
  * code, say) come along, unless the apply has more rights in a cloud than the plan had.
  */
-export const restore = ({ files, user }: Begun, { left, of, sameIdentity }: HandedOver): void => {
+export const restore = ({ files, user }: Begun, { left, of, sameIdentity }: Handover): void => {
   copyTree(files.kept.configuration, files.configuration, undefined);
   chmodSync(files.configuration, 0o700);
   if (sameIdentity) moveAdded(left, files.configuration, of);

@@ -15,7 +15,7 @@ const sender = v.object({
   avatar_url: v.nullish(v.string(), null),
   html_url: v.nullish(v.string(), null),
 });
-export const senderOf = (given: v.InferOutput<typeof sender> | null | undefined): Sender | null =>
+const senderOf = (given: v.InferOutput<typeof sender> | null | undefined): Sender | null =>
   given ? { username: given.login, avatarUrl: given.avatar_url, htmlUrl: given.html_url } : null;
 
 const repository = v.object({
@@ -38,7 +38,7 @@ const pull = v.object({
   base: v.object({ ref: v.string(), repo: v.nullish(v.object({ id })) }),
 });
 
-export const encoded = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
+const encoded = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
 export const repo = (identifier: string): string => `/repos/${encoded(identifier)}`;
 
 /** The answer's body, or undefined for a status that says there is nothing. */
@@ -83,7 +83,7 @@ export const allPages = async <T>(read: (page: number) => Promise<T[]>, size: nu
 
 const hook = v.object({ id, config: v.nullish(v.object({ url: v.nullish(v.string()) })) });
 
-export const hookEvents = ['push', 'pull_request'];
+const hookEvents = ['push', 'pull_request'];
 
 export const ensureHook = async (
   call: Call,
@@ -140,8 +140,8 @@ const pushOf = (payload: unknown, about: ReturnType<typeof aboutOf>): ForgeEvent
     return { kind: 'push', branch: name, before, after: given.after, forced: given.forced, compareUrl, ...about };
   }
   if (kind === 'tags' && gone) return ignored(`tag ${name} was deleted`);
-  const tagged = given.head_commit?.id ?? '';
-  if (kind === 'tags' && commitForm.test(tagged)) return { kind: 'tag', tag: name, sha: tagged, ...about };
+  const withEtag = given.head_commit?.id ?? '';
+  if (kind === 'tags' && commitForm.test(withEtag)) return { kind: 'tag', tag: name, sha: withEtag, ...about };
   return ignored('neither a branch nor a tag was pushed');
 };
 

@@ -1,7 +1,7 @@
 import { computed, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { ago, duration, exact } from '../../client/text/time.ts';
+import { ago, duration, exactTime } from '../../client/text/time.ts';
 import { clock, type Live } from '../live.ts';
 import { hrefOf } from '../location.ts';
 
@@ -11,7 +11,7 @@ import { hrefOf } from '../location.ts';
 export const Ago = ({ at }: { at: string }) => {
   const text = useMemo(() => computed(() => ago(at, clock.value)), [at]);
   return (
-    <time class="nowrap" dateTime={at} title={exact(at)}>
+    <time class="nowrap" dateTime={at} title={exactTime(at)}>
       {text}
     </time>
   );

@@ -2,8 +2,8 @@ import { type Signal, useSignal } from '@preact/signals';
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useId } from 'preact/hooks';
 import { ApiError } from '../../client/client.ts';
+import { useSettled } from '../click-guard.ts';
 import { saying, whoWasFaster } from '../session.ts';
-import { useSettled } from '../settled.ts';
 import { Ago, Notice } from './basics.tsx';
 import { Decision } from './decision.tsx';
 

@@ -24,24 +24,24 @@ export const Growing = <T,>({
   children(one: T): VNode;
 }) => {
   const grown = useSignal({ choice, most: step });
-  const most = grown.value.choice === choice ? grown.value.most : step;
+  const shownCount = grown.value.choice === choice ? grown.value.most : step;
   const end = useRef<HTMLButtonElement>(null);
-  const more = of.length > most;
+  const more = of.length > shownCount;
   useEffect(() => {
     if (!end.current) return;
     const watch = new IntersectionObserver(
       ([entry]) => {
-        if (entry?.isIntersecting) grown.value = { choice, most: most + step };
+        if (entry?.isIntersecting) grown.value = { choice, most: shownCount + step };
       },
       { rootMargin: ahead },
     );
     watch.observe(end.current);
     return () => watch.disconnect();
     // Seen again after each step, because it may still be in sight.
-  }, [more, most, choice, grown]);
+  }, [more, shownCount, choice, grown]);
   return (
     <>
-      {list(of.slice(0, most).map(children))}
+      {list(of.slice(0, shownCount).map(children))}
       {more && (
         <button
           type="button"

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { Resource } from '../../client/client.ts';
-import { exact } from '../../client/text/time.ts';
+import { exactTime } from '../../client/text/time.ts';
 import { useLive } from '../live.ts';
 import { all, call, create } from '../session.ts';
 import { Ago, Code, Loaded, Notice } from './basics.tsx';
@@ -21,7 +21,7 @@ const lifetimes = [
 const day = 86_400_000;
 
 /** The only time that anybody sees it. */
-export const Made = ({ secret }: { secret: string }) => (
+export const CreatedToken = ({ secret }: { secret: string }) => (
   <Notice kind="good">
     <div class="stack">
       <p>
@@ -46,7 +46,7 @@ export const Life = ({ token }: { token: Resource<'authentication-tokens'> }) =>
       ) : (
         'never used'
       )}{' '}
-      · {ends ? `${isOver ? 'expired' : 'expires'} ${exact(ends)}` : 'never expires'}
+      · {ends ? `${isOver ? 'expired' : 'expires'} ${exactTime(ends)}` : 'never expires'}
     </>
   );
 };
@@ -175,7 +175,7 @@ export const TokensOf = ({ owner, mayChange, none }: OwnedProps) => {
           </button>
         )}
       </div>
-      {made.value && <Made secret={made.value} />}
+      {made.value && <CreatedToken secret={made.value} />}
       <Loaded live={live} what="tokens">
         {(tokens) => (
           <TokenList tokens={tokens} none={none} onRevoke={mayChange && ((token) => (revoking.value = token))} />

@@ -1,4 +1,4 @@
-import { ansi, bare, type Piece, plain, type Style } from '../../client/text/ansi.ts';
+import { ansi, type Piece, plain, type Style, stripAnsi } from '../../client/text/ansi.ts';
 import { readable } from '../../client/text/terraform-json.ts';
 
 const STX = 0x02;
@@ -61,7 +61,7 @@ export class LogText {
 
   /** Without colours. */
   bare(index: number): string {
-    return bare(this.#lines[index]?.text ?? this.#rest);
+    return stripAnsi(this.#lines[index]?.text ?? this.#rest);
   }
 
   /** Indexes of the lines with that text in them, whatever its case. */

@@ -1,4 +1,4 @@
-import { marksAny, part, type Secrets } from '../../marks.ts';
+import { marksAny, type Secrets, valueAt } from '../../marks.ts';
 import type { Difference } from './plan.ts';
 
 /** What changes of one resource or output, attribute by attribute. */
@@ -133,11 +133,11 @@ class Rows {
       for (const key of keysOf(before, after, unknown)) {
         this.walk({
           path: [...path, key],
-          before: part(before, key),
-          after: part(after, key),
-          unknown: part(unknown, key),
-          beforeSensitive: part(beforeSensitive, key),
-          afterSensitive: part(afterSensitive, key),
+          before: valueAt(before, key),
+          after: valueAt(after, key),
+          unknown: valueAt(unknown, key),
+          beforeSensitive: valueAt(beforeSensitive, key),
+          afterSensitive: valueAt(afterSensitive, key),
         });
       }
       return;

@@ -8,6 +8,9 @@ import { bold, dim } from './print.ts';
  * like any other, with a platform and a data folder of its own. `-- --full` adds every stage a run may have.
  */
 
+/** How the command line is called, when it started this. */
+const by = process.env.STEPFORM_PROGRAM;
+
 const main = async (full: boolean): Promise<void> => {
   console.log(`Starting ${bold('stepform')} …`);
   // Loading them takes seconds on a slow machine.
@@ -33,9 +36,11 @@ const main = async (full: boolean): Promise<void> => {
     if (full) await showEverything(client, platform.local);
     else
       console.log(
-        `With ${bold('npm run demo -- --full')} you also see run tasks, an estimate, and a policy overridden.`,
+        `With ${bold(by ? `${by} demo --full` : 'npm run demo -- --full')} you also see run tasks, an estimate, and a policy overridden.`,
       );
-    console.log(`\nNow ${bold('npm start')}: the same platform in the foreground, for your own terraform.`);
+    console.log(
+      `\nNow ${bold(by ? `${by} start` : 'npm start')}: the same platform in the foreground, for your own terraform.`,
+    );
   } finally {
     await platform.close();
     await rm(dataDir, { recursive: true, force: true });

@@ -6,7 +6,7 @@ export interface Clock {
 }
 
 /** setTimeout keeps its delay in 31 bits and fires at once beyond; a task may wait for months. */
-const longestTimeout = 2 ** 31 - 1;
+const maxTimeoutMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -15,7 +15,7 @@ export const systemClock: Clock = {
     let timer: NodeJS.Timeout;
     const arm = () => {
       const left = end - performance.now();
-      timer = left > longestTimeout ? setTimeout(arm, longestTimeout) : setTimeout(run, Math.max(0, left));
+      timer = left > maxTimeoutMs ? setTimeout(arm, maxTimeoutMs) : setTimeout(run, Math.max(0, left));
     };
     arm();
     return () => clearTimeout(timer);

@@ -61,7 +61,7 @@ export interface Machine {
   TimeoutSeconds?: number;
 }
 
-export const invokeResource = 'arn:aws:states:::lambda:invoke';
+const invokeResource = 'arn:aws:states:::lambda:invoke';
 export const tokenResource = `${invokeResource}.waitForTaskToken`;
 
 /** The expression engine fills `Execution` of its context object by itself, so ours is one level deeper. */

@@ -5,7 +5,7 @@ import type { FailureFields } from './failure.ts';
  * Whether an ErrorEquals list names the failure. A heartbeat that stays away is reported as States.Timeout on AWS and
  * matched by that name and by States.HeartbeatTimeout; States.TaskFailed matches all of a task's errors but timeouts.
  */
-export const matches = (names: readonly string[], failure: FailureFields, ofTask: boolean): boolean =>
+const matches = (names: readonly string[], failure: FailureFields, ofTask: boolean): boolean =>
   !failure.terminal &&
   names.some(
     (name) =>

@@ -10,7 +10,6 @@ import { arn, executionName, type Input, json, oneOf, optionalText, page, text }
 
 export type { StatusChange } from './describe.ts';
 export type { StepFunctionsOptions } from './executions.ts';
-export type { Invoke } from './task-host.ts';
 
 const statuses = ['RUNNING', 'SUCCEEDED', 'FAILED', 'ABORTED', 'TIMED_OUT', 'PENDING_REDRIVE'] as const;
 

@@ -18,7 +18,7 @@ export const attachPolicy = async (
 };
 
 /** As clients do: to the link they are given, and then they wait. */
-export const uploadPolicy = async (set: Resource, files: Record<string, string>): Promise<Resource> => {
+const uploadPolicy = async (set: Resource, files: Record<string, string>): Promise<Resource> => {
   const version = await client.create(`/policy-sets/${set.id}/versions`, 'policy-set-versions', {});
   const body = new Uint8Array(await archive(files));
   const { status } = await fetch(String(version.links?.upload), { method: 'PUT', body });

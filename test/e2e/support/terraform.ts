@@ -109,6 +109,15 @@ export interface Settings {
   env?: Record<string, string>;
 }
 
+const genericHost = 'localterraform.com';
+const credentials = (of: string, token: string): string => `credentials "${of}" {\n  token = "${token}"\n}\n`;
+const registry = `host "${genericHost}" {
+  services = {
+    "modules.v1" = "https://${host}/api/registry/v1/modules/"
+  }
+}
+`;
+
 /** `state list` or, where an argument has blanks, `['plan', '-var', 'n=a b']`. */
 type Arguments = string | string[];
 
@@ -119,7 +128,8 @@ export class Terraform {
   constructor({ files = {}, token = platform.token, env = {} }: Settings = {}) {
     const home = join(this.directory, 'home');
     const configuration = join(home, 'terraform.rc');
-    if (token) writeFileSync(configuration, `credentials "${host}" {\n  token = "${token}"\n}\n`);
+    if (token)
+      writeFileSync(configuration, [credentials(host, token), credentials(genericHost, token), registry].join(''));
     this.#env = {
       PATH: process.env.PATH ?? '',
       HOME: home,

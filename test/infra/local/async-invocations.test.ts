@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Later } from '../../../infra/local/async-invocations.ts';
+import { AsyncInvocations } from '../../../infra/local/async-invocations.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -10,7 +10,7 @@ afterEach(() => {
 
 const start = (failures: number) => {
   const lines: string[] = [];
-  const later = new Later((line) => lines.push(line));
+  const later = new AsyncInvocations((line) => lines.push(line));
   let tries = 0;
   const work = async () => {
     if (++tries <= failures) throw new Error('not now');

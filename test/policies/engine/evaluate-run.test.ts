@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi, uniqueName } from '../../support/api.ts';
-import { judgedRuns, noLargeMachines, planOf } from '../../support/judged-runs.ts';
 import { archive, policyFiles, policySetOf, uploadVersion } from '../../support/policies.ts';
+import { judgedRuns, noLargeMachines, planOf } from '../../support/policy-runs.ts';
 
 /** Runs and their policies, from what is attached to a workspace to the verdict. */
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { Engine, Question, SourceFile } from '../../../functions/policies/engine/engine.ts';
+import type { Engine, EvaluationRequest, SourceFile } from '../../../functions/policies/engine/engine.ts';
 import { openOpa } from '../../../functions/policies/engine/opa.ts';
 
 let opa: Engine;
@@ -17,8 +17,8 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const limits = () => ({ seconds: 20, memoryMiB: 512, outputBytes: 100_000, deadline: Date.now() + 60_000 });
-const ask = (rego: string | SourceFile[], queries: string | string[], change: Partial<Question> = {}) =>
-  opa.ask({
+const ask = (rego: string | SourceFile[], queries: string | string[], change: Partial<EvaluationRequest> = {}) =>
+  opa.evaluate({
     files: typeof rego === 'string' ? [{ path: 'policy.rego', content: rego }] : rego,
     policies: [queries].flat().map((query, i) => ({ name: `p${i}`, query })),
     parameters: {},
@@ -27,7 +27,7 @@ const ask = (rego: string | SourceFile[], queries: string | string[], change: Pa
     limits: limits(),
     ...change,
   });
-const one = async (rego: string, query = 'data.t.deny', change: Partial<Question> = {}) =>
+const one = async (rego: string, query = 'data.t.deny', change: Partial<EvaluationRequest> = {}) =>
   (await ask(rego, query, change)).answers[0] as { value?: unknown; error?: string };
 
 describe('OPA', () => {

@@ -34,7 +34,7 @@ writeFileSync(input, JSON.stringify({ plan: { resource_changes: [{ address: 'a.b
 const ask = async (...sources: string[]) => {
   const engine = await openSentinel(binary);
   expect(engine.version).toBe('0.30.0');
-  const { answers } = await engine.ask({
+  const { answers } = await engine.evaluate({
     files: sources.map((content, i) => ({ path: `lib/${i}.sentinel`, content: `${content}\n` })),
     policies: sources.map((_, i) => ({ name: `p${i}`, query: `lib/${i}.sentinel` })),
     // biome-ignore lint/suspicious/noTemplateCurlyInString: HCL's template, which must not be one

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { ApiError, type Resource } from '../../../client/client.ts';
 import { useLive } from '../../live.ts';
 import { Loaded } from '../../parts/basics.tsx';
-import { Life, Made, NewToken, Revoke, useTokenWork } from '../../parts/tokens.tsx';
+import { CreatedToken, Life, NewToken, Revoke, useTokenWork } from '../../parts/tokens.tsx';
 import { get } from '../../session.ts';
 
 /** The one token of the organization, and the one that reads its audit trail; for who may manage them. */
@@ -79,7 +79,7 @@ const OneToken = ({ name, path, says }: { name: string; path: string; says: stri
           </div>
         )}
       </Loaded>
-      {made.value && <Made secret={made.value} />}
+      {made.value && <CreatedToken secret={made.value} />}
       {adding.value && (
         <NewToken
           title={name}

@@ -4,7 +4,7 @@ import { askForIssuer, depart, failed, issuer } from '../../issuer.ts';
 import { useLive } from '../../live.ts';
 import { Loaded, Notice } from '../../parts/basics.tsx';
 import { Shell } from '../../parts/shell.tsx';
-import { Made, NewToken, RevokeToken, TokenList, useTokenWork } from '../../parts/tokens.tsx';
+import { CreatedToken, NewToken, RevokeToken, TokenList, useTokenWork } from '../../parts/tokens.tsx';
 import { all, get, isSession } from '../../session.ts';
 import { Identities } from './identities.tsx';
 
@@ -43,7 +43,7 @@ export const Tokens = () => {
           <code>terraform login</code> is waiting for a token. Create one here and paste it into the terminal.
         </Notice>
       )}
-      {made.value && <Made secret={made.value} />}
+      {made.value && <CreatedToken secret={made.value} />}
       <Connect />
       <Loaded live={live} what="tokens">
         {({ user, tokens }) => (

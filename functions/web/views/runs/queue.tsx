@@ -25,7 +25,7 @@ interface Found {
 
 /** Those in line are asked for by themselves: hundreds of them hide nothing that goes on. */
 const working = runStatuses.filter((status) => status !== 'pending' && !isFinal(status)).join();
-const mostInLine = 500;
+const maxListed = 500;
 
 /** A long line takes longer to read. */
 const pace = ({ open }: Found): number => soon() * Math.ceil((open.length + 1) / 100);
@@ -45,14 +45,14 @@ const reader = (organization: string): (() => Promise<Found>) => {
   let recent: Resource<'runs'>[] = [];
   let known: string | undefined;
   return async () => {
-    const line = await listOf('filter[status]=pending', mostInLine);
+    const line = await listOf('filter[status]=pending', maxListed);
     const busy = await listOf(`filter[status]=${working}`, 100);
     // A run that got its turn between the two is in both.
     const open = [...new Map([...line, ...busy].map((run) => [run.id, run])).values()];
     const ids = open.map(({ id }) => id).join();
     if (ids !== known) recent = await listOf('filter[status_group]=final', 10);
     known = ids;
-    return { open, recent, workspaces: [...workspaces.values()], cut: line.length >= mostInLine };
+    return { open, recent, workspaces: [...workspaces.values()], cut: line.length >= maxListed };
   };
 };
 
@@ -85,7 +85,7 @@ export const Queue = ({ organization }: { organization: string }) => {
               {found.open.length === 0 && <p class="soft">No runs in progress. Start one from a workspace.</p>}
               {found.cut && (
                 <Notice kind="warn">
-                  More than {mostInLine} runs are queued. Only the latest {mostInLine} are shown.
+                  More than {maxListed} runs are queued. Only the latest {maxListed} are shown.
                 </Notice>
               )}
               {groups.map(([title, none, runs]) =>

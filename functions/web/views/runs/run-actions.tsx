@@ -1,8 +1,9 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { ApiError, type Resource, type RunAction } from '../../../client/client.ts';
-import { offered, waitsForOverride } from '../../../client/run-facts.ts';
+import { offeredActions, waitsForOverride } from '../../../client/run-facts.ts';
 import { displayStatus } from '../../../run/display.ts';
+import { useSettled } from '../../click-guard.ts';
 import { clock } from '../../live.ts';
 import { hrefOf } from '../../location.ts';
 import { Notice } from '../../parts/basics.tsx';
@@ -10,8 +11,7 @@ import { Changes } from '../../parts/changes.tsx';
 import { Decision } from '../../parts/decision.tsx';
 import { factsOf, isOver } from '../../parts/status.tsx';
 import { call, saying } from '../../session.ts';
-import { useSettled } from '../../settled.ts';
-import { AskBefore, actionNames } from './ask-before.tsx';
+import { AskBefore, actionNames } from './confirm-action.tsx';
 
 interface Props {
   run: Resource<'runs'>;
@@ -34,7 +34,7 @@ export const RunActions = ({ run, plan, workspace, front, words, error, refresh 
   const comment = useSignal('');
   const busy = useSignal<RunAction | undefined>(undefined);
   const asking = useSignal<RunAction | undefined>(undefined);
-  const actions = offered(run, front).filter((action) => action !== 'override');
+  const actions = offeredActions(run, front).filter((action) => action !== 'override');
   const decides = !isOver(run) && run.attributes.actions['is-confirmable'];
   const overrides = !isOver(run) && waitsForOverride(run);
   const settled = useSettled(`${run.attributes.status} ${actions} ${busy.value}`);

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Resource } from '../../../client/client.ts';
-import { exact, timeAfter } from '../../../client/text/time.ts';
+import { exactTime, timeAfter } from '../../../client/text/time.ts';
 import { clock, useLive } from '../../live.ts';
 import { Notice } from '../../parts/basics.tsx';
 import { knowPeople, Person } from '../../parts/person.tsx';
@@ -102,7 +102,7 @@ export const Timeline = ({ run }: { run: Resource<'runs'> }) => {
                 )}
                 {text}
               </span>
-              <time class="soft small nowrap" dateTime={at} title={exact(at)}>
+              <time class="soft small nowrap" dateTime={at} title={exactTime(at)}>
                 {timeAfter(at, moments[i - 1]?.at ?? clock.value)}
               </time>
             </div>

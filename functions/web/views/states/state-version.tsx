@@ -21,13 +21,13 @@ interface Known {
   versions: Resource<'state-versions'>[];
 }
 
-const mostVersions = 1_000;
+const maxVersions = 1_000;
 
 const load = async (organization: string, name: string, id: string): Promise<Known> => {
   const [version, workspace, versions] = await Promise.all([
     get<'state-versions'>(`/state-versions/${encodeURIComponent(id)}`),
     get<'workspaces'>(`/organizations/${encodeURIComponent(organization)}/workspaces/${encodeURIComponent(name)}`),
-    stateList(organization, name, mostVersions),
+    stateList(organization, name, maxVersions),
   ]);
   return { version, workspace, versions };
 };

@@ -7,21 +7,21 @@ import { Ago, Loaded } from '../../parts/basics.tsx';
 import { Person } from '../../parts/person.tsx';
 import { related, some } from '../../session.ts';
 
-/** @param most some more than that come when a page is not cut */
-export const stateList = async (organization: string, workspace: string, most: number): Promise<Resource[]> => {
+/** @param shownCount some more than that come when a page is not cut */
+export const stateList = async (organization: string, workspace: string, shownCount: number): Promise<Resource[]> => {
   const filter = `filter[organization][name]=${encodeURIComponent(organization)}&filter[workspace][name]=${encodeURIComponent(workspace)}`;
-  return (await some(`/state-versions?${filter}`, most)).data;
+  return (await some(`/state-versions?${filter}`, shownCount)).data;
 };
 
 /** Every state the workspace had, newest first. */
 export const States = ({ workspace, organization }: { workspace: Resource<'workspaces'>; organization: string }) => {
   const { name } = workspace.attributes;
   const current = related(workspace, 'current-state-version');
-  const most = useSignal(100);
+  const shownCount = useSignal(100);
   const live = useLive(
-    `states/${workspace.id}/${current}/${most.value}`,
-    () => stateList(organization, name, most.value),
-    () => (15_000 * most.value) / 100,
+    `states/${workspace.id}/${current}/${shownCount.value}`,
+    () => stateList(organization, name, shownCount.value),
+    () => (15_000 * shownCount.value) / 100,
   );
   return (
     <Loaded live={live} what="states">
@@ -43,8 +43,8 @@ export const States = ({ workspace, organization }: { workspace: Resource<'works
                 />
               ))}
             </ul>
-            {versions.length >= most.value && (
-              <button type="button" class="quiet" onClick={() => (most.value += 100)}>
+            {versions.length >= shownCount.value && (
+              <button type="button" class="quiet" onClick={() => (shownCount.value += 100)}>
                 Show older states
               </button>
             )}

@@ -53,7 +53,7 @@ export const VariableSets = ({ organization }: { organization: string }) => {
   );
 };
 
-export const reachOf = ({ attributes }: Resource<'varsets'>): string => {
+const reachOf = ({ attributes }: Resource<'varsets'>): string => {
   if (attributes.global) return 'all workspaces';
   const parts = [
     attributes['project-count'] && count(attributes['project-count'], 'project'),

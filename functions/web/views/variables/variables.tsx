@@ -16,12 +16,14 @@ interface Known {
 
 const ofWorkspace = async ({ id }: Resource<'workspaces'>): Promise<Known> => {
   const [effective, sets] = await Promise.all([
-    all<'vars'>(`/workspaces/${id}/all-vars`),
+    all<'vars'>(`/workspaces/${id}/all-vars?include=overwritten`),
     all<'varsets'>(`/workspaces/${id}/varsets`),
   ]);
   const isOwn = (variable: Resource<'vars'>) => related(variable, 'workspace') === id;
+  const overwritten = (effective.included ?? []) as Resource<'vars'>[];
+  const variables = [...effective.data, ...overwritten];
   return {
-    variables: [...effective.data.filter(isOwn), ...effective.data.filter((variable) => !isOwn(variable))],
+    variables: [...variables.filter(isOwn), ...variables.filter((variable) => !isOwn(variable))],
     setNames: new Map(sets.data.map((set) => [set.id, set.attributes.name])),
   };
 };

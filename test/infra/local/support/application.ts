@@ -175,7 +175,7 @@ const buildFunctions = () =>
     logLevel: 'silent',
   });
 
-export const testApplication = async (template = testTemplate()): Promise<Application> => {
+const testApplication = async (template = testTemplate()): Promise<Application> => {
   built ??= buildFunctions();
   await built;
   mkdirSync(bundles, { recursive: true });

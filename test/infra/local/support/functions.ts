@@ -19,7 +19,7 @@ export const temporaryFolder = (): string => {
 };
 
 /** Writes a bundle whose handler is the given source of a function. */
-export const writeBundle = (folder: string, name: string, handler: string, before = ''): string => {
+const writeBundle = (folder: string, name: string, handler: string, before = ''): string => {
   mkdirSync(join(folder, name), { recursive: true });
   const file = join(folder, name, 'index.js');
   writeFileSync(file, `${before}\nexports.handler = ${handler};\n`);

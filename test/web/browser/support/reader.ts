@@ -60,9 +60,6 @@ export const signIn = async (page: Page, token = platform.token): Promise<void> 
 export const runPath = (workspace: string, run: string): string =>
   `/app/${organization}/workspaces/${workspace}/runs/${run}`;
 
-/** The run's status as the page shows it. */
-export const statusOf = (page: Page) => page.locator('main .status').first();
-
 export const seesStatus = (page: Page, name: string): Promise<void> =>
   page
     .locator('main .status', { hasText: new RegExp(`^${name}$`) })

@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Command } from '../arguments.ts';
+import { CommandError, type ExitCode, exit } from '../exit.ts';
+import { preflight } from '../preflight.ts';
+import { program } from '../program.ts';
+import { print, say } from '../terminal.ts';
+
+/** The platform itself: tried, run on this machine, or deployed. The programs are those of the checkout, or of the package. */
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** In the foreground, where it takes Ctrl-C itself. */
+const runProgram = (args: string[], cwd = process.cwd()): Promise<ExitCode> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, {
+      cwd,
+      stdio: 'inherit',
+      env: { ...process.env, STEPFORM_PROGRAM: program },
+    });
+    process.on('SIGINT', () => {});
+    process.on('SIGTERM', () => child.kill('SIGTERM'));
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      if (signal === 'SIGINT') return resolve(exit.interrupted);
+      resolve(code === 0 ? exit.done : exit.failed);
+    });
+  });
+
+const demo: Command = {
+  name: 'demo',
+  about: 'Show a first apply and a failed run on an empty platform on this machine',
+  options: { full: { about: 'also show run tasks, policies and a cost estimate' } },
+  more: 'It has a data folder of its own, which is removed at the end.',
+  run: (call) => runProgram([join(root, 'infra/local/demo/main.ts'), ...(call.flag('full') ? ['--full'] : [])]),
+};
+
+const start: Command = {
+  name: 'start',
+  about: 'Run the platform on this machine',
+  more: `Data folder: STEPFORM_DATA, or .stepform in this folder. Ports: PORT and HTTPS_PORT. Ctrl-C stops it; a run that is under way goes on
+with the next start.`,
+  run: () => runProgram([join(root, 'infra/local/start.ts')]),
+};
+
+const afterwards = `
+Create the first organization, with the BootstrapFunctionName above:
+
+  aws lambda invoke --function-name <BootstrapFunctionName> --cli-binary-format raw-in-base64-out \\
+    --payload '{"organization":"acme","email":"you@example.com"}' /dev/stdout
+
+It prints a one-time secret, and where to sign in with it. Deploy again to upgrade, or with other settings.`;
+
+const deploy: Command = {
+  name: 'deploy',
+  about: 'Deploy the platform to your AWS account, or update it',
+  options: {
+    context: {
+      about: 'setting, e.g. alarmEmail=ops@example.com; repeatable',
+      value: 'name=value',
+      short: 'c',
+      multiple: true,
+    },
+    check: { about: 'only check that everything is there' },
+    yes: { about: 'do not ask before changes of permissions', short: 'y' },
+  },
+  more: `Checks region, credentials, CDK bootstrap and Docker first, and names all that is missing. Credentials and region come from where the AWS CLI
+has them: the environment, or the profile in AWS_PROFILE. Settings that were given before must be given again.
+
+  ${program} deploy -c terraformVersion=1.11.4 -c alarmEmail=ops@example.com`,
+  run: async (call) => {
+    const { account, region, missing } = await preflight();
+    if (missing.length) {
+      throw new CommandError(
+        `Not ready to deploy:\n${missing.map(({ what, todo }) => `  ${what}\n    ${todo}`).join('\n')}`,
+      );
+    }
+    say(`Account ${account}, region ${region}: ready to deploy.`);
+    if (call.flag('check')) return exit.done;
+    const cdk = join(dirname(createRequire(import.meta.url).resolve('aws-cdk/package.json')), 'bin/cdk');
+    const settings = call.texts('context').flatMap((setting) => ['-c', setting]);
+    const asking = call.flag('yes') ? ['--require-approval', 'never'] : [];
+    const app = `"${process.execPath}" infra/app.ts`;
+    const code = await runProgram([cdk, 'deploy', '--app', app, ...settings, ...asking], root);
+    if (code === exit.done) print(afterwards);
+    return code;
+  },
+};
+
+export const platformCommands = [demo, start, deploy];

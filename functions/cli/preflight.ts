@@ -1,0 +1,118 @@
+import { spawnSync } from 'node:child_process';
+import { SFNClient } from '@aws-sdk/client-sfn';
+import { AwsClient } from 'aws4fetch';
+
+/** What a deployment needs, looked up before it begins: it would otherwise fail after minutes, and with one thing at a time. */
+
+export interface Missing {
+  what: string;
+  todo: string;
+}
+
+export interface Preflight {
+  account?: string;
+  region?: string;
+  missing: Missing[];
+}
+
+type Credentials = Awaited<ReturnType<SFNClient['config']['credentials']>>;
+
+/** The oldest bootstrap stack that the CDK accepts (aws-cdk-lib: MIN_BOOTSTRAP_STACK_VERSION). */
+const oldestBootstrap = 6;
+const patienceMs = 20_000;
+
+const configuration = async (): Promise<{ region?: string; credentials?: Credentials }> => {
+  const { config } = new SFNClient({});
+  const orNothing = <T>(promise: Promise<T>): Promise<T | undefined> => promise.catch(() => undefined);
+  // Functions of the SDK may throw at once.
+  const region = await orNothing((async () => config.region())());
+  const credentials = await orNothing((async () => config.credentials())());
+  return { region, credentials };
+};
+
+const partitionSuffix = (region: string): string => (region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com');
+
+/** One action of a JSON or query service. @throws {Error} when nobody answers */
+const ask = async (service: 'sts' | 'ssm', region: string, credentials: Credentials, init: RequestInit) => {
+  const own = process.env[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] || process.env.AWS_ENDPOINT_URL;
+  const url = own || `https://${service}.${region}.${partitionSuffix(region)}/`;
+  const client = new AwsClient({ ...credentials, service, region, retries: 1 });
+  const response = await client.fetch(url, { method: 'POST', signal: AbortSignal.timeout(patienceMs), ...init });
+  return { ok: response.ok, text: await response.text() };
+};
+
+const accountOf = async (region: string, credentials: Credentials): Promise<string | Missing> => {
+  const { ok, text } = await ask('sts', region, credentials, {
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: 'Action=GetCallerIdentity&Version=2011-06-15',
+  });
+  const account = /<Account>(\d+)<\/Account>/.exec(text)?.[1];
+  if (ok && account) return account;
+  const why = /<Message>([^<]*)<\/Message>/.exec(text)?.[1] ?? text.slice(0, 200);
+  return { what: `Credentials: AWS refuses them (${why}).`, todo: 'Sign in again, e.g. aws sso login.' };
+};
+
+const bootstrapOf = async (region: string, credentials: Credentials, account: string): Promise<Missing | undefined> => {
+  const todo = `npx cdk bootstrap aws://${account}/${region}`;
+  const { ok, text } = await ask('ssm', region, credentials, {
+    headers: { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': 'AmazonSSM.GetParameter' },
+    body: JSON.stringify({ Name: '/cdk-bootstrap/hnb659fds/version' }),
+  });
+  if (ok) {
+    const version = Number((JSON.parse(text) as { Parameter?: { Value?: string } }).Parameter?.Value);
+    if (version >= oldestBootstrap) return undefined;
+    return { what: `CDK bootstrap: version ${version} of ${account} in ${region} is too old.`, todo };
+  }
+  if (text.includes('ParameterNotFound')) {
+    return { what: `CDK bootstrap: ${account} is not bootstrapped in ${region}.`, todo };
+  }
+  // Whoever may only assume the CDK's roles cannot see it; the deployment itself looks again.
+  if (text.includes('AccessDenied')) return undefined;
+  return { what: `CDK bootstrap: ${region} does not tell (${text.slice(0, 200)}).`, todo };
+};
+
+const dockerOf = (): Missing | undefined => {
+  const docker = process.env.CDK_DOCKER || 'docker';
+  const { status, error, stdout } = spawnSync(docker, ['info', '--format', '{{.ServerVersion}}'], {
+    encoding: 'utf8',
+    timeout: patienceMs,
+  });
+  if (status === 0 && stdout.trim()) return undefined;
+  return error
+    ? {
+        what: `Docker: there is no ${docker} on the PATH.`,
+        todo: 'Install Docker, or set CDK_DOCKER to finch or podman.',
+      }
+    : { what: `Docker: ${docker} is installed, but no daemon answers.`, todo: 'Start it.' };
+};
+
+/** Everything that is missing at once, as far as it can be known. Changes nothing. */
+export const preflight = async (): Promise<Preflight> => {
+  const { region, credentials } = await configuration();
+  const missing: Missing[] = [];
+  if (!region) missing.push({ what: 'Region: none is set.', todo: 'Set AWS_REGION, or a region in your AWS profile.' });
+  if (!credentials) {
+    const todo = 'Set AWS_PROFILE, or sign in, e.g. aws configure sso or aws configure.';
+    missing.push({ what: 'Credentials: none were found.', todo });
+  }
+  let account: string | undefined;
+  if (region && credentials) {
+    try {
+      const found = await accountOf(region, credentials);
+      if (typeof found === 'string') account = found;
+      else missing.push(found);
+      const bootstrap = account && (await bootstrapOf(region, credentials, account));
+      if (bootstrap) missing.push(bootstrap);
+    } catch (error) {
+      const { message, cause } = error as Error;
+      const why = cause instanceof Error ? cause.message : message;
+      missing.push({
+        what: `AWS: ${region} does not answer (${why}).`,
+        todo: 'Check the region’s name and your network.',
+      });
+    }
+  }
+  const docker = dockerOf();
+  if (docker) missing.push(docker);
+  return { account, region, missing };
+};

@@ -1,0 +1,137 @@
+import * as v from 'valibot';
+import { type Answer, noContent, type Resource } from '../api/answer.ts';
+import { conflict, forbidden, notFound, unprocessable } from '../api/errors.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
+import type { ApiRequest } from '../api/request.ts';
+import { type Context, type Finder, type Route, route } from '../api/route.ts';
+import { check, identifier } from '../api/validation.ts';
+import { type InOrganization, organization } from '../people/organizations/finder.ts';
+import { distinct } from '../projects/tags.ts';
+import { tagDocument } from '../workspaces/document.ts';
+import { eachTagged, tagKeysOf } from '../workspaces/lists.ts';
+import { getWorkspace, getWorkspaces, updateWorkspace, type Workspace } from '../workspaces/records.ts';
+
+/**
+ * Tags of an organization: those that its workspaces have (HCP API: organization tags). They have no records of their own;
+ * the workspaces' names are read for a list.
+ */
+
+/** By key, of which workspaces the caller sees: whoever sees none of them does not learn of the tag. */
+const tagsSeen = async ({ subject, principal }: Context<InOrganization>): Promise<Map<string, string[]>> => {
+  const name = subject.organization;
+  const tags = new Map<string, string[]>();
+  const within = await principal.reach(name, 'workspace:read');
+  for await (const entries of eachTagged(name, within)) {
+    const items = within ? await principal.visible(name, entries) : entries;
+    for (const { workspaceId, tags: own } of items) {
+      for (const { key } of own) tags.set(key, [...(tags.get(key) ?? []), workspaceId]);
+    }
+  }
+  return new Map([...tags].sort(([a], [b]) => (a < b ? -1 : 1)));
+};
+
+const documentOf = (name: string, key: string, workspaceIds: string[]): Resource => {
+  const { attributes, ...rest } = tagDocument(name, key);
+  return { ...rest, attributes: { ...attributes, 'instance-count': workspaceIds.length } };
+};
+
+const listTags = async (context: Context<InOrganization>): Promise<Answer> => {
+  const { request, subject } = context;
+  const page = pageOf(request);
+  const search = (request.query.get('q') ?? '').toLowerCase();
+  const without = request.query.get('filter[exclude][taggable][id]') || undefined;
+  const all = [...(await tagsSeen(context))].filter(
+    ([key, ids]) => key.toLowerCase().includes(search) && !(without && ids.includes(without)),
+  );
+  const data = pageSlice(all, page).map(([key, ids]) => documentOf(subject.organization, key, ids));
+  return list(request, page, all.length, data);
+};
+
+const maxAtOnce = 100;
+const listed = <T extends string>(type: T) =>
+  v.object({
+    data: v.pipe(v.array(identifier(type)), v.maxLength(maxAtOnce, `may have at most ${maxAtOnce} at once`)),
+  });
+
+const changeTags = async (
+  workspace: Workspace,
+  tagsOf: (workspace: Workspace) => Workspace['tags'],
+  userId: string,
+): Promise<void> => {
+  for (let one: Workspace | undefined = workspace; one; one = await getWorkspace(workspace.id)) {
+    const updated = await updateWorkspace(one, { tags: distinct(tagsOf(one)) }, { userId });
+    if (updated === 'name taken') throw conflict(`Workspace ${one.name} was renamed at the same time. Try again.`);
+    if (updated !== 'changed meanwhile') return;
+  }
+};
+
+/** Takes tags from every workspace that has them. */
+const removeTags = async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
+  const name = subject.organization;
+  const wanted = check(listed('tags'), request.json() ?? {}).data.map(({ id }) => id);
+  const byId = new Map([...(await tagKeysOf(name))].map((key) => [tagDocument(name, key).id, key]));
+  for (const [i, id] of wanted.entries()) {
+    if (!byId.has(id)) throw unprocessable(`/data/${i}/id`, `id: tag ${id} not found in ${name}`);
+  }
+  const removed = new Set(wanted.map((id) => byId.get(id)));
+  for await (const entries of eachTagged(name)) {
+    const ids = entries
+      .filter(({ tags }) => tags.some(({ key }) => removed.has(key)))
+      .map(({ workspaceId }) => workspaceId);
+    for (const workspace of await getWorkspaces(ids)) {
+      await changeTags(workspace, ({ tags }) => tags.filter(({ key }) => !removed.has(key)), principal.userId);
+    }
+  }
+  return noContent();
+};
+
+const readWorkspaces = (request: ApiRequest): string[] => [
+  ...new Set(check(listed('workspaces'), request.json() ?? {}).data.map(({ id }) => id)),
+];
+
+/** A tag's id tells nothing by itself: the workspaces that are to have it say which organization it is in. */
+const firstWorkspace: Finder<Workspace> = {
+  what: 'tag',
+  parameter: 'tag',
+  find: async (request) => {
+    const [first] = readWorkspaces(request);
+    return first === undefined ? undefined : getWorkspace(first);
+  },
+  seen: 'workspace:read',
+  scope: (workspace) => ({ organization: workspace.organization, workspace }),
+};
+
+/** Gives the tag to all of them or, when one is not there or must stay as it is, to none. */
+const addWorkspaces = async ({ request, subject, principal }: Context<Workspace>): Promise<Answer> => {
+  const name = subject.organization;
+  const ids = readWorkspaces(request);
+  const id = request.params.tag ?? '';
+  const key = [...(await tagKeysOf(name))].find((one) => tagDocument(name, one).id === id);
+  if (key === undefined) throw notFound(`Tag ${id} not found, or you don't have access.`);
+  const workspaces = new Map((await getWorkspaces(ids)).map((one) => [one.id, one]));
+  const granted = await principal.onWorkspaces(name, [...workspaces.values()]);
+  for (const [i, workspaceId] of ids.entries()) {
+    const workspace = workspaces.get(workspaceId);
+    if (workspace?.organization !== name || !granted(workspaceId).has('workspace:read')) {
+      throw unprocessable(`/data/${i}/id`, `id: workspace ${workspaceId} not found in ${name}`);
+    }
+    if (granted(workspaceId).has('workspace:tag')) continue;
+    throw forbidden(`Workspace ${workspace.name} cannot be tagged: you need the permission workspace:tag there.`);
+  }
+  for (const workspace of workspaces.values()) {
+    // A tag that is there keeps its value.
+    await changeTags(workspace, ({ tags }) => [{ key, value: '' }, ...tags], principal.userId);
+  }
+  return noContent();
+};
+
+const ofOrganization = '/organizations/{organization}/tags';
+
+export const organizationTagRoutes: Route[] = [
+  route('GET', ofOrganization, 'organization:read', organization, listTags, {
+    q: 'text',
+    'filter[exclude][taggable][id]': 'text',
+  }),
+  route('DELETE', ofOrganization, 'organization:manage-tags', organization, removeTags),
+  route('POST', '/tags/{tag}/relationships/workspaces', 'workspace:tag', firstWorkspace, addWorkspaces),
+];

@@ -1,0 +1,26 @@
+// Through the AWS SDK on purpose (decisions/0005).
+import { ListExecutionsCommand, SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
+import { environment } from '../environment.ts';
+import { isFinal } from '../run/status.ts';
+import { getRun } from '../runs/records.ts';
+
+const client = new SFNClient({});
+
+/** Stops executions whose run has ended, or is not known any more. @returns their names */
+export const stopOrphanedExecutions = async (): Promise<string[]> => {
+  const stopped: string[] = [];
+  const { stateMachineArn } = environment;
+  for (let nextToken: string | undefined, first = true; first || nextToken; first = false) {
+    const page = await client.send(new ListExecutionsCommand({ stateMachineArn, statusFilter: 'RUNNING', nextToken }));
+    nextToken = page.nextToken;
+    for (const { executionArn, name = '' } of page.executions ?? []) {
+      const run = await getRun(name);
+      if (run && !isFinal(run.status)) continue;
+      await client.send(
+        new StopExecutionCommand({ executionArn, cause: 'The platform was restored to an earlier time.' }),
+      );
+      stopped.push(name);
+    }
+  }
+  return stopped;
+};

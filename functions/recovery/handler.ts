@@ -1,0 +1,60 @@
+import * as v from 'valibot';
+import { stopContainers } from './containers.ts';
+import { stopOrphanedExecutions } from './executions.ts';
+import { bringInNewerStates, type NewerStates } from './newer-states.ts';
+import { endRuns } from './runs.ts';
+
+/**
+ * After the table was restored to an earlier time, for whoever operates the platform: what happened since is in the
+ * cloud, in the bucket and in Step Functions, but not in the table. A plan from before could be applied once more, and a
+ * new one would be made from a state that is not the last. So the last states become the workspaces' again, and every run
+ * that was under way ends. May be repeated, and has to be while runners are stopping.
+ */
+
+const input = v.object({
+  /** The time the table was restored to. */
+  restoredTo: v.pipe(
+    v.string(),
+    v.isoTimestamp('must be a time, e.g. 2026-01-31T08:00:00Z'),
+    v.check((text) => Date.parse(text) <= Date.now(), 'must not be in the future'),
+  ),
+});
+
+export interface Recovered extends NewerStates {
+  /** Everything is done; else invoke it again. */
+  done: boolean;
+  /** Containers that were told to stop and have not ended yet. */
+  runnersStopping: number;
+  runsEnded: string[];
+  /** Runs on agents that have not stopped yet. */
+  runsStopping: string[];
+  executionsStopped: string[];
+  next: string;
+}
+
+/** @throws {Error} with what is wrong with the input */
+export const handler = async (event: unknown): Promise<Recovered> => {
+  const parsed = v.safeParse(input, event);
+  if (!parsed.success) {
+    const issues = parsed.issues.map((issue) => `${v.getDotPath(issue) ?? 'input'}: ${issue.message}`);
+    throw new Error(`Send {"restoredTo": "…"}. ${issues.join('; ')}`);
+  }
+  const restoredTo = new Date(parsed.output.restoredTo).toISOString();
+  // First, while the runs still hold their workspaces: nothing may be planned with an older state.
+  const states = await bringInNewerStates(restoredTo);
+  const runnersStopping = await stopContainers();
+  const runs = runnersStopping > 0 ? { ended: [], stopping: [] } : await endRuns(restoredTo);
+  const waits = runnersStopping + runs.stopping.length;
+  return {
+    done: waits === 0,
+    ...states,
+    runnersStopping,
+    runsEnded: runs.ended,
+    runsStopping: runs.stopping,
+    executionsStopped: waits === 0 ? await stopOrphanedExecutions() : [],
+    next:
+      waits > 0
+        ? 'Runners are stopping, which takes up to two minutes. Invoke this again in a minute.'
+        : 'Tell people that their runs ended, and start a plan in each workspace that had one.',
+  };
+};

@@ -1,0 +1,122 @@
+import { startNext } from '../orchestration/queue.ts';
+import { getOrganization } from '../people/organizations/records.ts';
+import { InvalidStateError, md5Of, parseState } from '../states/content.ts';
+import { storeContent } from '../states/finalize.ts';
+import { createStateVersion, getStateVersion, maxStateBytes } from '../states/records.ts';
+import { getObjectUpTo, listObjects } from '../store/bucket.ts';
+import { sha256Of } from '../store/integrity.ts';
+import { keys } from '../store/keys.ts';
+import { update } from '../store/table.ts';
+import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+
+/**
+ * The bucket is never restored: a state is an object of its own, under its checksum, and is not overwritten. What the
+ * platform accepted after the time that its table was restored to is still there, and is the last truth about what exists.
+ */
+
+export interface NewerStates {
+  statesBroughtIn: { workspaceId: string; serial: number }[];
+  /** With the reason: these need a person. */
+  statesLeft: { workspaceId: string; key: string; why: string }[];
+}
+
+interface Found {
+  workspaceId: string;
+  id: string;
+  key: string;
+  sha256: string;
+  at: string;
+}
+
+/** `states/<workspace>/<state version>/<sha256>.tfstate` (store/keys.ts). */
+const stateKey = /^states\/(ws-\w+)\/(sv-\w+)\/([0-9a-f]{64})\.tfstate$/;
+
+/** S3 tells when to the second. */
+const isSince = (at: string, since: string): boolean => Date.parse(at) + 1000 > Date.parse(since);
+
+/** The last state of each workspace among those that were stored since, and that the table does not know. */
+const findNewest = async (since: string): Promise<Found[]> => {
+  const newest = new Map<string, Found>();
+  for await (const { key, modifiedAt: at } of listObjects('states/')) {
+    const [, workspaceId = '', id = '', sha256 = ''] = stateKey.exec(key) ?? [];
+    if (!workspaceId || !isSince(at, since)) continue;
+    const found = { workspaceId, id, key, sha256, at };
+    if ((newest.get(workspaceId)?.at ?? '') <= at) newest.set(workspaceId, found);
+  }
+  const known = await Promise.all([...newest.values()].map(({ id }) => getStateVersion(id)));
+  return [...newest.values()].filter((_, n) => known[n]?.status !== 'finalized');
+};
+
+/** In whose name a state can be written: who holds the workspace, else the organization's owner, who locks it for that. */
+const holderOf = async (workspace: Workspace): Promise<{ holder: object; lockedAt?: string } | undefined> => {
+  const { lock } = workspace;
+  if (lock) return { holder: lock.kind === 'run' ? { runId: lock.runId } : { userId: lock.userId } };
+  const userId = (await getOrganization(workspace.organization))?.createdBy;
+  if (!userId) return undefined;
+  const at = new Date().toISOString();
+  const reason = 'The platform was restored to an earlier time; the last state is brought in.';
+  const locked = await update<Workspace>(keys.workspace(workspace.id), {
+    set: { lock: { kind: 'user', userId, reason, at } },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt) AND attribute_not_exists(#lock)',
+    names: { '#lock': 'lock' },
+  });
+  return locked && { holder: { userId }, lockedAt: at };
+};
+
+const unlock = async (workspaceId: string, at: string): Promise<void> => {
+  await update(keys.workspace(workspaceId), {
+    remove: ['lock'],
+    condition: '#lock.at = :at',
+    names: { '#lock': 'lock' },
+    values: { ':at': at },
+  });
+  await startNext(workspaceId);
+};
+
+/** @returns its serial, or why it stays where it is; undefined: there is nothing to do */
+const bringIn = async ({ workspaceId, key, sha256, at }: Found): Promise<number | string | undefined> => {
+  const workspace = await getWorkspace(workspaceId);
+  if (!workspace || workspace.deletedAt) return 'The workspace does not exist in the restored data.';
+  // Somebody brought another one in since.
+  if (workspace.state && !isSince(at, workspace.state.at)) return undefined;
+  const bytes = await getObjectUpTo(key, maxStateBytes);
+  if (!Buffer.isBuffer(bytes) || sha256Of(bytes) !== sha256) return 'Its content is not what was stored.';
+  const holding = await holderOf(workspace);
+  if (!holding) return 'The workspace could not be locked. Invoke this again.';
+  try {
+    const { serial, lineage } = parseState(bytes);
+    const fresh = (await getWorkspace(workspaceId)) ?? workspace;
+    const version = {
+      serial,
+      lineage,
+      md5: md5Of(bytes),
+      sha256,
+      size: bytes.length,
+      force: true,
+      intermediate: false,
+    };
+    const created = await createStateVersion({ workspace: fresh, ...holding.holder, ...version });
+    if ('conflict' in created) return created.conflict;
+    const { refusal } = created.stored
+      ? created.stateVersion
+      : await storeContent(created.stateVersion, bytes as Buffer<ArrayBuffer>);
+    return refusal ?? serial;
+  } catch (error) {
+    if (error instanceof InvalidStateError) return error.message;
+    throw error;
+  } finally {
+    if (holding.lockedAt) await unlock(workspaceId, holding.lockedAt);
+  }
+};
+
+/** Makes each workspace's last state current again. Reads the list of all states, and the content of those. */
+export const bringInNewerStates = async (restoredTo: string): Promise<NewerStates> => {
+  const states: NewerStates = { statesBroughtIn: [], statesLeft: [] };
+  for (const found of await findNewest(restoredTo)) {
+    const { workspaceId, key } = found;
+    const result = await bringIn(found);
+    if (typeof result === 'number') states.statesBroughtIn.push({ workspaceId, serial: result });
+    if (typeof result === 'string') states.statesLeft.push({ workspaceId, key, why: result });
+  }
+  return states;
+};

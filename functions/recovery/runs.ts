@@ -1,0 +1,41 @@
+import { finishRun, RunnerStillStoppingError } from '../orchestration/finish.ts';
+import { notify } from '../orchestration/notifications.ts';
+import type { Run } from '../run/run.ts';
+import { isFinal } from '../run/status.ts';
+import { getRun } from '../runs/records.ts';
+import { dueShard, dueShards } from '../store/due.ts';
+import type { Key } from '../store/keys.ts';
+import { queryAll } from '../store/table.ts';
+
+/** A run that is under way is always due some time. */
+const runsUnderWay = async (): Promise<Run[]> => {
+  const shards = await Promise.all(
+    Array.from({ length: dueShards }, (_, n) => queryAll<Key>({ pk: dueShard(n), index: 'due' })),
+  );
+  const ids = shards.flat().flatMap(({ pk, sk }) => (sk === 'RUN' ? [pk.replace('RUN#', '')] : []));
+  const runs = await Promise.all(ids.map(getRun));
+  return runs.filter((run): run is Run => run !== undefined && !isFinal(run.status));
+};
+
+const cause = (restoredTo: string): string =>
+  `The platform was restored to ${restoredTo}. What this run did after that is not recorded, so it cannot go on. ` +
+  'Compare the state with what exists (a refresh-only run), then start a new run.';
+
+/** Ends every run that is under way, those that wait in queues too. @returns ids */
+export const endRuns = async (restoredTo: string): Promise<{ ended: string[]; stopping: string[] }> => {
+  const [ended, stopping]: [string[], string[]] = [[], []];
+  // Those that wait first: nothing begins when the one before them ends.
+  const runs = (await runsUnderWay()).sort((a, b) => b.number - a.number);
+  for (const run of runs) {
+    const ending = run.apply.status === 'pending' ? 'PlanErrored' : 'ApplyErrored';
+    try {
+      const over = await finishRun(run.id, ending, { Error: 'DataRestored', Cause: cause(restoredTo) });
+      if (over) await notify(over);
+      ended.push(run.id);
+    } catch (error) {
+      if (!(error instanceof RunnerStillStoppingError)) throw error;
+      stopping.push(run.id);
+    }
+  }
+  return { ended, stopping };
+};

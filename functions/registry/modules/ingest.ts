@@ -1,0 +1,133 @@
+import { constants, createGunzip } from 'node:zlib';
+import { getLargeObject, putObject } from '../../store/bucket.ts';
+import { objects } from '../../store/keys.ts';
+import { type TarEntry, TarError, tarEntries } from '../../tar.ts';
+import { contentOfFolder, type ModuleContent } from './content.ts';
+
+/**
+ * Reads what is in a module's archive, once, when it is accepted: inputs, outputs, resources and providers of the module
+ * and of what lies in `modules/` and `examples/`. Whoever uploads decides what is in there, so everything has bounds.
+ */
+const bounds = {
+  packedBytes: 100 * 1024 * 1024,
+  unpackedBytes: 1024 * 1024 * 1024,
+  entries: 50_000,
+  /** Of one file that is read. */
+  fileBytes: 1024 * 1024,
+  /** Of all files that are read. */
+  readBytes: 16 * 1024 * 1024,
+  milliseconds: 15_000,
+};
+
+export interface Details {
+  root: ModuleContent;
+  submodules: ModuleContent[];
+  examples: ModuleContent[];
+}
+
+/** What the archive is refused for; for people. */
+class ArchiveError extends Error {
+  override name = 'ArchiveError';
+}
+
+async function* unpacked(archive: Buffer): AsyncGenerator<Buffer> {
+  const source = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH, chunkSize: 256 * 1024 });
+  source.end(archive);
+  const end = Date.now() + bounds.milliseconds;
+  let bytes = 0;
+  try {
+    for await (const piece of source as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      if (bytes > bounds.unpackedBytes) throw new ArchiveError('The archive has more than 1 GiB unpacked.');
+      if (Date.now() > end)
+        throw new ArchiveError('The archive takes too long to unpack. Leave out what is no module.');
+      yield piece;
+    }
+  } finally {
+    source.destroy();
+  }
+}
+
+/** @throws {ArchiveError} for a path that leads out of the archive */
+const pathOf = (name: string): string => {
+  const path = name.replace(/^(?:\.\/)+/, '').replace(/\/+$/, '');
+  const shown = path.slice(0, 100);
+  if (path.startsWith('/') || path.includes('\\'))
+    throw new ArchiveError(`${shown}: paths must be relative, with "/".`);
+  if (path.split('/').includes('..')) throw new ArchiveError(`${shown}: paths must not contain "..".`);
+  return path;
+};
+
+/** Of the root, `modules/x` or `examples/x`; undefined for what lies deeper or elsewhere. */
+const folderOf = (path: string): string | undefined => {
+  const folder = path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '';
+  return folder === '' || /^(modules|examples)\/[^/]+$/.test(folder) ? folder : undefined;
+};
+
+const isRead = (path: string): boolean => /\.tf(\.json)?$/.test(path) || /(^|\/)readme\.md$/i.test(path);
+
+/** Files to read, by folder and name. @throws {ArchiveError} @throws {TarError} */
+const filesIn = async (archive: Buffer): Promise<Map<string, Map<string, string>>> => {
+  const folders = new Map<string, Map<string, string>>();
+  let entries = 0;
+  let read = 0;
+  for await (const entry of tarEntries(unpacked(archive))) {
+    if (++entries > bounds.entries) throw new ArchiveError(`The archive has more than ${bounds.entries} entries.`);
+    const path = pathOf(entry.name);
+    const folder = folderOf(path);
+    if (!entry.isFile || folder === undefined || !isRead(path)) continue;
+    const content = await contentOf(entry, path);
+    read += content.length;
+    if (read > bounds.readBytes) throw new ArchiveError('The Terraform files of the archive have more than 16 MiB.');
+    const files = folders.get(folder) ?? new Map<string, string>();
+    folders.set(folder, files.set(path.slice(folder ? folder.length + 1 : 0), content));
+  }
+  return folders;
+};
+
+const contentOf = async (entry: TarEntry, path: string): Promise<string> => {
+  const content = await entry.content();
+  if (content.length > bounds.fileBytes) throw new ArchiveError(`${path.slice(0, 100)} has more than 1 MiB.`);
+  return content.toString('utf8');
+};
+
+const detailsOf = (name: string, folders: Map<string, Map<string, string>>): Details => {
+  const below = (parent: string) =>
+    [...folders]
+      .filter(([path]) => path.startsWith(`${parent}/`))
+      .map(([path, files]) => contentOfFolder(path, path.split('/')[1] as string, files));
+  const root = contentOfFolder('', name, folders.get('') ?? new Map());
+  if (root.empty) {
+    throw new ArchiveError(
+      'There is no Terraform configuration at the root of the archive. Pack the files themselves, not the folder they are in.',
+    );
+  }
+  return { root, submodules: below('modules'), examples: below('examples') };
+};
+
+const isOfArchive = (error: unknown): error is Error =>
+  error instanceof ArchiveError ||
+  error instanceof TarError ||
+  String((error as NodeJS.ErrnoException).code).startsWith('Z_');
+
+/**
+ * Keeps what is in the archive beside it, or says what is wrong with it. 1 read and 1 write of S3.
+ * @param digest of the archive, of the version `id` of the module `name`
+ */
+export const ingest = async (
+  archiveKey: string,
+  { name, id, digest }: { name: string; id: string; digest: string },
+): Promise<{ detailsKey: string; error?: undefined } | { error: string; detailsKey?: undefined }> => {
+  const archive = await getLargeObject(archiveKey, bounds.packedBytes);
+  if (!Buffer.isBuffer(archive)) return { error: 'The archive is gone, or larger than 100 MiB.' };
+  try {
+    const details = detailsOf(name, await filesIn(archive));
+    const detailsKey = objects.moduleDetails(id, digest);
+    await putObject(detailsKey, JSON.stringify(details), 'application/json');
+    return { detailsKey };
+  } catch (error) {
+    if (!isOfArchive(error)) throw error;
+    const why = error instanceof ArchiveError ? error.message : 'The upload is not a gzip-compressed tar archive.';
+    return { error: why };
+  }
+};

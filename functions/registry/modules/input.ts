@@ -1,0 +1,83 @@
+import * as v from 'valibot';
+import { unprocessable } from '../../api/errors.ts';
+import type { OtherFields } from '../../api/known-attributes.ts';
+import type { ApiRequest } from '../../api/request.ts';
+import { readData, setting, text } from '../../api/validation.ts';
+import { moduleName, namespaceName, providerName, registryName, version } from '../names.ts';
+import type { ModuleAddress, ModuleVersion } from './records.ts';
+
+/** What creating and changing modules may say (HCP API: registry modules). */
+
+const at = '/data/attributes';
+
+const moduleFields: OtherFields = {
+  shown: 'created-at permissions publishing-mechanism status updated-at version-statuses',
+  related: 'no-code-modules organization',
+  lacking: {
+    'vcs-repo': 'modules are published by upload, not from version control',
+    'test-config': 'tests of modules are not supported',
+    'tag-bindings': 'modules have no tags',
+  },
+};
+
+const versionFields: OtherFields = { shown: 'created-at error source status updated-at', related: 'registry-module' };
+
+const newModule = {
+  name: moduleName,
+  provider: providerName,
+  'registry-name': v.optional(registryName),
+  namespace: v.optional(namespaceName),
+  'no-code': setting(v.literal(false, 'cannot be set: no-code provisioning is not supported')),
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewModule = (request: ApiRequest, organization: string): ModuleAddress => {
+  const { attributes } = readData(request, newModule, {}, moduleFields);
+  const { name, provider, namespace } = attributes;
+  if (namespace !== undefined && attributes['registry-name'] === undefined) {
+    throw unprocessable(`${at}/registry-name`, "Registry name can't be blank");
+  }
+  const registry = attributes['registry-name'] ?? 'private';
+  if (registry === 'public' && namespace === undefined) {
+    throw unprocessable(`${at}/namespace`, "Namespace can't be blank");
+  }
+  if (registry === 'private' && namespace !== undefined && namespace !== organization) {
+    throw unprocessable(`${at}/namespace`, `namespace: of a private module is its organization, ${organization}`);
+  }
+  return { organization, name, provider, registry, namespace: namespace ?? organization };
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const checkModuleChange = (request: ApiRequest): void => {
+  const addressed = 'name namespace provider registry-name';
+  const fields = { ...moduleFields, shown: `${moduleFields.shown} ${addressed}` };
+  readData(request, { 'no-code': newModule['no-code'] }, {}, fields);
+};
+
+const newVersion = { version, 'commit-sha': setting(text(100)) };
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewVersion = (request: ApiRequest): { version: string; commitSha?: string } => {
+  const { attributes } = readData(request, newVersion, {}, versionFields);
+  return { version: attributes.version, commitSha: attributes['commit-sha'] ?? undefined };
+};
+
+const deprecation = {
+  deprecation: v.object({
+    'deprecated-status': v.picklist(['Deprecated', 'Undeprecated']),
+    reason: setting(text(1000)),
+    link: setting(text(2000)),
+  }),
+};
+
+/** Null takes a deprecation back. @throws {ApiError} 400 or 422 */
+export const readDeprecation = (request: ApiRequest): NonNullable<ModuleVersion['deprecation']> | null => {
+  const { attributes } = readData(
+    request,
+    deprecation,
+    {},
+    { ...versionFields, shown: `${versionFields.shown} commit-sha version` },
+  );
+  const { 'deprecated-status': status, reason, link } = attributes.deprecation;
+  return status === 'Deprecated' ? { reason: reason ?? '', link: link ?? '' } : null;
+};

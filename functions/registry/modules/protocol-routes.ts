@@ -1,0 +1,112 @@
+import { type Answer, json, redirect } from '../../api/answer.ts';
+import { notFound } from '../../api/errors.ts';
+import { inOrganization, param } from '../../api/finders.ts';
+import { type Context, type Finder, type Route, route } from '../../api/route.ts';
+import { getObject, presignGet } from '../../store/bucket.ts';
+import { newestStable } from '../names.ts';
+import { addressOf } from './document.ts';
+import type { Details } from './ingest.ts';
+import { findModule, getModuleVersion, type Module, type ModuleVersion, published } from './records.ts';
+
+/** Terraform's module registry protocol (Terraform: module registry protocol). */
+
+/** How long the URL of an archive is good for, in seconds: Terraform takes it at once. */
+const downloadSeconds = 900;
+
+const inNamespace: Finder<Module> = {
+  what: 'module',
+  parameter: 'moduleName',
+  find: (request) => {
+    const organization = param(request, 'namespace');
+    const [name, provider] = [param(request, 'moduleName'), param(request, 'moduleProvider')];
+    return findModule({ organization, registry: 'private', namespace: organization, name, provider });
+  },
+  seen: 'registry:read',
+  scope: inOrganization,
+  // Terraform in a run of the organization installs its modules.
+  shared: async ({ organization }) => ({ organization }),
+};
+
+const plain = (body: unknown): Answer => json(200, body, 'application/json');
+
+const usable = async (module: Module): Promise<ModuleVersion[]> =>
+  (await published(module)).versions.filter(({ status }) => status === 'ok');
+
+const versions = async ({ subject }: Context<Module>): Promise<Answer> => {
+  const all = await usable(subject);
+  return plain({
+    modules: [
+      {
+        source: addressOf(subject),
+        versions: all.map(({ version, deprecation }) => ({
+          version,
+          root: { providers: [], dependencies: [] },
+          submodules: [],
+          deprecation: deprecation ?? null,
+        })),
+      },
+    ],
+  });
+};
+
+const found = async ({ request, subject }: Context<Module>): Promise<ModuleVersion> => {
+  const wanted = request.params.moduleVersion;
+  const one =
+    wanted === undefined
+      ? newestStable(await usable(subject))
+      : await getModuleVersion(subject, param(request, 'moduleVersion'));
+  if (one?.status === 'ok') return one;
+  throw notFound(`Version ${wanted ?? ''} of ${addressOf(subject)} not found.`);
+};
+
+const download = async (context: Context<Module>): Promise<Answer> => {
+  const { archiveKey = '' } = await found(context);
+  return {
+    statusCode: 204,
+    headers: { 'cache-control': 'no-store', 'x-terraform-get': await presignGet(archiveKey, downloadSeconds) },
+  };
+};
+
+const toNewest = async (context: Context<Module>): Promise<Answer> => {
+  const { version } = await found(context);
+  return redirect(302, `/api/registry/v1/modules/${addressOf(context.subject)}/${version}/download`);
+};
+
+const details = async (context: Context<Module>): Promise<Answer> => {
+  const { subject } = context;
+  const one = await found(context);
+  const content = one.detailsKey && (await getObject(one.detailsKey));
+  if (!content) throw notFound(`Details of ${addressOf(subject)} ${one.version} not found.`);
+  const { root, submodules, examples } = JSON.parse(content.toString('utf8')) as Details;
+  return plain({
+    id: `${addressOf(subject)}/${one.version}`,
+    owner: subject.organization,
+    namespace: subject.namespace,
+    name: subject.name,
+    version: one.version,
+    provider: subject.provider,
+    description: '',
+    source: '',
+    tag: '',
+    published_at: one.createdAt,
+    downloads: 0,
+    verified: false,
+    root,
+    submodules,
+    examples,
+    providers: [subject.provider],
+    versions: (await usable(subject)).map(({ version }) => version),
+    deprecation: one.deprecation ?? null,
+  });
+};
+
+const base = '/api/registry/v1/modules/{namespace}/{moduleName}/{moduleProvider}';
+
+/** By full path: Terraform learns the prefix from discovery. */
+export const moduleProtocolRoutes: Route[] = [
+  route('GET', `${base}/versions`, 'registry:read', inNamespace, versions),
+  route('GET', `${base}/download`, 'registry:read', inNamespace, toNewest),
+  route('GET', base, 'registry:read', inNamespace, details),
+  route('GET', `${base}/{moduleVersion}`, 'registry:read', inNamespace, details),
+  route('GET', `${base}/{moduleVersion}/download`, 'registry:read', inNamespace, download),
+];

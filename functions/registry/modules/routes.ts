@@ -1,0 +1,235 @@
+import { type Answer, created, json, noContent, ok } from '../../api/answer.ts';
+import { badRequest, notFound, unprocessable } from '../../api/errors.ts';
+import { inOrganization, param } from '../../api/finders.ts';
+import { list, pageOf, pageSlice } from '../../api/pagination.ts';
+import type { ApiRequest } from '../../api/request.ts';
+import { type Context, type Finder, type Route, route } from '../../api/route.ts';
+import { check } from '../../api/validation.ts';
+import { type InOrganization, organization } from '../../people/organizations/finder.ts';
+import { moduleName, providerName, type RegistryName } from '../names.ts';
+import { addressOf, moduleDocument, moduleVersionDocument } from './document.ts';
+import { checkModuleChange, readDeprecation, readNewModule, readNewVersion } from './input.ts';
+import {
+  countModules,
+  countVersions,
+  createModule,
+  createModuleVersion,
+  deleteModule,
+  deleteModuleVersion,
+  deprecate,
+  findModule,
+  getModule,
+  getModuleVersion,
+  listModules,
+  type Module,
+  type ModuleVersion,
+  maxModules,
+  maxModuleVersions,
+  moduleUploadUrl,
+  published,
+} from './records.ts';
+
+/** Modules of the private registry (HCP API: registry modules). */
+
+const seen = {
+  what: 'registry module',
+  parameter: 'moduleName',
+  seen: 'registry:read',
+  scope: inOrganization,
+} as const;
+
+const byId: Finder<Module> = { ...seen, parameter: 'module', find: (request) => getModule(param(request, 'module')) };
+
+const isRegistry = (name: string): name is RegistryName => name === 'private' || name === 'public';
+
+const byAddress: Finder<Module> = {
+  ...seen,
+  find: async (request) => {
+    const registry = param(request, 'registry');
+    if (!isRegistry(registry)) return undefined;
+    const [name, provider] = [param(request, 'moduleName'), param(request, 'moduleProvider')];
+    const [of, namespace] = [param(request, 'organization'), param(request, 'namespace')];
+    return findModule({ organization: of, registry, namespace, name, provider });
+  },
+};
+
+/** As paths from before there were public modules name it. */
+const byOldAddress: Finder<Module> = {
+  ...seen,
+  find: async (request) => {
+    const of = param(request, 'organization');
+    const [name, provider] = [param(request, 'moduleName'), param(request, 'moduleProvider')];
+    return findModule({ organization: of, registry: 'private', namespace: of, name, provider });
+  },
+};
+
+/** All modules of that name: one for each provider. */
+interface Named {
+  organization: string;
+  modules: Module[];
+}
+
+const byName = (read: (request: ApiRequest) => { registry: string; namespace: string }): Finder<Named> => ({
+  ...seen,
+  find: async (request) => {
+    const { registry, namespace } = read(request);
+    const name = param(request, 'moduleName');
+    const modules = (await listModules(param(request, 'organization'))).filter(
+      (one) => one.name === name && one.registry === registry && one.namespace === namespace,
+    );
+    return modules[0] && { organization: modules[0].organization, modules };
+  },
+});
+
+const single = async ({ subject, granted }: Context<Module>): Promise<Answer> =>
+  ok(moduleDocument(await published(subject), granted));
+
+const create = async ({ request, subject, granted }: Context<InOrganization>): Promise<Answer> => {
+  const address = readNewModule(request, subject.organization);
+  if ((await countModules(subject.organization)) >= maxModules) {
+    throw unprocessable('/data', `${subject.organization} has ${maxModules} modules, the maximum. Delete one first`);
+  }
+  const module = await createModule(address);
+  if (!module) throw unprocessable('/data/attributes/name', 'Name has already been taken');
+  return created(moduleDocument({ module, versions: [] }, granted));
+};
+
+const listAll = async ({ request, subject, granted }: Context<InOrganization>): Promise<Answer> => {
+  const { query } = request;
+  const page = pageOf(request);
+  const search = (query.get('q') ?? '').toLowerCase();
+  const wanted: [string | null, (module: Module) => string][] = [
+    [query.get('filter[registry_name]'), ({ registry }) => registry],
+    [query.get('filter[provider]'), ({ provider }) => provider],
+    [query.get('filter[organization_name]'), (one) => one.organization],
+  ];
+  const all = (await listModules(subject.organization)).filter(
+    (module) =>
+      addressOf(module).toLowerCase().includes(search) &&
+      wanted.every(([value, of]) => !value || value.split(',').includes(of(module))),
+  );
+  const shown = await Promise.all(pageSlice(all, page).map(published));
+  return list(
+    request,
+    page,
+    all.length,
+    shown.map((one) => moduleDocument(one, granted)),
+  );
+};
+
+const update = async (context: Context<Module>): Promise<Answer> => {
+  checkModuleChange(context.request);
+  return single(context);
+};
+
+const createVersion = async ({ request, subject }: Context<Module>): Promise<Answer> => {
+  const { version, commitSha } = readNewVersion(request);
+  const pointer = '/data/attributes/version';
+  if (subject.registry === 'public') {
+    throw unprocessable(pointer, 'version: of a public module come from the public registry');
+  }
+  if ((await countVersions(subject.id)) >= maxModuleVersions) {
+    throw unprocessable(pointer, `version: ${addressOf(subject)} has ${maxModuleVersions}, the maximum`);
+  }
+  const made = await createModuleVersion(subject, version, commitSha);
+  if (!made) throw unprocessable(pointer, 'Version has already been taken');
+  return created(moduleVersionDocument(made, await moduleUploadUrl(made)));
+};
+
+const foundVersion = async (module: Module, version: string): Promise<ModuleVersion> => {
+  const found = await getModuleVersion(module, version);
+  if (!found) throw notFound(`Version ${version.slice(0, 100)} of ${addressOf(module)} not found.`);
+  return found;
+};
+
+const readVersion = async ({ request, subject, granted }: Context<Module>): Promise<Answer> => {
+  const wanted = request.query.get('module_version');
+  if (!wanted) throw badRequest('module_version is missing.', 'module_version');
+  const found = await foundVersion(subject, wanted);
+  // Whoever may not publish is not shown where to.
+  const upload = found.status === 'pending' && granted.has('registry:write-modules');
+  return ok(moduleVersionDocument(found, upload ? await moduleUploadUrl(found) : undefined));
+};
+
+const changeVersion = async ({ request, subject }: Context<Module>): Promise<Answer> => {
+  const deprecation = readDeprecation(request);
+  const found = await foundVersion(subject, param(request, 'moduleVersion'));
+  const changed = await deprecate(found, deprecation);
+  if (!changed) throw notFound('The version was deleted at the same time.');
+  return ok(moduleVersionDocument(changed));
+};
+
+const remove = async ({ subject }: Context<Module>): Promise<Answer> => {
+  await deleteModule(subject);
+  return noContent();
+};
+
+const removeNamed = async ({ subject }: Context<Named>): Promise<Answer> => {
+  for (const module of subject.modules) await deleteModule(module);
+  return noContent();
+};
+
+/** The last version takes the module with it. */
+const removeVersion = async ({ request, subject }: Context<Module>): Promise<Answer> => {
+  await deleteModuleVersion(await foundVersion(subject, param(request, 'moduleVersion')));
+  if ((await countVersions(subject.id)) === 0) await deleteModule(subject);
+  return noContent();
+};
+
+const validate = async ({ request }: Context<InOrganization>): Promise<Answer> => {
+  const { query } = request;
+  const [name, provider] = [query.get('name') ?? '', query.get('provider') ?? ''];
+  check(moduleName, name);
+  check(providerName, provider);
+  return json(200, {
+    data: {
+      id: `${name}/${provider}`,
+      type: 'registry-module-address-validations',
+      attributes: { 'module-name': name, 'provider-name': provider, valid: true },
+    },
+  });
+};
+
+const ofOrganization = '/organizations/{organization}/registry-modules';
+const named = `${ofOrganization}/{registry}/{namespace}/{moduleName}` as const;
+const one = `${named}/{moduleProvider}` as const;
+const old = '/registry-modules/{organization}/{moduleName}/{moduleProvider}';
+const oldDelete = '/registry-modules/actions/delete/{organization}/{moduleName}';
+
+const inPath = byName((request) => ({ registry: param(request, 'registry'), namespace: param(request, 'namespace') }));
+const inOldPath = byName((request) => ({ registry: 'private', namespace: param(request, 'organization') }));
+
+export const moduleRoutes: Route[] = [
+  route('GET', ofOrganization, 'registry:read', organization, listAll, {
+    q: 'text',
+    'filter[registry_name]': 'text',
+    'filter[provider]': 'text',
+    'filter[organization_name]': 'text',
+  }),
+  route('POST', ofOrganization, 'registry:write-modules', organization, create),
+  route('GET', `${ofOrganization}/validation`, 'registry:read', organization, validate, {
+    name: 'text',
+    provider: 'text',
+  }),
+  route('GET', one, 'registry:read', byAddress, single),
+  route('PATCH', one, 'registry:write-modules', byAddress, update),
+  route('DELETE', one, 'registry:write-modules', byAddress, remove),
+  route('DELETE', named, 'registry:write-modules', inPath, removeNamed),
+  route('POST', `${one}/versions`, 'registry:write-modules', byAddress, createVersion),
+  route('GET', `${one}/version`, 'registry:read', byAddress, readVersion, { module_version: 'text' }),
+  route('PATCH', `${one}/{moduleVersion}`, 'registry:write-modules', byAddress, changeVersion),
+  route('DELETE', `${one}/{moduleVersion}`, 'registry:write-modules', byAddress, removeVersion),
+  route('GET', '/registry-modules/{module}', 'registry:read', byId, single),
+  route(
+    'GET',
+    '/registry-modules/show/{organization}/{moduleName}/{moduleProvider}',
+    'registry:read',
+    byOldAddress,
+    single,
+  ),
+  route('PATCH', old, 'registry:write-modules', byOldAddress, update),
+  route('POST', `${old}/versions`, 'registry:write-modules', byOldAddress, createVersion),
+  route('POST', oldDelete, 'registry:write-modules', inOldPath, removeNamed),
+  route('POST', `${oldDelete}/{moduleProvider}`, 'registry:write-modules', byOldAddress, remove),
+  route('POST', `${oldDelete}/{moduleProvider}/{moduleVersion}`, 'registry:write-modules', byOldAddress, removeVersion),
+];

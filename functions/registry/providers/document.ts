@@ -1,0 +1,106 @@
+import { many, one } from '../../api/answer.ts';
+import type { Granted } from '../../api/permissions/granted.ts';
+import type { GpgKey } from './gpg-keys.ts';
+import type { Platform, Provider, ProviderVersion } from './records.ts';
+import { binaryUploadUrl, downloadUrl, problemOf, signatureUploadUrl, sumsUploadUrl } from './uploads.ts';
+
+/** HCP API: private registry. URLs for uploads are shown to those who may publish, while an upload is awaited. */
+
+const pathOf = ({ organization, registry, namespace, name }: Provider): string =>
+  `/api/v2/organizations/${organization}/registry-providers/${registry}/${namespace}/${name}`;
+
+export const providerDocument = (provider: Provider, versionIds: string[], granted: Granted) => ({
+  id: provider.id,
+  type: 'registry-providers',
+  attributes: {
+    name: provider.name,
+    namespace: provider.namespace,
+    'registry-name': provider.registry,
+    'created-at': provider.createdAt,
+    'updated-at': provider.updatedAt,
+    permissions: { 'can-delete': granted.has('registry:write-providers') },
+  },
+  relationships: {
+    organization: one('organizations', provider.organization),
+    'registry-provider-versions': many('registry-provider-versions', versionIds),
+  },
+  links: { self: pathOf(provider) },
+});
+
+const linkOf = async (name: string, key: string | undefined, upload: () => Promise<string>, mayUpload: boolean) =>
+  key ? { [`${name}-download`]: await downloadUrl(key) } : mayUpload ? { [`${name}-upload`]: await upload() } : {};
+
+export const providerVersionDocument = async (provider: Provider, version: ProviderVersion, granted: Granted) => {
+  const write = granted.has('registry:write-providers');
+  const { sums, signatureKey } = version;
+  return {
+    id: version.id,
+    type: 'registry-provider-versions',
+    attributes: {
+      version: version.version,
+      'key-id': version.keyId,
+      protocols: version.protocols,
+      'shasums-uploaded': sums !== undefined,
+      'shasums-sig-uploaded': signatureKey !== undefined,
+      'status-message': problemOf(version) ?? null,
+      'created-at': version.createdAt,
+      'updated-at': version.updatedAt,
+      permissions: { 'can-delete': write, 'can-upload-asset': write },
+    },
+    relationships: {
+      'registry-provider': one('registry-providers', provider.id),
+      platforms: many(
+        'registry-provider-platforms',
+        Object.values(version.platforms).map(({ id }) => id),
+      ),
+    },
+    links: {
+      self: `${pathOf(provider)}/versions/${version.version}`,
+      ...(await linkOf('shasums', sums?.key, () => sumsUploadUrl(version), write)),
+      ...(await linkOf('shasums-sig', signatureKey, () => signatureUploadUrl(version), write)),
+    },
+  };
+};
+
+export const platformDocument = async (
+  provider: Provider,
+  version: ProviderVersion,
+  platform: Platform,
+  granted: Granted,
+) => {
+  const write = granted.has('registry:write-providers');
+  return {
+    id: platform.id,
+    type: 'registry-provider-platforms',
+    attributes: {
+      os: platform.os,
+      arch: platform.arch,
+      filename: platform.filename,
+      shasum: platform.shasum,
+      'provider-binary-uploaded': platform.key !== undefined,
+      'status-message': platform.error ?? null,
+      permissions: { 'can-delete': write, 'can-upload-asset': write },
+    },
+    relationships: { 'registry-provider-version': one('registry-provider-versions', version.id) },
+    links: {
+      self: `${pathOf(provider)}/versions/${version.version}/platforms/${platform.os}/${platform.arch}`,
+      ...(await linkOf('provider-binary', platform.key, () => binaryUploadUrl(platform), write)),
+    },
+  };
+};
+
+export const gpgKeyDocument = (key: GpgKey) => ({
+  id: key.id,
+  type: 'gpg-keys',
+  attributes: {
+    'ascii-armor': key.asciiArmor,
+    'key-id': key.keyId,
+    namespace: key.organization,
+    source: '',
+    'source-url': null,
+    'trust-signature': '',
+    'created-at': key.createdAt,
+    'updated-at': key.createdAt,
+  },
+  links: { self: `/api/registry/private/v2/gpg-keys/${key.organization}/${key.keyId}` },
+});

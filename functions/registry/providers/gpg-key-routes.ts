@@ -1,0 +1,93 @@
+import { type Answer, created, noContent, ok } from '../../api/answer.ts';
+import { badRequest, conflict, forbidden, notFound, unprocessable } from '../../api/errors.ts';
+import { inOrganization, param } from '../../api/finders.ts';
+import { list, pageOf, pageSlice } from '../../api/pagination.ts';
+import { type Call, type Context, type Finder, type Route, route, userRoute } from '../../api/route.ts';
+import { type InOrganization, organization as inOrganizationNamed } from '../../people/organizations/finder.ts';
+import { getOrganization } from '../../people/organizations/records.ts';
+import { gpgKeyDocument } from './document.ts';
+import { createGpgKey, deleteGpgKey, type GpgKey, getGpgKey, listGpgKeys, maxGpgKeys } from './gpg-keys.ts';
+import { readKeyNamespace, readNewGpgKey } from './input.ts';
+import { listProviders, listProviderVersions } from './records.ts';
+
+/** Keys that providers are signed with (HCP API: GPG keys). A namespace is an organization. */
+
+const key: Finder<GpgKey> = {
+  what: 'GPG key',
+  parameter: 'keyId',
+  find: (request) => getGpgKey(param(request, 'namespace'), param(request, 'keyId').toUpperCase()),
+  seen: 'registry:read',
+  scope: inOrganization,
+};
+
+/** Of the body: who may is decided by it. */
+const namespaceInBody: Finder<InOrganization> = {
+  ...inOrganizationNamed,
+  find: async (request) => {
+    const record = await getOrganization(readKeyNamespaceOf(request));
+    return record && { organization: record.name, record };
+  },
+};
+
+const readKeyNamespaceOf = (request: Parameters<typeof readKeyNamespace>[0]): string => {
+  const { data } = (request.json() ?? {}) as { data?: { attributes?: { namespace?: unknown } } };
+  const namespace = data?.attributes?.namespace;
+  if (typeof namespace !== 'string') throw unprocessable('/data/attributes/namespace', 'namespace: is missing');
+  return namespace.slice(0, 100);
+};
+
+const create = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
+  const { asciiArmor, keyId } = readNewGpgKey(request);
+  const { organization } = subject;
+  if ((await listGpgKeys(organization)).length >= maxGpgKeys) {
+    throw unprocessable('/data', `${organization} has ${maxGpgKeys} GPG keys, the maximum. Delete one first`);
+  }
+  const made = await createGpgKey(organization, keyId, asciiArmor);
+  if (!made)
+    throw unprocessable('/data/attributes/ascii-armor', `ascii-armor: ${organization} has key ${keyId} already`);
+  return created(gpgKeyDocument(made));
+};
+
+const listAll = async ({ request, principal }: Call): Promise<Answer> => {
+  const namespaces = (request.query.get('filter[namespace]') ?? '').split(',').filter(Boolean);
+  if (namespaces.length === 0)
+    throw badRequest('filter[namespace] is missing: name organizations.', 'filter[namespace]');
+  if (namespaces.length > 10) throw badRequest('filter[namespace] can name 10 organizations.', 'filter[namespace]');
+  const page = pageOf(request);
+  const readable: string[] = [];
+  for (const organization of new Set(namespaces)) {
+    if ((await principal.on({ organization })).has('registry:read')) readable.push(organization);
+  }
+  if (readable.length === 0) throw forbidden('You can read the keys of none of these organizations.');
+  const all = (await Promise.all(readable.map(listGpgKeys))).flat();
+  return list(request, page, all.length, pageSlice(all, page).map(gpgKeyDocument));
+};
+
+const change = async ({ request, subject }: Context<GpgKey>): Promise<Answer> => {
+  const namespace = readKeyNamespace(request);
+  // Keys stay where they are: what another organization signs is another organization's.
+  if (namespace !== subject.organization) throw forbidden('namespace not authorized');
+  return ok(gpgKeyDocument(subject));
+};
+
+const remove = async ({ subject }: Context<GpgKey>): Promise<Answer> => {
+  const providers = await listProviders(subject.organization);
+  for (const { id, name } of providers) {
+    const used = (await listProviderVersions(id)).find(({ keyId }) => keyId === subject.keyId);
+    if (used) throw conflict(`Key ${subject.keyId} signs ${name} ${used.version}. Delete that version first.`);
+  }
+  if (!(await deleteGpgKey(subject))) throw notFound('The key was deleted at the same time.');
+  return noContent();
+};
+
+const base = '/api/registry/private/v2/gpg-keys';
+const one = `${base}/{namespace}/{keyId}` as const;
+
+/** By full path: they are not below `/api/v2`. */
+export const gpgKeyRoutes: Route[] = [
+  userRoute('GET', base, 'any user', listAll, { 'filter[namespace]': 'text' }),
+  route('POST', base, 'registry:write-providers', namespaceInBody, create),
+  route('GET', one, 'registry:read', key, async ({ subject }) => ok(gpgKeyDocument(subject))),
+  route('PATCH', one, 'registry:write-providers', key, change),
+  route('DELETE', one, 'registry:write-providers', key, remove),
+];

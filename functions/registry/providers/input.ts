@@ -1,0 +1,107 @@
+import * as v from 'valibot';
+import { ApiError, unprocessable } from '../../api/errors.ts';
+import type { OtherFields } from '../../api/known-attributes.ts';
+import type { ApiRequest } from '../../api/request.ts';
+import { readData, text } from '../../api/validation.ts';
+import { namespaceName, publishedProviderName, registryName, version } from '../names.ts';
+import { type ReadKey, readPublicKey } from './gpg-key.ts';
+import type { Platform, ProviderAddress, ProviderVersion } from './records.ts';
+
+/** What creating providers, versions, platforms and keys may say (HCP API: private registry). */
+
+const at = '/data/attributes';
+
+const providerFields: OtherFields = {
+  shown: 'created-at permissions updated-at',
+  related: 'organization registry-provider-versions',
+  lacking: { 'tag-bindings': 'providers have no tags' },
+};
+const versionFields: OtherFields = {
+  shown: 'created-at permissions shasums-sig-uploaded shasums-uploaded status-message updated-at',
+  related: 'platforms registry-provider',
+};
+const platformFields: OtherFields = {
+  shown: 'permissions provider-binary-uploaded status-message',
+  related: 'registry-provider-version',
+};
+const keyFields: OtherFields = { shown: 'created-at key-id source source-url trust-signature updated-at' };
+
+const newProvider = {
+  name: publishedProviderName,
+  namespace: v.optional(namespaceName),
+  'registry-name': v.optional(v.string()),
+};
+
+/** Clients look for these words. */
+const noRegistry = (given: string | undefined): ApiError => {
+  const source = { pointer: `${at}/registry-name` };
+  const title = 'invalid attribute';
+  const blank = { title, detail: "Registry name can't be blank", source };
+  const another = { title, detail: 'Registry name is not included in the list', source };
+  return new ApiError(422, given ? [another] : [blank, another]);
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewProvider = (request: ApiRequest, organization: string): ProviderAddress => {
+  const { attributes } = readData(request, newProvider, {}, providerFields);
+  const { name, namespace = organization, 'registry-name': given } = attributes;
+  const registry = v.safeParse(registryName, given);
+  if (!registry.success) throw noRegistry(given);
+  if (registry.output === 'private' && namespace !== organization) {
+    throw unprocessable(`${at}/namespace`, `namespace: of a private provider is its organization, ${organization}`);
+  }
+  return { organization, name, namespace, registry: registry.output };
+};
+
+const keyId = v.pipe(
+  v.string(),
+  v.regex(/^[0-9A-Fa-f]{16}$/, 'is the id of a GPG key: 16 hexadecimal digits'),
+  v.transform((id) => id.toUpperCase()),
+);
+
+const newVersion = {
+  version,
+  'key-id': keyId,
+  protocols: v.pipe(
+    v.array(v.picklist(['4.0', '5.0', '6.0'])),
+    v.minLength(1, 'must name at least one protocol version'),
+    v.maxLength(3, 'must name each protocol version once'),
+  ),
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewProviderVersion = (
+  request: ApiRequest,
+): Pick<ProviderVersion, 'version' | 'keyId' | 'protocols'> => {
+  const { attributes } = readData(request, newVersion, {}, versionFields);
+  return { version: attributes.version, keyId: attributes['key-id'], protocols: attributes.protocols };
+};
+
+const system = v.pipe(v.string(), v.regex(/^[a-z0-9]{1,20}$/, 'is a name as Go has it, e.g. linux or amd64'));
+
+const newPlatform = {
+  os: system,
+  arch: system,
+  filename: v.pipe(v.string(), v.regex(/^[\w][\w.+-]{0,199}$/, 'is a file name without folders')),
+  shasum: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'is a SHA-256 of 64 hexadecimal digits in lower case')),
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewPlatform = (request: ApiRequest): Pick<Platform, 'os' | 'arch' | 'filename' | 'shasum'> =>
+  readData(request, newPlatform, {}, platformFields).attributes;
+
+const newKey = { namespace: text(100), 'ascii-armor': text(64 * 1024) };
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewGpgKey = (request: ApiRequest): { asciiArmor: string; keyId: string } => {
+  const { attributes } = readData(request, newKey, {}, keyFields);
+  const asciiArmor = attributes['ascii-armor'];
+  const read: ReadKey = readPublicKey(asciiArmor);
+  if (read.keyId === undefined) throw unprocessable(`${at}/ascii-armor`, `ascii-armor: ${read.error}`);
+  return { asciiArmor, keyId: read.keyId };
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readKeyNamespace = (request: ApiRequest): string =>
+  readData(request, { namespace: newKey.namespace }, {}, { shown: `${keyFields.shown} ascii-armor` }).attributes
+    .namespace;

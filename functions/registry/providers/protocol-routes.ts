@@ -1,0 +1,77 @@
+import { type Answer, json } from '../../api/answer.ts';
+import { notFound } from '../../api/errors.ts';
+import { inOrganization, param } from '../../api/finders.ts';
+import { type Context, type Finder, type Route, route } from '../../api/route.ts';
+import { getGpgKey } from './gpg-keys.ts';
+import { findProvider, getProviderVersion, listProviderVersions, type Provider, platformName } from './records.ts';
+import { downloadUrl, installable, settle } from './uploads.ts';
+
+/** Terraform's provider registry protocol (Terraform: provider registry protocol). */
+
+const inNamespace: Finder<Provider> = {
+  what: 'provider',
+  parameter: 'providerName',
+  find: (request) => {
+    const organization = param(request, 'namespace');
+    const name = param(request, 'providerName');
+    return findProvider({ organization, registry: 'private', namespace: organization, name });
+  },
+  seen: 'registry:read',
+  scope: inOrganization,
+  // Terraform in a run of the organization installs its providers.
+  shared: async ({ organization }) => ({ organization }),
+};
+
+const plain = (body: unknown): Answer => json(200, body, 'application/json');
+
+/** Only versions that can be installed. */
+const versions = async ({ subject }: Context<Provider>): Promise<Answer> => {
+  const all = await Promise.all((await listProviderVersions(subject.id)).map(settle));
+  return plain({
+    id: `${subject.namespace}/${subject.name}`,
+    versions: all.flatMap((version) => {
+      const platforms = installable(version).map(({ os, arch }) => ({ os, arch }));
+      return platforms.length ? [{ version: version.version, protocols: version.protocols, platforms }] : [];
+    }),
+    warnings: null,
+  });
+};
+
+const download = async ({ request, subject }: Context<Provider>): Promise<Answer> => {
+  const [os, arch] = [param(request, 'os'), param(request, 'arch')];
+  const found = await getProviderVersion(subject.id, param(request, 'providerVersion'));
+  const version = found && (await settle(found));
+  const platform = version && installable(version).find((one) => one.os === os && one.arch === arch);
+  if (!version?.sums || !version.signatureKey || !platform?.key) {
+    throw notFound(`${subject.name} ${param(request, 'providerVersion')} for ${platformName({ os, arch })} not found.`);
+  }
+  const [key, binary, sums, signature] = await Promise.all([
+    getGpgKey(subject.organization, version.keyId),
+    downloadUrl(platform.key),
+    downloadUrl(version.sums.key),
+    downloadUrl(version.signatureKey),
+  ]);
+  return plain({
+    protocols: version.protocols,
+    os,
+    arch,
+    filename: platform.filename,
+    download_url: binary,
+    shasum: platform.shasum,
+    shasums_url: sums,
+    shasums_signature_url: signature,
+    signing_keys: {
+      gpg_public_keys: key
+        ? [{ key_id: key.keyId, ascii_armor: key.asciiArmor, trust_signature: '', source: '', source_url: null }]
+        : [],
+    },
+  });
+};
+
+const base = '/api/registry/v1/providers/{namespace}/{providerName}';
+
+/** By full path: Terraform learns the prefix from discovery. */
+export const providerProtocolRoutes: Route[] = [
+  route('GET', `${base}/versions`, 'registry:read', inNamespace, versions),
+  route('GET', `${base}/{providerVersion}/download/{os}/{arch}`, 'registry:read', inNamespace, download),
+];

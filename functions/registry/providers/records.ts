@@ -1,0 +1,154 @@
+import { newId } from '../../store/id.ts';
+import { type Key, keys } from '../../store/keys.ts';
+import { create, get, query, queryAll, remove, update } from '../../store/table.ts';
+import { now } from '../../store/time.ts';
+import { claimUnique, releaseUnique } from '../../store/unique-names.ts';
+import { byVersion, type RegistryName } from '../names.ts';
+
+/** Providers of an organization's registry, their versions, and the platforms of those. */
+
+export interface Provider {
+  id: string;
+  organization: string;
+  namespace: string;
+  registry: RegistryName;
+  name: string;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export type ProviderAddress = Pick<Provider, 'organization' | 'namespace' | 'registry' | 'name'>;
+
+export interface Platform {
+  id: string;
+  os: string;
+  arch: string;
+  filename: string;
+  /** SHA-256 of the binary's archive, hex. */
+  shasum: string;
+  /** Where the binary lies once it was accepted. */
+  key?: string;
+  /** For people, when what was uploaded is not what was announced. */
+  error?: string;
+  /** ETag of that upload: it is not looked at again. */
+  refused?: string;
+}
+
+export interface ProviderVersion {
+  id: string;
+  providerId: string;
+  version: string;
+  keyId: string;
+  protocols: string[];
+  /** By `os_arch`. */
+  platforms: Record<string, Platform>;
+  /** Where SHA256SUMS lies once it was accepted, and what it says, by file name. */
+  sums?: { key: string; byFile: Record<string, string> };
+  signatureKey?: string;
+  /** For people, when what was uploaded is of no use. */
+  error?: string;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export const maxProviders = 500;
+export const maxProviderVersions = 200;
+export const maxPlatforms = 20;
+
+interface Pointer extends Key {
+  holder: string;
+}
+
+const nameKey = ({ organization, registry, namespace, name }: ProviderAddress): Key =>
+  keys.providerName(organization, registry, namespace, name);
+
+/** 1 read. */
+export const getProvider = (id: string): Promise<Provider | undefined> => get<Provider>(keys.provider(id));
+
+/** 2 reads. */
+export const findProvider = async (address: ProviderAddress): Promise<Provider | undefined> => {
+  const pointer = await get<Pointer>(nameKey(address));
+  return pointer && getProvider(pointer.holder);
+};
+
+/** 1 query, and 1 read for each. */
+export const listProviders = async (organization: string): Promise<Provider[]> => {
+  const pointers = await queryAll<Pointer>({ pk: keys.organization(organization).pk, prefix: 'PROVNAME#' });
+  const found = await Promise.all(pointers.map(({ holder }) => getProvider(holder)));
+  return found.filter((provider) => provider !== undefined);
+};
+
+/** Undefined when the address is taken. 2 writes. */
+export const createProvider = async (address: ProviderAddress): Promise<Provider | undefined> => {
+  const at = now();
+  const provider: Provider = { ...address, id: newId('prov'), createdAt: at, updatedAt: at };
+  const isTaken = async (holder: string) => (await getProvider(holder)) !== undefined;
+  if (!(await claimUnique(nameKey(address), provider.id, isTaken))) return undefined;
+  await create({ ...keys.provider(provider.id), ...provider });
+  return provider;
+};
+
+/** Versions are gone with it. May be repeated. */
+export const deleteProvider = async (provider: Provider): Promise<void> => {
+  for (const version of await listProviderVersions(provider.id)) await deleteProviderVersion(version);
+  await remove(keys.provider(provider.id));
+  await releaseUnique(nameKey(provider), provider.id);
+};
+
+/** The newest first. 1 query. */
+export const listProviderVersions = async (providerId: string): Promise<ProviderVersion[]> =>
+  (await query<ProviderVersion>({ pk: keys.provider(providerId).pk, prefix: 'V#' })).sort(byVersion);
+
+export const getProviderVersion = (providerId: string, version: string): Promise<ProviderVersion | undefined> =>
+  get<ProviderVersion>(keys.providerVersion(providerId, version));
+
+/** Undefined when there is one. 1 write. */
+export const createProviderVersion = async (
+  providerId: string,
+  values: Pick<ProviderVersion, 'version' | 'keyId' | 'protocols'>,
+): Promise<ProviderVersion | undefined> => {
+  const at = now();
+  const made: ProviderVersion = {
+    ...values,
+    id: newId('provver'),
+    providerId,
+    platforms: {},
+    createdAt: at,
+    updatedAt: at,
+  };
+  return (await create({ ...keys.providerVersion(providerId, made.version), ...made })) ? made : undefined;
+};
+
+export const deleteProviderVersion = ({ providerId, version }: ProviderVersion): Promise<boolean> =>
+  remove(keys.providerVersion(providerId, version));
+
+/** Undefined when the version is gone, or the condition does not hold. */
+export const changeProviderVersion = (
+  { providerId, version, id }: ProviderVersion,
+  set: Record<string, unknown>,
+  condition = 'attribute_exists(pk)',
+  removed: string[] = [],
+): Promise<ProviderVersion | undefined> =>
+  update<ProviderVersion>(keys.providerVersion(providerId, version), {
+    set: { ...set, updatedAt: now() },
+    remove: removed,
+    condition: `id = :id AND ${condition}`,
+    values: { ':id': id },
+  });
+
+export const platformName = ({ os, arch }: Pick<Platform, 'os' | 'arch'>): string => `${os}_${arch}`;
+
+/** Undefined when there is one for that system, or the version is gone. 1 write. */
+export const createPlatform = async (
+  version: ProviderVersion,
+  values: Pick<Platform, 'os' | 'arch' | 'filename' | 'shasum'>,
+): Promise<Platform | undefined> => {
+  const platform: Platform = { ...values, id: newId('provpltfrm') };
+  const path = `platforms.${platformName(values)}`;
+  const made = await changeProviderVersion(version, { [path]: platform }, `attribute_not_exists(${path})`);
+  return made && platform;
+};
+
+export const deletePlatform = async (version: ProviderVersion, platform: Platform): Promise<void> => {
+  await changeProviderVersion(version, {}, 'attribute_exists(pk)', [`platforms.${platformName(platform)}`]);
+};

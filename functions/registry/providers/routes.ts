@@ -1,0 +1,238 @@
+import { type Answer, created, noContent, ok } from '../../api/answer.ts';
+import { forbidden, notFound, unprocessable } from '../../api/errors.ts';
+import { inOrganization, param } from '../../api/finders.ts';
+import { includable } from '../../api/include.ts';
+import { list, pageOf, pageSlice } from '../../api/pagination.ts';
+import { type Context, type Finder, type Route, route, type Subject } from '../../api/route.ts';
+import { type InOrganization, organization } from '../../people/organizations/finder.ts';
+import { platformDocument, providerDocument, providerVersionDocument } from './document.ts';
+import { getGpgKey } from './gpg-keys.ts';
+import { readNewPlatform, readNewProvider, readNewProviderVersion } from './input.ts';
+import {
+  createPlatform,
+  createProvider,
+  createProviderVersion,
+  deletePlatform,
+  deleteProvider,
+  deleteProviderVersion,
+  findProvider,
+  getProvider,
+  getProviderVersion,
+  listProviders,
+  listProviderVersions,
+  maxPlatforms,
+  maxProviders,
+  maxProviderVersions,
+  type Platform,
+  type Provider,
+  type ProviderVersion,
+  platformName,
+} from './records.ts';
+import { settle } from './uploads.ts';
+
+/** Providers of the private registry (HCP API: private registry). */
+
+const seen = {
+  what: 'registry provider',
+  parameter: 'provider',
+  seen: 'registry:read',
+  scope: inOrganization,
+} as const;
+
+const byId: Finder<Provider> = {
+  ...seen,
+  parameter: 'provider',
+  find: (request) => getProvider(param(request, 'provider')),
+};
+
+type AddressRequest = Parameters<Finder<Provider>['find']>[0];
+
+const providerIn = async (request: AddressRequest): Promise<Provider | undefined> => {
+  const registry = param(request, 'registry');
+  if (registry !== 'private' && registry !== 'public') return undefined;
+  const [namespace, name] = [param(request, 'namespace'), param(request, 'providerName')];
+  return findProvider({ organization: param(request, 'organization'), registry, namespace, name });
+};
+
+const byAddress: Finder<Provider> = { ...seen, find: providerIn };
+
+interface InProvider extends Subject {
+  provider: Provider;
+  version: ProviderVersion;
+}
+
+const versionOf: Finder<InProvider> = {
+  ...seen,
+  what: 'registry provider version',
+  parameter: 'providerVersion',
+  find: async (request) => {
+    const provider = await providerIn(request);
+    const version = provider && (await getProviderVersion(provider.id, param(request, 'providerVersion')));
+    return version && provider && { organization: provider.organization, provider, version };
+  },
+};
+
+interface InVersion extends InProvider {
+  platform: Platform;
+}
+
+const platformOf: Finder<InVersion> = {
+  ...seen,
+  what: 'registry provider platform',
+  parameter: 'os',
+  find: async (request) => {
+    const found = await versionOf.find(request);
+    const platform = found?.version.platforms[platformName({ os: param(request, 'os'), arch: param(request, 'arch') })];
+    return found && platform && { ...found, platform };
+  },
+};
+
+const providerIncludes = includable('registry_provider_versions');
+
+const idsOf = (versions: ProviderVersion[]): string[] => versions.map(({ id }) => id);
+
+const single = async ({ subject, granted }: Context<Provider>): Promise<Answer> =>
+  ok(providerDocument(subject, idsOf(await listProviderVersions(subject.id)), granted));
+
+const create = async ({ request, subject, granted }: Context<InOrganization>): Promise<Answer> => {
+  const address = readNewProvider(request, subject.organization);
+  if ((await listProviders(subject.organization)).length >= maxProviders) {
+    throw unprocessable(
+      '/data',
+      `${subject.organization} has ${maxProviders} providers, the maximum. Delete one first`,
+    );
+  }
+  const made = await createProvider(address);
+  if (!made) throw unprocessable('/data/attributes/name', 'Name has already been taken');
+  return created(providerDocument(made, [], granted));
+};
+
+const listAll = async ({ request, subject, granted }: Context<InOrganization>): Promise<Answer> => {
+  const { query } = request;
+  const include = providerIncludes.of(request);
+  const page = pageOf(request);
+  const search = (query.get('q') ?? '').toLowerCase();
+  const registry = query.get('filter[registry_name]');
+  const of = query.get('filter[organization_name]');
+  const all = (await listProviders(subject.organization)).filter(
+    (one) =>
+      `${one.namespace}/${one.name}`.toLowerCase().includes(search) &&
+      (!registry || one.registry === registry) &&
+      (!of || one.organization === of),
+  );
+  const shown = await Promise.all(
+    pageSlice(all, page).map(async (provider) => ({ provider, versions: await listProviderVersions(provider.id) })),
+  );
+  const data = shown.map(({ provider, versions }) => providerDocument(provider, idsOf(versions), granted));
+  const included = include.size
+    ? await Promise.all(
+        shown.flatMap(({ provider, versions }) =>
+          versions.map((version) => providerVersionDocument(provider, version, granted)),
+        ),
+      )
+    : undefined;
+  return list(request, page, all.length, data, included);
+};
+
+const remove = async ({ subject }: Context<Provider>): Promise<Answer> => {
+  await deleteProvider(subject);
+  return noContent();
+};
+
+/** HashiCorp's own key, which clients have. */
+const builtInKey = '34365D9472D7468F';
+
+const onlyPrivate = ({ registry, name }: Provider): void => {
+  if (registry === 'public') throw forbidden(`Versions of ${name} come from the public registry.`);
+};
+
+const createVersion = async ({ request, subject, granted }: Context<Provider>): Promise<Answer> => {
+  onlyPrivate(subject);
+  const values = readNewProviderVersion(request);
+  const { organization: of } = subject;
+  if (values.keyId !== builtInKey && !(await getGpgKey(of, values.keyId))) {
+    throw unprocessable('/data/attributes/key-id', `key-id: ${of} has no GPG key ${values.keyId}. Add it first`);
+  }
+  const pointer = '/data/attributes/version';
+  if ((await listProviderVersions(subject.id)).length >= maxProviderVersions) {
+    throw unprocessable(pointer, `version: ${subject.name} has ${maxProviderVersions}, the maximum`);
+  }
+  const made = await createProviderVersion(subject.id, values);
+  if (!made) throw unprocessable(pointer, 'Version has already been taken');
+  return created(await providerVersionDocument(subject, made, granted));
+};
+
+const listVersions = async ({ request, subject, granted }: Context<Provider>): Promise<Answer> => {
+  const page = pageOf(request);
+  const all = await listProviderVersions(subject.id);
+  const shown = await Promise.all(pageSlice(all, page).map(settle));
+  const documents = shown.map((version) => providerVersionDocument(subject, version, granted));
+  return list(request, page, all.length, await Promise.all(documents));
+};
+
+const readVersion = async ({ subject: { provider, version }, granted }: Context<InProvider>): Promise<Answer> =>
+  ok(await providerVersionDocument(provider, await settle(version), granted));
+
+const removeVersion = async ({ subject }: Context<InProvider>): Promise<Answer> => {
+  await deleteProviderVersion(subject.version);
+  return noContent();
+};
+
+const addPlatform = async ({ request, subject, granted }: Context<InProvider>): Promise<Answer> => {
+  const { provider, version } = subject;
+  const values = readNewPlatform(request);
+  if (Object.keys(version.platforms).length >= maxPlatforms) {
+    throw unprocessable('/data', `a version can have at most ${maxPlatforms} platforms`);
+  }
+  const made = await createPlatform(version, values);
+  if (!made) throw unprocessable('/data/attributes/arch', `${platformName(values)} has already been taken`);
+  return created(await platformDocument(provider, version, made, granted));
+};
+
+const listPlatforms = async ({ request, subject, granted }: Context<InProvider>): Promise<Answer> => {
+  const page = pageOf(request);
+  const { provider } = subject;
+  const version = await settle(subject.version);
+  const all = Object.values(version.platforms);
+  const documents = pageSlice(all, page).map((platform) => platformDocument(provider, version, platform, granted));
+  return list(request, page, all.length, await Promise.all(documents));
+};
+
+const readPlatform = async ({ subject, granted }: Context<InVersion>): Promise<Answer> => {
+  const version = await settle(subject.version);
+  const platform = version.platforms[platformName(subject.platform)];
+  if (!platform) throw notFound('The platform was deleted at the same time.');
+  return ok(await platformDocument(subject.provider, version, platform, granted));
+};
+
+const removePlatform = async ({ subject }: Context<InVersion>): Promise<Answer> => {
+  await deletePlatform(subject.version, subject.platform);
+  return noContent();
+};
+
+const ofOrganization = '/organizations/{organization}/registry-providers';
+const one = `${ofOrganization}/{registry}/{namespace}/{providerName}` as const;
+const versions = `${one}/versions` as const;
+const version = `${versions}/{providerVersion}` as const;
+const platform = `${version}/platforms/{os}/{arch}` as const;
+
+export const providerRoutes: Route[] = [
+  route('GET', ofOrganization, 'registry:read', organization, listAll, {
+    q: 'text',
+    include: providerIncludes,
+    'filter[registry_name]': { one: ['private', 'public'] },
+    'filter[organization_name]': 'text',
+  }),
+  route('POST', ofOrganization, 'registry:write-providers', organization, create),
+  route('GET', '/registry-providers/{provider}', 'registry:read', byId, single),
+  route('GET', one, 'registry:read', byAddress, single),
+  route('DELETE', one, 'registry:write-providers', byAddress, remove),
+  route('GET', versions, 'registry:read', byAddress, listVersions),
+  route('POST', versions, 'registry:write-providers', byAddress, createVersion),
+  route('GET', version, 'registry:read', versionOf, readVersion),
+  route('DELETE', version, 'registry:write-providers', versionOf, removeVersion),
+  route('GET', `${version}/platforms`, 'registry:read', versionOf, listPlatforms),
+  route('POST', `${version}/platforms`, 'registry:write-providers', versionOf, addPlatform),
+  route('GET', platform, 'registry:read', platformOf, readPlatform),
+  route('DELETE', platform, 'registry:write-providers', platformOf, removePlatform),
+];

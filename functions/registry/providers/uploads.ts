@@ -1,0 +1,137 @@
+import { copyObject, getObject, type Peek, peekObject, presignGet, presignUpload } from '../../store/bucket.ts';
+import { objects } from '../../store/keys.ts';
+import { changeProviderVersion, type Platform, type ProviderVersion, platformName } from './records.ts';
+
+/**
+ * Files of a provider's versions: sums, their signature and binaries. An upload counts once it was taken to a place that
+ * nobody can upload to, and once it is what was announced.
+ */
+
+/** How long upload URLs are good for, in seconds, and those that lead to files. */
+const uploadSeconds = 3600;
+const downloadSeconds = 900;
+const maxBinaryBytes = 500 * 1024 * 1024;
+const maxSumsBytes = 64 * 1024;
+
+/** Clients know the URLs by the words `/object/` in them. */
+const sumsUpload = ({ id }: ProviderVersion): string => `object/${id}.SHA256SUMS`;
+const signatureUpload = ({ id }: ProviderVersion): string => `object/${id}.SHA256SUMS.sig`;
+const binaryUpload = ({ id }: Platform): string => `object/${id}.zip`;
+
+export const sumsUploadUrl = (version: ProviderVersion) => presignUpload(sumsUpload(version), uploadSeconds);
+export const signatureUploadUrl = (version: ProviderVersion) => presignUpload(signatureUpload(version), uploadSeconds);
+export const binaryUploadUrl = (platform: Platform) => presignUpload(binaryUpload(platform), uploadSeconds);
+export const downloadUrl = (key: string) => presignGet(key, downloadSeconds);
+
+interface Accepted {
+  key: string;
+  sha256: string;
+  etag: string;
+}
+
+interface Refused {
+  error: string;
+  etag: string;
+}
+
+/** Undefined while there is nothing, or when it changes at this moment. */
+const accept = async (
+  name: string,
+  { versionId, what, maxBytes, refused }: { versionId: string; what: string; maxBytes: number; refused?: string },
+): Promise<Accepted | Refused | undefined> => {
+  const from = objects.upload(name);
+  const upload: Peek | undefined = await peekObject(from, 1);
+  if (!upload || upload.etag === refused) return undefined;
+  const { etag, size } = upload;
+  if (size === 0) return { etag, error: `${what} is empty` };
+  if (size > maxBytes) return { etag, error: `${what} has ${size} bytes; at most ${maxBytes} are allowed` };
+  const key = objects.providerFile(versionId, etag.replaceAll(/\W/g, ''), what);
+  const sha256 = await copyObject(from, key, etag);
+  return sha256 === undefined ? undefined : { key, sha256, etag };
+};
+
+/** Lines are `<64 hex digits>  <file name>`. */
+const readSums = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    text.split(/\r?\n/).flatMap((line) => {
+      const [, sum, file] = /^([0-9a-f]{64})\s+\*?(\S+)$/.exec(line) ?? [];
+      return sum && file ? [[file, sum]] : [];
+    }),
+  );
+
+/** The part of a version that an upload changes. */
+type Change = Record<string, unknown>;
+
+const sumsOf = async (version: ProviderVersion): Promise<Change> => {
+  if (version.sums) return {};
+  const what = { versionId: version.id, what: 'SHA256SUMS', maxBytes: maxSumsBytes };
+  const accepted = await accept(sumsUpload(version), what);
+  if (!accepted) return {};
+  if ('error' in accepted) return { error: accepted.error };
+  const byFile = readSums((await getObject(accepted.key))?.toString('utf8') ?? '');
+  if (Object.keys(byFile).length === 0) return { error: 'SHA256SUMS has no line of a sum and a file name' };
+  return { sums: { key: accepted.key, byFile } };
+};
+
+const signatureOf = async (version: ProviderVersion): Promise<Change> => {
+  if (version.signatureKey) return {};
+  const what = { versionId: version.id, what: 'SHA256SUMS.sig', maxBytes: maxSumsBytes };
+  const accepted = await accept(signatureUpload(version), what);
+  if (!accepted) return {};
+  return 'error' in accepted ? { error: accepted.error } : { signatureKey: accepted.key };
+};
+
+const binaryOf = async (version: ProviderVersion, platform: Platform): Promise<Change> => {
+  if (platform.key) return {};
+  const { filename, shasum, refused } = platform;
+  const accepted = await accept(binaryUpload(platform), {
+    versionId: version.id,
+    what: filename,
+    maxBytes: maxBinaryBytes,
+    refused,
+  });
+  if (!accepted) return {};
+  const path = `platforms.${platformName(platform)}`;
+  const refuse = (error: string) => ({ [`${path}.error`]: error, [`${path}.refused`]: accepted.etag });
+  if ('error' in accepted) return refuse(accepted.error);
+  // Storage computed the sum of what it copied.
+  if (accepted.sha256 !== shasum) return refuse(`the upload of ${filename} has the SHA-256 ${accepted.sha256}`);
+  return { [`${path}.key`]: accepted.key };
+};
+
+const mayStillCome = ({ updatedAt }: ProviderVersion): boolean =>
+  Date.now() - Date.parse(updatedAt) < (uploadSeconds + 60) * 1000;
+
+/** Looks for what has come since. 1 request to S3 for each file that is awaited, none once all are there. */
+export const settle = async (version: ProviderVersion): Promise<ProviderVersion> => {
+  const platforms = Object.values(version.platforms);
+  const complete = version.sums && version.signatureKey && platforms.every(({ key }) => key);
+  if (complete || !mayStillCome(version)) return version;
+  const changes = await Promise.all([
+    sumsOf(version),
+    signatureOf(version),
+    ...platforms.map((platform) => binaryOf(version, platform)),
+  ]);
+  const change: Change = Object.assign({}, ...changes);
+  if (Object.keys(change).length === 0) return version;
+  return (await changeProviderVersion(version, change)) ?? version;
+};
+
+/** Those that can be installed: their binary is there, and the sums say what was announced. */
+export const installable = ({ sums, signatureKey, platforms }: ProviderVersion): Platform[] =>
+  sums && signatureKey
+    ? Object.values(platforms).filter(({ key, filename, shasum }) => key && sums.byFile[filename] === shasum)
+    : [];
+
+/** Why a version is not offered to Terraform, for people; undefined when it is. */
+export const problemOf = (version: ProviderVersion): string | undefined => {
+  const { sums, signatureKey, error } = version;
+  const platforms = Object.values(version.platforms);
+  if (installable(version).length > 0) return undefined;
+  if (!sums) return error ?? 'SHA256SUMS is not uploaded';
+  if (!signatureKey) return error ?? 'the signature of SHA256SUMS is not uploaded';
+  const [first] = platforms;
+  if (!first) return 'there is no platform';
+  if (first.key) return `SHA256SUMS says another sum of ${first.filename} than its platform`;
+  return first.error ?? `the binary of ${platformName(first)} is not uploaded`;
+};

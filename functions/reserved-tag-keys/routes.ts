@@ -1,0 +1,55 @@
+import { type Answer, created, noContent, ok } from '../api/answer.ts';
+import { notFound, unprocessable } from '../api/errors.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
+import { type Context, type Route, route } from '../api/route.ts';
+import { type InOrganization, organization } from '../people/organizations/finder.ts';
+import { reservedTagKeyDocument } from './document.ts';
+import { reservedTagKey } from './finder.ts';
+import { readNewReservedTagKey, readReservedTagKeyChange } from './input.ts';
+import {
+  createReservedTagKey,
+  deleteReservedTagKey,
+  listReservedTagKeys,
+  maxReservedTagKeys,
+  type ReservedTagKey,
+  updateReservedTagKey,
+} from './records.ts';
+
+const taken = () => unprocessable('/data/attributes/key', 'Key has already been taken');
+
+const create = async ({ request, subject: { organization: name } }: Context<InOrganization>): Promise<Answer> => {
+  const given = readNewReservedTagKey(request);
+  if ((await listReservedTagKeys(name)).length >= maxReservedTagKeys) {
+    throw unprocessable('/data', `${name} has ${maxReservedTagKeys} reserved tag keys, the maximum. Delete one first`);
+  }
+  const made = await createReservedTagKey(name, given);
+  if (!made) throw taken();
+  return created(reservedTagKeyDocument(made));
+};
+
+const listOfOrganization = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
+  const page = pageOf(request);
+  const all = await listReservedTagKeys(subject.organization);
+  return list(request, page, all.length, pageSlice(all, page).map(reservedTagKeyDocument));
+};
+
+const update = async ({ request, subject }: Context<ReservedTagKey>): Promise<Answer> => {
+  const change = readReservedTagKeyChange(request);
+  const updated = Object.keys(change).length ? await updateReservedTagKey(subject, change) : subject;
+  if (updated === 'key taken') throw taken();
+  if (updated === 'gone') throw notFound('The reserved tag key was deleted at the same time.');
+  return ok(reservedTagKeyDocument(updated));
+};
+
+const ofOrganization = '/organizations/{organization}/reserved-tag-keys';
+const one = '/reserved-tag-keys/{reservedTagKey}';
+
+export const reservedTagKeyRoutes: Route[] = [
+  route('POST', ofOrganization, 'reserved-tag-key:write', organization, create),
+  route('GET', ofOrganization, 'reserved-tag-key:read', organization, listOfOrganization),
+  route('PATCH', one, 'reserved-tag-key:write', reservedTagKey, update),
+  route('DELETE', one, 'reserved-tag-key:write', reservedTagKey, async ({ subject }) => {
+    await deleteReservedTagKey(subject);
+    return noContent();
+  }),
+];

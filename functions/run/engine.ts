@@ -1,0 +1,14 @@
+/** What plans and applies: Terraform, or OpenTofu. Each has versions of its own. */
+export const engines = ['terraform', 'tofu'] as const;
+export type Engine = (typeof engines)[number];
+
+/** The first OpenTofu, which went on from Terraform 1.5: https://opentofu.org/docs/intro/whats-new/ of 1.6. */
+const firstTofu = [1, 6] as const;
+
+/** For people: why the engine has no such version. Only an exact one says so; undefined when there may be one. */
+export const versionProblem = (engine: Engine | undefined, version: string): string | undefined => {
+  const [, major, minor] = /^\s*=?\s*v?(\d+)\.(\d+)(?:\.\d+)?(?:-[\w.-]+)?\s*$/.exec(version) ?? [];
+  if (engine !== 'tofu' || major === undefined) return undefined;
+  const isBefore = Number(major) < firstTofu[0] || (Number(major) === firstTofu[0] && Number(minor) < firstTofu[1]);
+  return isBefore ? `OpenTofu has no version ${version.trim()}; its first is 1.6.0` : undefined;
+};

@@ -1,0 +1,43 @@
+import * as v from 'valibot';
+import type { ApiRequest } from '../api/request.ts';
+import { check, readData, text } from '../api/validation.ts';
+
+/** What creating, changing and assigning SSH keys may say (HCP API: SSH keys). */
+
+const name = v.pipe(text(250), v.regex(/\S/, 'is empty'));
+
+const value = v.pipe(
+  text(16_384),
+  v.regex(/\S/, 'is empty'),
+  v.check(
+    (given) => !/^Proc-Type: 4,ENCRYPTED|^-----BEGIN ENCRYPTED/m.test(given),
+    'has a passphrase, which runs cannot enter. Use a key without one',
+  ),
+);
+
+/** @throws {ApiError} 400 or 422 */
+export const readNewSshKey = (request: ApiRequest): { name: string; value: string } =>
+  readData(request, { name, value }).attributes;
+
+/** @throws {ApiError} 400 or 422 */
+export const readSshKeyChange = (request: ApiRequest): { name?: string; value?: string } =>
+  readData(request, { name: v.optional(name), value: v.optional(value) }).attributes;
+
+const id = v.nullable(v.pipe(v.string(), v.maxLength(100)));
+
+/** As HCP Terraform's clients send it, and as its description of the API has it. */
+const assignment = v.object({
+  data: v.nullable(
+    v.union([
+      v.object({ attributes: v.object({ id }) }, 'must name an SSH key by attributes.id, or by id'),
+      v.object({ type: v.literal('ssh-keys'), id }),
+    ]),
+  ),
+});
+
+/** The id; null for none. @throws {ApiError} 400 or 422 */
+export const readAssignment = (request: ApiRequest): string | null => {
+  const { data } = check(assignment, request.json() ?? {});
+  if (data === null) return null;
+  return ('attributes' in data ? data.attributes.id : data.id) || null;
+};

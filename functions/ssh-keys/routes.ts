@@ -1,0 +1,77 @@
+import { type Answer, created, noContent, ok } from '../api/answer.ts';
+import { notFound, unprocessable } from '../api/errors.ts';
+import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
+import { list, pageOf, pageSlice } from '../api/pagination.ts';
+import { type Context, type Route, route } from '../api/route.ts';
+import { type InOrganization, organization } from '../people/organizations/finder.ts';
+import { workspaceDocument } from '../workspaces/document.ts';
+import { workspace } from '../workspaces/finder.ts';
+import type { Workspace } from '../workspaces/records.ts';
+import { sshKeyDocument } from './document.ts';
+import { sshKey } from './finder.ts';
+import { readAssignment, readNewSshKey, readSshKeyChange } from './input.ts';
+import {
+  assignSshKey,
+  countSshKeys,
+  createSshKey,
+  deleteSshKey,
+  getSshKey,
+  listSshKeys,
+  maxSshKeys,
+  type SshKey,
+  updateSshKey,
+} from './records.ts';
+
+/** SSH keys of organizations, and which of them a workspace's runs fetch modules with. */
+
+const create = async ({ request, subject: { organization: name } }: Context<InOrganization>): Promise<Answer> => {
+  const given = readNewSshKey(request);
+  if ((await countSshKeys(name)) >= maxSshKeys) {
+    throw unprocessable('/data', `${name} has ${maxSshKeys} SSH keys, the maximum. Delete one first`);
+  }
+  return created(sshKeyDocument(await createSshKey(name, given.name, given.value)));
+};
+
+const listOfOrganization = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
+  const page = pageOf(request);
+  const all = await listSshKeys(subject.organization);
+  return list(request, page, all.length, pageSlice(all, page).map(sshKeyDocument));
+};
+
+const shown = (key: SshKey): Answer => withEtag(ok(sshKeyDocument(key)), key);
+
+const update = async (context: Context<SshKey>): Promise<Answer> => {
+  const { request, subject } = context;
+  const editor = await editorOf(context, subject, 'SSH key');
+  const change = readSshKeyChange(request);
+  const updated = Object.keys(change).length ? await updateSshKey(subject, change, editor) : subject;
+  if (updated) return shown(updated);
+  const found = await getSshKey(subject.id);
+  if (found) await checkIfMatch(request, found, 'SSH key');
+  throw notFound('The SSH key was deleted at the same time.');
+};
+
+/** A key of another organization is as unknown as any other. */
+const assign = async ({ request, subject, granted }: Context<Workspace>): Promise<Answer> => {
+  const id = readAssignment(request);
+  const missing = () => notFound(`SSH key ${id} not found in ${subject.organization}.`);
+  if (id && (await getSshKey(id))?.organization !== subject.organization) throw missing();
+  const updated = await assignSshKey(subject, id);
+  if (updated) return withEtag(ok(workspaceDocument(updated, granted)), updated);
+  throw id ? missing() : notFound(`Workspace ${subject.name} was deleted at the same time.`);
+};
+
+const ofOrganization = '/organizations/{organization}/ssh-keys';
+const one = '/ssh-keys/{sshKey}';
+
+export const sshKeyRoutes: Route[] = [
+  route('POST', ofOrganization, 'ssh-key:write', organization, create),
+  route('GET', ofOrganization, 'ssh-key:read', organization, listOfOrganization),
+  route('GET', one, 'ssh-key:read', sshKey, async ({ subject }) => shown(subject)),
+  route('PATCH', one, 'ssh-key:write', sshKey, update),
+  route('DELETE', one, 'ssh-key:write', sshKey, async ({ subject }) => {
+    await deleteSshKey(subject);
+    return noContent();
+  }),
+  route('PATCH', '/workspaces/{workspace}/relationships/ssh-key', 'workspace:update', workspace, assign),
+];

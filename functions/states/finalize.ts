@@ -1,0 +1,196 @@
+import { discardStalePlans } from '../orchestration/saved-plans.ts';
+import { isSameState, stateConflict } from '../run/state-identity.ts';
+import { getObjectUpTo, putObject } from '../store/bucket.ts';
+import { sha256Of } from '../store/integrity.ts';
+import { keys, objects } from '../store/keys.ts';
+import { type Change, update } from '../store/table.ts';
+import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { InvalidStateError, md5Of, parseState, type StateContent, type StateSummary } from './content.ts';
+import { getStateVersion, maxStateBytes, tooLarge } from './records.ts';
+import type { StateVersion } from './state-version.ts';
+
+/** How a state version takes its content in and becomes the workspace's current one. */
+
+/** A summary above that is left to the object: it would cost every reader of the record. */
+const inlineSummaryBytes = 8192;
+
+/** @throws {InvalidStateError} when the upload is not what was announced */
+const check = (version: StateVersion, bytes: Buffer | number): StateContent => {
+  if (typeof bytes === 'number') throw new InvalidStateError(tooLarge(bytes));
+  const md5 = md5Of(bytes);
+  if (md5 !== version.md5) {
+    throw new InvalidStateError(
+      `The uploaded state has MD5 ${md5} instead of the announced ${version.md5}. Upload it again.`,
+    );
+  }
+  if (version.sha256 !== undefined && sha256Of(bytes) !== version.sha256) {
+    throw new InvalidStateError('The uploaded state does not match the announced SHA-256. Upload it again.');
+  }
+  return parseState(bytes);
+};
+
+/** Another content was accepted for the version meanwhile: that one counts. */
+class SupersededError extends Error {
+  override name = 'SupersededError';
+}
+
+/**
+ * Makes it current, if its writer still holds the workspace and it may follow what is current now.
+ * @throws {InvalidStateError} when it may not
+ * @throws {SupersededError}
+ */
+const becomeCurrent = async (version: StateVersion, sha256: string, resources: number): Promise<void> => {
+  const { id, workspaceId, serial, lineage, md5, runId, userId, replaces } = version;
+  const values: Record<string, unknown> = { ':holder': runId ?? userId, ':id': id, ':sha256': sha256 };
+  let follows = 'attribute_not_exists(#state) OR (#state.lineage = :lineage AND #state.serial < :serial)';
+  if (replaces === undefined) Object.assign(values, { ':lineage': lineage, ':serial': serial });
+  else if (replaces === null) follows = 'attribute_not_exists(#state)';
+  else {
+    follows = '#state.id = :replaces';
+    values[':replaces'] = replaces;
+  }
+  const again = '#state.id = :id AND (attribute_not_exists(#state.sha256) OR #state.sha256 = :sha256)';
+  const change: Change = {
+    set: { state: { id, serial, lineage, md5, sha256, at: new Date().toISOString(), resources } },
+    condition: `#lock.${runId ? 'runId' : 'userId'} = :holder AND ((${again}) OR ${follows})`,
+    names: { '#lock': 'lock' },
+    values,
+  };
+  const updated = await update<Workspace>(keys.workspace(workspaceId), change);
+  if (updated) {
+    await discardStalePlans(updated, runId);
+    return;
+  }
+  const workspace = await getWorkspace(workspaceId);
+  if (!workspace) throw new InvalidStateError('The workspace was deleted.');
+  const { state } = workspace;
+  if (state?.id === id && state.sha256 !== undefined && state.sha256 !== sha256) throw new SupersededError();
+  if (isSameState(state, version)) return;
+  const conflict = replaces === undefined ? stateConflict(state, version) : undefined;
+  throw new InvalidStateError(
+    conflict ?? 'The workspace was unlocked, or its state changed, before the new state was uploaded.',
+  );
+};
+
+/** A state whose content is here, and perhaps how it is said in JSON. */
+interface Content {
+  state: Buffer<ArrayBuffer>;
+  json?: StateVersion['json'];
+}
+
+/**
+ * Puts a state where it is read, once: under its checksum. `upload`: it lies elsewhere yet.
+ * @returns what the record says of it
+ */
+const keep = async (version: StateVersion, content: StateContent, bytes: Buffer<ArrayBuffer>, isUpload: boolean) => {
+  const { id, workspaceId } = version;
+  const { outputs, instances, resources, modules, providers } = content;
+  const summary = JSON.stringify({ resources, modules, providers });
+  const all: StateSummary = { outputs, instances, resources, modules, providers };
+  const whole = JSON.stringify(all);
+  const [sha256, outputsSha256] = [version.sha256 ?? sha256Of(bytes), sha256Of(whole)];
+  const outputsKey = objects.outputs(workspaceId, id, outputsSha256);
+  await Promise.all([
+    putObject(outputsKey, whole, 'application/json', outputsSha256),
+    isUpload ? putObject(objects.state(workspaceId, id, sha256), bytes, undefined, sha256) : undefined,
+  ]);
+  return {
+    sha256,
+    outputsSha256,
+    size: bytes.length,
+    terraformVersion: content.terraformVersion,
+    outputCount: outputs.length,
+    ...(summary.length <= inlineSummaryBytes ? { summary } : {}),
+  };
+};
+
+/** Where its content is awaited. */
+const sourceOf = ({ id, workspaceId, sha256, uploadKey }: StateVersion): string =>
+  uploadKey ?? objects.state(workspaceId, id, sha256);
+
+/**
+ * Checks an uploaded state and makes it current. Still `pending` while nothing was uploaded; `discarded`, with its
+ * `refusal`, when it cannot be. Anybody may call it at any time and as often as they like. 2 writes and 2 S3 requests, 3
+ * of what came by an upload of any content.
+ * @param stored its content, for who has just stored it under its checksum; else it is read
+ */
+export const finalizeStateVersion = async (version: StateVersion, stored?: Content): Promise<StateVersion> => {
+  if (version.status !== 'pending') return version;
+  const bytes = stored?.state ?? (await getObjectUpTo(sourceOf(version), maxStateBytes));
+  if (bytes === undefined) return version;
+  try {
+    const content = check(version, bytes);
+    const kept = await keep(version, content, bytes as Buffer<ArrayBuffer>, !stored && version.sha256 === undefined);
+    const lineage = version.lineage || content.lineage;
+    await becomeCurrent({ ...version, lineage }, kept.sha256, content.managed);
+    return settle(version, {
+      status: 'finalized',
+      lineage,
+      ...kept,
+      ...(stored?.json ? { hasJson: true, json: stored.json } : {}),
+    });
+  } catch (error) {
+    if (error instanceof SupersededError) return (await getStateVersion(version.id)) ?? version;
+    if (!(error instanceof InvalidStateError)) throw error;
+    return settle(version, { status: 'discarded', refusal: error.message });
+  }
+};
+
+const settle = async (version: StateVersion, set: Partial<StateVersion>): Promise<StateVersion> => {
+  const updated = await update<StateVersion>(keys.stateVersion(version.id), {
+    set,
+    condition: '#status = :pending',
+    values: { ':pending': 'pending' },
+  });
+  return updated ?? (await getStateVersion(version.id)) ?? version;
+};
+
+/** A state that was announced is not the workspace's current one; the message says why. */
+export class StateNotKeptError extends Error {
+  override name = 'StateNotKeptError';
+}
+
+/**
+ * As {@link finalizeStateVersion}, for a writer who needs to know.
+ * @throws {StateNotKeptError} when it is not finalized, or is not that run's
+ */
+export const completeStateVersion = async (id: string, { runId }: { runId?: string } = {}): Promise<StateVersion> => {
+  const version = await getStateVersion(id);
+  if (!version || version.runId !== runId) throw new StateNotKeptError(`State version ${id} not found in this run.`);
+  return kept(await finalizeStateVersion(version));
+};
+
+const kept = (version: StateVersion): StateVersion => {
+  const { id, status, refusal } = version;
+  if (status === 'pending') throw new StateNotKeptError(`The content of state version ${id} was not uploaded.`);
+  if (status === 'discarded') throw new StateNotKeptError(refusal ?? 'The state was rejected.');
+  return version;
+};
+
+/** Stores the content of a state that was announced, and makes it current; `refusal` says why it is not. */
+export const storeContent = async (
+  version: StateVersion,
+  state: Buffer<ArrayBuffer>,
+  json?: Buffer<ArrayBuffer>,
+): Promise<StateVersion> => {
+  const { id, workspaceId } = version;
+  const sha256 = sha256Of(state);
+  const jsonSha256 = json && sha256Of(json);
+  await Promise.all([
+    putObject(objects.state(workspaceId, id, sha256), state, undefined, sha256),
+    json && jsonSha256
+      ? putObject(objects.jsonState(workspaceId, id, jsonSha256), json, 'application/json', jsonSha256)
+      : undefined,
+  ]);
+  return finalizeStateVersion(version, {
+    state,
+    ...(jsonSha256 ? { json: { copy: jsonSha256, sha256: jsonSha256 } } : {}),
+  });
+};
+
+/**
+ * As {@link storeContent}, for a writer who needs to know.
+ * @throws {StateNotKeptError} when it is not what was announced, or may not follow what is current
+ */
+export const storeState = async (version: StateVersion, state: Buffer<ArrayBuffer>): Promise<StateVersion> =>
+  kept(await storeContent(version, state));

@@ -1,0 +1,17 @@
+import type { Declaration } from '../declaration.ts';
+import { rightsToFinishRuns } from '../shared-rights.ts';
+
+export const Recover: Declaration = {
+  entry: 'functions/recovery/handler.ts',
+  description: 'After the table was restored: ends runs and brings in last states; invoked by an operator',
+  timeoutSeconds: 900,
+  environment: ['table', 'bucket', 'machine', 'cluster', 'notify'],
+  rights: (may) => [
+    ...rightsToFinishRuns(may),
+    may.dueIndex(),
+    may.readObjects('states'),
+    may.answerExecutions(),
+    may.listExecutions(),
+    may.stopExecutions(),
+  ],
+};

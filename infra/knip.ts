@@ -1,0 +1,28 @@
+import type { KnipConfig } from 'knip';
+import { functions } from './functions.ts';
+
+/** Finds unused files, exports and dependencies. Entries beyond these are the scripts of package.json. */
+export default {
+  entry: [
+    ...Object.values(functions).map(({ entry }) => entry),
+    'functions/runner/main.ts',
+    'functions/web/main.tsx',
+    'infra/app.ts',
+    // In place of files of the AWS SDK (sdk.ts).
+    'infra/sdk/*.ts',
+    // Injected into every bundle (bundle.ts).
+    'infra/stack-traces.ts',
+    // Loaded by path: where the command runs (cli/stepform.mjs), and with --import (test/elsewhere/main.ts).
+    'functions/cli/main.ts',
+    'test/elsewhere/localhost.mjs',
+    'test/web/browser/support/runner.ts',
+    'test/web/screenshots.ts',
+  ],
+  project: ['{functions,infra,test}/**/*.{ts,tsx,mjs}'],
+  vitest: { config: 'test/vitest.config.ts' },
+  // Loaded by path, or a part of another package.
+  ignoreDependencies: ['@20minutes/s3rver', '@aws-sdk/credential-provider-env', 'axe-core', 'dynalite'],
+  // Skipped where they are missing.
+  ignoreBinaries: ['mkfifo', 'script', 'terraform'],
+  ignoreExportsUsedInFile: { interface: true, type: true },
+} satisfies KnipConfig;

@@ -1,0 +1,31 @@
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { AwsClient } from 'aws4fetch';
+
+/**
+ * `npm run recover -- <time>`: invokes the Recover function of the platform that runs on the data folder, after its table
+ * was put back to that time. Environment: STEPFORM_DATA.
+ */
+
+const [restoredTo] = process.argv.slice(2);
+const dataDir = resolve(process.env.STEPFORM_DATA || '.stepform');
+
+const invoke = async (): Promise<{ done?: boolean; errorMessage?: string }> => {
+  const { awsEndpointUrl } = JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8'));
+  const operator = new AwsClient({ accessKeyId: 'operator', secretAccessKey: 'operator', region: 'us-east-1' });
+  const response = await operator.fetch(`${awsEndpointUrl}/2015-03-31/functions/RecoverFunction/invocations`, {
+    method: 'POST',
+    body: JSON.stringify({ restoredTo }),
+    aws: { service: 'lambda' },
+  });
+  return (await response.json()) as { done?: boolean; errorMessage?: string };
+};
+
+try {
+  const answer = await invoke();
+  console.log(JSON.stringify(answer, null, 2));
+  if (!answer.done) process.exitCode = 1;
+} catch (error) {
+  console.error(`No platform runs on ${dataDir}: start it first (npm start). ${(error as Error).message}`);
+  process.exitCode = 1;
+}

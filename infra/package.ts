@@ -1,0 +1,104 @@
+import { spawnSync } from 'node:child_process';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+
+/**
+ * `npm run package`: the platform as a tarball that needs no checkout. Its dependencies are those that the command line, the
+ * local platform and a deployment load, at the versions of package-lock.json.
+ */
+
+const root = resolve(import.meta.dirname, '..');
+
+interface Manifest {
+  version: string;
+  dependencies: Record<string, string>;
+  [more: string]: unknown;
+}
+
+interface Locked {
+  version?: string;
+  dev?: boolean;
+  dependencies?: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
+  peerDependenciesMeta?: Record<string, { optional?: boolean }>;
+  [more: string]: unknown;
+}
+interface Lock {
+  packages: Record<string, Locked>;
+  [more: string]: unknown;
+}
+
+/** Beside the dependencies, what runs with the platform: tools, and what it loads of a dependency's own dependencies. */
+const more = [
+  '@aws-sdk/credential-provider-env',
+  '@20minutes/s3rver',
+  'aws-cdk',
+  'aws-cdk-lib',
+  'aws-local-stepfunctions',
+  'constructs',
+  'dynalite',
+  'esbuild',
+  'selfsigned',
+];
+const contents = ['functions', 'infra', 'cdk.json', 'tsconfig.json', 'LICENSE', 'README.md'];
+
+const manifestOf = ({ version, dependencies, ...all }: Manifest, { packages }: Lock): object => {
+  const { name, description, license, type, engines, bin } = all;
+  const others = Object.fromEntries(more.map((one) => [one, packages[`node_modules/${one}`]?.version]));
+  return { name, version, description, license, type, engines, bin, dependencies: { ...dependencies, ...others } };
+};
+
+/** Where npm put a package that another one loads: below it, or above. */
+const placeOf = (packages: Lock['packages'], from: string, name: string): string | undefined => {
+  for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
+    const path = folder ? `${folder}/node_modules/${name}` : `node_modules/${name}`;
+    if (packages[path]) return path;
+    if (!folder) return undefined;
+  }
+};
+
+/** The part of the lock file that the given packages need. */
+export const shrinkwrapOf = (lock: Lock, manifest: { dependencies: Record<string, string> }): Lock => {
+  const kept = new Map<string, Locked>();
+  const visit = (
+    from: string,
+    { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta }: Locked,
+  ) => {
+    const optionalPeer = (name: string) => peerDependenciesMeta?.[name]?.optional === true;
+    const peers = Object.keys(peerDependencies ?? {}).filter((name) => !optionalPeer(name));
+    for (const name of [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers]) {
+      const path = placeOf(lock.packages, from, name);
+      if (!path || kept.has(path)) continue;
+      const { dev: _, ...entry } = lock.packages[path] as Locked;
+      kept.set(path, entry);
+      visit(path, entry);
+    }
+  };
+  visit('', manifest);
+  const packages = Object.fromEntries([...kept].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return { ...lock, packages: { '': manifest as Locked, ...packages } };
+};
+
+/** @returns absolute path of the tarball */
+export const makePackage = async (out = join(root, '.build')): Promise<string> => {
+  const folder = join(out, 'package');
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  const read = async (name: string) => JSON.parse(await readFile(join(root, name), 'utf8'));
+  const [own, lock] = (await Promise.all([read('package.json'), read('package-lock.json')])) as [Manifest, Lock];
+  const manifest = manifestOf(own, lock) as { dependencies: Record<string, string> };
+  const write = (name: string, content: object) =>
+    writeFile(join(folder, name), `${JSON.stringify(content, null, 2)}\n`);
+  await Promise.all([
+    write('package.json', manifest),
+    write('npm-shrinkwrap.json', shrinkwrapOf(lock, manifest)),
+    ...contents.map((name) => cp(join(root, name), join(folder, name), { recursive: true })),
+  ]);
+  const packed = spawnSync('npm', ['pack', '--json', '--pack-destination', out], { cwd: folder, encoding: 'utf8' });
+  if (packed.status !== 0) throw new Error(`npm pack failed: ${packed.stderr}`);
+  const answer = JSON.parse(packed.stdout) as { filename: string }[] | Record<string, { filename: string }>;
+  return join(out, Object.values(answer)[0]?.filename ?? '');
+};
+
+if (import.meta.main) console.log(await makePackage());

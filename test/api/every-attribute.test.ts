@@ -1,0 +1,453 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { startTaskServer, status } from '../support/task-server.ts';
+import { fillPath, makeWorld, type World } from '../support/world.ts';
+
+/**
+ * Every writable attribute of every resource that can be changed: written, read, listed, included, kept while others are
+ * written, and cleared. What a client reads back otherwise than it wrote is a difference that no plan of it gets rid of.
+ * Which attributes there are, the API itself says where it refuses an unknown one: a new one needs a line here.
+ */
+
+/** As written, and where it reads back otherwise, as read; for what is never shown, `undefined`. */
+interface Sample {
+  write: unknown;
+  /** What has to be another one each time begins so. */
+  isName?: boolean;
+  read?: unknown;
+  isSecret?: boolean;
+  /** What null makes of it; missing: what a fresh one has. `fixed`: it cannot be cleared. */
+  cleared?: 'fixed' | { to: unknown };
+  /** What has to be written with it. */
+  with?: Record<string, unknown>;
+}
+
+interface Resource {
+  /** A fresh one, as its path. */
+  make(): Promise<string>;
+  /** Where it is listed. */
+  list?: string | ((path: string) => string);
+  /** What it comes along with: the request, from its document. */
+  include?: (relationships: Related) => string;
+  samples: Record<string, Sample>;
+}
+
+type Related = Record<string, { data: { id: string } }>;
+
+/** Asked whether it is there, wherever a run task is made or enabled. */
+const server = await startTaskServer();
+server.answer = status(200);
+
+let api: Api;
+let world: World;
+beforeAll(async () => {
+  process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
+  api = await startApi();
+  world = await makeWorld(api);
+});
+afterAll(async () => {
+  delete process.env.OUTBOUND_ALLOWED_CIDRS;
+  await server.close();
+  await api.close();
+});
+
+const acme = 'organizations/acme';
+const text = (write = 'some text'): Sample => ({ write });
+const on: Sample = { write: true };
+const off: Sample = { write: false };
+const fixed = (write: unknown): Sample => ({ write, cleared: 'fixed' });
+const named = (prefix: string): Sample => ({ ...fixed(prefix), isName: true });
+const to = (type: string, id: string | undefined) => ({ data: { type, id } });
+
+const made = async (path: string, at: string, attributes: object, relationships?: object): Promise<string> => {
+  const answer = await api.post(path, attributes, relationships);
+  if (!answer.body.data?.id) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+  return `${at}/${answer.body.data.id}`;
+};
+const workspace = () => made(`${acme}/workspaces`, 'workspaces', { name: uniqueName('every') });
+const team = async () => (await made(`${acme}/teams`, 'teams', { name: uniqueName('every') })).split('/')[1];
+const parts = (value: object) => ({ write: value, with: { access: 'custom' }, cleared: 'fixed' as const });
+
+const resources: Record<string, Resource> = {
+  organizations: {
+    make: async () => {
+      const name = uniqueName('every');
+      await api.post('organizations', { name, email: 'a@b.test' });
+      return `organizations/${name}`;
+    },
+    list: 'organizations',
+    samples: {
+      email: fixed('other@b.test'),
+      'session-timeout': text(60 as never),
+      'session-remember': text(90 as never),
+      'collaborator-auth-policy': text('password'),
+      'cost-estimation-enabled': on,
+      'send-passing-statuses-for-untriggered-speculative-plans': on,
+      'aggregated-commit-status-enabled': off,
+      'speculative-plan-management-enabled': off,
+      'allow-force-delete-workspaces': on,
+      'user-tokens-enabled': on,
+      'assessments-enforced': off,
+      'default-execution-mode': text('local'),
+      'default-engine': text('tofu'),
+      'terraform-build-worker-plan-timeout': text('1h30m'),
+      'terraform-build-worker-apply-timeout': text('45m'),
+    },
+  },
+  projects: {
+    make: () => made(`${acme}/projects`, 'projects', { name: uniqueName('Every') }),
+    list: `${acme}/projects`,
+    samples: {
+      name: named('Renamed'),
+      description: text(),
+      'default-execution-mode': text('local'),
+      'setting-overwrites': {
+        write: { 'default-execution-mode': true, 'default-agent-pool': true },
+        cleared: 'fixed',
+      },
+    },
+  },
+  workspaces: {
+    make: workspace,
+    list: `${acme}/workspaces`,
+    samples: {
+      name: named('renamed'),
+      description: text(),
+      'execution-mode': text('local'),
+      'setting-overwrites': { write: { 'execution-mode': true, 'agent-pool': true }, cleared: 'fixed' },
+      operations: fixed(false),
+      engine: text('tofu'),
+      'terraform-version': text('1.9.8'),
+      'working-directory': text('a/b'),
+      'auto-apply': on,
+      'auto-apply-run-trigger': on,
+      'allow-destroy-plan': off,
+      'queue-all-runs': on,
+      'speculative-enabled': off,
+      'structured-run-output-enabled': off,
+      'file-triggers-enabled': off,
+      'trigger-prefixes': { write: ['/a', 'b'] },
+      'global-remote-state': on,
+      'project-remote-state': on,
+      'assessments-enabled': off,
+      'hyok-enabled': off,
+      'auto-destroy-at': { write: null },
+      'auto-destroy-activity-duration': { write: null },
+      'source-name': text(),
+      'source-url': text('https://source.test'),
+    },
+  },
+  'workspaces, paths by pattern': {
+    make: workspace,
+    list: `${acme}/workspaces`,
+    samples: { 'trigger-patterns': { write: ['/x/**', '!y'] } },
+  },
+  teams: {
+    make: () => made(`${acme}/teams`, 'teams', { name: uniqueName('every') }),
+    list: `${acme}/teams`,
+    samples: {
+      name: named('renamed team'),
+      visibility: text('organization'),
+      'sso-team-id': text('group'),
+      'allow-member-token-management': off,
+      'organization-access': {
+        write: { 'manage-run-tasks': true, 'manage-vcs-settings': true, 'read-workspaces': true },
+        cleared: 'fixed',
+      },
+    },
+  },
+  'team-workspaces': {
+    make: async () => {
+      const [id, at] = [await team(), await workspace()];
+      const relationships = { team: to('teams', id), workspace: to('workspaces', at.split('/')[1]) };
+      return made('team-workspaces', 'team-workspaces', { access: 'write' }, relationships);
+    },
+    samples: {
+      access: fixed('custom'),
+      runs: parts('plan' as never),
+      variables: parts('read' as never),
+      'state-versions': parts('read-outputs' as never),
+      'sentinel-mocks': parts('none' as never),
+      'run-tasks': parts(true as never),
+      'workspace-locking': parts(false as never),
+      'policy-overrides': fixed(true),
+    },
+  },
+  'team-projects': {
+    make: async () => {
+      const relationships = { team: to('teams', await team()), project: to('projects', world.project) };
+      return made('team-projects', 'team-projects', { access: 'write' }, relationships);
+    },
+    samples: {
+      access: fixed('custom'),
+      'project-access': parts({ settings: 'update', teams: 'read', 'variable-sets': 'read' }),
+      'workspace-access': parts({ runs: 'plan', create: true, locking: false, 'state-versions': 'read' }),
+    },
+  },
+  'agent-pools': {
+    make: () => made(`${acme}/agent-pools`, 'agent-pools', { name: uniqueName('every') }),
+    list: `${acme}/agent-pools`,
+    samples: { name: named('renamed'), 'organization-scoped': off },
+  },
+  varsets: {
+    make: () => made(`${acme}/varsets`, 'varsets', { name: uniqueName('every') }),
+    list: `${acme}/varsets`,
+    samples: { name: named('renamed'), description: text(), global: on, priority: on },
+  },
+  vars: {
+    make: async () => {
+      const at = `workspaces/${world.workspace}/vars`;
+      return made(at, at, { key: uniqueName('k'), category: 'terraform' });
+    },
+    list: (path) => path.replace(/\/[^/]+$/, ''),
+    samples: {
+      key: named('renamed'),
+      value: text('[1]'),
+      description: text(),
+      hcl: on,
+      category: fixed('terraform'),
+      sensitive: { write: true, cleared: 'fixed' },
+    },
+  },
+  parameters: {
+    make: async () => {
+      const at = fillPath('policy-sets/{policySet}/parameters', world);
+      return made(at, at, { key: uniqueName('k'), category: 'policy-set' });
+    },
+    list: (path) => path.replace(/\/[^/]+$/, ''),
+    samples: {
+      key: named('renamed'),
+      value: text(),
+      category: fixed('policy-set'),
+      sensitive: { write: true, cleared: 'fixed' },
+    },
+  },
+  'notification-configurations': {
+    make: () =>
+      made(`workspaces/${world.workspace}/notification-configurations`, 'notification-configurations', {
+        name: 'n',
+        'destination-type': 'generic',
+        url: 'https://example.test/',
+      }),
+    list: () => `workspaces/${world.workspace}/notification-configurations`,
+    samples: {
+      name: named('renamed'),
+      url: fixed('https://other.test/'),
+      enabled: off,
+      'destination-type': fixed('generic'),
+      token: { write: 'secret', isSecret: true },
+      triggers: { write: ['run:errored', 'run:created'], read: expect.arrayContaining(['run:created', 'run:errored']) },
+      'email-addresses': { write: [] },
+    },
+  },
+  policies: {
+    make: () => made(`${acme}/policies`, 'policies', { name: uniqueName('p'), kind: 'opa', query: 'data.a.deny' }),
+    list: `${acme}/policies`,
+    samples: {
+      kind: fixed('opa'),
+      description: text(),
+      query: fixed('data.b.deny'),
+      'enforcement-level': fixed('mandatory'),
+      // The older spelling of the level, shown with the policy's file.
+      enforce: { write: [{ mode: 'mandatory' }], read: [], cleared: 'fixed' },
+    },
+  },
+  'policy-sets': {
+    make: () => made(`${acme}/policy-sets`, 'policy-sets', { name: uniqueName('s'), kind: 'opa' }),
+    list: `${acme}/policy-sets`,
+    samples: {
+      name: named('renamed'),
+      description: text(),
+      global: on,
+      overridable: on,
+      'policies-path': text('policies'),
+      'policy-tool-version': text('latest'),
+      'agent-enabled': { write: true, cleared: 'fixed' },
+      'vcs-repo': { write: null },
+      'tag-selectors': { write: [], cleared: 'fixed' },
+    },
+  },
+  tasks: {
+    make: () =>
+      made(`${acme}/tasks`, 'tasks', {
+        name: uniqueName('t'),
+        category: 'task',
+        url: server.url,
+        enabled: false,
+      }),
+    list: `${acme}/tasks`,
+    samples: {
+      name: named('renamed'),
+      url: fixed(`${server.url}/other`),
+      description: text(),
+      category: text('task'),
+      enabled: { write: false, cleared: 'fixed' },
+      'hmac-key': { write: 'secret', isSecret: true },
+      'global-configuration': {
+        write: { enabled: true, stages: ['pre_apply', 'pre_plan'], 'enforcement-level': 'mandatory' },
+      },
+    },
+  },
+  'workspace tasks': {
+    make: async () => {
+      const id = (
+        await made(`${acme}/tasks`, 't', {
+          name: uniqueName('t'),
+          category: 'task',
+          url: server.url,
+          enabled: false,
+        })
+      ).split('/')[1];
+      const at = `${await workspace()}/tasks`;
+      return made(at, at, { 'enforcement-level': 'advisory' }, { task: to('tasks', id) });
+    },
+    list: (path) => path.replace(/\/[^/]+$/, ''),
+    samples: {
+      'enforcement-level': fixed('mandatory'),
+      stage: fixed('pre_apply'),
+      stages: fixed(['pre_apply', 'pre_plan']),
+    },
+  },
+  'ssh-keys': {
+    make: () => made(`${acme}/ssh-keys`, 'ssh-keys', { name: 'k', value: 'v' }),
+    list: `${acme}/ssh-keys`,
+    samples: { name: named('renamed'), value: { write: 'other', isSecret: true, cleared: 'fixed' } },
+  },
+};
+
+/** It has no GET of its own: lists show it. */
+const onlyListed = `${acme}/reserved-tag-keys`;
+
+interface Document {
+  id: string;
+  attributes: Record<string, unknown>;
+  relationships: Related;
+}
+
+const read = async (path: string): Promise<Document> => (await api.get(path)).body.data;
+
+const patch = async (path: string, attributes: object): Promise<Document> => {
+  const { status, body } = await api.patch(path, attributes);
+  if (status !== 200) throw new Error(`PATCH ${path} ${JSON.stringify(attributes)}: ${JSON.stringify(body)}`);
+  return body.data;
+};
+
+/** Every page: the world has many of some. */
+const listed = async (path: string, id: string): Promise<Document | undefined> => {
+  for (let page = 1; ; page++) {
+    const { body } = await api.get(`${path}?page[size]=100&page[number]=${page}`);
+    const found = body.data.find((one: Document) => one.id === id);
+    if (found || page >= (body.meta?.pagination?.['total-pages'] ?? 1)) return found;
+  }
+};
+
+const shownAs = ({ write, read: shown = write, isSecret }: Sample): unknown => {
+  if (isSecret) return undefined;
+  return typeof shown === 'object' && shown !== null && !Array.isArray(shown) && !('asymmetricMatch' in shown)
+    ? expect.objectContaining(shown)
+    : shown;
+};
+
+const visible = (document: Document, name: string): unknown => document.attributes[name] ?? null;
+
+const unique = (sample: Sample): Sample =>
+  sample.isName ? { ...sample, write: uniqueName(String(sample.write)) } : sample;
+
+describe.each(Object.entries(resources))('%s', (_, { make, list, samples }) => {
+  it('have a sample for every attribute that can be written', async () => {
+    const { body } = await api.patch(await make(), { 'no-such': 1 });
+    const [, supported = ''] = /supported: (.*)$/.exec(body.errors[0].detail) ?? [];
+    const relationships = new Set(['project', 'tags', 'users', 'task', 'parent', 'vars']);
+    const all = Object.values(resources).flatMap((one) => Object.keys(one.samples));
+    const wanted = supported.split(', ').filter((name) => name && !relationships.has(name) && !name.endsWith('-id'));
+    expect(wanted.filter((name) => !all.includes(name))).toEqual([]);
+    expect(wanted.length).toBeGreaterThan(0);
+  });
+
+  it.each(Object.entries(samples))(
+    'read %s back as it was written, everywhere, until it is cleared',
+    async (name, given) => {
+      const sample = unique(given);
+      const path = await make();
+      const fresh = await read(path);
+      const expected = shownAs(sample) ?? null;
+      const written = await patch(path, { ...sample.with, [name]: sample.write });
+      const at = path.startsWith('organizations/') ? path : path.replace(fresh.id, written.id);
+      const again = await read(at);
+      expect([visible(written, name), visible(again, name)]).toEqual([expected, expected]);
+      if (list) {
+        const found = await listed(typeof list === 'string' ? list : list(at), written.id);
+        expect(found && visible(found, name)).toEqual(expected);
+      }
+      if (sample.cleared === 'fixed') return;
+      const cleared = await patch(at, { [name]: null });
+      const usual = sample.cleared ? sample.cleared.to : visible(fresh, name);
+      expect([visible(cleared, name), visible(await read(at), name)]).toEqual([usual, usual]);
+    },
+  );
+
+  it('keep every attribute while the others are written', async () => {
+    const path = await make();
+    // What is sensitive is not shown, whatever follows; a secret never is.
+    const names = Object.keys(samples).filter((name) => name !== 'sensitive' && !samples[name]?.isSecret);
+    const all = names.map((name) => [name, unique(samples[name] as Sample)] as const);
+    let at = path;
+    for (const [name, sample] of all) {
+      const { id } = await patch(at, { ...sample.with, [name]: sample.write });
+      at = at.replace(/[^/]+$/, id);
+    }
+    const last = await read(at);
+    const kept = Object.fromEntries(names.map((name) => [name, visible(last, name)]));
+    expect(kept).toEqual(Object.fromEntries(all.map(([name, sample]) => [name, shownAs(sample) ?? null])));
+  });
+});
+
+describe('reserved tag keys', () => {
+  it('read back in lists as they were written', async () => {
+    const { id } = (await api.post(onlyListed, { key: uniqueName('k') })).body.data;
+    const key = uniqueName('other');
+    await patch(`reserved-tag-keys/${id}`, { key, 'disable-overrides': true });
+    expect((await listed(onlyListed, id))?.attributes).toMatchObject({ key, 'disable-overrides': true });
+    await patch(`reserved-tag-keys/${id}`, { 'disable-overrides': null });
+    expect((await listed(onlyListed, id))?.attributes).toMatchObject({ key, 'disable-overrides': false });
+  });
+});
+
+describe('paths that start runs', () => {
+  it('are told by prefixes or by patterns: what is set takes the place of the other', async () => {
+    const path = await workspace();
+    const shown = async () => {
+      const { attributes } = await read(path);
+      return [attributes['trigger-prefixes'], attributes['trigger-patterns']];
+    };
+    await patch(path, { 'trigger-prefixes': ['/a'], 'trigger-patterns': [] });
+    await patch(path, { 'trigger-patterns': ['/b/**'] });
+    expect(await shown()).toEqual([[], ['/b/**']]);
+    await patch(path, { 'trigger-prefixes': ['/c'] });
+    expect(await shown()).toEqual([['/c'], []]);
+    const both = await api.patch(path, { 'trigger-prefixes': ['/d'], 'trigger-patterns': ['/e'] });
+    expect([both.status, both.body.errors[0].source]).toEqual([422, { pointer: '/data/attributes/trigger-patterns' }]);
+    expect(await shown()).toEqual([['/c'], []]);
+  });
+});
+
+describe('what comes along with something else', () => {
+  it.each<[string, string, string, string]>([
+    ['workspaces/{workspace}', 'project', 'projects', 'projects/{project}'],
+    ['workspaces/{workspace}', 'organization', 'organizations', 'organizations/{organization}'],
+    ['runs/{run}', 'workspace', 'workspaces', 'workspaces/{workspace}'],
+    ['varsets/{varset}', 'workspaces', 'workspaces', 'workspaces/{workspace}'],
+    ['policy-sets/{policySet}', 'policies', 'policies', ''],
+    ['workspaces/{workspace}/tasks', 'task', 'tasks', ''],
+    ['teams/{team}', 'users', 'users', ''],
+  ])('%s?include=%s shows the %s as they are at home', async (path, include, type, home) => {
+    const { status, body } = await api.get(`${fillPath(path, world)}?include=${include}`);
+    expect(status).toBe(200);
+    const own = home ? await read(fillPath(home, world)) : undefined;
+    const included: (Document & { type: string })[] = (body.included ?? []).filter(
+      (one: { type: string }) => one.type === type,
+    );
+    if (own) expect(included.find(({ id }) => id === own.id)?.attributes).toEqual(own.attributes);
+    for (const { attributes } of included) expect(Object.keys(attributes).length).toBeGreaterThan(1);
+  });
+});

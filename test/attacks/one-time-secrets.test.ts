@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../functions/client/client.ts';
+import { runners } from '../e2e/support/runners.ts';
+import {
+  client,
+  newWorkspace,
+  platform,
+  resources,
+  startRun,
+  untilConfirmable,
+  untilFinal,
+} from '../e2e/support/world.ts';
+import { Scene } from './support.ts';
+
+/** Secrets that are good for one use, in the hands of somebody who saw one. */
+
+describe('the code of a sign-in', () => {
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await Scene.open();
+  });
+  afterAll(() => scene.close());
+
+  const account = (sub: string) => ({ sub, email: `${sub}@example.test`, email_verified: true });
+  const refused = { status: 400, body: { error: 'invalid_grant' } };
+
+  it('is exchanged once', async () => {
+    const { code, verifier } = await scene.code(account('once'));
+    expect((await scene.redeem(code, verifier)).status).toBe(200);
+    expect(await scene.redeem(code, verifier)).toMatchObject(refused);
+  });
+
+  it('is exchanged once by ten who race', async () => {
+    const { code, verifier } = await scene.code(account('race'));
+    const answers = await Promise.all(Array.from({ length: 10 }, () => scene.redeem(code, verifier)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  });
+
+  it('is worth nothing without its verifier, and is used up by the guess', async () => {
+    const { code, verifier } = await scene.code(account('guessed'));
+    expect(await scene.redeem(code, 'A'.repeat(43))).toMatchObject(refused);
+    expect(await scene.redeem(code, verifier)).toMatchObject(refused);
+  });
+
+  it('is not exchanged for another kind of token', async () => {
+    const { code, verifier } = await scene.code(account('elsewhere'));
+    const answer = await scene.redeem(code, verifier, { redirectUri: 'http://localhost:10000/login' });
+    expect(answer).toMatchObject(refused);
+  });
+
+  it('does not come from a callback in another browser', async () => {
+    const { url } = scene.platform.local;
+    scene.issuer.account = account('victim');
+    const asked = { client_id: 'page', code_challenge: 'A'.repeat(43), code_challenge_method: 'S256' };
+    const begun = await fetch(`${url}/oauth/sign-in?${new URLSearchParams(asked)}`, { redirect: 'manual' });
+    const back = await scene.issuer.visit(begun.headers.get('location') ?? '');
+    const came = await fetch(back, { redirect: 'manual' });
+    await came.arrayBuffer();
+    expect(came.headers.get('location') ?? '').not.toMatch(/[#?&]code=/);
+  });
+});
+
+// Another process of the runner's user reads it so.
+it.runIf(process.platform === 'linux' && platform.caFile)('the claim of a runner is taken once', async () => {
+  const dataDir = dirname(dirname(platform.caFile as string));
+  const run = await startRun(await newWorkspace(), { 'main.tf': resources(['a'], 2) });
+  const [runner] = await until(
+    async () => runners(dataDir).filter(({ startedBy }) => startedBy === run.id),
+    (found) => found.length > 0,
+    30_000,
+  );
+  const environment = readFileSync(`/proc/${runner?.process.pid}/environ`, 'utf8');
+  const [, claim = ''] = /STEPFORM_CLAIM=([^\0]+)/.exec(environment) ?? [];
+  expect(claim).toContain(run.id);
+  const take = async () => {
+    const answer = await fetch(`${platform.url}/runner/v1/claim`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ claim, nonce: 'stolen' }),
+    });
+    return { status: answer.status, text: await answer.text() };
+  };
+  await untilConfirmable(run);
+  const inTime = await take();
+  await client.act(run.id, 'apply');
+  expect((await untilFinal(run)).attributes.status).toBe('applied');
+  for (const { status, text } of [inTime, await take()]) {
+    expect(status).toBe(410);
+    expect(text).not.toMatch(/sft_|X-Amz|token/);
+  }
+});

@@ -1,0 +1,125 @@
+import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
+import type { Resource } from '../../functions/client/client.ts';
+import { endCoolOff } from '../e2e/support/operator.ts';
+import { runners, send } from '../e2e/support/runners.ts';
+import type { Campaign } from './campaign.ts';
+import { type RunKind, runKinds, type Violence } from './model.ts';
+import { act, overridable, override } from './people.ts';
+import type { Chance } from './seeded-random.ts';
+
+/** What may be done in a campaign, and how often. Each makes its choices before it looks at how things are. */
+
+type Doing = (campaign: Campaign, chance: Chance) => Promise<void>;
+
+const kinds: Record<RunKind, number> = { apply: 10, confirm: 4, destroy: 2, planOnly: 2, savePlan: 1 };
+
+const onOne = async (
+  campaign: Campaign,
+  chance: Chance,
+  may: (run: Resource) => boolean,
+  work: (run: Resource) => Promise<void>,
+): Promise<void> => {
+  const choice = chance.fork();
+  const run = choice.one((await campaign.openRuns()).filter(may));
+  if (run) await work(run);
+};
+
+const allows = (action: string) => (run: Resource) => run.attributes.actions[action];
+
+/** @returns what wakes it */
+const hurt = (campaign: Campaign, chance: Chance, what: Violence['what'] | 'stopped', name: NodeJS.Signals) => {
+  const runner = chance.one(runners(campaign.folder));
+  if (!runner) return () => {};
+  if (what !== 'stopped') campaign.model.violence.push({ runId: runner.startedBy ?? '', what, at: Date.now() });
+  send(runner, name, what === 'stopped' ? 'process' : 'group');
+  campaign.tally.note(`runner ${what}`, runner.startedBy);
+  return () => send(runner, 'SIGCONT');
+};
+
+const doings = {
+  create: async (campaign, chance) => {
+    const [place, kind, choice] = [chance.one(campaign.places), chance.weighted(kinds), chance.fork()];
+    if (!place || (await campaign.isFull())) return;
+    const version = choice.one(place.versions) as (typeof place.versions)[number];
+    const { id } = await campaign.client.createRun(place.id, runKinds[kind], version.id);
+    campaign.model.created(id, place, kind, version.flavor);
+    campaign.tally.note('run created', `${id} ${kind} ${place.name} ${JSON.stringify(version.flavor)}`);
+  },
+  confirm: (campaign, chance) =>
+    onOne(campaign, chance, allows('is-confirmable'), (run) => act(campaign, run.id, 'apply')),
+  discard: (campaign, chance) =>
+    onOne(campaign, chance, allows('is-discardable'), (run) => act(campaign, run.id, 'discard')),
+  cancel: (campaign, chance) =>
+    onOne(campaign, chance, allows('is-cancelable'), (run) => act(campaign, run.id, 'cancel')),
+  override: (campaign, chance) => onOne(campaign, chance, overridable, (run) => override(campaign, run)),
+  forceCancel: (campaign, chance) =>
+    onOne(campaign, chance, allows('is-cancelable'), async (run) => {
+      await act(campaign, run.id, 'cancel');
+      await endCoolOff(run.id);
+      campaign.model.violence.push({ runId: run.id, what: 'force-canceled', at: Date.now() });
+      await act(campaign, run.id, 'force-cancel');
+    }),
+  /** As an operator does in the console of Step Functions. */
+  stopExecution: (campaign, chance) =>
+    onOne(
+      campaign,
+      chance,
+      () => true,
+      async (run) => {
+        const { awsEndpointUrl: endpoint, stateMachineArn } = campaign.local;
+        const executionArn = `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${run.id}`;
+        await new SFNClient({ endpoint })
+          .send(new StopExecutionCommand({ executionArn, cause: 'chaos' }))
+          .catch((error: Error) => campaign.tally.note('execution not stopped', error.message));
+        campaign.model.did(run.id, 'stop', 'accepted');
+        campaign.tally.note('execution stopped', run.id);
+      },
+    ),
+  lock: async (campaign, chance) => {
+    const place = chance.one(campaign.places);
+    if (!place) return;
+    await campaign.client.call('POST', `/workspaces/${place.id}/actions/lock`, { reason: 'chaos' });
+    campaign.tally.note('workspace locked', place.name);
+  },
+  unlock: async (campaign, chance) => {
+    const place = chance.one(campaign.places);
+    if (!place) return;
+    await campaign.client.call('POST', `/workspaces/${place.id}/actions/unlock`, {});
+    campaign.tally.note('workspace unlocked', place.name);
+  },
+  estimates: async ({ client, local, tally }, chance) => {
+    const enabled = chance.integer(2) === 1;
+    await client.call('PATCH', `/organizations/${local.organization}`, {
+      data: { type: 'organizations', attributes: { 'cost-estimation-enabled': enabled } },
+    });
+    tally.note(`estimates ${enabled ? 'on' : 'off'}`);
+  },
+  killRunner: async (campaign, chance) => void hurt(campaign, chance, 'killed', 'SIGKILL'),
+  stopRunner: async (campaign, chance) => void hurt(campaign, chance, 'stopped', 'SIGTERM'),
+  freezeRunner: async (campaign, chance) => {
+    const ms = chance.between(1000, 90_000);
+    setTimeout(hurt(campaign, chance, 'frozen', 'SIGSTOP'), ms).unref();
+  },
+  killPlatform: (campaign, chance) => campaign.restart('SIGKILL', chance.between(0, 2000), chance.fork()),
+  stopPlatform: (campaign, chance) => campaign.restart('SIGTERM', chance.between(0, 2000), chance.fork()),
+} satisfies Record<string, Doing>;
+
+export const deeds: Record<keyof typeof doings, Doing> = doings;
+
+export const likelihoods: Record<keyof typeof doings, number> = {
+  create: 30,
+  confirm: 15,
+  override: 8,
+  cancel: 5,
+  discard: 2,
+  forceCancel: 2,
+  stopExecution: 1,
+  lock: 1,
+  unlock: 3,
+  estimates: 2,
+  killRunner: 4,
+  stopRunner: 2,
+  freezeRunner: 3,
+  killPlatform: 1.5,
+  stopPlatform: 0.5,
+};

@@ -1,0 +1,109 @@
+import { execFile } from 'node:child_process';
+import { cp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { packFiles } from '../../functions/cli/archive.ts';
+import { Client, isFinalRun, type Resource, until } from '../../functions/client/client.ts';
+import { PlatformProcess } from './support/platform.ts';
+import { runners, send } from './support/runners.ts';
+import { newName, resources } from './support/world.ts';
+
+/** The table goes back in time; bucket, executions and what exists in the cloud do not, as on AWS. */
+
+let platform: PlatformProcess;
+let client: Client;
+beforeAll(async () => {
+  platform = await PlatformProcess.start();
+  client = new Client(platform.local.url, platform.local.token);
+});
+afterAll(async () => {
+  await platform.remove();
+  await rm(`${platform.dataDir}.table`, { recursive: true, force: true });
+});
+
+const newWorkspace = () => client.createWorkspace(platform.local.organization, newName());
+const files = { 'main.tf': resources(['a']) };
+const startRun = async ({ id }: Resource): Promise<Resource> => {
+  const version = await client.upload(id, await packFiles(files));
+  return client.createRun(id, {}, version.id);
+};
+const planned = (run: Resource) =>
+  client.waitForRun(run.id, (now) => now.attributes.actions['is-confirmable'] || isFinalRun(now));
+
+/** No runner stays behind: what it did later would be of another time. */
+const stop = async () => {
+  await platform.stop();
+  for (const runner of runners(platform.dataDir)) send(runner, 'SIGKILL');
+  await until(
+    async () => runners(platform.dataDir),
+    ({ length }) => length === 0,
+    60_000,
+  );
+};
+
+const recover = async (restoredTo: string) => {
+  const run = promisify(execFile)(process.execPath, [join('infra', 'local', 'recover-command.ts'), restoredTo], {
+    env: { ...process.env, STEPFORM_DATA: platform.dataDir },
+  });
+  const { stdout } = await run.catch((error: { stdout: string }) => error);
+  return JSON.parse(stdout);
+};
+
+it('after the table was restored, ends runs and applies nothing twice', async () => {
+  const [applied, waiting] = [await newWorkspace(), await newWorkspace()];
+  const [run, other] = [await startRun(applied), await startRun(waiting)];
+  expect((await planned(run)).attributes.status).toBe('planned');
+  expect((await planned(other)).attributes.status).toBe('planned');
+
+  const table = join(platform.dataDir, 'dynamodb');
+  await stop();
+  const restoredTo = new Date().toISOString();
+  await cp(table, `${platform.dataDir}.table`, { recursive: true });
+
+  // After that, one run applies, and there is a run that the restored table will not know.
+  await platform.start();
+  await client.act(run.id, 'apply');
+  expect((await client.waitForRun(run.id, isFinalRun)).attributes.status).toBe('applied');
+  const late = await newWorkspace();
+  const unknown = await startRun(late);
+  await planned(unknown);
+  await stop();
+  await rm(table, { recursive: true });
+  await cp(`${platform.dataDir}.table`, table, { recursive: true });
+
+  await platform.start();
+  await expect(client.get(`/workspaces/${late.id}`)).rejects.toMatchObject({ status: 404 });
+  const reports: Awaited<ReturnType<typeof recover>>[] = [];
+  await until(
+    async () => reports[reports.push(await recover(restoredTo)) - 1],
+    ({ done }) => done,
+    240_000,
+  );
+  const reported = (what: string) => reports.flatMap((report) => report[what]);
+  expect(reported('statesBroughtIn')).toEqual([{ workspaceId: applied.id, serial: 1 }]);
+  expect(reported('statesLeft')).toEqual([]);
+  expect(reported('runsEnded').sort()).toEqual([run.id, other.id].sort());
+  expect(reported('executionsStopped')).toContain(unknown.id);
+  for (const { id } of [run, other]) {
+    const ended = await client.waitForRun(id, isFinalRun);
+    expect(ended.attributes).toMatchObject({
+      status: 'errored',
+      'end-reason': expect.stringContaining(`restored to ${restoredTo}`),
+    });
+    await expect(client.act(id, 'apply')).rejects.toMatchObject({ status: 409 });
+  }
+  // The last state is the workspace's again, so that the next plan finds everything there.
+  const state = await client.get(`/workspaces/${applied.id}/current-state-version`);
+  expect(state.attributes).toMatchObject({ serial: 1, status: 'finalized' });
+  const again = await planned(await startRun(applied));
+  expect(again.attributes).toMatchObject({ status: 'planned_and_finished', 'has-changes': false });
+
+  const repeated = await recover(restoredTo);
+  expect(repeated).toMatchObject({ done: true, statesBroughtIn: [], runsEnded: [], executionsStopped: [] });
+});
+
+it('refuses a time that is none, and one to come', async () => {
+  expect((await recover('yesterday')).errorMessage).toContain('must be a time');
+  expect((await recover(new Date(Date.now() + 3_600_000).toISOString())).errorMessage).toContain('in the future');
+});

@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { synthesize, type Template } from '../../infra/synth.ts';
+import type { Emulator } from './emulator.ts';
+import { leaveOut } from './left-out.ts';
+
+/** The synthesized application, deployed with the real CDK command line. */
+
+const cdkPackage = createRequire(import.meta.url).resolve('aws-cdk/package.json');
+const stackName = 'Stepform';
+
+export interface Deployment {
+  outputs: {
+    ApiUrl: string;
+    StateMachineArn: string;
+    TableName: string;
+    BucketName: string;
+    BootstrapFunctionName: string;
+  };
+  template: Template;
+  /** Absolute path of the runner program. */
+  runner: string;
+  /** Logical ids. */
+  leftOut: string[];
+}
+
+const cdk = (args: string[], folder: string, { environment }: Emulator): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [join(cdkPackage, '../bin/cdk'), ...args, '--ci', '--no-notices'], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder, CDK_DISABLE_CLI_TELEMETRY: 'true', ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let tail = '';
+    const keep = (chunk: Buffer): void => {
+      appendFileSync(join(folder, 'cdk.log'), chunk);
+      tail = (tail + chunk).slice(-3000);
+    };
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    child.once('error', reject);
+    child.once('exit', (code) =>
+      code === 0 ? resolve() : reject(new Error(`cdk ${args[0]} ended with ${code}:\n${tail}`)),
+    );
+  });
+
+/** A copy of the assembly without what the emulator lacks. */
+const prepare = async (folder: string): Promise<Omit<Deployment, 'outputs'> & { assembly: string }> => {
+  const { assembly: original, bundles } = await synthesize();
+  const assembly = join(folder, 'assembly');
+  await cp(original, assembly, { recursive: true });
+  const files = {
+    template: join(assembly, `${stackName}.template.json`),
+    assets: join(assembly, `${stackName}.assets.json`),
+  };
+  const read = async (file: string) => JSON.parse(await readFile(file, 'utf8'));
+  const [template, assets] = await Promise.all([read(files.template), read(files.assets)]);
+  const leftOut = leaveOut(template, assets);
+  await Promise.all([
+    writeFile(files.template, JSON.stringify(template)),
+    writeFile(files.assets, JSON.stringify(assets)),
+  ]);
+  return { assembly, template, leftOut, runner: bundles.runner };
+};
+
+export const deploy = async (emulator: Emulator, folder: string): Promise<Deployment> => {
+  const [{ assembly, ...rest }] = await Promise.all([prepare(folder), cdk(['bootstrap', account], folder, emulator)]);
+  const file = join(folder, 'outputs.json');
+  const options = ['--require-approval', 'never', '--method', 'direct', '--outputs-file', file];
+  await cdk(['deploy', '--app', assembly, ...options], folder, emulator);
+  const outputs = JSON.parse(await readFile(file, 'utf8'))[stackName] as Deployment['outputs'];
+  return { outputs, ...rest };
+};
+
+/** Where the emulator puts what nobody's account number is named for. */
+const account = 'aws://000000000000/us-east-1';
+
+/** What the README tells an operator to do after a deployment. @returns an API token of the owner */
+export const bootstrap = async (
+  { outputs }: Deployment,
+  { environment }: Emulator,
+  organization: string,
+): Promise<string> => {
+  const lambda = new LambdaClient({
+    endpoint: environment.AWS_ENDPOINT_URL,
+    region: environment.AWS_REGION,
+    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+  });
+  const { Payload, FunctionError } = await lambda.send(
+    new InvokeCommand({
+      FunctionName: outputs.BootstrapFunctionName,
+      Payload: JSON.stringify({ organization, email: 'owner@example.com' }),
+    }),
+  );
+  const text = Buffer.from(Payload ?? []).toString();
+  if (FunctionError) throw new Error(`the Bootstrap function failed: ${text}`);
+  const { secret } = JSON.parse(text) as { secret: string };
+  const response = await fetch(`${outputs.ApiUrl}/oauth/token`, {
+    method: 'POST',
+    body: new URLSearchParams({ grant_type: 'urn:stepform:one-time-secret', secret }),
+  });
+  if (!response.ok) throw new Error(`signing in: ${response.status} ${await response.text()}`);
+  return ((await response.json()) as { access_token: string }).access_token;
+};

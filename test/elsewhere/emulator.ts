@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { openSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { fileURLToPath } from 'node:url';
+import { until } from '../../functions/client/client.ts';
+import { keepTls, type Tls } from '../../infra/local/tls.ts';
+import { providePython } from '../../infra/python.ts';
+
+/** MiniStack, an emulator of AWS that shares no code with the local platform. */
+
+const packages: [string, ...string[]] = ['ministack==1.5.33', 'cryptography==50.0.2'];
+
+const program = fileURLToPath(new URL('emulator.py', import.meta.url));
+
+export interface Emulator {
+  url: string;
+  /** For the AWS SDKs and the CDK command line. */
+  environment: Record<string, string>;
+  stop(): Promise<void>;
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+
+const ended = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => (child.exitCode === null ? child.once('exit', () => resolve()) : resolve()));
+
+/** A certificate for the emulator and its APIs, which this process trusts from now on. */
+const trusted = async (folder: string): Promise<Tls> => {
+  const tls = await keepTls(folder, ['*.execute-api.localhost']);
+  setDefaultCACertificates([...getCACertificates(), readFileSync(tls.caFile, 'utf8')]);
+  return tls;
+};
+
+/** Starts it with nothing in it; a text says why it cannot be had. */
+export const startEmulator = async (folder: string): Promise<Emulator | string> => {
+  const provided = providePython('python', packages);
+  if ('missing' in provided) return provided.missing;
+  const port = await freePort();
+  const url = `https://127.0.0.1:${port}`;
+  const { caFile } = await trusted(folder);
+  const output = openSync(join(folder, 'emulator.log'), 'a');
+  const child = spawn(provided.program, [program], {
+    // Functions run with the Node that runs this.
+    env: {
+      PATH: `${join(process.execPath, '..')}:${process.env.PATH}`,
+      HOME: folder,
+      TMPDIR: folder,
+      GATEWAY_PORT: String(port),
+      BIND_HOST: '127.0.0.1',
+      STATE_DIR: join(folder, 'state'),
+      S3_DATA_DIR: join(folder, 's3'),
+      USE_SSL: '1',
+      MINISTACK_SSL_CERT: join(folder, 'server.pem'),
+      MINISTACK_SSL_KEY: join(folder, 'server-key.pem'),
+      NODE_EXTRA_CA_CERTS: caFile,
+      // No other listener than this one.
+      IOT_MTLS_ENABLED: '0',
+      SFTP_ENABLED: '0',
+      DOCKER_HOST: 'unix:///nonexistent',
+      LAMBDA_EXECUTOR: 'local',
+    },
+    stdio: ['ignore', output, output],
+    detached: true,
+  });
+  const stop = async () => {
+    // With the processes of its functions.
+    if (child.exitCode === null && child.pid) process.kill(-child.pid, 'SIGKILL');
+    await ended(child);
+  };
+  await until(
+    async () => {
+      if (child.exitCode !== null) throw new Error(`MiniStack ended with ${child.exitCode}; see emulator.log`);
+      return fetch(`${url}/_ministack/health`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    },
+    (ok) => ok,
+    60_000,
+  );
+  return {
+    url,
+    environment: {
+      AWS_ENDPOINT_URL: url,
+      AWS_REGION: 'us-east-1',
+      AWS_DEFAULT_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
+      AWS_EC2_METADATA_DISABLED: 'true',
+      NODE_EXTRA_CA_CERTS: caFile,
+    },
+    stop,
+  };
+};

@@ -1,0 +1,124 @@
+import { spawn } from 'node:child_process';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { ECSClient, ListClustersCommand } from '@aws-sdk/client-ecs';
+import { LambdaClient, ListFunctionsCommand } from '@aws-sdk/client-lambda';
+import { Containers } from './containers.ts';
+import { bootstrap, deploy } from './deploy.ts';
+import { type Emulator, startEmulator } from './emulator.ts';
+import { functionLogs } from './function-logs.ts';
+import './localhost.mjs';
+
+/**
+ * `npm run e2e:elsewhere`: deploys the synthesized template with the real `cdk deploy` to an emulator of AWS, and runs
+ * black-box tests of a run's whole way against it. Skipped, with one line, where the emulator cannot be installed.
+ */
+
+const root = resolve(import.meta.dirname, '../..');
+const localhost = new URL('localhost.mjs', import.meta.url).href;
+const organization = 'elsewhere';
+
+/** What runs there unless told otherwise: the way of a run, with state, outputs and logs; one that fails; one that is canceled. */
+const usual = [
+  'test/e2e/runs.test.ts',
+  '-t',
+  'waits for confirmation|auto-apply needs nobody|plan fails|while it applies',
+];
+const tests = process.argv.length > 2 ? process.argv.slice(2) : usual;
+
+const started = performance.now();
+const say = (text: string): void =>
+  console.log(`${((performance.now() - started) / 1000).toFixed(1).padStart(6)} s  ${text}`);
+
+const physicalNames = async ({ environment }: Emulator): Promise<{ cluster: string; runnerStopped: string }> => {
+  const client = {
+    endpoint: environment.AWS_ENDPOINT_URL,
+    region: environment.AWS_REGION,
+    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+  };
+  const { clusterArns } = await new ECSClient(client).send(new ListClustersCommand({}));
+  const { Functions } = await new LambdaClient(client).send(new ListFunctionsCommand({}));
+  const runnerStopped = Functions?.find(({ FunctionName }) => FunctionName?.includes('RunnerStopped'))?.FunctionName;
+  if (!clusterArns?.[0] || !runnerStopped)
+    throw new Error('the stack has no cluster, or no function for stopped tasks');
+  return { cluster: clusterArns[0], runnerStopped };
+};
+
+const runTests = (local: string, authority?: string): Promise<number> =>
+  new Promise((done) => {
+    const vitest = join(createRequire(import.meta.url).resolve('vitest/package.json'), '../vitest.mjs');
+    const args = [vitest, 'run', '--config', 'test/vitest.config.ts', '--project', 'e2e', ...tests];
+    const child = spawn(process.execPath, args, {
+      cwd: root,
+      env: {
+        ...process.env,
+        STEPFORM_E2E: local,
+        NODE_EXTRA_CA_CERTS: authority,
+        NODE_OPTIONS: `--import ${localhost}`,
+      },
+      stdio: 'inherit',
+    });
+    child.once('exit', (code) => done(code ?? 1));
+  });
+
+/** What IAM would have refused, functions threw and the emulator does not know: for whoever mends a failure. */
+const printLogs = async (emulator: Emulator, folder: string): Promise<void> => {
+  const logged = await functionLogs(emulator, /ERROR|error|WARN|not authorized/).catch(String);
+  console.error(`--- functions\n${[logged].flat().slice(-60).join('\n')}`);
+  for (const name of (await readdir(folder)).filter((file) => file.endsWith('.log'))) {
+    const text = await readFile(join(folder, name), 'utf8');
+    console.error(`--- ${name}\n${text.slice(-4000)}`);
+  }
+};
+
+const test = async (emulator: Emulator, folder: string): Promise<number> => {
+  say('MiniStack answers');
+  const deployment = await deploy(emulator, folder);
+  say(`cdk bootstrap, cdk deploy: ${Object.keys(deployment.template.Resources).length} resources`);
+  console.log(`          left out (test/elsewhere/left-out.ts): the image, ${deployment.leftOut.join(', ')}`);
+  const token = await bootstrap(deployment, emulator, organization);
+  const local = join(folder, 'local.json');
+  await writeFile(local, JSON.stringify({ url: deployment.outputs.ApiUrl, organization, token }), { mode: 0o600 });
+  say('owner signed in');
+  const containers = new Containers({
+    emulator,
+    folder,
+    runner: deployment.runner,
+    ...(await physicalNames(emulator)),
+  });
+  try {
+    const code = await runTests(local, emulator.environment.NODE_EXTRA_CA_CERTS);
+    say(`${containers.started} tasks started; tests ended with ${code}`);
+    return code;
+  } finally {
+    await containers.close();
+  }
+};
+
+const limitMs = 300_000;
+const folder = await mkdtemp(join(tmpdir(), 'stepform-elsewhere-'));
+await chmod(folder, 0o711);
+const emulator = await startEmulator(folder);
+const end = async (code: number): Promise<never> => {
+  if (typeof emulator !== 'string') await emulator.stop();
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  process.exit(code);
+};
+if (typeof emulator === 'string') {
+  console.error(`SKIPPED: nothing is deployed to an emulator: ${emulator}`);
+  await end(0);
+} else {
+  // What was started ends with this process, however it ends.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void end(1));
+  const late = new Promise<number>((_, reject) => {
+    setTimeout(() => reject(new Error(`not done after ${limitMs / 1000} s`)), limitMs).unref();
+  });
+  const code = await Promise.race([test(emulator, folder), late]).catch((error) => {
+    console.error(error);
+    return 1;
+  });
+  if (code) await printLogs(emulator, folder);
+  await end(code);
+}

@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { bundles, resources } from './template.ts';
+
+const run = async (script: string): Promise<string> =>
+  (await promisify(execFile)(process.execPath, ['-e', script])).stdout;
+const file = (id: keyof typeof bundles.functions) => JSON.stringify(bundles.functions[id].file);
+
+it('names the sources in stacks of every bundle of a process', async () => {
+  const stacks = await run(`
+    const stackOf = (bundle) => require(bundle).handler({}).catch((error) => console.log(error.stack));
+    stackOf(${file('Bootstrap')}).then(() => stackOf(${file('Recover')}));`);
+  expect(stacks).toMatch(/^Error: Send \{"organization"[\s\S]* at functions\/organizations\/bootstrap\.ts:\d+:\d+/);
+  expect(stacks).toMatch(/Error: Send \{"restoredTo"[\s\S]* at functions\/recovery\/handler\.ts:\d+:\d+/);
+});
+
+it('leaves other stacks as Node writes them', async () => {
+  const stack = await run(`require(${file('Bootstrap')}); console.log(new TypeError('other').stack)`);
+  expect(stack).toMatch(/^TypeError: other\n {4}at \[eval\]:1:\d+\n/);
+});
+
+it('reads no source map before a stack is looked at', async () => {
+  const reads = await run(`
+    const fs = require('node:fs');
+    const { readFileSync } = fs;
+    const maps = [];
+    fs.readFileSync = (path, ...more) => (String(path).endsWith('.map') && maps.push(path), readFileSync(path, ...more));
+    require('node:module').syncBuiltinESMExports();
+    const { handler } = require(${file('Bootstrap')});
+    const error = handler({}).catch((caught) => { const before = maps.length; caught.stack; console.log(before, maps.length); });`);
+  expect(reads).toBe('0 1\n');
+  for (const { Properties } of resources('AWS::Lambda::Function')) {
+    expect(JSON.stringify(Properties.Environment ?? {})).not.toContain('enable-source-maps');
+  }
+});

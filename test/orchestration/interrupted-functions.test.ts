@@ -1,0 +1,259 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Run } from '../../functions/run/run.ts';
+import { isFinal } from '../../functions/run/status.ts';
+import type { TaskResult } from '../../functions/run-tasks/results.ts';
+import type { Key } from '../../functions/store/keys.ts';
+import { type Aws, type Failing, startAws } from '../support/aws.ts';
+import { ExecutionError } from '../support/executor.ts';
+import { LifecycleWorld } from '../support/lifecycle-world.ts';
+import { newRunOptions } from '../support/run.ts';
+
+/**
+ * Every function of a run's life, cut off at each of its calls to AWS in turn: after the call took effect, with its
+ * answer lost, which is also before the next one; or long before it does. The function is called again, as the machine
+ * or a client does; then, for those whom nobody calls again, only the sweep comes.
+ */
+
+let aws: Aws;
+beforeAll(async () => {
+  aws = await startAws();
+  vi.spyOn(console, 'warn').mockImplementation(() => {});
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+});
+afterAll(() => aws.close());
+
+const failings: readonly Failing[] = ['after', 'late'];
+/** As the machine is told (infra/state-builders.ts). */
+const maxRetries = 6;
+const maxTurns = 60;
+
+let ids = 0;
+const newId = () => `run-${String(++ids).padStart(16, '0')}`;
+
+const create = async (world: LifecycleWorld, id = newId(), autoApply = false): Promise<string> => {
+  const { organization, workspaceId, store } = world;
+  const { stages } = await store.freezeTaskStages({ runId: id, organization, workspaceId, planOnly: false });
+  const checks = Object.keys(stages).length ? { checks: { tasks: stages } } : {};
+  await store.createRun(workspaceId, newRunOptions({ id, autoApply, ...checks }));
+  world.listen();
+  return id;
+};
+
+const runOf = async (world: LifecycleWorld, id: string): Promise<Run> => (await world.run(id)) as Run;
+
+/** Whoever does something to a run from outside of its execution, and how it shows that it was done. */
+interface AuditAction {
+  when: (run: Run) => boolean;
+  act: (world: LifecycleWorld, run: Run) => Promise<unknown>;
+  isDone: (run: Run) => boolean;
+}
+
+const deeds = {
+  'the claim of a plan': {
+    when: ({ wait, plan }) => wait?.state === 'PlanQueued' && !!plan.taskArn,
+    act: (world, run) => world.runner(run, 'finished', true),
+    isDone: ({ plan }) => plan.claimNonce !== undefined,
+  },
+  'the report of a plan': {
+    when: ({ wait }) => wait?.state === 'Planning',
+    act: (world, run) => world.runner(run, 'finished', true),
+    isDone: ({ plan }) => plan.report !== undefined,
+  },
+  'a confirmation': {
+    when: ({ wait }) => wait?.state === 'NeedsConfirmation',
+    act: (world, run) => world.store.applyRun(run, 'user-1'),
+    isDone: ({ decision }) => decision !== undefined,
+  },
+  'the claim of an apply': {
+    when: ({ wait, apply }) => wait?.state === 'ApplyQueued' && !!(apply.offeredAt || apply.taskArn),
+    act: (world, run) => world.runner(run, 'finished', true),
+    isDone: ({ apply }) => apply.claimNonce !== undefined,
+  },
+  'the report of an apply': {
+    when: ({ wait }) => wait?.state === 'Applying',
+    act: (world, run) => world.runner(run, 'finished', true),
+    isDone: ({ apply }) => apply.report !== undefined,
+  },
+} satisfies Record<string, AuditAction>;
+
+const step = async (world: LifecycleWorld, id: string): Promise<void> => {
+  const execution = world.executions.get(id);
+  while (execution?.ready.length) await execution.step(0);
+};
+
+/** Everybody does what is expected of them until the run is there. */
+const bring = async (world: LifecycleWorld, id: string, there: (run: Run) => boolean): Promise<Run> => {
+  for (let turn = 0; turn < maxTurns; turn++) {
+    await step(world, id);
+    const run = await runOf(world, id);
+    if (there(run)) return run;
+    await world.callBack(run, 0, 'passed');
+    for (const deed of Object.values(deeds)) {
+      if (!deed.when(run)) continue;
+      await deed.act(world, run);
+      world.listen();
+      break;
+    }
+    world.listen();
+    if (turn % 5 === 4) await world.sweep(id);
+  }
+  const run = await runOf(world, id);
+  const execution = world.executions.get(id);
+  throw new Error(`${id} is ${run.status} and stays so; ready ${execution?.ready}, waiting ${execution?.waiting}`);
+};
+
+const over = ({ status }: Run): boolean => isFinal(status);
+
+interface Cut {
+  cut: boolean;
+  value?: unknown;
+}
+
+/** @throws what it throws without having been cut off */
+const cutOff = async (n: number, failing: Failing, work: () => Promise<unknown>): Promise<Cut> => {
+  aws.failCall(n, failing);
+  try {
+    const value = await work();
+    return { cut: !aws.pendingFault, value };
+  } catch (error) {
+    if (aws.pendingFault) throw error;
+    return { cut: true };
+  } finally {
+    aws.failCall(0, failing);
+  }
+};
+
+/** Each call of it fails in turn, and it is called again. */
+const insist = async (failing: Failing, work: () => Promise<unknown>): Promise<unknown> => {
+  for (let n = 1; ; n++) {
+    const { cut, value } = await cutOff(n, failing, work);
+    if (!cut) return value;
+  }
+};
+
+/** The same by the machine, which gives each attempt a token of its own, as often as it tries. */
+const retried = (failing: Failing): LifecycleWorld['around'] => {
+  const cuts = new Map<string, number>();
+  return async (state, call) => {
+    const n = (cuts.get(state) ?? 0) + 1;
+    const { cut, value } = n > maxRetries ? { cut: false, value: await call() } : await cutOff(n, failing, call);
+    cuts.set(state, cut ? n : maxRetries);
+    if (cut) throw new Error('cut off');
+    // What was cut off takes effect when nobody expects it any more.
+    await aws.letLateCome();
+    return value;
+  };
+};
+
+describe('a lifecycle function that crashes at any call and is retried completes the run', () => {
+  it.each<[Failing, string]>([
+    ['after', 'the same'],
+    ['late', 'the same'],
+    ['after', 'another'],
+    ['late', 'another'],
+  ])('%s the call took effect, with %s token', async (failing, token) => {
+    const world = await LifecycleWorld.open(aws);
+    await world.addTask('task', 'advisory');
+    world.around = token === 'another' ? retried(failing) : (_, call) => insist(failing, call);
+    const id = newId();
+    await insist(failing, () => create(world, id));
+    const run = await bring(world, id, over);
+    expect(run.status, run.endReason).toBe('applied');
+    await aws.letLateCome();
+    // The workspace may have been locked for it once more; that is in nobody's way.
+    world.around = (_, call) => call();
+    await bring(world, await create(world), ({ current }) => current === true);
+  });
+});
+
+describe('the sweep alone completes a recorded change after a crash', () => {
+  /** Cut off at each call; after that the sweep comes. Until it was not cut off any more. */
+  const atEachCall = async (prepare: () => Promise<() => Promise<unknown>>, check: (what: string) => Promise<void>) => {
+    for (const failing of failings) {
+      let cut = true;
+      for (let n = 1; cut; n++) {
+        const work = await prepare();
+        ({ cut } = await cutOff(n, failing, work));
+        await aws.letLateCome();
+        await check(`${failing}, call ${n}`);
+      }
+    }
+  };
+  const told = (token: string | undefined) => aws.sent.some(({ input }) => input.taskToken === token);
+
+  it.each(Object.entries<AuditAction>(deeds))('%s', async (_, { when, act, isDone }) => {
+    const world = await LifecycleWorld.open(aws);
+    const id = await create(world);
+    const before = await bring(world, id, when);
+    await atEachCall(
+      async () => {
+        await world.store.put({ ...world.store.keys.run(id), ...before });
+        aws.sent.length = 0;
+        return () => act(world, before);
+      },
+      async (what) => {
+        const done = isDone(await runOf(world, id));
+        if (done) await world.sweep();
+        expect(told(before.wait?.token), what).toBe(done);
+      },
+    );
+  });
+
+  it('a new run', async () => {
+    let world: LifecycleWorld;
+    let id: string;
+    await atEachCall(
+      async () => {
+        world = await LifecycleWorld.open(aws);
+        id = newId();
+        return () => create(world, id);
+      },
+      async (what) => {
+        await world.sweep(id);
+        if (!(await world.run(id))) return;
+        await step(world, id);
+        expect((await runOf(world, id)).status, what).toBe('plan_queued');
+      },
+    );
+  });
+
+  it('the verdict of a run task', async () => {
+    const world = await LifecycleWorld.open(aws);
+    await world.addTask('task', 'mandatory');
+    const id = await create(world);
+    const run = await bring(world, id, ({ wait }) => wait?.state === 'PrePlanTasks');
+    const [before] = await world.store.listTaskResults(run);
+    await atEachCall(
+      async () => {
+        await world.store.put({ ...(before as TaskResult & Key) });
+        aws.sent.length = 0;
+        return () => world.callBack(run, 0, 'passed');
+      },
+      async (what) => {
+        const [result] = await world.store.listTaskResults(run);
+        await world.sweep();
+        expect(told(before?.token), what).toBe(result?.status === 'passed');
+      },
+    );
+  });
+});
+
+describe('a lifecycle function that always fails errors its run and frees the queue', () => {
+  it.each(['Pending', 'PlanQueued', 'Planning', 'NeedsConfirmation', 'ApplyQueued', 'Applying', 'Complete'])(
+    '%s',
+    async (victim) => {
+      const world = await LifecycleWorld.open(aws);
+      const [first, second] = [await create(world), await create(world)];
+      world.around = async (state, call) => {
+        if (state !== victim) return call();
+        await cutOff(2, 'after', call);
+        throw new Error('AWS does not answer');
+      };
+      await bring(world, first, over).catch((error: Error) => expect(error).toBeInstanceOf(ExecutionError));
+      world.around = (_, call) => call();
+      await world.sweep();
+      expect(over(await runOf(world, first))).toBe(true);
+      await bring(world, second, ({ wait }) => wait?.state === 'PlanQueued');
+    },
+  );
+});

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packFiles } from '../../functions/cli/archive.ts';
+import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { memberHelpers } from '../support/members.ts';
+
+let api: Api;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.close());
+
+const modules = 'organizations/acme/registry-modules';
+
+const newModule = async () => {
+  const name = uniqueName('vpc');
+  const { status, body } = await api.post(modules, { name, provider: 'aws', 'registry-name': 'private' });
+  expect(status).toBe(201);
+  return { name, path: `${modules}/private/acme/${name}/aws`, document: body.data };
+};
+
+const upload = async (url: string, content: Uint8Array): Promise<number> =>
+  (await fetch(url, { method: 'PUT', body: content as unknown as BodyInit })).status;
+
+const publish = async (name: string, version: string, content: Uint8Array): Promise<void> => {
+  const made = await api.post(`registry-modules/acme/${name}/aws/versions`, { version });
+  expect(made.status).toBe(201);
+  expect(await upload(made.body.data.links.upload, content)).toBe(200);
+};
+
+const files = {
+  'main.tf': 'variable "size" {\n  type = number\n  default = 3\n}\nresource "null_resource" "a" {}\n',
+  'outputs.tf': 'output "id" {\n  description = "its id"\n  value = 1\n}\n',
+  'README.md': '# A module\n',
+  'modules/part/main.tf': 'variable "name" {}\n',
+};
+
+const statuses = async (path: string) => (await api.get(path)).body.data.attributes;
+
+describe('a module', () => {
+  it('is pending until a version was uploaded, then can be installed', async () => {
+    const { name, path, document } = await newModule();
+    expect(document.attributes).toMatchObject({ status: 'pending', 'version-statuses': [], namespace: 'acme' });
+    const made = await api.post(`${path}/versions`, { version: '1.0.0' });
+    expect(made.body.data.attributes).toMatchObject({ status: 'pending', version: '1.0.0' });
+    expect(made.body.data.links.upload).toContain('/object/');
+    const protocol = `/api/registry/v1/modules/acme/${name}/aws`;
+    expect((await api.get(`${protocol}/versions`)).body.modules[0].versions).toEqual([]);
+    expect((await api.get(`${protocol}/1.0.0/download`)).status).toBe(404);
+
+    const archive = await packFiles(files);
+    await upload(made.body.data.links.upload, archive);
+    expect(await statuses(path)).toMatchObject({
+      status: 'setup_complete',
+      'version-statuses': [{ version: '1.0.0', status: 'ok' }],
+    });
+    const download = await api.get(`${protocol}/1.0.0/download`);
+    expect(download.status).toBe(204);
+    const url = download.headers['x-terraform-get'] ?? '';
+    expect(new URL(url).pathname).toMatch(/\.tar\.gz$/);
+    expect((await fetch(url)).status).toBe(200);
+    // What was published stays what it is, whatever is uploaded to the old URL.
+    await upload(made.body.data.links.upload, await packFiles({ 'main.tf': '# forged' }));
+    const again = await fetch((await api.get(`${protocol}/1.0.0/download`)).headers['x-terraform-get'] ?? '');
+    expect(Buffer.from(await again.arrayBuffer()).equals(Buffer.from(archive))).toBe(true);
+  });
+
+  it('tells its inputs, outputs, resources and parts', async () => {
+    const { name, path } = await newModule();
+    await publish(name, '1.0.0', await packFiles(files));
+    await statuses(path);
+    const { body } = await api.get(`/api/registry/v1/modules/acme/${name}/aws/1.0.0`);
+    expect(body.root).toMatchObject({
+      readme: '# A module\n',
+      inputs: [{ name: 'size', type: 'number', default: '3', required: false }],
+      outputs: [{ name: 'id', description: 'its id' }],
+      resources: [{ type: 'null_resource', name: 'a' }],
+    });
+    expect(body.submodules).toMatchObject([{ path: 'modules/part', inputs: [{ name: 'name', required: true }] }]);
+  });
+
+  it('lists versions newest first, and leads to the newest stable one', async () => {
+    const { name, path } = await newModule();
+    for (const version of ['1.2.0', '1.10.0', '2.0.0-beta1']) await publish(name, version, await packFiles(files));
+    const shown = (await statuses(path))['version-statuses'].map((one: { version: string }) => one.version);
+    expect(shown).toEqual(['2.0.0-beta1', '1.10.0', '1.2.0']);
+    const { status, headers } = await api.get(`/api/registry/v1/modules/acme/${name}/aws/download`);
+    expect([status, headers.location]).toEqual([302, `/api/registry/v1/modules/acme/${name}/aws/1.10.0/download`]);
+  });
+
+  it.each([
+    ['nothing', new Uint8Array(), /is empty/],
+    ['text', Buffer.from('resource'), /not a gzip/],
+    ['no Terraform', undefined, /no Terraform configuration at the root/],
+  ])('whose archive is %s fails with the reason', async (what, content, why) => {
+    const { name, path } = await newModule();
+    await publish(name, '1.0.0', content ?? (await packFiles({ 'inner/main.tf': `# ${what}` })));
+    const attributes = await statuses(path);
+    expect(attributes.status).toBe('setup_failed');
+    expect(attributes['version-statuses'][0]).toMatchObject({ status: 'reg_ingress_failed' });
+    expect(attributes['version-statuses'][0].error).toMatch(why);
+  });
+
+  it('has each name and each version once', async () => {
+    const { name, path } = await newModule();
+    const again = await api.post(modules, { name, provider: 'aws' });
+    expect([again.status, again.body.errors[0].detail]).toEqual([422, 'Name has already been taken']);
+    const made = await Promise.all([1, 2].map(() => api.post(`${path}/versions`, { version: '1.0.0' })));
+    expect(made.map(({ status }) => status).sort()).toEqual([201, 422]);
+  });
+
+  it('ends with its last version', async () => {
+    const { name, path } = await newModule();
+    await publish(name, '1.0.0', await packFiles(files));
+    await publish(name, '1.1.0', await packFiles(files));
+    const remove = (version: string) => api.call('POST', `registry-modules/actions/delete/acme/${name}/aws/${version}`);
+    expect((await remove('1.0.0')).status).toBe(204);
+    expect((await api.get(path)).status).toBe(200);
+    expect((await remove('1.1.0')).status).toBe(204);
+    expect((await api.get(path)).status).toBe(404);
+    expect((await api.post(modules, { name, provider: 'aws' })).status).toBe(201);
+  });
+
+  it('says that a version is deprecated', async () => {
+    const { name, path } = await newModule();
+    await publish(name, '1.0.0', await packFiles(files));
+    await api.get(path);
+    const deprecation = { 'deprecated-status': 'Deprecated', reason: 'old', link: 'https://example.test/' };
+    expect((await api.patch(`${path}/1.0.0`, { deprecation })).status).toBe(200);
+    const { body } = await api.get(`/api/registry/v1/modules/acme/${name}/aws/versions`);
+    expect(body.modules[0].versions[0].deprecation).toEqual({ reason: 'old', link: 'https://example.test/' });
+  });
+
+  it.each([
+    [{ name: 'a b', provider: 'aws' }, 'name'],
+    [{ name: 'a', provider: 'AWS' }, 'provider'],
+    [{ name: 'a', provider: 'aws', namespace: 'acme' }, 'registry-name'],
+    [{ name: 'a', provider: 'aws', 'registry-name': 'private', namespace: 'other' }, 'namespace'],
+    [{ name: 'a', provider: 'aws', 'no-code': true }, 'no-code'],
+    [{ name: 'a', provider: 'aws', 'vcs-repo': { identifier: 'x' } }, 'vcs-repo'],
+  ])('is refused with the name of the field: %j', async (attributes, field) => {
+    const { status, body } = await api.post(modules, attributes);
+    expect([status, body.errors[0].source.pointer]).toEqual([422, `/data/attributes/${field}`]);
+  });
+});
+
+describe('who may', () => {
+  it('team members install, those with manage-modules publish, others see nothing', async () => {
+    const members = await memberHelpers();
+    const { name, path } = await newModule();
+    const reader = await members.withFlags('acme', 'read-projects');
+    const publisher = await members.withFlags('acme', 'manage-modules');
+    const outside = await members.member('acme');
+    const protocol = `/api/registry/v1/modules/acme/${name}/aws/versions`;
+    const as = ({ token }: { token: string }) => ({ token });
+    expect((await api.get(protocol, as(reader))).status).toBe(200);
+    expect((await api.get(protocol, as(outside))).status).toBe(404);
+    expect((await api.get(protocol, { token: null })).status).toBe(401);
+    expect((await api.post(`${path}/versions`, { version: '1.0.0' }, {}, as(reader))).status).toBe(403);
+    expect((await api.post(`${path}/versions`, { version: '1.0.0' }, {}, as(publisher))).status).toBe(201);
+    const shown = await api.get(`${path}/version?module_version=1.0.0`, as(reader));
+    expect([shown.status, shown.body.data.links]).toEqual([200, undefined]);
+  });
+});

@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto';
+import { generateKey } from 'openpgp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { memberHelpers } from '../support/members.ts';
+
+let api: Api;
+let armor: string;
+let keyId: string;
+const gpgKeys = '/api/registry/private/v2/gpg-keys';
+
+const rsaKey = async () => {
+  const { publicKey } = await generateKey({
+    type: 'rsa',
+    rsaBits: 2048,
+    userIDs: [{ name: 'Acme' }],
+    format: 'object',
+  });
+  return { armored: publicKey.armor(), id: publicKey.getKeyID().toHex().toUpperCase() };
+};
+
+beforeAll(async () => {
+  api = await startApi();
+  const key = await rsaKey();
+  armor = key.armored;
+  const made = await api.post(gpgKeys, { namespace: 'acme', 'ascii-armor': armor });
+  expect(made.status).toBe(201);
+  keyId = made.body.data.attributes['key-id'];
+  expect(keyId).toBe(key.id);
+});
+afterAll(() => api.close());
+
+const providers = 'organizations/acme/registry-providers';
+const sha256 = (content: string) => createHash('sha256').update(content).digest('hex');
+const put = async (url: string, body: string) => expect((await fetch(url, { method: 'PUT', body })).status).toBe(200);
+
+const newVersion = async () => {
+  const name = uniqueName('thing');
+  const made = await api.post(providers, { name, namespace: 'acme', 'registry-name': 'private' });
+  expect(made.status).toBe(201);
+  const path = `${providers}/private/acme/${name}`;
+  const version = await api.post(`${path}/versions`, { version: '1.2.0', 'key-id': keyId, protocols: ['5.0'] });
+  expect(version.status).toBe(201);
+  return { name, path, version: version.body.data, protocol: `/api/registry/v1/providers/acme/${name}` };
+};
+
+const addPlatform = async (path: string, content: string) => {
+  const filename = 'terraform-provider-thing_1.2.0_linux_amd64.zip';
+  const values = { os: 'linux', arch: 'amd64', filename, shasum: sha256(content) };
+  const { status, body } = await api.post(`${path}/versions/1.2.0/platforms`, values);
+  expect(status).toBe(201);
+  return { filename, upload: body.data.links['provider-binary-upload'] as string };
+};
+
+describe('a version of a provider', () => {
+  it('is offered to Terraform once sums, signature and a binary are there', async () => {
+    const { path, version, protocol } = await newVersion();
+    const { filename, upload } = await addPlatform(path, 'binary');
+    expect(upload).toContain('/object/');
+    const offered = async () => (await api.get(`${protocol}/versions`)).body.versions;
+    await put(version.links['shasums-upload'], `${sha256('binary')}  ${filename}\n`);
+    await put(version.links['shasums-sig-upload'], 'signature');
+    expect(await offered()).toEqual([]);
+    await put(upload, 'binary');
+    expect(await offered()).toEqual([
+      { version: '1.2.0', protocols: ['5.0'], platforms: [{ os: 'linux', arch: 'amd64' }] },
+    ]);
+    const { body } = await api.get(`${protocol}/1.2.0/download/linux/amd64`);
+    expect(body).toMatchObject({ filename, shasum: sha256('binary'), os: 'linux', arch: 'amd64' });
+    expect(body.signing_keys.gpg_public_keys).toMatchObject([{ key_id: keyId, ascii_armor: armor }]);
+    expect(await (await fetch(body.download_url)).text()).toBe('binary');
+    expect(await (await fetch(body.shasums_signature_url)).text()).toBe('signature');
+    expect((await api.get(`${protocol}/1.2.0/download/darwin/arm64`)).status).toBe(404);
+    const shown = (await api.get(`${path}/versions/1.2.0`)).body.data;
+    expect(shown.attributes).toMatchObject({ 'shasums-uploaded': true, 'shasums-sig-uploaded': true });
+    expect(shown.links['shasums-download']).toBeDefined();
+    expect(shown.links['shasums-upload']).toBeUndefined();
+    // What is offered stays what it is, whatever is uploaded to the old URL.
+    await put(upload, 'forged');
+    const again = (await api.get(`${protocol}/1.2.0/download/linux/amd64`)).body;
+    expect(await (await fetch(again.download_url)).text()).toBe('binary');
+  });
+
+  it('says why it is not offered: another binary than announced', async () => {
+    const { path, version, protocol } = await newVersion();
+    const { filename, upload } = await addPlatform(path, 'binary');
+    await put(version.links['shasums-upload'], `${sha256('binary')}  ${filename}\n`);
+    await put(version.links['shasums-sig-upload'], 'signature');
+    await put(upload, 'forged');
+    expect((await api.get(`${protocol}/versions`)).body.versions).toEqual([]);
+    const { attributes } = (await api.get(`${path}/versions/1.2.0`)).body.data;
+    expect(attributes['status-message']).toContain(sha256('forged'));
+    await put(upload, 'binary');
+    expect((await api.get(`${protocol}/versions`)).body.versions).toHaveLength(1);
+  });
+
+  it('says why it is not offered: sums that say something else', async () => {
+    const { path, version, protocol } = await newVersion();
+    const { filename, upload } = await addPlatform(path, 'binary');
+    await put(version.links['shasums-upload'], `${sha256('other')}  ${filename}\n`);
+    await put(version.links['shasums-sig-upload'], 'signature');
+    await put(upload, 'binary');
+    expect((await api.get(`${protocol}/versions`)).body.versions).toEqual([]);
+    const { attributes } = (await api.get(`${path}/versions/1.2.0`)).body.data;
+    expect(attributes['status-message']).toMatch(/SHA256SUMS says another sum/);
+  });
+
+  it('has each version and each platform once, and only with a known key', async () => {
+    const { path } = await newVersion();
+    await addPlatform(path, 'binary');
+    const values = { os: 'linux', arch: 'amd64', filename: 'a.zip', shasum: sha256('x') };
+    expect((await api.post(`${path}/versions/1.2.0/platforms`, values)).status).toBe(422);
+    const version = { version: '1.2.0', 'key-id': keyId, protocols: ['5.0'] };
+    expect((await api.post(`${path}/versions`, version)).body.errors[0].detail).toMatch(/already been taken/);
+    const unknown = await api.post(`${path}/versions`, { ...version, version: '2.0.0', 'key-id': '0'.repeat(16) });
+    expect(unknown.body.errors[0].source.pointer).toBe('/data/attributes/key-id');
+  });
+});
+
+it('refuses a provider without a registry with the words that clients match', async () => {
+  const { status, body } = await api.post(providers, { name: 'thing', namespace: 'acme' });
+  expect(status).toBe(422);
+  expect(body.errors.map(({ detail }: { detail: string }) => detail)).toEqual([
+    "Registry name can't be blank",
+    'Registry name is not included in the list',
+  ]);
+});
+
+describe('a GPG key', () => {
+  it('is read and listed by its organization, and cannot go while it signs', async () => {
+    await newVersion();
+    expect((await api.get(`${gpgKeys}/acme/${keyId}`)).body.data.attributes['ascii-armor']).toBe(armor);
+    const listed = await api.get(`${gpgKeys}?filter[namespace]=acme`);
+    expect(listed.body.data.map((one: { attributes: object }) => one.attributes)).toMatchObject([{ 'key-id': keyId }]);
+    expect((await api.get(gpgKeys)).status).toBe(400);
+    expect((await api.get(`${gpgKeys}?filter[namespace]=other`)).status).toBe(403);
+    expect((await api.call('DELETE', `${gpgKeys}/acme/${keyId}`)).status).toBe(409);
+    const { armored, id } = await rsaKey();
+    expect((await api.post(gpgKeys, { namespace: 'acme', 'ascii-armor': armored })).status).toBe(201);
+    expect((await api.post(gpgKeys, { namespace: 'acme', 'ascii-armor': armored })).status).toBe(422);
+    const moved = await api.patch(`${gpgKeys}/acme/${id}`, { namespace: 'other' });
+    expect([moved.status, moved.body.errors[0].detail]).toEqual([403, 'namespace not authorized']);
+    expect((await api.call('DELETE', `${gpgKeys}/acme/${id}`)).status).toBe(204);
+  });
+
+  it.each([['no armor'], ['-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nAAAA\n-----END PGP PUBLIC KEY BLOCK-----']])(
+    'must be one: %j',
+    async (text) => {
+      const { status, body } = await api.post(gpgKeys, { namespace: 'acme', 'ascii-armor': text });
+      expect([status, body.errors[0].source.pointer]).toEqual([422, '/data/attributes/ascii-armor']);
+    },
+  );
+
+  it('is added by those who may publish providers', async () => {
+    const members = await memberHelpers();
+    const reader = await members.withFlags('acme', 'read-projects');
+    const key = { data: { attributes: { namespace: 'acme', 'ascii-armor': (await rsaKey()).armored } } };
+    expect((await api.call('POST', gpgKeys, { token: reader.token, body: key })).status).toBe(403);
+    const publisher = await members.withFlags('acme', 'manage-providers');
+    expect((await api.call('POST', gpgKeys, { token: publisher.token, body: key })).status).toBe(201);
+  });
+});

@@ -1,0 +1,250 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { crc32, deflateRawSync } from 'node:zlib';
+import { createMessage, generateKey, readKey, readPrivateKey, sign } from 'openpgp';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { downloadBinary } from '../../../functions/runner/binary/download.ts';
+import { findBinary } from '../../../functions/runner/binary/find.ts';
+import { hashicorpKey } from '../../../functions/runner/binary/hashicorp-key.ts';
+import { platform } from '../../../functions/runner/binary/platform.ts';
+import type { Settings } from '../../../functions/runner/settings.ts';
+
+/** A release server of our own, signed with a key of our own: what is real is the checking. */
+
+const never = new AbortController().signal;
+let ours: { privateKey: string; publicKey: string };
+let stranger: typeof ours;
+let server: Server;
+let directory: string;
+const files = new Map<string, Buffer>();
+
+/** A zip of one file. */
+const zip = (name: string, content: Buffer): Buffer => {
+  const packed = deflateRawSync(content);
+  const common = Buffer.alloc(26);
+  common.writeUInt16LE(20, 0);
+  common.writeUInt16LE(8, 4);
+  common.writeUInt32LE(crc32(content), 10);
+  common.writeUInt32LE(packed.length, 14);
+  common.writeUInt32LE(content.length, 18);
+  common.writeUInt16LE(name.length, 22);
+  const local = Buffer.concat([Buffer.from('PK\u0003\u0004'), common, Buffer.from(name), packed]);
+  const central = Buffer.concat([
+    Buffer.from('PK\u0001\u0002\u0014\u0000'),
+    common,
+    Buffer.alloc(14),
+    Buffer.from(name),
+  ]);
+  const end = Buffer.alloc(22);
+  end.write('PK\u0005\u0006', 0, 'latin1');
+  end.writeUInt16LE(1, 8);
+  end.writeUInt16LE(1, 10);
+  end.writeUInt32LE(central.length, 12);
+  end.writeUInt32LE(local.length, 16);
+  return Buffer.concat([local, central, end]);
+};
+
+const signed = async (text: Buffer, by: typeof ours): Promise<Buffer> => {
+  const key = await readPrivateKey({ armoredKey: by.privateKey });
+  const message = await createMessage({ binary: text });
+  return Buffer.from((await sign({ message, signingKeys: key, detached: true, format: 'binary' })) as Uint8Array);
+};
+
+const publish = async (engine: 'terraform' | 'tofu', version: string, by = ours): Promise<void> => {
+  const path = engine === 'terraform' ? `/${version}` : `/v${version}`;
+  const name = `${engine}_${version}_${platform}.zip`;
+  const archive = zip(engine, Buffer.from(`#!/bin/sh\necho ${engine} ${version}\n`));
+  const sum = createHash('sha256').update(archive).digest('hex');
+  const sums = Buffer.from(`${'0'.repeat(64)}  other.zip\n${sum}  ${name}\n`);
+  files.set(`${path}/${name}`, archive);
+  files.set(`${path}/${engine}_${version}_SHA256SUMS`, sums);
+  if (engine === 'terraform') {
+    files.set(`${path}/${engine}_${version}_SHA256SUMS.72D7468F.sig`, await signed(sums, by));
+  }
+};
+
+const newKey = async () => generateKey({ userIDs: [{ name: 'test' }], format: 'armored' });
+
+beforeAll(async () => {
+  [ours, stranger] = await Promise.all([newKey(), newKey()]);
+  server = createServer((request, response) => {
+    const path = (request.url ?? '').replace(/^\/moved/, '');
+    if (path !== request.url) return response.writeHead(302, { location: path }).end();
+    const found = files.get(path);
+    response.writeHead(found ? 200 : 404).end(found);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterAll(() => server.close());
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'download-test-'));
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true });
+  files.clear();
+});
+
+const base = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const settings = (change: Partial<Settings> = {}): Settings => ({
+  hosts: [],
+  url: '',
+  claim: '',
+  cacheDirectory: directory,
+  releases: { terraform: `${base()}/moved`, tofu: base(), tofuIndex: `${base()}/index` },
+  passOn: [],
+  terraformUsers: 'none',
+  inherited: { PATH: join(directory, 'bin'), HOME: directory },
+  ...change,
+});
+const download = (engine: 'terraform' | 'tofu', version: string) =>
+  downloadBinary({ engine, version, releases: settings().releases, directory, signal: never, key: ours.publicKey });
+
+describe('a download', () => {
+  it.each(['terraform', 'tofu'] as const)('of %s is unpacked where the next run finds it', async (engine) => {
+    await publish(engine, '1.2.3');
+    const path = await download(engine, '1.2.3');
+    expect(path).toBe(join(directory, engine, '1.2.3', engine));
+    expect(readFileSync(path, 'utf8')).toContain(`${engine} 1.2.3`);
+    expect(readdirSync(join(directory, engine))).toEqual(['1.2.3']);
+  });
+
+  it('twice at once ends with one whole file', async () => {
+    await publish('terraform', '1.2.3');
+    const [one, two] = await Promise.all([download('terraform', '1.2.3'), download('terraform', '1.2.3')]);
+    expect(one).toBe(two);
+    expect(existsSync(one)).toBe(true);
+  });
+
+  it('is refused when a stranger has signed the checksums', async () => {
+    await publish('terraform', '1.2.3', stranger);
+    await expect(download('terraform', '1.2.3')).rejects.toThrow('is not signed by the expected key');
+    expect(readdirSync(join(directory, 'terraform'))).toEqual([]);
+  });
+
+  it('is refused when the checksums were changed after signing', async () => {
+    await publish('terraform', '1.2.3');
+    const name = '/1.2.3/terraform_1.2.3_SHA256SUMS';
+    files.set(name, Buffer.concat([files.get(name) as Buffer, Buffer.from('\n')]));
+    await expect(download('terraform', '1.2.3')).rejects.toThrow(/signature of .* is not valid/);
+  });
+
+  it.each(['terraform', 'tofu'] as const)('of %s is refused when the archive is another', async (engine) => {
+    await publish(engine, '1.2.3');
+    const name = `${engine === 'tofu' ? '/v' : '/'}1.2.3/${engine}_1.2.3_${platform}.zip`;
+    files.set(name, zip(engine, Buffer.from('evil')));
+    await expect(download(engine, '1.2.3')).rejects.toThrow('instead of');
+    expect(existsSync(join(directory, engine, '1.2.3'))).toBe(false);
+  });
+
+  it('is refused when there is no such version', async () => {
+    await expect(download('terraform', '9.9.9')).rejects.toThrow('HTTP 404');
+  });
+
+  it('is checked with HashiCorp’s key', async () => {
+    const key = await readKey({ armoredKey: hashicorpKey });
+    expect(key.getFingerprint().toUpperCase()).toBe('C874011F0AB405110D02105534365D9472D7468F');
+    await publish('terraform', '1.2.3');
+    await expect(findBinary({ engine: 'terraform', version: '1.2.3' }, settings(), never)).rejects.toThrow(
+      'is not signed by the expected key',
+    );
+  });
+});
+
+describe('finding a binary', () => {
+  const install = (version: string, engine = 'terraform') => {
+    const path = join(directory, 'bin');
+    mkdirSync(path, { recursive: true });
+    writeFileSync(
+      join(path, engine),
+      `#!/bin/sh\necho asked >> ${directory}/asked\necho '{"terraform_version":"${version}","platform":"linux_test"}'\n`,
+      { mode: 0o755 },
+    );
+  };
+
+  it('takes the one on PATH when its version fits', async () => {
+    install('1.9.8');
+    for (const version of ['1.9.8', '~> 1.5', 'latest']) {
+      expect(await findBinary({ engine: 'terraform', version }, settings(), never)).toMatchObject({
+        path: join(directory, 'bin/terraform'),
+        version: '1.9.8',
+        platform: 'linux_test',
+      });
+    }
+    // A script of a few bytes is a wrapper, whose answer is not remembered.
+    expect(readFileSync(join(directory, 'asked'), 'utf8').trim().split('\n')).toHaveLength(3);
+  });
+
+  it('remembers the version of a real binary until it changes', async () => {
+    const real = (process.env.PATH ?? '').split(':').find((one) => existsSync(join(one, 'terraform'))) as string;
+    const found = await findBinary(
+      { engine: 'terraform', version: 'latest' },
+      settings({ inherited: { PATH: real } }),
+      never,
+    );
+    const [memory] = readdirSync(join(directory, 'versions'));
+    expect(JSON.parse(readFileSync(join(directory, 'versions', memory as string), 'utf8'))).toEqual({
+      version: found.version,
+      platform: found.platform,
+    });
+    writeFileSync(join(directory, 'versions', memory as string), '{"version":"1.2.3","platform":"p"}');
+    const again = await findBinary(
+      { engine: 'terraform', version: 'latest' },
+      settings({ inherited: { PATH: real } }),
+      never,
+    );
+    expect(again.version).toBe('1.2.3');
+  });
+
+  it('downloads the newest that fits otherwise, and keeps it', async () => {
+    install('1.9.8', 'tofu');
+    for (const version of ['1.10.0', '1.10.7', '1.11.0']) await publish('tofu', version);
+    const ids = ['1.10.0', '1.10.7', '1.10.8-rc1', '1.11.0'].map((id) => ({ id }));
+    files.set('/index', Buffer.from(JSON.stringify({ versions: ids })));
+    const found = await findBinary({ engine: 'tofu', version: '~> 1.10.0' }, settings(), never);
+    expect(found).toMatchObject({ engine: 'tofu', version: '1.10.7', platform });
+    files.clear();
+    expect(await findBinary({ engine: 'tofu', version: '1.10.7' }, settings(), never)).toEqual(found);
+  });
+
+  it('says what is there and what was asked for when it cannot', async () => {
+    install('1.9.8');
+    const nowhere = { terraform: 'http://127.0.0.1:9/x', tofu: '', tofuIndex: '' };
+    const started = Date.now();
+    await expect(
+      findBinary({ engine: 'terraform', version: '~> 1.10.0' }, settings({ releases: nowhere }), never),
+    ).rejects.toThrow(
+      /No Terraform of version ~> 1\.10\.0: the one on the runner's PATH is 1\.9\.8, and a download failed \(.*ECONNREFUSED.*\)\. Choose another/,
+    );
+    expect(Date.now() - started).toBeLessThan(120_000);
+  });
+
+  it('does not wait for a server that never answers', async () => {
+    const silent = createServer(() => {});
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const started = Date.now();
+    await expect(
+      findBinary(
+        { engine: 'terraform', version: '1.0.0' },
+        settings({ releases: { ...settings().releases, terraform: url } }),
+        never,
+      ),
+    ).rejects.toThrow(/there is no terraform on the runner's PATH, and a download failed/);
+    expect(Date.now() - started).toBeLessThan(120_000);
+    silent.closeAllConnections();
+    silent.close();
+  });
+
+  it('refuses what is no version', async () => {
+    await expect(findBinary({ engine: 'terraform', version: 'newest' }, settings(), never)).rejects.toThrow(
+      'The workspace\'s Terraform version is not valid: "newest"',
+    );
+  });
+});

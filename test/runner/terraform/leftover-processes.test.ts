@@ -1,0 +1,56 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { endProcesses } from '../../../functions/runner/terraform/leftover-processes.ts';
+import { takeUsers, type User } from '../../../functions/runner/terraform/users.ts';
+
+const asRoot = describe.runIf(process.platform === 'linux' && process.getuid?.() === 0);
+
+const alive = ({ owner }: User): number =>
+  readdirSync('/proc').filter((name) => {
+    try {
+      const status = readFileSync(`/proc/${name}/status`, 'latin1');
+      return new RegExp(`^Uid:\\t${owner?.uid}\\t`, 'm').test(status) && !/^State:\s+[ZX]/m.test(status);
+    } catch {
+      return false;
+    }
+  }).length;
+
+asRoot('users of Terraform', () => {
+  it('are others for each runner, and no process of theirs survives: not a daemon, not a chain of forks', async () => {
+    const [one, two] = await Promise.all([takeUsers(''), takeUsers('')]);
+    const ids = [one, two].flatMap((users) => Object.values(users).map(({ owner }) => owner?.uid));
+    expect(new Set(ids).size).toBe(6);
+    const { plan } = one;
+    const start = (script: string) =>
+      spawnSync('/bin/sh', ['-c', script], {
+        ...plan.owner,
+        cwd: '/',
+        env: { PATH: process.env.PATH },
+        stdio: 'ignore',
+      });
+    start('(setsid sleep 1000 &) ; (env -i setsid sleep 1000 &)');
+    start(`setsid sh -c 'chain() { [ $1 -gt 1000 ] || { sleep 0.01; chain $(($1 + 1)) & }; }; chain 0' &`);
+    expect(alive(plan)).toBeGreaterThan(0);
+    expect(await endProcesses(plan)).toBe(true);
+    expect(alive(plan)).toBe(0);
+  });
+
+  it('can be turned off', async () => {
+    const { plan, reader } = await takeUsers('none');
+    expect([plan.owner, reader.owner]).toEqual([undefined, undefined]);
+  });
+});
+
+describe.runIf(process.platform === 'linux')('where Terraform has no user of its own', () => {
+  it('a daemon is found by the mark in its environment, and nobody else’s is ended', async () => {
+    const { plan } = await takeUsers('none');
+    const daemon = spawn('sleep', ['1000'], { detached: true, env: { STEPFORM_JOB: plan.mark }, stdio: 'ignore' });
+    const bystander = spawn('sleep', ['1000'], { detached: true, env: { STEPFORM_JOB: 'another' }, stdio: 'ignore' });
+    const ended = new Promise((resolve) => daemon.once('exit', (_, signal) => resolve(signal)));
+    expect(await endProcesses(plan)).toBe(true);
+    expect(await ended).toBe('SIGKILL');
+    expect(bystander.exitCode ?? bystander.signalCode).toBeNull();
+    bystander.kill('SIGKILL');
+  });
+});

@@ -1,0 +1,191 @@
+import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { Browser, configure } from './support.ts';
+
+/** What an issuer, or who pretends to be it, could answer and no well-behaved provider does. */
+
+type Document = Record<string, unknown>;
+
+const ours = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const theirs = generateKeyPairSync('rsa', { modulusLength: 2048 });
+
+const part = (document: Document) => Buffer.from(JSON.stringify(document)).toString('base64url');
+const signed = (
+  claims: Document,
+  key: KeyObject = ours.privateKey,
+  header: Document = { alg: 'RS256', kid: 'k1' },
+): string => {
+  const text = `${part(header)}.${part(claims)}`;
+  return `${text}.${sign('sha256', Buffer.from(text), key).toString('base64url')}`;
+};
+
+let api: Api;
+let server: Server;
+let url: string;
+/** What it answers by path: a document, or a status. */
+let answers: Record<string, Document | number>;
+let asked: string[];
+let published: { publicKey: KeyObject };
+
+beforeAll(async () => {
+  api = await startApi();
+  server = createServer((request, response) => {
+    const path = request.url ?? '/';
+    asked.push(path);
+    const answer = answers[path];
+    if (typeof answer === 'number' || !answer) return response.writeHead(answer ?? 404).end('<html>');
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await api.close();
+});
+
+let path = 0;
+beforeEach(() => {
+  // Another issuer for each test: functions keep what they learned of one.
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/${++path}`;
+  asked = [];
+  published = ours;
+  const at = (name: string) => `${url}/${name}`;
+  const metadata = {
+    issuer: url,
+    authorization_endpoint: at('authorize'),
+    token_endpoint: at('token'),
+    jwks_uri: at('jwks'),
+  };
+  answers = { [`/${path}/.well-known/openid-configuration`]: metadata };
+  configure({}, { url, clientId: 'stepform', clientSecret: 's' } as never);
+});
+
+const now = () => Math.floor(Date.now() / 1000);
+
+/** Comes back from there with an ID token: the platform's answer. */
+const come = async (change: Document | ((claims: Document) => string) = {}) => {
+  const browser = new Browser();
+  const began = new URL((await browser.begin()).location);
+  const { nonce = '', state = '' } = Object.fromEntries(began.searchParams);
+  const claims: Document = {
+    iss: url,
+    sub: 's-1',
+    aud: 'stepform',
+    nonce,
+    iat: now(),
+    exp: now() + 300,
+    email: 'a@b.test',
+    email_verified: true,
+  };
+  const idToken = typeof change === 'function' ? change(claims) : signed({ ...claims, ...change });
+  const jwk = published.publicKey.export({ format: 'jwk' });
+  answers[`/${path}/jwks`] ??= { keys: [{ ...jwk, kid: 'k1', use: 'sig', alg: 'RS256' }] };
+  answers[`/${path}/token`] ??= { access_token: 'a', token_type: 'Bearer', id_token: idToken };
+  const came = await browser.come(new URL(`https://api.example.test/oauth/callback?code=c&state=${state}`));
+  return { ...came, location: came.location.replace(/code=.*/, '') };
+};
+
+const letIn = { status: 303, location: '../app#' };
+const turnedAway = (words: string) => ({ status: 502, location: '', text: expect.stringContaining(words) });
+
+it('signs in the user of a valid response', async () => {
+  expect(await come()).toMatchObject(letIn);
+});
+
+describe('an ID token', () => {
+  it.each([
+    ['of another issuer', { iss: 'https://other.test' }, 'comes from another issuer'],
+    ['for another platform', { aud: 'somebody' }, 'for another platform or sign-in'],
+    ['for others as well', { aud: ['stepform', 'somebody'] }, 'for another platform or sign-in'],
+    ['of another sign-in', { nonce: 'another' }, 'another platform or sign-in'],
+    ['that is too old', { exp: now() - 120 }, 'too old'],
+    ['that is not yet good', { nbf: now() + 120 }, 'clock'],
+    ['without a subject', { sub: undefined }, 'sub'],
+    ['without an end', { exp: undefined }, 'exp'],
+  ])('%s is rejected', async (_, change, words) => {
+    expect(await come(change)).toMatchObject(turnedAway(words));
+  });
+
+  it('is accepted with a clock difference below a minute', async () => {
+    expect(await come({ exp: now() - 30, nbf: now() + 30 })).toMatchObject(letIn);
+  });
+
+  it.each<[string, (claims: Document) => string]>([
+    ['signed by somebody else', (claims) => signed(claims, theirs.privateKey)],
+    [
+      'signed with a key that is not published',
+      (claims) => signed(claims, theirs.privateKey, { alg: 'RS256', kid: 'k2' }),
+    ],
+    ['signed by nobody', (claims) => `${part({ alg: 'none' })}.${part(claims)}.`],
+    [
+      'signed with the public key as if it were a secret',
+      (claims) => {
+        const text = `${part({ alg: 'HS256', kid: 'k1' })}.${part(claims)}`;
+        const secret = ours.publicKey.export({ type: 'spki', format: 'pem' });
+        return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
+      },
+    ],
+    [
+      'whose claims were changed',
+      (claims) => signed(claims).replace(/\.[^.]+\./, `.${part({ ...claims, sub: 'root' })}.`),
+    ],
+  ])('%s is rejected', async (_, make) => {
+    expect(await come(make)).toMatchObject(turnedAway('was rejected'));
+  });
+
+  it('without a subject, or a missing one, is rejected', async () => {
+    expect((await come({ aud: 5 })).status).toBe(502);
+    answers[`/${path}/token`] = { access_token: 'a', token_type: 'Bearer' };
+    expect((await come()).status).toBe(502);
+  });
+});
+
+describe('keys', () => {
+  it("are read once, like the issuer's metadata", async () => {
+    const jwks = () => asked.filter((one) => one.endsWith('/jwks')).length;
+    expect(await come()).toMatchObject(letIn);
+    delete answers[`/${path}/token`];
+    expect(await come()).toMatchObject(letIn);
+    expect(jwks()).toBe(1);
+    expect(asked.filter((one) => one.endsWith('openid-configuration'))).toHaveLength(1);
+  });
+});
+
+describe('an issuer', () => {
+  it.each([
+    ['fails', 500],
+    ['is elsewhere', 404],
+    ['calls itself otherwise', { issuer: 'https://other.test', authorization_endpoint: 'https://other.test/a' }],
+  ])('that %s is rejected', async (_, answer) => {
+    answers[`/${path}/.well-known/openid-configuration`] = answer as Document;
+    expect(await new Browser().begin()).toMatchObject(turnedAway('does not respond like an OpenID Connect issuer'));
+  });
+
+  it('that is down is reported, with API tokens as the alternative', async () => {
+    configure({ issuer: 'http://127.0.0.1:1' }, { url, clientId: 'stepform', clientSecret: 's' } as never);
+    const said = await new Browser().begin();
+    expect(said).toMatchObject(turnedAway('http://127.0.0.1:1) cannot be reached: the connection was refused'));
+    expect(said.text).toContain('sign in with an API token');
+  });
+
+  it('at a private address is called only if the operator allows it', async () => {
+    process.env.OUTBOUND_ALLOWED_CIDRS = '';
+    expect(await new Browser().begin()).toMatchObject(turnedAway('reserved address'));
+    expect(asked).toEqual([]);
+  });
+
+  it('on another machine is never called without TLS', async () => {
+    configure({ issuer: 'http://192.0.2.1' }, { url, clientId: 'stepform', clientSecret: 's' } as never);
+    process.env.OUTBOUND_ALLOWED_CIDRS = '0.0.0.0/0';
+    expect(await new Browser().begin()).toMatchObject(turnedAway('only requests to HTTPS are allowed'));
+  });
+
+  it('with an oversized response is not read to the end', async () => {
+    answers[`/${path}/.well-known/openid-configuration`] = { issuer: url, padding: 'x'.repeat(2_000_000) };
+    expect((await new Browser().begin()).status).toBe(502);
+  });
+});

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { type Account, type Issuer, startIssuer } from '../support/issuer.ts';
+import { Browser, callback, configure } from './support.ts';
+
+/** What signing in makes of somebody: who was invited, and what their groups at the issuer stand for. */
+
+let api: Api;
+let issuer: Issuer;
+beforeAll(async () => {
+  api = await startApi();
+  issuer = await startIssuer();
+  issuer.trust(callback);
+});
+afterAll(async () => {
+  await issuer.close();
+  await api.close();
+});
+beforeEach(() => configure({ groupsClaim: 'groups' }, issuer));
+
+let people = 0;
+const somebody = (change: Partial<Account> = {}): Account => {
+  const sub = `person-${++people}`;
+  return { sub, email: `${sub}@example.test`, email_verified: true, ...change };
+};
+
+/** @returns what the session may see */
+const signIn = async (account: Account, token?: string) => {
+  issuer.account = account;
+  const { status, body } = await new Browser().signIn(issuer, token);
+  expect(status).toBe(200);
+  const session: string = body.access_token;
+  const ask = (path: string) => api.get(path, { token: session });
+  return {
+    id: (await ask('account/details')).body.data.id as string,
+    organizations: (await ask('organizations')).body.data.map(({ id }: { id: string }) => id) as string[],
+    /** What the person is invited to. @returns what they belong to then */
+    accept: async () => {
+      for (const { id } of (await ask('organization-memberships?filter[status]=invited')).body.data) {
+        await api.call('POST', `organization-memberships/${id}/actions/accept`, { token: session });
+      }
+      return (await ask('organizations')).body.data.map(({ id }: { id: string }) => id) as string[];
+    },
+    teams: async () => {
+      const { data = [] } = (await ask('organizations/acme/teams')).body;
+      return data.map(({ attributes }: { attributes: { name: string } }) => attributes.name).sort() as string[];
+    },
+  };
+};
+
+const invite = async (email: string, teams: string[] = []) => {
+  const data = teams.map((id) => ({ type: 'teams', id }));
+  const answer = await api.post('organizations/acme/organization-memberships', { email }, { teams: { data } });
+  expect(answer.status).toBe(201);
+  return answer.body.data;
+};
+
+const makeTeam = async (attributes: object = {}) =>
+  (await api.post('organizations/acme/teams', { name: uniqueName('crew'), ...attributes })).body.data;
+
+describe('an invitation', () => {
+  it('is accepted by signing in with its verified address', async () => {
+    const team = await makeTeam();
+    const account = somebody();
+    const invitation = await invite(account.email ?? '', [team.id]);
+    const me = await signIn(account);
+    expect(me.id).toBe(invitation.relationships.user.data.id);
+    expect(me.organizations).toEqual(['acme']);
+    expect(await me.teams()).toContain(team.attributes.name);
+    const { data } = (await api.get(`organization-memberships/${invitation.id}`)).body;
+    expect(data.attributes.status).toBe('active');
+    expect((await signIn(account)).id).toBe(me.id);
+  });
+
+  it('is not accepted with an unverified address', async () => {
+    const account = somebody({ email_verified: false });
+    await invite(account.email ?? '');
+    expect((await signIn(account)).organizations).toEqual([]);
+    const me = await signIn({ ...account, email_verified: true });
+    expect(me.organizations).toEqual([]);
+    expect(await me.accept()).toEqual(['acme']);
+  });
+
+  it('goes to the existing user, who can accept or decline it', async () => {
+    const account = somebody();
+    const before = await signIn(account);
+    await invite(account.email ?? '');
+    const after = await signIn(account);
+    expect(after).toMatchObject({ id: before.id, organizations: [] });
+    expect(await after.accept()).toEqual(['acme']);
+  });
+});
+
+describe('a group', () => {
+  it('adds its members to the mapped team only', async () => {
+    const group = uniqueName('group');
+    const team = await makeTeam({ 'sso-team-id': group });
+    const other = await makeTeam({ 'sso-team-id': uniqueName('group'), visibility: 'organization' });
+    const me = await signIn(somebody({ groups: [group, 'nothing-here'] }));
+    expect(me.organizations).toEqual(['acme']);
+    const teams = await me.teams();
+    expect(teams).toContain(team.attributes.name);
+    const { data } = (await api.get(`teams/${other.id}`)).body;
+    expect(data.attributes['users-count']).toBe(0);
+    const trail = (await api.get('organization/audit-trail?filter[organization][name]=acme')).body.data;
+    const joined = trail.filter(
+      ({ resource }: { resource: { action: string } }) => resource.action === 'join_by_group',
+    );
+    expect(joined).toMatchObject([{ auth: { accessor_id: me.id }, resource: { type: 'team', id: team.id } }]);
+  });
+
+  it('removes former members from the mapped team only, at the next sign-in', async () => {
+    const [group, second] = [uniqueName('group'), uniqueName('group')];
+    const [mapped, kept, own] = [
+      await makeTeam({ 'sso-team-id': group }),
+      await makeTeam({ 'sso-team-id': second }),
+      await makeTeam(),
+    ];
+    const account = somebody({ groups: [group, second] });
+    const me = await signIn(account);
+    await api.call('POST', `teams/${own.id}/relationships/organization-memberships`, {
+      body: { data: [{ type: 'organization-memberships', id: (await membershipOf(me.id)).id }] },
+    });
+    const names = [mapped, kept, own].map(({ attributes }) => attributes.name);
+    expect((await me.teams()).filter((name) => names.includes(name))).toEqual([...names].sort());
+    const later = await signIn({ ...account, groups: [second] });
+    expect((await later.teams()).filter((name) => names.includes(name))).toEqual([names[1], names[2]].sort());
+    const last = await signIn({ ...account, groups: undefined });
+    expect((await last.teams()).filter((name) => names.includes(name))).toEqual([names[2]]);
+  });
+
+  it('applies while the team has its name as sso-team-id', async () => {
+    const [group, next] = [uniqueName('group'), uniqueName('group')];
+    const team = await makeTeam();
+    const account = somebody({ groups: [group] });
+    expect((await signIn(account)).organizations).toEqual([]);
+    await api.patch(`teams/${team.id}`, { 'sso-team-id': group });
+    expect(await (await signIn(account)).teams()).toContain(team.attributes.name);
+    await api.patch(`teams/${team.id}`, { 'sso-team-id': next });
+    expect(await (await signIn(account)).teams()).not.toContain(team.attributes.name);
+    expect(await (await signIn({ ...account, groups: [next] })).teams()).toContain(team.attributes.name);
+  });
+
+  it('never removes the last owner, and is ignored without a configured claim', async () => {
+    const owners = (await api.get('organizations/acme/teams?filter[names]=owners')).body.data[0];
+    await api.patch(`teams/${owners.id}`, { 'sso-team-id': 'directors' });
+    const me = await signIn(somebody({ groups: [] }), api.token);
+    expect(await me.teams()).toContain('owners');
+    await api.patch(`teams/${owners.id}`, { 'sso-team-id': null });
+    configure({}, issuer);
+    const team = await makeTeam({ 'sso-team-id': 'unasked' });
+    const other = await signIn(somebody({ groups: ['unasked'] }));
+    expect(other.organizations).toEqual([]);
+    expect((await api.get(`teams/${team.id}`)).body.data.attributes['users-count']).toBe(0);
+  });
+});
+
+const membershipOf = async (userId: string) => {
+  const { data } = (await api.get('organizations/acme/organization-memberships?page[size]=100')).body;
+  return data.find(
+    (one: { relationships: { user: { data: { id: string } } } }) => one.relationships.user.data.id === userId,
+  );
+};

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { type Issuer, startIssuer } from '../support/issuer.ts';
+import { Browser, callback, configure } from './support.ts';
+
+/** What the web page has of somebody who signed in. */
+
+let api: Api;
+let issuer: Issuer;
+beforeAll(async () => {
+  api = await startApi();
+  issuer = await startIssuer();
+  issuer.trust(callback);
+});
+afterAll(async () => {
+  await issuer.close();
+  await api.close();
+});
+beforeEach(() => {
+  issuer.account = { sub: 'owner-1', email: 'owner@acme.test', email_verified: true };
+  configure({}, issuer);
+});
+
+/** Of the owner of acme, from the second time on without a token. */
+const begin = async () => {
+  const { body } = await new Browser().signIn(issuer, api.token);
+  return body as { access_token: string; expires_in: number };
+};
+const statusOf = async (token: string) => (await api.get('account/details', { token })).status;
+const revoke = (token: string) => new Browser().open('/oauth/revoke', { method: 'POST', body: { token } });
+
+it('ends a session at once on revocation, but no API token', async () => {
+  const { access_token: session } = await begin();
+  const other = (await begin()).access_token;
+  expect(await statusOf(session)).toBe(200);
+  expect((await revoke(session)).status).toBe(200);
+  expect(await statusOf(session)).toBe(401);
+  expect(await statusOf(other)).toBe(200);
+  for (const token of [session, api.token, 'sfs_unknown', '']) expect((await revoke(token)).status).toBe(200);
+  expect(await statusOf(api.token)).toBe(200);
+});
+
+it('limits a session to a working day or the strictest organization setting', async () => {
+  const standard = (await begin()).expires_in;
+  expect(standard).toBeGreaterThan(11.9 * 3600);
+  expect(standard).toBeLessThanOrEqual(12 * 3600);
+  await api.post('organizations', { name: 'strict', email: 'o@acme.test', 'session-timeout': 30 });
+  await api.patch('organizations/acme', { 'session-remember': 60 });
+  expect((await begin()).expires_in).toBeLessThanOrEqual(30 * 60);
+  await api.call('DELETE', 'organizations/strict');
+  const { expires_in: seconds } = await begin();
+  expect(seconds).toBeGreaterThan(30 * 60);
+  expect(seconds).toBeLessThanOrEqual(60 * 60);
+});
+
+it('leaves sessions out of token lists and stores only their hash', async () => {
+  const { access_token: session } = await begin();
+  const { data } = (await api.get(`users/${api.userId}/authentication-tokens`)).body;
+  expect(data).toHaveLength(1);
+  const { keys } = await import('../../functions/store/keys.ts');
+  const { get } = await import('../../functions/store/table.ts');
+  const { hashSecret } = await import('../../functions/store/id.ts');
+  const item = await get<Record<string, unknown>>(keys.token(hashSecret(session)));
+  expect(item).toMatchObject({ kind: 'session', userId: api.userId, expiresAt: expect.any(Number) });
+  expect(JSON.stringify(item)).not.toContain(session.slice(4));
+});

@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ansi } from '../../../functions/client/text/ansi.ts';
+import { LogText } from '../../../functions/web/text/log-text.ts';
+
+const framed = (text: string): Uint8Array => Buffer.concat([Buffer.of(2), Buffer.from(text), Buffer.of(3)]);
+
+const linesOf = (log: LogText): string[] => Array.from({ length: log.length }, (_, i) => log.bare(i));
+
+const read = (bytes: Uint8Array, cuts: number[] = []): LogText => {
+  const log = new LogText();
+  const points = [...new Set([0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length])].sort((a, b) => a - b);
+  points.slice(1).forEach((to, i) => {
+    log.append(bytes.subarray(points[i], to));
+  });
+  return log;
+};
+
+describe('a log as it comes', () => {
+  it('reads the same however it is cut, in the middle of characters and colours too', () => {
+    const text = 'Plan: \x1b[32m3 to add\x1b[0m\nÜber „alles“ 🚀\r\n\n\x1b[1m\x1b[31m│ Error\x1b[0m: no\nlast';
+    const expected = ['Plan: 3 to add', 'Über „alles“ 🚀', '', '│ Error: no', 'last'];
+    fc.assert(
+      fc.property(fc.array(fc.nat(), { maxLength: 12 }), (cuts) => {
+        const log = read(framed(text), cuts);
+        expect(linesOf(log)).toEqual(expected);
+        expect(log.closed).toBe(true);
+        expect(log.offset).toBe(framed(text).length);
+      }),
+    );
+  });
+
+  it('shows an unfinished last line, and goes on with it', () => {
+    const log = read(Buffer.from('\x02one\ntw'));
+    expect(linesOf(log)).toEqual(['one', 'tw']);
+    log.append(Buffer.from('o\nthree\n\x03'));
+    expect(linesOf(log)).toEqual(['one', 'two', 'three']);
+  });
+
+  it('carries a colour on to the next lines', () => {
+    const log = read(framed('\x1b[33mone\ntwo\x1b[0m\nthree'));
+    expect(log.pieces(1)).toEqual([{ text: 'two', style: { colour: 3 } }]);
+    expect(log.pieces(2)).toEqual([{ text: 'three', style: {} }]);
+  });
+
+  it('finds text whatever its case, colours in between', () => {
+    const log = read(framed('an \x1b[31mErr\x1b[0mor here\nnothing\nERROR there'));
+    expect(log.find('error')).toEqual([0, 2]);
+    expect(log.find('')).toEqual([]);
+  });
+
+  it('takes 100,000 lines without a noticeable wait', () => {
+    const text = Array.from({ length: 100_000 }, (_, i) => `\x1b[1mterraform_data.x (local-exec):\x1b[0m line ${i}`);
+    // Of the processor: others may be at work on this machine.
+    const began = process.cpuUsage();
+    const log = read(framed(text.join('\n')));
+    expect(log.find('line 99999')).toEqual([99_999]);
+    expect(process.cpuUsage(began).user / 1000).toBeLessThan(3_000);
+  });
+});
+
+describe('Terraform’s JSON lines', () => {
+  const log = (...messages: object[]) => linesOf(read(framed(messages.map((one) => JSON.stringify(one)).join('\n'))));
+
+  it('read as their message', () => {
+    expect(log({ '@level': 'info', '@message': 'Plan: 1 to add', type: 'change_summary' })).toEqual(['Plan: 1 to add']);
+  });
+
+  it('that are diagnostics read as in a terminal', () => {
+    const lines = log({
+      '@level': 'error',
+      '@message': 'Error: Unsupported argument',
+      type: 'diagnostic',
+      diagnostic: {
+        severity: 'error',
+        summary: 'Unsupported argument',
+        detail: 'An argument named "x" is not expected here.',
+        range: { filename: 'main.tf', start: { line: 3 } },
+        snippet: { code: '  x = 1', start_line: 3, context: 'resource "a" "b"' },
+      },
+    });
+    expect(lines).toEqual([
+      '╷',
+      '│ Error: Unsupported argument',
+      '│ ',
+      '│   on main.tf line 3, in resource "a" "b"',
+      '│     3:   x = 1',
+      '│ ',
+      '│ An argument named "x" is not expected here.',
+      '╵',
+    ]);
+  });
+
+  it('that only look like it stay as they are', () => {
+    expect(linesOf(read(framed('{"@not json')))).toEqual(['{"@not json']);
+  });
+});
+
+describe('colours', () => {
+  const styles = (text: string) => ansi(text).pieces.map(({ style }) => style);
+
+  it('of the terminal, bright or not, and the nearest of 256 and of true colours', () => {
+    expect(styles('\x1b[31ma')).toEqual([{ colour: 1 }]);
+    expect(styles('\x1b[92ma')).toEqual([{ colour: 2 }]);
+    expect(styles('\x1b[38;5;196ma')).toEqual([{ colour: 1 }]);
+    expect(styles('\x1b[38;2;20;220;220ma')).toEqual([{ colour: 6 }]);
+  });
+
+  it('leave nothing of any sequence in the text', () => {
+    const text = ansi('\x1b]8;;https://evil.example\x07link\x1b]8;;\x07 \x1b[2K\x1b[1;31;42mx\x1b[m\x07').pieces;
+    expect(text.map((piece) => piece.text).join('')).toBe('link x');
+  });
+
+  it('never lose text', () => {
+    fc.assert(
+      fc.property(fc.array(fc.stringMatching(/^[a-z<>&"' ]*$/)), fc.integer({ min: 0, max: 120 }), (words, code) => {
+        const { pieces } = ansi(words.join(`\x1b[${code}m`));
+        expect(pieces.map(({ text }) => text).join('')).toBe(words.join(''));
+      }),
+    );
+  });
+});

@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest';
+import { type Change, differencesOf } from '../../../functions/web/text/plan.ts';
+import { rowsOf } from '../../../functions/web/text/plan-rows.ts';
+
+const rows = (change: Partial<Change>) =>
+  rowsOf({ change: { actions: ['update'], ...change } }).map(({ path, before, after, forces }) => [
+    path,
+    ...[before, after].map((side) => (!side ? '–' : 'text' in side ? side.text : `(${side.hidden})`)),
+    ...(forces ? ['forces'] : []),
+  ]);
+
+describe('what changes in a resource', () => {
+  it('is shown leaf by leaf, the unchanged left out', () => {
+    expect(
+      rows({
+        before: { name: 'a', size: 1, tags: { env: 'x', 'my team': 'net' }, same: [1, 2] },
+        after: { name: 'b', size: 1, tags: { env: 'x', 'my team': 'ops' }, same: [1, 2] },
+      }),
+    ).toEqual([
+      ['name', '"a"', '"b"'],
+      ['tags["my team"]', '"net"', '"ops"'],
+    ]);
+  });
+
+  it('shows an element put in front of a list as one row', () => {
+    expect(rows({ before: { zones: ['a', 'b'] }, after: { zones: ['c', 'a', 'b'] } })).toEqual([
+      ['zones[0]', '–', '"c"'],
+    ]);
+  });
+
+  it('does so too where Terraform says of each element that it is neither sensitive nor unknown', () => {
+    const change = {
+      before: { zones: ['a', 'b'] },
+      after: { zones: ['c', 'a', 'b'] },
+      before_sensitive: { zones: [false, false] },
+      after_sensitive: { zones: [false, false, false] },
+    };
+    expect(rows(change)).toEqual([['zones[0]', '–', '"c"']]);
+    expect(rows({ ...change, after_sensitive: { zones: [true, false, false] } })[0]).toEqual([
+      'zones[0]',
+      '(sensitive)',
+      '(sensitive)',
+    ]);
+  });
+
+  it('shows a new order of the same elements', () => {
+    expect(rows({ before: { zones: ['a', 'b'] }, after: { zones: ['b', 'a'] } })).toEqual([
+      ['zones[0]', '"a"', '"b"'],
+      ['zones[1]', '"b"', '"a"'],
+    ]);
+  });
+
+  it('goes into blocks', () => {
+    expect(rows({ before: { rule: [{ port: 80 }] }, after: { rule: [{ port: 80 }, { port: 443 }] } })).toEqual([
+      ['rule[1].port', '–', '443'],
+    ]);
+  });
+
+  it('says what is only known after apply', () => {
+    expect(rows({ before: { id: '1', name: 'a' }, after: { name: 'a' }, after_unknown: { id: true } })).toEqual([
+      ['id', '"1"', '(known after apply)'],
+    ]);
+    expect(rows({ before: null, after: {}, after_unknown: true })).toEqual([['', '–', '(known after apply)']]);
+  });
+
+  it('never shows a sensitive value, nor hides that it changes', () => {
+    const change = {
+      before: { password: '(sensitive value)', user: 'a' },
+      after: { password: '(sensitive value, changed)', user: 'a' },
+      before_sensitive: { password: true },
+      after_sensitive: {},
+    };
+    expect(rows(change)).toEqual([['password', '(sensitive)', '(sensitive)']]);
+    expect(rows({ ...change, after: change.before })).toEqual([]);
+  });
+
+  it('names what forces the replacement, and nothing that only begins alike', () => {
+    expect(
+      rows({
+        actions: ['delete', 'create'],
+        before: { name: 'a', name_prefix: 'x', disk: { size: 1 } },
+        after: { name: 'b', name_prefix: 'y', disk: { size: 2 } },
+        replace_paths: [['name'], ['disk']],
+      }),
+    ).toEqual([
+      ['disk.size', '1', '2', 'forces'],
+      ['name', '"a"', '"b"', 'forces'],
+      ['name_prefix', '"x"', '"y"'],
+    ]);
+  });
+
+  it('lays out JSON in a string, and leaves text of several lines alone', () => {
+    expect(
+      rows({ before: { policy: '{"a":1}', text: 'one\ntwo' }, after: { policy: '{"a":2}', text: 'one\nthree' } }),
+    ).toEqual([
+      ['policy', '{\n  "a": 1\n}', '{\n  "a": 2\n}'],
+      ['text', 'one\ntwo', 'one\nthree'],
+    ]);
+  });
+
+  it('does not take a name of every object for an attribute', () => {
+    expect(rows({ before: {}, after: { constructor: 'x', tags: {} }, before_sensitive: {} })).toEqual([
+      ['constructor', '–', '"x"'],
+      ['tags', '–', '{}'],
+    ]);
+  });
+});
+
+describe('a plan', () => {
+  const kinds = (changes: object[]) =>
+    differencesOf({ resource_changes: changes as never }).resources.map(({ address, kind, notes }) => [
+      address,
+      kind,
+      ...notes,
+    ]);
+  const change = (actions: string[], more: object = {}) => ({ actions, before: {}, after: {}, ...more });
+
+  it('tells each kind of difference', () => {
+    expect(
+      kinds([
+        { address: 'a', change: change(['create']) },
+        { address: 'b', change: change(['update']) },
+        { address: 'c', change: change(['delete']), action_reason: 'delete_because_each_key' },
+        { address: 'd', change: change(['delete', 'create']), action_reason: 'replace_because_tainted' },
+        { address: 'e', change: change(['create', 'delete']) },
+        { address: 'f', change: change(['no-op']), previous_address: 'old.f' },
+        { address: 'g', change: change(['no-op'], { importing: { id: 'i-1' } }) },
+        { address: 'h', change: change(['forget']) },
+        { address: 'i', change: change(['read']) },
+        { address: 'j', change: change(['no-op']) },
+      ]),
+    ).toEqual([
+      ['a', 'create'],
+      ['b', 'update'],
+      ['c', 'destroy', 'its key is no longer in for_each'],
+      ['d', 'replace', 'it is tainted: an earlier apply did not complete it'],
+      ['e', 'replace', 'created before the old one is destroyed'],
+      ['f', 'move', 'moved from old.f'],
+      ['g', 'import', 'imported from i-1'],
+      ['h', 'forget'],
+      ['i', 'read'],
+      ['j', 'same'],
+    ]);
+  });
+
+  it('say what else happens to a resource that changes anyway', () => {
+    const { resources } = differencesOf({
+      resource_changes: [
+        { address: 'a', previous_address: 'old.a', change: { actions: ['update'], importing: { id: 'i-1' } } },
+        { address: 'b', previous_address: 'old.b', change: { actions: ['no-op'] } },
+      ],
+    });
+    expect(resources.map(({ kind, also }) => [kind, ...also])).toEqual([['update', 'move', 'import'], ['move']]);
+  });
+
+  it('of nothing has nothing', () => {
+    expect(differencesOf({ resource_changes: null, output_changes: null })).toEqual({
+      resources: [],
+      outputs: [],
+      drift: [],
+    });
+  });
+});

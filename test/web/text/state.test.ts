@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { rowsOf } from '../../../functions/web/text/plan-rows.ts';
+import { type State, stateDifferences } from '../../../functions/web/text/state.ts';
+
+const resource = (name: string, instances: object[], more: object = {}) => ({
+  mode: 'managed',
+  type: 'terraform_data',
+  name,
+  instances,
+  ...more,
+});
+
+const before: State = {
+  resources: [
+    resource('network', [
+      { attributes: { input: 'a', secret: 'one' }, sensitive_attributes: [[{ type: 'get_attr', value: 'secret' }]] },
+    ]),
+    resource('subnet', [
+      { index_key: 'a', attributes: { input: 1 } },
+      { index_key: 'b', attributes: { input: 2 } },
+    ]),
+  ],
+  outputs: { url: { value: 'http://a' }, password: { value: 'one', sensitive: true } },
+};
+const after: State = {
+  resources: [
+    resource('network', [
+      { attributes: { input: 'b', secret: 'two' }, sensitive_attributes: [[{ type: 'get_attr', value: 'secret' }]] },
+    ]),
+    resource('subnet', [{ index_key: 'a', attributes: { input: 1 } }]),
+    resource('host', [{ index_key: 0, attributes: {} }], { module: 'module.web', mode: 'data' }),
+  ],
+  outputs: { url: { value: 'http://a' }, password: { value: 'two', sensitive: true } },
+};
+
+describe('two states', () => {
+  it('differ by resource, each under its address', () => {
+    expect(stateDifferences(before, after).resources.map(({ address, kind }) => [address, kind])).toEqual([
+      ['module.web.data.terraform_data.host[0]', 'create'],
+      ['terraform_data.network', 'update'],
+      ['terraform_data.subnet["a"]', 'same'],
+      ['terraform_data.subnet["b"]', 'destroy'],
+    ]);
+  });
+
+  it('never show what is sensitive in them', () => {
+    const { resources, outputs } = stateDifferences(before, after);
+    const shown = [...resources, ...outputs].flatMap(rowsOf);
+    expect(shown).toContainEqual({
+      path: 'secret',
+      before: { hidden: 'sensitive' },
+      after: { hidden: 'sensitive' },
+      forces: false,
+    });
+    expect(JSON.stringify(shown)).not.toMatch(/one|two/);
+    expect(outputs.map(({ address, kind }) => [address, kind])).toEqual([
+      ['password', 'update'],
+      ['url', 'same'],
+    ]);
+  });
+});

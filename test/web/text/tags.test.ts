@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { tagsIn, textOfTags } from '../../../functions/web/text/tags.ts';
+
+it('tags are read as they are shown, whatever they have in them', () => {
+  const tags = [
+    { key: 'critical', value: '' },
+    { key: 'team', value: 'network and more' },
+    { key: 'a=b', value: 'c=d' },
+    { key: 'a=b', value: '' },
+  ];
+  expect(tagsIn(textOfTags(tags), tags)).toEqual(tags);
+});
+
+it('what somebody types is a key, and what follows the first equals sign its value', () => {
+  expect(tagsIn('  cost-center=42 \r\n\nurl = a=b\nalone', [])).toEqual([
+    { key: 'cost-center', value: '42' },
+    { key: 'url', value: 'a=b' },
+    { key: 'alone', value: '' },
+  ]);
+});

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { timeAfter, timeOfDay } from '../../../functions/client/text/time.ts';
+import { inOrder } from '../../../functions/web/text/timeline.ts';
+
+const at = '2026-03-01T12:00:00.000Z';
+const later = '2026-03-01T12:00:00.001Z';
+
+it('puts what somebody did before what it led to, and the end last, in the same millisecond', () => {
+  const moments = [
+    { at: later, text: 'Later' },
+    { at, text: 'Nothing to apply', end: true },
+    { at, text: 'Planned' },
+    { at, text: 'confirmed the plan', actor: 'user-1' },
+  ];
+  expect(inOrder(moments).map(({ text }) => text)).toEqual([
+    'confirmed the plan',
+    'Planned',
+    'Nothing to apply',
+    'Later',
+  ]);
+});
+
+it('names the day when it is another one', () => {
+  expect(timeAfter(at, later)).toBe(timeOfDay(at));
+  expect(timeAfter(at, '2026-03-04T12:00:00Z')).toMatch(/Mar.*, /);
+  expect(timeAfter(at, '2025-03-01T12:00:00Z').endsWith(timeOfDay(at))).toBe(true);
+});
