@@ -94,6 +94,8 @@ const firstWorkspace: Finder<Workspace> = {
   what: 'tag',
   parameter: 'tag',
   find: async (request) => {
+    // A tag that no workspace is named for is none.
+    if (!Array.isArray((request.json() as { data?: unknown } | undefined)?.data)) return undefined;
     const [first] = readWorkspaces(request);
     return first === undefined ? undefined : getWorkspace(first);
   },
