@@ -1,14 +1,14 @@
-import { RE2JS } from 're2js';
 import type { Workspace } from '../workspaces/records.ts';
+import { type Regex, regexOf } from './regex.ts';
 
 /** Which change of a repository starts a run (HCP Terraform: automatic run triggering). Pure. */
 
-/** RE2 takes time linear in the text, whatever somebody writes. */
-export const matchesTag = (regex: string, tag: string): boolean => RE2JS.compile(regex).matcher(tag).find();
+/** @throws {RegexError} */
+export const matchesTag = (regex: string, tag: string): boolean => regexOf(regex)(tag);
 
 const special = /[\\^$.|?*+()[\]{}]/g;
 
-/** A glob as a RE2 expression for the whole path. */
+/** A glob as an expression (regex.ts). */
 const expressionOf = (pattern: string): string => {
   const text = pattern.replace(/^\/+/, '');
   let expression = '';
@@ -17,7 +17,7 @@ const expressionOf = (pattern: string): string => {
       expression += '(?:[^/]+/)*';
       i += 3;
     } else if (text.startsWith('**', i)) {
-      expression += '.*';
+      expression += '[\\s\\S]*';
       i += 2;
     } else {
       const char = text[i] ?? '';
@@ -28,21 +28,20 @@ const expressionOf = (pattern: string): string => {
   return expression;
 };
 
-const compiled = new Map<string, RE2JS>();
+const compiled = new Map<string, Regex>();
 
-const matcherOf = (patterns: string[]): RE2JS => {
+const regexOfPatterns = (patterns: string[]): Regex => {
   const key = JSON.stringify(patterns);
   const known = compiled.get(key);
   if (known) return known;
   if (compiled.size > 1000) compiled.clear();
-  const made = RE2JS.compile(`^(?:${patterns.map(expressionOf).join('|')})$`, RE2JS.DOTALL);
+  const made = regexOf(`^(?:${patterns.map(expressionOf).join('|')})$`);
   compiled.set(key, made);
   return made;
 };
 
 export const matchesPatterns = (patterns: string[], paths: string[]): boolean => {
-  const matcher = matcherOf(patterns);
-  return paths.some((path) => matcher.matches(path));
+  return paths.some(regexOfPatterns(patterns));
 };
 
 const bare = (directory: string): string => directory.replace(/^(\.?\/)+|\/+$/g, '');

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { RE2JS } from 're2js';
 import { unprocessable } from '../api/errors.ts';
 import type { ApiRequest } from '../api/request.ts';
 import { environment } from '../environment.ts';
@@ -11,6 +10,7 @@ import { getClient, getToken, serves } from './connections.ts';
 import { keepDelivery } from './deliveries.ts';
 import { followsOf } from './follows.ts';
 import type { Repository } from './forges/forge.ts';
+import { regexOf } from './regex.ts';
 import { getRepository, hookPath, unfollow } from './repositories.ts';
 import { providerOf } from './service-providers.ts';
 import { follow } from './webhooks.ts';
@@ -54,9 +54,9 @@ const merged = (given: VcsRepoInput, before: VcsRepo | null | undefined): Wanted
 const checkTags = (tagsRegex: string | null): void => {
   if (!tagsRegex) return;
   try {
-    RE2JS.compile(tagsRegex);
+    regexOf(tagsRegex);
   } catch (error) {
-    throw refused('tags-regex', `is not an RE2 expression: ${(error as Error).message.slice(0, 200)}`);
+    throw refused('tags-regex', `is not an expression that is supported: ${(error as Error).message.slice(0, 200)}`);
   }
 };
 

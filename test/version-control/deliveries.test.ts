@@ -323,7 +323,7 @@ describe('vcs-repo', () => {
     ['an unknown connection', { 'oauth-token-id': 'ot-none' }, 'there is no such connection for this project'],
     ['submodules', { 'ingress-submodules': true }, 'submodules are not fetched'],
     ['a GitHub App', { 'github-app-installation-id': 'ghain-1' }, 'GitHub App installations are not supported'],
-    ['an expression that is none', { 'tags-regex': '(' }, 'is not an RE2 expression'],
+    ['an expression that is none', { 'tags-regex': '(' }, 'is not an expression that is supported'],
     ['a path for a name', { identifier: 'acme/../etc' }, 'must be like owner/name'],
   ])('refuses %s', async (_, change, words) => {
     expect(await refused(change)).toEqual([422, expect.stringContaining(words)]);
