@@ -15,6 +15,8 @@ export default {
     // Loaded by path: where the command runs (cli/stepform.mjs), and with --import (test/elsewhere/main.ts).
     'functions/cli/main.ts',
     'test/elsewhere/localhost.mjs',
+    // Bundled by path (test/infra/local/support/application.ts).
+    'test/infra/local/support/{caller,records}.ts',
     'test/web/browser/support/runner.ts',
     'test/web/screenshots.ts',
   ],

@@ -1,3 +1,34 @@
+import { type Key, padded } from './key.ts';
+import { versionControlKeys } from './version-control-keys.ts';
+
+export { padded } from './key.ts';
+export { objects } from './object-keys.ts';
+export type { Key };
+
+/** A name so that lists are in the order people expect: `a`, `B`, `c`. Names that differ in case only stay apart. */
+const sortable = (name: string, owner?: string): string =>
+  [name.toLowerCase(), ...(owner === undefined ? [] : [owner]), name].join('#');
+
+/** Workspaces and variable sets have variables; policy sets have parameters, which are the same. */
+export const isVariableSet = (ownerId: string): boolean => ownerId.startsWith('varset-');
+export const isPolicySet = (ownerId: string): boolean => ownerId.startsWith('polset-');
+const variableOwner = (ownerId: string): string =>
+  `${isVariableSet(ownerId) ? 'VARSET' : isPolicySet(ownerId) ? 'POLSET' : 'WS'}#${ownerId}`;
+
+/** What policy sets apply to. */
+export type PolicyScope = { organization: string } | { project: string } | { workspace: string };
+const scopeKey = (scope: PolicyScope): string =>
+  'organization' in scope
+    ? `ORG#${scope.organization}`
+    : 'project' in scope
+      ? `PROJECT#${scope.project}`
+      : `WS#${scope.workspace}`;
+
+/** Partitions of a day's audit trail: each takes 1,000 writes a second (DynamoDB: quotas). */
+export const auditShards = 4;
+const auditShard = (organization: string, day: string, shard: number): string =>
+  `AUDIT#${organization}#${day}#${shard}`;
+
 /**
  * The single table's layout: partition key `pk`, sort key `sk`, and one sparse index `due` (`dueShard`, `dueAt`).
  *
@@ -84,58 +115,12 @@
  * | `NC#<id>` | `NC` | notification configuration, with the last answers it got |
  * | `CV#<id>` | `CV` | configuration version |
  * | `SV#<id>` | `SV` | state version |
- * | `OC#<id>` | `OC` | OAuth client: a connection to version control |
- * | | `USE#<id>` | → workspace or policy set that is connected by it |
- * | `OT#<id>` | `OT` | token of an OAuth client |
- * | `OATTEMPT#<sha-256>` | `OATTEMPT` | authorization of an OAuth client under way |
- * | `REPO#<token>#<identifier>` | `REPO` | repository that something follows, with its webhook |
- * | | `FOLLOWER#<id>` | → workspace that follows it |
- * | | `MOVE#<branch>#<number>` | from which commit to which a branch moved, and which delivery told so |
- * | | `PULL#<number>#<workspace>` | → run of the pull request's newest commit |
- * | `HOOK#<uuid>` | `HOOK` | → repository whose webhook has the address |
- * | | `DELIVERY#<id>` | webhook delivery: what it said, and what came of it |
- * | `ARCHIVE#<repository>#<commit>` | `ARCHIVE` | a commit's files: fetched once for all who follow |
- * | | `CV#<id>` | → configuration version that waits for it |
- * | `COMMIT#<token>#<identifier>#<sha>` | `COMMIT` | what was posted as the commit's status |
- * | | `RUN#<workspace>` | → newest run of the commit in the workspace |
- * | `VCSEVENT#<organization>#<day>` | `<time>#<id>` | what came of a delivery, for people |
+ * | | | what version control has: version-control-keys.ts |
  * | `AUDIT#<organization>#<day>#<shard>` | `<time>#<id>` | what somebody did, or was refused |
  * | | `<time>#<id>#FAILED` | that nothing came of it |
  * | `REQUESTS#<caller>` | `<second>` | how many requests it made within that second; only for who makes many |
  * | `LOG#<run id>#<phase>` | `<offset>` | piece of a log while the phase runs |
  */
-export interface Key {
-  pk: string;
-  sk: string;
-}
-
-/** Numbers in sort keys, so that text order is number order. */
-export const padded = (n: number): string => String(n).padStart(12, '0');
-
-/** A name so that lists are in the order people expect: `a`, `B`, `c`. Names that differ in case only stay apart. */
-const sortable = (name: string, owner?: string): string =>
-  [name.toLowerCase(), ...(owner === undefined ? [] : [owner]), name].join('#');
-
-/** Workspaces and variable sets have variables; policy sets have parameters, which are the same. */
-export const isVariableSet = (ownerId: string): boolean => ownerId.startsWith('varset-');
-export const isPolicySet = (ownerId: string): boolean => ownerId.startsWith('polset-');
-const variableOwner = (ownerId: string): string =>
-  `${isVariableSet(ownerId) ? 'VARSET' : isPolicySet(ownerId) ? 'POLSET' : 'WS'}#${ownerId}`;
-
-/** What policy sets apply to. */
-export type PolicyScope = { organization: string } | { project: string } | { workspace: string };
-const scopeKey = (scope: PolicyScope): string =>
-  'organization' in scope
-    ? `ORG#${scope.organization}`
-    : 'project' in scope
-      ? `PROJECT#${scope.project}`
-      : `WS#${scope.workspace}`;
-
-/** Partitions of a day's audit trail: each takes 1,000 writes a second (DynamoDB: quotas). */
-export const auditShards = 4;
-const auditShard = (organization: string, day: string, shard: number): string =>
-  `AUDIT#${organization}#${day}#${shard}`;
-
 export const keys = {
   organization: (name: string): Key => ({ pk: `ORG#${name}`, sk: 'ORG' }),
   workspaceName: (organization: string, name: string): Key => ({
@@ -265,34 +250,7 @@ export const keys = {
   globalTask: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `GLOBALTASK#${id}` }),
   taskWorkspace: (id: string, workspaceId: string): Key => ({ pk: `TASK#${id}`, sk: `WSTASK#${workspaceId}` }),
   workspaceTask: (workspaceId: string, id: string): Key => ({ pk: `WS#${workspaceId}`, sk: `WSTASK#${id}` }),
-  oauthClient: (id: string): Key => ({ pk: `OC#${id}`, sk: 'OC' }),
-  organizationOauthClient: (organization: string, createdAt: string, id: string): Key => ({
-    pk: `ORG#${organization}`,
-    sk: `OC#${createdAt}#${id}`,
-  }),
-  oauthClientUse: (id: string, userId: string): Key => ({ pk: `OC#${id}`, sk: `USE#${userId}` }),
-  oauthToken: (id: string): Key => ({ pk: `OT#${id}`, sk: 'OT' }),
-  oauthAttempt: (hash: string): Key => ({ pk: `OATTEMPT#${hash}`, sk: 'OATTEMPT' }),
-  repository: (id: string): Key => ({ pk: `REPO#${id}`, sk: 'REPO' }),
-  follower: (repository: string, id: string): Key => ({ pk: `REPO#${repository}`, sk: `FOLLOWER#${id}` }),
-  move: (repository: string, branch: string, n: number): Key => ({
-    pk: `REPO#${repository}`,
-    sk: `MOVE#${branch}#${padded(n)}`,
-  }),
-  pullRun: (repository: string, number: number, workspaceId: string): Key => ({
-    pk: `REPO#${repository}`,
-    sk: `PULL#${padded(number)}#${workspaceId}`,
-  }),
-  hook: (uuid: string): Key => ({ pk: `HOOK#${uuid}`, sk: 'HOOK' }),
-  delivery: (uuid: string, id: string): Key => ({ pk: `HOOK#${uuid}`, sk: `DELIVERY#${id}` }),
-  commitArchive: (id: string): Key => ({ pk: `ARCHIVE#${id}`, sk: 'ARCHIVE' }),
-  waitingForArchive: (id: string, versionId: string): Key => ({ pk: `ARCHIVE#${id}`, sk: `CV#${versionId}` }),
-  commit: (id: string): Key => ({ pk: `COMMIT#${id}`, sk: 'COMMIT' }),
-  runOfCommit: (id: string, workspaceId: string): Key => ({ pk: `COMMIT#${id}`, sk: `RUN#${workspaceId}` }),
-  vcsEvent: (organization: string, at: string, id: string): Key => ({
-    pk: `VCSEVENT#${organization}#${at.slice(0, 10)}`,
-    sk: `${at}#${id}`,
-  }),
+  ...versionControlKeys,
   configurationVersion: (id: string): Key => ({ pk: `CV#${id}`, sk: 'CV' }),
   workspaceConfigurationVersion: (workspaceId: string, createdAt: string, id: string): Key => ({
     pk: `WS#${workspaceId}`,
@@ -310,44 +268,4 @@ export const keys = {
   }),
   requestCount: (caller: string, second: number): Key => ({ pk: `REQUESTS#${caller}`, sk: padded(second) }),
   log: (runId: string, phase: string, offset: number): Key => ({ pk: `LOG#${runId}#${phase}`, sk: padded(offset) }),
-};
-
-/** Where content lies in the bucket. The first part of a key is what the functions' permissions are cut by. */
-export const objects = {
-  /** Where strangers put things; nobody reads there but to accept something once (bucket.ts `presignUpload`). */
-  upload: (name: string) => `uploads/${name}`,
-  /** @param copy tells apart what was accepted at the same time; missing: as it was before uploads were copied */
-  configuration: (configurationVersionId: string, copy?: string) =>
-    `configurations/${configurationVersionId}${copy === undefined ? '' : `/${copy}`}.tar.gz`,
-  /** A commit as a configuration, for all who follow its repository. */
-  commit: (repository: string, sha: string, sha256: string) =>
-    `configurations/vcs/${repository}/${sha}/${sha256}.tar.gz`,
-  moduleArchive: (moduleVersionId: string, digest: string) => `registry/modules/${moduleVersionId}/${digest}.tar.gz`,
-  moduleDetails: (moduleVersionId: string, digest: string) => `registry/modules/${moduleVersionId}/${digest}.json`,
-  /** @param what of the version: its sums, their signature, or a platform's binary */
-  providerFile: (providerVersionId: string, digest: string, what: string) =>
-    `registry/providers/${providerVersionId}/${digest}/${what}`,
-  readme: (configurationVersionId: string, digest: string) => `configurations/${configurationVersionId}/${digest}.md`,
-  inputs: (runId: string) => `inputs/${runId}.json`,
-  runPolicies: (runId: string) => `inputs/${runId}.policies.json`,
-  policyResult: (runId: string, what: string, digest: string) => `runs/${runId}/policies/${what}-${digest}.json`,
-  policyContent: (policyId: string, digest: string) => `policies/${policyId}/${digest}`,
-  policyBundle: (policySetVersionId: string, digest: string) => `policies/${policySetVersionId}/${digest}.json`,
-  artifact: (runId: string, phase: string, artifact: string) => `runs/${runId}/${phase}/${artifact}`,
-  outcomes: (runId: string, taskResultId: string, version: string) =>
-    `outcomes/${runId}/${taskResultId}/${version}.json`,
-  costEstimate: (runId: string) => `runs/${runId}/cost-estimate.json`,
-  /** @param sha256 of the content; missing: as it was before states were stored by it */
-  state: (workspaceId: string, stateVersionId: string, sha256?: string) =>
-    `states/${workspaceId}/${stateVersionId}${sha256 === undefined ? '' : `/${sha256}`}.tfstate`,
-  /** @param copy of an upload; missing: where a runner puts it, once */
-  jsonState: (workspaceId: string, stateVersionId: string, copy?: string) =>
-    `states/${workspaceId}/${stateVersionId}${copy === undefined ? '' : `/${copy}`}.json`,
-  /** Where a runner leaves a state that could not become its workspace's; for nobody to read (orchestration/unsaved-states.ts). */
-  leftState: (runId: string) => `runs/${runId}/apply/left-state`,
-  /** Beside the states, because it is one, although never a version: it expires as little as they do. */
-  erroredState: (workspaceId: string, runId: string, copy?: string) =>
-    `states/${workspaceId}/${runId}${copy === undefined ? '' : `.${copy}`}.errored.tfstate`,
-  outputs: (workspaceId: string, stateVersionId: string, sha256?: string) =>
-    `states/${workspaceId}/${stateVersionId}${sha256 === undefined ? '' : `/${sha256}`}.outputs.json`,
 };

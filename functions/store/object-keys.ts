@@ -1,0 +1,39 @@
+/** Where content lies in the bucket. The first part of a key is what the functions' permissions are cut by. */
+export const objects = {
+  /** Where strangers put things; nobody reads there but to accept something once (bucket.ts `presignUpload`). */
+  upload: (name: string) => `uploads/${name}`,
+  /** @param copy tells apart what was accepted at the same time; missing: as it was before uploads were copied */
+  configuration: (configurationVersionId: string, copy?: string) =>
+    `configurations/${configurationVersionId}${copy === undefined ? '' : `/${copy}`}.tar.gz`,
+  /** A commit as a configuration, for all who follow its repository. */
+  commit: (repository: string, sha: string, sha256: string) =>
+    `configurations/vcs/${repository}/${sha}/${sha256}.tar.gz`,
+  moduleArchive: (moduleVersionId: string, digest: string) => `registry/modules/${moduleVersionId}/${digest}.tar.gz`,
+  moduleDetails: (moduleVersionId: string, digest: string) => `registry/modules/${moduleVersionId}/${digest}.json`,
+  /** @param what of the version: its sums, their signature, or a platform's binary */
+  providerFile: (providerVersionId: string, digest: string, what: string) =>
+    `registry/providers/${providerVersionId}/${digest}/${what}`,
+  readme: (configurationVersionId: string, digest: string) => `configurations/${configurationVersionId}/${digest}.md`,
+  inputs: (runId: string) => `inputs/${runId}.json`,
+  runPolicies: (runId: string) => `inputs/${runId}.policies.json`,
+  policyResult: (runId: string, what: string, digest: string) => `runs/${runId}/policies/${what}-${digest}.json`,
+  policyContent: (policyId: string, digest: string) => `policies/${policyId}/${digest}`,
+  policyBundle: (policySetVersionId: string, digest: string) => `policies/${policySetVersionId}/${digest}.json`,
+  artifact: (runId: string, phase: string, artifact: string) => `runs/${runId}/${phase}/${artifact}`,
+  outcomes: (runId: string, taskResultId: string, version: string) =>
+    `outcomes/${runId}/${taskResultId}/${version}.json`,
+  costEstimate: (runId: string) => `runs/${runId}/cost-estimate.json`,
+  /** @param sha256 of the content; missing: as it was before states were stored by it */
+  state: (workspaceId: string, stateVersionId: string, sha256?: string) =>
+    `states/${workspaceId}/${stateVersionId}${sha256 === undefined ? '' : `/${sha256}`}.tfstate`,
+  /** @param copy of an upload; missing: where a runner puts it, once */
+  jsonState: (workspaceId: string, stateVersionId: string, copy?: string) =>
+    `states/${workspaceId}/${stateVersionId}${copy === undefined ? '' : `/${copy}`}.json`,
+  /** Where a runner leaves a state that could not become its workspace's; for nobody to read (orchestration/unsaved-states.ts). */
+  leftState: (runId: string) => `runs/${runId}/apply/left-state`,
+  /** Beside the states, because it is one, although never a version: it expires as little as they do. */
+  erroredState: (workspaceId: string, runId: string, copy?: string) =>
+    `states/${workspaceId}/${runId}${copy === undefined ? '' : `.${copy}`}.errored.tfstate`,
+  outputs: (workspaceId: string, stateVersionId: string, sha256?: string) =>
+    `states/${workspaceId}/${stateVersionId}${sha256 === undefined ? '' : `/${sha256}`}.outputs.json`,
+};
