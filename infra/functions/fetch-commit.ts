@@ -10,7 +10,7 @@ export const FetchCommit: Declaration = {
   rights: (may) => [
     may.table('GetItem', 'Query', 'UpdateItem', 'DeleteItem'),
     may.key('Decrypt', 'GenerateDataKey'),
-    may.readObjects('configurations', 'uploads'),
+    may.readObjects('configurations'),
     may.writeObjects('configurations'),
     may.seeMissingObjects(),
   ],

@@ -129,7 +129,7 @@ const expected: Record<FunctionId, string[]> = {
     ...table('GetItem', 'Query', 'UpdateItem', 'DeleteItem'),
     'kms:Decrypt key',
     'kms:GenerateDataKey key',
-    ...objects('GetObject', 'configurations', 'uploads'),
+    ...objects('GetObject', 'configurations'),
     ...objects('PutObject', 'configurations'),
     's3:ListBucket bucket',
     ...answers(),
